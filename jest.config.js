@@ -1,0 +1,20 @@
+/** Unit tests stand beside their source; what needs a cluster stands under test/ and has a project of its own. */
+const typescript = {
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }],
+  },
+  extensionsToTreatAsEsm: ['.ts'],
+  testEnvironment: 'node',
+};
+
+export default {
+  projects: [
+    {
+      ...typescript,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{crds,kubernetes,build-logs,operator,api}/**/*.test.ts'],
+    },
+    { ...typescript, displayName: 'api-server', testMatch: ['<rootDir>/test/api-server/**/*.test.ts'] },
+    { ...typescript, displayName: 'end-to-end', testMatch: ['<rootDir>/test/end-to-end/**/*.test.ts'] },
+  ],
+};
