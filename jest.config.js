@@ -1,8 +1,6 @@
 /** Unit tests stand beside their source; what needs a cluster stands under test/ and has a project of its own. */
 const typescript = {
-  transform: {
-    '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }],
-  },
+  transform: { '^.+\\.ts$': '<rootDir>/test/strip-types.cjs' },
   extensionsToTreatAsEsm: ['.ts'],
   testEnvironment: 'node',
 };
