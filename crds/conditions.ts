@@ -1,0 +1,54 @@
+import { z } from 'zod';
+
+/** `metav1.Condition`, as every kind's status lists them. */
+export const conditionSchema = z.object({
+  type: z.string().max(316),
+  status: z.enum(['True', 'False', 'Unknown']),
+  observedGeneration: z.int().min(0).optional(),
+  lastTransitionTime: z.iso.datetime({ offset: true }).meta({ format: 'date-time' }),
+  reason: z.string().max(1024),
+  message: z.string().max(32768),
+});
+export type Condition = z.infer<typeof conditionSchema>;
+
+export const conditionsSchema = z
+  .array(conditionSchema)
+  .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
+
+export type ConditionStatus = Condition['status'];
+
+/** What a reconcile has to say about one aspect of an object; the transition time is not its business. */
+export interface ConditionReport {
+  type: string;
+  status: ConditionStatus;
+  reason: string;
+  message: string;
+}
+
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+  return findCondition(conditions, type)?.status === 'True';
+}
+
+/**
+ * The conditions after the reports: `lastTransitionTime` moves only when the status does, and the list is sorted by
+ * type, so that a reconcile that finds nothing new gives an equal list.
+ */
+export function mergeConditions(
+  before: readonly Condition[] | undefined,
+  reports: readonly ConditionReport[],
+  observedGeneration: number,
+  now: Date,
+): Condition[] {
+  const merged = new Map((before ?? []).map((condition) => [condition.type, condition]));
+  for (const report of reports) {
+    const last = merged.get(report.type);
+    const lastTransitionTime =
+      last?.status === report.status ? last.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z');
+    merged.set(report.type, { ...report, observedGeneration, lastTransitionTime });
+  }
+  return [...merged.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import type { KindAddress } from './api-group.ts';
+import { ENVIRONMENT, environmentSpecSchema, environmentStatusSchema } from './environment.ts';
+import { GROUP, groupSpecSchema, groupStatusSchema } from './group.ts';
+import { REPOSITORY, repositorySpecSchema, repositoryStatusSchema } from './repository.ts';
+
+interface Column {
+  name: string;
+  jsonPath: string;
+  type: 'string' | 'date' | 'integer';
+  priority?: number;
+}
+
+interface CrdSource {
+  address: KindAddress;
+  shortName: string;
+  description: string;
+  /** The longest name: what is derived from it must fit a DNS label. */
+  maxNameLength: number;
+  spec: z.ZodType;
+  status: z.ZodType;
+  columns: Column[];
+}
+
+const ready: Column = { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' };
+const message: Column = {
+  name: 'Message',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+  priority: 1,
+};
+const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+const sources: CrdSource[] = [
+  {
+    address: GROUP,
+    shortName: 'cgroup',
+    description: 'People who share Git repositories, and the namespace these live in.',
+    maxNameLength: 50,
+    spec: groupSpecSchema,
+    status: groupStatusSchema,
+    columns: [ready, { name: 'Namespace', type: 'string', jsonPath: '.status.namespace' }, message, age],
+  },
+  {
+    address: REPOSITORY,
+    shortName: 'crepo',
+    description: 'A Git repository that environments are made from.',
+    maxNameLength: 40,
+    spec: repositorySpecSchema,
+    status: repositoryStatusSchema,
+    columns: [{ name: 'Type', type: 'string', jsonPath: '.spec.type' }, ready, message, age],
+  },
+  {
+    address: ENVIRONMENT,
+    shortName: 'cenv',
+    description: 'What a branch, pull request or tag of a Repository runs as.',
+    maxNameLength: 63,
+    spec: environmentSpecSchema,
+    status: environmentStatusSchema,
+    columns: [
+      { name: 'State', type: 'string', jsonPath: '.status.state' },
+      { name: 'Ref', type: 'string', jsonPath: '.spec.gitRef.name' },
+      { name: 'URL', type: 'string', jsonPath: '.status.webURL' },
+      ready,
+      message,
+      age,
+    ],
+  },
+];
+
+type JsonSchema = Record<string, unknown>;
+
+/**
+ * A schema as the API server takes it: structural (KEP-1693), without what zod adds that it refuses or ignores
+ * (`additionalProperties: false` beside properties, patterns with look-ahead beside a format, bounds of safe integers).
+ */
+function structural(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(structural);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const source = schema as JsonSchema;
+  const kept = Object.entries(source).filter(
+    ([key, value]) =>
+      key !== '$schema' &&
+      !(key === 'additionalProperties' && value === false) &&
+      !(key === 'pattern' && source['format'] === 'date-time') &&
+      !(key === 'maximum' && value === Number.MAX_SAFE_INTEGER) &&
+      !(key === 'minimum' && value === Number.MIN_SAFE_INTEGER),
+  );
+  const copy = Object.fromEntries(kept.map(([key, value]) => [key, structural(value)]));
+  return source['type'] === 'integer' ? { ...copy, format: 'int64' } : copy;
+}
+
+function jsonSchema(schema: z.ZodType): unknown {
+  return structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'throw' }));
+}
+
+/** The CustomResourceDefinition of one kind, as JSON. */
+function customResourceDefinition(source: CrdSource): JsonSchema {
+  const { address } = source;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${address.plural}.${address.group}`,
+      annotations: { 'helm.sh/resource-policy': 'keep' },
+    },
+    spec: {
+      group: address.group,
+      scope: address.namespaced ? 'Namespaced' : 'Cluster',
+      names: {
+        kind: address.kind,
+        listKind: `${address.kind}List`,
+        plural: address.plural,
+        singular: address.kind.toLowerCase(),
+        shortNames: [source.shortName],
+        categories: ['coppice'],
+      },
+      versions: [
+        {
+          name: address.version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: source.columns,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              description: source.description,
+              required: ['spec'],
+              properties: {
+                apiVersion: { type: 'string' },
+                kind: { type: 'string' },
+                metadata: { type: 'object' },
+                spec: jsonSchema(source.spec),
+                status: jsonSchema(source.status),
+              },
+              'x-kubernetes-validations': [
+                {
+                  rule: `self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && size(self.metadata.name) <= ${source.maxNameLength}`,
+                  message: `the name must be a DNS label of at most ${source.maxNameLength} characters, without dots`,
+                },
+              ],
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** Every kind's CustomResourceDefinition, by the plural that its file is named after. */
+export function customResourceDefinitions(): { plural: string; definition: JsonSchema }[] {
+  return sources.map((source) => ({
+    plural: source.address.plural,
+    definition: customResourceDefinition(source),
+  }));
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { kindAddress } from './api-group.ts';
+import { conditionsSchema } from './conditions.ts';
+import { gitRefSchema } from './git-ref.ts';
+import { metadataSchema } from './metadata.ts';
+import { handledRequestsSchema } from './requests.ts';
+
+/** Contract section 3. */
+export const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
+export type EnvironmentState = (typeof ENVIRONMENT_STATES)[number];
+
+export const BUILD_RESULTS = ['running', 'succeeded', 'failed', 'superseded', 'cancelled'] as const;
+export type BuildResult = (typeof BUILD_RESULTS)[number];
+
+const immutable = (field: string) => ({
+  'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: `${field} cannot be changed` }],
+});
+const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
+
+export const environmentSpecSchema = z.object({
+  displayName: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'Name for people; the resource name if absent.' }),
+  repository: z
+    .string()
+    .min(1)
+    .max(63)
+    .meta({ description: 'Name of the Repository in the same namespace.', ...immutable('repository') }),
+  gitRef: gitRefSchema.meta(immutable('gitRef')),
+  active: z.boolean().default(true).meta({
+    description: 'Whether the environment has contents. A change decides, as a create or delete request does.',
+  }),
+  buildOnCreate: z
+    .boolean()
+    .default(true)
+    .meta({ description: 'Whether setting up the contents because of `active` is followed by a build.' }),
+  ttlSeconds: z
+    .int()
+    .min(0)
+    .max(10 * 365 * 24 * 3600)
+    .optional()
+    .meta({ description: 'How long the contents live after they were asked for; none when absent or 0.' }),
+});
+
+const activationSchema = z.object({
+  active: z.boolean().meta({ description: 'Whether contents are wanted.' }),
+  since: time,
+  reason: z.enum(['Spec', 'CreateRequest', 'DeleteRequest', 'Expired']),
+  specActive: z.boolean().meta({ description: 'The last seen spec.active: a difference is an event.' }),
+});
+
+const buildStatusSchema = z.object({
+  number: z.int().min(1),
+  result: z.enum(BUILD_RESULTS),
+  commit: z.string().optional(),
+  startedAt: time,
+  finishedAt: time.optional(),
+  message: z.string().optional(),
+  images: z
+    .array(z.object({ service: z.string(), image: z.string(), sizeBytes: z.int() }))
+    .optional()
+    .meta({ description: 'What was built, by digest; absent until every image is in the registry.' }),
+});
+export type BuildStatus = z.infer<typeof buildStatusSchema>;
+
+export const environmentStatusSchema = z.object({
+  observedGeneration: z.int().optional(),
+  state: z.enum(ENVIRONMENT_STATES).optional(),
+  activation: activationSchema.optional(),
+  expiresAt: time.optional(),
+  handledRequests: handledRequestsSchema.optional(),
+  commit: z.string().optional().meta({ description: 'The commit that the contents were planned from.' }),
+  webURL: z.string().optional(),
+  services: z
+    .array(z.object({ name: z.string(), image: z.string().optional(), ready: z.boolean() }))
+    .optional()
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+  build: buildStatusSchema.optional().meta({ description: 'The last build.' }),
+  deployed: buildStatusSchema
+    .optional()
+    .meta({ description: 'The last build that came up: what runs, and what a failed one falls back to.' }),
+  sizeBytes: z.int().optional().meta({ description: 'Compressed layers of the built images that run.' }),
+  conditions: conditionsSchema.optional(),
+});
+
+export const environmentSchema = z.looseObject({
+  metadata: metadataSchema,
+  spec: environmentSpecSchema,
+  status: environmentStatusSchema.optional(),
+});
+export type Environment = z.infer<typeof environmentSchema> & { apiVersion: string; kind: string };
+export type EnvironmentSpec = z.infer<typeof environmentSpecSchema>;
+export type EnvironmentStatus = z.infer<typeof environmentStatusSchema>;
+
+export const ENVIRONMENT = kindAddress('Environment', 'environments', true);

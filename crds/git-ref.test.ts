@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { fullRefName, isRefName } from './git-ref.ts';
+
+test.each([
+  ['main', true],
+  ['feature/login', true],
+  ['v1.2.3', true],
+  ['日本', true],
+  ['--upload-pack=touch x', false],
+  ['-x', false],
+  ['a..b', false],
+  ['a b', false],
+  ['/a', false],
+  ['a/', false],
+  ['a//b', false],
+  ['.a', false],
+  ['a/.b', false],
+  ['a.lock', false],
+  ['a.lock/b', false],
+  ['a~1', false],
+  ['a^', false],
+  ['a:b', false],
+  ['a\\b', false],
+  ['a@{1}', false],
+  ['@', false],
+  ['a\nb', false],
+  ['', false],
+])('isRefName(%j) is %s', (name, expected) => {
+  expect(isRefName(name)).toBe(expected);
+});
+
+test('fullRefName', () => {
+  expect(fullRefName({ name: 'main', type: 'branch' })).toBe('refs/heads/main');
+  expect(fullRefName({ name: 'v1', type: 'tag' })).toBe('refs/tags/v1');
+  expect(fullRefName({ name: '7', type: 'pull request' })).toBe('refs/pull/7/head');
+});

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { kindAddress } from './api-group.ts';
+import { conditionsSchema } from './conditions.ts';
+import { metadataSchema } from './metadata.ts';
+
+export const groupSpecSchema = z.object({
+  displayName: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'Name for people; the resource name if absent.' }),
+  members: z
+    .array(
+      z
+        .string()
+        .min(3)
+        .max(254)
+        .regex(/^[^\sA-Z]+@[^\sA-Z]+$/),
+    )
+    .max(500)
+    .default([])
+    .meta({ description: 'E-mail addresses of the members, in lower case.', 'x-kubernetes-list-type': 'set' }),
+});
+
+export const groupStatusSchema = z.object({
+  observedGeneration: z.int().optional(),
+  namespace: z
+    .string()
+    .optional()
+    .meta({ description: "The group's namespace, where its Repositories and Environments live." }),
+  conditions: conditionsSchema.optional(),
+});
+
+export const groupSchema = z.looseObject({
+  metadata: metadataSchema,
+  spec: groupSpecSchema,
+  status: groupStatusSchema.optional(),
+});
+export type Group = z.infer<typeof groupSchema> & { apiVersion: string; kind: string };
+export type GroupStatus = z.infer<typeof groupStatusSchema>;
+
+export const GROUP = kindAddress('Group', 'groups', false);

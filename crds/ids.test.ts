@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { formatId, groupNamespace, groupOfNamespace, parseId } from './ids.ts';
+
+test.each([
+  ['acme.shop-main', { group: 'acme', name: 'shop-main' }],
+  ['acme', undefined],
+  ['acme.shop.main', undefined],
+  ['acme.', undefined],
+  ['Acme.shop', undefined],
+  ['acme.__proto__', undefined],
+  ['../x.y', undefined],
+])('parseId(%j)', (text, expected) => {
+  expect(parseId(text)).toEqual(expected);
+});
+
+test('an id formats and parses back, a namespace names its group', () => {
+  expect(parseId(formatId({ group: 'a-b', name: 'c' }))).toEqual({ group: 'a-b', name: 'c' });
+  expect(groupOfNamespace(groupNamespace('acme'))).toBe('acme');
+  expect(groupOfNamespace('kube-system')).toBeUndefined();
+});

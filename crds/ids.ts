@@ -1,0 +1,36 @@
+/**
+ * Ids of the REST API: `<group>` for a group, `<group>.<resource name>` for what lies in its namespace. Names hold no
+ * dot (the CRDs refuse it), so an id parses back and is one direct read.
+ */
+export interface ResourceId {
+  group: string;
+  name: string;
+}
+
+const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+const groupNamespacePrefix = 'group-';
+
+export function isResourceName(name: string): boolean {
+  return dnsLabel.test(name);
+}
+
+export function formatId(id: ResourceId): string {
+  return `${id.group}.${id.name}`;
+}
+
+/** The parts of an id, or undefined when it cannot name anything. */
+export function parseId(id: string): ResourceId | undefined {
+  const [group, name, ...rest] = id.split('.');
+  if (group === undefined || name === undefined || rest.length > 0) return undefined;
+  return isResourceName(group) && isResourceName(name) ? { group, name } : undefined;
+}
+
+export function groupNamespace(group: string): string {
+  return `${groupNamespacePrefix}${group}`;
+}
+
+/** The group whose namespace this is, or undefined for any other namespace. */
+export function groupOfNamespace(namespace: string): string | undefined {
+  return namespace.startsWith(groupNamespacePrefix) ? namespace.slice(groupNamespacePrefix.length) : undefined;
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { GitRef } from './git-ref.ts';
+import { gitRefKey } from './git-ref.ts';
+import type { ResourceId } from './ids.ts';
+
+/** The longest label that `env-` still fits before, within the 63 characters of a DNS label (RFC 1035). */
+const labelLimit = 59;
+const environmentNameLimit = 50;
+
+function shortHash(text: string, length: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, length);
+}
+
+/** Lower case, everything else than letters and digits one dash; may be empty. */
+export function slug(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+}
+
+/**
+ * The label that an environment's host and namespace are made of: `<name>--<group>`, which no other id can give, or,
+ * where it would be ambiguous, reserved (RFC 5891 keeps `??--`) or too long, a shortened form with a hash, which holds
+ * no `--` and so cannot meet the first.
+ */
+export function environmentLabel(id: ResourceId): string {
+  const plain = `${id.name}--${id.group}`;
+  const unambiguous = !id.name.includes('--') && !id.group.includes('--') && id.name.length !== 2;
+  if (unambiguous && plain.length <= labelLimit) return plain;
+  const readable = slug(plain)
+    .slice(0, labelLimit - 11)
+    .replace(/-+$/, '');
+  return `${readable}-${shortHash(`${id.group}.${id.name}`, 10)}`;
+}
+
+export function environmentNamespace(id: ResourceId): string {
+  return `env-${environmentLabel(id)}`;
+}
+
+export function environmentHost(id: ResourceId, domain: string): string {
+  return `${environmentLabel(id)}.${domain}`;
+}
+
+/** Where a service's images stand in the registry: a path of its own for each repository, so that none meets another. */
+export function imageRepository(registry: string, repository: ResourceId, service: string): string {
+  return `${registry}/${repository.group}/${repository.name}/${service}`;
+}
+
+/**
+ * The resource name for an environment of this ref: stable, and of this ref alone. A hash is added when the ref's name
+ * had to be changed to fit.
+ */
+export function environmentName(repository: string, ref: GitRef): string {
+  const readable = ref.type === 'branch' ? ref.name : `${ref.type === 'tag' ? 'tag' : 'pr'}-${ref.name}`;
+  const plain = `${repository}-${readable}`;
+  const exact = slug(plain) === plain && plain.length <= environmentNameLimit && ref.type === 'branch';
+  if (exact) return plain;
+  const kept = slug(plain)
+    .slice(0, environmentNameLimit - 7)
+    .replace(/-+$/, '');
+  return `${kept}-${shortHash(gitRefKey(ref), 6)}`;
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { kindAddress } from './api-group.ts';
+import { conditionsSchema } from './conditions.ts';
+import { metadataSchema } from './metadata.ts';
+
+/** HTTP(S) only for now; credentials never in the URL, where a log or an error would show them. */
+export const originSchema = z
+  .string()
+  .max(2048)
+  .regex(/^https?:\/\/[^\s@/]+\/[^\s@]*$/, { error: 'must be an http:// or https:// URL without credentials' });
+
+export const repositorySpecSchema = z
+  .object({
+    displayName: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'Name for people; the resource name if absent.' }),
+    type: z.enum(['generic']).meta({ description: 'What kind of Git host the repository is on.' }),
+    generic: z
+      .object({
+        origin: originSchema.meta({ description: 'Address of the Git repository.' }),
+        credentialsSecret: z
+          .string()
+          .min(1)
+          .max(253)
+          .optional()
+          .meta({ description: 'Name of a Secret in this namespace with the keys `username` and `password`.' }),
+      })
+      .optional(),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      { rule: "self.type != 'generic' || has(self.generic)", message: 'type generic needs the object `generic`' },
+    ],
+  });
+
+export const repositoryStatusSchema = z.object({
+  observedGeneration: z.int().optional(),
+  conditions: conditionsSchema.optional(),
+});
+
+export const repositorySchema = z.looseObject({
+  metadata: metadataSchema,
+  spec: repositorySpecSchema,
+  status: repositoryStatusSchema.optional(),
+});
+export type Repository = z.infer<typeof repositorySchema> & { apiVersion: string; kind: string };
+export type RepositorySpec = z.infer<typeof repositorySpecSchema>;
+export type RepositoryStatus = z.infer<typeof repositoryStatusSchema>;
+
+export const REPOSITORY = kindAddress('Repository', 'repositories', true);
