@@ -42,7 +42,10 @@ export const environmentSpecSchema = z.object({
     .min(0)
     .max(10 * 365 * 24 * 3600)
     .optional()
-    .meta({ description: 'How long the contents live after they were asked for; none when absent or 0.' }),
+    .meta({
+      description:
+        'Seconds that the contents live, counted from when this was set or the contents were asked for; none when absent or 0.',
+    }),
 });
 
 const activationSchema = z.object({
@@ -50,6 +53,13 @@ const activationSchema = z.object({
   since: time,
   reason: z.enum(['Spec', 'CreateRequest', 'DeleteRequest', 'Expired']),
   specActive: z.boolean().meta({ description: 'The last seen spec.active: a difference is an event.' }),
+  buildPending: z.boolean().meta({ description: 'A build was asked for and has not started.' }),
+});
+
+const ttlSchema = z.object({
+  seconds: z.int().min(0).meta({ description: '0 means none.' }),
+  since: time.meta({ description: 'When it was set; the seconds count from here.' }),
+  specSeconds: z.int().optional().meta({ description: 'The last seen spec.ttlSeconds: a difference is an event.' }),
 });
 
 const buildStatusSchema = z.object({
@@ -60,9 +70,10 @@ const buildStatusSchema = z.object({
   finishedAt: time.optional(),
   message: z.string().optional(),
   images: z
-    .array(z.object({ service: z.string(), image: z.string(), sizeBytes: z.int() }))
+    .array(z.object({ service: z.string(), image: z.string() }))
     .optional()
     .meta({ description: 'What was built, by digest; absent until every image is in the registry.' }),
+  sizeBytes: z.int().optional().meta({ description: 'Compressed layers of the images, each layer counted once.' }),
 });
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
 
@@ -70,6 +81,7 @@ export const environmentStatusSchema = z.object({
   observedGeneration: z.int().optional(),
   state: z.enum(ENVIRONMENT_STATES).optional(),
   activation: activationSchema.optional(),
+  ttl: ttlSchema.optional(),
   expiresAt: time.optional(),
   handledRequests: handledRequestsSchema.optional(),
   commit: z.string().optional().meta({ description: 'The commit that the contents were planned from.' }),
@@ -82,7 +94,6 @@ export const environmentStatusSchema = z.object({
   deployed: buildStatusSchema
     .optional()
     .meta({ description: 'The last build that came up: what runs, and what a failed one falls back to.' }),
-  sizeBytes: z.int().optional().meta({ description: 'Compressed layers of the built images that run.' }),
   conditions: conditionsSchema.optional(),
 });
 
