@@ -1,0 +1,173 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { ApiError, UnreachableError, apiErrorFrom } from './api-error.ts';
+import { sleep, systemClock } from './clock.ts';
+
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: unknown;
+  contentType?: string;
+  /** For the whole request, its retries and its answer; for a stream, until its headers. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Called once for every answer: the status code, or `<error>` when there was none, as client-go counts them. */
+export type RequestObserver = (method: string, code: string, seconds: number) => void;
+
+/** Tries of one request that the API server puts off with Retry-After. */
+const maxTries = 5;
+const longestRetryAfterSeconds = 10;
+/** Below the API server's own 90 s, so that no request is written to a connection that it is just closing. */
+const idleConnectionMs = 60_000;
+
+/** Requests to one API server over kept connections, with a kubeconfig's credentials. */
+export class HttpTransport {
+  readonly #config: KubeConfig;
+  readonly #userAgent: string;
+  readonly #observe: RequestObserver | undefined;
+  readonly #agent = new https.Agent({ keepAlive: true, timeout: idleConnectionMs });
+  readonly #plainAgent = new http.Agent({ keepAlive: true, timeout: idleConnectionMs });
+
+  constructor(config: KubeConfig, userAgent: string, observe?: RequestObserver) {
+    this.#config = config;
+    this.#userAgent = userAgent;
+    this.#observe = observe;
+  }
+
+  /** @returns the parsed answer. @throws ApiError, UnreachableError, or the signal's reason. */
+  async request(request: HttpRequest): Promise<unknown> {
+    return this.#retried(request, (response) => readBody(response));
+  }
+
+  /** The answer as it comes; its end is the caller's to wait for and to bound. @throws as request() does. */
+  async stream(request: HttpRequest): Promise<http.IncomingMessage> {
+    return this.#retried(request, (response) => Promise.resolve(response));
+  }
+
+  /** Closes the kept connections. */
+  close(): void {
+    this.#agent.destroy();
+    this.#plainAgent.destroy();
+  }
+
+  async #retried<T>(request: HttpRequest, read: (response: http.IncomingMessage) => Promise<T>): Promise<T> {
+    const end = Date.now() + request.timeoutMs;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(request, end - Date.now(), read);
+      } catch (error) {
+        if (error instanceof StaleConnection && attempt === 1) continue;
+        if (error instanceof StaleConnection) throw unreachable(request, error.cause);
+        const waitMs = error instanceof ApiError ? retryAfterMs(error) : undefined;
+        if (waitMs === undefined || attempt >= maxTries || Date.now() + waitMs >= end) throw error;
+        await sleep(systemClock, waitMs, request.signal);
+      }
+    }
+  }
+
+  async #attempt<T>(
+    request: HttpRequest,
+    timeoutMs: number,
+    read: (response: http.IncomingMessage) => Promise<T>,
+  ): Promise<T> {
+    const started = performance.now();
+    const code = (name: string) => this.#observe?.(request.method, name, (performance.now() - started) / 1000);
+    request.signal?.throwIfAborted();
+    const { outgoing, sent } = await this.#send(request);
+    const timer = setTimeout(
+      () => outgoing.destroy(new Error(`no answer within ${Math.round(request.timeoutMs / 1000)} s`)),
+      Math.max(timeoutMs, 1),
+    );
+    let response: http.IncomingMessage | undefined;
+    try {
+      response = await sent;
+      code(String(response.statusCode));
+      const status = response.statusCode ?? 0;
+      if (status >= 200 && status < 300) return await read(response);
+      const error = apiErrorFrom(`${request.method} ${request.path}`, status, await readBody(response));
+      const after = Number(response.headers['retry-after']);
+      if (after > 0) error.details.retryAfterSeconds ??= after;
+      else if (response.headers['retry-after'] === undefined) delete error.details.retryAfterSeconds;
+      throw error;
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      if (request.signal?.aborted) throw request.signal.reason;
+      if (response === undefined) code('<error>');
+      if (request.method !== 'POST' && outgoing.reusedSocket && isReset(error)) throw new StaleConnection(error);
+      throw unreachable(request, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #send(request: HttpRequest): Promise<{ outgoing: http.ClientRequest; sent: Promise<http.IncomingMessage> }> {
+    const url = this.#url(request);
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+    const options: https.RequestOptions = {
+      method: request.method,
+      headers: {
+        accept: 'application/json',
+        'user-agent': this.#userAgent,
+        ...(body && { 'content-type': request.contentType ?? 'application/json', 'content-length': body.length }),
+      },
+      signal: request.signal,
+    };
+    // Every time anew: it rereads a service account's token, and runs an exec plugin when its credential is over.
+    await this.#config.applyToHTTPSOptions(options);
+    const secure = url.protocol === 'https:';
+    if (!this.#config.getCurrentCluster()?.proxyUrl) options.agent = secure ? this.#agent : this.#plainAgent;
+    const outgoing = (secure ? https : http).request(url, options);
+    const sent = new Promise<http.IncomingMessage>((resolve, reject) => {
+      outgoing.once('response', resolve);
+      outgoing.on('error', reject);
+    });
+    outgoing.end(body);
+    return { outgoing, sent };
+  }
+
+  #url({ path, query = {} }: HttpRequest): URL {
+    const cluster = this.#config.getCurrentCluster();
+    if (!cluster) throw new Error('the kubeconfig has no current cluster');
+    const url = new URL(cluster.server.replace(/\/$/, '') + path);
+    for (const [key, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(key, String(value));
+    }
+    return url;
+  }
+}
+
+/** A kept connection turned out to be closed before the request was answered: worth one more try. */
+class StaleConnection extends Error {
+  constructor(cause: unknown) {
+    super('a kept connection was closed', { cause });
+  }
+}
+
+function isReset(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+function unreachable({ method, path }: HttpRequest, cause: unknown): UnreachableError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new UnreachableError(`${method} ${path}: the API server did not answer: ${why}`, { cause });
+}
+
+/** How long the API server asked to wait, if it did, and refused the request before doing any of it. */
+function retryAfterMs(error: ApiError): number | undefined {
+  const seconds = error.details.retryAfterSeconds;
+  if ((error.code !== 429 && error.code !== 503) || seconds === undefined) return undefined;
+  return Math.min(seconds, longestRetryAfterSeconds) * 1000;
+}
+
+async function readBody(response: http.IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (!response.headers['content-type']?.startsWith('application/json')) return text;
+  return JSON.parse(text) as unknown;
+}

@@ -1,0 +1,22 @@
+import type { ResourceType } from './resource-type.ts';
+
+export interface PathParts {
+  namespace?: string | undefined;
+  name?: string | undefined;
+  subresource?: 'status' | 'log' | undefined;
+}
+
+/**
+ * The path of a resource's collection or of one object below the API server's root. A namespaced type without a
+ * namespace is the collection over all namespaces, which no name may follow.
+ */
+export function resourcePath(type: ResourceType, { namespace, name, subresource }: PathParts = {}): string {
+  if (type.namespaced && name !== undefined && !namespace) {
+    throw new TypeError(`${type.kind} ${name} needs a namespace`);
+  }
+  if (name === '') throw new TypeError(`a ${type.kind}'s name is empty`);
+  const root = type.group === '' ? ['api', type.version] : ['apis', type.group, type.version];
+  const scope = type.namespaced && namespace ? ['namespaces', namespace] : [];
+  const parts = [...root, ...scope, type.plural, ...(name === undefined ? [] : [name])];
+  return `/${[...parts, ...(subresource ? [subresource] : [])].map(encodeURIComponent).join('/')}`;
+}

@@ -1,0 +1,142 @@
+import type * as models from '@kubernetes/client-node';
+
+/**
+ * Names one kind of resource: enough to build its paths without asking the API server what it serves.
+ * `T` is the type of its objects; it exists for the compiler only.
+ */
+export interface ResourceType<T extends KubernetesObject = KubernetesObject> {
+  /** `''` is the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  readonly object?: T;
+}
+
+/** What the runtime itself reads of any object. The API server's times are RFC 3339 strings. */
+export interface KubernetesObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+}
+
+export interface ObjectMeta {
+  name: string;
+  namespace?: string | undefined;
+  uid?: string | undefined;
+  resourceVersion?: string | undefined;
+  generation?: number | undefined;
+  creationTimestamp?: string | undefined;
+  deletionTimestamp?: string | undefined;
+  labels?: Record<string, string> | undefined;
+  annotations?: Record<string, string> | undefined;
+  finalizers?: string[] | undefined;
+  ownerReferences?: OwnerReference[] | undefined;
+  managedFields?: unknown[] | undefined;
+}
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean | undefined;
+  blockOwnerDeletion?: boolean | undefined;
+}
+
+/** Where an object is; no namespace for a cluster-scoped one. */
+export interface ObjectName {
+  namespace?: string | undefined;
+  name: string;
+}
+
+/** `namespace/name`, or `name` for a cluster-scoped object, as client-go's MetaNamespaceKeyFunc. */
+export function objectKey(namespace: string | undefined, name: string): string {
+  return namespace ? `${namespace}/${name}` : name;
+}
+
+export function keyOf(object: KubernetesObject): string {
+  return objectKey(object.metadata.namespace, object.metadata.name);
+}
+
+/** The inverse of objectKey. */
+export function splitKey(key: string): ObjectName {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** The value of an object's or owner reference's `apiVersion`: `v1`, `apps/v1`. */
+export function apiVersionOf(type: ResourceType): string {
+  return type.group === '' ? type.version : `${type.group}/${type.version}`;
+}
+
+/**
+ * Negative when `a` is older than `b`; no version is older than any. Resource versions of one resource compare as
+ * integers (KEP-5504).
+ */
+export function compareResourceVersions(a: string | undefined, b: string | undefined): number {
+  if (!a || !b) return Number(Boolean(a)) - Number(Boolean(b));
+  return a.length === b.length ? (a < b ? -1 : Number(a > b)) : a.length - b.length;
+}
+
+/** client-node's models as they come over the wire: dates are strings, `_from` is `from`. */
+type Wire<T> = T extends Date
+  ? string
+  : T extends (infer Item)[]
+    ? Wire<Item>[]
+    : T extends object
+      ? { [K in keyof T as K extends `_${infer Name}` ? Name : K]: Wire<T[K]> }
+      : T;
+type BuiltIn<Model> = KubernetesObject & Omit<Wire<Model>, keyof KubernetesObject>;
+
+function type<T extends KubernetesObject>(apiVersion: string, kind: string, plural: string, namespaced = true) {
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+  return { group: group ?? '', version: version ?? '', kind, plural, namespaced } as ResourceType<T>;
+}
+
+export type Namespace = BuiltIn<models.V1Namespace>;
+export const Namespace = type<Namespace>('v1', 'Namespace', 'namespaces', false);
+export type Secret = BuiltIn<models.V1Secret>;
+export const Secret = type<Secret>('v1', 'Secret', 'secrets');
+export type ConfigMap = BuiltIn<models.V1ConfigMap>;
+export const ConfigMap = type<ConfigMap>('v1', 'ConfigMap', 'configmaps');
+export type Service = BuiltIn<models.V1Service>;
+export const Service = type<Service>('v1', 'Service', 'services');
+export type ServiceAccount = BuiltIn<models.V1ServiceAccount>;
+export const ServiceAccount = type<ServiceAccount>('v1', 'ServiceAccount', 'serviceaccounts');
+export type Pod = BuiltIn<models.V1Pod>;
+export const Pod = type<Pod>('v1', 'Pod', 'pods');
+export type ResourceQuota = BuiltIn<models.V1ResourceQuota>;
+export const ResourceQuota = type<ResourceQuota>('v1', 'ResourceQuota', 'resourcequotas');
+export type LimitRange = BuiltIn<models.V1LimitRange>;
+export const LimitRange = type<LimitRange>('v1', 'LimitRange', 'limitranges');
+export type PersistentVolumeClaim = BuiltIn<models.V1PersistentVolumeClaim>;
+export const PersistentVolumeClaim = type<PersistentVolumeClaim>(
+  'v1',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+);
+export type NetworkPolicy = BuiltIn<models.V1NetworkPolicy>;
+export const NetworkPolicy = type<NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies');
+export type Ingress = BuiltIn<models.V1Ingress>;
+export const Ingress = type<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses');
+export type Deployment = BuiltIn<models.V1Deployment>;
+export const Deployment = type<Deployment>('apps/v1', 'Deployment', 'deployments');
+export type StatefulSet = BuiltIn<models.V1StatefulSet>;
+export const StatefulSet = type<StatefulSet>('apps/v1', 'StatefulSet', 'statefulsets');
+export type Job = BuiltIn<models.V1Job>;
+export const Job = type<Job>('batch/v1', 'Job', 'jobs');
+export type RoleBinding = BuiltIn<models.V1RoleBinding>;
+export const RoleBinding = type<RoleBinding>('rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings');
+export type Lease = BuiltIn<models.V1Lease>;
+export const Lease = type<Lease>('coordination.k8s.io/v1', 'Lease', 'leases');
+export type CustomResourceDefinition = BuiltIn<models.V1CustomResourceDefinition>;
+export const CustomResourceDefinition = type<CustomResourceDefinition>(
+  'apiextensions.k8s.io/v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+  false,
+);
+export type Event = BuiltIn<models.EventsV1Event>;
+export const Event = type<Event>('events.k8s.io/v1', 'Event', 'events');
