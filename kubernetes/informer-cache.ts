@@ -1,0 +1,93 @@
+import type { ObjectList, WatchEvent } from './client-options.ts';
+import { ObjectStore, type IndexFunction } from './object-store.ts';
+import { compareResourceVersions, keyOf, type KubernetesObject } from './resource-type.ts';
+
+export type ChangeType = 'added' | 'updated' | 'deleted';
+
+/** Told of every change, in order. `old` is what the cache held before an update. */
+export type ChangeListener<T> = (type: ChangeType, object: T, old?: T) => void;
+
+/**
+ * What an informer holds, and the rules by which lists, watch events and this process's own writes change it: an
+ * object never goes back to an older resource version, and one whose deletion was seen does not come back.
+ */
+export class InformerCache<T extends KubernetesObject> {
+  readonly #store: ObjectStore<T>;
+  readonly #tell: ChangeListener<T>;
+  /** Up to where the lists and the watch have told everything. */
+  #seen: string | undefined;
+
+  constructor(indexes: Record<string, IndexFunction<T>>, tell: ChangeListener<T>) {
+    this.#store = new ObjectStore(indexes);
+    this.#tell = tell;
+  }
+
+  get store(): Pick<ObjectStore<T>, 'get' | 'list' | 'byIndex' | 'size'> {
+    return this.#store;
+  }
+
+  get resourceVersion(): string | undefined {
+    return this.#seen;
+  }
+
+  /** Takes a full list over; what is not in it was deleted while nobody watched. */
+  replace({ items, resourceVersion }: ObjectList<T>): void {
+    // A list reads the newest state, so an older one than was seen means that etcd went back, by a restore: then
+    // versions held say nothing.
+    const restored = compareResourceVersions(resourceVersion, this.#seen) < 0;
+    const isNewer = (object: T, version: string | undefined) =>
+      !restored && compareResourceVersions(object.metadata.resourceVersion, version) > 0;
+    this.#seen = resourceVersion;
+    const listed = new Set(items.map(keyOf));
+    for (const [key, held] of this.#store.entries()) {
+      // What is newer than the list is what this process wrote after it; the watch will tell about it.
+      if (!listed.has(key) && !isNewer(held, resourceVersion)) this.#delete(key, held);
+    }
+    for (const item of items) {
+      const held = this.#store.get(keyOf(item));
+      if (held && isNewer(held, item.metadata.resourceVersion)) continue;
+      if (held?.metadata.resourceVersion === item.metadata.resourceVersion && !restored) continue;
+      this.#set(item, held);
+    }
+  }
+
+  /** @throws TypeError for an event without the fields that every event has. */
+  take({ type, object }: WatchEvent<T>): void {
+    const version = (object as Partial<T> | undefined)?.metadata?.resourceVersion;
+    if (!version) throw new TypeError(`a watch event of type ${type} has no resource version`);
+    if (type === 'BOOKMARK') {
+      this.#seen = version;
+      return;
+    }
+    if (!object.metadata.name) throw new TypeError(`a watch event of type ${type} has no name`);
+    const key = keyOf(object);
+    const held = this.#store.get(key);
+    const order = compareResourceVersions(version, held?.metadata.resourceVersion);
+    if (type === 'DELETED') {
+      if (held && order >= 0) this.#delete(key, object);
+    } else if (order > 0) {
+      this.#set(object, held);
+    }
+    this.#seen = version;
+  }
+
+  /** Takes over what this process has just written, unless the watch has told of it, or of later, already. */
+  observe(object: T): void {
+    const { resourceVersion } = object.metadata;
+    const held = this.#store.get(keyOf(object));
+    if (compareResourceVersions(resourceVersion, this.#seen) <= 0) return;
+    if (compareResourceVersions(resourceVersion, held?.metadata.resourceVersion) <= 0) return;
+    this.#set(object, held);
+  }
+
+  #set(object: T, held: T | undefined): void {
+    this.#store.set(keyOf(object), object);
+    if (held) this.#tell('updated', object, held);
+    else this.#tell('added', object);
+  }
+
+  #delete(key: string, last: T): void {
+    this.#store.delete(key);
+    this.#tell('deleted', last);
+  }
+}

@@ -1,0 +1,49 @@
+import type { ObjectList, Selection, WatchEvent } from './client-options.ts';
+import type { ClusterClient } from './client.ts';
+import { isGone } from './api-error.ts';
+import type { KubernetesObject, ResourceType } from './resource-type.ts';
+
+/** Where an informer gets its objects from; a test passes a fake. */
+export interface ListWatch<T> {
+  list(options: { limit?: number; continue?: string; signal: AbortSignal }): Promise<ObjectList<T>>;
+  /** Ends, or throws, when the connection does. */
+  watch(options: {
+    resourceVersion: string;
+    timeoutSeconds: number;
+    signal: AbortSignal;
+  }): AsyncIterable<WatchEvent<T>>;
+}
+
+/** Lists and watches one type through the client. */
+export function listWatch<T extends KubernetesObject>(
+  client: ClusterClient,
+  type: ResourceType<T>,
+  selection: Selection = {},
+): ListWatch<T> {
+  return {
+    list: (options) => client.list(type, { ...selection, ...options }),
+    watch: (options) => client.watch(type, { ...selection, ...options }),
+  };
+}
+
+const pageSize = 500;
+
+/**
+ * Everything, page by page, as of one resource version. When the pages' snapshot expires on the way, everything at
+ * once, as client-go's pager does.
+ */
+export async function listAll<T>(source: Pick<ListWatch<T>, 'list'>, signal: AbortSignal): Promise<ObjectList<T>> {
+  const first = await source.list({ limit: pageSize, signal });
+  const items = [...first.items];
+  for (let token = first.continue; token !== undefined;) {
+    try {
+      const page = await source.list({ limit: pageSize, continue: token, signal });
+      items.push(...page.items);
+      token = page.continue;
+    } catch (error) {
+      if (isGone(error)) return source.list({ signal });
+      throw error;
+    }
+  }
+  return { items, resourceVersion: first.resourceVersion };
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+
+/** Lists in an object's metadata to which others may add: what we name must be among them. */
+const sharedLists = ['finalizers', 'ownerReferences'];
+
+/**
+ * What `live` holds of the fields that `desired` names. Lists count whole, for we own them: their items in order, and
+ * all of them; but of an object's finalizers and owner references only those that `desired` names.
+ */
+export function project(desired: unknown, live: unknown): unknown {
+  if (isList(desired) && isList(live)) {
+    return live.map((item, index) => (index < desired.length ? project(desired[index], item) : item));
+  }
+  if (!isRecord(desired) || !isRecord(live)) return live;
+  const projected: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(desired)) {
+    if (value === undefined || !Object.hasOwn(live, key)) continue;
+    projected[key] = key === 'metadata' ? projectMetadata(value, live[key]) : project(value, live[key]);
+  }
+  return projected;
+}
+
+function projectMetadata(desired: unknown, live: unknown): unknown {
+  const projected = project(desired, live);
+  if (!isRecord(projected) || !isRecord(desired) || !isRecord(live)) return projected;
+  for (const list of sharedLists) {
+    const [wanted, held] = [desired[list], live[list]];
+    if (!isList(wanted) || !isList(held)) continue;
+    projected[list] = wanted.filter((item) => held.some((other) => isSubset(item, other)));
+  }
+  return projected;
+}
+
+/** Whether `live` holds all that `desired` names. Fields with the value undefined are not named. */
+export function isSubset(desired: unknown, live: unknown): boolean {
+  return canonical(project(desired, live)) === canonical(desired);
+}
+
+/** A hash of a JSON value that does not depend on the order of its keys, nor on fields that are undefined. */
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 32);
+}
+
+function canonical(value: unknown): string {
+  const sorted = (_key: string, nested: unknown) =>
+    isRecord(nested) ? Object.fromEntries(Object.entries(nested).sort(([a], [b]) => (a < b ? -1 : 1))) : nested;
+  return JSON.stringify({ value }, sorted);
+}
+
+function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
