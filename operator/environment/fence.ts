@@ -1,0 +1,109 @@
+import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
+import type { LimitRange, Namespace, NetworkPolicy, ResourceQuota } from '../../kubernetes/resource-type.ts';
+
+export interface FenceSettings {
+  /** Where the Ingress controller runs: its pods may reach what is public. */
+  ingressNamespace: string;
+  builderNamespace: string;
+  buildkitdPort: number;
+  /** TCP ports that a clone may use: those that Git hosts listen on. */
+  gitPorts: number[];
+  quota: Record<string, string>;
+  defaultLimits: { requests: Record<string, string>; limits: Record<string, string> };
+}
+
+/** The environment's namespace. The owner's UID tells it from one that somebody else made under the same name. */
+export function environmentNamespaceObject(name: string, labels: Record<string, string>, ownerUid: string): Namespace {
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name,
+      labels: {
+        ...labels,
+        'pod-security.kubernetes.io/enforce': 'baseline',
+        'pod-security.kubernetes.io/warn': 'baseline',
+      },
+      annotations: { [ANNOTATIONS.ownerUid]: ownerUid },
+    },
+  };
+}
+
+type Owned = (name: string) => { name: string; namespace: string; labels: Record<string, string> };
+type PolicySpec = NonNullable<NetworkPolicy['spec']>;
+type Egress = NonNullable<PolicySpec['egress']>[number];
+
+function inNamespace(name: string) {
+  return { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } };
+}
+
+const dns: Egress = {
+  to: [inNamespace('kube-system')],
+  ports: [
+    { protocol: 'UDP', port: 53 },
+    { protocol: 'TCP', port: 53 },
+  ],
+};
+
+/** Anything outside, without the private ranges that the cluster and the cloud's metadata service live in. */
+const internet: Egress = {
+  to: [
+    {
+      ipBlock: {
+        cidr: '0.0.0.0/0',
+        except: ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+      },
+    },
+  ],
+};
+
+/** What holds an environment apart from all others: quota, limits and network policies. */
+export function fenceObjects(owned: Owned, settings: FenceSettings): (ResourceQuota | LimitRange | NetworkPolicy)[] {
+  const policy = (name: string, spec: PolicySpec): NetworkPolicy => ({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: owned(name),
+    spec,
+  });
+  const buildPods = { matchExpressions: [{ key: LABELS.build, operator: 'Exists' }] };
+  const servicePods = { matchExpressions: [{ key: LABELS.service, operator: 'Exists' }] };
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: owned('environment'),
+      spec: { hard: settings.quota },
+    } satisfies ResourceQuota,
+    {
+      apiVersion: 'v1',
+      kind: 'LimitRange',
+      metadata: owned('environment'),
+      spec: {
+        limits: [
+          {
+            type: 'Container',
+            default: settings.defaultLimits.limits,
+            defaultRequest: settings.defaultLimits.requests,
+          },
+        ],
+      },
+    } satisfies LimitRange,
+    policy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
+    policy('services', {
+      podSelector: servicePods,
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [{ from: [{ podSelector: servicePods }] }, { from: [inNamespace(settings.ingressNamespace)] }],
+      egress: [{ to: [{ podSelector: servicePods }] }, dns, internet],
+    }),
+    // A clone goes where the operator has checked and pinned; buildctl to buildkitd, which pushes by itself.
+    policy('builds', {
+      podSelector: buildPods,
+      policyTypes: ['Ingress', 'Egress'],
+      egress: [
+        dns,
+        { to: [inNamespace(settings.builderNamespace)], ports: [{ protocol: 'TCP', port: settings.buildkitdPort }] },
+        { ports: settings.gitPorts.map((port) => ({ protocol: 'TCP', port })) },
+      ],
+    }),
+  ];
+}
