@@ -1,0 +1,196 @@
+import type { Logger } from 'pino';
+import { isAlreadyExists, isConflict } from './api-error.ts';
+import { sleep, systemClock, type Clock } from './clock.ts';
+import type { ClusterClient } from './client.ts';
+import { Lease } from './resource-type.ts';
+
+export interface LeaderElectionOptions {
+  client: Pick<ClusterClient, 'find' | 'create' | 'patch'>;
+  namespace: string;
+  /** The Lease's name. */
+  name: string;
+  /** This candidate's, as no other's: the pod's name and something random. */
+  identity: string;
+  logger: Logger;
+  /** Called once when leadership is lost, not by stop(): the process must end at once, for another one leads. */
+  onLost: (reason: Error) => void;
+  /** For a metric. */
+  onChange?: (leads: boolean) => void;
+  /** How long others wait, since they last saw the Lease renewed, before they take it. Default 15 s. */
+  leaseDurationMs?: number;
+  /** How long the leader tries to renew before it gives up. Default 10 s. */
+  renewDeadlineMs?: number;
+  /** Between two tries. Default 2 s. */
+  retryPeriodMs?: number;
+  clock?: Clock;
+  random?: () => number;
+}
+
+/** client-go's: candidates' waits are lengthened by up to this much, so that they do not meet each time. */
+const jitterFactor = 1.2;
+
+/**
+ * Leader election by a Lease, as client-go's tools/leaderelection: a candidate takes the Lease when it has not seen it
+ * change for its duration by its own clock, so clocks need not agree; a leader that cannot renew gives up before
+ * others may take over.
+ */
+export class LeaderElector {
+  readonly #options: LeaderElectionOptions;
+  readonly #clock: Clock;
+  readonly #leaseDurationMs: number;
+  readonly #renewDeadlineMs: number;
+  readonly #retryPeriodMs: number;
+  readonly #stopping = new AbortController();
+  #observed: { lease: Lease; at: number } | undefined;
+  #leads = false;
+  #renewing: Promise<void> | undefined;
+
+  constructor(options: LeaderElectionOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#leaseDurationMs = options.leaseDurationMs ?? 15_000;
+    this.#renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
+    this.#retryPeriodMs = options.retryPeriodMs ?? 2000;
+    if (this.#leaseDurationMs <= this.#renewDeadlineMs || this.#renewDeadlineMs <= this.#retryPeriodMs * jitterFactor) {
+      throw new RangeError('leader election: leaseDuration > renewDeadline > 1.2 × retryPeriod must hold');
+    }
+  }
+
+  isLeader(): boolean {
+    return this.#leads;
+  }
+
+  /** Resolves with true as soon as this candidate leads, and renews from then on; with false when stop() came first. */
+  async acquire(): Promise<boolean> {
+    const { logger, name, identity, random = Math.random } = this.#options;
+    const stopped = () => this.#stopping.signal.aborted;
+    logger.info({ lease: name, identity }, 'waiting to lead');
+    while (!stopped() && !(await this.#try(this.#renewDeadlineMs))) {
+      await sleep(this.#clock, this.#retryPeriodMs * (1 + random() * jitterFactor), this.#stopping.signal);
+    }
+    if (stopped()) {
+      await this.#release();
+      return false;
+    }
+    logger.info({ lease: name, identity }, 'leading');
+    this.#setLeads(true);
+    this.#renewing = this.#renew();
+    return true;
+  }
+
+  /** Stops renewing, and gives the Lease up so that another candidate need not wait. Call it when all work has ended. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#renewing;
+    if (!this.#leads) return;
+    this.#setLeads(false);
+    await this.#release();
+  }
+
+  async #renew(): Promise<void> {
+    const { signal } = this.#stopping;
+    // From before the request, for the others' wait may begin as soon as it is sent.
+    let deadline = this.#clock.now() + this.#renewDeadlineMs;
+    for (;;) {
+      await sleep(this.#clock, this.#retryPeriodMs, signal);
+      if (signal.aborted) return;
+      const begun = this.#clock.now();
+      if (begun < deadline && (await this.#try(deadline - begun))) deadline = begun + this.#renewDeadlineMs;
+      else if (this.#clock.now() >= deadline || this.#heldByOther()) return this.#lose();
+    }
+  }
+
+  #lose(): void {
+    const { name, onLost } = this.#options;
+    this.#setLeads(false);
+    onLost(new Error(`the Lease ${name} could not be renewed within ${this.#renewDeadlineMs / 1000} s or was taken`));
+  }
+
+  #heldByOther(): boolean {
+    const holder = this.#observed?.lease.spec?.holderIdentity;
+    return Boolean(holder) && holder !== this.#options.identity;
+  }
+
+  /** One try to get or renew the Lease; never rejects. */
+  async #try(timeoutMs: number): Promise<boolean> {
+    const timeout = { timeoutMs: Math.max(Math.min(timeoutMs, this.#renewDeadlineMs), 1) };
+    try {
+      return await this.#acquireOrRenew(timeout);
+    } catch (error) {
+      const { logger, name } = this.#options;
+      const lost = isConflict(error) || isAlreadyExists(error);
+      logger[lost ? 'debug' : 'warn']({ err: error, lease: name }, 'the Lease could not be taken or renewed');
+      return false;
+    }
+  }
+
+  async #acquireOrRenew(timeout: { timeoutMs: number }): Promise<boolean> {
+    const { client, namespace, name, identity } = this.#options;
+    const held = await client.find(Lease, { namespace, name }, timeout);
+    const now = new Date(this.#clock.now()).toISOString().replace('Z', '000Z');
+    const spec = {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.max(Math.round(this.#leaseDurationMs / 1000), 1),
+      acquireTime: now,
+      renewTime: now,
+      leaseTransitions: 0,
+    };
+    if (!held) {
+      const lease: Lease = {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { namespace, name },
+        spec,
+      };
+      this.#observe(await client.create(Lease, lease, timeout));
+      return true;
+    }
+    if (held.metadata.resourceVersion !== this.#observed?.lease.metadata.resourceVersion) this.#observe(held);
+    const holder = held.spec?.holderIdentity;
+    if (holder && holder !== identity && !this.#expired(held)) return false;
+    const own = holder === identity;
+    const transitions = held.spec?.leaseTransitions ?? 0;
+    const next = {
+      ...spec,
+      acquireTime: (own ? held.spec?.acquireTime : undefined) ?? now,
+      leaseTransitions: own ? transitions : transitions + 1,
+    };
+    this.#observe(await this.#write(next, held, timeout));
+    return true;
+  }
+
+  #expired(lease: Lease): boolean {
+    const seconds = lease.spec?.leaseDurationSeconds;
+    const durationMs = seconds ? seconds * 1000 : this.#leaseDurationMs;
+    return this.#observed !== undefined && this.#observed.at + durationMs <= this.#clock.now();
+  }
+
+  #observe(lease: Lease): void {
+    this.#observed = { lease, at: this.#clock.now() };
+  }
+
+  #write(spec: Lease['spec'], held: Lease, timeout: { timeoutMs: number }): Promise<Lease> {
+    const { client, namespace, name } = this.#options;
+    const { resourceVersion } = held.metadata;
+    return client.patch(Lease, { namespace, name }, { spec }, { ...timeout, resourceVersion });
+  }
+
+  /** An empty holder and a duration of 1 s, as client-go: whoever looks next takes it. */
+  async #release(): Promise<void> {
+    const lease = this.#observed?.lease;
+    if (!lease || lease.spec?.holderIdentity !== this.#options.identity) return;
+    const { logger, name } = this.#options;
+    try {
+      const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1 };
+      await this.#write(spec, lease, { timeoutMs: this.#renewDeadlineMs });
+      logger.info({ lease: name }, 'gave the Lease up');
+    } catch (error) {
+      logger.warn({ err: error, lease: name }, 'the Lease could not be given up; it runs out by itself');
+    }
+  }
+
+  #setLeads(leads: boolean): void {
+    this.#leads = leads;
+    this.#options.onChange?.(leads);
+  }
+}
