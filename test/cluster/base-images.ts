@@ -1,0 +1,141 @@
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
+import { dockerBuild, imageRecipes, recipeLabelOf } from './docker.ts';
+import { cacheFolder } from './paths.ts';
+import { Problem } from './problem.ts';
+import { buildPrograms, programPath, programStamp } from './programs.ts';
+import type { ProgramName } from './programs.ts';
+import type { Detail, Progress } from './progress.ts';
+import { filesBelow, recipeHash } from './recipe.ts';
+import { run, tryRun } from './run.ts';
+import { images, versions } from './versions.ts';
+
+type ImageName = keyof typeof images;
+const hostCertificates = '/etc/ssl/certs/ca-certificates.crt';
+
+/** What goes into an image beside the files of its folder under base-images/. */
+interface Recipe {
+  from?: ImageName;
+  programs?: ProgramName[];
+  words?: string[];
+  hostFiles?: Record<string, string>;
+  prepare?: (context: string, detail: Detail) => Promise<void>;
+}
+
+const recipes: Record<ImageName, Recipe> = {
+  debian: { words: [versions.debian] },
+  busybox: { hostFiles: { busybox: '/bin/busybox' } },
+  node: {
+    from: 'debian',
+    words: [versions.node, versions.npm],
+    hostFiles: { 'host-ca-certificates.pem': hostCertificates },
+    prepare: installNode,
+  },
+  redis: { from: 'debian' },
+  buildkit: { from: 'debian', programs: ['buildkitd', 'buildctl', 'rootlesskit'] },
+  traefik: { from: 'busybox', programs: ['traefik'] },
+  registry: { from: 'busybox', programs: ['registry'] },
+};
+
+const folderOf = (name: ImageName): string => join(import.meta.dirname, 'base-images', name);
+
+let reached: Promise<boolean> | undefined;
+
+/** Whether the Docker Engine can pull images at all; asked once, and given 20 s. */
+export function registriesAreReached(): Promise<boolean> {
+  reached ??= tryRun('docker', ['pull', '-q', images.busybox], { deadline: 20 }).then((id) => id !== undefined);
+  return reached;
+}
+
+/**
+ * Sees that Docker has these images: one that is there is used, one that is missing is pulled, and where no registry
+ * is reached made here under its usual name. One that was made here is made again when its recipe changed.
+ */
+export async function ensureBaseImages(names: readonly ImageName[], progress: Progress): Promise<void> {
+  const present = await imageRecipes(names.map((name) => images[name]));
+  for (const name of names) {
+    const found = present.get(images[name]);
+    if (found === '') continue; // a pulled one
+    if (found !== undefined) {
+      if (found === recipeOf(name)) continue;
+    } else if (await registriesAreReached()) {
+      await progress.step(`pull ${images[name]}`, (detail) =>
+        run('docker', ['pull', images[name]], { detail, deadline: 600 }),
+      );
+      continue;
+    }
+    await makeImage(name, progress);
+  }
+}
+
+function recipeOf(name: ImageName): string {
+  const recipe = recipes[name];
+  const parent = recipe.from ? recipeOf(recipe.from) : '';
+  // No build happens here: the stamps of the programs are enough to know whether the image is the one we want.
+  const stamps = (recipe.programs ?? []).map(programStamp);
+  return recipeHash(
+    [folderOf(name), ...Object.values(recipe.hostFiles ?? {}).filter((file) => existsSync(file))],
+    [parent, ...stamps, ...(recipe.words ?? [])],
+  );
+}
+
+async function makeImage(name: ImageName, progress: Progress): Promise<void> {
+  const recipe = recipes[name];
+  if (!isDebianRoot()) {
+    throw new Problem(
+      `${images[name]} cannot be pulled: no image registry is reached. Only on Debian, as root, is it made here.`,
+    );
+  }
+  if (recipe.from) await ensureBaseImages([recipe.from], progress);
+  await buildPrograms(recipe.programs ?? [], progress);
+  await progress.step(`make ${images[name]}, which cannot be pulled`, async (detail) => {
+    await installDebianPackages(['debootstrap', 'busybox-static'], detail);
+    const hash = recipeOf(name);
+    if (name === 'debian') {
+      const args = [images.debian, versions.debian, recipeLabelOf(hash)];
+      await run(join(folderOf('debian'), 'make'), args, { detail, deadline: 900 });
+      return;
+    }
+    const context = mkdtempSync(join(cacheFolder, 'image-'));
+    try {
+      for (const file of filesBelow(folderOf(name))) copyFileSync(file, join(context, basename(file)));
+      for (const [to, from] of Object.entries(recipe.hostFiles ?? {})) copyFileSync(from, join(context, to));
+      for (const program of recipe.programs ?? []) linkSync(programPath(program), join(context, program));
+      await recipe.prepare?.(context, detail);
+      await dockerBuild(images[name], context, { recipe: hash, detail });
+    } finally {
+      rmSync(context, { recursive: true, force: true });
+    }
+  });
+}
+
+/** Lays out usr-local/ with node, npm and npx as the official image has them, from npm packages. */
+async function installNode(context: string, detail: Detail): Promise<void> {
+  const platform = `node-linux-${process.arch}`;
+  const scratch = join(context, 'scratch');
+  const local = join(context, 'usr-local');
+  mkdirSync(join(local, 'bin'), { recursive: true });
+  mkdirSync(join(local, 'lib/node_modules'), { recursive: true });
+  mkdirSync(scratch);
+  writeFileSync(join(scratch, 'package.json'), '{}');
+  const packages = [`${platform}@${versions.node}`, `npm@${versions.npm}`];
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefix', scratch];
+  await run('npm', ['install', ...flags, ...packages], { cwd: scratch, detail, deadline: 600 });
+  renameSync(join(scratch, 'node_modules', platform, 'bin/node'), join(local, 'bin/node'));
+  renameSync(join(scratch, 'node_modules/npm'), join(local, 'lib/node_modules/npm'));
+  for (const name of ['npm', 'npx'])
+    symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(local, 'bin', name));
+  renameSync(join(context, 'docker-entrypoint.sh'), join(local, 'bin/docker-entrypoint.sh'));
+  rmSync(scratch, { recursive: true });
+}

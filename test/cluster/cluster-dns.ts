@@ -1,0 +1,27 @@
+import { apply, rollout } from './kubectl.ts';
+import type { Kubectl } from './kubectl.ts';
+import { Problem } from './problem.ts';
+
+const ingressService = 'traefik.traefik.svc.cluster.local';
+const rewrite = `    rewrite stop name regex (.+\\.)?localhost ${ingressService} answer auto`;
+
+/** A Corefile whose server of `.` answers every *.localhost name with the address of the Ingress controller's Service. */
+export function withLocalhostNames(corefile: string): string {
+  if (corefile.includes(rewrite)) return corefile;
+  const changed = corefile.replace(/^(\.:53 \{\n)/m, `$1${rewrite}\n`);
+  if (changed === corefile) throw new Problem("CoreDNS's Corefile has no server block `.:53 {` to add *.localhost to");
+  return changed;
+}
+
+/** Lets pods open http://NAME.env.localhost:8080 as the host does; CoreDNS is restarted when that is new. */
+export async function answerLocalhostNames(kubectl: Kubectl): Promise<void> {
+  const namespace = ['--namespace', 'kube-system'];
+  const corefile = await kubectl([...namespace, 'get', 'configmap', 'coredns', '-o', 'jsonpath={.data.Corefile}']);
+  const wanted = withLocalhostNames(corefile);
+  if (wanted !== corefile) {
+    const metadata = { name: 'coredns', namespace: 'kube-system' };
+    await apply(kubectl, JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { Corefile: wanted } }));
+    await kubectl([...namespace, 'rollout', 'restart', 'deployment/coredns']);
+  }
+  await rollout(kubectl, 'kube-system', 'coredns');
+}

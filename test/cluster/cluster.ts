@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureBaseImages } from './base-images.ts';
+import { answerLocalhostNames } from './cluster-dns.ts';
+import { findCommandLineTools } from './command-line-tools.ts';
+import type { CommandLineTools } from './command-line-tools.ts';
+import { ensureDockerEngine } from './docker-engine.ts';
+import { imageRecipes } from './docker.ts';
+import { ensureKindCluster, ingressPort } from './kind-cluster.ts';
+import { apply, kubectlWith, rollout } from './kubectl.ts';
+import type { Kubectl } from './kubectl.ts';
+import { ensureNodeImage } from './node-image.ts';
+import { loadIntoNode } from './node-images.ts';
+import { configureNodeRegistry } from './node-registry.ts';
+import { kubeconfigFile } from './paths.ts';
+import { checkMachine, checkPorts } from './prerequisites.ts';
+import type { Progress } from './progress.ts';
+import { pushToMirror } from './registry-images.ts';
+import { connectRegistry, ensureRegistry } from './registry.ts';
+import type { Registry } from './registry.ts';
+import { images } from './versions.ts';
+
+/** A cluster that is up, and how everything else reaches it. */
+export interface Cluster {
+  /** A file of mode 0600 with this cluster alone. */
+  kubeconfig: string;
+  kubectl: Kubectl;
+  tools: CommandLineTools;
+  registry: Registry;
+  /** Where the Ingress controller answers this machine, whatever the Host header says. */
+  ingressUrl: string;
+  /** False for a cluster that somebody else keeps: images go through the registry, not into the node. */
+  isKind: boolean;
+}
+
+/**
+ * Brings up the local kind cluster with everything around it: Docker Engine, node image, registry, base images, Ingress
+ * controller and names. Every step looks first and leaves alone what is there, so a second run takes seconds.
+ */
+export async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
+  await progress.step('check this machine', checkMachine);
+  await progress.step('Docker Engine', ensureDockerEngine);
+  await checkPorts();
+  const tools = await findCommandLineTools(progress);
+  const kubectl = kubectlWith(tools.kubectl);
+
+  await ensureKindCluster(() => ensureNodeImage(progress), tools, progress);
+
+  const ours = ['debian', 'busybox', 'node', 'redis', 'buildkit', 'traefik', 'registry'] as const;
+  await ensureBaseImages(ours, progress);
+  const registry = await progress.step('registry', ensureRegistry);
+  await connectRegistry();
+  const recipes = await imageRecipes(ours.map((name) => images[name]));
+  const madeHere = (name: string) => recipes.get(name) !== '';
+  const mirrored = [images.busybox, images.debian, images.node, images.redis].filter(madeHere);
+  await pushToMirror(mirrored, registry, progress);
+  await configureNodeRegistry(registry, mirrored.length > 0);
+  // Loading is quicker than a push and a pull; what builds may name as well is in the mirror.
+  await loadIntoNode([images.traefik, images.buildkit], tools, progress);
+
+  await progress.step('Ingress controller', async () => {
+    await apply(kubectl, readFileSync(join(import.meta.dirname, 'traefik.yaml'), 'utf8'));
+    await rollout(kubectl, 'traefik', 'traefik');
+  });
+  await progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl));
+  const ingressUrl = `http://127.0.0.1:${ingressPort}`;
+  return { kubeconfig: kubeconfigFile, kubectl, tools, registry, ingressUrl, isKind: true };
+}

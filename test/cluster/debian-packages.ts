@@ -1,0 +1,26 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { Detail } from './progress.ts';
+import { run, tryRun } from './run.ts';
+
+/** Whether packages can be installed here: Debian (or what is derived from it), as root. */
+export function isDebianRoot(): boolean {
+  if (process.getuid?.() !== 0 || !existsSync('/etc/os-release')) return false;
+  return /^ID(_LIKE)?=.*\bdebian\b/m.test(readFileSync('/etc/os-release', 'utf8'));
+}
+
+/** Installs those of the Debian packages that are not installed. */
+export async function installDebianPackages(names: readonly string[], detail: Detail): Promise<void> {
+  // Fails when one of the names is unknown to dpkg, and still lists the others.
+  const listed = await tryRun('sh', [
+    '-c',
+    'dpkg-query -W -f "\\${Status} \\${Package}\\n" "$@" || true',
+    'sh',
+    ...names,
+  ]);
+  const installed = new Set(listed?.match(/(?<=^install ok installed ).*$/gm));
+  const missing = names.filter((name) => !installed.has(name));
+  if (missing.length === 0) return;
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  await run('apt-get', ['update', '-q'], { env, detail, deadline: 300 });
+  await run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...missing], { env, detail, deadline: 900 });
+}

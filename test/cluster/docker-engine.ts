@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
+import { localFolder, programsFolder } from './paths.ts';
+import { Problem } from './problem.ts';
+import type { Detail } from './progress.ts';
+import { run, tryRun } from './run.ts';
+import { waitFor } from './wait-for.ts';
+
+const pidFile = join(localFolder, 'dockerd.pid');
+const dockerdLog = join(localFolder, 'dockerd.log');
+
+async function answers(): Promise<true | undefined> {
+  const version = await tryRun('docker', ['version', '--format', '{{.Server.Version}}'], { deadline: 20 });
+  return version?.trim() ? true : undefined;
+}
+
+/** Uses the Docker Engine that answers; on Debian as root, where none does, installs and starts Debian's. */
+export async function ensureDockerEngine(detail: Detail): Promise<void> {
+  if (await answers()) return;
+  if (!isDebianRoot() || process.env.DOCKER_HOST) {
+    throw new Problem(
+      'No Docker Engine answers `docker version`. Start yours, or install one; on Debian as root it is installed for you.',
+    );
+  }
+  detail('installing Debian package docker.io');
+  await installDebianPackages(['docker.io', 'libcap2-bin'], detail);
+  if (existsSync('/run/systemd/system')) {
+    await run('systemctl', ['start', 'docker'], { detail });
+  } else {
+    detail('starting dockerd');
+    await startDockerd();
+  }
+  await waitFor(`Docker Engine (its log: ${dockerdLog})`, 60, answers);
+}
+
+/** Starts dockerd as a plain process of its own session, and remembers its process id for `npm run down`. */
+async function startDockerd(): Promise<void> {
+  const flags: string[] = [];
+  // Without CAP_SYS_RESOURCE `docker run --privileged`, which kind uses, is refused: a wrapper of runc leaves it out.
+  const capable = await tryRun('capsh', ['--has-p=cap_sys_resource']);
+  if (capable === undefined) {
+    mkdirSync(programsFolder, { recursive: true });
+    const runtime = join(programsFolder, 'runc-without-sys-resource');
+    copyFileSync(join(import.meta.dirname, 'runc-without-sys-resource'), runtime);
+    flags.push('--add-runtime', `plain=${runtime}`, '--default-runtime', 'plain');
+  }
+  mkdirSync(localFolder, { recursive: true });
+  const output = openSync(dockerdLog, 'a');
+  const dockerd = spawn('dockerd', flags, { detached: true, stdio: ['ignore', output, output] });
+  dockerd.on('error', (error) => console.error(`dockerd could not be started: ${error.message}`));
+  dockerd.unref();
+  if (dockerd.pid) writeFileSync(pidFile, String(dockerd.pid));
+}
+
+/** Ends the dockerd that `npm run up` started, if it did and if it still runs. */
+export async function stopDockerEngine(): Promise<void> {
+  if (!existsSync(pidFile)) return;
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  const runs = () => existsSync(`/proc/${pid}/comm`) && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'dockerd';
+  if (runs()) {
+    process.kill(pid, 'SIGTERM');
+    await waitFor('dockerd to end', 60, async () => (runs() ? undefined : true));
+  }
+  rmSync(pidFile);
+}

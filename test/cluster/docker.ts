@@ -1,0 +1,36 @@
+import type { Detail } from './progress.ts';
+import { run, tryRun } from './run.ts';
+
+/** What an image that is made here carries: a hash of everything that went into it. */
+const recipeLabel = 'dev.coppice.recipe';
+
+/** Each image that Docker has, with the label of its recipe ('' for one that was not made here). */
+export async function imageRecipes(images: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const image of images) {
+    const format = `{{index (or .Config.Labels (js "")) "${recipeLabel}"}}`;
+    const label = await tryRun('docker', ['image', 'inspect', '--format', format, image]);
+    if (label !== undefined) found.set(image, label.trim());
+  }
+  return found;
+}
+
+let buildEnvironment: Record<string, string> | undefined;
+
+/** Builds an image with the network of the host, so that apt and npm reach what this machine reaches. */
+export async function dockerBuild(
+  image: string,
+  context: string,
+  options: { recipe: string; dockerfile?: string; target?: string; detail: Detail },
+): Promise<void> {
+  // Debian's engine comes without buildx, and the command refuses to fall back by itself.
+  buildEnvironment ??= (await tryRun('docker', ['buildx', 'version'])) === undefined ? { DOCKER_BUILDKIT: '0' } : {};
+  const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'].filter((name) => process.env[name]);
+  const args = ['build', '--network', 'host', '--label', `${recipeLabel}=${options.recipe}`, '--tag', image];
+  if (options.dockerfile) args.push('--file', options.dockerfile);
+  if (options.target) args.push('--target', options.target);
+  for (const name of proxies) args.push('--build-arg', name);
+  await run('docker', [...args, context], { env: buildEnvironment, detail: options.detail, deadline: 1200 });
+}
+
+export const recipeLabelOf = (recipe: string): string => `${recipeLabel}=${recipe}`;

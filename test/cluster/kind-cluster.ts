@@ -1,0 +1,124 @@
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { stringify } from 'yaml';
+import type { CommandLineTools } from './command-line-tools.ts';
+import type { NodeImage } from './node-image.ts';
+import { kubeconfigFile, localFolder } from './paths.ts';
+import { messageOf } from './problem.ts';
+import type { Progress } from './progress.ts';
+import { run, tryRun } from './run.ts';
+import { versions } from './versions.ts';
+import { waitFor } from './wait-for.ts';
+
+export const clusterName = 'coppice';
+export const nodeContainer = `${clusterName}-control-plane`;
+export const ingressPort = 8080;
+
+/** 'none', or what Docker says of the node's container: running, exited, … */
+export async function nodeState(): Promise<string> {
+  const state = await tryRun('docker', ['inspect', '--format', '{{.State.Status}}', nodeContainer]);
+  return state?.trim() ?? 'none';
+}
+
+/** kind's configuration; what an image that was made here lacks (kindnetd, kindest's CoreDNS) is said only for one. */
+function kindConfiguration(image: NodeImage): string {
+  const controllerManager = { 'kube-api-qps': '200', 'kube-api-burst': '400', 'concurrent-namespace-syncs': '40' };
+  const extraArgs = Object.entries({ 'enable-hostpath-provisioner': 'true', ...controllerManager });
+  const patches = [
+    {
+      kind: 'ClusterConfiguration',
+      ...(image.madeHere && { dns: { imageTag: versions.coredns } }),
+      // Its defaults, and not Coppice, would bound a thousand environments.
+      controllerManager: { extraArgs: extraArgs.map(([name, value]) => ({ name, value })) },
+    },
+    // On cgroup v1 the kubelet refuses to start otherwise; elsewhere it means nothing.
+    { kind: 'KubeletConfiguration', failCgroupV1: false, maxPods: 200, serializeImagePulls: false },
+    { kind: 'KubeProxyConfiguration', oomScoreAdj: 0 },
+  ];
+  return stringify({
+    kind: 'Cluster',
+    apiVersion: 'kind.x-k8s.io/v1alpha4',
+    networking: { disableDefaultCNI: image.madeHere, podSubnet: '10.244.0.0/16' },
+    containerdConfigPatches: [
+      '[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "/etc/containerd/certs.d"\n',
+    ],
+    kubeadmConfigPatches: patches.map((patch) => stringify(patch)),
+    nodes: [
+      {
+        role: 'control-plane',
+        extraPortMappings: [{ containerPort: 80, hostPort: ingressPort, listenAddress: '127.0.0.1' }],
+      },
+    ],
+  });
+}
+
+/**
+ * Sees that the cluster is there and healthy. A node that is stopped (the machine or dockerd was restarted) is started
+ * again; one that does not get healthy then is made anew.
+ */
+export async function ensureKindCluster(
+  image: () => Promise<NodeImage>,
+  tools: CommandLineTools,
+  progress: Progress,
+): Promise<void> {
+  const state = await nodeState();
+  if (state !== 'none') {
+    try {
+      if (state !== 'running') {
+        await progress.step('start the stopped node again', () => run('docker', ['start', nodeContainer]));
+      }
+      if (!existsSync(kubeconfigFile)) await exportKubeconfig(tools);
+      await progress.step('wait for the node', () => waitForNode(tools, state === 'running' ? 60 : 180));
+      return;
+    } catch (error) {
+      console.log(`The node does not get healthy, so the cluster is made anew: ${messageOf(error)}`);
+      await deleteKindCluster(tools.kind);
+    }
+  }
+  const nodeImage = await image();
+  mkdirSync(localFolder, { recursive: true });
+  await progress.step('create the kind cluster', async (detail) => {
+    const args = [
+      'create',
+      'cluster',
+      '--name',
+      clusterName,
+      '--image',
+      nodeImage.name,
+      '--kubeconfig',
+      kubeconfigFile,
+    ];
+    const input = kindConfiguration(nodeImage);
+    await run(tools.kind, [...args, '--config', '-', '--wait', '3m'], { input, detail, deadline: 600 });
+    chmodSync(kubeconfigFile, 0o600);
+    await waitForNode(tools, 60);
+  });
+}
+
+async function exportKubeconfig(tools: CommandLineTools): Promise<void> {
+  mkdirSync(localFolder, { recursive: true });
+  await run(tools.kind, ['export', 'kubeconfig', '--name', clusterName, '--kubeconfig', kubeconfigFile]);
+  chmodSync(kubeconfigFile, 0o600);
+}
+
+async function waitForNode(tools: CommandLineTools, deadline: number): Promise<void> {
+  const jsonpath = '{.items[*].status.conditions[?(@.type=="Ready")].status}';
+  const args = ['--kubeconfig', kubeconfigFile, '--request-timeout=5s', 'get', 'nodes', '-o', `jsonpath=${jsonpath}`];
+  await waitFor('the node to be Ready', deadline, async () => {
+    const status = await run(tools.kubectl, args, { deadline: 10 });
+    return status.trim() === 'True' ? true : undefined;
+  });
+}
+
+/** Deletes the kind cluster, if there is one. */
+export async function deleteKindCluster(kind: string): Promise<void> {
+  await run(kind, ['delete', 'cluster', '--name', clusterName, '--kubeconfig', kubeconfigFile], { deadline: 120 });
+  rmSync(kubeconfigFile, { force: true });
+}
+
+/** Writes a file into the node, readable by root alone, unless it says the same already. */
+export async function writeNodeFile(path: string, text: string): Promise<void> {
+  const present = await tryRun('docker', ['exec', nodeContainer, 'cat', path]);
+  if (present === text) return;
+  const script = 'umask 077; mkdir -p "$(dirname "$1")"; cat >"$1"';
+  await run('docker', ['exec', '-i', nodeContainer, 'sh', '-c', script, 'sh', path], { input: text });
+}

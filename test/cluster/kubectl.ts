@@ -1,0 +1,22 @@
+import { kubeconfigFile } from './paths.ts';
+import type { RunOptions } from './run.ts';
+import { run } from './run.ts';
+
+/** Runs kubectl against the cluster that is up; the program is the one that findCommandLineTools found. */
+export type Kubectl = (args: readonly string[], options?: RunOptions) => Promise<string>;
+
+export function kubectlWith(program: string): Kubectl {
+  return (args, options) => run(program, ['--kubeconfig', kubeconfigFile, ...args], options);
+}
+
+/** Applies a manifest: YAML text of one or more objects. */
+export async function apply(kubectl: Kubectl, manifest: string): Promise<void> {
+  const flags = ['--server-side', '--force-conflicts', '--field-manager', 'coppice-up'];
+  await kubectl(['apply', ...flags, '--filename', '-'], { input: manifest });
+}
+
+/** Waits until every replica of a Deployment is there and ready. */
+export async function rollout(kubectl: Kubectl, namespace: string, name: string, deadline = 120): Promise<void> {
+  const args = ['--namespace', namespace, 'rollout', 'status', `deployment/${name}`, `--timeout=${deadline}s`];
+  await kubectl(args, { deadline: deadline + 10 });
+}

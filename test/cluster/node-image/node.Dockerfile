@@ -1,0 +1,22 @@
+# What kind's images/base/Dockerfile and `kind build node-image` do, from Debian packages and the programs built here.
+FROM debian:bookworm-slim
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+      ca-certificates conntrack curl dbus e2fsprogs ethtool hostname iproute2 iptables jq kmod libseccomp2 mount \
+      nftables procps runc systemd systemd-sysv util-linux \
+ && rm -rf /var/lib/apt/lists/* /var/log/journal \
+ # or every node has the same
+ && rm -f /etc/machine-id /var/lib/dbus/machine-id \
+ && find /lib/systemd/system/sysinit.target.wants/ -name systemd-tmpfiles-setup.service -delete \
+ && rm -f /lib/systemd/system/multi-user.target.wants/* /lib/systemd/system/local-fs.target.wants/* \
+      /lib/systemd/system/basic.target.wants/* /lib/systemd/system/sockets.target.wants/*udev* \
+      /lib/systemd/system/sockets.target.wants/*initctl* /etc/systemd/system/*.wants/* \
+ # no negative OOM scores and no raised limits, which need CAP_SYS_RESOURCE
+ && sed -i '/^OOMScoreAdjust=/d; /^Limit/d' /lib/systemd/system/dbus.service /lib/systemd/system/systemd-journald.service \
+ && echo ReadKMsg=no >>/etc/systemd/journald.conf
+COPY node/ /
+RUN systemctl enable kubelet.service containerd.service undo-mount-hacks.service \
+ && systemctl mask systemd-binfmt.service
+ENV container=docker PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+STOPSIGNAL SIGRTMIN+3
+ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { localFolder, logFile } from './paths.ts';
+import type { Detail } from './progress.ts';
+
+export interface RunOptions {
+  cwd?: string;
+  /** Added to this process's own environment. */
+  env?: Record<string, string>;
+  /** Written to the program's standard input; never logged, so secrets belong here and not in the arguments. */
+  input?: string | Uint8Array;
+  /** The program is ended after so many seconds (default 60). */
+  deadline?: number;
+  /** Called with every line of standard output and error; with it, standard output goes into the log as well. */
+  detail?: Detail;
+}
+
+export class CommandError extends Error {
+  override name = 'CommandError';
+  readonly exitCode: number | null;
+
+  constructor(message: string, exitCode: number | null) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+function log(text: string): void {
+  mkdirSync(localFolder, { recursive: true });
+  appendFileSync(logFile, `${new Date().toISOString()} ${text}\n`, { mode: 0o600 });
+}
+
+/**
+ * Runs a program without a shell and answers its standard output. Throws a CommandError with the last lines of its
+ * standard error when it fails or passes its deadline; all of that is in .local/up.log.
+ */
+export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
+  const { cwd, env, input, deadline = 60, detail } = options;
+  const command = [program, ...args].join(' ');
+  log(`$ ${command}`);
+  return new Promise((fulfil, reject) => {
+    const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
+    const stdout: string[] = [];
+    const last: string[] = [];
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      child.kill('SIGKILL');
+    }, deadline * 1000);
+
+    createInterface(child.stderr).on('line', (text) => {
+      log(text);
+      detail?.(text);
+      last.push(text);
+      if (last.length > 12) last.shift();
+    });
+    if (detail) {
+      createInterface(child.stdout).on('line', (text) => {
+        log(text);
+        detail(text);
+      });
+    }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text));
+    // A program that ends without reading its input says why by its exit code; EPIPE here would only hide that.
+    child.stdin.on('error', (error) => log(`standard input of ${program}: ${error.message}`));
+    child.stdin.end(input ?? '');
+
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      reject(new CommandError(`${program} could not be started: ${error.message}`, null));
+    });
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      if (code === 0) return fulfil(stdout.join(''));
+      const why = late ? `did not end within ${deadline} s` : `failed (exit code ${code ?? 'none'})`;
+      const tail = (last.length > 0 ? last : stdout.join('').trimEnd().split('\n').slice(-12)).join('\n');
+      reject(new CommandError(`${command}: ${why}; everything it said is in ${logFile}\n${tail}`, code));
+    });
+  });
+}
+
+/** As run, but answers undefined when the program fails or is not there: for questions whose answer may be no. */
+export async function tryRun(
+  program: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<string | undefined> {
+  try {
+    return await run(program, args, options);
+  } catch (error) {
+    if (error instanceof CommandError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+/** Every version that the local cluster is made of. Nothing else under test/cluster names one. */
+export const versions = {
+  kind: 'v0.33.0',
+  /** kind's own images for that version of kind: https://github.com/kubernetes-sigs/kind/releases/tag/v0.33.0 */
+  pulledNodeImage: 'kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed',
+  /** The Kubernetes that is built here where that image cannot be pulled; the go.mod files pin the same. */
+  kubernetes: 'v1.36.3',
+  /** What kubeadm of that version asks for by these tags. */
+  etcdImageTag: '3.6.8-0',
+  pauseImageTag: '3.10.2',
+  coredns: 'v1.15.0',
+  containerd: 'v2.4.2',
+  localPathProvisioner: 'v0.0.30',
+  registry: 'v3.1.2',
+  rootlesskit: 'v2.3.6',
+  helm: 'v4.3.1',
+  traefik: 'v3.6.7',
+  buildkit: 'v0.33.0',
+  debian: 'bookworm',
+  /** The npm package node-linux-<arch>, which is the binary that the package `node` installs. */
+  node: '24.21.0',
+  npm: '11.21.2',
+} as const;
+
+/** The images that the cluster and its users name. Pulled where a registry is reached, otherwise made under these names. */
+export const images = {
+  debian: 'debian:bookworm-slim',
+  busybox: 'busybox:1',
+  node: 'node:24-slim',
+  redis: 'redis:7',
+  buildkit: 'moby/buildkit:v0.33.0-rootless',
+  traefik: 'traefik:v3.6.7',
+  registry: 'registry:3',
+} as const;
