@@ -1,0 +1,31 @@
+/** Seconds of each unit that Compose takes. */
+const UNITS = new Map([
+  ['ns', 1e-9],
+  ['us', 1e-6],
+  ['µs', 1e-6],
+  ['μs', 1e-6],
+  ['ms', 1e-3],
+  ['s', 1],
+  ['m', 60],
+  ['h', 3600],
+  ['d', 86_400],
+  ['w', 604_800],
+]);
+
+const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d|w)/y;
+
+/** A Compose duration (`1m30s`, `500ms`, `1.5h`, `0`) in seconds; undefined when it is none. No negative ones. */
+export function parseDuration(text: string): number | undefined {
+  const digits = text.startsWith('+') ? text.slice(1) : text;
+  if (digits === '0') return 0;
+  if (digits === '' || digits.length > 60) return undefined;
+  let seconds = 0;
+  PART.lastIndex = 0;
+  while (PART.lastIndex < digits.length) {
+    const part = PART.exec(digits);
+    if (part === null) return undefined;
+    seconds += Number(part[1]) * (UNITS.get(part[2] ?? '') ?? Number.NaN);
+  }
+  // To the nanosecond, as Compose counts, so that three times 0.1 s is not a little more than 300 ms.
+  return Math.round(seconds * 1e9) / 1e9;
+}

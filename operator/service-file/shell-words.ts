@@ -1,0 +1,46 @@
+/** The words of a command line, or what is wrong with it. */
+export type ShellWords = { words: string[] } | { error: string };
+
+const NEEDS_A_SHELL = 'write it as a list that names the shell: ["/bin/sh", "-c", "…"]';
+
+/**
+ * Splits a command line as Compose does (go-shellwords): quotes group, a backslash escapes outside of single quotes
+ * (`\t` and `\n` become tab and newline), nothing is expanded. What Compose would cut off or refuse without a word (an
+ * unquoted `;`, `|`, `&`, `<`, `>`, a parenthesis, a backquote) is an error here that says what to write.
+ */
+export function splitShellWords(line: string): ShellWords {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: string | undefined;
+  let escaped = false;
+  for (const character of line) {
+    if (escaped) {
+      word = (word ?? '') + (ESCAPES.get(character) ?? character);
+      escaped = false;
+    } else if (character === '\\' && quote !== "'") {
+      escaped = true;
+    } else if (quote !== undefined) {
+      if (character === quote) quote = undefined;
+      else word = (word ?? '') + character;
+    } else if (character === '"' || character === "'") {
+      quote = character;
+      word ??= '';
+    } else if (/[ \t\r\n]/.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (/[;&|<>()`]/.test(character)) {
+      return { error: `an unquoted ${character} needs a shell: ${NEEDS_A_SHELL}` };
+    } else {
+      word = (word ?? '') + character;
+    }
+  }
+  if (quote !== undefined) return { error: `the quote ${quote} is not closed` };
+  if (escaped) return { error: 'it ends in a backslash' };
+  if (word !== undefined) words.push(word);
+  return { words };
+}
+
+const ESCAPES = new Map([
+  ['t', '\t'],
+  ['n', '\n'],
+]);
