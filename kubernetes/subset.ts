@@ -12,12 +12,12 @@ export function project(desired: unknown, live: unknown): unknown {
     return live.map((item, index) => (index < desired.length ? project(desired[index], item) : item));
   }
   if (!isRecord(desired) || !isRecord(live)) return live;
-  const projected: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(desired)) {
-    if (value === undefined || !Object.hasOwn(live, key)) continue;
-    projected[key] = key === 'metadata' ? projectMetadata(value, live[key]) : project(value, live[key]);
-  }
-  return projected;
+  // Object.fromEntries, for a field may be called __proto__.
+  return Object.fromEntries(
+    Object.entries(desired)
+      .filter(([key, value]) => value !== undefined && Object.hasOwn(live, key))
+      .map(([key, value]) => [key, (key === 'metadata' ? projectMetadata : project)(value, live[key])]),
+  );
 }
 
 function projectMetadata(desired: unknown, live: unknown): unknown {

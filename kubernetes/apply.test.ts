@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals';
+import { Applier } from './apply.ts';
+import type { ApplyOptions } from './client-options.ts';
+import { ConfigMap, type KubernetesObject, type ResourceType } from './resource-type.ts';
+
+const hashAnnotation = 'example.org/applied';
+
+/** An API server that holds one object, and keeps the value `1000m` as `1`. */
+class FakeServer {
+  requests: ApplyOptions[] = [];
+  live: ConfigMap | undefined;
+  #version = 0;
+
+  apply<T extends KubernetesObject>(_type: ResourceType<T>, object: T, options: ApplyOptions): Promise<T> {
+    this.requests.push(options);
+    const text = JSON.stringify({ ...object, metadata: { ...object.metadata, uid: 'u1' } }).replaceAll('1000m', '1');
+    const next = JSON.parse(text) as ConfigMap;
+    const before = { ...this.live, metadata: { ...this.live?.metadata, resourceVersion: undefined } };
+    if (
+      JSON.stringify(before) !== JSON.stringify({ ...next, metadata: { ...next.metadata, resourceVersion: undefined } })
+    ) {
+      this.#version++;
+    }
+    next.metadata.resourceVersion = String(this.#version);
+    this.live = next;
+    return Promise.resolve(next as unknown as T);
+  }
+}
+
+function configMap(data: Record<string, string>): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop', name: 'web' }, data };
+}
+
+function setUp() {
+  const server = new FakeServer();
+  const applier = new Applier({ client: server, fieldManager: 'me', hashAnnotation });
+  const apply = (data: Record<string, string>, live = server.live) => applier.apply(ConfigMap, configMap(data), live);
+  return { server, apply };
+}
+
+describe('Applier', () => {
+  test('creates what is not there, by a forced apply under its field manager, with the hash', async () => {
+    const { server, apply } = setUp();
+    const { object, written } = await apply({ a: '1' });
+    expect(written).toBe(true);
+    expect(object.metadata.annotations?.[hashAnnotation]).toMatch(/^[0-9a-f]{32}$/);
+    expect(server.requests).toMatchObject([{ fieldManager: 'me', force: true }]);
+  });
+
+  test('makes no request when nothing is to be changed, and hands the live object back', async () => {
+    const { server, apply } = setUp();
+    await apply({ a: '1' });
+    const { object, written } = await apply({ a: '1' });
+    expect(written).toBe(false);
+    expect(object).toBe(server.live);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('fields that others added do not count', async () => {
+    const { server, apply } = setUp();
+    const { object } = await apply({ a: '1' });
+    await apply(
+      { a: '1' },
+      { ...object, data: { a: '1', other: 'x' }, metadata: { ...object.metadata, labels: { x: 'y' } } },
+    );
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('writes when a value changed, and when one is no longer named though all that is named is there', async () => {
+    const { server, apply } = setUp();
+    await apply({ a: '1', b: '2' });
+    expect((await apply({ a: '1', b: '3' })).written).toBe(true);
+    expect((await apply({ a: '1' })).written).toBe(true);
+    expect(server.requests).toHaveLength(3);
+    expect(server.live?.data).toEqual({ a: '1' });
+  });
+
+  test('writes when somebody changed the live object', async () => {
+    const { server, apply } = setUp();
+    const { object } = await apply({ a: '1' });
+    await apply({ a: '1' }, { ...object, data: { a: 'drifted' } });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('what the API server keeps in another form is applied once, and again when it drifts', async () => {
+    const { server, apply } = setUp();
+    const { object } = await apply({ cpu: '1000m' });
+    expect(object.data).toEqual({ cpu: '1' });
+    await apply({ cpu: '1000m' });
+    await apply({ cpu: '1000m' }, { ...object, metadata: { ...object.metadata, resourceVersion: '99' } });
+    expect(server.requests).toHaveLength(1);
+    await apply({ cpu: '1000m' }, { ...object, data: { cpu: '2' } });
+    expect(server.requests).toHaveLength(2);
+    await apply({ cpu: '1000m' }, { ...object, metadata: { ...object.metadata, uid: 'another' } });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('a new process finds such an object by one request that changes nothing', async () => {
+    const { server, apply } = setUp();
+    await apply({ cpu: '1000m' });
+    const restarted = new Applier({ client: server, fieldManager: 'me', hashAnnotation });
+    const again = () => restarted.apply(ConfigMap, configMap({ cpu: '1000m' }), server.live);
+    expect((await again()).written).toBe(false);
+    await again();
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test("the client's error comes as it is", async () => {
+    const failure = new Error('refused');
+    const applier = new Applier({
+      client: { apply: () => Promise.reject(failure) },
+      fieldManager: 'me',
+      hashAnnotation,
+    });
+    await expect(applier.apply(ConfigMap, configMap({}), undefined)).rejects.toBe(failure);
+  });
+});

@@ -1,0 +1,240 @@
+import { describe, expect, test } from '@jest/globals';
+import { StallingError, WaitingError } from './controller-errors.ts';
+import { Controller, type ControllerOptions, type Reconcile } from './controller.ts';
+import { FakeClock, settle } from './testing/fake-clock.ts';
+import { silentLogger } from './testing/silent-logger.ts';
+
+function setUp(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
+  const clock = new FakeClock();
+  const counted: Record<string, number> = {};
+  const count = (what: string) => (counted[what] = (counted[what] ?? 0) + 1);
+  const calls: string[] = [];
+  const nothing = () => undefined;
+  const controller = new Controller({
+    name: 'test',
+    reconcile: (key, signal) => {
+      calls.push(key);
+      return reconcile(key, signal);
+    },
+    logger: silentLogger,
+    clock,
+    metrics: {
+      queue: { depth: nothing, added: nothing, waited: nothing, worked: nothing, retried: () => count('retried') },
+      reconciled: (outcome) => count(outcome),
+      stalled: () => count('stalled'),
+      panicked: () => count('panicked'),
+      workers: (active) => (counted['active'] = active),
+    },
+    ...options,
+  });
+  return { controller, clock, calls, counted };
+}
+
+/** Reconciles that last until the test ends them. */
+function held() {
+  const ends = new Map<string, () => void>();
+  const reconcile: Reconcile = (key) => new Promise<void>((resolve) => ends.set(key, resolve));
+  return { reconcile, end: (key: string) => ends.get(key)?.(), under: () => [...ends.keys()] };
+}
+
+describe('results', () => {
+  test('success: not again until something changes', async () => {
+    const { controller, clock, calls, counted } = setUp(() => Promise.resolve());
+    await controller.start();
+    controller.enqueue('a');
+    await clock.advance(10_000_000);
+    expect(calls).toEqual(['a']);
+    expect(counted).toEqual({ success: 1, active: 0 });
+    await controller.stop();
+  });
+
+  test('requeueAfterMs: again after that time', async () => {
+    const { controller, clock, calls, counted } = setUp(() => Promise.resolve({ requeueAfterMs: 1000 }));
+    await controller.start();
+    controller.enqueue('a');
+    await clock.advance(2500);
+    expect(calls).toHaveLength(3);
+    expect(counted['requeue_after']).toBe(3);
+    await controller.stop();
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a failure is tried again after 5 ms, 10 ms, 20 ms; after a success the waits begin anew', async () => {
+    let failures = 3;
+    const { controller, clock, calls, counted } = setUp(() =>
+      failures-- > 0 ? Promise.reject(new Error('not yet')) : Promise.resolve(),
+    );
+    await controller.start();
+    controller.enqueue('a');
+    await clock.advance(34);
+    expect(calls).toHaveLength(3);
+    await clock.advance(1);
+    expect(calls).toHaveLength(4);
+    expect(counted).toEqual({ error: 3, success: 1, retried: 3, active: 0 });
+    failures = 1;
+    controller.enqueue('a');
+    await clock.advance(5);
+    expect(calls).toHaveLength(6);
+    await controller.stop();
+  });
+
+  test('StallingError: counted as an error for good, and not tried again', async () => {
+    const { controller, clock, calls, counted } = setUp(() => Promise.reject(new StallingError('mend your file')));
+    await controller.start();
+    controller.enqueue('a');
+    await clock.advance(10_000_000);
+    expect(calls).toHaveLength(1);
+    expect(counted).toEqual({ error: 1, stalled: 1, active: 0 });
+    await controller.stop();
+  });
+
+  test('WaitingError: again after its time, and no failure', async () => {
+    const { controller, clock, calls, counted } = setUp(() => Promise.reject(new WaitingError('not there yet', 3000)));
+    await controller.start();
+    controller.enqueue('a');
+    await clock.advance(2999);
+    expect(calls).toHaveLength(1);
+    await clock.advance(1);
+    expect(calls).toHaveLength(2);
+    expect(counted).toEqual({ requeue_after: 2, active: 0 });
+    await controller.stop();
+  });
+
+  test.each<[string, Reconcile]>([
+    ['a programming error', () => Promise.reject(new TypeError('undefined is not a function'))],
+    [
+      'a throw before the first await',
+      () => {
+        throw new TypeError('sync');
+      },
+    ],
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what it is about
+    ['a throw of no error', () => Promise.reject('text')],
+  ])('%s is survived, counted, and tried again', async (_name, reconcile) => {
+    const { controller, clock, calls, counted } = setUp(reconcile);
+    await controller.start();
+    controller.enqueue('a');
+    await clock.advance(5);
+    expect(calls).toHaveLength(2);
+    expect(counted).toEqual({ error: 2, panicked: 2, retried: 2, active: 0 });
+    await controller.stop();
+  });
+});
+
+describe('workers', () => {
+  test('so many keys at once and no more, never the same twice', async () => {
+    const { reconcile, end, under } = held();
+    const { controller, calls, counted } = setUp(reconcile, { workers: 2 });
+    await controller.start();
+    for (const key of ['a', 'b', 'c', 'a']) controller.enqueue(key);
+    await settle();
+    expect(under()).toEqual(['a', 'b']);
+    expect(counted['active']).toBe(2);
+    controller.enqueue('a');
+    end('b');
+    await settle();
+    expect(calls).toEqual(['a', 'b', 'c']);
+    end('a');
+    await settle();
+    expect(calls).toEqual(['a', 'b', 'c', 'a']);
+    end('a');
+    end('c');
+    await controller.stop();
+  });
+
+  test('none starts before every informer has synced', async () => {
+    const synced = Promise.withResolvers<undefined>();
+    const informer = (whenSynced: Promise<unknown>) => ({
+      name: 'x',
+      whenSynced: () => whenSynced.then(() => undefined),
+    });
+    const { controller, calls } = setUp(() => Promise.resolve(), {
+      informers: [informer(Promise.resolve()), informer(synced.promise)],
+    });
+    controller.enqueue('a');
+    const start = controller.start();
+    await settle();
+    expect(calls).toEqual([]);
+    synced.resolve(undefined);
+    await start;
+    await settle();
+    expect(calls).toEqual(['a']);
+    await controller.stop();
+  });
+
+  test('enqueueAfter, and the earlier of two', async () => {
+    const { controller, clock, calls } = setUp(() => Promise.resolve());
+    await controller.start();
+    controller.enqueueAfter('a', 100);
+    controller.enqueueAfter('a', 10);
+    await clock.advance(10);
+    expect(calls).toEqual(['a']);
+    await clock.advance(100);
+    expect(calls).toEqual(['a']);
+    await controller.stop();
+  });
+});
+
+describe('stop', () => {
+  test('waits for what is under way, and begins nothing more', async () => {
+    const { reconcile, end } = held();
+    const { controller, calls } = setUp(reconcile);
+    await controller.start();
+    controller.enqueue('a');
+    controller.enqueue('b');
+    await settle();
+    let stopped = false;
+    const stop = controller.stop().then(() => (stopped = true));
+    await settle();
+    expect(stopped).toBe(false);
+    end('a');
+    await stop;
+    controller.enqueue('c');
+    await settle();
+    expect(calls).toEqual(['a']);
+  });
+
+  test('aborts what takes longer than drainMs', async () => {
+    const { controller, clock, counted } = setUp(
+      (_key, signal) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+      { drainMs: 1000 },
+    );
+    await controller.start();
+    controller.enqueue('a');
+    await settle();
+    const stop = controller.stop();
+    await clock.advance(1000);
+    await stop;
+    expect(counted['error']).toBe(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('before the informers have synced', async () => {
+    const { controller } = setUp(() => Promise.resolve(), {
+      informers: [{ name: 'x', whenSynced: () => new Promise<void>(() => undefined) }],
+    });
+    const start = controller.start();
+    await controller.stop();
+    await start;
+  });
+});
+
+test('a reconcile whose time is over finds its signal aborted', async () => {
+  let reason: unknown;
+  const { controller, clock } = setUp(
+    (_key, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          reason = signal.reason;
+          resolve();
+        });
+      }),
+    { reconcileTimeoutMs: 5000 },
+  );
+  await controller.start();
+  controller.enqueue('a');
+  await clock.advance(5000);
+  expect(String(reason)).toMatch(/took more than 5 s/);
+  await controller.stop();
+});

@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { KubeConfig } from '@kubernetes/client-node';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ApiError, UnreachableError } from './api-error.ts';
+import { ClusterClient } from './client.ts';
+import { ConfigMap, Pod } from './resource-type.ts';
+
+/** What only a misbehaving API server shows; the rest is tested against a real one in test/api-server. */
+type Answer = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+
+const at = { namespace: 'shop', name: 'web' };
+let server: http.Server;
+let answers: Answer[];
+let requests: string[];
+let bodies: string[];
+let codes: string[];
+let client: ClusterClient;
+
+beforeEach(async () => {
+  [answers, requests, codes, bodies] = [[], [], [], []];
+  server = http.createServer((request, response) => {
+    requests.push(`${request.method ?? ''} ${request.url ?? ''}`);
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      bodies.push(body);
+      answers.shift()?.(request, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const config = new KubeConfig();
+  const cluster = { name: 'fake', server: `http://127.0.0.1:${port}/prefix/`, skipTLSVerify: true };
+  config.loadFromClusterAndUser(cluster, { name: 'user', token: 'secret-token' });
+  client = new ClusterClient(config, { userAgent: 'test', observe: (method, code) => codes.push(`${method} ${code}`) });
+});
+
+afterEach(async () => {
+  client.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const json =
+  (status: number, body: unknown, headers: http.OutgoingHttpHeaders = {}): Answer =>
+  (_request, response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const tooMany = json(429, { reason: 'TooManyRequests', message: 'slow down' }, { 'retry-after': '1' });
+const hang: Answer = () => undefined;
+
+test('sends credentials and user agent, and joins the paths', async () => {
+  let seen: http.IncomingHttpHeaders = {};
+  answers.push((request, response) => {
+    seen = request.headers;
+    json(200, { metadata: { name: 'web' } })(request, response);
+  });
+  await client.get(ConfigMap, at);
+  expect(requests).toEqual(['GET /prefix/api/v1/namespaces/shop/configmaps/web']);
+  expect(seen).toMatchObject({ authorization: 'Bearer secret-token', 'user-agent': 'test' });
+});
+
+describe('Retry-After', () => {
+  test('is waited for, and the request is made again with its body', async () => {
+    answers.push(tooMany, json(201, { metadata: { name: 'web' } }));
+    const begun = Date.now();
+    const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data: { a: 'ä' } };
+    await client.create(ConfigMap, object);
+    expect(Date.now() - begun).toBeGreaterThanOrEqual(990);
+    expect(bodies).toEqual([JSON.stringify(object), JSON.stringify(object)]);
+    expect(codes).toEqual(['POST 429', 'POST 201']);
+  });
+
+  test('is not waited for beyond the deadline', async () => {
+    answers.push(tooMany);
+    await expect(client.get(ConfigMap, at, { timeoutMs: 900 })).rejects.toMatchObject({ code: 429 });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('without it a 503 is told at once', async () => {
+    answers.push(json(503, {}));
+    await expect(client.get(ConfigMap, at)).rejects.toMatchObject({ code: 503 });
+  });
+
+  test('a signal ends the wait', async () => {
+    answers.push(tooMany);
+    const aborting = new AbortController();
+    const get = client.get(ConfigMap, at, { signal: aborting.signal });
+    setTimeout(() => aborting.abort(new Error('left')), 100);
+    await expect(get).rejects.toThrow('left');
+  });
+});
+
+describe('deadlines', () => {
+  test('no answer at all', async () => {
+    answers.push(hang);
+    await expect(client.get(ConfigMap, at, { timeoutMs: 100 })).rejects.toThrow(UnreachableError);
+    expect(codes).toEqual(['GET <error>']);
+  });
+
+  test('an answer that begins and does not end', async () => {
+    answers.push((_request, response) => void response.writeHead(200).write('{'));
+    await expect(client.get(ConfigMap, at, { timeoutMs: 100 })).rejects.toThrow(UnreachableError);
+  });
+
+  test('the error names the request and no credential', async () => {
+    answers.push(hang);
+    const error = await client.get(ConfigMap, at, { timeoutMs: 50 }).catch((reason: unknown) => reason);
+    expect(String(error)).toContain('GET /api/v1/namespaces/shop/configmaps/web');
+    expect(JSON.stringify(error)).not.toContain('secret-token');
+  });
+
+  test('a signal ends the request with its reason', async () => {
+    answers.push(hang);
+    const signal = AbortSignal.timeout(50);
+    const error: unknown = await client.get(ConfigMap, at, { signal }).catch((reason: unknown) => reason);
+    expect(error).toBe(signal.reason);
+  });
+});
+
+describe('bad answers', () => {
+  test('text in place of a Status', async () => {
+    answers.push((_request, response) => response.writeHead(502).end('<html>bad gateway</html>'));
+    await expect(client.get(ConfigMap, at)).rejects.toMatchObject({
+      code: 502,
+      statusMessage: '<html>bad gateway</html>',
+    });
+  });
+
+  test('JSON that is cut', async () => {
+    answers.push((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"metadata":');
+    });
+    await expect(client.get(ConfigMap, at)).rejects.toThrow(UnreachableError);
+  });
+
+  test('nobody listens', async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await expect(client.get(ConfigMap, at)).rejects.toThrow(UnreachableError);
+  });
+
+  test('a kept connection that was closed meanwhile: one more try, but of nothing that creates', async () => {
+    const fine = json(200, { metadata: { name: 'web' } });
+    const cut: Answer = (request) => request.socket.destroy();
+    answers.push(fine, cut, fine, fine, cut);
+    await client.get(ConfigMap, at);
+    await client.get(ConfigMap, at);
+    await client.get(ConfigMap, at);
+    const create = client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata: at });
+    await expect(create).rejects.toThrow(UnreachableError);
+    expect(requests).toHaveLength(5);
+  });
+});
+
+describe('streams', () => {
+  async function collect<T>(source: AsyncIterable<T>): Promise<{ items: T[]; error: unknown }> {
+    const items: T[] = [];
+    try {
+      for await (const item of source) items.push(item);
+    } catch (error) {
+      return { items, error };
+    }
+    return { items, error: undefined };
+  }
+
+  test('a log ends with its stream', async () => {
+    answers.push((_request, response) => response.writeHead(200).end('one\ntwo'));
+    const log = client.podLog(at, { container: 'app', follow: true, sinceTime: '2026-01-01T00:00:00Z' });
+    expect(await collect(log)).toEqual({ items: ['one', 'two'], error: undefined });
+    expect(requests[0]).toContain('/pods/web/log?container=app&follow=true&sinceTime=2026-01-01T00%3A00%3A00Z');
+  });
+
+  test('a log that is cut fails after its whole lines', async () => {
+    answers.push((_request, response) => {
+      response.writeHead(200).write('one\ntw');
+      setTimeout(() => response.destroy(), 50);
+    });
+    const { items, error } = await collect(client.podLog(at, { follow: true }));
+    expect(items).toEqual(['one']);
+    expect(error).toBeInstanceOf(UnreachableError);
+  });
+
+  test('a silent log fails after idleTimeoutMs', async () => {
+    answers.push((_request, response) => void response.writeHead(200).write('one\n'));
+    const { items, error } = await collect(client.podLog(at, { follow: true, idleTimeoutMs: 100 }));
+    expect(items).toEqual(['one']);
+    expect(error).toBeInstanceOf(UnreachableError);
+  });
+
+  test('a reader that takes its time is not silence', async () => {
+    answers.push((_request, response) => {
+      response.writeHead(200).write('one\n');
+      setTimeout(() => response.end('two\n'), 50);
+    });
+    const items: string[] = [];
+    for await (const line of client.podLog(at, { follow: true, idleTimeoutMs: 100 })) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      items.push(line);
+    }
+    expect(items).toEqual(['one', 'two']);
+  });
+
+  test('a signal ends a log without an error', async () => {
+    answers.push((_request, response) => void response.writeHead(200).write('one\n'));
+    const signal = AbortSignal.timeout(100);
+    expect(await collect(client.podLog(at, { follow: true, signal }))).toEqual({ items: ['one'], error: undefined });
+  });
+
+  test('leaving a log closes its connection', async () => {
+    const closed = Promise.withResolvers<undefined>();
+    answers.push((_request, response) => {
+      response.on('close', () => closed.resolve(undefined));
+      response.writeHead(200).write('one\ntwo\n');
+    });
+    for await (const line of client.podLog(at, { follow: true })) {
+      expect(line).toBe('one');
+      break;
+    }
+    await closed.promise;
+  });
+
+  test("a refused log is the API server's error", async () => {
+    answers.push(json(400, { reason: 'BadRequest', message: 'container "app" is waiting to start' }));
+    const { error } = await collect(client.podLog(at));
+    expect(error).toBeInstanceOf(ApiError);
+  });
+
+  const watch = () => client.watch(Pod, { namespace: 'shop', resourceVersion: '7', timeoutSeconds: 300 });
+
+  test('an ERROR event is thrown as what its Status says', async () => {
+    const added = { type: 'ADDED', object: { metadata: { name: 'a', resourceVersion: '8' } } };
+    const error = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } };
+    answers.push((_request, response) => {
+      response.writeHead(200).end(`${JSON.stringify(added)}\n${JSON.stringify(error)}\n`);
+    });
+    const result = await collect(watch());
+    expect(result.items).toEqual([added]);
+    expect(result.error).toMatchObject({ code: 410, reason: 'Expired' });
+    expect(requests[0]).toContain('/pods?resourceVersion=7&timeoutSeconds=300&watch=true&allowWatchBookmarks=true');
+  });
+
+  test('an event that is no JSON is a SyntaxError', async () => {
+    answers.push((_request, response) => response.writeHead(200).end('{"type":\n'));
+    expect((await collect(watch())).error).toBeInstanceOf(SyntaxError);
+  });
+});

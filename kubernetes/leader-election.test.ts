@@ -1,0 +1,249 @@
+import { describe, expect, test } from '@jest/globals';
+import { apiErrorFrom } from './api-error.ts';
+import type { PatchOptions } from './client-options.ts';
+import { LeaderElector, type LeaderElectionOptions } from './leader-election.ts';
+import type { KubernetesObject, Lease, ObjectName, ResourceType } from './resource-type.ts';
+import { FakeClock } from './testing/fake-clock.ts';
+import { silentLogger } from './testing/silent-logger.ts';
+
+/** Keeps one Lease as the API server does. */
+class FakeServer {
+  lease: Lease | undefined;
+  away = false;
+  writes = 0;
+  #version = 0;
+
+  find<T extends KubernetesObject>(): Promise<T | undefined> {
+    return this.#answer(() => this.lease as unknown as T | undefined);
+  }
+
+  create<T extends KubernetesObject>(_type: ResourceType<T>, object: T): Promise<T> {
+    return this.#answer(() => {
+      if (this.lease) throw apiErrorFrom('POST', 409, { reason: 'AlreadyExists' });
+      return this.#write(object) as unknown as T;
+    });
+  }
+
+  patch<T extends KubernetesObject>(
+    _type: ResourceType<T>,
+    _at: ObjectName,
+    patch: object,
+    options?: PatchOptions,
+  ): Promise<T> {
+    return this.#answer(() => {
+      if (!this.lease || options?.resourceVersion !== this.lease.metadata.resourceVersion) {
+        throw apiErrorFrom('PATCH', 409, { reason: 'Conflict' });
+      }
+      return this.#write({ ...this.lease, ...patch }) as unknown as T;
+    });
+  }
+
+  #write(lease: Lease): Lease {
+    this.writes++;
+    this.lease = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(++this.#version) } };
+    return this.lease;
+  }
+
+  #answer<T>(answer: () => T): Promise<T> {
+    return Promise.resolve().then(() => {
+      if (this.away) throw apiErrorFrom('ANY', 503, {});
+      return answer();
+    });
+  }
+}
+
+function setUp() {
+  const clock = new FakeClock(1_700_000_000_000);
+  const server = new FakeServer();
+  const lost: string[] = [];
+  const candidate = (identity: string, options: Partial<LeaderElectionOptions> = {}) =>
+    new LeaderElector({
+      client: server,
+      namespace: 'system',
+      name: 'operator',
+      identity,
+      logger: silentLogger,
+      onLost: () => lost.push(identity),
+      clock,
+      random: () => 0,
+      ...options,
+    });
+  return { clock, server, candidate, lost };
+}
+
+/** Resolved or not, without waiting for it. */
+function watched(promise: Promise<boolean>) {
+  const state: { is?: boolean } = {};
+  void promise.then((value) => (state.is = value));
+  return state;
+}
+
+describe('taking the Lease', () => {
+  test('makes it when there is none, in the form of client-go', async () => {
+    const { clock, server, candidate, lost } = setUp();
+    const one = candidate('one');
+    expect(await one.acquire()).toBe(true);
+    expect(one.isLeader()).toBe(true);
+    expect(server.lease?.spec).toEqual({
+      holderIdentity: 'one',
+      leaseDurationSeconds: 15,
+      acquireTime: '2023-11-14T22:13:20.000000Z',
+      renewTime: '2023-11-14T22:13:20.000000Z',
+      leaseTransitions: 0,
+    });
+    await clock.advance(20_000);
+    expect(server.lease?.spec).toMatchObject({
+      acquireTime: '2023-11-14T22:13:20.000000Z',
+      renewTime: '2023-11-14T22:13:40.000000Z',
+    });
+    expect(lost).toEqual([]);
+    await one.stop();
+  });
+
+  test('a second candidate waits as long as the first renews', async () => {
+    const { clock, candidate } = setUp();
+    const [one, two] = [candidate('one'), candidate('two')];
+    await one.acquire();
+    const acquired = watched(two.acquire());
+    await clock.advance(120_000);
+    expect(acquired.is).toBeUndefined();
+    expect([one.isLeader(), two.isLeader()]).toEqual([true, false]);
+    await Promise.all([one.stop(), two.stop()]);
+  });
+
+  test('takes over when the Lease was not seen to change for its duration, and not before', async () => {
+    const { clock, server, candidate } = setUp();
+    server.lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'operator', resourceVersion: '0' },
+      // Long past by this candidate's clock; the holder's may be wrong.
+      spec: {
+        holderIdentity: 'dead',
+        leaseDurationSeconds: 15,
+        renewTime: '2001-01-01T00:00:00.000000Z',
+        leaseTransitions: 4,
+      },
+    };
+    const two = candidate('two');
+    const acquired = watched(two.acquire());
+    await clock.advance(14_999);
+    expect(acquired.is).toBeUndefined();
+    await clock.advance(2001);
+    expect(acquired.is).toBe(true);
+    expect(server.lease.spec).toMatchObject({ holderIdentity: 'two', leaseTransitions: 5 });
+    await two.stop();
+  });
+
+  test('of two that take it at once, one does', async () => {
+    const { clock, candidate } = setUp();
+    const both = [candidate('one'), candidate('two')];
+    const acquired = both.map((one) => watched(one.acquire()));
+    await clock.advance(1);
+    expect(acquired.filter(({ is }) => is)).toHaveLength(1);
+    await Promise.all(both.map((one) => one.stop()));
+  });
+
+  test('goes on trying while the API server is away', async () => {
+    const { clock, server, candidate } = setUp();
+    server.away = true;
+    const one = candidate('one');
+    const acquired = watched(one.acquire());
+    await clock.advance(60_000);
+    server.away = false;
+    await clock.advance(2000);
+    expect(acquired.is).toBe(true);
+    await one.stop();
+  });
+});
+
+describe('losing it', () => {
+  test('when it cannot renew for 10 s: before another may lead', async () => {
+    const { clock, server, candidate, lost } = setUp();
+    const [one, two] = [candidate('one'), candidate('two')];
+    await one.acquire();
+    const acquired = watched(two.acquire());
+    await clock.advance(4000);
+    server.away = true;
+    await clock.advance(9999);
+    expect(lost).toEqual([]);
+    await clock.advance(1);
+    expect(lost).toEqual(['one']);
+    expect(one.isLeader()).toBe(false);
+    server.away = false;
+    expect(acquired.is).toBeUndefined();
+    await clock.advance(15_000);
+    expect(acquired.is).toBe(true);
+    await Promise.all([one.stop(), two.stop()]);
+  });
+
+  test('when another holds it: at once', async () => {
+    const { clock, server, candidate, lost } = setUp();
+    const one = candidate('one');
+    await one.acquire();
+    if (server.lease) server.lease = { ...server.lease, spec: { ...server.lease.spec, holderIdentity: 'thief' } };
+    if (server.lease) server.lease.metadata = { ...server.lease.metadata, resourceVersion: '77' };
+    await clock.advance(2000);
+    expect(lost).toEqual(['one']);
+    await one.stop();
+    expect(server.lease?.spec?.holderIdentity).toBe('thief');
+  });
+
+  test('an outage shorter than the deadline is survived', async () => {
+    const { clock, server, candidate, lost } = setUp();
+    const one = candidate('one');
+    await one.acquire();
+    await clock.advance(4000);
+    server.away = true;
+    await clock.advance(7000);
+    server.away = false;
+    await clock.advance(60_000);
+    expect(lost).toEqual([]);
+    await one.stop();
+  });
+});
+
+describe('stop', () => {
+  test('gives the Lease up, so that the next need not wait', async () => {
+    const { clock, server, candidate, lost } = setUp();
+    const [one, two] = [candidate('one'), candidate('two')];
+    await one.acquire();
+    const acquired = watched(two.acquire());
+    await clock.advance(1000);
+    await one.stop();
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+    await clock.advance(2000);
+    expect(acquired.is).toBe(true);
+    expect(lost).toEqual([]);
+    await two.stop();
+    expect(clock.pending).toBe(0);
+  });
+
+  test('of one that still waits: acquire() answers false, and the Lease is left alone', async () => {
+    const { clock, server, candidate } = setUp();
+    const [one, two] = [candidate('one'), candidate('two')];
+    await one.acquire();
+    const acquire = two.acquire();
+    await clock.advance(1000);
+    await two.stop();
+    expect(await acquire).toBe(false);
+    expect(server.lease?.spec?.holderIdentity).toBe('one');
+    await one.stop();
+  });
+});
+
+test('the metric is told of both changes', async () => {
+  const { candidate } = setUp();
+  const changes: boolean[] = [];
+  const one = candidate('one', { onChange: (leads) => changes.push(leads) });
+  await one.acquire();
+  await one.stop();
+  expect(changes).toEqual([true, false]);
+});
+
+test.each([[{ leaseDurationMs: 10_000, renewDeadlineMs: 10_000 }], [{ renewDeadlineMs: 2400, retryPeriodMs: 2000 }]])(
+  'times that allow two leaders are refused: %j',
+  (times) => {
+    expect(() => setUp().candidate('one', times)).toThrow(RangeError);
+  },
+);

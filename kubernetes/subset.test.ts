@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { hashOf, isSubset } from './subset.ts';
+
+const owner = (uid: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid });
+
+test.each<[string, unknown, unknown, boolean]>([
+  ['equal', { a: 1 }, { a: 1 }, true],
+  ['the server added a default', { a: { b: 1 } }, { a: { b: 1, c: 2 }, d: 3 }, true],
+  ['the order of keys', { a: 1, b: 2 }, { b: 2, a: 1 }, true],
+  ['undefined names no field', { a: 1, b: undefined }, { a: 1 }, true],
+  ['a value differs', { a: { b: 1 } }, { a: { b: 2 } }, false],
+  ['a field is gone', { a: 1 }, {}, false],
+  ['null is not absent', { a: null }, {}, false],
+  ['a scalar where a map was', { a: {} }, { a: 'x' }, false],
+  ['defaults in a list of maps', { c: [{ name: 'x' }] }, { c: [{ name: 'x', pull: 'Always' }] }, true],
+  ['a list grew', { subjects: [{ name: 'x' }] }, { subjects: [{ name: 'x' }, { name: 'intruder' }] }, false],
+  ['a list shrank', { args: ['a', 'b'] }, { args: ['a'] }, false],
+  ['a list in another order', { args: ['a', 'b'] }, { args: ['b', 'a'] }, false],
+  ["another's finalizer", { metadata: { finalizers: ['a'] } }, { metadata: { finalizers: ['b', 'a'] } }, true],
+  ['our finalizer gone', { metadata: { finalizers: ['a'] } }, { metadata: { finalizers: ['b'] } }, false],
+  [
+    "another's owner reference",
+    { metadata: { ownerReferences: [owner('1')] } },
+    { metadata: { ownerReferences: [owner('2'), { ...owner('1'), controller: false }] } },
+    true,
+  ],
+  [
+    'finalizers elsewhere are a list like others',
+    { spec: { finalizers: ['a'] } },
+    { spec: { finalizers: ['a', 'b'] } },
+    false,
+  ],
+  ['"1000m" is not "1": the applier remembers that', { cpu: '1000m' }, { cpu: '1' }, false],
+  ['own properties only', { toString: 'x' }, {}, false],
+])('isSubset: %s', (_name, desired, live, expected) => {
+  expect(isSubset(desired, live)).toBe(expected);
+});
+
+test('every JSON value is a subset of itself, and a map of itself with more', () => {
+  fc.assert(fc.property(fc.jsonValue(), (value) => isSubset(value, value)));
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.jsonValue(),
+      (map, more) => isSubset(map, { ...map, 'one more': more }) || 'one more' in map,
+    ),
+  );
+});
+
+test('hashOf depends on the values, not on the order of keys nor on undefined', () => {
+  expect(hashOf({ a: 1, b: { c: 2, d: 3 } })).toBe(hashOf({ b: { d: 3, c: 2 }, a: 1, e: undefined }));
+  expect(hashOf({ a: 1 })).not.toBe(hashOf({ a: '1' }));
+  expect(hashOf([1, 2])).not.toBe(hashOf([2, 1]));
+  expect(hashOf({})).not.toBe(hashOf([]));
+});

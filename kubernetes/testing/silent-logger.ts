@@ -1,0 +1,4 @@
+import { pino } from 'pino';
+
+/** For tests of code that logs. */
+export const silentLogger = pino({ level: 'silent' });

@@ -1,0 +1,254 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { FakeClock, settle } from './testing/fake-clock.ts';
+import { WorkQueue } from './work-queue.ts';
+
+/** The tests of client-go's util/workqueue (queue_test.go, delaying_queue_test.go, default_rate_limiters_test.go). */
+describe('queue', () => {
+  test('hands keys out in order, each once however often it was added', async () => {
+    const queue = new WorkQueue();
+    for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
+    expect(queue.length).toBe(2);
+    expect([await queue.get(), await queue.get()]).toEqual(['a', 'b']);
+    expect(queue.length).toBe(0);
+  });
+
+  test('a key added while it is worked on comes again after done, and not before', async () => {
+    const queue = new WorkQueue();
+    queue.add('a');
+    await queue.get();
+    queue.add('a');
+    queue.add('a');
+    expect(queue.length).toBe(0);
+    queue.done('a');
+    expect(queue.length).toBe(1);
+    expect(await queue.get()).toBe('a');
+    queue.done('a');
+    expect(queue.length).toBe(0);
+  });
+
+  test('a get waits for the next add, in the order of the gets', async () => {
+    const queue = new WorkQueue();
+    const gets = [queue.get(), queue.get()];
+    queue.add('a');
+    queue.add('b');
+    expect(await Promise.all(gets)).toEqual(['a', 'b']);
+  });
+
+  test('done of a key that is not worked on changes nothing', () => {
+    const queue = new WorkQueue();
+    queue.add('a');
+    queue.done('a');
+    expect(queue.length).toBe(1);
+  });
+
+  test('shutDown: nothing more is added, what is there is handed out, then undefined', async () => {
+    const queue = new WorkQueue();
+    queue.add('a');
+    queue.shutDown();
+    queue.add('b');
+    expect([await queue.get(), await queue.get()]).toEqual(['a', undefined]);
+  });
+
+  test('shutDown ends the gets that wait', async () => {
+    const queue = new WorkQueue();
+    const get = queue.get();
+    queue.shutDown();
+    expect(await get).toBeUndefined();
+  });
+
+  test('shutDownWithDrain resolves when every key handed out is done', async () => {
+    const queue = new WorkQueue();
+    queue.add('a');
+    queue.add('b');
+    await queue.get();
+    await queue.get();
+    let drained = false;
+    const drain = queue.shutDownWithDrain().then(() => (drained = true));
+    queue.done('a');
+    await settle();
+    expect(drained).toBe(false);
+    queue.done('b');
+    await drain;
+  });
+
+  test('shutDownWithDrain of an idle queue resolves at once', async () => {
+    await new WorkQueue().shutDownWithDrain();
+  });
+});
+
+describe('delays', () => {
+  test('a key put off comes when its time is over', async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    queue.addAfter('a', 50);
+    await clock.advance(49);
+    expect(queue.length).toBe(0);
+    await clock.advance(1);
+    expect(queue.length).toBe(1);
+  });
+
+  test.each([
+    ['later then earlier', [100, 30]],
+    ['earlier then later', [30, 100]],
+  ])('of two waits for a key the earlier counts, once: %s', async (_name, waits) => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    for (const ms of waits) queue.addAfter('a', ms);
+    await clock.advance(30);
+    expect(queue.length).toBe(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('no wait, or one in the past, adds at once', () => {
+    const queue = new WorkQueue({ clock: new FakeClock() });
+    queue.addAfter('a', 0);
+    queue.addAfter('b', -1);
+    expect(queue.length).toBe(2);
+  });
+
+  test('shutDown drops what is put off', () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    queue.addAfter('a', 10);
+    queue.shutDown();
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('backoff', () => {
+  test('doubles from 5 ms to 1000 s, for each key by itself', async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    const waits: number[] = [];
+    for (let failure = 0; failure < 20; failure++) {
+      const start = clock.now();
+      queue.addRateLimited('a');
+      while (queue.length === 0) await clock.advance(5 * 2 ** Math.min(failure, 3));
+      waits.push(clock.now() - start);
+      queue.done((await queue.get()) ?? '');
+      if (failure === 5) break;
+    }
+    expect(waits).toEqual([5, 10, 20, 40, 80, 160]);
+    queue.addRateLimited('b');
+    await clock.advance(5);
+    expect(queue.length).toBe(1);
+  });
+
+  test('never exceeds the longest, however often it failed', async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock, maxDelayMs: 100 });
+    for (let failure = 0; failure < 2000; failure++) queue.addRateLimited('a');
+    queue.forget('never added');
+    expect(queue.requeues('a')).toBe(2000);
+    await clock.advance(100);
+    expect(queue.length).toBe(1);
+  });
+
+  test('forget makes the next one short again', async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    queue.addRateLimited('a');
+    await clock.advance(5);
+    queue.done((await queue.get()) ?? '');
+    queue.forget('a');
+    expect(queue.requeues('a')).toBe(0);
+    queue.addRateLimited('a');
+    await clock.advance(5);
+    expect(queue.length).toBe(1);
+  });
+});
+
+test('metrics tell depth, adds, retries and both durations', async () => {
+  const told: [string, number?][] = [];
+  const clock = new FakeClock();
+  const queue = new WorkQueue({
+    clock,
+    metrics: {
+      depth: (length) => told.push(['depth', length]),
+      added: () => told.push(['added']),
+      retried: () => told.push(['retried']),
+      waited: (seconds) => told.push(['waited', seconds]),
+      worked: (seconds) => told.push(['worked', seconds]),
+    },
+  });
+  queue.add('a');
+  await clock.advance(2000);
+  await queue.get();
+  await clock.advance(3000);
+  queue.addRateLimited('a');
+  queue.done('a');
+  expect(told).toEqual([['added'], ['depth', 1], ['waited', 2], ['depth', 0], ['retried'], ['worked', 3]]);
+});
+
+const key = fc.constantFrom('a', 'b', 'c');
+const step = fc.oneof(
+  fc.record({ do: fc.constant('add' as const), key }),
+  fc.record({ do: fc.constant('addAfter' as const), key, ms: fc.integer({ min: 0, max: 50 }) }),
+  fc.record({ do: fc.constant('addRateLimited' as const), key }),
+  fc.record({ do: fc.constant('forget' as const), key }),
+  fc.record({ do: fc.constant('get' as const) }),
+  fc.record({ do: fc.constant('done' as const), key }),
+  fc.record({ do: fc.constant('advance' as const), ms: fc.integer({ min: 1, max: 100 }) }),
+);
+
+/** Says what the queue must do, in the plainest way. */
+class Model {
+  readonly dirty = new Set<string>();
+  readonly processing = new Set<string>();
+  readonly delayed = new Map<string, number>();
+
+  get ready(): string[] {
+    return [...this.dirty].filter((name) => !this.processing.has(name));
+  }
+
+  addAfter(name: string, now: number, ms: number): void {
+    if (ms > 0) this.delayed.set(name, Math.min(this.delayed.get(name) ?? Infinity, now + ms));
+    else this.dirty.add(name);
+  }
+
+  advanceTo(now: number): void {
+    for (const [name, at] of this.delayed) {
+      if (at > now) continue;
+      this.delayed.delete(name);
+      this.dirty.add(name);
+    }
+  }
+}
+
+test('property: in whatever order things happen, no key is lost, doubled, or handed out twice at once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+      const clock = new FakeClock();
+      const queue = new WorkQueue({ clock });
+      const model = new Model();
+      for (const one of steps) {
+        if (one.do === 'add') {
+          queue.add(one.key);
+          model.dirty.add(one.key);
+        } else if (one.do === 'addAfter') {
+          queue.addAfter(one.key, one.ms);
+          model.addAfter(one.key, clock.now(), one.ms);
+        } else if (one.do === 'addRateLimited') {
+          model.addAfter(one.key, clock.now(), 5 * 2 ** queue.requeues(one.key));
+          queue.addRateLimited(one.key);
+        } else if (one.do === 'forget') {
+          queue.forget(one.key);
+        } else if (one.do === 'done') {
+          queue.done(one.key);
+          model.processing.delete(one.key);
+        } else if (one.do === 'advance') {
+          await clock.advance(one.ms);
+          model.advanceTo(clock.now());
+        } else if (queue.length > 0) {
+          const got = await queue.get();
+          expect(model.ready).toContain(got);
+          model.dirty.delete(got ?? '');
+          model.processing.add(got ?? '');
+        }
+        expect(queue.length).toBe(model.ready.length);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
