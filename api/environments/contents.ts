@@ -1,0 +1,64 @@
+import type { Environment } from '../../crds/environment.ts';
+import { pendingRequests, requestedTtlSeconds, type PendingRequest } from '../../crds/requests.ts';
+
+type EnvironmentParts = Pick<Environment, 'metadata' | 'spec' | 'status'>;
+
+function pending({ metadata, status }: EnvironmentParts): PendingRequest[] {
+  return pendingRequests(metadata.annotations, status?.handledRequests);
+}
+
+export function stateOf({ status }: EnvironmentParts): 'empty' | 'created' | 'building' | 'built' {
+  return status?.state ?? 'empty';
+}
+
+/** Whether it will have contents, once the operator has handled all that was asked for. */
+export function wantsContents(environment: EnvironmentParts): boolean {
+  const decisive = pending(environment).findLast(({ name }) => name === 'create' || name === 'delete');
+  if (decisive) return decisive.name === 'create';
+  const { activation } = environment.status ?? {};
+  if (!activation || activation.specActive !== environment.spec.active) return environment.spec.active;
+  return activation.active;
+}
+
+/** A build was asked for that has not begun. */
+export function awaitsBuild(environment: EnvironmentParts): boolean {
+  return (
+    environment.status?.activation?.buildPending === true || pending(environment).some(({ name }) => name === 'build')
+  );
+}
+
+/**
+ * Whether reading the environment starts a build (design: only when it is `created` and none was ever requested since
+ * its creation). One was requested when it waits or has begun, when a build request is as new as the contents, or
+ * when the contents came by the spec and it says that a build follows.
+ */
+export function readStartsBuild(environment: EnvironmentParts): boolean {
+  if (stateOf(environment) !== 'created' || !wantsContents(environment) || awaitsBuild(environment)) return false;
+  const { activation, build, handledRequests } = environment.status ?? {};
+  if (!activation) return false;
+  if (activation.reason === 'Spec' && environment.spec.buildOnCreate) return false;
+  const since = Date.parse(activation.since);
+  if (build && Date.parse(build.startedAt) >= since) return false;
+  // A create request and the build request sent along with it have one time, which is before `since`.
+  const created = activation.reason === 'CreateRequest' ? (requestTime(handledRequests?.create) ?? since) : since;
+  const requested = requestTime(handledRequests?.build);
+  return requested === undefined || requested < created;
+}
+
+/** When a request was made, in Unix milliseconds. */
+function requestTime(value: string | undefined): number | undefined {
+  const time = Date.parse(value?.split('/')[0] ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** The time to live in seconds, a new one that the operator has yet to take included; 0 means none. */
+export function ttlOf(environment: EnvironmentParts): number {
+  const request = pending(environment).find(({ name }) => name === 'ttl');
+  const requested = request && requestedTtlSeconds(request.value);
+  return requested ?? environment.status?.ttl?.seconds ?? environment.spec.ttlSeconds ?? 0;
+}
+
+/** The build whose log is read when none is named: the running or last one; undefined while one is still to begin. */
+export function currentBuild(environment: EnvironmentParts): number | undefined {
+  return awaitsBuild(environment) ? undefined : environment.status?.build?.number;
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { gitRefSchema } from '../../crds/git-ref.ts';
+import { booleanField, integerField, nameField } from '../http/parse.ts';
+
+/** The CRD's limit: ten years. */
+const longestTtlSeconds = 10 * 365 * 24 * 3600;
+const ttlField = integerField(0, longestTtlSeconds);
+
+/** Body of POST /api/repository/{id}/spawn, contract section 4. */
+export const spawnSchema = z.object({
+  name: nameField.optional(),
+  build: booleanField.default(true),
+  ttl: ttlField.optional(),
+  gitRef: gitRefSchema,
+});
+export type Spawn = z.infer<typeof spawnSchema>;
+
+/** Query of GET /api/environment/{id}. */
+export const readSchema = z.object({ build: booleanField.default(true) });
+
+/** PUT /api/environment/{id}: query or body; where both name something, the body counts. */
+export const createContentsSchema = z.object({ build: booleanField.optional(), ttl: ttlField.optional() });
+
+/** Query of the log stream: ours, to take it up again where a connection broke. */
+export const logQuerySchema = z.object({
+  from: integerField(0, Number.MAX_SAFE_INTEGER).optional(),
+  build: integerField(1, Number.MAX_SAFE_INTEGER).optional(),
+});

@@ -1,0 +1,102 @@
+import { GROUP_VERSION } from '../../crds/api-group.ts';
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
+import { environmentName } from '../../crds/names.ts';
+import type { Repository } from '../../crds/repository.ts';
+import { requestAnnotation, requestValue, ttlRequestValue, type RequestName } from '../../crds/requests.ts';
+import { isAlreadyExists } from '../../kubernetes/api-error.ts';
+import type { RandomBytes } from '../auth/tokens.ts';
+import type { Caches, ClusterWriter } from '../cluster/caches.ts';
+import { randomSuffix } from '../cluster/random-suffix.ts';
+import { Conflict } from '../http/errors.ts';
+import { readStartsBuild, stateOf, wantsContents } from './contents.ts';
+import type { Spawn } from './environment-parameters.ts';
+
+const nameTries = 5;
+
+export interface EnvironmentDependencies {
+  cluster: Pick<ClusterWriter, 'create' | 'patch'>;
+  cache: Caches['environments'];
+  now: () => number;
+  randomBytes: RandomBytes;
+}
+
+/** Writes Environments: spec is what is wanted; what is asked for once is an annotation (crds/requests.ts). */
+export class EnvironmentService {
+  readonly #dependencies: EnvironmentDependencies;
+
+  constructor(dependencies: EnvironmentDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** A new environment of a ref; where others hold the ref, beside them. */
+  async spawn(repository: Repository, { name, build, ttl, gitRef }: Spawn): Promise<Environment> {
+    const { cluster, cache, randomBytes } = this.#dependencies;
+    const { namespace, name: repositoryName } = repository.metadata;
+    const plain = environmentName(repositoryName, gitRef);
+    for (let tries = 1; ; tries++) {
+      const environment: Environment = {
+        apiVersion: GROUP_VERSION,
+        kind: ENVIRONMENT.kind,
+        metadata: {
+          namespace,
+          name: tries === 1 ? plain : `${plain}-${randomSuffix(randomBytes)}`,
+          labels: { [LABELS.managedBy]: MANAGED_BY },
+        },
+        spec: {
+          ...(name !== undefined && { displayName: name }),
+          repository: repositoryName,
+          gitRef,
+          active: true,
+          buildOnCreate: build,
+          ...(ttl !== undefined && { ttlSeconds: ttl }),
+        },
+      };
+      try {
+        const written = await cluster.create(ENVIRONMENT, environment);
+        cache.observe(written);
+        return written;
+      } catch (error) {
+        if (!isAlreadyExists(error) || tries === nameTries) throw error;
+      }
+    }
+  }
+
+  /** Contract section 3, PUT. @throws Conflict when it has contents. */
+  createContents(environment: Environment, { build, ttl }: { build: boolean; ttl?: number | undefined }) {
+    if (stateOf(environment) !== 'empty') throw new Conflict(`the environment is ${stateOf(environment)}, not empty`);
+    return this.#request(environment, build ? ['create', 'build'] : ['create'], ttl);
+  }
+
+  /** The operator decides, by who else holds the ref, whether the object goes too. */
+  deleteContents(environment: Environment) {
+    return this.#request(environment, ['delete']);
+  }
+
+  /** @throws Conflict when there is nothing to build, and will not be. */
+  build(environment: Environment) {
+    if (stateOf(environment) === 'empty' && !wantsContents(environment)) {
+      throw new Conflict('the environment is empty; PUT creates its contents');
+    }
+    return this.#request(environment, ['build']);
+  }
+
+  /** Whoever reads a created environment first has it built. */
+  async buildOnRead(environment: Environment): Promise<Environment> {
+    return readStartsBuild(environment) ? this.#request(environment, ['build']) : environment;
+  }
+
+  async #request(environment: Environment, names: RequestName[], ttl?: number): Promise<Environment> {
+    const { cluster, cache, now, randomBytes } = this.#dependencies;
+    const { namespace, name, uid } = environment.metadata;
+    const at = new Date(now());
+    const id = randomBytes(6).toString('hex');
+    const values = names.map((request) => [requestAnnotation(request), requestValue(at, id)]);
+    if (ttl !== undefined) values.push([requestAnnotation('ttl'), ttlRequestValue(at, id, ttl)]);
+    // The uid makes the API server refuse it for another object of the same name.
+    const patch = { metadata: { uid, annotations: Object.fromEntries(values) as Record<string, string> } };
+    const written = await cluster.patch<Environment>(ENVIRONMENT, { namespace, name }, patch);
+    cache.observe(written);
+    return written;
+  }
+}

@@ -1,0 +1,240 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { UnreachableError } from '../../kubernetes/api-error.ts';
+import { TEST_ORIGIN, TestApi } from '../testing/test-api.ts';
+
+type Method = 'get' | 'post' | 'put' | 'delete';
+interface Route {
+  method: Method;
+  /** What stands for the id, where there is one. */
+  path: string;
+  body?: object;
+  status: number;
+}
+
+const spawn = { gitRef: { name: 'feature', type: 'branch' } };
+const repository = { name: 'Tools', type: 'generic', params: { origin: 'https://git.example/tools.git' } };
+
+/** Every endpoint that needs a login, with a request that succeeds. */
+const routes: Route[] = [
+  { method: 'get', path: '/api/user/info', status: 200 },
+  { method: 'get', path: '/api/groups', status: 200 },
+  { method: 'post', path: '/api/groups', body: { name: 'New' }, status: 201 },
+  { method: 'get', path: '/api/group/acme', status: 200 },
+  { method: 'post', path: '/api/group/acme', body: repository, status: 201 },
+  { method: 'get', path: '/api/repository/acme.shop', status: 200 },
+  { method: 'post', path: '/api/repository/acme.shop/spawn', body: spawn, status: 201 },
+  { method: 'get', path: '/api/environment/acme.shop-main', status: 200 },
+  { method: 'put', path: '/api/environment/acme.shop-empty', status: 202 },
+  { method: 'delete', path: '/api/environment/acme.shop-main', status: 202 },
+  { method: 'post', path: '/api/environment/acme.shop-main/build', status: 202 },
+  { method: 'get', path: '/api/environment/acme.shop-main/build/logs', status: 426 },
+  { method: 'post', path: '/api/user/logout', status: 200 },
+];
+const byId = routes.filter(({ path }) => path.includes('acme'));
+const withBody = routes.filter(({ body }) => body !== undefined);
+
+let api: TestApi;
+let token: string;
+
+beforeEach(async () => {
+  api = new TestApi();
+  ({ token } = await api.login('alice@example.com'));
+  await api.login('mallory@example.com');
+  api.addGroup('acme', ['alice@example.com']);
+  api.addRepository('acme', 'shop');
+  const activation = { active: true, since: '2026-01-01T00:00:00Z', specActive: true, buildPending: false } as const;
+  api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation: { ...activation, reason: 'Spec' } });
+  api.addEnvironment('acme', 'shop-empty', 'shop', { state: 'empty' });
+  api.addGroup('rival', ['mallory@example.com']);
+  api.addRepository('rival', 'shop');
+  api.addEnvironment('rival', 'shop-main', 'shop', { state: 'built' });
+});
+
+function call(
+  { method, path }: Pick<Route, 'method' | 'path'>,
+  headers: Record<string, string>,
+  body?: object | string,
+) {
+  const sent = request(api.app)[method](path).set(headers);
+  return body === undefined ? sent : sent.set('content-type', 'application/json').send(body);
+}
+
+const errorOnly = { error: expect.any(String) };
+
+describe.each(routes)('$method $path', (route) => {
+  test(`answers ${route.status} as JSON`, async () => {
+    const answer = await call(route, { 'x-service-token': token }, route.body);
+    expect({ status: answer.status, body: answer.body as unknown }).toMatchObject({ status: route.status });
+    expect(answer.type).toBe('application/json');
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  test('takes the token from the cookie too', async () => {
+    const answer = await call(route, { cookie: `a=b; token=${token}`, origin: TEST_ORIGIN }, route.body);
+    expect(answer.status).toBe(route.status);
+  });
+
+  test('without authentication: 400', async () => {
+    const answer = await call(route, {}, '{broken');
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual(errorOnly);
+  });
+
+  test.each([
+    ['an unknown token', { 'x-service-token': 'nobody' }],
+    ['an empty header', { 'x-service-token': '' }],
+    ['an unknown cookie', { cookie: 'token=nobody', origin: TEST_ORIGIN }],
+  ])('%s: 401, before the body is looked at', async (_name, headers) => {
+    const answer = await call(route, headers, '{broken');
+    expect(answer.status).toBe(401);
+    expect(answer.body).toEqual(errorOnly);
+  });
+
+  test('the header, when there, is the only thing looked at', async () => {
+    const headers = { 'x-service-token': 'nobody', cookie: `token=${token}`, origin: TEST_ORIGIN };
+    expect((await call(route, headers, route.body)).status).toBe(401);
+  });
+
+  test('503 while sessions cannot be read', async () => {
+    api.redis.failure = new Error('connection refused to redis://secret@redis');
+    const answer = await call(route, { 'x-service-token': token }, route.body);
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toBeDefined();
+    expect(answer.text).not.toContain('secret');
+  });
+});
+
+describe.each(byId)('$method $path', ({ method, path }) => {
+  test.each([
+    ['another group', 'rival'],
+    ['an unknown group', 'nowhere'],
+    ['no id at all', '%20'],
+    ['an id that does not decode', '%zz'],
+  ])('%s: 404, before the body is looked at', async (_name, group) => {
+    const answer = await call({ method, path: path.replace('acme', group) }, { 'x-service-token': token }, '{broken');
+    expect(answer.status).toBe(404);
+    expect(answer.body).toEqual(errorOnly);
+  });
+
+  test("what may not be seen is answered as what does not exist, to the letter of the body's error", async () => {
+    const headers = { 'x-service-token': token };
+    const [hidden, absent] = await Promise.all(
+      ['rival', 'nowhere'].map((group) => call({ method, path: path.replace('acme', group) }, headers)),
+    );
+    expect(hidden?.text).toBe(absent?.text);
+  });
+});
+
+describe.each(withBody)('$method $path', (route) => {
+  test.each([
+    ['broken JSON', '{broken', ''],
+    ['an array', '[]', ''],
+    ['null', 'null', ''],
+    ['nothing', undefined, /./],
+  ])('%s: 422 with details', async (_name, body, path) => {
+    const answer = await call(route, { 'x-service-token': token }, body);
+    expect(answer.status).toBe(422);
+    const details = [{ path: expect.stringMatching(path), message: expect.any(String) }];
+    expect(answer.body).toEqual({ error: expect.any(String), details: expect.arrayContaining(details) });
+  });
+
+  test('a body over 1 MiB: 413', async () => {
+    const answer = await call(route, { 'x-service-token': token }, { name: 'a'.repeat(1024 * 1024) });
+    expect(answer.status).toBe(413);
+    expect(answer.body).toEqual(errorOnly);
+  });
+
+  test('503 while the cluster cannot be reached', async () => {
+    api.cluster.failure = new UnreachableError('POST https://10.0.0.1: ECONNREFUSED');
+    const answer = await call(route, { 'x-service-token': token }, route.body);
+    expect(answer.status).toBe(503);
+    expect(answer.text).not.toContain('10.0.0.1');
+  });
+});
+
+test.each([
+  ['post', '/api/groups', { name: '!!!' }, ['name']],
+  ['post', '/api/groups', { name: 5 }, ['name']],
+  ['post', '/api/groups', { name: 'x'.repeat(101) }, ['name']],
+  ['post', '/api/group/acme', { ...repository, type: 'svn' }, ['type']],
+  ['post', '/api/group/acme', { ...repository, type: 'cloudorg' }, ['type']],
+  ['post', '/api/group/acme', { ...repository, params: {} }, ['params.origin']],
+  ['post', '/api/group/acme', { ...repository, params: { origin: 'git@host:a/b.git' } }, ['params.origin']],
+  ['post', '/api/group/acme', { ...repository, params: { origin: 'https://u:hunter2@host/b' } }, ['params.origin']],
+  ['post', '/api/repository/acme.shop/spawn', {}, ['gitRef']],
+  ['post', '/api/repository/acme.shop/spawn', { gitRef: { name: '..', type: 'twig' } }, ['gitRef.name', 'gitRef.type']],
+  ['post', '/api/repository/acme.shop/spawn', { ...spawn, build: 'maybe' }, ['build']],
+  ['post', '/api/repository/acme.shop/spawn', { ...spawn, ttl: -1 }, ['ttl']],
+  ['post', '/api/repository/acme.shop/spawn', { ...spawn, ttl: 1.5 }, ['ttl']],
+  ['put', '/api/environment/acme.shop-empty', { ttl: 'soon' }, ['ttl']],
+  ['put', '/api/environment/acme.shop-empty?build=2', {}, ['build']],
+  ['get', '/api/environment/acme.shop-main?build=maybe', undefined, ['build']],
+  ['get', '/api/environment/acme.shop-main/build/logs?from=x', undefined, ['from']],
+] as const)('%s %s %j: 422', async (method, path, body, paths) => {
+  const answer = await call({ method, path }, { 'x-service-token': token }, body);
+  expect(answer.status).toBe(422);
+  const { details } = answer.body as { details: { path: string }[] };
+  expect(details.map((detail) => detail.path)).toEqual(paths);
+  expect(answer.text).not.toContain('hunter2');
+});
+
+test.each([
+  ['get', '/api/nothing'],
+  ['get', '/api'],
+  ['patch', '/api/group/acme'],
+  ['get', '/api/user/login'],
+  ['post', '/api/environment/acme.shop-main/rebuild'],
+] as const)('%s %s: 400 without, 404 with authentication', async (method, path) => {
+  expect((await request(api.app)[method](path)).status).toBe(400);
+  const answer = await request(api.app)[method](path).set('x-service-token', token);
+  expect(answer.status).toBe(404);
+  expect(answer.body).toEqual(errorOnly);
+});
+
+test.each([
+  ['POST from another site', { origin: 'https://evil.example' }, 403],
+  ['POST from an environment', { origin: 'http://shop-main--acme.env.localhost:8080' }, 403],
+  ['POST without any origin', {}, 403],
+  ['POST from our own page', { origin: TEST_ORIGIN }, 201],
+  ['POST that the browser calls same-origin', { 'sec-fetch-site': 'same-origin' }, 201],
+] as const)('a cookie and %s', async (_name, headers, status) => {
+  const answer = await call(routes[2]!, { cookie: `token=${token}`, ...headers }, { name: 'New' });
+  expect(answer.status).toBe(status);
+});
+
+test('a membership of an address that is not proven opens no group', async () => {
+  const { token: unproven } = await api.login('bob@example.com', false);
+  api.addGroup('bobs', ['bob@example.com']);
+  const headers = { 'x-service-token': unproven };
+  expect((await request(api.app).get('/api/group/bobs').set(headers)).status).toBe(404);
+  expect((await request(api.app).get('/api/groups').set(headers)).body).toEqual([]);
+  await request(api.app).post('/api/groups').set(headers).send({ name: 'Own' }).expect(201);
+  expect((await request(api.app).get('/api/groups').set(headers)).body).toEqual([{ id: 'own', name: 'Own' }]);
+});
+
+test('a request beyond the limit: 429 with Retry-After, for that user alone', async () => {
+  api = new TestApi({ limits: { loginsPerMinute: 1, requestsPerMinute: 2 } });
+  const [alice, bob] = [await api.login('alice@example.com'), await api.login('bob@example.com')];
+  const info = (user: { token: string }) => request(api.app).get('/api/user/info').set('x-service-token', user.token);
+  await info(alice).expect(200);
+  await info(alice).expect(200);
+  const answer = await info(alice);
+  expect({ status: answer.status, body: answer.body as unknown }).toEqual({ status: 429, body: errorOnly });
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  await info(bob).expect(200);
+  await request(api.app).post('/api/user/login').send({ email: 'x', password: 'y' }).expect(401);
+  await request(api.app).post('/api/user/register').send({}).expect(429);
+});
+
+test('a request id is answered when it is sane, and made otherwise', async () => {
+  const answer = (id: string) => request(api.app).get('/api/groups').set('X-Request-Id', id);
+  expect((await answer('abc-1')).headers['x-request-id']).toBe('abc-1');
+  expect((await answer('a b')).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('helmet is on, and express does not name itself', async () => {
+  const { headers } = await request(api.app).get('/');
+  expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff' });
+  expect(headers['x-powered-by']).toBeUndefined();
+});

@@ -1,0 +1,64 @@
+import { ApiError, isInvalid, isNamespaceTerminating, isUnavailable } from '../../kubernetes/api-error.ts';
+import { Conflict, HttpError, Invalid, NotFound, TooLarge, Unavailable, type ErrorDetail } from './errors.ts';
+
+export interface ErrorResponse {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: { error: string; details?: readonly ErrorDetail[] };
+  /** Ours to mend, not the caller's: belongs into the log. */
+  isFault: boolean;
+}
+
+/** The one place where errors become answers: every body is `{error, details?}`, without stack or secret. */
+export function errorResponse(error: unknown): ErrorResponse {
+  const known = error instanceof HttpError ? error : (fromKubernetes(error) ?? fromExpress(error));
+  if (!known) return { status: 500, headers: {}, body: { error: 'internal error' }, isFault: true };
+  const { status, headers, message, details } = known;
+  const body = { error: message, ...(details && { details }) };
+  return { status, headers, body, isFault: status >= 500 };
+}
+
+function fromKubernetes(error: unknown): HttpError | undefined {
+  if (isUnavailable(error)) {
+    const retryAfterSeconds = error instanceof ApiError ? error.details.retryAfterSeconds : undefined;
+    return new Unavailable('the cluster cannot be reached; try again later', {
+      cause: error,
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    });
+  }
+  if (isNamespaceTerminating(error)) return new Conflict('the group is being deleted', { cause: error });
+  if (isInvalid(error)) {
+    const causes = (error.details.causes ?? []).map(({ field, message }) => ({
+      path: field ?? '',
+      message: message ?? 'is not valid',
+    }));
+    const details = causes.length > 0 ? causes : [{ path: '', message: error.statusMessage }];
+    return new Invalid('the cluster refused the resource', { cause: error, details });
+  }
+  if (!(error instanceof ApiError)) return undefined;
+  switch (error.code) {
+    case 404:
+      return new NotFound('no such resource', { cause: error });
+    case 409:
+      return error.reason === 'AlreadyExists'
+        ? new Conflict('a resource of this name exists already', { cause: error })
+        : new Conflict('the resource was changed at the same time; try again', { cause: error });
+    case 403:
+      // A quota, an admission policy, or a permission that the chart did not give: the log says which.
+      return new Unavailable('the cluster does not let Coppice do this; its administrator finds why in the log', {
+        cause: error,
+      });
+    default:
+      return undefined;
+  }
+}
+
+/** The errors that express and its body parser throw carry a status, and most a type. */
+function fromExpress(error: unknown): HttpError | undefined {
+  if (error instanceof URIError) return new NotFound('no such resource', { cause: error });
+  if (!(error instanceof Error) || !('status' in error) || !('type' in error)) return undefined;
+  if (error.status === 413) return new TooLarge('the body is too large: at most 1 MiB is taken', { cause: error });
+  if (typeof error.status !== 'number' || error.status >= 500) return undefined;
+  const message = error.type === 'entity.parse.failed' ? 'is not valid JSON' : 'cannot be read';
+  return new Invalid('the body is not valid', { cause: error, details: [{ path: '', message }] });
+}

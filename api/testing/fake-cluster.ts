@@ -1,0 +1,187 @@
+import { ApiError } from '../../kubernetes/api-error.ts';
+import { ChangeWaiters, type WaitOptions } from '../../kubernetes/change-waiters.ts';
+import type { DeleteOptions } from '../../kubernetes/client-options.ts';
+import type { Clock } from '../../kubernetes/clock.ts';
+import { InformerCache } from '../../kubernetes/informer-cache.ts';
+import type { IndexFunction } from '../../kubernetes/object-store.ts';
+import {
+  keyOf,
+  objectKey,
+  type KubernetesObject,
+  type ObjectName,
+  type ResourceType,
+} from '../../kubernetes/resource-type.ts';
+import type { ClusterWriter, ObjectCache } from '../cluster/caches.ts';
+
+type AnyCache = FakeCache<KubernetesObject>;
+
+/** A cache by the informer's own rules that nothing fills by itself. */
+class FakeCache<T extends KubernetesObject> implements ObjectCache<T> {
+  readonly #cache: InformerCache<T>;
+  readonly #waiters: ChangeWaiters<T>;
+
+  constructor(name: string, indexes: Record<string, IndexFunction<T>>, clock: Clock) {
+    this.#cache = new InformerCache(indexes, (_type, object) => this.#waiters.evaluate(keyOf(object)));
+    this.#waiters = new ChangeWaiters((key) => this.get(key), clock, name);
+    this.#cache.replace({ items: [], resourceVersion: '1' });
+  }
+
+  get(key: string): T | undefined {
+    return this.#cache.store.get(key);
+  }
+
+  byIndex(index: string, value: string): T[] {
+    return this.#cache.store.byIndex(index, value);
+  }
+
+  observe(object: T): void {
+    this.#cache.observe(object);
+  }
+
+  waitFor(key: string, predicate: (object: T | undefined) => boolean, options: WaitOptions): Promise<T | undefined> {
+    return this.#waiters.waitFor(key, predicate, options, true);
+  }
+
+  watched(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
+    this.#cache.take({ type, object });
+  }
+}
+
+/**
+ * An API server in memory. The caches learn of a write by observe() alone, as in the moment after it; what change()
+ * and remove() do comes as a watch event.
+ */
+export class FakeCluster implements ClusterWriter {
+  readonly #clock: Clock;
+  readonly #objects = new Map<string, KubernetesObject>();
+  readonly #caches = new Map<string, AnyCache>();
+  #version = 1;
+  /** What happens after an object was created: the operator's part. */
+  afterCreate: (type: ResourceType, object: KubernetesObject) => void = () => undefined;
+  /** Thrown by the next write. */
+  failure: Error | undefined;
+  /** Merge patches, as they were sent. */
+  readonly patches: { kind: string; at: ObjectName; patch: object }[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  cacheOf<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    indexes: Record<string, IndexFunction<T>>,
+  ): ObjectCache<T> {
+    const cache = new FakeCache<T>(type.kind, indexes, this.#clock);
+    this.#caches.set(type.kind, cache as unknown as AnyCache);
+    return cache;
+  }
+
+  find<T extends KubernetesObject>(type: ResourceType<T>, { namespace, name }: ObjectName): Promise<T | undefined> {
+    return this.#answer(() => this.#objects.get(idOf(type, namespace, name)) as T | undefined);
+  }
+
+  create<T extends KubernetesObject>(type: ResourceType<T>, object: T): Promise<T> {
+    return this.#answer(() => {
+      const created = this.#store(type, object);
+      setImmediate(() => this.afterCreate(type, created));
+      return created;
+    });
+  }
+
+  patch<T extends KubernetesObject>(type: ResourceType<T>, at: ObjectName, patch: object): Promise<T> {
+    return this.#answer(() => {
+      this.patches.push({ kind: type.kind, at, patch });
+      const id = idOf(type, at.namespace, at.name);
+      const merged = merge(this.#require(type, at), patch) as T;
+      const written = { ...merged, metadata: { ...merged.metadata, resourceVersion: this.#next() } };
+      this.#objects.set(id, written);
+      return written;
+    });
+  }
+
+  delete(type: ResourceType, at: ObjectName, { uid }: DeleteOptions = {}): Promise<void> {
+    return this.#answer(() => {
+      const object = this.#require(type, at);
+      if (uid !== undefined && object.metadata.uid !== uid)
+        throw new ApiError('delete', 409, 'Conflict', 'uid differs');
+      this.remove(type, at);
+    });
+  }
+
+  /** Puts an object there as somebody else would, told by the watch. */
+  add<T extends KubernetesObject>(type: ResourceType<T>, object: T): T {
+    const added = this.#store(type, object);
+    this.#caches.get(type.kind)?.watched('ADDED', added);
+    return added;
+  }
+
+  /** Changes an object as somebody else would, told by the watch. */
+  change<T extends KubernetesObject>(type: ResourceType<T>, at: ObjectName, patch: object): void {
+    const merged = merge(this.#require(type, at), patch) as T;
+    const changed = { ...merged, metadata: { ...merged.metadata, resourceVersion: this.#next() } };
+    this.#objects.set(idOf(type, at.namespace, at.name), changed);
+    this.#caches.get(type.kind)?.watched('MODIFIED', changed);
+  }
+
+  remove(type: ResourceType, at: ObjectName): void {
+    const object = this.#require(type, at);
+    this.#objects.delete(idOf(type, at.namespace, at.name));
+    const last = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
+    this.#caches.get(type.kind)?.watched('DELETED', last);
+  }
+
+  /** Everything of a type that there is. */
+  all<T extends KubernetesObject>(type: ResourceType<T>): T[] {
+    return [...this.#objects].filter(([id]) => id.startsWith(`${type.kind}:`)).map(([, object]) => object as T);
+  }
+
+  #store<T extends KubernetesObject>(type: ResourceType<T>, object: T): T {
+    const { namespace, name } = object.metadata;
+    const id = idOf(type, namespace, name);
+    if (this.#objects.has(id)) throw new ApiError('create', 409, 'AlreadyExists', `${id} already exists`);
+    const resourceVersion = this.#next();
+    const stored = {
+      ...object,
+      metadata: {
+        uid: `uid-${resourceVersion}`,
+        generation: 1,
+        creationTimestamp: '2026-01-01T00:00:00Z',
+        ...object.metadata,
+        resourceVersion,
+      },
+    };
+    this.#objects.set(id, stored);
+    return stored;
+  }
+
+  #require(type: ResourceType, { namespace, name }: ObjectName): KubernetesObject {
+    const object = this.#objects.get(idOf(type, namespace, name));
+    if (!object) throw new ApiError('request', 404, 'NotFound', `no ${type.kind} ${name}`);
+    return object;
+  }
+
+  #next(): string {
+    return String(++this.#version);
+  }
+
+  #answer<R>(work: () => R): Promise<R> {
+    const { failure } = this;
+    this.failure = undefined;
+    return new Promise((resolve) => {
+      if (failure) throw failure;
+      resolve(work());
+    });
+  }
+}
+
+function idOf(type: ResourceType, namespace: string | undefined, name: string): string {
+  return `${type.kind}:${objectKey(namespace, name)}`;
+}
+
+/** RFC 7386, without the removal that nothing here asks for. */
+function merge(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
+  const base = typeof target === 'object' && target !== null ? (target as Record<string, unknown>) : {};
+  const merged = Object.entries(patch).map(([key, value]) => [key, merge(base[key], value)] as const);
+  return { ...base, ...Object.fromEntries(merged) };
+}

@@ -1,0 +1,21 @@
+import { Forbidden } from '../http/errors.ts';
+
+/** Who may register: everybody, addresses of certain domains, or nobody (an administrator adds users). */
+export interface RegistrationPolicy {
+  mode: 'open' | 'domains' | 'closed';
+  /** In lower case; for `domains`. */
+  domains: readonly string[];
+}
+
+/** Known before the body is read. @throws Forbidden */
+export function requireOpen({ mode }: RegistrationPolicy): void {
+  if (mode === 'closed') throw new Forbidden('registration is closed: an administrator adds users');
+}
+
+/** @param email in lower case. @throws Forbidden */
+export function requireAllowed({ mode, domains }: RegistrationPolicy, email: string): void {
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  if (mode === 'domains' && !domains.includes(domain)) {
+    throw new Forbidden(`registration is open to addresses of ${domains.join(', ')} only`);
+  }
+}
