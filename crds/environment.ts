@@ -73,6 +73,7 @@ const buildStatusSchema = z.object({
     .array(z.object({ service: z.string(), image: z.string() }))
     .optional()
     .meta({ description: 'What was built, by digest; absent until every image is in the registry.' }),
+  rolloutStartedAt: time.optional(),
   sizeBytes: z.int().optional().meta({ description: 'Compressed layers of the images, each layer counted once.' }),
 });
 export type BuildStatus = z.infer<typeof buildStatusSchema>;

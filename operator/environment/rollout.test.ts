@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Deployment } from '../../kubernetes/resource-type.ts';
 import type { Service } from '../service-file/schema.ts';
-import { hasRolloutFailed, isRolledOut, startableServices } from './rollout.ts';
+import { isRolledOut, startableServices } from './rollout.ts';
 
 function service(name: string, dependsOn: Service['dependsOn'] = []): Service {
   return { name, image: name, environment: {}, ports: [], dependsOn };
@@ -45,18 +45,4 @@ test.each([
   [undefined, 1, false],
 ])('isRolledOut(%j) of %s is %s', (status, replicas, expected) => {
   expect(isRolledOut(deployment(status, replicas))).toBe(expected);
-});
-
-const overdue = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }];
-test.each([
-  [{ observedGeneration: 2, conditions: overdue }, true],
-  [{ observedGeneration: 1, conditions: overdue }, false],
-  [{ observedGeneration: 2, conditions: [{ type: 'ReplicaFailure', status: 'True' }] }, true],
-  [
-    { observedGeneration: 2, conditions: [{ type: 'Progressing', status: 'True', reason: 'NewReplicaSetAvailable' }] },
-    false,
-  ],
-  [undefined, false],
-])('hasRolloutFailed(%j) is %s', (status, expected) => {
-  expect(hasRolloutFailed(deployment(status))).toBe(expected);
 });

@@ -25,16 +25,3 @@ export function isRolledOut(deployment: Deployment): boolean {
     (status?.availableReplicas ?? 0) === wanted
   );
 }
-
-/** The controller gave up waiting: progressDeadlineSeconds have passed. */
-export function hasRolloutFailed(deployment: Deployment): boolean {
-  const isCurrent = (deployment.status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0);
-  return (
-    isCurrent &&
-    (deployment.status?.conditions ?? []).some(
-      (condition) =>
-        (condition.type === 'Progressing' && condition.reason === 'ProgressDeadlineExceeded') ||
-        (condition.type === 'ReplicaFailure' && condition.status === 'True'),
-    )
-  );
-}

@@ -13,7 +13,6 @@ function input(services: Service[], publicRoutes: WorkloadInput['serviceFile']['
     host: 'x.env.localhost',
     ingressClassName: 'traefik',
     imagePullSecret: 'pull',
-    rolloutDeadlineSeconds: 60,
   };
 }
 

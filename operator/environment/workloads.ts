@@ -2,6 +2,9 @@ import { LABELS } from '../../crds/labels.ts';
 import type { Deployment, Ingress, Service as KubernetesService } from '../../kubernetes/resource-type.ts';
 import type { Healthcheck, PublicRoute, Service, ServiceFile } from '../service-file/schema.ts';
 
+/** The Secret with the registry's credentials, where pods need one to pull. */
+export const PULL_SECRET = 'registry';
+
 export interface WorkloadInput {
   namespace: string;
   labels: Record<string, string>;
@@ -12,7 +15,6 @@ export interface WorkloadInput {
   ingressClassName: string | undefined;
   /** Names a Secret with the registry's credentials, where pods need one to pull. */
   imagePullSecret: string | undefined;
-  rolloutDeadlineSeconds: number;
 }
 
 /** What each service of the file is in Kubernetes. Its name there is its host name for the others, as in Compose. */
@@ -42,7 +44,6 @@ export function deployment(input: WorkloadInput, service: Service, replicas: 0 |
     spec: {
       replicas,
       revisionHistoryLimit: 1,
-      progressDeadlineSeconds: input.rolloutDeadlineSeconds,
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       selector: { matchLabels: { [LABELS.service]: service.name } },
       template: {

@@ -1,0 +1,45 @@
+import type { ConditionReport } from '../crds/conditions.ts';
+import { Stalled, Waiting } from './errors.ts';
+
+/** The three conditions that sum an object up, as kstatus and `kubectl wait` read them: it is as is wanted. */
+export function ready(reason: string, message: string): ConditionReport[] {
+  return [
+    { type: 'Ready', status: 'True', reason, message },
+    { type: 'Reconciling', status: 'False', reason, message: 'nothing is left to do' },
+    { type: 'Stalled', status: 'False', reason, message: 'nothing is in the way' },
+  ];
+}
+
+/** On the way: it goes on by itself. */
+export function reconciling(reason: string, message: string): ConditionReport[] {
+  return [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Reconciling', status: 'True', reason, message },
+    { type: 'Stalled', status: 'False', reason, message: 'nothing is in the way' },
+  ];
+}
+
+/** It cannot go on until somebody acts. */
+export function stalled(reason: string, message: string): ConditionReport[] {
+  return [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Reconciling', status: 'False', reason, message: 'it cannot go on' },
+    { type: 'Stalled', status: 'True', reason, message },
+  ];
+}
+
+/** What an error means for the object whose reconcile it ended. */
+export function afterError(error: unknown): ConditionReport[] {
+  if (error instanceof Stalled) return stalled(error.reason, error.message);
+  if (error instanceof Waiting) return reconciling(error.reason, error.message);
+  return reconciling('Retrying', describe(error));
+}
+
+/** An error's message and its causes', each once, in one line. */
+export function describe(error: unknown): string {
+  const parts: string[] = [];
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (!parts.includes(one.message)) parts.push(one.message);
+  }
+  return (parts.length > 0 ? parts.join(': ') : String(error)).slice(0, 2000);
+}

@@ -1,0 +1,98 @@
+import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
+import type { Applier } from '../../kubernetes/apply.ts';
+import { isAlreadyExists, isNotFound } from '../../kubernetes/api-error.ts';
+import { hashOf } from '../../kubernetes/apply.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import type { Informer } from '../../kubernetes/informer.ts';
+import { LimitRange, Namespace, NetworkPolicy, ResourceQuota } from '../../kubernetes/resource-type.ts';
+import { Stalled, Waiting } from '../errors.ts';
+import { environmentNamespaceObject, fenceObjects, type FenceSettings } from './fence.ts';
+import type { EnvironmentScope } from './scope.ts';
+
+/** On the namespace, once all of the fence was applied: with the same value, none of it is looked at again. */
+const FENCE_ANNOTATION = 'coppice.dev/fence';
+
+const recheckMs = 5000;
+
+/** An environment's namespace with its fence: brought, and taken away with everything in it. */
+export class Contents {
+  readonly #client: ClusterClient;
+  readonly #applier: Applier;
+  readonly #namespaces: Informer<Namespace>;
+  readonly #settings: FenceSettings;
+
+  constructor(client: ClusterClient, applier: Applier, namespaces: Informer<Namespace>, settings: FenceSettings) {
+    this.#client = client;
+    this.#applier = applier;
+    this.#namespaces = namespaces;
+    this.#settings = settings;
+  }
+
+  /** The namespace is there, is this Environment's own, and is fenced before anything runs in it. */
+  async ensure(scope: EnvironmentScope): Promise<void> {
+    const namespace = this.#namespaces.get(scope.namespace) ?? (await this.#create(scope));
+    if (!isOwn(namespace, scope)) {
+      throw new Stalled(
+        'NamespaceTaken',
+        `the namespace ${scope.namespace} exists and was not made for this environment: remove or rename it`,
+      );
+    }
+    if (namespace.metadata.deletionTimestamp) {
+      throw new Waiting('RemovingContents', 'the former contents are still being removed', recheckMs);
+    }
+    await this.#fence(scope, namespace);
+    scope.entered(namespace.metadata.uid);
+  }
+
+  /** Deletes the namespace. True when nothing of it is left. */
+  async remove(scope: EnvironmentScope): Promise<boolean> {
+    const namespace = this.#namespaces.get(scope.namespace) ?? (await this.#find(scope));
+    if (!namespace || !isOwn(namespace, scope)) return true;
+    if (!namespace.metadata.deletionTimestamp) {
+      try {
+        await this.#client.delete(Namespace, { name: scope.namespace }, { uid: namespace.metadata.uid });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #find(scope: EnvironmentScope): Promise<Namespace | undefined> {
+    return this.#client.find(Namespace, { name: scope.namespace });
+  }
+
+  async #create(scope: EnvironmentScope): Promise<Namespace> {
+    try {
+      const made = environmentNamespaceObject(scope.namespace, scope.labels, scope.uid);
+      const namespace = await this.#client.create(Namespace, made);
+      this.#namespaces.observe(namespace);
+      return namespace;
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      return this.#client.get(Namespace, { name: scope.namespace });
+    }
+  }
+
+  async #fence(scope: EnvironmentScope, namespace: Namespace): Promise<void> {
+    const objects = fenceObjects(
+      (name) => ({ name, namespace: scope.namespace, labels: scope.labels }),
+      this.#settings,
+    );
+    const hash = hashOf({ objects });
+    if (namespace.metadata.annotations?.[FENCE_ANNOTATION] === hash) return;
+    const types = { ResourceQuota, LimitRange, NetworkPolicy } as const;
+    for (const object of objects) {
+      const type = types[object.kind as keyof typeof types];
+      await this.#applier.apply<typeof object>(type, object, undefined);
+    }
+    const patch = { metadata: { annotations: { [FENCE_ANNOTATION]: hash } } };
+    this.#namespaces.observe(await this.#client.patch(Namespace, { name: scope.namespace }, patch));
+  }
+}
+
+function isOwn(namespace: Namespace, scope: EnvironmentScope): boolean {
+  const { annotations, labels } = namespace.metadata;
+  return annotations?.[ANNOTATIONS.ownerUid] === scope.uid && labels?.[LABELS.environmentUid] === scope.uid;
+}

@@ -1,0 +1,16 @@
+/** Runs what is given for one key one after another, for different keys side by side. */
+export class KeyedLock {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key) ?? Promise.resolve();
+    const result = before.then(work, work);
+    const tail = result.catch(() => undefined); // the caller gets the failure; the next in line only waits for the end
+    this.#tails.set(key, tail);
+    try {
+      return await result;
+    } finally {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type { GitRef } from '../../crds/git-ref.ts';
+import { planImages } from '../build/plan.ts';
+import { Stalled } from '../errors.ts';
+import { serviceFileOfDockerfile } from '../service-file/dockerfile.ts';
+import { findServiceFile } from '../service-file/find.ts';
+import { parseServiceFile } from '../service-file/parse.ts';
+import { formatProblem } from '../service-file/problems.ts';
+import type { ServiceFile } from '../service-file/schema.ts';
+import { SourceRefusedError, SourceUnreachableError } from '../source/errors.ts';
+import type { Source, SourceAccess, SourceSnapshot } from '../source/source.ts';
+import type { Version } from './version.ts';
+import type { VersionPlace, VersionStore } from './version-store.ts';
+
+export interface PlanRequest {
+  access: SourceAccess;
+  ref: GitRef;
+  place: VersionPlace;
+  /** How long the Git host has been waited for. */
+  waitedMs: number;
+}
+
+export interface PlannerSettings {
+  /** Coppice's registry: nobody's images are taken from there by name. */
+  registry: string;
+  /** For how long a Git host that does not answer is asked again. */
+  sourceDeadlineSeconds: number;
+}
+
+/** Finds out what a ref's newest commit says, asking the Git host for files only when that commit is new here. */
+export class Planner {
+  readonly #source: Source;
+  readonly #versions: VersionStore;
+
+  readonly #settings: PlannerSettings;
+
+  constructor(source: Source, versions: VersionStore, settings: PlannerSettings) {
+    this.#source = source;
+    this.#versions = versions;
+    this.#settings = settings;
+  }
+
+  /** The commit that the ref points to now; throws as plan() does. */
+  async newestCommit({ access, ref, waitedMs }: PlanRequest): Promise<string> {
+    return this.#told(waitedMs, () => this.#source.resolve(access, ref));
+  }
+
+  /** Throws Stalled where the repository's author must act, SourceUnreachableError while the host does not answer. */
+  async plan(request: PlanRequest): Promise<Version> {
+    const { access, ref, place } = request;
+    const commit = await this.newestCommit(request);
+    const known = await this.#versions.find(place, commit);
+    if (known) return known;
+    const version = await this.#told(request.waitedMs, () =>
+      this.#source.snapshot(access, ref, (snapshot) => read(snapshot, this.#settings.registry)),
+    );
+    return this.#versions.save(place, version);
+  }
+
+  /** Tells a refusal, and a silence beyond the deadline, as something that the user must act on. */
+  async #told<T>(waitedMs: number, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof SourceRefusedError) throw new Stalled(error.reason, error.message, { cause: error });
+      const { sourceDeadlineSeconds } = this.#settings;
+      if (!(error instanceof SourceUnreachableError) || waitedMs < sourceDeadlineSeconds * 1000) throw error;
+      const message = `${error.message}; it was asked for ${sourceDeadlineSeconds} s: see to the host, then ask for a build`;
+      throw new Stalled('SourceUnreachable', message, { cause: error });
+    }
+  }
+}
+
+async function read(snapshot: SourceSnapshot, registry: string): Promise<Version> {
+  const rootFiles = snapshot.entries.filter(({ path, type }) => type === 'file' && !path.includes('/'));
+  const found = findServiceFile(rootFiles.map(({ path }) => path));
+  if (found.kind === 'missing' || found.kind === 'misnamed') throw new Stalled('ServiceFileMissing', found.message);
+  const text = await snapshot.readFile(found.name);
+  const { serviceFile, errors, warnings } =
+    found.kind === 'dockerfile' ? serviceFileOfDockerfile(text) : parseServiceFile(text);
+  const inFile = (problem: (typeof errors)[number]) => formatProblem(found.name, problem);
+  if (!serviceFile) throw new Stalled('ServiceFileInvalid', errors.map(inFile).join('\n'));
+  refuseOwnRegistry(serviceFile, registry);
+  return version(snapshot, serviceFile, warnings.map(inFile));
+}
+
+function version(snapshot: SourceSnapshot, serviceFile: ServiceFile, warnings: string[]): Version {
+  const { images, problems } = planImages(serviceFile.services, snapshot.entries);
+  if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
+  return { commit: snapshot.commit, serviceFile, images, warnings };
+}
+
+/** The nodes may pull everything from Coppice's registry: by name a service would get another group's images. */
+function refuseOwnRegistry(serviceFile: ServiceFile, registry: string): void {
+  const taken = serviceFile.services.find(({ image }) => image?.toLowerCase().startsWith(`${registry.toLowerCase()}/`));
+  if (taken) {
+    throw new Stalled(
+      'ServiceFileInvalid',
+      `services.${taken.name}.image: ${taken.image ?? ''} is in Coppice's own registry, whose images can only be built`,
+    );
+  }
+}

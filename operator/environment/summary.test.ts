@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { Stalled, Waiting } from '../errors.ts';
+import { summarize, type SummaryInput } from './summary.ts';
+
+const base: SummaryInput = {
+  state: 'built',
+  wanted: true,
+  buildPending: false,
+  build: undefined,
+  available: true,
+  waitingFor: [],
+  error: undefined,
+};
+const startedAt = '2026-01-01T00:00:00Z';
+
+const cases: [Partial<SummaryInput>, string, 'Ready' | 'Reconciling' | 'Stalled'][] = [
+  [{}, 'Built', 'Ready'],
+  [{ state: 'created', available: undefined }, 'Created', 'Ready'],
+  [{ state: 'empty', wanted: false }, 'Empty', 'Ready'],
+  [{ state: 'built', wanted: false }, 'RemovingContents', 'Reconciling'],
+  [{ state: 'empty' }, 'Creating', 'Reconciling'],
+  [{ state: 'created', buildPending: true }, 'BuildPending', 'Reconciling'],
+  [{ state: 'building', build: { number: 1, result: 'running', startedAt } }, 'Building', 'Reconciling'],
+  [{ build: { number: 2, result: 'failed', startedAt, message: 'boom' } }, 'BuildFailed', 'Stalled'],
+  [{ available: false, waitingFor: ['api: CrashLoopBackOff'] }, 'ServicesUnavailable', 'Reconciling'],
+  [{ error: new Stalled('RefNotFound', 'no') }, 'RefNotFound', 'Stalled'],
+  [{ error: new Waiting('CollectingLogs', 'soon', 1) }, 'CollectingLogs', 'Reconciling'],
+  [{ error: new Error('a', { cause: new Error('b') }) }, 'Retrying', 'Reconciling'],
+];
+
+test.each(cases)('%j → %s, %s', (change, reason, type) => {
+  const reports = summarize({ ...base, ...change });
+  expect(reports.filter(({ status }) => status === 'True').map((report) => report.type)).toEqual([type]);
+  expect(new Set(reports.map((report) => report.reason))).toEqual(new Set([reason]));
+});
+
+test('an unknown error is told with its cause', () => {
+  const [report] = summarize({ ...base, error: new Error('writing', { cause: new Error('no disk') }) });
+  expect(report?.message).toBe('writing: no disk');
+});

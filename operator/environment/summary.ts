@@ -1,0 +1,37 @@
+import type { ConditionReport } from '../../crds/conditions.ts';
+import type { EnvironmentStatus } from '../../crds/environment.ts';
+import { afterError, ready, reconciling, stalled } from '../conditions.ts';
+
+export interface SummaryInput {
+  state: EnvironmentStatus['state'];
+  wanted: boolean;
+  buildPending: boolean;
+  build: EnvironmentStatus['build'];
+  /** Every service that should run does; undefined when none should. */
+  available: boolean | undefined;
+  /** What still has to happen, for people; empty when nothing. */
+  waitingFor: readonly string[];
+  /** What the reconcile ended with, if it did not end well. */
+  error: unknown;
+}
+
+/** What the summing conditions say of an Environment. */
+export function summarize(input: SummaryInput): ConditionReport[] {
+  const { build, state } = input;
+  if (input.error !== undefined) return afterError(input.error);
+  if (!input.wanted) {
+    if (state === 'empty') return ready('Empty', 'the environment has no contents, as is wanted');
+    return reconciling('RemovingContents', 'the contents are being removed');
+  }
+  if (build?.result === 'running') {
+    const waiting = input.waitingFor.length > 0 ? `; waiting for ${input.waitingFor.join('; ')}` : '';
+    return reconciling('Building', `build ${build.number} is under way${waiting}`);
+  }
+  if (state === 'empty') return reconciling('Creating', 'the contents are being set up');
+  if (input.buildPending) return reconciling('BuildPending', 'a build is about to start');
+  if (build?.result === 'failed') return stalled('BuildFailed', build.message ?? 'the build failed');
+  if (input.available === false)
+    return reconciling('ServicesUnavailable', `waiting for ${input.waitingFor.join('; ')}`);
+  if (state === 'built') return ready('Built', 'every service runs');
+  return ready('Created', 'the services are set up; a build makes them run');
+}
