@@ -19,6 +19,8 @@ import { pushToMirror } from './registry-images.ts';
 import { connectRegistry, ensureRegistry } from './registry.ts';
 import type { Registry } from './registry.ts';
 import { images } from './versions.ts';
+import { useExistingCluster } from './existing-cluster.ts';
+import type { ExistingClusterOptions } from './existing-cluster.ts';
 
 /** A cluster that is up, and how everything else reaches it. */
 export interface Cluster {
@@ -33,11 +35,16 @@ export interface Cluster {
   isKind: boolean;
 }
 
+/** Brings up the local kind cluster; or, where options name one, uses an existing cluster. */
+export async function bringUpCluster(progress: Progress, existing?: ExistingClusterOptions): Promise<Cluster> {
+  return existing ? useExistingCluster(existing, progress) : bringUpKindCluster(progress);
+}
+
 /**
  * Brings up the local kind cluster with everything around it: Docker Engine, node image, registry, base images, Ingress
  * controller and names. Every step looks first and leaves alone what is there, so a second run takes seconds.
  */
-export async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
+async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
   await checkPorts();

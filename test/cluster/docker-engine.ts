@@ -11,14 +11,15 @@ import { waitFor } from './wait-for.ts';
 const pidFile = join(localFolder, 'dockerd.pid');
 const dockerdLog = join(localFolder, 'dockerd.log');
 
-async function answers(): Promise<true | undefined> {
+/** True when a Docker Engine answers, undefined when none does. */
+export async function engineAnswers(): Promise<true | undefined> {
   const version = await tryRun('docker', ['version', '--format', '{{.Server.Version}}'], { deadline: 20 });
   return version?.trim() ? true : undefined;
 }
 
 /** Uses the Docker Engine that answers; on Debian as root, where none does, installs and starts Debian's. */
 export async function ensureDockerEngine(detail: Detail): Promise<void> {
-  if (await answers()) return;
+  if (await engineAnswers()) return;
   if (!isDebianRoot() || process.env.DOCKER_HOST) {
     throw new Problem(
       'No Docker Engine answers `docker version`. Start yours, or install one; on Debian as root it is installed for you.',
@@ -32,7 +33,7 @@ export async function ensureDockerEngine(detail: Detail): Promise<void> {
     detail('starting dockerd');
     await startDockerd();
   }
-  await waitFor(`Docker Engine (its log: ${dockerdLog})`, 60, answers);
+  await waitFor(`Docker Engine (its log: ${dockerdLog})`, 60, engineAnswers);
 }
 
 /** Starts dockerd as a plain process of its own session, and remembers its process id for `npm run down`. */
@@ -54,9 +55,12 @@ async function startDockerd(): Promise<void> {
   if (dockerd.pid) writeFileSync(pidFile, String(dockerd.pid));
 }
 
+/** Whether the last `npm run up` that had to start dockerd did so, and `npm run down` did not end it since. */
+export const startedHere = (): boolean => existsSync(pidFile);
+
 /** Ends the dockerd that `npm run up` started, if it did and if it still runs. */
 export async function stopDockerEngine(): Promise<void> {
-  if (!existsSync(pidFile)) return;
+  if (!startedHere()) return;
   const pid = Number(readFileSync(pidFile, 'utf8'));
   const runs = () => existsSync(`/proc/${pid}/comm`) && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'dockerd';
   if (runs()) {

@@ -34,3 +34,11 @@ export async function dockerBuild(
 }
 
 export const recipeLabelOf = (recipe: string): string => `${recipeLabel}=${recipe}`;
+
+/** Removes every image that was made here. */
+export async function removeMadeImages(): Promise<void> {
+  const list = await run('docker', ['images', '--quiet', '--filter', `label=${recipeLabel}`]);
+  const ids = [...new Set(list.split('\n').filter(Boolean))];
+  if (ids.length > 0) await run('docker', ['rmi', '--force', ...ids], { deadline: 120 });
+  await run('docker', ['image', 'prune', '--force'], { deadline: 120 });
+}

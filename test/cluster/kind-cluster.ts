@@ -71,7 +71,7 @@ export async function ensureKindCluster(
       return;
     } catch (error) {
       console.log(`The node does not get healthy, so the cluster is made anew: ${messageOf(error)}`);
-      await deleteKindCluster(tools.kind);
+      await deleteKindCluster();
     }
   }
   const nodeImage = await image();
@@ -109,9 +109,9 @@ async function waitForNode(tools: CommandLineTools, deadline: number): Promise<v
   });
 }
 
-/** Deletes the kind cluster, if there is one. */
-export async function deleteKindCluster(kind: string): Promise<void> {
-  await run(kind, ['delete', 'cluster', '--name', clusterName, '--kubeconfig', kubeconfigFile], { deadline: 120 });
+/** Removes the node with its volumes. By Docker alone, so that no kind is needed to clean up. */
+export async function deleteKindCluster(): Promise<void> {
+  await tryRun('docker', ['rm', '--force', '--volumes', nodeContainer], { deadline: 120 });
   rmSync(kubeconfigFile, { force: true });
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 /** The files below a folder (or the file itself), sorted, so that their order never changes a hash. */
 export function filesBelow(path: string): string[] {
@@ -10,13 +10,19 @@ export function filesBelow(path: string): string[] {
     .flatMap((name) => filesBelow(join(path, name)));
 }
 
-/** A short hash of these files' names, modes and contents and of these words. */
-export function recipeHash(paths: readonly string[], words: readonly string[] = []): string {
+/** A short hash of these files (and of all files below these folders): names, modes, contents; and of these words. */
+export function recipeHash(
+  paths: readonly string[],
+  words: readonly string[] = [],
+  counts: (file: string) => boolean = () => true,
+): string {
   const hash = createHash('sha256').update(JSON.stringify(words));
-  for (const path of paths.flatMap(filesBelow)) {
-    // The name's last part, since the same files below another folder make the same image.
-    const mode = statSync(path).mode & 0o111 ? 'x' : '-';
-    hash.update(`\0${path.split('/').pop() ?? ''}\0${mode}\0`).update(readFileSync(path));
+  for (const path of paths) {
+    for (const file of filesBelow(path).filter(counts)) {
+      const mode = statSync(file).mode & 0o111 ? 'x' : '-';
+      const content = createHash('sha256').update(readFileSync(file)).digest('hex');
+      hash.update(`${relative(dirname(path), file)}\0${mode}\0${content}\0`);
+    }
   }
   return hash.digest('hex').slice(0, 16);
 }

@@ -20,3 +20,7 @@ ENTRYPOINT ["/pause"]
 FROM scratch AS local-path-provisioner
 ENV PATH=/usr/local/bin
 COPY local-path-provisioner /usr/local/bin/
+# An image of its own, not another name of busybox:1: once the kubelet has pulled that one, it no longer takes an image
+# with the same id for a preloaded one, and wants to pull this name too.
+FROM busybox:1 AS local-path-helper
+LABEL dev.coppice.for=local-path-provisioner

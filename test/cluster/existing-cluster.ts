@@ -1,0 +1,72 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Cluster } from './cluster.ts';
+import { findCommandLineTools } from './command-line-tools.ts';
+import { ensureDockerEngine } from './docker-engine.ts';
+import { kubectlWith } from './kubectl.ts';
+import { kubeconfigFile, localFolder } from './paths.ts';
+import { Problem } from './problem.ts';
+import type { Progress } from './progress.ts';
+import { basicAuthorization, writeRegistry } from './registry.ts';
+import type { Registry } from './registry.ts';
+import { run } from './run.ts';
+
+export interface ExistingClusterOptions {
+  /** The name of a context of the user's own kubeconfig. */
+  context: string;
+  /** A registry, HOST[:PORT][/PATH], that this machine and the cluster's nodes reach by that name. */
+  registry: string;
+  /** Where the cluster's Ingress controller answers this machine. */
+  ingressUrl: string;
+}
+
+/** CRD validation rules (CEL) are generally available since this minor version. */
+const oldestMinor = 29;
+const versionSchema = z.object({ serverVersion: z.object({ gitVersion: z.string(), minor: z.string() }) });
+
+/** Uses a cluster that somebody else keeps. It must have an Ingress controller, a default StorageClass and DNS. */
+export async function useExistingCluster(options: ExistingClusterOptions, progress: Progress): Promise<Cluster> {
+  await progress.step('Docker Engine', ensureDockerEngine);
+  const tools = await findCommandLineTools(progress);
+  const view = ['config', 'view', '--raw', '--minify', '--flatten', '--context', options.context];
+  mkdirSync(localFolder, { recursive: true });
+  writeFileSync(kubeconfigFile, await run(tools.kubectl, view), { mode: 0o600 });
+  chmodSync(kubeconfigFile, 0o600);
+
+  const kubectl = kubectlWith(tools.kubectl);
+  await progress.step(`cluster of context ${options.context}`, async () => {
+    const output = await kubectl(['version', '-o', 'json', '--request-timeout=10s']);
+    const { serverVersion } = versionSchema.parse(JSON.parse(output));
+    if (Number.parseInt(serverVersion.minor) < oldestMinor) {
+      throw new Problem(
+        `The cluster runs Kubernetes ${serverVersion.gitVersion}: 1.${oldestMinor} or later is needed.`,
+      );
+    }
+  });
+  const registry = await progress.step(`registry ${options.registry}`, () => findRegistry(options.registry));
+  writeRegistry(registry);
+  return { kubeconfig: kubeconfigFile, kubectl, tools, registry, ingressUrl: options.ingressUrl, isKind: false };
+}
+
+async function findRegistry(address: string): Promise<Registry> {
+  const { COPPICE_REGISTRY_USERNAME: username = '', COPPICE_REGISTRY_PASSWORD: password = '' } = process.env;
+  const registry = { address, hostAddress: address, username, password, insecure: false };
+  const said: string[] = [];
+  for (const scheme of ['https', 'http']) {
+    try {
+      const answer = await fetch(`${scheme}://${address.split('/')[0] ?? ''}/v2/`, {
+        headers: username ? { authorization: basicAuthorization(registry) } : {},
+        signal: AbortSignal.timeout(10_000),
+      });
+      // A registry with tokens answers 401 here whatever the password is; the push will tell.
+      if (answer.ok || answer.status === 401) return { ...registry, insecure: scheme === 'http' };
+      said.push(`${scheme} answers ${answer.status}`);
+    } catch (error) {
+      said.push(`${scheme} does not answer (${error instanceof Error ? error.message : String(error)})`);
+    }
+  }
+  throw new Problem(
+    `There is no image registry at ${address}: ${said.join(', ')}. Its credentials, if it wants any, are read from ` +
+      'COPPICE_REGISTRY_USERNAME and COPPICE_REGISTRY_PASSWORD.',
+  );
+}

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const git = promisify(execFile);
+
+/** `name` or `owner/name`; no part begins with a dot. */
+const namePattern = String.raw`(?:[\w-][\w.-]*/)?[\w-][\w.-]*`;
+const urlPattern = new RegExp(String.raw`^/(${namePattern})\.git(?:/.*)?$`);
+const adminPattern = new RegExp(String.raw`^/admin/repositories/(${namePattern})$`);
+
+/** The repository that a path such as /shop.git/info/refs is about. */
+export const repositoryOf = (path: string): string | undefined => urlPattern.exec(path)?.[1];
+/** The repository that a call such as PUT /admin/repositories/shop is about. */
+export const administeredRepository = (path: string): string | undefined => adminPattern.exec(path)?.[1];
+
+/** Bare repositories below one folder, each with or without a user name and password of its own. */
+export class Repositories {
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  #folder(name: string): string {
+    return join(this.root, `${name}.git`);
+  }
+
+  #credentials(name: string): string {
+    return join(this.#folder(name), 'credentials');
+  }
+
+  exists(name: string): boolean {
+    return existsSync(join(this.#folder(name), 'HEAD'));
+  }
+
+  /** Makes an empty repository, unless it is there. Like the big hosts it serves any commit by its hash, and filters. */
+  async create(name: string): Promise<void> {
+    if (this.exists(name)) return;
+    const folder = this.#folder(name);
+    await git('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder]);
+    const settings = {
+      'http.receivepack': 'true',
+      'uploadpack.allowAnySHA1InWant': 'true',
+      'uploadpack.allowFilter': 'true',
+    };
+    for (const [key, value] of Object.entries(settings)) await git('git', ['-C', folder, 'config', key, value]);
+  }
+
+  async delete(name: string): Promise<void> {
+    await rm(this.#folder(name), { recursive: true, force: true });
+  }
+
+  /** Makes a repository private, so that `user:password` is asked for, or with undefined public again. */
+  async protect(name: string, credentials: string | undefined): Promise<void> {
+    if (credentials === undefined) await rm(this.#credentials(name), { force: true });
+    else await writeFile(this.#credentials(name), credentials, { mode: 0o600 });
+  }
+
+  /** `user:password` of a private repository; undefined for a public one. */
+  async credentialsOf(name: string): Promise<string | undefined> {
+    if (!existsSync(this.#credentials(name))) return undefined;
+    return readFile(this.#credentials(name), 'utf8');
+  }
+}
