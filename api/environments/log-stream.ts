@@ -8,6 +8,7 @@ import type { Caches } from '../cluster/caches.ts';
 import { currentBuild } from './contents.ts';
 import { keepAlive } from './keepalive.ts';
 import { sendAll } from './log-sending.ts';
+import { watchSilence } from './log-silence.ts';
 
 /** How a log stream ends. 1000 and 1011 are RFC 6455's; the others are ours, from the range for applications. */
 export const CLOSE = {
@@ -16,24 +17,29 @@ export const CLOSE = {
   unauthorized: 4401,
   gone: 4404,
   noBuild: 4408,
+  lost: 4410,
 } as const;
 
 /** What the stream reads: build-logs' BuildLogReader. */
 export interface LogReader {
-  /** Everything with a seq of at least `from`, then what comes, until after the end message or the signal. */
+  /** Everything with a seq greater than `from`, then what comes, until after the end message or the signal. */
   read(logId: string, options: { from?: number | undefined; signal: AbortSignal }): AsyncIterable<object>;
 }
 
-export interface LogStreamDependencies {
+export interface LogStreamDependencies extends LogTimes {
   cache: Caches['environments'];
   reader: LogReader;
   logger: Logger;
+}
+
+/** How long things may take. */
+export interface LogTimes {
   /** Default 30 s. */
   keepaliveMs?: number;
   /** How long a client waits for a build to begin. Default 10 min. */
   beginTimeoutMs?: number;
-  /** What an environment that is gone may still say. Default 5 s. */
-  goneGraceMs?: number;
+  /** How long a log may be silent once its build is over, or its environment gone. Default 10 s. */
+  silenceMs?: number;
 }
 
 export interface LogRequest {
@@ -41,7 +47,7 @@ export interface LogRequest {
   /** Absent: the running or last build, or the one that is about to begin. */
   build?: number | undefined;
   from?: number | undefined;
-  /** Why the caller may not read on, if so: asked again at every ping. */
+  /** Whether the caller may still read: asked again at every ping. */
   mayRead: () => Promise<boolean>;
 }
 
@@ -70,37 +76,56 @@ export async function streamLog(
 async function stream(
   webSocket: WebSocket,
   { environment, build, from }: LogRequest,
-  { cache, reader, beginTimeoutMs = 600_000, goneGraceMs = 5000 }: LogStreamDependencies,
-  signal: AbortSignal,
+  { cache, reader, beginTimeoutMs = 600_000, silenceMs = 10_000 }: LogStreamDependencies,
+  closed: AbortSignal,
 ): Promise<void> {
   const key = keyOf(environment);
   const { uid = '' } = environment.metadata;
-  const isGone = (object: Environment | undefined) => object?.metadata.uid !== uid;
-  const closeGone = () => webSocket.close(CLOSE.gone, 'the environment is gone');
-  const hasBegun = (object: Environment | undefined) =>
-    isGone(object) || (object && currentBuild(object)) !== undefined;
+  const current = (object: Environment | undefined) => (object?.metadata.uid === uid ? object : undefined);
+  const isGone = () => current(cache.get(key)) === undefined;
+  const close = (code: number, reason: string) => webSocket.close(code, reason);
 
-  let number = build;
-  if (number === undefined) {
-    let found: Environment | undefined;
-    try {
-      found = await cache.waitFor(key, hasBegun, { timeoutMs: beginTimeoutMs, signal });
-    } catch (error) {
-      if (!(error instanceof WaitTimeoutError)) throw error;
-      webSocket.close(CLOSE.noBuild, `no build began within ${beginTimeoutMs / 1000} s`);
-      return;
-    }
-    number = found && !isGone(found) ? currentBuild(found) : undefined;
-    if (number === undefined) return closeGone();
+  const number = build ?? (await buildToRead(cache, key, current, { timeoutMs: beginTimeoutMs, signal: closed }));
+  if (number === 'none') return close(CLOSE.noBuild, `no build began within ${beginTimeoutMs / 1000} s`);
+  if (number === 'gone') return close(CLOSE.gone, 'the environment is gone');
+
+  const silent = new AbortController();
+  const signal = AbortSignal.any([closed, silent.signal]);
+  const isOver = () => isGone() || isBuildOver(cache.get(key), number);
+  const log = reader.read(`${uid}/${number}`, { from, signal });
+  const { messages, stop } = watchSilence(log, isOver, () => silent.abort(), silenceMs);
+  try {
+    await sendAll(webSocket, messages, signal);
+  } finally {
+    stop();
   }
+  if (!silent.signal.aborted) return close(CLOSE.ended, 'the build has ended');
+  if (isGone()) return close(CLOSE.gone, 'the environment is gone');
+  close(CLOSE.lost, 'the build is over, but the rest of its log is not there any more');
+}
 
-  // Its log may lack an end then: who waits for that is told instead.
-  cache.waitFor(key, isGone, { timeoutMs: Infinity, signal }).then(
-    () => setTimeout(closeGone, goneGraceMs).unref(),
-    () => undefined, // The stream ended first.
-  );
-  await sendAll(webSocket, reader.read(`${uid}/${number}`, { from, signal }), signal);
-  webSocket.close(CLOSE.ended, 'the build has ended');
+/** Waits until there is a build whose log can be read, or the environment is gone. */
+async function buildToRead(
+  cache: Caches['environments'],
+  key: string,
+  current: (object: Environment | undefined) => Environment | undefined,
+  options: { timeoutMs: number; signal: AbortSignal },
+): Promise<number | 'gone' | 'none'> {
+  const outcome = (object: Environment | undefined) => {
+    const environment = current(object);
+    return environment ? currentBuild(environment) : 'gone';
+  };
+  try {
+    return outcome(await cache.waitFor(key, (object) => outcome(object) !== undefined, options)) ?? 'none';
+  } catch (error) {
+    if (error instanceof WaitTimeoutError) return 'none';
+    throw error;
+  }
+}
+
+function isBuildOver(environment: Environment | undefined, number: number): boolean {
+  const build = environment?.status?.build;
+  return build !== undefined && (build.number > number || build.finishedAt !== undefined);
 }
 
 /** A login that ends, and a membership, end the streams that they opened. */

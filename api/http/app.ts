@@ -9,7 +9,7 @@ import type { RandomBytes } from '../auth/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import type { Config } from '../config.ts';
 import { EnvironmentService } from '../environments/environment-service.ts';
-import type { LogReader } from '../environments/log-stream.ts';
+import type { LogReader, LogTimes } from '../environments/log-stream.ts';
 import { environmentRoutes, logRoutes } from '../environments/routes.ts';
 import { GroupService } from '../groups/group-service.ts';
 import { groupRoutes } from '../groups/routes.ts';
@@ -32,6 +32,8 @@ export interface AppDependencies {
   passwords: Passwords;
   logReader: LogReader;
   webSockets: WebSockets;
+  /** Deadlines of log streams, where not the defaults. */
+  logTimes?: LogTimes;
   now: () => number;
   randomBytes: RandomBytes;
   logger: Logger;
@@ -68,7 +70,16 @@ export function createApp(dependencies: AppDependencies): Express {
   groupRoutes(app, { directory, groups, repositories });
   repositoryRoutes(app, { directory, environments, webAddress });
   environmentRoutes(app, { directory, environments, webAddress, ownOrigin });
-  logRoutes(app, { directory, authenticator, webSockets, cache: caches.environments, reader: logReader, logger });
+  const times = dependencies.logTimes;
+  logRoutes(app, {
+    directory,
+    authenticator,
+    webSockets,
+    cache: caches.environments,
+    reader: logReader,
+    logger,
+    ...times,
+  });
 
   app.use(() => {
     throw new NotFound('no such resource');

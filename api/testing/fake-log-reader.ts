@@ -16,9 +16,9 @@ export class FakeLogReader implements LogReader {
     this.#tell();
   }
 
-  async *read(logId: string, { from = 1, signal }: { from?: number | undefined; signal: AbortSignal }) {
+  async *read(logId: string, { from = 0, signal }: { from?: number | undefined; signal: AbortSignal }) {
     const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-    for (let next = from; !signal.aborted;) {
+    for (let next = from + 1; !signal.aborted;) {
       const wake = this.#wake.promise;
       const messages = this.#logs.get(logId) ?? [];
       for (; next <= messages.length; next++) yield messages[next - 1] ?? {};

@@ -59,7 +59,11 @@ export class TestApi {
   now = Date.parse('2026-01-02T00:00:00Z');
   readonly #sessions: Sessions;
 
-  constructor(config: Partial<AppDependencies['config']> = {}, clock: Clock = systemClock) {
+  constructor(
+    config: Partial<AppDependencies['config']> = {},
+    clock: Clock = systemClock,
+    logTimes: AppDependencies['logTimes'] = {},
+  ) {
     const now = () => this.now;
     this.cluster = new FakeCluster(clock);
     this.cluster.afterCreate = readyAfterCreate(this.cluster);
@@ -83,6 +87,7 @@ export class TestApi {
       passwords: weakPasswords,
       logReader: this.logReader,
       webSockets: this.webSockets,
+      logTimes,
       now,
       randomBytes,
       logger: silentLogger,

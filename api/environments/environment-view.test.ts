@@ -1,0 +1,89 @@
+import { expect, test } from '@jest/globals';
+import type { Environment } from '../../crds/environment.ts';
+import type { Group } from '../../crds/group.ts';
+import { environmentView, spawnedView } from './environment-view.ts';
+
+const group: Group = {
+  apiVersion: 'coppice.dev/v1alpha1',
+  kind: 'Group',
+  metadata: { name: 'acme' },
+  spec: { members: [] },
+};
+const environment: Environment = {
+  apiVersion: 'coppice.dev/v1alpha1',
+  kind: 'Environment',
+  metadata: { name: 'shop-main', namespace: 'group-acme', creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' }, active: true, buildOnCreate: true },
+};
+const address = { scheme: 'http', domain: 'env.localhost', port: 8080 } as const;
+const createdAt = Date.UTC(2026, 0, 1) / 1000;
+
+const fresh = {
+  id: 'acme.shop-main',
+  rid: 'acme.shop',
+  name: 'shop-main',
+  gitRef: { name: 'main', type: 'branch' },
+  status: 'empty',
+  weburl: 'http://shop-main--acme.env.localhost:8080/',
+  aliases: {},
+  buildTime: 0,
+  createdAt,
+  builtAt: 0,
+  buildAt: 0,
+  size: 0,
+  services: [],
+  conditions: [],
+};
+
+test('one that the operator has not seen yet has every field, ttl aside', () => {
+  expect(environmentView(group, environment, address)).toEqual(fresh);
+});
+
+test('spawn answers its four strings', () => {
+  const named = { ...environment, spec: { ...environment.spec, displayName: 'Demo' } };
+  expect(spawnedView(group, named, { scheme: 'https', domain: 'envs.example' })).toEqual({
+    id: 'acme.shop-main',
+    name: 'Demo',
+    status: 'empty',
+    weburl: 'https://shop-main--acme.envs.example/',
+  });
+});
+
+test('one that failed to build on top of a good version', () => {
+  const condition = { type: 'Built', status: 'False' as const, reason: 'BuildFailed', message: 'exit 1' };
+  const view = environmentView(
+    group,
+    {
+      ...environment,
+      status: {
+        state: 'built',
+        webURL: 'http://elsewhere.env.localhost/',
+        ttl: { seconds: 60, since: '2026-01-01T00:00:00Z' },
+        services: [{ name: 'web', ready: true }],
+        build: { number: 3, result: 'running', startedAt: '2026-01-01T01:00:00Z' },
+        deployed: {
+          number: 2,
+          result: 'succeeded',
+          startedAt: '2026-01-01T00:01:00Z',
+          finishedAt: '2026-01-01T00:02:30Z',
+          sizeBytes: 1000,
+        },
+        conditions: [{ ...condition, lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 }],
+      },
+    },
+    address,
+  );
+  expect(view).toEqual({
+    ...fresh,
+    status: 'built',
+    weburl: 'http://elsewhere.env.localhost/',
+    buildTime: 90,
+    builtAt: createdAt + 150,
+    buildAt: createdAt + 150,
+    ttl: 60,
+    size: 1000,
+    services: [{ id: 'acme.shop-main.web', name: 'web', ready: true }],
+    conditions: [condition],
+    build: { number: 3, result: 'running' },
+  });
+});

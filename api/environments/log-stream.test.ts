@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { WebSocket, type ClientOptions } from 'ws';
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { startServer, stopServer } from '../http/server.ts';
+import { TEST_NAMESPACE, TEST_ORIGIN, TestApi } from '../testing/test-api.ts';
+import { userName } from '../users/user-record.ts';
+
+const path = '/api/environment/acme.shop-main/build/logs';
+const at = { namespace: 'group-acme', name: 'shop-main' };
+const build = { number: 2, result: 'running', startedAt: '2026-01-01T00:00:00Z' } as const;
+
+let api: TestApi;
+let environment: Environment;
+let token: string;
+let server: Server;
+let port: number;
+
+async function start(): Promise<void> {
+  api = new TestApi({}, undefined, { keepaliveMs: 50, beginTimeoutMs: 300, silenceMs: 50 });
+  ({ token } = await api.login('alice@example.com'));
+  api.addGroup('acme', ['alice@example.com']);
+  environment = api.addEnvironment('acme', 'shop-main', 'shop', { state: 'building', build });
+  ({ server, port } = await startServer(api.app, api.webSockets, 0));
+}
+
+beforeEach(start);
+afterEach(() => stopServer(server, api.webSockets, 100));
+
+const logId = (number: number) => `${environment.metadata.uid}/${number}`;
+
+/** Connects; collects what comes until the close. */
+function connect(query = '', options: ClientOptions = { headers: { 'x-service-token': token } }) {
+  const client = new WebSocket(`ws://127.0.0.1:${port}${path}${query}`, options);
+  const messages: unknown[] = [];
+  client.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString())));
+  const closed = new Promise<{ code: number; reason: string; messages: unknown[] }>((resolve) => {
+    client.on('close', (code, reason) => resolve({ code, reason: reason.toString(), messages }));
+  });
+  const refused = new Promise<{ status: number | undefined; body: unknown }>((resolve, reject) => {
+    client.on('error', reject);
+    client.on('unexpected-response', (_request, response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.on('end', () => resolve({ status: response.statusCode, body: JSON.parse(body) as unknown }));
+    });
+  });
+  refused.catch(() => undefined);
+  const opened = new Promise((resolve) => client.on('open', resolve));
+  return { client, messages, closed, refused, opened };
+}
+
+const line = (seq: number) => ({
+  seq,
+  time: '2026-01-01T00:00:00Z',
+  service: 'web',
+  stage: 'build',
+  line: `line ${seq}`,
+});
+const lines = (count: number) => Array.from({ length: count }, (_, index) => line(index + 1));
+
+test('streams what there is, then what comes, in order, and closes with 1000', async () => {
+  api.logReader.write(logId(2), ...lines(500));
+  const { opened, closed } = connect();
+  await opened;
+  api.logReader.write(logId(2), line(501), line(502));
+  api.logReader.end(logId(2));
+  expect(await closed).toEqual({ code: 1000, reason: 'the build has ended', messages: lines(502) });
+});
+
+test('?from= goes on after what was seen, ?build= names another build', async () => {
+  api.logReader.write(logId(1), ...lines(3));
+  api.logReader.end(logId(1));
+  expect((await connect('?build=1&from=2').closed).messages).toEqual([line(3)]);
+});
+
+test('a reader that does not read is paced, and gets everything', async () => {
+  const large = lines(300).map((message) => ({ ...message, line: 'x'.repeat(64 * 1024) }));
+  let read = 0;
+  const original = api.logReader.read.bind(api.logReader);
+  api.logReader.read = async function* (...parameters) {
+    for await (const message of original(...parameters)) {
+      read++;
+      yield message;
+    }
+  };
+  api.logReader.write(logId(2), ...large);
+  api.logReader.end(logId(2));
+  const { client, opened, closed } = connect();
+  await opened;
+  client.pause();
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  expect(read).toBeLessThan(large.length);
+  client.resume();
+  const { code, messages } = await closed;
+  expect({ code, count: messages.length }).toEqual({ code: 1000, count: large.length });
+});
+
+test('waits for the first build, and for one that was just asked for', async () => {
+  api.cluster.change(ENVIRONMENT, at, { metadata: { annotations: { 'coppice.dev/request-build': 'now' } } });
+  api.logReader.write(logId(3), line(1));
+  api.logReader.end(logId(3));
+  const { opened, closed } = connect();
+  await opened;
+  api.cluster.change(ENVIRONMENT, at, { status: { handledRequests: { build: 'now' }, build: { number: 3 } } });
+  expect(await closed).toMatchObject({ code: 1000, messages: [line(1)] });
+});
+
+test('says so when no build begins', async () => {
+  api.cluster.change(ENVIRONMENT, at, { status: { activation: { buildPending: true } } });
+  expect(await connect().closed).toMatchObject({ code: 4408, reason: 'no build began within 0.3 s' });
+});
+
+test.each(['while it waits for a build', 'in the middle of a log'])(
+  'closes when the environment goes away %s',
+  async (when) => {
+    if (when.includes('waits')) api.cluster.change(ENVIRONMENT, at, { status: { activation: { buildPending: true } } });
+    else api.logReader.write(logId(2), line(1));
+    const { opened, closed } = connect();
+    await opened;
+    api.cluster.remove(ENVIRONMENT, at);
+    expect(await closed).toMatchObject({ code: 4404, reason: 'the environment is gone' });
+  },
+);
+
+test('closes when the build is over and its log is not there', async () => {
+  api.cluster.change(ENVIRONMENT, at, {
+    status: { build: { result: 'succeeded', finishedAt: '2026-01-01T00:01:00Z' } },
+  });
+  expect(await connect().closed).toMatchObject({ code: 4410, messages: [] });
+});
+
+test('closes with 1011 when the log cannot be read', async () => {
+  api.logReader.read = () => {
+    throw new Error('redis://secret@redis is gone');
+  };
+  const { code, reason } = await connect().closed;
+  expect(code).toBe(1011);
+  expect(reason).not.toContain('secret');
+});
+
+test('a login that ends, ends its streams', async () => {
+  api.logReader.write(logId(2), line(1));
+  const { opened, closed } = connect();
+  await opened;
+  await request(server).post('/api/user/logout').set('x-service-token', token).expect(200);
+  expect((await closed).code).toBe(4401);
+});
+
+test('a client that does not answer pings is cut, one that does is kept', async () => {
+  const deaf = connect('', { headers: { 'x-service-token': token }, autoPong: false });
+  const alive = connect();
+  expect((await deaf.closed).code).toBe(1006);
+  expect(alive.client.readyState).toBe(WebSocket.OPEN);
+  alive.client.terminate();
+});
+
+test('a stopping server sends clients away with 1001', async () => {
+  const { opened, closed } = connect();
+  await opened;
+  await stopServer(server, api.webSockets, 1000);
+  expect((await closed).code).toBe(1001);
+  await start();
+});
+
+test.each([
+  ['no token', {}, 400],
+  ['a wrong token', { 'x-service-token': 'nobody' }, 401],
+  ['an environment that cannot be seen', { 'x-service-token': 'MALLORY' }, 404],
+  ['a cookie without an origin', { cookie: 'token=TOKEN' }, 403],
+  ['a cookie from elsewhere', { cookie: 'token=TOKEN', origin: 'https://evil.example' }, 403],
+])('%s: refused over HTTP with a JSON body', async (_name, headers, status) => {
+  const { token: mallory } = await api.login('mallory@example.com');
+  const sent = JSON.parse(JSON.stringify(headers).replace('TOKEN', token).replace('MALLORY', mallory)) as object;
+  const refusal = await connect('', { headers: sent as Record<string, string> }).refused;
+  expect(refusal).toEqual({ status, body: { error: expect.any(String) } });
+});
+
+test.each([
+  ['?build=3', 404],
+  ['?build=0', 422],
+  ['?from=-1', 422],
+])('%s: %d', async (query, status) => {
+  expect((await connect(query).refused).status).toBe(status);
+});
+
+test('a cookie from our own page is taken', async () => {
+  const { opened, client } = connect('', { headers: { cookie: `token=${token}`, origin: TEST_ORIGIN } });
+  await opened;
+  client.terminate();
+});
+
+test('a broken handshake, and an upgrade to something else, are answered 426 and as plain requests', async () => {
+  const get = (headers: Record<string, string>) =>
+    request(server)
+      .get(path)
+      .set({ 'x-service-token': token, connection: 'Upgrade', ...headers });
+  const broken = await get({ upgrade: 'websocket', 'sec-websocket-key': 'short', 'sec-websocket-version': '13' });
+  expect({ status: broken.status, body: broken.body as unknown }).toEqual({
+    status: 426,
+    body: { error: 'the WebSocket handshake is not valid' },
+  });
+  const other = await get({ upgrade: 'h2c' });
+  expect(other.status).toBe(426);
+  await request(server)
+    .post('/api/groups')
+    .set({ 'x-service-token': token, connection: 'Upgrade', upgrade: 'websocket' })
+    .send({ name: randomBytes(4).toString('hex') })
+    .expect(201);
+});
+
+test('a deleted user reads nothing', async () => {
+  api.cluster.remove(Secret, { namespace: TEST_NAMESPACE, name: userName('alice@example.com') });
+  expect((await connect().refused).status).toBe(401);
+});

@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { requestAnnotation } from '../../crds/requests.ts';
+import { TEST_ORIGIN, TestApi } from '../testing/test-api.ts';
+
+const id = 'acme.shop-main';
+const path = `/api/environment/${id}`;
+const activation = {
+  active: true,
+  since: '2026-01-01T00:00:00Z',
+  reason: 'Spec',
+  specActive: true,
+  buildPending: false,
+} as const;
+
+let api: TestApi;
+let token: string;
+
+beforeEach(async () => {
+  api = new TestApi();
+  ({ token } = await api.login('alice@example.com'));
+  api.addGroup('acme', ['alice@example.com']);
+  api.addRepository('acme', 'shop');
+});
+
+const asAlice = (sent: request.Test) => sent.set('x-service-token', token);
+
+function annotations(name = 'shop-main'): Record<string, string> {
+  const found = api.cluster.all<Environment>(ENVIRONMENT).find(({ metadata }) => metadata.name === name);
+  return found?.metadata.annotations ?? {};
+}
+
+describe('spawn', () => {
+  const spawn = (body: object) => asAlice(request(api.app).post('/api/repository/acme.shop/spawn')).send(body);
+  const gitRef = { name: 'main', type: 'branch' };
+
+  test('creates an Environment that can be read at once', async () => {
+    const answer = await spawn({ name: 'Demo', build: 'false', ttl: '3600', gitRef }).expect(201);
+    const weburl = 'http://shop-main--acme.env.localhost:8080/';
+    expect(answer.body).toEqual({ id, name: 'Demo', status: 'empty', weburl });
+    const [environment] = api.cluster.all<Environment>(ENVIRONMENT);
+    expect(environment).toMatchObject({
+      metadata: { namespace: 'group-acme', name: 'shop-main', labels: { 'app.kubernetes.io/managed-by': 'coppice' } },
+      spec: { displayName: 'Demo', repository: 'shop', gitRef, active: true, buildOnCreate: false, ttlSeconds: 3600 },
+    });
+    const read = await asAlice(request(api.app).get(path)).expect(200);
+    expect(read.body).toMatchObject({ id, rid: 'acme.shop', status: 'empty', weburl, ttl: 3600 });
+    const repository = await asAlice(request(api.app).get('/api/repository/acme.shop')).expect(200);
+    expect(repository.body).toMatchObject({ environments: [{ id, name: 'Demo', gitRef }] });
+  });
+
+  test('beside others of the same ref', async () => {
+    await spawn({ gitRef }).expect(201);
+    const second = await spawn({ gitRef }).expect(201);
+    expect((second.body as { id: string }).id).toMatch(/^acme\.shop-main-[a-z0-9]{5}$/);
+  });
+});
+
+describe('GET', () => {
+  const get = (query = '') => asAlice(request(api.app).get(path + query));
+  const built = () => Object.keys(annotations());
+
+  beforeEach(() => {
+    api.addEnvironment('acme', 'shop-main', 'shop', { state: 'created', activation });
+  });
+
+  test('of a created one that was never built starts a build, once', async () => {
+    await get().expect(200);
+    await get().expect(200);
+    expect(api.cluster.patches).toHaveLength(1);
+    expect(built()).toEqual([requestAnnotation('build')]);
+  });
+
+  test.each(['?build=false', '?build=false&x=y'])('%s starts none', async (query) => {
+    await get(query).expect(200);
+    expect(built()).toEqual([]);
+  });
+
+  test('HEAD starts none', async () => {
+    await asAlice(request(api.app).head(path)).expect(200);
+    expect(built()).toEqual([]);
+  });
+
+  test.each([
+    [{ origin: 'https://evil.example' }, false],
+    [{ 'sec-fetch-site': 'cross-site' }, false],
+    [{ 'sec-fetch-site': 'same-site' }, false],
+    [{ 'sec-fetch-site': 'none' }, true],
+    [{ origin: TEST_ORIGIN }, true],
+    [{}, true],
+  ])('with a cookie and %j: %p', async (headers, starts) => {
+    await request(api.app)
+      .get(path)
+      .set({ cookie: `token=${token}`, ...headers })
+      .expect(200);
+    expect(built().length === 1).toBe(starts);
+  });
+});
+
+describe('PUT', () => {
+  test.each([
+    ['nothing', '', undefined, ['create', 'build'], undefined],
+    ['the query', '?build=false&ttl=60', undefined, ['create', 'ttl'], '60'],
+    ['the body, with strings', '', { build: 'false', ttl: '90' }, ['create', 'ttl'], '90'],
+    ['both: the body counts', '?build=false&ttl=60', { build: true, ttl: 0 }, ['create', 'build', 'ttl'], '0'],
+  ])('by %s', async (_name, query, body, requests, ttl) => {
+    api.addEnvironment('acme', 'shop-main', 'shop', { state: 'empty' });
+    const answer = await asAlice(request(api.app).put(path + query))
+      .send(body)
+      .expect(202);
+    expect(answer.body).toMatchObject({ id, status: 'empty' });
+    const written = annotations();
+    expect(Object.keys(written).sort()).toEqual(requests.map((name) => requestAnnotation(name as 'ttl')).sort());
+    expect(written[requestAnnotation('ttl')]?.split('/')[2]).toBe(ttl);
+    expect((answer.body as { ttl?: number }).ttl).toBe(Number(ttl) > 0 ? Number(ttl) : undefined);
+    expect(api.cluster.patches[0]?.patch).toMatchObject({ metadata: { uid: expect.any(String) } });
+  });
+
+  test.each(['created', 'building', 'built'] as const)('of one that is %s: 409', async (state) => {
+    api.addEnvironment('acme', 'shop-main', 'shop', { state });
+    const answer = await asAlice(request(api.app).put(path)).expect(409);
+    expect(answer.body).toEqual({ error: `the environment is ${state}, not empty` });
+    expect(annotations()).toEqual({});
+  });
+});
+
+test('DELETE asks the operator', async () => {
+  api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
+  await asAlice(request(api.app).delete(path)).expect(202);
+  expect(Object.keys(annotations())).toEqual([requestAnnotation('delete')]);
+});
+
+describe('POST build', () => {
+  const build = () => asAlice(request(api.app).post(`${path}/build`));
+
+  test('asks the operator', async () => {
+    api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
+    await build().expect(202);
+    expect(Object.keys(annotations())).toEqual([requestAnnotation('build')]);
+  });
+
+  test('of an empty one: 409; of one that is about to be created: 202', async () => {
+    api.addEnvironment('acme', 'shop-main', 'shop', { state: 'empty', activation: { ...activation, active: false } });
+    await build().expect(409);
+    await asAlice(request(api.app).put(`${path}?build=false`)).expect(202);
+    await build().expect(202);
+  });
+});
