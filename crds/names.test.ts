@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { environmentHost, environmentLabel, environmentName, environmentNamespace, slug } from './names.ts';
+import {
+  environmentHost,
+  environmentLabel,
+  environmentName,
+  environmentNamespace,
+  environmentUrl,
+  slug,
+} from './names.ts';
 import { isResourceName } from './ids.ts';
 
 const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/);
@@ -40,6 +47,13 @@ describe('environmentLabel', () => {
 
 test('environmentHost', () => {
   expect(environmentHost({ group: 'acme', name: 'shop-main' }, 'env.localhost')).toBe('shop-main--acme.env.localhost');
+});
+
+test.each([
+  ['http://env.localhost:8080', 'http://shop-main--acme.env.localhost:8080/'],
+  ['https://env.example.com', 'https://shop-main--acme.env.example.com/'],
+])('environmentUrl below %s', (base, expected) => {
+  expect(environmentUrl(new URL(base), { group: 'acme', name: 'shop-main' })).toBe(expected);
 });
 
 describe('environmentName', () => {

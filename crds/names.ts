@@ -43,6 +43,11 @@ export function environmentHost(id: ResourceId, domain: string): string {
   return `${environmentLabel(id)}.${domain}`;
 }
 
+/** The web address of an environment below `base`, such as `http://env.localhost:8080`. */
+export function environmentUrl(base: URL, id: ResourceId): string {
+  return `${base.protocol}//${environmentLabel(id)}.${base.host}/`;
+}
+
 /** Where a service's images stand in the registry: a path of its own for each repository, so that none meets another. */
 export function imageRepository(registry: string, repository: ResourceId, service: string): string {
   return `${registry}/${repository.group}/${repository.name}/${service}`;

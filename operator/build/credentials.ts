@@ -13,7 +13,7 @@ export interface BuilderCredentials {
 }
 
 /** A Docker client configuration with the registry's credentials. */
-export function dockerConfig(registry: string, username: string | undefined, password: string | undefined): string {
+function dockerConfig(registry: string, username: string | undefined, password: string | undefined): string {
   if (username === undefined || password === undefined) return JSON.stringify({ auths: {} });
   const auth = Buffer.from(`${username}:${password}`).toString('base64');
   return JSON.stringify({ auths: { [registry]: { auth } } });
@@ -34,6 +34,25 @@ export function builderSecret(
     'config.json': dockerConfig(registry, credentials.registryUsername, credentials.registryPassword),
     'source-policy.json': sourcePolicy(registry, `${repository.group}/${repository.name}`),
   });
+}
+
+/** The Secret that the kubelet pulls built images with; no pod mounts it. */
+export const PULL_SECRET = 'registry';
+
+export function pullSecret(
+  namespace: string,
+  labels: Record<string, string>,
+  registry: string,
+  { registryUsername, registryPassword }: Pick<BuilderCredentials, 'registryUsername' | 'registryPassword'>,
+): Secret {
+  const config = dockerConfig(registry, registryUsername, registryPassword);
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: PULL_SECRET, namespace, labels },
+    type: 'kubernetes.io/dockerconfigjson',
+    data: { '.dockerconfigjson': Buffer.from(config).toString('base64') },
+  };
 }
 
 /** What only the clone container mounts. */

@@ -102,20 +102,21 @@ export class LogSession {
 
   async #followToEnd(pod: Pod, container: string): Promise<void> {
     const { signal } = this.#stopping;
-    while (!signal.aborted) {
+    const isStopped = () => signal.aborted;
+    while (!isStopped()) {
       const now = this.#options.currentPod();
       const isLastReading = !now || isTerminated(now, container);
       try {
         await this.#readOnce(pod, container, signal);
         if (isLastReading) break;
       } catch (error) {
-        if (signal.aborted || isNotFound(error)) break;
+        if (isStopped() || isNotFound(error)) break;
         this.#options.logger.debug({ err: error, container }, 'the pod log broke off, reading it again');
       }
       await delay(retryMs);
     }
     this.#followed.set(container, 'drained');
-    if (!signal.aborted) this.#options.onDrained();
+    if (!isStopped()) this.#options.onDrained();
   }
 
   async #readOnce(pod: Pod, container: string, signal: AbortSignal): Promise<void> {

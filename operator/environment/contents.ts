@@ -4,7 +4,7 @@ import { isAlreadyExists, isNotFound } from '../../kubernetes/api-error.ts';
 import { hashOf } from '../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
-import { LimitRange, Namespace, NetworkPolicy, ResourceQuota } from '../../kubernetes/resource-type.ts';
+import { LimitRange, Namespace, NetworkPolicy, ResourceQuota, Secret } from '../../kubernetes/resource-type.ts';
 import { Stalled, Waiting } from '../errors.ts';
 import { environmentNamespaceObject, fenceObjects, type FenceSettings } from './fence.ts';
 import type { EnvironmentScope } from './scope.ts';
@@ -14,14 +14,20 @@ const FENCE_ANNOTATION = 'coppice.dev/fence';
 
 const recheckMs = 5000;
 
+export interface ContentsSettings {
+  fence: FenceSettings;
+  /** The Secret to pull built images with, for a namespace. */
+  pullSecret: (namespace: string, labels: Record<string, string>) => Secret;
+}
+
 /** An environment's namespace with its fence: brought, and taken away with everything in it. */
 export class Contents {
   readonly #client: ClusterClient;
   readonly #applier: Applier;
   readonly #namespaces: Informer<Namespace>;
-  readonly #settings: FenceSettings;
+  readonly #settings: ContentsSettings;
 
-  constructor(client: ClusterClient, applier: Applier, namespaces: Informer<Namespace>, settings: FenceSettings) {
+  constructor(client: ClusterClient, applier: Applier, namespaces: Informer<Namespace>, settings: ContentsSettings) {
     this.#client = client;
     this.#applier = applier;
     this.#namespaces = namespaces;
@@ -76,16 +82,17 @@ export class Contents {
   }
 
   async #fence(scope: EnvironmentScope, namespace: Namespace): Promise<void> {
-    const objects = fenceObjects(
+    const fence = fenceObjects(
       (name) => ({ name, namespace: scope.namespace, labels: scope.labels }),
-      this.#settings,
+      this.#settings.fence,
     );
+    const secret = this.#settings.pullSecret(scope.namespace, scope.labels);
+    const objects = [...fence, secret];
     const hash = hashOf({ objects });
     if (namespace.metadata.annotations?.[FENCE_ANNOTATION] === hash) return;
-    const types = { ResourceQuota, LimitRange, NetworkPolicy } as const;
+    const types = { ResourceQuota, LimitRange, NetworkPolicy, Secret } as const;
     for (const object of objects) {
-      const type = types[object.kind as keyof typeof types];
-      await this.#applier.apply<typeof object>(type, object, undefined);
+      await this.#applier.apply<typeof object>(types[object.kind as keyof typeof types], object, undefined);
     }
     const patch = { metadata: { annotations: { [FENCE_ANNOTATION]: hash } } };
     this.#namespaces.observe(await this.#client.patch(Namespace, { name: scope.namespace }, patch));

@@ -9,7 +9,9 @@ export interface FenceSettings {
   /** TCP ports that a clone may use: those that Git hosts listen on. */
   gitPorts: number[];
   quota: Record<string, string>;
-  defaultLimits: { requests: Record<string, string>; limits: Record<string, string> };
+  /** For containers that name none. */
+  defaultRequests: Record<string, string>;
+  defaultLimits: Record<string, string>;
 }
 
 /** The environment's namespace. The owner's UID tells it from one that somebody else made under the same name. */
@@ -57,8 +59,10 @@ const internet: Egress = {
   ],
 };
 
+export type FenceObject = ResourceQuota | LimitRange | NetworkPolicy;
+
 /** What holds an environment apart from all others: quota, limits and network policies. */
-export function fenceObjects(owned: Owned, settings: FenceSettings): (ResourceQuota | LimitRange | NetworkPolicy)[] {
+export function fenceObjects(owned: Owned, settings: FenceSettings): FenceObject[] {
   const policy = (name: string, spec: PolicySpec): NetworkPolicy => ({
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
@@ -82,8 +86,8 @@ export function fenceObjects(owned: Owned, settings: FenceSettings): (ResourceQu
         limits: [
           {
             type: 'Container',
-            default: settings.defaultLimits.limits,
-            defaultRequest: settings.defaultLimits.requests,
+            default: settings.defaultLimits,
+            defaultRequest: settings.defaultRequests,
           },
         ],
       },

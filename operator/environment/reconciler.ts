@@ -1,4 +1,5 @@
 import { ENVIRONMENT, environmentSchema, type Environment } from '../../crds/environment.ts';
+import { environmentUrl } from '../../crds/names.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
@@ -11,14 +12,15 @@ import type { Contents } from './contents.ts';
 import type { Planner } from './planner.ts';
 import type { Removal } from './removal.ts';
 import { EnvironmentScope } from './scope.ts';
-import { webAddress, type EnvironmentSettings } from './settings.ts';
+import type { EnvironmentSettings } from './settings.ts';
 import { deriveState } from './state.ts';
 import type { StatusWriter } from '../status-writer.ts';
 import { summarize } from './summary.ts';
 import { imagesByTag, type Version } from './version.ts';
 import type { VersionStore } from './version-store.ts';
 import type { WorkloadSet } from './workload-set.ts';
-import { PULL_SECRET, type WorkloadInput } from './workloads.ts';
+import type { WorkloadInput } from './workloads.ts';
+import { PULL_SECRET } from '../build/credentials.ts';
 
 export interface EnvironmentParts {
   client: ClusterClient;
@@ -93,7 +95,7 @@ export class EnvironmentReconciler {
     const { activation, ttl, expiresAt, handledRequests, began } = decision;
     if (began) scope.forgetContents();
     Object.assign(scope.status, { activation, ttl, expiresAt, handledRequests });
-    scope.status.webURL = webAddress(settings, scope.host);
+    scope.status.webURL = environmentUrl(settings.environmentsUrl, scope.id);
     await this.#writeStatus(scope);
     return false;
   }
@@ -218,7 +220,7 @@ export class EnvironmentReconciler {
   }
 
   #workloadInput(scope: EnvironmentScope, version: Version, images: ReadonlyMap<string, string>): WorkloadInput {
-    const { ingressClassName, pullSecret } = this.#parts.settings;
+    const { ingressClassName } = this.#parts.settings;
     return {
       namespace: scope.namespace,
       labels: scope.labels,
@@ -226,7 +228,7 @@ export class EnvironmentReconciler {
       images,
       host: scope.host,
       ingressClassName,
-      imagePullSecret: pullSecret ? PULL_SECRET : undefined,
+      imagePullSecret: PULL_SECRET,
     };
   }
 }

@@ -40,7 +40,7 @@ export class EnvironmentScope {
   readonly #reports = new Map<string, ConditionReport>();
   readonly #dropped = new Set<string>();
 
-  constructor(environment: Environment, settings: Pick<EnvironmentSettings, 'domain'>, clock: () => Date) {
+  constructor(environment: Environment, settings: Pick<EnvironmentSettings, 'environmentsUrl'>, clock: () => Date) {
     this.environment = environment;
     this.#clock = clock;
     this.key = keyOf(environment);
@@ -49,7 +49,7 @@ export class EnvironmentScope {
     this.id = { group, name: environment.metadata.name };
     this.repository = { group, name: environment.spec.repository };
     this.namespace = environmentNamespace(this.id);
-    this.host = environmentHost(this.id, settings.domain);
+    this.host = environmentHost(this.id, settings.environmentsUrl.hostname);
     this.labels = ownedLabels({ group, name: environment.metadata.name, uid: this.uid });
     this.status = structuredClone(environment.status ?? {});
     this.isPresent = (this.status.state ?? 'empty') !== 'empty';

@@ -1,21 +1,9 @@
-import type { FenceSettings } from './fence.ts';
-
 /** What an administrator decides for all environments. */
 export interface EnvironmentSettings {
-  /** Environments answer at `<label>.<domain>`. */
-  domain: string;
-  scheme: 'http' | 'https';
-  /** In web addresses, where it is not the scheme's own. */
-  port: number | undefined;
+  /** Environments answer at `<label>.<host>` of this. */
+  environmentsUrl: URL;
   ingressClassName: string | undefined;
+  /** The address that Coppice's image names begin with. */
   registry: string;
-  /** Whether pods need the registry's credentials to pull. */
-  pullSecret: boolean;
   rolloutDeadlineSeconds: number;
-  sourceDeadlineSeconds: number;
-  fence: FenceSettings;
-}
-
-export function webAddress(settings: Pick<EnvironmentSettings, 'scheme' | 'port'>, host: string): string {
-  return `${settings.scheme}://${host}${settings.port === undefined ? '' : `:${settings.port}`}/`;
 }

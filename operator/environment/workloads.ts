@@ -2,9 +2,6 @@ import { LABELS } from '../../crds/labels.ts';
 import type { Deployment, Ingress, Service as KubernetesService } from '../../kubernetes/resource-type.ts';
 import type { Healthcheck, PublicRoute, Service, ServiceFile } from '../service-file/schema.ts';
 
-/** The Secret with the registry's credentials, where pods need one to pull. */
-export const PULL_SECRET = 'registry';
-
 export interface WorkloadInput {
   namespace: string;
   labels: Record<string, string>;
@@ -13,8 +10,8 @@ export interface WorkloadInput {
   images: ReadonlyMap<string, string>;
   host: string;
   ingressClassName: string | undefined;
-  /** Names a Secret with the registry's credentials, where pods need one to pull. */
-  imagePullSecret: string | undefined;
+  /** The Secret with the registry's credentials, to pull with. */
+  imagePullSecret: string;
 }
 
 /** What each service of the file is in Kubernetes. Its name there is its host name for the others, as in Compose. */
@@ -52,7 +49,7 @@ export function deployment(input: WorkloadInput, service: Service, replicas: 0 |
           automountServiceAccountToken: false,
           enableServiceLinks: false,
           terminationGracePeriodSeconds: 10,
-          ...(input.imagePullSecret && { imagePullSecrets: [{ name: input.imagePullSecret }] }),
+          imagePullSecrets: [{ name: input.imagePullSecret }],
           containers: [container(input, service)],
         },
       },
