@@ -15,7 +15,7 @@ import { configureNodeRegistry } from './node-registry.ts';
 import { kubeconfigFile } from './paths.ts';
 import { checkMachine, checkPorts } from './prerequisites.ts';
 import type { Progress } from './progress.ts';
-import { pushToMirror } from './registry-images.ts';
+import { mirrorPath, pushImage } from './registry-images.ts';
 import { connectRegistry, ensureRegistry } from './registry.ts';
 import type { Registry } from './registry.ts';
 import { images } from './versions.ts';
@@ -60,7 +60,7 @@ async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
   const recipes = await imageRecipes(ours.map((name) => images[name]));
   const madeHere = (name: string) => recipes.get(name) !== '';
   const mirrored = [images.busybox, images.debian, images.node, images.redis].filter(madeHere);
-  await pushToMirror(mirrored, registry, progress);
+  for (const name of mirrored) await pushImage(name, mirrorPath(name), registry, progress);
   await configureNodeRegistry(registry, mirrored.length > 0);
   // Loading is quicker than a push and a pull; what builds may name as well is in the mirror.
   await loadIntoNode([images.traefik, images.buildkit], tools, progress);

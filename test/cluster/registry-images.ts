@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { imageRecipes } from './docker.ts';
 import { localFolder } from './paths.ts';
-import type { Progress } from './progress.ts';
+import type { Detail, Progress } from './progress.ts';
 import { basicAuthorization } from './registry.ts';
 import type { Registry } from './registry.ts';
 import { run, tryRun } from './run.ts';
@@ -16,43 +16,36 @@ export function mirrorPath(image: string): string {
 const manifestSchema = z.object({ config: z.object({ digest: z.string() }) });
 const configSchema = z.object({ config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish() });
 
-/** Pushes those of the images that the registry does not hold in this version, below docker.io/. */
-export async function pushToMirror(names: readonly string[], registry: Registry, progress: Progress): Promise<void> {
-  const recipes = await imageRecipes(names);
-  for (const name of names) {
-    if ((await storedRecipe(mirrorPath(name), registry)) === recipes.get(name)) continue;
-    await progress.step(`push ${name} to the registry`, (detail) =>
-      pushImage(name, mirrorPath(name), registry, detail),
-    );
+/** Pushes an image that Docker has to a path of the registry, unless it is there in this version; answers its name there. */
+export async function pushImage(image: string, path: string, registry: Registry, progress: Progress): Promise<string> {
+  const recipe = (await imageRecipes([image])).get(image);
+  if ((await storedRecipe(path, registry)) !== recipe) {
+    await progress.step(`push ${image} to the registry`, (detail) => push(image, path, registry, detail));
   }
+  return `${registry.address}/${path}`;
 }
 
-/** The recipe label of an image in the registry ('' when it has none); undefined when it is not there. */
+/**
+ * The recipe label of an image in the registry ('' when it has none). Undefined when it is not there, and when this
+ * registry does not tell so simply: then a push, which moves nothing that is there, settles it.
+ */
 async function storedRecipe(path: string, registry: Registry): Promise<string | undefined> {
-  const [repository, tag] = path.split(':');
+  const [host = '', ...prefix] = registry.hostAddress.split('/');
+  const [repository = '', tag = 'latest'] = path.split(':');
+  const base = `${registry.insecure ? 'http' : 'https'}://${host}/v2/${[...prefix, repository].join('/')}`;
   const get = async (url: string, accept: string): Promise<unknown> => {
     const headers = { authorization: basicAuthorization(registry), accept };
-    const answer = await fetch(`http://${registry.hostAddress}/v2/${repository ?? ''}/${url}`, { headers });
-    if (answer.status === 404) return undefined;
-    if (!answer.ok) throw new Error(`The registry answers ${answer.status} for ${path}`);
-    return answer.json();
+    const answer = await fetch(`${base}/${url}`, { headers, signal: AbortSignal.timeout(10_000) });
+    return answer.ok ? answer.json() : undefined;
   };
   const accept = 'application/vnd.docker.distribution.manifest.v2+json, application/vnd.oci.image.manifest.v1+json';
-  const manifest = await get(`manifests/${tag ?? 'latest'}`, accept);
-  if (manifest === undefined) return undefined;
-  const parsed = manifestSchema.safeParse(manifest);
-  if (!parsed.success) return ''; // an index: no image of ours
-  const config = configSchema.parse(await get(`blobs/${parsed.data.config.digest}`, '*/*'));
-  return config.config?.Labels?.['dev.coppice.recipe'] ?? '';
+  const manifest = manifestSchema.safeParse(await get(`manifests/${tag}`, accept));
+  if (!manifest.success) return undefined;
+  const config = configSchema.safeParse(await get(`blobs/${manifest.data.config.digest}`, '*/*'));
+  return config.success ? (config.data.config?.Labels?.['dev.coppice.recipe'] ?? '') : undefined;
 }
 
-/** Pushes an image that Docker has under a path of the registry. */
-export async function pushImage(
-  image: string,
-  path: string,
-  registry: Registry,
-  detail: (text: string) => void,
-): Promise<string> {
+async function push(image: string, path: string, registry: Registry, detail: Detail): Promise<void> {
   const target = `${registry.hostAddress}/${path}`;
   await run('docker', ['tag', image, target]);
   try {
@@ -60,7 +53,6 @@ export async function pushImage(
   } finally {
     await tryRun('docker', ['rmi', target]);
   }
-  return `${registry.address}/${path}`;
 }
 
 /** A Docker configuration of its own, since `docker login` would write into the user's. */
