@@ -1,0 +1,98 @@
+import type { BuildLogKeys } from './keys.ts';
+import { LiveBuffer } from './live-buffer.ts';
+import type { BuildLogMessage } from './message.ts';
+import { type BuildLogPagesRedis, isEnd, readLast, readPage } from './pages.ts';
+import { Signal } from './signal.ts';
+
+/** Announcements of new messages; they only wake, so one that is lost costs a second. */
+export interface BuildLogSubscriber {
+  subscribe(channel: string, listener: () => void): Promise<unknown>;
+  unsubscribe(channel: string, listener: () => void): Promise<unknown>;
+}
+
+export interface TailOptions {
+  redis: BuildLogPagesRedis;
+  subscriber: BuildLogSubscriber;
+  keys: BuildLogKeys;
+  onRedisError: (error: unknown) => void;
+}
+
+/** How long a lost announcement, or Redis being away, delays a message at most. */
+const POLL_MS = 1000;
+const RETRY_MS = 500;
+
+/** Follows one live log for all its readers in this process: each new message is read from Redis once. */
+export class Tail {
+  readonly #options: TailOptions;
+  readonly #buffers = new Set<LiveBuffer>();
+  readonly #announced = new Signal();
+  readonly #stopping = new AbortController();
+  #last = 0;
+  #hasEnded = false;
+
+  constructor(options: TailOptions) {
+    this.#options = options;
+    void this.#run();
+  }
+
+  /** The seq of the newest message that is known of; 0 for none. The buffers' signal is raised when it grows. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Whether the newest message is the end message. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  join(): LiveBuffer {
+    const buffer = new LiveBuffer();
+    this.#buffers.add(buffer);
+    return buffer;
+  }
+
+  /** True when that was the last reader: the tail has stopped then. */
+  leave(buffer: LiveBuffer): boolean {
+    this.#buffers.delete(buffer);
+    if (this.#buffers.size === 0) this.#stopping.abort();
+    return this.#buffers.size === 0;
+  }
+
+  async #run(): Promise<void> {
+    const { subscriber, keys, onRedisError } = this.#options;
+    const wake = (): void => this.#announced.raise();
+    // Not awaited: while Redis is away this takes as long as that, and polling goes on. After it, one look more.
+    subscriber.subscribe(keys.stream, wake).then(wake, onRedisError);
+    await this.#follow(this.#stopping.signal);
+    subscriber.unsubscribe(keys.stream, wake).catch(onRedisError);
+  }
+
+  async #follow(stopped: AbortSignal): Promise<void> {
+    const { redis, keys, onRedisError } = this.#options;
+    let knowsLast = false;
+    while (!stopped.aborted && !this.#hasEnded) {
+      let waitMs = POLL_MS;
+      try {
+        // Nobody here has read what is there already: each reader reads it at its own pace.
+        const newest = knowsLast ? undefined : await readLast(redis, keys);
+        if (newest) this.#push([newest]);
+        knowsLast = true;
+        const page = await readPage(redis, keys, this.#last);
+        this.#push(page);
+        if (page.length > 0) continue;
+      } catch (error) {
+        onRedisError(error);
+        waitMs = RETRY_MS;
+      }
+      await this.#announced.wait(waitMs, stopped);
+    }
+  }
+
+  #push(batch: readonly BuildLogMessage[]): void {
+    const newest = batch.at(-1);
+    if (newest === undefined) return;
+    this.#last = newest.seq;
+    this.#hasEnded = isEnd(newest);
+    for (const buffer of this.#buffers) buffer.push(batch);
+  }
+}

@@ -1,0 +1,148 @@
+import { type BuildLogWriterRedis, runPlan } from './append-script.ts';
+import { cutLine } from './cut.ts';
+import { type BuildLogKeys, buildLogKeys } from './keys.ts';
+import { createMask } from './mask.ts';
+import { type BuildLogResult, timeSchema } from './message.ts';
+import { BuildLogGapError, type Plan, planAppend, planEnd, type PlannedLine, planOnce } from './plan.ts';
+import { LogState } from './state.ts';
+
+/** A line to be written. Without a `time`, or with one that is not RFC 3339, it gets the time of writing. */
+export interface LogLine {
+  service: string;
+  stage: string;
+  line: string;
+  time?: string;
+}
+
+export interface BuildLogWriterOptions {
+  /** What must not be seen in the log, such as passwords. */
+  secrets?: readonly string[];
+  now?: () => Date;
+  /** How long the log is kept after its last line. */
+  retentionSeconds?: number;
+  /** How much of one source is kept, in bytes. */
+  maxSourceBytes?: number;
+}
+
+const WEEK = 7 * 24 * 3600;
+const MAX_SOURCE_BYTES = 8 * 1024 * 1024;
+/** Redis does nothing else while it carries out one step: a thousand lines take it some 2 ms. */
+const LINES_PER_STEP = 1000;
+const BYTES_PER_STEP = 1024 * 1024;
+const MAX_CONFLICTS = 100;
+
+/**
+ * Writes one build's log. One writer is the rule; two of them for a moment (an operator that was thought dead) do no
+ * harm: every step is carried out only on the state that it was planned from, and a source's line only once, by its
+ * number. Whatever throws may be called again with the same lines.
+ */
+export class BuildLogWriter {
+  readonly #redis: BuildLogWriterRedis;
+  readonly #keys: BuildLogKeys;
+  readonly #mask: (line: string) => string;
+  readonly #now: () => Date;
+  readonly #retentionSeconds: number;
+  readonly #maxSourceBytes: number;
+  /** The number of the next line that the caller will hand over, by source. */
+  readonly #next = new Map<string, number>();
+  #state: LogState;
+  #lastStep: Promise<unknown> = Promise.resolve();
+
+  private constructor(redis: BuildLogWriterRedis, keys: BuildLogKeys, state: LogState, options: BuildLogWriterOptions) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#state = state;
+    this.#mask = createMask(options.secrets ?? []);
+    this.#now = options.now ?? (() => new Date());
+    this.#retentionSeconds = options.retentionSeconds ?? WEEK;
+    this.#maxSourceBytes = options.maxSourceBytes ?? MAX_SOURCE_BYTES;
+  }
+
+  /** Goes on where the log with this id is; it need not exist. */
+  static async open(
+    redis: BuildLogWriterRedis,
+    logId: string,
+    options: BuildLogWriterOptions = {},
+  ): Promise<BuildLogWriter> {
+    const keys = buildLogKeys(logId);
+    return new BuildLogWriter(redis, keys, new LogState(await redis.hGetAll(keys.state)), options);
+  }
+
+  /** How many lines of a source are in the log: so many are to be skipped when the source is read from its beginning. */
+  linesWritten(source: string): number {
+    return this.#next.get(source) ?? this.#state.lines(source);
+  }
+
+  /**
+   * Adds the next lines of a source, from `linesWritten(source)` on, in order. Throws BuildLogGapError when Redis lost
+   * lines; the source has to be read again then, and `linesWritten` says from where.
+   */
+  async append(source: string, lines: readonly LogLine[]): Promise<void> {
+    const first = this.linesWritten(source);
+    this.#next.set(source, first + lines.length);
+    await this.#afterOthers(async () => {
+      try {
+        let number = first;
+        for (const step of steps(lines.map((line) => this.#prepare(line)))) {
+          const from = number;
+          await this.#carryOut((state) => planAppend(state, source, from, step, this.#maxSourceBytes));
+          number += step.length;
+        }
+      } catch (error) {
+        this.#next.set(source, error instanceof BuildLogGapError ? this.#state.lines(source) : first);
+        throw error;
+      }
+    });
+  }
+
+  /** Adds a line of the operator's own, once for each key, whichever operator comes first. */
+  async appendOnce(key: string, line: LogLine): Promise<void> {
+    const prepared = this.#prepare(line);
+    await this.#afterOthers(() => this.#carryOut((state) => planOnce(state, key, prepared)));
+  }
+
+  /** Adds the end message, unless there is one. What is appended afterwards is dropped. */
+  async end(result: BuildLogResult, message: string): Promise<void> {
+    const { time, line } = this.#prepare({ service: '', stage: '', line: message });
+    await this.#afterOthers(() => this.#carryOut((state) => planEnd(state, time, result, line)));
+  }
+
+  #prepare({ service, stage, line, time }: LogLine): PlannedLine {
+    const known = time !== undefined && timeSchema.safeParse(time).success;
+    return { time: known ? time : this.#now().toISOString(), service, stage, line: cutLine(this.#mask(line)) };
+  }
+
+  /** One step after the other: each is planned from the state that the one before it left. */
+  #afterOthers(work: () => Promise<void>): Promise<void> {
+    const done = this.#lastStep.then(work);
+    // The caller gets the error; who comes next only waits.
+    this.#lastStep = done.catch(() => undefined);
+    return done;
+  }
+
+  async #carryOut(makePlan: (state: LogState) => Plan): Promise<void> {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
+      const plan = makePlan(this.#state);
+      if (plan.change.length === 0) return;
+      if (await runPlan(this.#redis, this.#keys, this.#state, plan, this.#retentionSeconds)) return;
+      this.#state = new LogState(await this.#redis.hGetAll(this.#keys.state));
+    }
+    throw new Error(`${this.#keys.stream}: other writers keep writing to this build log`);
+  }
+}
+
+/** Lines in groups that Redis takes in one go. */
+function* steps(lines: readonly PlannedLine[]): Generator<PlannedLine[]> {
+  let step: PlannedLine[] = [];
+  let length = 0;
+  for (const line of lines) {
+    step.push(line);
+    length += line.line.length;
+    if (step.length === LINES_PER_STEP || length >= BYTES_PER_STEP) {
+      yield step;
+      step = [];
+      length = 0;
+    }
+  }
+  if (step.length > 0) yield step;
+}

@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildLogKeys } from '../../build-logs/keys.ts';
+import type { BuildLogMessage } from '../../build-logs/message.ts';
+import { BuildLogMissingError, BuildLogReader, type ReadOptions } from '../../build-logs/reader.ts';
+import { BuildLogWriter, type LogLine } from '../../build-logs/writer.ts';
+import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
+
+let server: TestRedis;
+let redis: RedisClient;
+let reader: BuildLogReader;
+let redisErrors: unknown[] = [];
+
+jest.setTimeout(60_000);
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = await server.connect();
+  reader = await newReader();
+});
+afterAll(() => server.stop());
+
+async function newReader(): Promise<BuildLogReader> {
+  const [commands, subscriber] = [await server.connect(), await server.connect()];
+  return new BuildLogReader({ redis: commands, subscriber, onRedisError: (error) => redisErrors.push(error) });
+}
+
+const newLogId = (): string => `${randomUUID()}/1`;
+const log = (from: number, to: number): LogLine[] =>
+  Array.from({ length: to - from }, (_, index) => ({
+    service: 'web',
+    stage: 'build',
+    time: '2026-11-21T10:00:00.123456789Z',
+    line: `line ${from + index}`,
+  }));
+const shown = (message: BuildLogMessage): string => ('line' in message ? message.line : `end: ${message.end.result}`);
+
+async function readAll(logId: string, options: Partial<ReadOptions> = {}, from = reader): Promise<BuildLogMessage[]> {
+  const messages: BuildLogMessage[] = [];
+  const signal = AbortSignal.timeout(30_000);
+  for await (const message of from.read(logId, { signal, ...options })) messages.push(message);
+  expect(options.signal?.aborted ?? signal.aborted).toBe(false);
+  return messages;
+}
+
+/** What every complete log has to be: numbered without gaps, each line once and in order, one end message. */
+function expectComplete(messages: BuildLogMessage[], lines: number): void {
+  expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: lines + 1 }, (_, index) => index + 1));
+  expect(messages.map(shown)).toEqual([...log(0, lines).map(({ line }) => line), 'end: succeeded']);
+}
+
+describe('writing and reading', () => {
+  test('a log is replayed in order, with its end', async () => {
+    const logId = newLogId();
+    const writer = await BuildLogWriter.open(redis, logId);
+    await writer.append('build-web', log(0, 2500));
+    await writer.end('succeeded', 'built');
+    const messages = await readAll(logId);
+    expectComplete(messages, 2500);
+    expect(messages[0]).toEqual({ seq: 1, ...log(0, 1)[0] });
+    expect(messages.at(-1)).toMatchObject({ end: { result: 'succeeded', message: 'built' } });
+  });
+
+  test.each([0, 1, 499, 500, 501, 1999])('a reader goes on after seq %i', async (from) => {
+    const logId = newLogId();
+    const writer = await BuildLogWriter.open(redis, logId);
+    await writer.append('build-web', log(0, 2000));
+    await writer.end('succeeded', '');
+    expect((await readAll(logId, { from })).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 2001 - from }, (_, index) => from + index + 1),
+    );
+  });
+
+  test.each([1, 2, 1_000_000])(
+    'a reader that has all of an ended log (%i) gets nothing and is let go',
+    async (from) => {
+      const logId = newLogId();
+      const writer = await BuildLogWriter.open(redis, logId);
+      await writer.end('failed', '');
+      expect(await readAll(logId, { from })).toEqual([]);
+    },
+  );
+
+  test('several readers, who come before, while and after, all get all of it', async () => {
+    const logId = newLogId();
+    const [writer, other] = [await BuildLogWriter.open(redis, logId), await newReader()];
+    const readings = [readAll(logId), readAll(logId, {}, other)];
+    for (let line = 0; line < 3000; line += 100) {
+      await writer.append('build-web', log(line, line + 100));
+      readings.push(readAll(logId), readAll(logId, {}, other));
+      if (line % 500 === 0) await sleep(5);
+    }
+    await writer.end('succeeded', '');
+    readings.push(readAll(logId));
+    for (const messages of await Promise.all(readings)) expectComplete(messages, 3000);
+  });
+
+  test('a line reaches a reader that waits at once', async () => {
+    const logId = newLogId();
+    const writer = await BuildLogWriter.open(redis, logId);
+    const messages = reader.read(logId, { signal: AbortSignal.timeout(30_000) });
+    const delays: number[] = [];
+    for (let line = 0; line < 50; line++) {
+      const next = messages.next();
+      await sleep(20);
+      const start = performance.now();
+      await writer.append('build-web', log(line, line + 1));
+      expect((await next).value).toMatchObject({ seq: line + 1 });
+      delays.push(performance.now() - start);
+    }
+    await messages.return();
+    expect(delays.sort((a, b) => a - b)[25]).toBeLessThan(200);
+  });
+
+  test('a reader that stands still costs no memory and loses nothing', async () => {
+    const logId = newLogId();
+    const writer = await BuildLogWriter.open(redis, logId);
+    const slow = reader.read(logId, { signal: AbortSignal.timeout(60_000) });
+    await writer.append('build-web', log(0, 1));
+    const messages = [(await slow.next()).value as BuildLogMessage];
+    for (let line = 1; line < 20_000; line += 1000)
+      await writer.append('build-web', log(line, Math.min(line + 1000, 20_000)));
+    await sleep(100);
+    for (let count = 0; count < 3000; count++) messages.push((await slow.next()).value as BuildLogMessage);
+    await writer.end('succeeded', '');
+    for await (const message of slow) messages.push(message);
+    expectComplete(messages, 20_000);
+  });
+
+  test('secrets are masked, long lines cut, bad times replaced', async () => {
+    const logId = newLogId();
+    const now = () => new Date('2026-11-21T12:00:00Z');
+    const writer = await BuildLogWriter.open(redis, logId, { secrets: ['hunter2'], now });
+    await writer.append('a', [
+      { service: '', stage: 'clone', time: 'yesterday', line: `hunter2${'x'.repeat(20_000)}` },
+    ]);
+    await writer.end('failed', 'hunter2 was refused');
+    const [line, end] = await readAll(logId);
+    expect(line).toMatchObject({
+      time: '2026-11-21T12:00:00.000Z',
+      line: expect.stringMatching(/^\*{3}x+… \[the line is cut/),
+    });
+    expect(end).toMatchObject({ end: { message: '*** was refused' } });
+  });
+
+  test('a source is kept up to 8 MiB, then one message says so; other sources go on', async () => {
+    const logId = newLogId();
+    const writer = await BuildLogWriter.open(redis, logId);
+    const long = { service: 'web', stage: 'build', line: 'x'.repeat(1023) };
+    await writer.append('build-web', Array<LogLine>(9 * 1024).fill(long));
+    await writer.append('build-api', [{ service: 'api', stage: 'build', line: 'still here' }]);
+    await writer.end('succeeded', '');
+    const lines = (await readAll(logId)).map(shown);
+    expect(lines.filter((line) => line === long.line)).toHaveLength(8 * 1024);
+    expect(lines.slice(8 * 1024)).toEqual([
+      '[this log is longer than 8 MiB: the rest is left out]',
+      'still here',
+      'end: succeeded',
+    ]);
+    const reopened = await BuildLogWriter.open(redis, logId);
+    expect(reopened.linesWritten('build-web')).toBe(9 * 1024);
+  });
+
+  test('a log expires', async () => {
+    const logId = newLogId();
+    const { stream, state } = buildLogKeys(logId);
+    const writer = await BuildLogWriter.open(redis, logId);
+    await writer.append('a', log(0, 1));
+    for (const key of [stream, state]) expect(await redis.ttl(key)).toBeGreaterThan(7 * 86_400 - 60);
+    await (await BuildLogWriter.open(redis, logId, { retentionSeconds: 100 })).append('a', log(1, 2));
+    for (const key of [stream, state]) expect(await redis.ttl(key)).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('a log that is not there', () => {
+  test('is waited for until the deadline', async () => {
+    await expect(readAll(newLogId(), { deadlineMs: 50 })).rejects.toBeInstanceOf(BuildLogMissingError);
+  });
+
+  test('is waited for until the signal, which is no error', async () => {
+    const messages: BuildLogMessage[] = [];
+    for await (const message of reader.read(newLogId(), { signal: AbortSignal.timeout(50) })) messages.push(message);
+    expect(messages).toEqual([]);
+  });
+
+  test('is read as soon as it is there, with no deadline from then on', async () => {
+    const logId = newLogId();
+    const reading = readAll(logId, { deadlineMs: 300 });
+    await sleep(100);
+    const writer = await BuildLogWriter.open(redis, logId);
+    await writer.append('build-web', log(0, 1));
+    await sleep(500);
+    await writer.end('succeeded', '');
+    expectComplete(await reading, 1);
+  });
+});
+
+describe('writers', () => {
+  test('two at once who read the same sources write each line once', async () => {
+    const logId = newLogId();
+    const [one, two] = [
+      await BuildLogWriter.open(redis, logId),
+      await BuildLogWriter.open(await server.connect(), logId),
+    ];
+    const write = async (writer: BuildLogWriter, step: number): Promise<void> => {
+      await writer.appendOnce('start', { service: '', stage: 'coppice', line: 'start' });
+      for (let line = 0; line < 3000; line += step)
+        await writer.append('build-web', log(line, Math.min(line + step, 3000)));
+      await writer.end('succeeded', '');
+    };
+    await Promise.all([write(one, 7), write(two, 13)]);
+    const [start, ...rest] = await readAll(logId);
+    expect(shown(start!)).toBe('start');
+    expectComplete(
+      rest.map((message) => ({ ...message, seq: message.seq - 1 })),
+      3000,
+    );
+  });
+
+  test('one that was killed is followed by one that reads the sources again', async () => {
+    const logId = newLogId();
+    const killed = await server.connect();
+    const first = await BuildLogWriter.open(killed, logId);
+    // More is under way when the connection breaks: nobody knows how much of it arrived.
+    const appending = Array.from({ length: 50 }, (_, step) =>
+      first.append('build-web', log(step * 100, step * 100 + 100)),
+    );
+    await appending[5];
+    killed.destroy();
+    const results = await Promise.allSettled(appending);
+    expect(results.at(-1)?.status).toBe('rejected');
+    const second = await BuildLogWriter.open(redis, logId);
+    const written = second.linesWritten('build-web');
+    expect(written).toBeGreaterThanOrEqual(600);
+    expect(written).toBeLessThan(5000);
+    await second.append('build-web', log(0, 5000).slice(written));
+    await second.end('succeeded', '');
+    expectComplete(await readAll(logId), 5000);
+  });
+
+  test('a call that failed may be made again', async () => {
+    const logId = newLogId();
+    let failures = 1;
+    const flaky = {
+      hGetAll: redis.hGetAll.bind(redis),
+      eval: redis.eval.bind(redis),
+      evalSha: async (sha: string, options: { keys: string[]; arguments: string[] }) => {
+        const result = await redis.evalSha(sha, options);
+        if (failures-- > 0) throw new Error('the answer did not arrive');
+        return result;
+      },
+    };
+    const writer = await BuildLogWriter.open(flaky, logId);
+    const append = () => writer.append('build-web', log(0, 10));
+    await expect(append()).rejects.toThrow('did not arrive');
+    expect(writer.linesWritten('build-web')).toBe(0);
+    await append();
+    await writer.end('succeeded', '');
+    await writer.end('failed', '');
+    await writer.append('build-web', log(10, 20));
+    await writer.append('build-web', log(20, 30));
+    await writer.appendOnce('late', { service: '', stage: '', line: 'late' });
+    expectComplete(await readAll(logId), 10);
+  });
+});
+
+describe('when Redis is started again', () => {
+  test('readers and writers go on, and nothing is lost', async () => {
+    const logId = newLogId();
+    const writer = await BuildLogWriter.open(redis, logId);
+    await writer.append('build-web', log(0, 1000));
+    const live = reader.read(logId, { signal: AbortSignal.timeout(60_000) });
+    const messages: BuildLogMessage[] = [];
+    while (messages.length < 1000) messages.push((await live.next()).value as BuildLogMessage);
+    const next = live.next();
+    redisErrors = [];
+    await server.kill();
+    const appending = writer.append('build-web', log(1000, 1010)).catch((error: unknown) => error);
+    // Longer than the client lets a command wait.
+    await sleep(6500);
+    expect(redisErrors).not.toEqual([]);
+    await server.start();
+    await appending;
+    await writer.append('build-web', log(0, 2000).slice(writer.linesWritten('build-web')));
+    await writer.end('succeeded', '');
+    messages.push((await next).value as BuildLogMessage);
+    for await (const message of live) messages.push(message);
+    expectComplete(messages, 2000);
+    expectComplete(await readAll(logId), 2000);
+  });
+
+  test('and has lost lines: the writer says from where to read the source again', async () => {
+    const logId = newLogId();
+    const writer = await BuildLogWriter.open(redis, logId);
+    await writer.append('build-web', log(0, 100));
+    await redis.del(Object.values(buildLogKeys(logId)) as string[]);
+    await expect(writer.append('build-web', log(100, 200))).rejects.toMatchObject({ name: 'BuildLogGapError' });
+    expect(writer.linesWritten('build-web')).toBe(0);
+    await writer.append('build-web', log(0, 200));
+    await writer.end('succeeded', '');
+    expectComplete(await readAll(logId), 200);
+  });
+});

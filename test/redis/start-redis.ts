@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from 'redis';
+
+/** A Redis of the test's own: the redis-server of this machine's PATH, on a free loopback port, with its AOF on. */
+export interface TestRedis {
+  /** A client that is connected, and connects again by itself; closed by `stop`. */
+  connect: () => Promise<RedisClient>;
+  /** SIGKILL. */
+  kill: () => Promise<void>;
+  /** Starts it again with the data that it has on disk. */
+  start: () => Promise<void>;
+  /** Ends the clients and the server and removes the data. */
+  stop: () => Promise<void>;
+}
+
+export type RedisClient = ReturnType<typeof newClient>;
+
+export async function startRedis(): Promise<TestRedis> {
+  const directory = await mkdtemp(join(tmpdir(), 'coppice-redis-'));
+  const port = await freePort();
+  const clients: RedisClient[] = [];
+  let server = await launch(port, directory);
+  return {
+    connect: async () => {
+      const client = newClient(port);
+      clients.push(client);
+      await client.connect();
+      return client;
+    },
+    kill: () => kill(server),
+    start: async () => {
+      server = await launch(port, directory);
+    },
+    stop: async () => {
+      for (const client of clients) client.destroy();
+      await kill(server);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function newClient(port: number) {
+  const client = createClient({ socket: { host: '127.0.0.1', port, reconnectStrategy: 50 } });
+  // It connects again; what matters to a test shows in its commands.
+  client.on('error', () => undefined);
+  return client;
+}
+
+async function launch(port: number, directory: string): Promise<ChildProcess> {
+  const options = { port, bind: '127.0.0.1', dir: directory, appendonly: 'yes', save: '' };
+  const server = spawn(
+    'redis-server',
+    Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]),
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let output = '';
+  for await (const chunk of server.stdout) {
+    output += String(chunk);
+    if (output.includes('Ready to accept connections')) {
+      server.stdout.resume();
+      return server;
+    }
+  }
+  throw new Error(`redis-server did not start (is it installed?): ${output}`);
+}
+
+async function kill(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = once(server, 'exit');
+  server.kill('SIGKILL');
+  await exited;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
