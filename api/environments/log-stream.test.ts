@@ -19,15 +19,20 @@ let token: string;
 let server: Server;
 let port: number;
 
-async function start(): Promise<void> {
-  api = new TestApi({}, undefined, { keepaliveMs: 50, beginTimeoutMs: 300, silenceMs: 50 });
+async function start(keepaliveMs = 5000): Promise<void> {
+  api = new TestApi({}, undefined, { keepaliveMs, beginTimeoutMs: 300, silenceMs: 50 });
   ({ token } = await api.login('alice@example.com'));
   api.addGroup('acme', ['alice@example.com']);
   environment = api.addEnvironment('acme', 'shop-main', 'shop', { state: 'building', build });
   ({ server, port } = await startServer(api.app, api.webSockets, 0));
 }
 
-beforeEach(start);
+async function restart(keepaliveMs: number): Promise<void> {
+  await stopServer(server, api.webSockets, 100);
+  await start(keepaliveMs);
+}
+
+beforeEach(() => start());
 afterEach(() => stopServer(server, api.webSockets, 100));
 
 const logId = (number: number) => `${environment.metadata.uid}/${number}`;
@@ -143,6 +148,7 @@ test('closes with 1011 when the log cannot be read', async () => {
 });
 
 test('a login that ends, ends its streams', async () => {
+  await restart(50);
   api.logReader.write(logId(2), line(1));
   const { opened, closed } = connect();
   await opened;
@@ -151,6 +157,7 @@ test('a login that ends, ends its streams', async () => {
 });
 
 test('a client that does not answer pings is cut, one that does is kept', async () => {
+  await restart(200);
   const deaf = connect('', { headers: { 'x-service-token': token }, autoPong: false });
   const alive = connect();
   expect((await deaf.closed).code).toBe(1006);

@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { authenticated, Authenticator } from '../auth/authenticate.ts';
 import { Directory } from '../auth/directory.ts';
 import type { Passwords } from '../auth/passwords.ts';
@@ -21,6 +22,7 @@ import { accessLog, requestId, requestIdOf } from './access-log.ts';
 import { errorResponse } from './error-response.ts';
 import { NotFound } from './errors.ts';
 import { limitByAddress, limitByCaller, type StoreFactory } from './rate-limit.ts';
+import { requestMetrics } from './request-metrics.ts';
 import type { WebSockets } from './web-sockets.ts';
 
 export interface AppDependencies {
@@ -36,12 +38,13 @@ export interface AppDependencies {
   logTimes?: LogTimes;
   now: () => number;
   randomBytes: RandomBytes;
+  registry: Registry;
   logger: Logger;
 }
 
 /** The REST API, all of it: what every request passes, and the resources' routes. */
 export function createApp(dependencies: AppDependencies): Express {
-  const { config, cluster, caches, limitStores, passwords, logReader, webSockets, now, randomBytes, logger } =
+  const { config, cluster, caches, limitStores, passwords, logReader, webSockets, now, randomBytes, registry, logger } =
     dependencies;
   const { ownOrigin, webAddress, registration, limits } = config;
   const sessions = new Sessions(dependencies.sessions, now, randomBytes);
@@ -56,7 +59,7 @@ export function createApp(dependencies: AppDependencies): Express {
   app.set('trust proxy', config.trustedProxies);
   app.set('etag', false);
   app.enable('case sensitive routing');
-  app.use(requestId(), accessLog(logger, now), helmet());
+  app.use(requestId(), accessLog(logger, now), requestMetrics(registry, now), helmet());
   app.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
     next();

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { MemoryStore } from 'express-rate-limit';
+import { Registry } from 'prom-client';
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
@@ -54,6 +55,7 @@ export class TestApi {
   readonly redis: FakeRedis;
   readonly logReader = new FakeLogReader();
   readonly webSockets = new WebSockets();
+  readonly registry = new Registry();
   readonly app;
   /** What Date.now() is to the API. */
   now = Date.parse('2026-01-02T00:00:00Z');
@@ -90,6 +92,7 @@ export class TestApi {
       logTimes,
       now,
       randomBytes,
+      registry: this.registry,
       logger: silentLogger,
     });
   }

@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { parseConfig } from './config.ts';
+
+const least = {
+  API_URL: 'http://coppice.localhost:8080',
+  ENVIRONMENTS_URL: 'http://env.localhost:8080',
+  REDIS_URL: 'redis://redis:6379',
+};
+
+test('the least that must be said', () => {
+  expect(parseConfig({ ...least, REGISTRATION: '' })).toEqual({
+    port: 3000,
+    healthPort: 3001,
+    logLevel: 'info',
+    systemNamespace: 'coppice-system',
+    ownOrigin: 'http://coppice.localhost:8080',
+    webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
+    redis: { url: 'redis://redis:6379', password: undefined },
+    registration: { mode: 'closed', domains: [] },
+    limits: { loginsPerMinute: 10, requestsPerMinute: 1200 },
+    trustedProxies: 0,
+  });
+});
+
+test('what may be said besides', () => {
+  const more = {
+    PORT: '80',
+    REGISTRATION: 'domains',
+    REGISTRATION_DOMAINS: 'A.example, b.example',
+    TRUSTED_PROXIES: '1',
+  };
+  expect(parseConfig({ ...least, ...more, ENVIRONMENTS_URL: 'https://envs.example' })).toMatchObject({
+    port: 80,
+    webAddress: { scheme: 'https', domain: 'envs.example' },
+    registration: { mode: 'domains', domains: ['a.example', 'b.example'] },
+    trustedProxies: 1,
+  });
+});
+
+test('every fault is named, and no value', () => {
+  const wrong = { API_URL: 'coppice', REDIS_URL: 'http://:hunter2@redis', PORT: '99999', REGISTRATION: 'domains' };
+  const message = /^(?!.*hunter2).*API_URL.*ENVIRONMENTS_URL.*REDIS_URL/;
+  expect(() => parseConfig(wrong)).toThrow(message);
+  expect(() => parseConfig({ ...least, REGISTRATION: 'domains' })).toThrow(/REGISTRATION_DOMAINS/);
+});

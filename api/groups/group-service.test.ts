@@ -1,0 +1,91 @@
+import { expect, test } from '@jest/globals';
+import { GROUP, type Group } from '../../crds/group.ts';
+import { FakeClock } from '../../kubernetes/testing/fake-clock.ts';
+import { CREATED_BY } from '../auth/directory.ts';
+import { Conflict, Unavailable } from '../http/errors.ts';
+import { conditionsPatch, fakeCaches, readyAfterCreate } from '../testing/test-api.ts';
+import { FakeCluster } from '../testing/fake-cluster.ts';
+import { GroupService } from './group-service.ts';
+
+const alice = {
+  name: 'user-1',
+  accountId: 'a1',
+  email: 'Alice.B@x.example'.toLowerCase(),
+  passwordHash: '',
+  verified: false,
+};
+
+function setUp() {
+  const clock = new FakeClock();
+  const cluster = new FakeCluster(clock);
+  const { groups: cache } = fakeCaches(cluster);
+  let count = 0;
+  const service = new GroupService({ cluster, cache, randomBytes: (size) => Buffer.alloc(size, count++) });
+  return { clock, cluster, cache, service };
+}
+
+const names = (cluster: FakeCluster) => cluster.all<Group>(GROUP).map(({ metadata }) => metadata.name);
+
+test('a group has its creator as member, and is there once the operator has made its namespace', async () => {
+  const { cluster, cache, service } = setUp();
+  cluster.afterCreate = readyAfterCreate(cluster);
+  const group = await service.create(alice, 'acme', 'Acme Inc.');
+  expect(group).toMatchObject({
+    metadata: { annotations: { [CREATED_BY]: 'a1' }, labels: { 'app.kubernetes.io/managed-by': 'coppice' } },
+    spec: { members: ['alice.b@x.example'], displayName: 'Acme Inc.' },
+    status: { conditions: [{ type: 'Ready' }] },
+  });
+  expect(cache.get('acme')).toEqual(group);
+});
+
+test('without a verdict in 10 s it is answered as it stands', async () => {
+  const { clock, service } = setUp();
+  const created = service.create(alice, 'acme', 'acme');
+  await clock.advance(10_000);
+  expect((await created).status).toBeUndefined();
+});
+
+test('what the operator said of an older generation is no verdict', async () => {
+  const { clock, cluster, service } = setUp();
+  cluster.afterCreate = (type, { metadata }) => cluster.change(type, metadata, conditionsPatch('Stalled', 'old', 0));
+  const created = service.create(alice, 'acme', 'acme');
+  await clock.advance(10_000);
+  await expect(created).resolves.toBeDefined();
+});
+
+test('one that cannot be set up is taken away again, and says why', async () => {
+  const { cluster, service } = setUp();
+  cluster.afterCreate = (type, { metadata }) => cluster.change(type, metadata, conditionsPatch('Stalled', 'not ours'));
+  await expect(service.create(alice, 'acme', 'acme')).rejects.toThrow(
+    new Conflict('the group cannot be set up: not ours'),
+  );
+  expect(names(cluster)).toEqual([]);
+});
+
+test('a name that is taken: Conflict', async () => {
+  const { cluster, service } = setUp();
+  await service.createOwn(alice);
+  await expect(service.create(alice, 'alice-b', 'x')).rejects.toBeInstanceOf(Conflict);
+  expect(names(cluster)).toEqual(['alice-b']);
+});
+
+test('own groups are named after the address, with a suffix when that is taken', async () => {
+  const { cluster, service } = setUp();
+  await service.createOwn(alice);
+  await service.createOwn({ ...alice, email: 'alice.b@y.example' });
+  await service.createOwn({ ...alice, email: '+@y.example' });
+  await service.createOwn({ ...alice, email: `${'x'.repeat(60)}@y.example` });
+  await service.createOwn({ ...alice, email: `${'x'.repeat(60)}@z.example` });
+  expect(names(cluster)).toEqual(['alice-b', 'alice-b-aaaaa', 'group', 'x'.repeat(50), `${'x'.repeat(44)}-bbbbb`]);
+});
+
+test('nothing is put into a group before it has its namespace', async () => {
+  const { clock, cluster, service } = setUp();
+  const group = await service.createOwn(alice);
+  const waiting = service.awaitNamespace(group);
+  const outcome = expect(waiting).rejects.toBeInstanceOf(Unavailable);
+  await clock.advance(10_000);
+  await outcome;
+  cluster.change(GROUP, { name: 'alice-b' }, conditionsPatch('Ready'));
+  await service.awaitNamespace(group);
+});

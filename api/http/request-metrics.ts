@@ -1,0 +1,33 @@
+import type { RequestHandler } from 'express';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Counts and times requests by route, never by id. A WebSocket is counted when it ends, and not timed. */
+export function requestMetrics(registry: Registry, now: () => number): RequestHandler {
+  const registers = [registry];
+  const labelNames = ['method', 'route', 'status'];
+  const requests = new Counter({
+    name: 'coppice_api_requests_total',
+    help: 'Requests answered',
+    labelNames,
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'coppice_api_request_duration_seconds',
+    help: 'From a request to the end of its answer',
+    labelNames: ['method', 'route'],
+    buckets,
+    registers,
+  });
+  return (request, response, next) => {
+    const started = now();
+    response.once('close', () => {
+      const { path } = (request.route ?? {}) as { path?: unknown };
+      const route = typeof path === 'string' ? path : 'none';
+      requests.inc({ method: request.method, route, status: response.statusCode });
+      if (response.statusCode !== 101) seconds.observe({ method: request.method, route }, (now() - started) / 1000);
+    });
+    next();
+  };
+}

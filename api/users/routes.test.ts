@@ -1,0 +1,121 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { GROUP } from '../../crds/group.ts';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { TEST_NAMESPACE, TestApi } from '../testing/test-api.ts';
+import { userName } from './user-record.ts';
+
+const alice = { email: 'Alice@Example.com', password: 'correct horse' };
+
+let api: TestApi;
+beforeEach(() => {
+  api = new TestApi();
+});
+
+const register = (body: object) => request(api.app).post('/api/user/register').send(body);
+const login = (body: object) => request(api.app).post('/api/user/login').send(body);
+const info = (token: string) => request(api.app).get('/api/user/info').set('x-service-token', token);
+const tokenOf = async (body: object) => ((await login(body).expect(200)).body as { token: string }).token;
+
+test('register, log in, look, log out: that token alone is dead', async () => {
+  const registered = await register(alice).expect(201);
+  expect(registered.body).toEqual({ email: 'alice@example.com', apiTokens: [] });
+  const [first, second] = [await tokenOf(alice), await tokenOf({ ...alice, email: 'aLICE@example.com' })];
+  expect((await info(first).expect(200)).body).toEqual({ email: 'alice@example.com', apiTokens: [] });
+  await request(api.app).post('/api/user/logout').set('x-service-token', first).expect(200);
+  await info(first).expect(401);
+  await info(second).expect(200);
+});
+
+test('an account is a Secret that holds no password, and a group of its own', async () => {
+  await register(alice).expect(201);
+  const [secret] = api.cluster.all<Secret>(Secret);
+  expect(secret?.metadata).toMatchObject({
+    namespace: TEST_NAMESPACE,
+    name: userName('alice@example.com'),
+    labels: { 'coppice.dev/record': 'user' },
+  });
+  const decoded = Object.values(secret?.data ?? {}).map((value) => Buffer.from(value, 'base64').toString());
+  expect(decoded).toContain('alice@example.com');
+  expect(decoded.join()).not.toContain(alice.password);
+  expect(api.cluster.all(GROUP)).toMatchObject([
+    { metadata: { name: 'alice' }, spec: { members: ['alice@example.com'] } },
+  ]);
+  const groups = await request(api.app)
+    .get('/api/groups')
+    .set('x-service-token', await tokenOf(alice));
+  expect(groups.body).toEqual([{ id: 'alice', name: 'alice' }]);
+});
+
+test('an address twice: 409', async () => {
+  await register(alice).expect(201);
+  await register({ ...alice, email: 'ALICE@example.com' }).expect(409);
+});
+
+test.each([
+  ['a wrong password', { ...alice, password: 'wrong horse' }],
+  ['an unknown address', { ...alice, email: 'bob@example.com' }],
+  ['no address at all', { email: '', password: '' }],
+])('login with %s: 401, the same answer', async (_name, body) => {
+  await register(alice).expect(201);
+  expect((await login(body).expect(401)).body).toEqual({ error: 'e-mail or password is wrong' });
+});
+
+test.each([
+  [{}, ['email', 'password']],
+  [{ ...alice, email: 'alice' }, ['email']],
+  [{ ...alice, email: `${'a'.repeat(250)}@b.example` }, ['email']],
+  [{ ...alice, password: '9 chars !' }, ['password']],
+  [{ ...alice, password: 'x'.repeat(201) }, ['password']],
+  [{ ...alice, password: ['correct horse'] }, ['password']],
+])('register %j: 422', async (body, paths) => {
+  const answer = await register(body).expect(422);
+  const { details } = answer.body as { details: { path: string }[] };
+  expect(details.map(({ path }) => path)).toEqual(paths);
+  expect(answer.text).not.toContain('horse');
+});
+
+describe('registration', () => {
+  test('closed: 403, before the body is looked at', async () => {
+    api = new TestApi({ registration: { mode: 'closed', domains: [] } });
+    expect((await register({}).expect(403)).body).toEqual({ error: expect.stringContaining('closed') });
+  });
+
+  test('for some domains', async () => {
+    api = new TestApi({ registration: { mode: 'domains', domains: ['example.com'] } });
+    await register(alice).expect(201);
+    await register({ ...alice, email: 'mallory@example.com.evil.example' }).expect(403);
+    await register({ ...alice, email: 'mallory@sub.example.com' }).expect(403);
+  });
+});
+
+test('a token dies with its account, and does not live again with the next of that address', async () => {
+  await register(alice).expect(201);
+  const token = await tokenOf(alice);
+  api.cluster.change(Secret, { namespace: TEST_NAMESPACE, name: userName('alice@example.com') }, {});
+  api.cluster.remove(Secret, { namespace: TEST_NAMESPACE, name: userName('alice@example.com') });
+  await info(token).expect(401);
+  await register(alice).expect(201);
+  await info(token).expect(401);
+  await info(await tokenOf(alice)).expect(200);
+});
+
+test('an account that another replica just made is known here', async () => {
+  await register(alice).expect(201);
+  const token = await tokenOf(alice);
+  const elsewhere = new TestApi();
+  Object.assign(elsewhere, { now: api.now });
+  for (const [key, entry] of api.redis.entries) elsewhere.redis.entries.set(key, entry);
+  for (const secret of api.cluster.all<Secret>(Secret)) await elsewhere.cluster.create(Secret, secret);
+  await request(elsewhere.app).get('/api/user/info').set('x-service-token', token).expect(200);
+});
+
+test('a Secret that is no user record is no user', async () => {
+  api.cluster.add(Secret, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: TEST_NAMESPACE, name: userName('alice@example.com') },
+    data: { email: Buffer.from('mallory@example.com').toString('base64') },
+  });
+  await login(alice).expect(401);
+});
