@@ -30,7 +30,7 @@ const importRules = Object.entries(mayImport).map(([folder, allowed]) => ({
 }));
 
 export default tseslint.config(
-  { ignores: ['node_modules/**', '.local/**', 'test/fixtures/**'] },
+  { ignores: ['node_modules/**', '.local/**', 'test/sample/repository/**'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -12,6 +12,7 @@ export default {
       displayName: 'unit',
       testMatch: ['<rootDir>/{crds,kubernetes,build-logs,operator,api}/**/*.test.ts'],
     },
+    { ...typescript, displayName: 'redis', testMatch: ['<rootDir>/test/redis/**/*.test.ts'] },
     { ...typescript, displayName: 'api-server', testMatch: ['<rootDir>/test/api-server/**/*.test.ts'] },
     { ...typescript, displayName: 'end-to-end', testMatch: ['<rootDir>/test/end-to-end/**/*.test.ts'] },
   ],

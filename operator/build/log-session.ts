@@ -176,10 +176,10 @@ class Flusher {
   }
 }
 
-/** The kubelet puts the time before each line: `2026-01-01T00:00:00.000000000Z text`. */
-export function splitTimestamp(text: string): { time: string; line: string } {
-  const space = text.indexOf(' ');
-  return space < 0 ? { time: text, line: '' } : { time: text.slice(0, space), line: text.slice(space + 1) };
+/** The kubelet puts the time before each line, `2026-01-01T00:00:00.000000000Z text`, but not before its own errors. */
+export function splitTimestamp(text: string): { time?: string; line: string } {
+  const [, time, line] = /^(\d{4}-\d\d-\d\dT\S+) ?(.*)$/s.exec(text) ?? [];
+  return time === undefined ? { line: text } : { time, line: line ?? '' };
 }
 
 function describe(container: string): { service: string; stage: string } {

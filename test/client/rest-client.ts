@@ -1,0 +1,92 @@
+import { on } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { buildLogMessageSchema, type BuildLogMessage } from '../../build-logs/message.ts';
+import { localhostLookup, send, type Answer } from './local-http.ts';
+
+const environmentSchema = z.looseObject({
+  id: z.string(),
+  status: z.enum(['empty', 'created', 'building', 'built']),
+  weburl: z.string(),
+  conditions: z
+    .array(z.looseObject({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() }))
+    .optional(),
+});
+export type EnvironmentAnswer = z.infer<typeof environmentSchema>;
+
+/** A REST client of Coppice as a user would write one, for the sample and the end-to-end tests. */
+export class RestClient {
+  readonly #apiUrl: string;
+  token: string | undefined;
+
+  constructor(apiUrl: string) {
+    this.#apiUrl = apiUrl;
+  }
+
+  /** Any request; the answer as it came. */
+  send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return send(`${this.#apiUrl}${path}`, {
+      method,
+      headers: {
+        ...(this.token !== undefined && { 'x-service-token': this.token }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  }
+
+  /** A request that is expected to succeed; throws with the API's own words otherwise. */
+  async call<T>(schema: z.ZodType<T>, method: string, path: string, body?: unknown): Promise<T> {
+    const answer = await this.send(method, path, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return schema.parse(JSON.parse(answer.text));
+  }
+
+  async login(email: string, password: string): Promise<void> {
+    const { token } = await this.call(z.object({ token: z.string() }), 'POST', '/api/user/login', { email, password });
+    this.token = token;
+  }
+
+  /** Registers a user unless there is one, and logs in. */
+  async registerAndLogin(email: string, password: string): Promise<void> {
+    const answer = await this.send('POST', '/api/user/register', { email, password });
+    if (answer.status !== 201 && answer.status !== 409) throw new Error(`register: ${answer.status} ${answer.text}`);
+    await this.login(email, password);
+  }
+
+  environment(id: string): Promise<EnvironmentAnswer> {
+    return this.call(environmentSchema, 'GET', `/api/environment/${id}?build=false`);
+  }
+
+  /** Waits until the environment is as the predicate wants it; throws with its conditions after `seconds`. */
+  async waitForEnvironment(
+    id: string,
+    isReached: (environment: EnvironmentAnswer) => boolean,
+    seconds = 180,
+    onLook: (environment: EnvironmentAnswer) => void = () => undefined,
+  ): Promise<EnvironmentAnswer> {
+    const end = Date.now() + seconds * 1000;
+    for (;;) {
+      const environment = await this.environment(id);
+      onLook(environment);
+      if (isReached(environment)) return environment;
+      if (Date.now() > end) throw new Error(`gave up after ${seconds} s: ${JSON.stringify(environment, null, 2)}`);
+      await delay(100);
+    }
+  }
+
+  /** The messages of an environment's build log, from the start or after `from`, until its end message. */
+  async *log(id: string, parameters: Record<string, string> = {}): AsyncGenerator<BuildLogMessage> {
+    const query = new URLSearchParams(parameters).toString();
+    const url = `${this.#apiUrl.replace(/^http/, 'ws')}/api/environment/${id}/build/logs${query && `?${query}`}`;
+    const socket = new WebSocket(url, { headers: { 'x-service-token': this.token ?? '' }, lookup: localhostLookup });
+    const messages = on(socket, 'message', { close: ['close'] }) as AsyncIterable<[Buffer]>;
+    try {
+      for await (const [data] of messages) yield buildLogMessageSchema.parse(JSON.parse(data.toString('utf8')));
+    } finally {
+      socket.terminate();
+    }
+  }
+}

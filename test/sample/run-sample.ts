@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { BuildLogMessage } from '../../build-logs/message.ts';
+import { send } from '../client/local-http.ts';
+import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
+import { readConnectionIfThere } from '../cluster/connection.ts';
+import type { Progress } from '../cluster/progress.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import { pushRepository, sampleRepository } from './push-repository.ts';
+
+export interface SampleResult {
+  email: string;
+  password: string;
+  weburl: string;
+}
+
+const idSchema = z.looseObject({ id: z.string() });
+const group = 'sample';
+const repository = 'shop';
+const email = 'sample@example.com';
+
+/**
+ * The main job, once, as a user would do it: a Git repository, a user, a group, the repository registered, a branch
+ * spawned, its build log followed, its page opened. What is there already is left as it is.
+ */
+export async function runSample(apiUrl: string, gitUrl: string, progress: Progress): Promise<SampleResult> {
+  const password = readConnectionIfThere()?.password ?? randomBytes(12).toString('base64url');
+  const client = new RestClient(apiUrl);
+  await progress.step('sample: push the repository', () =>
+    pushRepository({ url: `${gitUrl}/sample/shop.git`, branch: 'main', from: sampleRepository }),
+  );
+  await progress.step(`sample: user ${email}`, () => client.registerAndLogin(email, password));
+  await progress.step(`sample: group ${group}`, () => unlessThere(client, '/api/groups', { name: group }));
+  await progress.step(`sample: repository ${repository}`, () =>
+    unlessThere(client, `/api/group/${group}`, {
+      name: repository,
+      type: 'generic',
+      params: { origin: `${gitUrl}/sample/shop.git` },
+    }),
+  );
+  const id = await spawnUnlessThere(client, progress);
+  const { weburl } = await client.environment(id);
+  await progress.step(`sample: open ${weburl}`, () => openPage(weburl));
+  return { email, password, weburl };
+}
+
+async function unlessThere(client: RestClient, path: string, body: object): Promise<void> {
+  const answer = await client.send('POST', path, body);
+  if (answer.status !== 201 && answer.status !== 409) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
+}
+
+async function spawnUnlessThere(client: RestClient, progress: Progress): Promise<string> {
+  const { environments } = await client.call(
+    z.looseObject({ environments: z.array(idSchema) }),
+    'GET',
+    `/api/repository/${group}.${repository}`,
+  );
+  const [existing] = environments;
+  if (existing) {
+    await progress.step('sample: the environment', () => client.waitForEnvironment(existing.id, isSettled));
+    return existing.id;
+  }
+  const spawned = await client.call(idSchema, 'POST', `/api/repository/${group}.${repository}/spawn`, {
+    gitRef: { name: 'main', type: 'branch' },
+  });
+  await progress.step('sample: spawn and build the branch main', async () => {
+    const statuses = client.waitForEnvironment(spawned.id, isSettled, 300, tellStatus());
+    for await (const message of client.log(spawned.id)) process.stdout.write(`   ${describe(message)}\n`);
+    const environment = await statuses;
+    if (environment.status !== 'built') throw new Error(`it was not built: ${JSON.stringify(environment.conditions)}`);
+  });
+  return spawned.id;
+}
+
+function isSettled({ status, conditions }: EnvironmentAnswer): boolean {
+  return status === 'built' || (conditions ?? []).some((one) => one.type === 'Stalled' && one.status === 'True');
+}
+
+function tellStatus(): (environment: EnvironmentAnswer) => void {
+  let last = '';
+  return ({ status }) => {
+    if (status !== last) process.stdout.write(`   status: ${status}\n`);
+    last = status;
+  };
+}
+
+function describe(message: BuildLogMessage): string {
+  if ('end' in message) return `${message.end.result}: ${message.end.message}`;
+  return `${message.stage.padEnd(7)} ${message.service.padEnd(4)} ${message.line}`;
+}
+
+async function openPage(weburl: string): Promise<void> {
+  await waitFor(`${weburl} to answer`, 30, async () => {
+    const { status, text } = await send(weburl);
+    return status === 200 && text.includes('Hello from the API') ? true : undefined;
+  });
+}
