@@ -15,9 +15,17 @@ export function project(desired: unknown, live: unknown): unknown {
   // Object.fromEntries, for a field may be called __proto__.
   return Object.fromEntries(
     Object.entries(desired)
-      .filter(([key, value]) => value !== undefined && Object.hasOwn(live, key))
-      .map(([key, value]) => [key, (key === 'metadata' ? projectMetadata : project)(value, live[key])]),
+      .filter(([key, value]) => value !== undefined && (Object.hasOwn(live, key) || isEmptyList(value)))
+      .map(([key, value]) => {
+        // By the API conventions an empty list is the same as none, and the API server keeps none of many kinds.
+        if (!Object.hasOwn(live, key)) return [key, []];
+        return [key, (key === 'metadata' ? projectMetadata : project)(value, live[key])];
+      }),
   );
+}
+
+function isEmptyList(value: unknown): boolean {
+  return isList(value) && value.length === 0;
 }
 
 function projectMetadata(desired: unknown, live: unknown): unknown {

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Applier } from '../../kubernetes/apply.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import {
+  Deployment,
+  Ingress,
+  Job,
+  LimitRange,
+  NetworkPolicy,
+  ResourceQuota,
+  RoleBinding,
+  Secret,
+  Service,
+  keyOf,
+  type KubernetesObject,
+  type ResourceType,
+} from '../../kubernetes/resource-type.ts';
+import { createNamespace, deleteNamespace, testClient } from './api-server.ts';
+
+let client: ClusterClient;
+let namespace: string;
+const requests = { writes: 0 };
+const options = { fieldManager: 'applier-test', hashAnnotation: 'runtime-test.example.org/applied' };
+
+beforeAll(async () => {
+  client = testClient({ observe: (method) => (requests.writes += Number(method !== 'GET')) });
+  namespace = await createNamespace(client);
+});
+
+afterAll(async () => {
+  await deleteNamespace(client, namespace);
+  client.close();
+});
+
+function desired<T extends KubernetesObject>(type: ResourceType<T>, name: string, rest: object): [ResourceType<T>, T] {
+  return [type, { metadata: { namespace, name, labels: { app: 'web' } }, ...rest } as unknown as T];
+}
+
+/** How much of the world an environment needs, quantities in other forms than the API server keeps included. */
+function objects() {
+  const labels = { app: 'web' };
+  const container = {
+    name: 'web',
+    image: 'web:1',
+    env: [{ name: 'A', value: '1' }],
+    ports: [{ containerPort: 8080 }],
+    resources: { requests: { cpu: '1000m', memory: '1024Mi' } },
+    readinessProbe: { httpGet: { path: '/', port: 8080 } },
+  };
+  const template = { metadata: { labels }, spec: { containers: [container] } };
+  return [
+    desired(Deployment, 'web', { spec: { replicas: 1, selector: { matchLabels: labels }, template } }),
+    desired(Job, 'build', { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } }),
+    desired(Service, 'web', { spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }] } }),
+    desired(Secret, 'web', { stringData: { password: 'changeme' } }),
+    desired(ResourceQuota, 'quota', { spec: { hard: { 'requests.cpu': '2000m', pods: '10' } } }),
+    desired(LimitRange, 'limits', { spec: { limits: [{ type: 'Container', default: { cpu: '0.5' } }] } }),
+    desired(NetworkPolicy, 'deny', { spec: { podSelector: {}, policyTypes: ['Ingress'], ingress: [] } }),
+    desired(Ingress, 'web', {
+      spec: { defaultBackend: { service: { name: 'web', port: { number: 80 } } } },
+    }),
+    desired(RoleBinding, 'members', {
+      subjects: [{ kind: 'User', name: 'a@example.org', apiGroup: 'rbac.authorization.k8s.io' }],
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+    }),
+  ] as unknown as [ResourceType, KubernetesObject][];
+}
+
+test('applied again, nothing is written: not one request, and after a restart no new version', async () => {
+  const applier = new Applier({ client, ...options });
+  const live = new Map<string, KubernetesObject>();
+  requests.writes = 0;
+  for (const [type, object] of objects()) {
+    const { object: now, written } = await applier.apply(type, object, undefined);
+    expect(written).toBe(true);
+    live.set(type.kind + keyOf(object), now);
+  }
+  expect(requests.writes).toBe(objects().length);
+
+  requests.writes = 0;
+  for (const [type, object] of objects()) {
+    const now = await client.get(type, { namespace, name: object.metadata.name });
+    expect(await applier.apply(type, object, now)).toEqual({ object: now, written: false });
+  }
+  expect(requests.writes).toBe(0);
+
+  const restarted = new Applier({ client, ...options });
+  for (let round = 0; round < 2; round++) {
+    requests.writes = 0;
+    for (const [type, object] of objects()) {
+      const now = await client.get(type, { namespace, name: object.metadata.name });
+      const { written } = await restarted.apply(type, object, now);
+      expect([type.kind, written]).toEqual([type.kind, false]);
+      expect(now.metadata.generation).toBe(live.get(type.kind + keyOf(object))?.metadata.generation);
+    }
+  }
+  expect(requests.writes).toBe(0);
+});
+
+test('a field that is no longer named is removed, and one that somebody changed is put right', async () => {
+  const applier = new Applier({ client, ...options });
+  const at = { namespace, name: 'drifting' };
+  const labels = { app: 'drifting' };
+  const service = (ports: object[]) => desired(Service, 'drifting', { spec: { selector: labels, ports } })[1];
+  const http = { name: 'http', port: 80 };
+  const { object } = await applier.apply(Service, service([http, { name: 'https', port: 443 }]), undefined);
+  const { object: fewer } = await applier.apply(Service, service([http]), object);
+  expect(fewer.spec?.ports).toMatchObject([http]);
+  expect(fewer.spec?.ports).toHaveLength(1);
+
+  const drifted = await client.patch(Service, at, { spec: { selector: { app: 'stolen' } } });
+  const { object: mended, written } = await applier.apply(Service, service([http]), drifted);
+  expect([mended.spec?.selector, written]).toEqual([labels, true]);
+
+  const labelled = await client.patch(Service, at, { metadata: { labels: { other: 'yes' } } });
+  expect((await applier.apply(Service, service([http]), labelled)).written).toBe(false);
+});
