@@ -11,7 +11,7 @@ import type { User } from '../users/user-record.ts';
 export const CREATED_BY = 'coppice.dev/created-by';
 
 /** Members see a group once their address is proven: to register somebody else's address opens nothing. */
-export function maySee(user: User, group: Group): boolean {
+function maySee(user: User, group: Group): boolean {
   if (!group.spec.members.includes(user.email)) return false;
   return user.verified || group.metadata.annotations?.[CREATED_BY] === user.accountId;
 }

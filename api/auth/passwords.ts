@@ -11,10 +11,10 @@ interface ScryptParameters {
 }
 
 /** OWASP's first choice for scrypt: 128 MiB and some tenths of a second for each. */
-export const strongParameters: ScryptParameters = { ln: 17, r: 8, p: 1 };
+const strongParameters: ScryptParameters = { ln: 17, r: 8, p: 1 };
 const keyBytes = 32;
-/** So much memory at once, and no more: the pod's limit must hold it. */
-const concurrency = 2;
+/** One takes 128 MiB: two at once would double what the pod must be given. */
+const concurrency = 1;
 const longestQueue = 50;
 
 const scryptAsync = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(

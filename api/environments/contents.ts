@@ -21,7 +21,7 @@ export function wantsContents(environment: EnvironmentParts): boolean {
 }
 
 /** A build was asked for that has not begun. */
-export function awaitsBuild(environment: EnvironmentParts): boolean {
+function awaitsBuild(environment: EnvironmentParts): boolean {
   return (
     environment.status?.activation?.buildPending === true || pending(environment).some(({ name }) => name === 'build')
   );

@@ -11,7 +11,7 @@ import { sendAll } from './log-sending.ts';
 import { watchSilence } from './log-silence.ts';
 
 /** How a log stream ends. 1000 and 1011 are RFC 6455's; the others are ours, from the range for applications. */
-export const CLOSE = {
+const CLOSE = {
   ended: 1000,
   failed: 1011,
   unauthorized: 4401,

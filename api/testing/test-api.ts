@@ -23,7 +23,7 @@ export const TEST_NAMESPACE = 'coppice-system';
 export const TEST_ORIGIN = 'http://coppice.localhost:8080';
 
 /** Cheap, so that a test of a hundred logins takes no minute. */
-export const weakPasswords = new Passwords(randomBytes, { ln: 4, r: 8, p: 1 });
+const weakPasswords = new Passwords(randomBytes, { ln: 4, r: 8, p: 1 });
 
 export function fakeCaches(cluster: FakeCluster): Caches {
   return {
