@@ -6,6 +6,7 @@ import { findCommandLineTools } from './command-line-tools.ts';
 import type { CommandLineTools } from './command-line-tools.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
 import { imageRecipes } from './docker.ts';
+import { exclusively } from './exclusively.ts';
 import { ensureKindCluster, ingressPort } from './kind-cluster.ts';
 import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
@@ -29,6 +30,8 @@ export interface Cluster {
   kubectl: Kubectl;
   tools: CommandLineTools;
   registry: Registry;
+  /** The registry stands in for docker.io, below docker.io/, because the base images were made here. */
+  isMirror: boolean;
   /** Where the Ingress controller answers this machine, whatever the Host header says. */
   ingressUrl: string;
   /** False for a cluster that somebody else keeps: images go through the registry, not into the node. */
@@ -37,7 +40,9 @@ export interface Cluster {
 
 /** Brings up the local kind cluster; or, where options name one, uses an existing cluster. */
 export async function bringUpCluster(progress: Progress, existing?: ExistingClusterOptions): Promise<Cluster> {
-  return existing ? useExistingCluster(existing, progress) : bringUpKindCluster(progress);
+  return exclusively(progress, () =>
+    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(progress),
+  );
 }
 
 /**
@@ -61,7 +66,8 @@ async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
   const madeHere = (name: string) => recipes.get(name) !== '';
   const mirrored = [images.busybox, images.debian, images.node, images.redis].filter(madeHere);
   for (const name of mirrored) await pushImage(name, mirrorPath(name), registry, progress);
-  await configureNodeRegistry(registry, mirrored.length > 0);
+  const isMirror = mirrored.length > 0;
+  await configureNodeRegistry(registry, isMirror);
   // Loading is quicker than a push and a pull; what builds may name as well is in the mirror.
   await loadIntoNode([images.traefik, images.buildkit], tools, progress);
 
@@ -71,5 +77,5 @@ async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
   });
   await progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl));
   const ingressUrl = `http://127.0.0.1:${ingressPort}`;
-  return { kubeconfig: kubeconfigFile, kubectl, tools, registry, ingressUrl, isKind: true };
+  return { kubeconfig: kubeconfigFile, kubectl, tools, registry, isMirror, ingressUrl, isKind: true };
 }

@@ -33,7 +33,7 @@ export async function ensureDockerEngine(detail: Detail): Promise<void> {
     detail('starting dockerd');
     await startDockerd();
   }
-  await waitFor(`Docker Engine (its log: ${dockerdLog})`, 60, engineAnswers);
+  await waitFor(`Docker Engine (its log: ${dockerdLog})`, 120, engineAnswers);
 }
 
 /** Starts dockerd as a plain process of its own session, and remembers its process id for `npm run down`. */

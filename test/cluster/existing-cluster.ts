@@ -45,7 +45,8 @@ export async function useExistingCluster(options: ExistingClusterOptions, progre
   });
   const registry = await progress.step(`registry ${options.registry}`, () => findRegistry(options.registry));
   writeRegistry(registry);
-  return { kubeconfig: kubeconfigFile, kubectl, tools, registry, ingressUrl: options.ingressUrl, isKind: false };
+  const { ingressUrl } = options;
+  return { kubeconfig: kubeconfigFile, kubectl, tools, registry, isMirror: false, ingressUrl, isKind: false };
 }
 
 async function findRegistry(address: string): Promise<Registry> {

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { stringify } from 'yaml';
 import type { CommandLineTools } from './command-line-tools.ts';
 import type { NodeImage } from './node-image.ts';
+import { kubectlWith } from './kubectl.ts';
 import { kubeconfigFile, localFolder } from './paths.ts';
 import { messageOf } from './problem.ts';
 import type { Progress } from './progress.ts';
@@ -67,7 +68,7 @@ export async function ensureKindCluster(
         await progress.step('start the stopped node again', () => run('docker', ['start', nodeContainer]));
       }
       if (!existsSync(kubeconfigFile)) await exportKubeconfig(tools);
-      await progress.step('wait for the node', () => waitForNode(tools, state === 'running' ? 60 : 180));
+      await progress.step('wait for the node', () => waitForNode(tools, 120));
       return;
     } catch (error) {
       console.log(`The node does not get healthy, so the cluster is made anew: ${messageOf(error)}`);
@@ -100,12 +101,18 @@ async function exportKubeconfig(tools: CommandLineTools): Promise<void> {
   chmodSync(kubeconfigFile, 0o600);
 }
 
+/** Ready counts once the kubelet has renewed its lease since the node started: until then it is from before. */
 async function waitForNode(tools: CommandLineTools, deadline: number): Promise<void> {
-  const jsonpath = '{.items[*].status.conditions[?(@.type=="Ready")].status}';
-  const args = ['--kubeconfig', kubeconfigFile, '--request-timeout=5s', 'get', 'nodes', '-o', `jsonpath=${jsonpath}`];
+  const kubectl = kubectlWith(tools.kubectl);
+  const started = Date.parse(
+    (await run('docker', ['inspect', '--format', '{{.State.StartedAt}}', nodeContainer])).trim(),
+  );
+  const ready = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}';
+  const renewed = ['-n', 'kube-node-lease', 'get', 'lease', nodeContainer, '-o', 'jsonpath={.spec.renewTime}'];
   await waitFor('the node to be Ready', deadline, async () => {
-    const status = await run(tools.kubectl, args, { deadline: 10 });
-    return status.trim() === 'True' ? true : undefined;
+    const options = { deadline: 10 };
+    if ((await kubectl(['get', 'nodes', '-o', ready], options)).trim() !== 'True') return undefined;
+    return Date.parse(await kubectl(renewed, options)) > started ? true : undefined;
   });
 }
 

@@ -1,7 +1,11 @@
 import { parseArgs } from 'node:util';
 import { deployGitServer } from '../git-server/deploy.ts';
+import { runSample } from '../sample/run-sample.ts';
 import { bringUpCluster } from './cluster.ts';
+import { exclusively } from './exclusively.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
+import { connectionFile, writeConnection } from './connection.ts';
+import { apiUrl, installCoppice } from './install-coppice.ts';
 import { Problem } from './problem.ts';
 import { runMain, startProgress } from './progress.ts';
 
@@ -28,9 +32,18 @@ function parseOptions(): ExistingClusterOptions | undefined {
 
 await runMain(async () => {
   const progress = startProgress();
-  const cluster = await bringUpCluster(progress, parseOptions());
-  const gitUrl = await deployGitServer(cluster, progress);
-  console.log(`\nKubernetes  export KUBECONFIG=${cluster.kubeconfig}`);
-  console.log(`Ingress     ${cluster.ingressUrl} (http://NAME.env.localhost:8080 in a browser)`);
-  console.log(`Git server  ${gitUrl}`);
+  const options = parseOptions();
+  await exclusively(progress, async () => {
+    const cluster = await bringUpCluster(progress, options);
+    const gitUrl = await deployGitServer(cluster, progress);
+    await installCoppice(cluster, progress);
+    const { email, password, weburl } = await runSample(apiUrl, gitUrl, progress);
+    const { kubeconfig, ingressUrl, registry } = cluster;
+    writeConnection({ apiUrl, ingressUrl, kubeconfig, registry: registry.address, gitUrl, email, password });
+    console.log(`
+Web page    ${weburl}
+REST API    ${apiUrl} (user ${email}, password in ${connectionFile})
+Kubernetes  export KUBECONFIG=${kubeconfig}
+Git server  ${gitUrl}`);
+  });
 });
