@@ -3,7 +3,7 @@ import type { ClusterClient } from './client.ts';
 import { apiVersionOf, keyOf, type KubernetesObject, type ResourceType } from './resource-type.ts';
 import { hashOf, isSubset, project } from './subset.ts';
 
-export { hashOf, isSubset } from './subset.ts';
+export { hashOf } from './subset.ts';
 
 export interface ApplierOptions {
   client: Pick<ClusterClient, 'apply'>;
