@@ -5,7 +5,6 @@ import { answerLocalhostNames } from './cluster-dns.ts';
 import { findCommandLineTools } from './command-line-tools.ts';
 import type { CommandLineTools } from './command-line-tools.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
-import { imageRecipes } from './docker.ts';
 import { exclusively } from './exclusively.ts';
 import { ensureKindCluster, ingressPort } from './kind-cluster.ts';
 import { apply, kubectlWith, rollout } from './kubectl.ts';
@@ -56,20 +55,14 @@ async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
   const tools = await findCommandLineTools(progress);
   const kubectl = kubectlWith(tools.kubectl);
 
-  await ensureKindCluster(() => ensureNodeImage(progress), tools, progress);
+  const node = await ensureKindCluster(() => ensureNodeImage(progress), tools, progress);
 
-  const ours = ['debian', 'busybox', 'node', 'redis', 'buildkit', 'traefik', 'registry'] as const;
-  await ensureBaseImages(ours, progress);
+  // What the scripts themselves use; the node pulls the rest by itself, where it can.
+  await ensureBaseImages(['debian', 'node', 'registry'], progress);
   const registry = await progress.step('registry', ensureRegistry);
   await connectRegistry();
-  const recipes = await imageRecipes(ours.map((name) => images[name]));
-  const madeHere = (name: string) => recipes.get(name) !== '';
-  const mirrored = [images.busybox, images.debian, images.node, images.redis].filter(madeHere);
-  for (const name of mirrored) await pushImage(name, mirrorPath(name), registry, progress);
-  const isMirror = mirrored.length > 0;
-  await configureNodeRegistry(registry, isMirror);
-  // Loading is quicker than a push and a pull; what builds may name as well is in the mirror.
-  await loadIntoNode([images.traefik, images.buildkit], tools, progress);
+  if (node.madeHere) await provideImages(registry, tools, progress);
+  await configureNodeRegistry(registry, node.madeHere);
 
   await progress.step('Ingress controller', async () => {
     await apply(kubectl, readFileSync(join(import.meta.dirname, 'traefik.yaml'), 'utf8'));
@@ -77,5 +70,18 @@ async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
   });
   await progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl));
   const ingressUrl = `http://127.0.0.1:${ingressPort}`;
-  return { kubeconfig: kubeconfigFile, kubectl, tools, registry, isMirror, ingressUrl, isKind: true };
+  return { kubeconfig: kubeconfigFile, kubectl, tools, registry, isMirror: node.madeHere, ingressUrl, isKind: true };
+}
+
+/** Where nothing can be pulled: what builds may name goes into the mirror, the rest, as the quicker way, into the node. */
+async function provideImages(registry: Registry, tools: CommandLineTools, progress: Progress): Promise<void> {
+  const mirrored = ['busybox', 'debian', 'node', 'redis'] as const;
+  const loaded = ['traefik', 'buildkit'] as const;
+  await ensureBaseImages([...mirrored, ...loaded], progress);
+  for (const name of mirrored) await pushImage(images[name], mirrorPath(images[name]), registry, progress);
+  await loadIntoNode(
+    loaded.map((name) => images[name]),
+    tools,
+    progress,
+  );
 }

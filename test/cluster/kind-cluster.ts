@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { stringify } from 'yaml';
 import type { CommandLineTools } from './command-line-tools.ts';
+import { nodeImageNamed } from './node-image.ts';
 import type { NodeImage } from './node-image.ts';
 import { kubectlWith } from './kubectl.ts';
 import { kubeconfigFile, localFolder } from './paths.ts';
@@ -54,13 +55,13 @@ function kindConfiguration(image: NodeImage): string {
 
 /**
  * Sees that the cluster is there and healthy. A node that is stopped (the machine or dockerd was restarted) is started
- * again; one that does not get healthy then is made anew.
+ * again; one that does not get healthy then is made anew. Answers the image that the node was made from.
  */
 export async function ensureKindCluster(
   image: () => Promise<NodeImage>,
   tools: CommandLineTools,
   progress: Progress,
-): Promise<void> {
+): Promise<NodeImage> {
   const state = await nodeState();
   if (state !== 'none') {
     try {
@@ -69,7 +70,8 @@ export async function ensureKindCluster(
       }
       if (!existsSync(kubeconfigFile)) await exportKubeconfig(tools);
       await progress.step('wait for the node', () => waitForNode(tools, 120));
-      return;
+      const name = await run('docker', ['inspect', '--format', '{{.Config.Image}}', nodeContainer]);
+      return nodeImageNamed(name.trim());
     } catch (error) {
       console.log(`The node does not get healthy, so the cluster is made anew: ${messageOf(error)}`);
       await deleteKindCluster();
@@ -93,6 +95,7 @@ export async function ensureKindCluster(
     chmodSync(kubeconfigFile, 0o600);
     await waitForNode(tools, 60);
   });
+  return nodeImage;
 }
 
 async function exportKubeconfig(tools: CommandLineTools): Promise<void> {

@@ -18,7 +18,11 @@ export interface NodeImage {
   madeHere: boolean;
 }
 
-const madeName = `coppice-kind-node:${versions.kubernetes}`;
+const madeRepository = 'coppice-kind-node';
+const madeName = `${madeRepository}:${versions.kubernetes}`;
+
+export const nodeImageNamed = (name: string): NodeImage => ({ name, madeHere: name.startsWith(`${madeRepository}:`) });
+
 const programs: ProgramName[] = [
   'kubeadm',
   'kubectl',
@@ -35,13 +39,13 @@ const programs: ProgramName[] = [
 /** kind's node image: the official one where it is there or can be pulled, otherwise one that is assembled here. */
 export async function ensureNodeImage(progress: Progress): Promise<NodeImage> {
   const present = await imageRecipes([versions.pulledNodeImage, madeName]);
-  if (present.has(versions.pulledNodeImage)) return { name: versions.pulledNodeImage, madeHere: false };
-  if (present.get(madeName) === recipe()) return { name: madeName, madeHere: true };
+  if (present.has(versions.pulledNodeImage)) return nodeImageNamed(versions.pulledNodeImage);
+  if (present.get(madeName) === recipe()) return nodeImageNamed(madeName);
   if (await registriesAreReached()) {
     await progress.step(`pull ${versions.pulledNodeImage.split('@')[0] ?? ''}`, (detail) =>
       run('docker', ['pull', versions.pulledNodeImage], { detail, deadline: 1200 }),
     );
-    return { name: versions.pulledNodeImage, madeHere: false };
+    return nodeImageNamed(versions.pulledNodeImage);
   }
   if (!isDebianRoot()) {
     throw new Problem(
@@ -51,7 +55,7 @@ export async function ensureNodeImage(progress: Progress): Promise<NodeImage> {
   await buildPrograms(programs, progress);
   await ensureBaseImages(['debian', 'busybox'], progress);
   await progress.step(`make the node image ${madeName}, since kindest/node cannot be pulled`, make);
-  return { name: madeName, madeHere: true };
+  return nodeImageNamed(madeName);
 }
 
 function recipe(): string {

@@ -128,8 +128,14 @@ async function requireGo(name: ProgramName): Promise<void> {
   const found = /^go1\.(\d+)/.exec(version ?? '')?.[1];
   // From 1.21 on, go fetches the newer toolchain that a module asks for.
   if (found !== undefined && Number(found) >= 21) return;
+  const ready: Partial<Record<ProgramName, string>> = {
+    kind: versions.kind,
+    kubectl: `1.${minor ?? ''}`,
+    helm: '3.14 or later',
+  };
+  const instead = ready[name] ? `, or put ${name} ${ready[name]} on the PATH` : '';
   throw new Problem(
     `${name} has to be built here and there is ${found ? `only Go 1.${found}` : 'no Go'}: install Go 1.21 or later ` +
-      `(https://go.dev/dl)${name === 'kind' ? `, or put kind ${versions.kind} on the PATH` : ''}.`,
+      `(https://go.dev/dl)${instead}.`,
   );
 }
