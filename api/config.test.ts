@@ -12,7 +12,7 @@ test('the least that must be said', () => {
     port: 3000,
     healthPort: 3001,
     logLevel: 'info',
-    systemNamespace: 'coppice-system',
+    usersNamespace: 'coppice-users',
     ownOrigin: 'http://coppice.localhost:8080',
     webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
     redis: { url: 'redis://redis:6379', password: undefined },

@@ -10,7 +10,7 @@ export interface Config {
   /** Where /healthz, /readyz and /metrics do. */
   healthPort: number;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
-  systemNamespace: string;
+  usersNamespace: string;
   /** This API's own origin, as browsers see it. */
   ownOrigin: string;
   webAddress: WebAddress;
@@ -31,7 +31,7 @@ const environmentSchema = z
     PORT: port.default(3000),
     HEALTH_PORT: port.default(3001),
     LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
-    SYSTEM_NAMESPACE: z.string().default('coppice-system'),
+    USERS_NAMESPACE: z.string().default('coppice-users'),
     API_URL: httpUrl,
     ENVIRONMENTS_URL: httpUrl,
     REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' }),
@@ -71,7 +71,7 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
     port: data.PORT,
     healthPort: data.HEALTH_PORT,
     logLevel: data.LOG_LEVEL,
-    systemNamespace: data.SYSTEM_NAMESPACE,
+    usersNamespace: data.USERS_NAMESPACE,
     ownOrigin: data.API_URL.origin,
     webAddress: webAddressOf(data.ENVIRONMENTS_URL),
     redis: { url: data.REDIS_URL, password: data.REDIS_PASSWORD },

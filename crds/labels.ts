@@ -13,6 +13,8 @@ export const LABELS = {
   service: `${API_GROUP}/service`,
   /** The number of the build that a Job or a pod works on. */
   build: `${API_GROUP}/build`,
+  /** What a Secret of the users' namespace records, such as `user`. */
+  record: `${API_GROUP}/record`,
 } as const;
 
 export const MANAGED_BY = 'coppice';
@@ -20,6 +22,8 @@ export const MANAGED_BY = 'coppice';
 export const ANNOTATIONS = {
   /** The UID of the object that a cluster-scoped or cross-namespace object was made for. */
   ownerUid: `${API_GROUP}/owner-uid`,
+  /** The account that made a Group through the API, by its random id: it sees the group without a proven address. */
+  createdBy: `${API_GROUP}/created-by`,
   /** The hash of what was last applied: with it an apply that would change nothing is skipped. */
   appliedHash: `${API_GROUP}/applied-hash`,
 } as const;

@@ -1,19 +1,17 @@
 import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
 import { groupNamespace, isResourceName, parseId } from '../../crds/ids.ts';
+import { ANNOTATIONS } from '../../crds/labels.ts';
 import type { Repository } from '../../crds/repository.ts';
 import { objectKey } from '../../kubernetes/resource-type.ts';
 import { repositoryIndexValue, type Caches } from '../cluster/caches.ts';
 import { NotFound } from '../http/errors.ts';
 import type { User } from '../users/user-record.ts';
 
-/** On a Group: the account that created it, which is let in even while its e-mail address is not proven. */
-export const CREATED_BY = 'coppice.dev/created-by';
-
 /** Members see a group once their address is proven: to register somebody else's address opens nothing. */
 function maySee(user: User, group: Group): boolean {
   if (!group.spec.members.includes(user.email)) return false;
-  return user.verified || group.metadata.annotations?.[CREATED_BY] === user.accountId;
+  return user.verified || group.metadata.annotations?.[ANNOTATIONS.createdBy] === user.accountId;
 }
 
 export interface RepositoryTarget {

@@ -17,7 +17,7 @@ export interface Caches {
   groups: ObjectCache<Group>;
   repositories: ObjectCache<Repository>;
   environments: ObjectCache<Environment>;
-  /** The Secrets of the system namespace that are user records. */
+  /** The Secrets of the users' namespace that are user records. */
   users: ObjectCache<Secret>;
 }
 

@@ -1,3 +1,4 @@
+import { LABELS } from '../../crds/labels.ts';
 import type { Logger } from 'pino';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
@@ -7,11 +8,11 @@ import { Informer } from '../../kubernetes/informer.ts';
 import { listWatch } from '../../kubernetes/list-watch.ts';
 import type { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
-import { RECORD_LABEL, USER_RECORD } from '../users/user-record.ts';
+import { USER_RECORD } from '../users/user-record.ts';
 import { indexes } from './caches.ts';
 
 /** The informers that fill the caches. */
-export function apiInformers(client: ClusterClient, systemNamespace: string, logger: Logger, metrics: RuntimeMetrics) {
+export function apiInformers(client: ClusterClient, usersNamespace: string, logger: Logger, metrics: RuntimeMetrics) {
   const options = (name: string) => ({ name, logger, metrics: metrics.forInformer(name) });
   return {
     groups: new Informer<Group>({
@@ -32,8 +33,8 @@ export function apiInformers(client: ClusterClient, systemNamespace: string, log
     users: new Informer<Secret>({
       ...options('User'),
       source: listWatch<Secret>(client, Secret, {
-        namespace: systemNamespace,
-        labelSelector: `${RECORD_LABEL}=${USER_RECORD}`,
+        namespace: usersNamespace,
+        labelSelector: `${LABELS.record}=${USER_RECORD}`,
       }),
     }),
   };

@@ -1,7 +1,7 @@
+import { ANNOTATIONS } from '../../crds/labels.ts';
 import { expect, test } from '@jest/globals';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { FakeClock } from '../../kubernetes/testing/fake-clock.ts';
-import { CREATED_BY } from '../auth/directory.ts';
 import { Conflict, Unavailable } from '../http/errors.ts';
 import { conditionsPatch, fakeCaches, readyAfterCreate } from '../testing/test-api.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
@@ -31,7 +31,7 @@ test('a group has its creator as member, and is there once the operator has made
   cluster.afterCreate = readyAfterCreate(cluster);
   const group = await service.create(alice, 'acme', 'Acme Inc.');
   expect(group).toMatchObject({
-    metadata: { annotations: { [CREATED_BY]: 'a1' }, labels: { 'app.kubernetes.io/managed-by': 'coppice' } },
+    metadata: { annotations: { [ANNOTATIONS.createdBy]: 'a1' }, labels: { 'app.kubernetes.io/managed-by': 'coppice' } },
     spec: { members: ['alice.b@x.example'], displayName: 'Acme Inc.' },
     status: { conditions: [{ type: 'Ready' }] },
   });

@@ -1,9 +1,8 @@
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
-import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
+import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { slug } from '../../crds/names.ts';
 import { isAlreadyExists } from '../../kubernetes/api-error.ts';
-import { CREATED_BY } from '../auth/directory.ts';
 import type { RandomBytes } from '../auth/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
@@ -82,7 +81,7 @@ export class GroupService {
       metadata: {
         name,
         labels: { [LABELS.managedBy]: MANAGED_BY },
-        annotations: { [CREATED_BY]: owner.accountId },
+        annotations: { [ANNOTATIONS.createdBy]: owner.accountId },
       },
       spec: { members: [owner.email], ...(displayName !== name && { displayName }) },
     };

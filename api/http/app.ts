@@ -26,7 +26,7 @@ import { requestMetrics } from './request-metrics.ts';
 import type { WebSockets } from './web-sockets.ts';
 
 export interface AppDependencies {
-  config: Pick<Config, 'ownOrigin' | 'webAddress' | 'registration' | 'limits' | 'systemNamespace' | 'trustedProxies'>;
+  config: Pick<Config, 'ownOrigin' | 'webAddress' | 'registration' | 'limits' | 'usersNamespace' | 'trustedProxies'>;
   cluster: ClusterWriter;
   caches: Caches;
   sessions: SessionRedis;
@@ -48,7 +48,7 @@ export function createApp(dependencies: AppDependencies): Express {
     dependencies;
   const { ownOrigin, webAddress, registration, limits } = config;
   const sessions = new Sessions(dependencies.sessions, now, randomBytes);
-  const users = new UserStore(cluster, caches.users, config.systemNamespace);
+  const users = new UserStore(cluster, caches.users, config.usersNamespace);
   const authenticator = new Authenticator(sessions, users);
   const directory = new Directory(caches);
   const groups = new GroupService({ cluster, cache: caches.groups, randomBytes });

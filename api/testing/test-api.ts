@@ -78,7 +78,7 @@ export class TestApi {
         webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
         registration: { mode: 'open', domains: [] },
         limits: { loginsPerMinute: 1000, requestsPerMinute: 1000 },
-        systemNamespace: TEST_NAMESPACE,
+        usersNamespace: TEST_NAMESPACE,
         trustedProxies: 0,
         ...config,
       },

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { Secret } from '../../kubernetes/resource-type.ts';
 
-/** Tells user records from the other Secrets of the system namespace. */
-export const RECORD_LABEL = 'coppice.dev/record';
+/** The value of LABELS.record on a user's Secret. */
 export const USER_RECORD = 'user';
 
 export interface User {
@@ -40,7 +39,7 @@ export function userSecret(user: Omit<User, 'name'>, namespace: string): Secret 
     metadata: {
       namespace,
       name: userName(user.email),
-      labels: { [LABELS.managedBy]: MANAGED_BY, [RECORD_LABEL]: USER_RECORD },
+      labels: { [LABELS.managedBy]: MANAGED_BY, [LABELS.record]: USER_RECORD },
     },
     type: 'Opaque',
     data: Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, encode(value)])),

@@ -4,7 +4,7 @@ import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { Conflict } from '../http/errors.ts';
 import { userName, userOf, userSecret, type User } from './user-record.ts';
 
-/** Users are Secrets in the system namespace. */
+/** Users are Secrets in a namespace of their own, so that whoever breaks into the API reads no other Secret there. */
 export class UserStore {
   readonly #cluster: Pick<ClusterWriter, 'find' | 'create'>;
   readonly #cache: Caches['users'];

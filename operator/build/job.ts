@@ -44,7 +44,7 @@ export function buildJobName(number: number): string {
 
 /** A service's container; the prefix keeps it apart from `clone`, whatever the service is called. */
 export function buildContainerName(service: string): string {
-  return `build-${service}`.slice(0, 63).replace(/-+$/, '');
+  return `build-${service}`;
 }
 
 /** One Job for one build: a clone, then one buildctl for each image side by side. */

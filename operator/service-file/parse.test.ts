@@ -311,7 +311,7 @@ describe('errors', () => {
     ['My.App', 'such as "my-app"'],
     ['1web', 'such as "web"'],
     ['a'.repeat(64), `such as "${'a'.repeat(60)}…"`],
-    ['-', 'at most 63'],
+    ['-', 'at most 57'],
     ['__proto__', 'such as "proto"'],
   ])('the service name %j cannot be a host name', (name, hint) => {
     expect(errorsOf(`services:\n  ${JSON.stringify(name)}: { image: a }\n`)[0]).toContain(hint);

@@ -48,18 +48,21 @@ export function readService({ key: name, at, value }: YamlEntry, problems: Probl
   return { at, service, dependsOn, healthcheck, published, named: optional(fields, 'x-coppice', readPublic, problems) };
 }
 
+/** `build-<service>` is a container's name, of 63 characters at the most. */
+const MAX_NAME_LENGTH = 57;
+
 /** A service's name becomes a Kubernetes Service and a host name: RFC 1035, which Compose does not ask for. */
 function checkName(name: string, at: Place, problems: Problems): void {
-  if (/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) return;
+  if (/^[a-z]([a-z0-9-]{0,55}[a-z0-9])?$/.test(name)) return;
   const better = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^[^a-z]+|-+$/g, '')
-    .slice(0, 63);
+    .slice(0, MAX_NAME_LENGTH);
   const hint = better === '' ? '' : `, such as ${quoted(better)}`;
   problems.error(
     at,
-    `${quoted(name)} cannot be a host name: use lower-case letters, digits and -, a letter first, at most 63${hint}`,
+    `${quoted(name)} cannot be a host name: use lower-case letters, digits and -, a letter first, at most ${MAX_NAME_LENGTH}${hint}`,
   );
 }
 

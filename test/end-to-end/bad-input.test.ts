@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
+import { conditionOf, isStalled, pageWith, startHarness, type Harness } from './harness.ts';
+
+let harness: Harness;
+let repository: string;
+
+beforeAll(async () => {
+  harness = await startHarness('bad');
+  repository = await harness.addRepository('shop', await harness.push('shop', 'main'));
+}, 60_000);
+
+afterAll(() => harness.remove(), 180_000);
+
+describe('requests', () => {
+  test.each([
+    ['GET', () => `/api/repository/${repository}`, undefined, 400],
+    ['GET', () => `/api/repository/${repository}`, 'wrong', 401],
+  ])('%s without the right token', async (method, path, token, status) => {
+    const stranger = new RestClient(harness.connection.apiUrl);
+    stranger.token = token;
+    const answer = await stranger.send(method, path());
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.text)).toEqual({ error: expect.any(String) });
+  });
+
+  test('a member of another group sees exactly what does not exist', async () => {
+    const other = new RestClient(harness.connection.apiUrl);
+    await other.registerAndLogin(`other-${harness.group}@example.com`, 'a long password');
+    const answers = await Promise.all(
+      [repository, `${harness.group}.nothing`, 'nowhere.nothing', 'not an id'].map((id) =>
+        other.send('GET', `/api/repository/${encodeURIComponent(id)}`),
+      ),
+    );
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(answers[0]?.status).toBe(404);
+  });
+
+  test.each([
+    [{}, 'gitRef'],
+    [{ gitRef: { name: 'main', type: 'commit' } }, 'gitRef.type'],
+    [{ gitRef: { name: '--upload-pack=x', type: 'branch' } }, 'gitRef.name'],
+    [{ gitRef: { name: 'main', type: 'branch' }, ttl: -1 }, 'ttl'],
+  ])('spawn of %j names what is wrong', async (body, path) => {
+    const answer = await harness.client.send('POST', `/api/repository/${repository}/spawn`, body);
+    expect(answer.status).toBe(422);
+    expect(JSON.parse(answer.text)).toMatchObject({ details: [{ path, message: expect.any(String) }] });
+  });
+
+  test.each([
+    ['a repository that is not there', 'nothing', /no Git repository at this address/],
+    ['a host that does not resolve', undefined, /could not be resolved|did not answer/],
+  ])('%s is refused, and nothing is left behind', async (_what, name, words) => {
+    const origin =
+      name === undefined ? 'http://no-such-host.example.invalid/x.git' : `${harness.connection.gitUrl}/${name}.git`;
+    const body = { name: 'gone', type: 'generic', params: { origin } };
+    const answer = await harness.client.send('POST', `/api/group/${harness.group}`, body);
+    // A host that may come back is not refused; the Repository says what is wrong.
+    if (answer.status === 422) {
+      expect(answer.text).toMatch(words);
+      expect((await harness.client.send('GET', `/api/repository/${harness.group}.gone`)).status).toBe(404);
+      return;
+    }
+    expect(answer.status).toBe(201);
+    const message = ['get', 'repositories.coppice.dev', 'gone', '--namespace', `group-${harness.group}`];
+    const path = '--output=jsonpath={.status.conditions[?(@.type=="Ready")].message}';
+    expect(await harness.kubectl([...message, path])).toMatch(words);
+    await harness.kubectl(['delete', ...message.slice(1)]);
+  });
+});
+
+async function stalled(id: string): Promise<EnvironmentAnswer> {
+  return harness.client.waitForEnvironment(id, isStalled, 120);
+}
+
+async function endOfLog(id: string): Promise<unknown> {
+  let last: unknown;
+  for await (const message of harness.client.log(id)) last = message;
+  return last;
+}
+
+test('a branch that is not there is told in the conditions and the log', async () => {
+  const id = await harness.spawn(repository, 'nowhere');
+  const environment = await stalled(id);
+  expect(conditionOf(environment, 'Stalled')).toMatchObject({
+    reason: 'RefNotFound',
+    message: 'the branch nowhere is not in the repository',
+  });
+  expect(await endOfLog(id)).toMatchObject({ end: { result: 'failed', message: expect.stringContaining('nowhere') } });
+}, 120_000);
+
+const broken: [string, Record<string, string>, RegExp][] = [
+  [
+    'a Dockerfile that fails',
+    { 'api/Dockerfile': 'FROM node:24-slim\nRUN echo before && exit 7\n' },
+    /service api failed \(exit code 1\)[^]*exit code: 7/,
+  ],
+  [
+    'a service file with an unknown key',
+    { 'compose.yaml': 'services:\n  web:\n    build: ./web\n    imagee: x\n' },
+    /compose\.yaml:4:5: services\.web\.imagee: .*image/,
+  ],
+  ['a service file that is not YAML', { 'compose.yaml': 'services:\n  web: [\n' }, /compose\.yaml:\d+:\d+: /],
+  [
+    'a service that does not come up',
+    { 'web/server.mjs': 'console.log("cannot start"); process.exit(3);\n' },
+    /web: .*exit code 3/,
+  ],
+];
+
+test.each(broken)(
+  '%s is told, and can be mended and built again',
+  async (what, files, words) => {
+    const branch = what.replace(/\W+/g, '-');
+    await harness.push('shop', branch, files);
+    const id = await harness.spawn(repository, branch);
+    const environment = await stalled(id);
+    expect(conditionOf(environment, 'Built')?.message).toMatch(words);
+    expect(environment.status).toBe('created');
+    expect(await endOfLog(id)).toMatchObject({ end: { result: 'failed', message: expect.stringMatching(words) } });
+
+    await harness.push('shop', branch, { 'web/title.txt': `Mended: ${branch}\n` });
+    expect((await harness.client.send('POST', `/api/environment/${id}/build`)).status).toBe(202);
+    const { weburl } = await harness.built(id);
+    await pageWith(weburl, `Mended: ${branch}`);
+  },
+  300_000,
+);
+
+test('a failed build leaves the last good version running', async () => {
+  await harness.push('shop', 'steady', { 'web/title.txt': 'Steady\n' });
+  const id = await harness.spawn(repository, 'steady');
+  const { weburl } = await harness.built(id);
+  await harness.push('shop', 'steady', { 'web/server.mjs': 'process.exit(3);\n' });
+  await harness.client.send('POST', `/api/environment/${id}/build`);
+  const failed = await stalled(id);
+  expect(failed.status).toBe('built');
+  expect(conditionOf(failed, 'Built')?.status).toBe('False');
+  await pageWith(weburl, '<h1>Steady</h1>');
+}, 300_000);

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { chromium } from 'playwright-core';
+import type { BuildLogMessage } from '../../build-logs/message.ts';
+import { namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
+
+let harness: Harness;
+let repository: string;
+
+beforeAll(async () => {
+  harness = await startHarness('main');
+  repository = await harness.addRepository('shop', await harness.push('shop', 'main'));
+}, 60_000);
+
+afterAll(() => harness.remove(), 180_000);
+
+test('a branch becomes a page: states in order, the log complete, the page in a browser and inside the cluster', async () => {
+  const id = await harness.spawn(repository, 'main');
+  const states: string[] = [];
+  const building = harness.client.waitForEnvironment(
+    id,
+    ({ status }) => status === 'built',
+    240,
+    ({ status }) => {
+      if (status !== states.at(-1)) states.push(status);
+    },
+  );
+  const messages: BuildLogMessage[] = [];
+  for await (const message of harness.client.log(id)) messages.push(message);
+  const environment = await building;
+
+  // Whether `empty` and `created` are seen depends on how quickly one looks; their order does not.
+  const order = ['empty', 'created', 'building', 'built'];
+  expect(states.map((state) => order.indexOf(state))).toEqual(states.map((state) => order.indexOf(state)).sort());
+  expect(states.at(-1)).toBe('built');
+  expect(messages.map(({ seq }) => seq)).toEqual(messages.map((_message, index) => index + 1));
+  expect(messages.at(-1)).toMatchObject({ end: { result: 'succeeded' } });
+  expect(environment).toMatchObject({ rid: repository, gitRef: { name: 'main', type: 'branch' }, services: [{}, {}] });
+
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  try {
+    const page = await browser.newPage();
+    await page.goto(environment.weburl);
+    expect(await page.title()).toBe('The shop');
+    expect(await page.textContent('#greeting')).toBe('Hello from the API');
+  } finally {
+    await browser.close();
+  }
+
+  const script = `fetch(${JSON.stringify(environment.weburl)}).then((answer) => answer.text()).then(console.log)`;
+  const pod = [
+    'run',
+    'look',
+    '--namespace',
+    'git',
+    '--image',
+    'node:24-slim',
+    '--restart',
+    'Never',
+    '--rm',
+    '--attach',
+  ];
+  const inside = await harness.kubectl([...pod, '--quiet', '--', 'node', '-e', script], { deadline: 90 });
+  expect(inside).toContain('Hello from the API');
+}, 300_000);
+
+test('two branches stand side by side, and an unchanged service is not built again', async () => {
+  await harness.push('shop', 'summer', { 'web/title.txt': 'The summer shop\n' });
+  const [main, summer] = await Promise.all([
+    harness.spawn(repository, 'main', { name: 'Second main' }),
+    harness.spawn(repository, 'summer'),
+  ]);
+  const pages = await Promise.all(
+    [main, summer].map(async (id) => {
+      const { weburl } = await harness.built(id);
+      return pageWith(weburl, 'Hello from the API');
+    }),
+  );
+  expect(pages[0]).toContain('<h1>The shop</h1>');
+  expect(pages[1]).toContain('<h1>The summer shop</h1>');
+
+  const lines: string[] = [];
+  for await (const message of harness.client.log(summer)) {
+    if ('line' in message) lines.push(`${message.service}: ${message.line}`);
+  }
+  expect(lines.filter((line) => line.startsWith('api: '))).toEqual([expect.stringContaining('unchanged')]);
+}, 300_000);
+
+test('DELETE of the last environment on its ref empties it, PUT brings it back', async () => {
+  await harness.push('shop', 'lonely', { 'web/title.txt': 'The lonely shop\n' });
+  const id = await harness.spawn(repository, 'lonely');
+  const { weburl } = await harness.built(id);
+  const { conditions, ...accepted } = JSON.parse((await harness.client.send('DELETE', `/api/environment/${id}`)).text);
+  expect(accepted).toMatchObject({ id });
+  expect(conditions).toBeDefined();
+  await harness.client.waitForEnvironment(id, ({ status }) => status === 'empty');
+  const left = await harness.kubectl(['get', 'namespace', namespaceOf(id), '--ignore-not-found', '--output', 'name']);
+  expect(left).toBe('');
+
+  expect((await harness.client.send('PUT', `/api/environment/${id}`)).status).toBe(202);
+  await harness.built(id);
+  await pageWith(weburl, 'The lonely shop');
+}, 300_000);
+
+test('DELETE of one of several environments on a ref takes the object too; one always stays', async () => {
+  await harness.push('shop', 'twins');
+  const twins = await Promise.all([
+    harness.spawn(repository, 'twins', { build: false }),
+    harness.spawn(repository, 'twins', { build: false }),
+  ]);
+  for (const id of twins) await harness.client.waitForEnvironment(id, ({ status }) => status === 'created');
+  await Promise.all(twins.map((id) => harness.client.send('DELETE', `/api/environment/${id}`)));
+  const statuses = await Promise.all(twins.map((id) => settledStatus(id)));
+  expect(statuses.sort()).toEqual([404, 'empty']);
+}, 180_000);
+
+async function settledStatus(id: string): Promise<404 | string> {
+  for (;;) {
+    const answer = await harness.client.send('GET', `/api/environment/${id}?build=false`);
+    if (answer.status === 404) return 404;
+    const { status } = JSON.parse(answer.text) as { status: string };
+    if (status === 'empty') return status;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
