@@ -6,7 +6,7 @@ const ingressService = 'traefik.traefik.svc.cluster.local';
 const rewrite = `    rewrite stop name regex (.+\\.)?localhost ${ingressService} answer auto`;
 
 /** A Corefile whose server of `.` answers every *.localhost name with the address of the Ingress controller's Service. */
-export function withLocalhostNames(corefile: string): string {
+function withLocalhostNames(corefile: string): string {
   if (corefile.includes(rewrite)) return corefile;
   const changed = corefile.replace(/^(\.:53 \{\n)/m, `$1${rewrite}\n`);
   if (changed === corefile) throw new Problem("CoreDNS's Corefile has no server block `.:53 {` to add *.localhost to");

@@ -16,7 +16,7 @@ export const nodeContainer = `${clusterName}-control-plane`;
 export const ingressPort = 8080;
 
 /** 'none', or what Docker says of the node's container: running, exited, … */
-export async function nodeState(): Promise<string> {
+async function nodeState(): Promise<string> {
   const state = await tryRun('docker', ['inspect', '--format', '{{.State.Status}}', nodeContainer]);
   return state?.trim() ?? 'none';
 }

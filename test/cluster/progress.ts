@@ -28,7 +28,7 @@ export function startProgress(output: NodeJS.WriteStream = process.stdout): Prog
     const timer = setInterval(() => {
       if (output.isTTY) {
         const text = line(`${what} … ${took()}${latest && `  ${latest}`}`);
-        output.write(`\r\u001b[K${text.slice(0, Math.max(20, output.columns - 1))}`);
+        output.write(`\r\u001b[K${text.slice(0, Math.max(20, (output.columns || 80) - 1))}`);
       } else if (Date.now() - told >= 30 * second) {
         told = Date.now();
         say(`${what} …${latest && ` ${latest}`}`);

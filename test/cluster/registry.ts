@@ -25,7 +25,7 @@ const registrySchema = z.object({
 export type Registry = z.infer<typeof registrySchema>;
 
 /** The registry of the cluster that is up, from .local/registry.json; undefined before there is one. */
-export function readRegistry(): Registry | undefined {
+function readRegistry(): Registry | undefined {
   if (!existsSync(registryFile)) return undefined;
   return registrySchema.parse(JSON.parse(readFileSync(registryFile, 'utf8')));
 }

@@ -16,7 +16,7 @@ export interface RunOptions {
   detail?: Detail;
 }
 
-export class CommandError extends Error {
+class CommandError extends Error {
   override name = 'CommandError';
   readonly exitCode: number | null;
 
