@@ -2,9 +2,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ensurePackages } from './cluster/debian-packages.ts';
 import { kubeconfigFile, localFolder, repositoryRoot } from './cluster/paths.ts';
+import { ensureTestPrograms } from './checks/test-programs.ts';
 import { showRun, type Outcome } from './checks/show-run.ts';
+import { runMain } from './cluster/progress.ts';
 
 const results = join(localFolder, 'test-results');
 rmSync(results, { recursive: true, force: true });
@@ -48,7 +49,7 @@ async function cluster(): Promise<Outcome[]> {
 }
 
 process.chdir(repositoryRoot);
-await ensurePackages();
+await runMain(ensureTestPrograms);
 const before = (await Promise.all([withoutCluster(), cluster()])).flat();
 const outcomes = [...before, await jest(['api-server'], 2), await jest(['end-to-end'], 3)];
 const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[key], 0);

@@ -92,9 +92,7 @@ test('DELETE of the last environment on its ref empties it, PUT brings it back',
   await harness.push('shop', 'lonely', { 'web/title.txt': 'The lonely shop\n' });
   const id = await harness.spawn(repository, 'lonely');
   const { weburl } = await harness.built(id);
-  const { conditions, ...accepted } = JSON.parse((await harness.client.send('DELETE', `/api/environment/${id}`)).text);
-  expect(accepted).toMatchObject({ id });
-  expect(conditions).toBeDefined();
+  expect((await harness.client.send('DELETE', `/api/environment/${id}`)).status).toBe(202);
   await harness.client.waitForEnvironment(id, ({ status }) => status === 'empty');
   const left = await harness.kubectl(['get', 'namespace', namespaceOf(id), '--ignore-not-found', '--output', 'name']);
   expect(left).toBe('');
