@@ -122,9 +122,6 @@ export class Reflector<T> {
       signal: ending.signal,
     });
     const events = watch[Symbol.asyncIterator]();
-    const ended = new Promise<undefined>((resolve) => {
-      ending.signal.addEventListener('abort', () => resolve(undefined), { once: true });
-    });
     // A watch that we leave may fail as it ends, later than anybody waits for it.
     const ignore = (error: unknown) => logger.trace({ err: error }, 'a watch that was left failed');
     try {
@@ -135,7 +132,7 @@ export class Reflector<T> {
         }, silenceMs);
         const next = events.next();
         next.catch(ignore);
-        const result = await Promise.race([next, ended]).finally(cancel);
+        const result = await beforeAbort(next, ending.signal).finally(cancel);
         if (ending.signal.aborted || !result || result.done) return;
         yield result.value;
       }
@@ -159,4 +156,16 @@ export class Reflector<T> {
     const { backoffMs = 500 } = this.#options;
     return Math.min(backoffMs * 2 ** (this.#failures - 1), longestBackoffMs) * (1 + this.#random());
   }
+}
+
+/**
+ * The promise's outcome, or undefined when the signal is aborted first. Not a Promise.race with one promise for the
+ * signal: that would keep every outcome for as long as the signal lives.
+ */
+function beforeAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const aborted = () => resolve(undefined);
+    signal.addEventListener('abort', aborted, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+  });
 }

@@ -45,7 +45,7 @@ export class BuildRun {
   /** Brings the images; false while the Job works. Throws Stalled when the build has failed. */
   async buildImages(scope: EnvironmentScope, version: Version): Promise<boolean> {
     const build = this.running(scope);
-    if (!build || build.images) return true;
+    if (!build) return true;
     const log = this.#session(scope, build);
     const built = await this.#builder.build(this.#request(scope, build, version, log), scope.now);
     if (!built) return false;
@@ -54,9 +54,10 @@ export class BuildRun {
     return true;
   }
 
-  /** The running build's images, by service. */
-  images(scope: EnvironmentScope): Map<string, string> {
-    return new Map(this.running(scope)?.images?.map(({ service, image }) => [service, image]));
+  /** The running build's images, by service, once all are there. */
+  images(scope: EnvironmentScope): Map<string, string> | undefined {
+    const images = this.running(scope)?.images;
+    return images && new Map(images.map(({ service, image }) => [service, image]));
   }
 
   /** Throws Stalled when the services have had their time; otherwise the deadline is looked at again. */

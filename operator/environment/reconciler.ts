@@ -94,9 +94,9 @@ export class EnvironmentReconciler {
     if (decision.ended && (await removal.removeObjectIfShared(scope.environment))) return true;
     const { activation, ttl, expiresAt, handledRequests, began } = decision;
     if (began) scope.forgetContents();
-    Object.assign(scope.status, { activation, ttl, expiresAt, handledRequests });
-    scope.status.webURL = environmentUrl(settings.environmentsUrl, scope.id);
-    await this.#writeStatus(scope);
+    const webURL = environmentUrl(settings.environmentsUrl, scope.id);
+    // Told at once when something was decided; otherwise a write here would only be taken back by the one at the end.
+    if (scope.take({ activation, ttl, expiresAt, handledRequests, webURL })) await this.#writeStatus(scope);
     return false;
   }
 
@@ -152,9 +152,11 @@ export class EnvironmentReconciler {
     if (!builds.running(scope)) return;
     try {
       const version = await this.#versionToBuild(scope);
-      if (!(await builds.buildImages(scope, version))) return;
-      await this.#writeStatus(scope);
-      const input = this.#workloadInput(scope, version, builds.images(scope));
+      if (!builds.images(scope)) {
+        if (!(await builds.buildImages(scope, version))) return;
+        await this.#writeStatus(scope);
+      }
+      const input = this.#workloadInput(scope, version, builds.images(scope) ?? new Map());
       const progress = await workloads.rollOut(input);
       scope.rolledOut(progress);
       if (!progress.done) {

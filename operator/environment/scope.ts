@@ -90,6 +90,13 @@ export class EnvironmentScope {
     this.isPresent = true;
   }
 
+  /** Takes these fields into the status; true when that changes it. */
+  take(fields: Partial<EnvironmentStatus>): boolean {
+    const before = JSON.stringify(this.status);
+    Object.assign(this.status, fields);
+    return JSON.stringify(this.status) !== before;
+  }
+
   place(): VersionPlace {
     return { namespace: this.namespace, namespaceUid: this.namespaceUid ?? '', labels: this.labels };
   }

@@ -79,7 +79,7 @@ function systemObjects({ registry }: Cluster): string {
   return objects.map((object) => stringify(object)).join('---\n');
 }
 
-function chartValues({ registry, isKind }: Cluster, image: string): object {
+function chartValues({ registry, isMirror }: Cluster, image: string): object {
   const colon = image.lastIndexOf(':');
   return {
     image: { repository: image.slice(0, colon), tag: image.slice(colon + 1) },
@@ -92,7 +92,7 @@ function chartValues({ registry, isKind }: Cluster, image: string): object {
     builder: {
       image: images.buildkit,
       cacheSize: '10Gi',
-      ...(isKind && { mirrors: { 'docker.io': [`${registry.address}/docker.io`] } }),
+      ...(isMirror && { mirrors: { 'docker.io': [`${registry.address}/docker.io`] } }),
     },
     redis: { image: images.redis },
   };

@@ -50,23 +50,27 @@ describe('requests', () => {
   test.each([
     ['a repository that is not there', 'nothing', /no Git repository at this address/],
     ['a host that does not resolve', undefined, /could not be resolved|did not answer/],
-  ])('%s is refused, and nothing is left behind', async (_what, name, words) => {
-    const origin =
-      name === undefined ? 'http://no-such-host.example.invalid/x.git' : `${harness.connection.gitUrl}/${name}.git`;
-    const body = { name: 'gone', type: 'generic', params: { origin } };
-    const answer = await harness.client.send('POST', `/api/group/${harness.group}`, body);
-    // A host that may come back is not refused; the Repository says what is wrong.
-    if (answer.status === 422) {
-      expect(answer.text).toMatch(words);
-      expect((await harness.client.send('GET', `/api/repository/${harness.group}.gone`)).status).toBe(404);
-      return;
-    }
-    expect(answer.status).toBe(201);
-    const message = ['get', 'repositories.coppice.dev', 'gone', '--namespace', `group-${harness.group}`];
-    const path = '--output=jsonpath={.status.conditions[?(@.type=="Ready")].message}';
-    expect(await harness.kubectl([...message, path])).toMatch(words);
-    await harness.kubectl(['delete', ...message.slice(1)]);
-  });
+  ])(
+    '%s is refused, and nothing is left behind',
+    async (_what, name, words) => {
+      const origin =
+        name === undefined ? 'http://no-such-host.example.invalid/x.git' : `${harness.connection.gitUrl}/${name}.git`;
+      const body = { name: 'gone', type: 'generic', params: { origin } };
+      const answer = await harness.client.send('POST', `/api/group/${harness.group}`, body);
+      // A host that may come back is not refused; the Repository says what is wrong.
+      if (answer.status === 422) {
+        expect(answer.text).toMatch(words);
+        expect((await harness.client.send('GET', `/api/repository/${harness.group}.gone`)).status).toBe(404);
+        return;
+      }
+      expect(answer.status).toBe(201);
+      const message = ['get', 'repositories.coppice.dev', 'gone', '--namespace', `group-${harness.group}`];
+      const path = '--output=jsonpath={.status.conditions[?(@.type=="Ready")].message}';
+      expect(await harness.kubectl([...message, path])).toMatch(words);
+      await harness.kubectl(['delete', ...message.slice(1)]);
+    },
+    60_000,
+  );
 });
 
 async function stalled(id: string): Promise<EnvironmentAnswer> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { chromium } from 'playwright-core';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
+import { watchStates } from '../client/watch-states.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -16,22 +17,13 @@ afterAll(() => harness.remove(), 180_000);
 test('a branch becomes a page: states in order, the log complete, the page in a browser and inside the cluster', async () => {
   const id = await harness.spawn(repository, 'main');
   const states: string[] = [];
-  const building = harness.client.waitForEnvironment(
-    id,
-    ({ status }) => status === 'built',
-    240,
-    ({ status }) => {
-      if (status !== states.at(-1)) states.push(status);
-    },
-  );
+  const watch = watchStates(harness.connection.kubeconfig, id, (state) => states.push(state));
   const messages: BuildLogMessage[] = [];
   for await (const message of harness.client.log(id)) messages.push(message);
-  const environment = await building;
+  const environment = await harness.built(id);
+  watch.stop();
 
-  // Whether `empty` and `created` are seen depends on how quickly one looks; their order does not.
-  const order = ['empty', 'created', 'building', 'built'];
-  expect(states.map((state) => order.indexOf(state))).toEqual(states.map((state) => order.indexOf(state)).sort());
-  expect(states.at(-1)).toBe('built');
+  expect(states).toEqual(['empty', 'created', 'building', 'built']);
   expect(messages.map(({ seq }) => seq)).toEqual(messages.map((_message, index) => index + 1));
   expect(messages.at(-1)).toMatchObject({ end: { result: 'succeeded' } });
   expect(environment).toMatchObject({ rid: repository, gitRef: { name: 'main', type: 'branch' }, services: [{}, {}] });

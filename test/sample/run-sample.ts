@@ -4,6 +4,7 @@ import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { send } from '../client/local-http.ts';
 import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
 import { readConnectionIfThere } from '../cluster/connection.ts';
+import { watchStates } from '../client/watch-states.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { pushRepository, sampleRepository } from './push-repository.ts';
@@ -23,7 +24,12 @@ const email = 'sample@example.com';
  * The main job, once, as a user would do it: a Git repository, a user, a group, the repository registered, a branch
  * spawned, its build log followed, its page opened. What is there already is left as it is.
  */
-export async function runSample(apiUrl: string, gitUrl: string, progress: Progress): Promise<SampleResult> {
+export async function runSample(
+  apiUrl: string,
+  gitUrl: string,
+  kubeconfig: string,
+  progress: Progress,
+): Promise<SampleResult> {
   const password = readConnectionIfThere()?.password ?? randomBytes(12).toString('base64url');
   const client = new RestClient(apiUrl);
   await progress.step('sample: push the repository', () =>
@@ -38,7 +44,7 @@ export async function runSample(apiUrl: string, gitUrl: string, progress: Progre
       params: { origin: `${gitUrl}/sample/shop.git` },
     }),
   );
-  const id = await spawnUnlessThere(client, progress);
+  const id = await spawnUnlessThere(client, kubeconfig, progress);
   const { weburl } = await client.environment(id);
   await progress.step(`sample: open ${weburl}`, () => openPage(weburl));
   return { email, password, weburl };
@@ -49,7 +55,7 @@ async function unlessThere(client: RestClient, path: string, body: object): Prom
   if (answer.status !== 201 && answer.status !== 409) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
 }
 
-async function spawnUnlessThere(client: RestClient, progress: Progress): Promise<string> {
+async function spawnUnlessThere(client: RestClient, kubeconfig: string, progress: Progress): Promise<string> {
   const { environments } = await client.call(
     z.looseObject({ environments: z.array(idSchema) }),
     'GET',
@@ -64,9 +70,10 @@ async function spawnUnlessThere(client: RestClient, progress: Progress): Promise
     gitRef: { name: 'main', type: 'branch' },
   });
   await progress.step('sample: spawn and build the branch main', async () => {
-    const statuses = client.waitForEnvironment(spawned.id, isSettled, 300, tellStatus());
+    const watch = watchStates(kubeconfig, spawned.id, (state) => process.stdout.write(`   status: ${state}\n`));
     for await (const message of client.log(spawned.id)) process.stdout.write(`   ${describe(message)}\n`);
-    const environment = await statuses;
+    const environment = await client.waitForEnvironment(spawned.id, isSettled, 60);
+    watch.stop();
     if (environment.status !== 'built') throw new Error(`it was not built: ${JSON.stringify(environment.conditions)}`);
   });
   return spawned.id;
@@ -74,14 +81,6 @@ async function spawnUnlessThere(client: RestClient, progress: Progress): Promise
 
 function isSettled({ status, conditions }: EnvironmentAnswer): boolean {
   return status === 'built' || (conditions ?? []).some((one) => one.type === 'Stalled' && one.status === 'True');
-}
-
-function tellStatus(): (environment: EnvironmentAnswer) => void {
-  let last = '';
-  return ({ status }) => {
-    if (status !== last) process.stdout.write(`   status: ${status}\n`);
-    last = status;
-  };
 }
 
 function describe(message: BuildLogMessage): string {

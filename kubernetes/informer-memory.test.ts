@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Informer } from './informer.ts';
+import type { KubernetesObject } from './resource-type.ts';
+import { silentLogger } from './testing/silent-logger.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const versions = 20;
+
+test('a version that was followed by a newer one is let go while the watch goes on', async () => {
+  const seen: WeakRef<KubernetesObject>[] = [];
+  let finished = () => {};
+  const allSent = new Promise<void>((resolve) => (finished = resolve));
+  const informer = new Informer<KubernetesObject>({
+    name: 'ConfigMap',
+    logger: silentLogger,
+    source: {
+      list: () => Promise.resolve({ items: [], resourceVersion: '1' }),
+      async *watch({ signal }) {
+        for (let version = 2; version < 2 + versions; version++) {
+          const metadata = { namespace: 'shop', name: 'one', resourceVersion: String(version) };
+          const object: KubernetesObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+          seen.push(new WeakRef(object));
+          yield { type: 'MODIFIED', object };
+        }
+        finished();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      },
+    },
+    transform: (object) => object,
+  });
+  informer.start();
+  try {
+    await allSent;
+    for (let turn = 0; turn < 10; turn++) {
+      await nextTurn();
+      collectGarbage();
+    }
+    // The newest is in the cache, and the one before may still be on its way through a handler.
+    expect(seen.filter((version) => version.deref() !== undefined).length).toBeLessThanOrEqual(2);
+  } finally {
+    await informer.stop();
+  }
+});

@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { programsFolder } from '../cluster/paths.ts';
+
+/**
+ * Tells every state that an environment passes through, by a watch, so that none is too short to be seen. Ends when
+ * stop() is called.
+ */
+export function watchStates(
+  kubeconfig: string,
+  environmentId: string,
+  onState: (state: string) => void,
+): { stop: () => void } {
+  const [group = '', name = ''] = environmentId.split('.');
+  const query = ['get', 'environments.coppice.dev', name, '--namespace', `group-${group}`, '--watch'];
+  const child = spawn(
+    'kubectl',
+    ['--kubeconfig', kubeconfig, ...query, '--output', 'jsonpath={.status.state}{"\\n"}'],
+    {
+      env: { ...process.env, PATH: `${programsFolder}:${process.env['PATH'] ?? ''}` },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
+  let last = '';
+  createInterface(child.stdout).on('line', (state) => {
+    if (state !== '' && state !== last) onState(state);
+    if (state !== '') last = state;
+  });
+  return { stop: () => void child.kill() };
+}
