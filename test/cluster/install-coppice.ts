@@ -84,7 +84,7 @@ function chartValues({ registry, isMirror }: Cluster, image: string): object {
   return {
     image: { repository: image.slice(0, colon), tag: image.slice(colon + 1) },
     api: { url: apiUrl, registration: { mode: 'open' }, loginsPerMinute: 600, requestsPerMinute: 100_000 },
-    environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 90 },
+    environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 45 },
     ingress: { controllerNamespace: 'traefik' },
     // The sample's Git server is in the cluster, behind its Ingress controller's Service.
     sources: { allowedCidrs: ['10.96.0.0/16'], ports: [80, 443, 8080], timeoutSeconds: 10, deadlineSeconds: 15 },

@@ -25,8 +25,7 @@ describe('requests', () => {
   });
 
   test('a member of another group sees exactly what does not exist', async () => {
-    const other = new RestClient(harness.connection.apiUrl);
-    await other.registerAndLogin(`other-${harness.group}@example.com`, 'a long password');
+    const other = await harness.newUser();
     const answers = await Promise.all(
       [repository, `${harness.group}.nothing`, 'nowhere.nothing', 'not an id'].map((id) =>
         other.send('GET', `/api/repository/${encodeURIComponent(id)}`),

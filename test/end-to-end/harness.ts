@@ -14,6 +14,8 @@ const idSchema = z.looseObject({ id: z.string() });
 export interface Harness {
   connection: Connection;
   client: RestClient;
+  /** Registers one more user, who has nothing to do with the first. */
+  newUser(): Promise<RestClient>;
   group: string;
   /** Pushes a branch of `repository` and gives the URL of the repository. */
   push(repository: string, branch: string, files?: Record<string, string>): Promise<string>;
@@ -22,7 +24,7 @@ export interface Harness {
   spawn(repositoryId: string, branch: string, options?: object): Promise<string>;
   built(environmentId: string): Promise<EnvironmentAnswer>;
   kubectl(args: readonly string[], options?: RunOptions): Promise<string>;
-  /** Takes away the group and everything in it. */
+  /** Takes away the users' groups and everything in them. */
   remove(): Promise<void>;
 }
 
@@ -32,8 +34,14 @@ export function randomName(prefix: string): string {
 
 export async function startHarness(purpose: string): Promise<Harness> {
   const connection = readConnection();
-  const client = new RestClient(connection.apiUrl);
-  await client.registerAndLogin(`${randomName(purpose)}@example.com`, randomBytes(12).toString('base64url'));
+  const clients: RestClient[] = [];
+  const newUser = async () => {
+    const user = new RestClient(connection.apiUrl);
+    await user.registerAndLogin(`${randomName(purpose)}@example.com`, randomBytes(12).toString('base64url'));
+    clients.push(user);
+    return user;
+  };
+  const client = await newUser();
   const group = randomName(purpose);
   await client.call(idSchema, 'POST', '/api/groups', { name: group });
   const kubectl: Harness['kubectl'] = (args, options) =>
@@ -44,6 +52,7 @@ export async function startHarness(purpose: string): Promise<Harness> {
   return {
     connection,
     client,
+    newUser,
     group,
     kubectl,
     async push(repository, branch, files = {}) {
@@ -61,7 +70,9 @@ export async function startHarness(purpose: string): Promise<Harness> {
     },
     built: (environmentId) => client.waitForEnvironment(environmentId, ({ status }) => status === 'built'),
     async remove() {
-      await kubectl(['delete', 'groups.coppice.dev', group, '--ignore-not-found', '--wait', '--timeout=120s'], {
+      const lists = clients.map((user) => user.call(z.array(idSchema), 'GET', '/api/groups'));
+      const groups = (await Promise.all(lists)).flat().map(({ id }) => id);
+      await kubectl(['delete', 'groups.coppice.dev', ...groups, '--ignore-not-found', '--timeout=120s'], {
         deadline: 150,
       });
     },
