@@ -16,7 +16,7 @@ test('the least that must be said', () => {
     ownOrigin: 'http://coppice.localhost:8080',
     webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
     redis: { url: 'redis://redis:6379', password: undefined },
-    registration: { mode: 'closed', domains: [] },
+    registration: { mode: 'closed', domains: [], provesAddress: false },
     limits: { loginsPerMinute: 10, requestsPerMinute: 1200 },
     trustedProxies: 0,
   });
@@ -32,7 +32,7 @@ test('what may be said besides', () => {
   expect(parseConfig({ ...least, ...more, ENVIRONMENTS_URL: 'https://envs.example' })).toMatchObject({
     port: 80,
     webAddress: { scheme: 'https', domain: 'envs.example' },
-    registration: { mode: 'domains', domains: ['a.example', 'b.example'] },
+    registration: { mode: 'domains', domains: ['a.example', 'b.example'], provesAddress: false },
     trustedProxies: 1,
   });
 });

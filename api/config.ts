@@ -46,6 +46,7 @@ const environmentSchema = z
           .split(/[\s,]+/)
           .filter(Boolean),
       ),
+    REGISTRATION_PROVES_ADDRESS: z.enum(['true', 'false']).default('false'),
     LOGINS_PER_MINUTE: integerField(1, 1_000_000).default(10),
     REQUESTS_PER_MINUTE: integerField(1, 1_000_000).default(1200),
     TRUSTED_PROXIES: integerField(0, 10).default(0),
@@ -75,7 +76,11 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
     ownOrigin: data.API_URL.origin,
     webAddress: webAddressOf(data.ENVIRONMENTS_URL),
     redis: { url: data.REDIS_URL, password: data.REDIS_PASSWORD },
-    registration: { mode: data.REGISTRATION, domains: data.REGISTRATION_DOMAINS },
+    registration: {
+      mode: data.REGISTRATION,
+      domains: data.REGISTRATION_DOMAINS,
+      provesAddress: data.REGISTRATION_PROVES_ADDRESS === 'true',
+    },
     limits: { loginsPerMinute: data.LOGINS_PER_MINUTE, requestsPerMinute: data.REQUESTS_PER_MINUTE },
     trustedProxies: data.TRUSTED_PROXIES,
   };

@@ -156,10 +156,15 @@ export async function createControllers(parts: ControllerParts) {
         fence,
         pullSecret: (namespace, labels) => pullSecret(namespace, labels, registry.address, credentials),
       }),
-      planner: new Planner(source, versions, {
-        registry: registry.address,
-        sourceDeadlineSeconds: sources.deadlineSeconds,
-      }),
+      planner: new Planner(
+        source,
+        versions,
+        {
+          registry: registry.address,
+          sourceDeadlineSeconds: sources.deadlineSeconds,
+        },
+        now,
+      ),
       versions,
       workloads: new WorkloadSet(client, applier, caches),
       builds: new BuildRun(builder, logs),

@@ -76,7 +76,7 @@ export class TestApi {
       config: {
         ownOrigin: TEST_ORIGIN,
         webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
-        registration: { mode: 'open', domains: [] },
+        registration: { mode: 'open', domains: [], provesAddress: false },
         limits: { loginsPerMinute: 1000, requestsPerMinute: 1000 },
         usersNamespace: TEST_NAMESPACE,
         trustedProxies: 0,

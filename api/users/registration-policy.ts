@@ -5,6 +5,11 @@ export interface RegistrationPolicy {
   mode: 'open' | 'domains' | 'closed';
   /** In lower case; for `domains`. */
   domains: readonly string[];
+  /**
+   * Whether an address counts as proven once it is registered: only where nobody can register another's, such as on a
+   * machine of one's own. Members that a Group names then see it at once.
+   */
+  provesAddress: boolean;
 }
 
 /** Known before the body is read. @throws Forbidden */

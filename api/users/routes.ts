@@ -39,7 +39,7 @@ export function openUserRoutes(app: Express, dependencies: UserRoutes): void {
     requireAllowed(policy, email);
     const passwordHash = await passwords.hash(password);
     const accountId = randomBytes(16).toString('hex');
-    const user = await users.create({ accountId, email, passwordHash, verified: false });
+    const user = await users.create({ accountId, email, passwordHash, verified: policy.provesAddress });
     await groups.createOwn(user);
     send(response, { status: 201, body: userView(user) });
   });

@@ -10,7 +10,7 @@ import { Stalled, Waiting } from '../errors.ts';
 import type { Source, SourceAccess } from '../source/source.ts';
 import { builderSecret, sourceSecret, type BuilderCredentials } from './credentials.ts';
 import { buildFailure, isFailed, isFinished } from './job-outcome.ts';
-import { buildJob, buildJobName, type BuilderSettings } from './job.ts';
+import { buildJob, buildJobName, BUILDER_SECRET, SOURCE_SECRET, type BuilderSettings } from './job.ts';
 import type { LogSession } from './log-session.ts';
 import { buildPod } from './log-sessions.ts';
 import type { PlannedImage } from './plan.ts';
@@ -83,14 +83,17 @@ export class Builder {
     }
   }
 
-  /** Ends the build's Job, if there is one, and everything that runs for it. */
-  async cancel(namespace: string, number: number): Promise<void> {
+  /** Ends what still runs for the build, and takes its credentials out of the namespace. */
+  async cleanUp(namespace: string, number: number): Promise<void> {
+    const { client } = this.#options;
+    await this.#unlessGone(client.delete(Job, { namespace, name: buildJobName(number) }));
+    await this.#unlessGone(client.delete(Secret, { namespace, name: BUILDER_SECRET }));
+    await this.#unlessGone(client.delete(Secret, { namespace, name: SOURCE_SECRET }));
+  }
+
+  async #unlessGone(deletion: Promise<void>): Promise<void> {
     try {
-      await this.#options.client.delete(
-        Job,
-        { namespace, name: buildJobName(number) },
-        { propagationPolicy: 'Background' },
-      );
+      await deletion;
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

@@ -150,10 +150,10 @@ class Flusher {
 
   /** Waits when too much is unwritten, so that the reader is paced. Throws what an earlier write threw. */
   async add(line: LogLine): Promise<void> {
+    this.#rethrow();
     this.#buffer.push(line);
     this.#writing ??= this.#drain();
     if (this.#buffer.length >= mostBuffered) await this.#writing;
-    this.#rethrow();
   }
 
   async finish(): Promise<void> {
@@ -169,6 +169,7 @@ class Flusher {
     try {
       while (this.#buffer.length > 0) await this.#write(this.#buffer.splice(0));
     } catch (error) {
+      // What follows must not be written: it would take the place of what was lost.
       this.#failure = { error };
     } finally {
       this.#writing = undefined;

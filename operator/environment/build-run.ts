@@ -6,6 +6,13 @@ import { Stalled } from '../errors.ts';
 import type { EnvironmentScope } from './scope.ts';
 import type { Version } from './version.ts';
 
+const finishReasons = {
+  succeeded: 'Succeeded',
+  failed: 'BuildFailed',
+  superseded: 'Superseded',
+  cancelled: 'Cancelled',
+} as const;
+
 /** The course of one build as the Environment's status and its log tell it. */
 export class BuildRun {
   readonly #builder: Builder;
@@ -77,20 +84,22 @@ export class BuildRun {
     await this.#session(scope, build).note(key, { service: '', stage: 'coppice', line });
   }
 
-  /** Closes the build: in the status, in its log, and for its Job. */
-  async finish(scope: EnvironmentScope, result: Exclude<BuildResult, 'running'>, message: string): Promise<void> {
+  /** Closes the build: in the status, in its log, and for its Job. `reason` says why one failed. */
+  async finish(
+    scope: EnvironmentScope,
+    result: Exclude<BuildResult, 'running'>,
+    message: string,
+    reason: string = finishReasons[result],
+  ): Promise<void> {
     const build = this.running(scope);
     if (!build) return;
     const finished: BuildStatus = { ...build, result, finishedAt: scope.now.toISOString(), message };
     scope.status.build = finished;
-    const reason = { succeeded: 'Succeeded', failed: 'BuildFailed', superseded: 'Superseded', cancelled: 'Cancelled' }[
-      result
-    ];
     scope.report('Built', result === 'succeeded' ? 'True' : 'False', reason, `build ${build.number}: ${message}`);
     if (result === 'succeeded') scope.status.deployed = finished;
     await this.#session(scope, build).end(result, message);
     this.#logs.close(logId(scope.environment, build.number));
-    if (scope.isPresent) await this.#builder.cancel(scope.namespace, build.number);
+    if (scope.isPresent) await this.#builder.cleanUp(scope.namespace, build.number);
   }
 
   #session(scope: EnvironmentScope, build: BuildStatus): LogSession {

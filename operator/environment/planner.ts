@@ -15,8 +15,6 @@ export interface PlanRequest {
   access: SourceAccess;
   ref: GitRef;
   place: VersionPlace;
-  /** How long the Git host has been waited for. */
-  waitedMs: number;
 }
 
 export interface PlannerSettings {
@@ -32,16 +30,20 @@ export class Planner {
   readonly #versions: VersionStore;
 
   readonly #settings: PlannerSettings;
+  readonly #now: () => Date;
+  /** Since when an environment's Git host has not answered, by the namespace's UID. */
+  readonly #silentSince = new Map<string, number>();
 
-  constructor(source: Source, versions: VersionStore, settings: PlannerSettings) {
+  constructor(source: Source, versions: VersionStore, settings: PlannerSettings, now: () => Date) {
     this.#source = source;
     this.#versions = versions;
     this.#settings = settings;
+    this.#now = now;
   }
 
   /** The commit that the ref points to now; throws as plan() does. */
-  async newestCommit({ access, ref, waitedMs }: PlanRequest): Promise<string> {
-    return this.#told(waitedMs, () => this.#source.resolve(access, ref));
+  async newestCommit({ access, ref, place }: PlanRequest): Promise<string> {
+    return this.#told(place, () => this.#source.resolve(access, ref));
   }
 
   /** Throws Stalled where the repository's author must act, SourceUnreachableError while the host does not answer. */
@@ -50,23 +52,34 @@ export class Planner {
     const commit = await this.newestCommit(request);
     const known = await this.#versions.find(place, commit);
     if (known) return known;
-    const version = await this.#told(request.waitedMs, () =>
+    const version = await this.#told(place, () =>
       this.#source.snapshot(access, ref, (snapshot) => read(snapshot, this.#settings.registry)),
     );
     return this.#versions.save(place, version);
   }
 
   /** Tells a refusal, and a silence beyond the deadline, as something that the user must act on. */
-  async #told<T>(waitedMs: number, ask: () => Promise<T>): Promise<T> {
+  async #told<T>({ namespaceUid }: VersionPlace, ask: () => Promise<T>): Promise<T> {
     try {
-      return await ask();
+      const answer = await ask();
+      this.#silentSince.delete(namespaceUid);
+      return answer;
     } catch (error) {
+      if (error instanceof SourceUnreachableError && !this.#isOverdue(namespaceUid)) throw error;
+      this.#silentSince.delete(namespaceUid);
       if (error instanceof SourceRefusedError) throw new Stalled(error.reason, error.message, { cause: error });
+      if (!(error instanceof SourceUnreachableError)) throw error;
       const { sourceDeadlineSeconds } = this.#settings;
-      if (!(error instanceof SourceUnreachableError) || waitedMs < sourceDeadlineSeconds * 1000) throw error;
       const message = `${error.message}; it was asked for ${sourceDeadlineSeconds} s: see to the host, then ask for a build`;
       throw new Stalled('SourceUnreachable', message, { cause: error });
     }
+  }
+
+  #isOverdue(namespaceUid: string): boolean {
+    const now = this.#now().getTime();
+    const since = this.#silentSince.get(namespaceUid) ?? now;
+    this.#silentSince.set(namespaceUid, since);
+    return now - since >= this.#settings.sourceDeadlineSeconds * 1000;
   }
 }
 

@@ -61,8 +61,11 @@ export class EnvironmentReconciler {
       failure = error;
     }
     await this.#writeStatus(scope, failure);
+    const requeueAfterMs = scope.nextLookMs(longestWaitMs);
+    // What is stalled until the user acts still has its expiry.
+    if (failure instanceof Stalled && requeueAfterMs !== undefined) return { requeueAfterMs };
     if (failure !== undefined) throw failure as Error;
-    return { requeueAfterMs: scope.nextLookMs(longestWaitMs) };
+    return { requeueAfterMs };
   }
 
   async #bring(scope: EnvironmentScope): Promise<void> {
@@ -115,7 +118,7 @@ export class EnvironmentReconciler {
     const earlier = scope.earlierRefusal('Created');
     if (earlier && !scope.isBuildPending) throw new Stalled(earlier.reason, earlier.message);
     try {
-      const version = await planner.plan(scope.planRequest(scope.status.activation?.since));
+      const version = await planner.plan(scope.planRequest());
       await workloads.setUp(this.#workloadInput(scope, version, this.#tags(scope, version)));
       scope.planned(version);
       await this.#writeStatus(scope);
@@ -124,7 +127,7 @@ export class EnvironmentReconciler {
       scope.report('Created', 'False', error.reason, error.message);
       if (scope.isBuildPending) {
         await builds.start(scope, undefined);
-        await builds.finish(scope, 'failed', error.message);
+        await builds.finish(scope, 'failed', error.message, error.reason);
       }
       throw error;
     }
@@ -136,7 +139,7 @@ export class EnvironmentReconciler {
     if (!scope.isBuildPending) return;
     const running = builds.running(scope);
     if (running) {
-      const commit = await planner.newestCommit(scope.planRequest(running.startedAt));
+      const commit = await planner.newestCommit(scope.planRequest());
       if (running.commit === undefined || running.commit === commit) {
         builds.join(scope);
         return;
@@ -168,7 +171,7 @@ export class EnvironmentReconciler {
       await builds.finish(scope, 'succeeded', `all ${progress.services.length} services run`);
     } catch (error) {
       if (!(error instanceof Stalled)) throw error;
-      await builds.finish(scope, 'failed', error.message);
+      await builds.finish(scope, 'failed', error.message, error.reason);
     }
   }
 
@@ -176,7 +179,7 @@ export class EnvironmentReconciler {
     const { builds, planner, versions } = this.#parts;
     const build = builds.running(scope);
     const known = build?.commit === undefined ? undefined : await versions.find(scope.place(), build.commit);
-    const version = known ?? (await planner.plan(scope.planRequest(build?.startedAt)));
+    const version = known ?? (await planner.plan(scope.planRequest()));
     if (build?.commit !== version.commit) {
       builds.takeCommit(scope, version.commit);
       scope.planned(version);

@@ -101,11 +101,9 @@ export class EnvironmentScope {
     return { namespace: this.namespace, namespaceUid: this.namespaceUid ?? '', labels: this.labels };
   }
 
-  /** `since`: from when the wait for the Git host counts. */
-  planRequest(since: string | undefined): PlanRequest {
+  planRequest(): PlanRequest {
     if (!this.access) throw new Error('the repository has not been looked up');
-    const waitedMs = since === undefined ? 0 : this.now.getTime() - Date.parse(since);
-    return { access: this.access, ref: this.environment.spec.gitRef, place: this.place(), waitedMs };
+    return { access: this.access, ref: this.environment.spec.gitRef, place: this.place() };
   }
 
   /** A refusal told by an earlier reconcile, which stands until somebody asks again. */
@@ -152,11 +150,17 @@ export class EnvironmentScope {
       state: this.status.state,
       wanted: this.isActive,
       buildPending: this.isBuildPending,
-      build: this.status.build,
+      build: this.#buildOfTheseContents(),
       available: this.#progress?.done,
       waitingFor: this.#progress?.waitingFor ?? [],
       error,
     };
+  }
+
+  /** A build of former contents says nothing of what is there now. */
+  #buildOfTheseContents(): EnvironmentStatus['build'] {
+    const { build, activation } = this.status;
+    return build && Date.parse(build.startedAt) >= Date.parse(activation?.since ?? '') ? build : undefined;
   }
 
   /** The status as it is to be written. */

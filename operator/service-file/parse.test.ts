@@ -310,7 +310,7 @@ describe('errors', () => {
     ['my_app', 'such as "my-app"'],
     ['My.App', 'such as "my-app"'],
     ['1web', 'such as "web"'],
-    ['a'.repeat(64), `such as "${'a'.repeat(60)}…"`],
+    ['a'.repeat(64), `such as "${'a'.repeat(57)}"`],
     ['-', 'at most 57'],
     ['__proto__', 'such as "proto"'],
   ])('the service name %j cannot be a host name', (name, hint) => {

@@ -19,6 +19,7 @@ export type EnvironmentAnswer = z.infer<typeof environmentSchema>;
 export class RestClient {
   readonly #apiUrl: string;
   token: string | undefined;
+  email: string | undefined;
 
   constructor(apiUrl: string) {
     this.#apiUrl = apiUrl;
@@ -47,6 +48,7 @@ export class RestClient {
   async login(email: string, password: string): Promise<void> {
     const { token } = await this.call(z.object({ token: z.string() }), 'POST', '/api/user/login', { email, password });
     this.token = token;
+    this.email = email;
   }
 
   /** Registers a user unless there is one, and logs in. */

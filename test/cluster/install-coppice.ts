@@ -83,7 +83,12 @@ function chartValues({ registry, isMirror }: Cluster, image: string): object {
   const colon = image.lastIndexOf(':');
   return {
     image: { repository: image.slice(0, colon), tag: image.slice(colon + 1) },
-    api: { url: apiUrl, registration: { mode: 'open' }, loginsPerMinute: 600, requestsPerMinute: 100_000 },
+    api: {
+      url: apiUrl,
+      registration: { mode: 'open', provesAddress: true },
+      loginsPerMinute: 600,
+      requestsPerMinute: 100_000,
+    },
     environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 45 },
     ingress: { controllerNamespace: 'traefik' },
     // The sample's Git server is in the cluster, behind its Ingress controller's Service.

@@ -41,7 +41,7 @@ test('kubectl alone: a group, a private repository, an environment, its page; de
   await makePrivate(`${gitUrl}/admin/repositories/${group}/shop`, credentials);
   await pushRepository({ url: origin, branch: 'main', from: sampleRepository, credentials });
 
-  await apply({ apiVersion, kind: 'Group', metadata: { name: group }, spec: { members: ['someone@example.com'] } });
+  await apply({ apiVersion, kind: 'Group', metadata: { name: group }, spec: { members: [harness.client.email] } });
   await waitForCondition('groups.coppice.dev', group, 'condition=Ready', 30);
   await apply(
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'shop-git', namespace }, stringData: credentials },
@@ -66,6 +66,8 @@ test('kubectl alone: a group, a private repository, an environment, its page; de
   expect(table).toMatch(/shop-main +built +main +http:\S+ +True/);
   const weburl = /http:\S+/.exec(table)?.[0] ?? '';
   await pageWith(weburl, 'Hello from the API');
+  // What kubectl applied, its member sees by REST as well.
+  expect(await harness.client.environment(`${group}.shop-main`)).toMatchObject({ status: 'built', weburl });
 
   await harness.kubectl(
     ['delete', 'environments.coppice.dev', 'shop-main', '--namespace', namespace, '--timeout=90s'],

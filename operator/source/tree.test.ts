@@ -1,0 +1,29 @@
+import { expect, test } from '@jest/globals';
+import { entryAt, parseTree } from './tree.ts';
+
+const entries = parseTree(
+  [
+    '040000 tree a1\tweb',
+    '100644 blob b1\tweb/with\nnewline',
+    '120000 blob c1\tlink',
+    '160000 commit d1\tmodule',
+    '',
+  ].join('\0'),
+  'root',
+);
+
+test.each([
+  ['.', 'folder', 'root'],
+  ['', 'folder', 'root'],
+  ['web', 'folder', 'a1'],
+  ['web/with\nnewline', 'file', 'b1'],
+  ['link', 'symlink', 'c1'],
+  ['module', 'submodule', 'd1'],
+])('%j', (path, type, id) => {
+  expect(entryAt(entries, path)).toMatchObject({ type, id });
+});
+
+test('nothing lies behind a link or outside', () => {
+  expect(entryAt(entries, 'link/x')).toBeUndefined();
+  expect(entryAt(entries, '../web')).toBeUndefined();
+});
