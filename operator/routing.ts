@@ -1,0 +1,45 @@
+import type { Repository } from '../crds/repository.ts';
+import { LABELS } from '../crds/labels.ts';
+import type { Controller } from '../kubernetes/controller.ts';
+import type { Informer } from '../kubernetes/informer.ts';
+import { keyOf, objectKey, type KubernetesObject } from '../kubernetes/resource-type.ts';
+import { environmentKeyOf, type OperatorCaches } from './caches.ts';
+
+export interface Controllers {
+  groups: Controller;
+  repositories: Controller;
+  environments: Controller;
+}
+
+/** Which change of what makes whom look. */
+export function routeChanges(caches: OperatorCaches, { groups, repositories, environments }: Controllers): void {
+  caches.groups.addHandler((_type, group) => groups.enqueue(keyOf(group)));
+  caches.repositories.addHandler((_type, repository) => {
+    repositories.enqueue(keyOf(repository));
+    for (const environment of environmentsOf(repository)) environments.enqueue(keyOf(environment));
+  });
+  caches.environments.addHandler((type, environment) => {
+    environments.enqueue(keyOf(environment));
+    // A Repository that is being deleted waits for its Environments to go.
+    if (type === 'deleted')
+      repositories.enqueue(objectKey(environment.metadata.namespace, environment.spec.repository));
+  });
+  caches.namespaces.addHandler((_type, namespace) => {
+    const environment = environmentKeyOf(namespace);
+    const group = namespace.metadata.labels?.[LABELS.group];
+    if (environment !== undefined) environments.enqueue(environment);
+    else if (group !== undefined) groups.enqueue(group);
+  });
+  const owned = [caches.deployments, caches.services, caches.ingresses, caches.jobs, caches.pods];
+  for (const cache of owned as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
+    cache.addHandler((_type, object) => {
+      const environment = environmentKeyOf(object);
+      if (environment !== undefined) environments.enqueue(environment);
+    });
+  }
+
+  function environmentsOf({ metadata }: Repository) {
+    const inNamespace = caches.environments.byIndex('namespace', metadata.namespace ?? '');
+    return inNamespace.filter(({ spec }) => spec.repository === metadata.name);
+  }
+}
