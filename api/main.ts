@@ -7,6 +7,7 @@ import { ClusterClient } from '../kubernetes/client.ts';
 import { HealthServer } from '../kubernetes/health-server.ts';
 import { loadKubeConfig } from '../kubernetes/kube-config.ts';
 import { RuntimeMetrics } from '../kubernetes/metrics.ts';
+import { stopOnSignal } from '../kubernetes/stop-on-signal.ts';
 import { Passwords } from './auth/passwords.ts';
 import { apiInformers } from './cluster/informers.ts';
 import { parseConfig } from './config.ts';
@@ -74,8 +75,7 @@ await Promise.all(informers.map((informer) => informer.whenSynced()));
 const { server, port } = await startServer(app, webSockets, config.port);
 logger.info({ port, healthPort: config.healthPort }, 'listening');
 
-async function stop(signal: string): Promise<void> {
-  logger.info({ signal }, 'stopping');
+async function stop(): Promise<void> {
   isStopping = true;
   await delay(drainMs);
   await stopServer(server, webSockets, graceMs);
@@ -86,14 +86,4 @@ async function stop(signal: string): Promise<void> {
   client.close();
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
-    stop(signal).then(
-      () => process.exit(0),
-      (error: unknown) => {
-        logger.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
-  });
-}
+stopOnSignal(stop, logger);

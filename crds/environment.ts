@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
 import { gitRefSchema } from './git-ref.ts';
-import { metadataSchema } from './metadata.ts';
+import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema } from './requests.ts';
 
 /** Contract section 3. */
@@ -98,11 +98,7 @@ export const environmentStatusSchema = z.object({
   conditions: conditionsSchema.optional(),
 });
 
-export const environmentSchema = z.looseObject({
-  metadata: metadataSchema,
-  spec: environmentSpecSchema,
-  status: environmentStatusSchema.optional(),
-});
+export const environmentSchema = objectSchema(environmentSpecSchema, environmentStatusSchema);
 export type Environment = z.infer<typeof environmentSchema> & { apiVersion: string; kind: string };
 export type EnvironmentSpec = z.infer<typeof environmentSpecSchema>;
 export type EnvironmentStatus = z.infer<typeof environmentStatusSchema>;

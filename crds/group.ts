@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
-import { metadataSchema } from './metadata.ts';
+import { objectSchema } from './metadata.ts';
 
 export const groupSpecSchema = z.object({
   displayName: z
@@ -32,11 +32,7 @@ export const groupStatusSchema = z.object({
   conditions: conditionsSchema.optional(),
 });
 
-export const groupSchema = z.looseObject({
-  metadata: metadataSchema,
-  spec: groupSpecSchema,
-  status: groupStatusSchema.optional(),
-});
+export const groupSchema = objectSchema(groupSpecSchema, groupStatusSchema);
 export type Group = z.infer<typeof groupSchema> & { apiVersion: string; kind: string };
 export type GroupStatus = z.infer<typeof groupStatusSchema>;
 

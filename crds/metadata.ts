@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The part of an object's metadata that Coppice reads; the rest passes through untouched. */
-export const metadataSchema = z.looseObject({
+const metadataSchema = z.looseObject({
   name: z.string(),
   namespace: z.string().optional(),
   uid: z.string().optional(),
@@ -13,4 +13,8 @@ export const metadataSchema = z.looseObject({
   annotations: z.record(z.string(), z.string()).optional(),
   finalizers: z.array(z.string()).optional(),
 });
-export type Metadata = z.infer<typeof metadataSchema>;
+
+/** An object of one of our kinds as it comes from the API server; what is not read here passes through untouched. */
+export function objectSchema<Spec extends z.ZodType, Status extends z.ZodType>(spec: Spec, status: Status) {
+  return z.looseObject({ metadata: metadataSchema, spec, status: status.optional() });
+}

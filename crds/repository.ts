@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
-import { metadataSchema } from './metadata.ts';
+import { objectSchema } from './metadata.ts';
 
 /** HTTP(S) only for now; credentials never in the URL, where a log or an error would show them. */
 export const originSchema = z
@@ -41,11 +41,7 @@ export const repositoryStatusSchema = z.object({
   conditions: conditionsSchema.optional(),
 });
 
-export const repositorySchema = z.looseObject({
-  metadata: metadataSchema,
-  spec: repositorySpecSchema,
-  status: repositoryStatusSchema.optional(),
-});
+export const repositorySchema = objectSchema(repositorySpecSchema, repositoryStatusSchema);
 export type Repository = z.infer<typeof repositorySchema> & { apiVersion: string; kind: string };
 export type RepositorySpec = z.infer<typeof repositorySpecSchema>;
 export type RepositoryStatus = z.infer<typeof repositoryStatusSchema>;

@@ -6,6 +6,7 @@ import { ClusterClient } from '../kubernetes/client.ts';
 import { HealthServer } from '../kubernetes/health-server.ts';
 import { LeaderElector } from '../kubernetes/leader-election.ts';
 import { RuntimeMetrics } from '../kubernetes/metrics.ts';
+import { stopOnSignal } from '../kubernetes/stop-on-signal.ts';
 import { operatorCaches } from './caches.ts';
 import { readConfig, readSecrets } from './config.ts';
 import { createControllers } from './controllers.ts';
@@ -48,8 +49,7 @@ const health = new HealthServer({
   registry: metrics.registry,
 });
 
-async function stop(signal: string): Promise<void> {
-  logger.info({ signal }, 'stopping');
+async function stop(): Promise<void> {
   await Promise.all(controllers.map((controller) => controller.stop()));
   logs.stopAll();
   await elector.stop();
@@ -59,17 +59,7 @@ async function stop(signal: string): Promise<void> {
   client.close();
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
-    stop(signal).then(
-      () => process.exit(0),
-      (error: unknown) => {
-        logger.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
-  });
-}
+stopOnSignal(stop, logger);
 
 await health.start();
 for (const informer of informers) informer.start();

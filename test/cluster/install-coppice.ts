@@ -97,6 +97,7 @@ function chartValues({ registry, isMirror }: Cluster, image: string): object {
     builder: {
       image: images.buildkit,
       cacheSize: '10Gi',
+      privateEgress: ['172.16.0.0/12'],
       ...(isMirror && { mirrors: { 'docker.io': [`${registry.address}/docker.io`] } }),
     },
     redis: { image: images.redis },
