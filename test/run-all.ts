@@ -51,7 +51,7 @@ async function cluster(): Promise<Outcome[]> {
 process.chdir(repositoryRoot);
 await runMain(ensureTestPrograms);
 const before = (await Promise.all([withoutCluster(), cluster()])).flat();
-const outcomes = [...before, await jest(['api-server'], 2), await jest(['end-to-end'], 3)];
+const outcomes = [...before, await jest(['api-server'], 2), await jest(['end-to-end'], 4)];
 const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[key], 0);
 console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
 process.exitCode = sum('failed') > 0 ? 1 : 0;

@@ -23,6 +23,9 @@ export interface Harness {
   /** Spawns a branch; gives the environment's id. */
   spawn(repositoryId: string, branch: string, options?: object): Promise<string>;
   built(environmentId: string): Promise<EnvironmentAnswer>;
+  stalled(environmentId: string): Promise<EnvironmentAnswer>;
+  /** The last message of the build's log. */
+  endOfLog(environmentId: string): Promise<unknown>;
   kubectl(args: readonly string[], options?: RunOptions): Promise<string>;
   /** Takes away the users' groups and everything in them. */
   remove(): Promise<void>;
@@ -69,6 +72,12 @@ export async function startHarness(purpose: string): Promise<Harness> {
       return (await client.call(idSchema, 'POST', `/api/repository/${repositoryId}/spawn`, body)).id;
     },
     built: (environmentId) => client.waitForEnvironment(environmentId, ({ status }) => status === 'built'),
+    stalled: (environmentId) => client.waitForEnvironment(environmentId, isStalled, 120),
+    async endOfLog(environmentId) {
+      let last: unknown;
+      for await (const message of client.log(environmentId)) last = message;
+      return last;
+    },
     async remove() {
       const lists = clients.map((user) => user.call(z.array(idSchema), 'GET', '/api/groups'));
       const groups = (await Promise.all(lists)).flat().map(({ id }) => id);
@@ -99,6 +108,6 @@ export function conditionOf(environment: EnvironmentAnswer, type: string) {
   return environment.conditions?.find((condition) => condition.type === type);
 }
 
-export function isStalled(environment: EnvironmentAnswer): boolean {
+function isStalled(environment: EnvironmentAnswer): boolean {
   return conditionOf(environment, 'Stalled')?.status === 'True';
 }
