@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
-import { conditionOf, isStalled, pageWith, startHarness, type Harness } from './harness.ts';
+import { RestClient } from '../client/rest-client.ts';
+import { startHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
 let repository: string;
