@@ -1,6 +1,6 @@
 /** The API group and version that all of Coppice's kinds are served under. */
 export const API_GROUP = 'coppice.dev';
-export const API_VERSION = 'v1alpha1';
+const API_VERSION = 'v1alpha1';
 export const GROUP_VERSION = `${API_GROUP}/${API_VERSION}`;
 
 /** How the API server addresses one kind; the shape that `kubernetes/` works with. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** `metav1.Condition`, as every kind's status lists them. */
-export const conditionSchema = z.object({
+const conditionSchema = z.object({
   type: z.string().max(316),
   status: z.enum(['True', 'False', 'Unknown']),
   observedGeneration: z.int().min(0).optional(),
@@ -27,10 +27,6 @@ export interface ConditionReport {
 
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type);
-}
-
-export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
-  return findCondition(conditions, type)?.status === 'True';
 }
 
 /**

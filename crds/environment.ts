@@ -6,10 +6,10 @@ import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema } from './requests.ts';
 
 /** Contract section 3. */
-export const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
+const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
 export type EnvironmentState = (typeof ENVIRONMENT_STATES)[number];
 
-export const BUILD_RESULTS = ['running', 'succeeded', 'failed', 'superseded', 'cancelled'] as const;
+const BUILD_RESULTS = ['running', 'succeeded', 'failed', 'superseded', 'cancelled'] as const;
 export type BuildResult = (typeof BUILD_RESULTS)[number];
 
 const immutable = (field: string) => ({
@@ -85,6 +85,7 @@ export const environmentStatusSchema = z.object({
   ttl: ttlSchema.optional(),
   expiresAt: time.optional(),
   handledRequests: handledRequestsSchema.optional(),
+  namespaceUID: z.string().optional().meta({ description: 'Of the namespace that the contents are in.' }),
   commit: z.string().optional().meta({ description: 'The commit that the contents were planned from.' }),
   webURL: z.string().optional(),
   services: z

@@ -34,6 +34,5 @@ export const groupStatusSchema = z.object({
 
 export const groupSchema = objectSchema(groupSpecSchema, groupStatusSchema);
 export type Group = z.infer<typeof groupSchema> & { apiVersion: string; kind: string };
-export type GroupStatus = z.infer<typeof groupStatusSchema>;
 
 export const GROUP = kindAddress('Group', 'groups', false);

@@ -7,7 +7,9 @@ import { objectSchema } from './metadata.ts';
 export const originSchema = z
   .string()
   .max(2048)
-  .regex(/^https?:\/\/[^\s@/]+\/[^\s@]*$/, { error: 'must be an http:// or https:// URL without credentials' });
+  .regex(/^https?:\/\/[^\s@/]+\/[^\s@]*$/, { error: 'must be an http:// or https:// URL without credentials' })
+  .refine((origin) => URL.canParse(origin), { error: 'is not a valid URL' })
+  .meta({ 'x-kubernetes-validations': [{ rule: 'isURL(self)', message: 'is not a valid URL' }] });
 
 export const repositorySpecSchema = z
   .object({
@@ -20,7 +22,10 @@ export const repositorySpecSchema = z
     type: z.enum(['generic']).meta({ description: 'What kind of Git host the repository is on.' }),
     generic: z
       .object({
-        origin: originSchema.meta({ description: 'Address of the Git repository.' }),
+        origin: originSchema.meta({
+          ...originSchema.meta(),
+          description: 'Address of the Git repository.',
+        }),
         credentialsSecret: z
           .string()
           .min(1)
@@ -43,7 +48,5 @@ export const repositoryStatusSchema = z.object({
 
 export const repositorySchema = objectSchema(repositorySpecSchema, repositoryStatusSchema);
 export type Repository = z.infer<typeof repositorySchema> & { apiVersion: string; kind: string };
-export type RepositorySpec = z.infer<typeof repositorySpecSchema>;
-export type RepositoryStatus = z.infer<typeof repositoryStatusSchema>;
 
 export const REPOSITORY = kindAddress('Repository', 'repositories', true);

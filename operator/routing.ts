@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Repository } from '../crds/repository.ts';
 import { LABELS } from '../crds/labels.ts';
 import type { Controller } from '../kubernetes/controller.ts';
@@ -13,13 +14,16 @@ export interface Controllers {
 
 /** Which change of what makes whom look. */
 export function routeChanges(caches: OperatorCaches, { groups, repositories, environments }: Controllers): void {
-  caches.groups.addHandler((_type, group) => groups.enqueue(keyOf(group)));
-  caches.repositories.addHandler((_type, repository) => {
+  caches.groups.addHandler((_type, group, old) => {
+    if (!isStatusOnly(group, old)) groups.enqueue(keyOf(group));
+  });
+  caches.repositories.addHandler((_type, repository, old) => {
+    if (isStatusOnly(repository, old)) return;
     repositories.enqueue(keyOf(repository));
     for (const environment of environmentsOf(repository)) environments.enqueue(keyOf(environment));
   });
-  caches.environments.addHandler((type, environment) => {
-    environments.enqueue(keyOf(environment));
+  caches.environments.addHandler((type, environment, old) => {
+    if (!isStatusOnly(environment, old)) environments.enqueue(keyOf(environment));
     // A Repository that is being deleted waits for its Environments to go.
     if (type === 'deleted')
       repositories.enqueue(objectKey(environment.metadata.namespace, environment.spec.repository));
@@ -42,4 +46,13 @@ export function routeChanges(caches: OperatorCaches, { groups, repositories, env
     const inNamespace = caches.environments.byIndex('namespace', metadata.namespace ?? '');
     return inNamespace.filter(({ spec }) => spec.repository === metadata.name);
   }
+}
+
+/** What the operator itself wrote about an object is no reason to look at it again: backoff must not be passed by. */
+export function isStatusOnly({ metadata }: KubernetesObject, old: KubernetesObject | undefined): boolean {
+  if (!old) return false;
+  const decisive = ({ uid, generation, deletionTimestamp, annotations, finalizers }: KubernetesObject['metadata']) => [
+    ...[uid, generation, deletionTimestamp, annotations, finalizers],
+  ];
+  return isDeepStrictEqual(decisive(metadata), decisive(old.metadata));
 }

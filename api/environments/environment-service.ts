@@ -75,8 +75,8 @@ export class EnvironmentService {
 
   /** @throws Conflict when there is nothing to build, and will not be. */
   build(environment: Environment) {
-    if (stateOf(environment) === 'empty' && !wantsContents(environment)) {
-      throw new Conflict('the environment is empty; PUT creates its contents');
+    if (!wantsContents(environment)) {
+      throw new Conflict('the environment is empty, or its contents are being removed; PUT creates them');
     }
     return this.#request(environment, ['build']);
   }

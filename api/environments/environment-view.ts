@@ -1,3 +1,4 @@
+import { conditionViews, type ConditionView } from '../http/condition-view.ts';
 import type { Environment, EnvironmentState } from '../../crds/environment.ts';
 import type { GitRef } from '../../crds/git-ref.ts';
 import type { Group } from '../../crds/group.ts';
@@ -32,7 +33,7 @@ export interface EnvironmentView {
   ttl?: number;
   size: number;
   services: { id: string; name: string; ready: boolean }[];
-  conditions: { type: string; status: string; reason: string; message: string }[];
+  conditions: ConditionView[];
   build?: { number: number; result: string; message?: string };
 }
 
@@ -75,12 +76,7 @@ export function environmentView(group: Group, environment: Environment, address:
     ...(ttl > 0 && { ttl }),
     size: environmentSize(environment),
     services: (status?.services ?? []).map(({ name, ready }) => ({ id: `${formatId(id)}.${name}`, name, ready })),
-    conditions: (status?.conditions ?? []).map(({ type, status: value, reason, message }) => ({
-      type,
-      status: value,
-      reason,
-      message,
-    })),
+    conditions: conditionViews(status?.conditions),
     ...(build && {
       build: {
         number: build.number,

@@ -56,9 +56,9 @@ function fromKubernetes(error: unknown): HttpError | undefined {
 /** The errors that express and its body parser throw carry a status, and most a type. */
 function fromExpress(error: unknown): HttpError | undefined {
   if (error instanceof URIError) return new NotFound('no such resource', { cause: error });
-  if (!(error instanceof Error) || !('status' in error) || !('type' in error)) return undefined;
+  if (!(error instanceof Error) || !('status' in error)) return undefined;
   if (error.status === 413) return new TooLarge('the body is too large: at most 1 MiB is taken', { cause: error });
   if (typeof error.status !== 'number' || error.status >= 500) return undefined;
-  const message = error.type === 'entity.parse.failed' ? 'is not valid JSON' : 'cannot be read';
+  const message = 'type' in error && error.type === 'entity.parse.failed' ? 'is not valid JSON' : 'cannot be read';
   return new Invalid('the body is not valid', { cause: error, details: [{ path: '', message }] });
 }

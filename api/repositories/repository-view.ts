@@ -4,6 +4,7 @@ import type { Group } from '../../crds/group.ts';
 import { formatId } from '../../crds/ids.ts';
 import type { Repository } from '../../crds/repository.ts';
 import { environmentDisplayName, environmentSize } from '../environments/environment-view.ts';
+import { conditionViews, type ConditionView } from '../http/condition-view.ts';
 
 /** Contract section 2, environment summary. */
 interface EnvironmentSummary {
@@ -12,7 +13,7 @@ interface EnvironmentSummary {
   gitRef: GitRef;
 }
 
-/** Contract section 2, repository. */
+/** Contract section 2, repository; `conditions` is ours. */
 export interface RepositoryView {
   id: string;
   gid: string;
@@ -23,11 +24,13 @@ export interface RepositoryView {
   details: { url: string };
   environments: EnvironmentSummary[];
   reusableEnvironments: never[];
+  /** Ours: whether the repository can be read, and what is in the way. */
+  conditions: ConditionView[];
 }
 
 export function repositoryView(
   group: Group,
-  { metadata, spec }: Repository,
+  { metadata, spec, status }: Repository,
   environments: readonly Environment[],
 ): RepositoryView {
   const gid = group.metadata.name;
@@ -49,5 +52,6 @@ export function repositoryView(
       }))
       .sort((a, b) => (a.id < b.id ? -1 : 1)),
     reusableEnvironments: [],
+    conditions: conditionViews(status?.conditions),
   };
 }

@@ -1,5 +1,6 @@
 import { fullRefName, type GitRef } from '../../crds/git-ref.ts';
 import type { ResourceId } from '../../crds/ids.ts';
+import { LABELS } from '../../crds/labels.ts';
 import { imageRepository } from '../../crds/names.ts';
 import { isAlreadyExists, isNotFound } from '../../kubernetes/api-error.ts';
 import type { Applier } from '../../kubernetes/apply.ts';
@@ -83,10 +84,16 @@ export class Builder {
     }
   }
 
-  /** Ends what still runs for the build, and takes its credentials out of the namespace. */
-  async cleanUp(namespace: string, number: number): Promise<void> {
-    const { client } = this.#options;
-    await this.#unlessGone(client.delete(Job, { namespace, name: buildJobName(number) }));
+  /** Ends the Jobs of all builds but the running one, and takes credentials away that no build needs any more. */
+  async cleanUp(namespace: string, running: number | undefined): Promise<void> {
+    const { client, jobs } = this.#options;
+    const over = jobs
+      .byIndex('namespace', namespace)
+      .filter(({ metadata }) => metadata.labels?.[LABELS.build] !== String(running) && !metadata.deletionTimestamp);
+    for (const { metadata } of over) {
+      await this.#unlessGone(client.delete(Job, { namespace, name: metadata.name }));
+    }
+    if (over.length === 0 || running !== undefined) return;
     await this.#unlessGone(client.delete(Secret, { namespace, name: BUILDER_SECRET }));
     await this.#unlessGone(client.delete(Secret, { namespace, name: SOURCE_SECRET }));
   }

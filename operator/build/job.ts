@@ -43,7 +43,7 @@ export function buildJobName(number: number): string {
 }
 
 /** A service's container; the prefix keeps it apart from `clone`, whatever the service is called. */
-export function buildContainerName(service: string): string {
+function buildContainerName(service: string): string {
   return `build-${service}`;
 }
 

@@ -19,6 +19,8 @@ export interface LogSessionOptions {
 
 const retryMs = 500;
 const mostBuffered = 5000;
+/** Characters; more than the stream keeps of a line. */
+const longestLine = 20_000;
 /** For so long a message is kept for a Redis that does not answer. */
 const patienceMs = 10 * 60_000;
 
@@ -131,7 +133,7 @@ export class LogSession {
     );
     for await (const text of lines) {
       if (skip-- > 0) continue;
-      await flusher.add({ ...where, ...splitTimestamp(text) });
+      await flusher.add({ ...where, ...splitTimestamp(text.slice(0, longestLine)) });
     }
     await flusher.finish();
   }

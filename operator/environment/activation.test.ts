@@ -11,7 +11,7 @@ const running = { active: true, since: earlier, reason: 'Spec', specActive: true
 const stopped = { ...running, active: false, reason: 'DeleteRequest' } as const;
 
 function decide(input: Partial<ActivationInput>) {
-  return decideActivation({ spec, annotations: undefined, status: {}, now, ...input });
+  return decideActivation({ spec, annotations: undefined, status: {}, isPresent: false, now, ...input });
 }
 
 describe('the first look at an object', () => {
@@ -86,6 +86,14 @@ describe('events', () => {
     expect({ ...decision, ...activation }).toMatchObject(expected);
   });
 
+  test('new contents wait until the former ones are gone', () => {
+    const annotations = { [requestAnnotation('create')]: at(0) };
+    const waiting = decide({ annotations, isPresent: true, status: { activation: stopped } });
+    expect(waiting).toMatchObject({ activation: { active: false }, began: false, handledRequests: {} });
+    const bySpec = { ...stopped, specActive: false };
+    expect(decide({ isPresent: true, status: { activation: bySpec } }).activation).toEqual(bySpec);
+  });
+
   test('a delete and a later create are two turns: the second waits', () => {
     const annotations = { [requestAnnotation('delete')]: at(-2), [requestAnnotation('create')]: at(-1) };
     const first = decide({ annotations, status: { activation: running } });
@@ -118,6 +126,13 @@ describe('time to live', () => {
     const annotations = { [requestAnnotation('ttl')]: ttlRequestValue(now, 'x', 300) };
     const byRequest = decide({ spec, annotations, status: { activation: running } });
     expect(byRequest.expiresAt).toBe('2026-01-01T12:05:00.000Z');
+  });
+
+  test('a ttl request without seconds changes nothing', () => {
+    const ttl = { seconds: 7200, since: earlier, specSeconds: undefined };
+    const annotations = { [requestAnnotation('ttl')]: `${at(0)}/1h` };
+    const decision = decide({ annotations, status: { activation: running, ttl } });
+    expect(decision).toMatchObject({ ttl, handledRequests: { ttl: `${at(0)}/1h` } });
   });
 
   test('what is empty does not expire', () => {

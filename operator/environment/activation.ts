@@ -8,6 +8,8 @@ export interface ActivationInput {
   spec: Pick<EnvironmentSpec, 'active' | 'buildOnCreate' | 'ttlSeconds'>;
   annotations: Record<string, string> | undefined;
   status: Pick<EnvironmentStatus, 'activation' | 'ttl' | 'handledRequests'>;
+  /** Whether contents are there; new ones begin only when former ones are gone. */
+  isPresent: boolean;
   now: Date;
 }
 
@@ -31,16 +33,19 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
   const { spec, status, now } = input;
   const before = status.activation;
   const handledRequests: HandledRequests = { ...status.handledRequests };
-  let activation = before ? turnBySpec(before, spec, now) : firstActivation(spec, now);
+  const mayBegin = before === undefined || before.active || !input.isPresent;
+  let activation = before ? turnBySpec(before, spec, now, mayBegin) : firstActivation(spec, now);
   let ttl = ttlOf(spec, status.ttl, now);
   const turned = () => before !== undefined && before.active !== activation.active;
 
   if (isExpired(activation, ttl, now)) activation = turn(activation, 'Expired', now);
   for (const request of pendingRequests(input.annotations, handledRequests)) {
-    if (turned()) break;
+    if (turned() || (request.name === 'create' && !mayBegin)) break;
     handledRequests[request.name] = request.value;
     if (request.name === 'ttl') {
-      ttl = { ...ttl, seconds: requestedTtlSeconds(request.value) ?? 0, since: now.toISOString() };
+      const seconds = requestedTtlSeconds(request.value);
+      // A value that names no seconds asks for nothing.
+      if (seconds !== undefined) ttl = { ...ttl, seconds, since: now.toISOString() };
     } else if (request.name === 'build') {
       activation = { ...activation, buildPending: activation.active };
     } else if (activation.active !== (request.name === 'create')) {
@@ -70,8 +75,8 @@ function firstActivation(spec: ActivationInput['spec'], now: Date): Activation {
   };
 }
 
-function turnBySpec(before: Activation, spec: ActivationInput['spec'], now: Date): Activation {
-  if (before.specActive === spec.active) return before;
+function turnBySpec(before: Activation, spec: ActivationInput['spec'], now: Date, mayBegin: boolean): Activation {
+  if (before.specActive === spec.active || (spec.active && !mayBegin)) return before;
   const seen = { ...before, specActive: spec.active };
   if (before.active === spec.active) return seen;
   return { ...turn(seen, 'Spec', now), buildPending: spec.active && spec.buildOnCreate };

@@ -75,6 +75,7 @@ export class BuildRun {
       throw new Stalled('RolloutFailed', `not up after ${deadlineSeconds} s: ${waitingFor.join('; ')}`);
     }
     scope.lookAgainIn(leftMs);
+    scope.givesUpAt = new Date(startedAt + deadlineSeconds * 1000);
   }
 
   /** A line of Coppice's own in the running build's log; once for each key. */
@@ -84,7 +85,7 @@ export class BuildRun {
     await this.#session(scope, build).note(key, { service: '', stage: 'coppice', line });
   }
 
-  /** Closes the build: in the status, in its log, and for its Job. `reason` says why one failed. */
+  /** Closes the build in the status and in its log; cleanUp() follows. `reason` says why one failed. */
   async finish(
     scope: EnvironmentScope,
     result: Exclude<BuildResult, 'running'>,
@@ -99,7 +100,11 @@ export class BuildRun {
     if (result === 'succeeded') scope.status.deployed = finished;
     await this.#session(scope, build).end(result, message);
     this.#logs.close(logId(scope.environment, build.number));
-    if (scope.isPresent) await this.#builder.cleanUp(scope.namespace, build.number);
+  }
+
+  /** Takes away what builds that are over left in the namespace. */
+  cleanUp(scope: EnvironmentScope): Promise<void> {
+    return this.#builder.cleanUp(scope.namespace, this.running(scope)?.number);
   }
 
   #session(scope: EnvironmentScope, build: BuildStatus): LogSession {

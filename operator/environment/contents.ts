@@ -5,7 +5,7 @@ import { hashOf } from '../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { LimitRange, Namespace, NetworkPolicy, ResourceQuota, Secret } from '../../kubernetes/resource-type.ts';
-import { Stalled, Waiting } from '../errors.ts';
+import { Waiting } from '../errors.ts';
 import { environmentNamespaceObject, fenceObjects, type FenceSettings } from './fence.ts';
 import type { EnvironmentScope } from './scope.ts';
 
@@ -13,6 +13,8 @@ import type { EnvironmentScope } from './scope.ts';
 const FENCE_ANNOTATION = 'coppice.dev/fence';
 
 const recheckMs = 5000;
+/** Namespaces of others are not watched. */
+const takenRecheckMs = 30_000;
 
 export interface ContentsSettings {
   fence: FenceSettings;
@@ -38,9 +40,10 @@ export class Contents {
   async ensure(scope: EnvironmentScope): Promise<void> {
     const namespace = this.#namespaces.get(scope.namespace) ?? (await this.#create(scope));
     if (!isOwn(namespace, scope)) {
-      throw new Stalled(
+      throw new Waiting(
         'NamespaceTaken',
-        `the namespace ${scope.namespace} exists and was not made for this environment: remove or rename it`,
+        `the namespace ${scope.namespace} exists and was not made for this environment: remove it`,
+        takenRecheckMs,
       );
     }
     if (namespace.metadata.deletionTimestamp) {

@@ -4,7 +4,7 @@ export class KeyedLock {
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key) ?? Promise.resolve();
-    const result = before.then(work, work);
+    const result = before.then(work);
     const tail = result.catch(() => undefined); // the caller gets the failure; the next in line only waits for the end
     this.#tails.set(key, tail);
     try {

@@ -42,28 +42,36 @@ export class Planner {
   }
 
   /** The commit that the ref points to now; throws as plan() does. */
-  async newestCommit({ access, ref, place }: PlanRequest): Promise<string> {
-    return this.#told(place, () => this.#source.resolve(access, ref));
+  async newestCommit(request: PlanRequest): Promise<string> {
+    const commit = await this.#resolve(request);
+    this.#silentSince.delete(request.place.namespaceUid);
+    return commit;
   }
 
   /** Throws Stalled where the repository's author must act, SourceUnreachableError while the host does not answer. */
   async plan(request: PlanRequest): Promise<Version> {
-    const { access, ref, place } = request;
-    const commit = await this.newestCommit(request);
+    const { place } = request;
+    const commit = await this.#resolve(request);
     const known = await this.#versions.find(place, commit);
-    if (known) return known;
-    const version = await this.#told(place, () =>
-      this.#source.snapshot(access, ref, (snapshot) => read(snapshot, this.#settings.registry)),
+    const version = known ?? (await this.#read(request));
+    this.#silentSince.delete(place.namespaceUid);
+    return known ? version : this.#versions.save(place, version);
+  }
+
+  #resolve({ access, ref, place }: PlanRequest): Promise<string> {
+    return this.#told(place, () => this.#source.resolve(access, ref));
+  }
+
+  #read({ access, ref, place }: PlanRequest): Promise<Version> {
+    return this.#told(place, () =>
+      this.#source.snapshot(access, ref, (snapshot) => readVersion(snapshot, this.#settings.registry)),
     );
-    return this.#versions.save(place, version);
   }
 
   /** Tells a refusal, and a silence beyond the deadline, as something that the user must act on. */
   async #told<T>({ namespaceUid }: VersionPlace, ask: () => Promise<T>): Promise<T> {
     try {
-      const answer = await ask();
-      this.#silentSince.delete(namespaceUid);
-      return answer;
+      return await ask();
     } catch (error) {
       if (error instanceof SourceUnreachableError && !this.#isOverdue(namespaceUid)) throw error;
       this.#silentSince.delete(namespaceUid);
@@ -83,7 +91,7 @@ export class Planner {
   }
 }
 
-async function read(snapshot: SourceSnapshot, registry: string): Promise<Version> {
+async function readVersion(snapshot: SourceSnapshot, registry: string): Promise<Version> {
   const rootFiles = snapshot.entries.filter(({ path, type }) => type === 'file' && !path.includes('/'));
   const found = findServiceFile(rootFiles.map(({ path }) => path));
   if (found.kind === 'missing' || found.kind === 'misnamed') throw new Stalled('ServiceFileMissing', found.message);

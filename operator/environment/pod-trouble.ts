@@ -19,6 +19,6 @@ export function podTrouble(pod: Pod): string | undefined {
 }
 
 /** The end of a container's log, as the kubelet keeps it in the termination message. */
-export function lastLines(text: string | undefined, count = 5): string {
+function lastLines(text: string | undefined, count = 5): string {
   return (text ?? '').trimEnd().split('\n').slice(-count).join('\n').slice(-1000);
 }

@@ -1,9 +1,12 @@
 import { ENVIRONMENT, environmentSchema, type Environment } from '../../crds/environment.ts';
 import { environmentUrl } from '../../crds/names.ts';
+import { pendingRequests } from '../../crds/requests.ts';
+import { isInvalid } from '../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { Stalled } from '../errors.ts';
+import { SourceUnreachableError } from '../source/errors.ts';
 import { addFinalizer, removeFinalizer } from '../finalizer.ts';
 import type { RepositoryAccess } from '../repository/access.ts';
 import { decideActivation } from './activation.ts';
@@ -40,6 +43,8 @@ export interface EnvironmentParts {
 /** A later expiry is looked at again on the way: Node's timers end at 2^31 ms. */
 const longestWaitMs = 24 * 3600 * 1000;
 const removalRecheckMs = 10_000;
+/** What is still to be decided is decided next. */
+const soonMs = 1;
 
 /** Makes the cluster as an Environment wants it, from whatever is there (docs/environments.md). */
 export class EnvironmentReconciler {
@@ -52,15 +57,12 @@ export class EnvironmentReconciler {
   async reconcile(key: string): Promise<ReconcileResult> {
     const found = this.#parts.environments.get(key);
     if (!found) return {};
-    const scope = new EnvironmentScope(parseEnvironment(found), this.#parts.settings, this.#parts.now);
+    const { environment, problem } = parseEnvironment(found);
+    const scope = new EnvironmentScope(environment, this.#parts.settings, this.#parts.now);
     if (found.metadata.deletionTimestamp) return this.#finalize(scope);
-    let failure: unknown;
-    try {
-      await this.#bring(scope);
-    } catch (error) {
-      failure = error;
-    }
+    const failure = problem ?? (await this.#bring(scope).catch(userMustAct));
     await this.#writeStatus(scope, failure);
+    await this.#cleanUpBuilds(scope);
     const requeueAfterMs = scope.nextLookMs(longestWaitMs);
     // What is stalled until the user acts still has its expiry.
     if (failure instanceof Stalled && requeueAfterMs !== undefined) return { requeueAfterMs };
@@ -69,7 +71,7 @@ export class EnvironmentReconciler {
   }
 
   async #bring(scope: EnvironmentScope): Promise<void> {
-    const { contents, repositories } = this.#parts;
+    const { contents } = this.#parts;
     await addFinalizer(this.#parts.client, ENVIRONMENT, scope.environment);
     if (await this.#decide(scope)) return;
     if (!scope.isActive) {
@@ -77,7 +79,6 @@ export class EnvironmentReconciler {
       return;
     }
     await contents.ensure(scope);
-    scope.access = await repositories.access(scope.repository);
     await this.#setUp(scope);
     await this.#startPendingBuild(scope);
     await this.#runBuild(scope);
@@ -89,6 +90,7 @@ export class EnvironmentReconciler {
     const { removal, settings } = this.#parts;
     const { spec, metadata } = scope.environment;
     const decision = decideActivation({
+      isPresent: scope.isPresent,
       spec,
       annotations: metadata.annotations,
       status: scope.status,
@@ -97,6 +99,7 @@ export class EnvironmentReconciler {
     if (decision.ended && (await removal.removeObjectIfShared(scope.environment))) return true;
     const { activation, ttl, expiresAt, handledRequests, began } = decision;
     if (began) scope.forgetContents();
+    if (pendingRequests(metadata.annotations, handledRequests).length > 0) scope.lookAgainIn(soonMs);
     const webURL = environmentUrl(settings.environmentsUrl, scope.id);
     // Told at once when something was decided; otherwise a write here would only be taken back by the one at the end.
     if (scope.take({ activation, ttl, expiresAt, handledRequests, webURL })) await this.#writeStatus(scope);
@@ -117,12 +120,16 @@ export class EnvironmentReconciler {
     if (scope.status.commit !== undefined) return;
     const earlier = scope.earlierRefusal('Created');
     if (earlier && !scope.isBuildPending) throw new Stalled(earlier.reason, earlier.message);
+    await this.#lookUpRepository(scope);
     try {
       const version = await planner.plan(scope.planRequest());
-      await workloads.setUp(this.#workloadInput(scope, version, this.#tags(scope, version)));
+      const input = this.#workloadInput(scope, version, this.#tags(scope, version));
+      await workloads.setUp(input);
+      scope.notRunning(input);
       scope.planned(version);
       await this.#writeStatus(scope);
-    } catch (error) {
+    } catch (cause) {
+      const error = userMustAct(cause);
       if (!(error instanceof Stalled)) throw error;
       scope.report('Created', 'False', error.reason, error.message);
       if (scope.isBuildPending) {
@@ -135,12 +142,13 @@ export class EnvironmentReconciler {
 
   /** A build asked for while one runs joins it, or takes its place when the ref has moved since. */
   async #startPendingBuild(scope: EnvironmentScope): Promise<void> {
-    const { builds, planner } = this.#parts;
+    const { builds } = this.#parts;
     if (!scope.isBuildPending) return;
+    await this.#lookUpRepository(scope);
     const running = builds.running(scope);
     if (running) {
-      const commit = await planner.newestCommit(scope.planRequest());
-      if (running.commit === undefined || running.commit === commit) {
+      const commit = await this.#newestCommit(scope);
+      if (commit === undefined || running.commit === undefined || running.commit === commit) {
         builds.join(scope);
         return;
       }
@@ -150,10 +158,26 @@ export class EnvironmentReconciler {
     await this.#writeStatus(scope);
   }
 
+  /** Undefined where the Git host does not say: a running build must not wait for that. */
+  async #newestCommit(scope: EnvironmentScope): Promise<string | undefined> {
+    try {
+      return await this.#parts.planner.newestCommit(scope.planRequest());
+    } catch (error) {
+      if (error instanceof Stalled || error instanceof SourceUnreachableError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Where the code is and how it is read; asked for only where it is needed. */
+  async #lookUpRepository(scope: EnvironmentScope): Promise<void> {
+    scope.access ??= await this.#parts.repositories.access(scope.repository);
+  }
+
   async #runBuild(scope: EnvironmentScope): Promise<void> {
     const { builds, versions, workloads } = this.#parts;
     if (!builds.running(scope)) return;
     try {
+      if (!builds.images(scope)) await this.#lookUpRepository(scope);
       const version = await this.#versionToBuild(scope);
       if (!builds.images(scope)) {
         if (!(await builds.buildImages(scope, version))) return;
@@ -169,7 +193,8 @@ export class EnvironmentReconciler {
       await workloads.prune(input);
       await versions.removeOthers(scope.place(), version.commit);
       await builds.finish(scope, 'succeeded', `all ${progress.services.length} services run`);
-    } catch (error) {
+    } catch (cause) {
+      const error = userMustAct(cause);
       if (!(error instanceof Stalled)) throw error;
       await builds.finish(scope, 'failed', error.message, error.reason);
     }
@@ -197,15 +222,28 @@ export class EnvironmentReconciler {
     if (!version) return;
     if (deployed) {
       const images = new Map(deployed.images?.map(({ service, image }) => [service, image]));
-      scope.rolledOut(await workloads.rollOut(this.#workloadInput(scope, version, images)));
+      const input = this.#workloadInput(scope, version, images);
+      scope.rolledOut(await workloads.rollOut(input));
+      await workloads.prune(input);
     } else {
-      await workloads.setUp(this.#workloadInput(scope, version, this.#tags(scope, version)));
+      const input = this.#workloadInput(scope, version, this.#tags(scope, version));
+      await workloads.setUp(input);
+      await workloads.prune(input);
+      scope.notRunning(input);
     }
+  }
+
+  /** Jobs of builds that are over end, and their credentials go; told by the Jobs that are there, whoever left them. */
+  async #cleanUpBuilds(scope: EnvironmentScope): Promise<void> {
+    if (scope.isPresent) await this.#parts.builds.cleanUp(scope);
   }
 
   async #finalize(scope: EnvironmentScope): Promise<ReconcileResult> {
     const { builds, contents, client } = this.#parts;
-    await builds.finish(scope, 'cancelled', 'the environment was deleted');
+    if (builds.running(scope)) {
+      await builds.finish(scope, 'cancelled', 'the environment was deleted');
+      await this.#writeStatus(scope);
+    }
     if (!(await contents.remove(scope))) return { requeueAfterMs: removalRecheckMs };
     await removeFinalizer(client, ENVIRONMENT, scope.environment);
     return {};
@@ -238,12 +276,17 @@ export class EnvironmentReconciler {
   }
 }
 
-function parseEnvironment(object: Environment): Environment {
+/** An object that does not fit its schema is told so, and can still be deleted. */
+function parseEnvironment(object: Environment): { environment: Environment; problem?: Stalled } {
   const parsed = environmentSchema.safeParse(object);
-  if (!parsed.success)
-    throw new Stalled(
-      'Invalid',
-      parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '),
-    );
-  return { ...parsed.data, apiVersion: object.apiVersion, kind: object.kind };
+  const { apiVersion, kind } = object;
+  if (parsed.success) return { environment: { ...parsed.data, apiVersion, kind } };
+  const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  return { environment: structuredClone(object), problem: new Stalled('Invalid', faults) };
+}
+
+/** What the API server refuses for good, only somebody's change can mend. */
+function userMustAct(error: unknown): unknown {
+  if (!isInvalid(error)) return error;
+  return new Stalled('Refused', `Kubernetes refuses it: ${error.statusMessage}`, { cause: error });
 }

@@ -11,6 +11,7 @@ import type { SummaryInput } from './summary.ts';
 import type { Version } from './version.ts';
 import type { VersionPlace } from './version-store.ts';
 import type { RolloutProgress } from './workload-set.ts';
+import type { WorkloadInput } from './workloads.ts';
 
 /** The conditions of an Environment: what `kubectl describe` and the API tell of it. */
 export type EnvironmentCondition = 'Ready' | 'Reconciling' | 'Stalled' | 'Created' | 'Built' | 'Available';
@@ -33,6 +34,8 @@ export class EnvironmentScope {
   /** Set once the namespace is known to be there and fenced. */
   namespaceUid: string | undefined;
   access: SourceAccess | undefined;
+  /** Until when the services are waited for. */
+  givesUpAt: Date | undefined;
   /** The commit that was planned during this very reconcile. */
   commitJustPlanned: string | undefined;
   #progress: RolloutProgress | undefined;
@@ -86,6 +89,9 @@ export class EnvironmentScope {
 
   /** The namespace was found, or made, and is fenced. */
   entered(namespaceUid: string | undefined): void {
+    const former = this.status.namespaceUID;
+    if (former !== undefined && former !== namespaceUid) this.#lostContents();
+    this.status.namespaceUID = namespaceUid;
     this.namespaceUid = namespaceUid;
     this.isPresent = true;
   }
@@ -95,6 +101,13 @@ export class EnvironmentScope {
     const before = JSON.stringify(this.status);
     Object.assign(this.status, fields);
     return JSON.stringify(this.status) !== before;
+  }
+
+  /** Somebody deleted the namespace: what ran there is built again. */
+  #lostContents(): void {
+    const { activation, deployed } = this.status;
+    this.forgetContents();
+    if (activation && deployed) this.status.activation = { ...activation, buildPending: true };
   }
 
   place(): VersionPlace {
@@ -126,11 +139,22 @@ export class EnvironmentScope {
     else this.report('Available', 'False', 'Waiting', `waiting for ${progress.waitingFor.join('; ')}`);
   }
 
+  /** The services are set up and none of them runs. */
+  notRunning({ serviceFile, images }: WorkloadInput): void {
+    this.status.services = serviceFile.services.map(({ name, image }) => ({
+      name,
+      image: images.get(name) ?? image,
+      ready: false,
+    }));
+    this.drop('Available');
+  }
+
   /** Nothing of what was there is there any more; the record of the last build stays. */
   forgetContents(): void {
     delete this.status.commit;
     delete this.status.deployed;
     delete this.status.services;
+    delete this.status.namespaceUID;
     this.drop('Created', 'Built', 'Available');
   }
 
@@ -153,6 +177,7 @@ export class EnvironmentScope {
       build: this.#buildOfTheseContents(),
       available: this.#progress?.done,
       waitingFor: this.#progress?.waitingFor ?? [],
+      givesUpAt: this.givesUpAt,
       error,
     };
   }

@@ -9,12 +9,14 @@ const base: SummaryInput = {
   build: undefined,
   available: true,
   waitingFor: [],
+  givesUpAt: undefined,
   error: undefined,
 };
 const startedAt = '2026-01-01T00:00:00Z';
 
 const cases: [Partial<SummaryInput>, string, 'Ready' | 'Reconciling' | 'Stalled'][] = [
   [{}, 'Built', 'Ready'],
+  [{ available: undefined }, 'ServicesUnavailable', 'Reconciling'],
   [{ state: 'created', available: undefined }, 'Created', 'Ready'],
   [{ state: 'empty', wanted: false }, 'Empty', 'Ready'],
   [{ state: 'built', wanted: false }, 'RemovingContents', 'Reconciling'],

@@ -11,6 +11,8 @@ export interface SummaryInput {
   available: boolean | undefined;
   /** What still has to happen, for people; empty when nothing. */
   waitingFor: readonly string[];
+  /** Until when it is waited for. */
+  givesUpAt: Date | undefined;
   /** What the reconcile ended with, if it did not end well. */
   error: unknown;
 }
@@ -24,7 +26,8 @@ export function summarize(input: SummaryInput): ConditionReport[] {
     return reconciling('RemovingContents', 'the contents are being removed');
   }
   if (build?.result === 'running') {
-    const waiting = input.waitingFor.length > 0 ? `; waiting for ${input.waitingFor.join('; ')}` : '';
+    const until = input.givesUpAt ? ` until ${input.givesUpAt.toISOString().replace(/\.\d+Z$/, 'Z')}` : '';
+    const waiting = input.waitingFor.length > 0 ? `; waiting${until} for ${input.waitingFor.join('; ')}` : '';
     return reconciling('Building', `build ${build.number} is under way${waiting}`);
   }
   if (state === 'empty') return reconciling('Creating', 'the contents are being set up');
@@ -32,6 +35,7 @@ export function summarize(input: SummaryInput): ConditionReport[] {
   if (build?.result === 'failed') return stalled('BuildFailed', build.message ?? 'the build failed');
   if (input.available === false)
     return reconciling('ServicesUnavailable', `waiting for ${input.waitingFor.join('; ')}`);
-  if (state === 'built') return ready('Built', 'every service runs');
+  if (state === 'built' && input.available === true) return ready('Built', 'every service runs');
+  if (state === 'built') return reconciling('ServicesUnavailable', 'the services are being looked at');
   return ready('Created', 'the services are set up; a build makes them run');
 }

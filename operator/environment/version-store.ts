@@ -28,9 +28,11 @@ export class VersionStore {
     if (remembered) return remembered;
     const stored = await this.#client.find(ConfigMap, { namespace: place.namespace, name: objectName(commit) });
     if (!stored) return undefined;
-    const version = versionSchema.parse(JSON.parse(stored.data?.[dataKey] ?? '{}'));
-    this.#remember(place, version);
-    return version;
+    // What an older Coppice has written may not fit: then the commit is planned anew.
+    const version = versionSchema.safeParse(JSON.parse(stored.data?.[dataKey] ?? '{}'));
+    if (!version.success) return undefined;
+    this.#remember(place, version.data);
+    return version.data;
   }
 
   async save(place: VersionPlace, version: Version): Promise<Version> {

@@ -20,12 +20,14 @@ export function groupNamespaceObject(group: Group): Namespace {
   };
 }
 
+export const MEMBERS_BINDING = 'members';
+
 /** Lets the members, whom the cluster knows by their e-mail addresses, look at what is theirs. */
 export function memberBinding(group: Group, memberRole: string): RoleBinding {
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'RoleBinding',
-    metadata: { name: 'members', namespace: groupNamespace(group.metadata.name), labels: labels(group) },
+    metadata: { name: MEMBERS_BINDING, namespace: groupNamespace(group.metadata.name), labels: labels(group) },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: memberRole },
     subjects: group.spec.members.map((email) => ({
       apiGroup: 'rbac.authorization.k8s.io',

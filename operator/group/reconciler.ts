@@ -11,10 +11,10 @@ import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { Namespace, RoleBinding } from '../../kubernetes/resource-type.ts';
 import { afterError, ready } from '../conditions.ts';
-import { Stalled, Waiting } from '../errors.ts';
+import { Waiting } from '../errors.ts';
 import { addFinalizer, removeFinalizer } from '../finalizer.ts';
 import type { StatusWriter } from '../status-writer.ts';
-import { groupNamespaceObject, memberBinding } from './objects.ts';
+import { groupNamespaceObject, memberBinding, MEMBERS_BINDING } from './objects.ts';
 
 export interface GroupParts {
   client: ClusterClient;
@@ -28,6 +28,8 @@ export interface GroupParts {
 }
 
 const recheckMs = 10_000;
+/** Namespaces of others are not watched. */
+const takenRecheckMs = 30_000;
 
 /** Keeps a Group's namespace, which holds its Repositories and Environments, and lets its members look into it. */
 export class GroupReconciler {
@@ -62,9 +64,10 @@ export class GroupReconciler {
       throw new Waiting('NamespaceTerminating', `the namespace ${name} is still being removed`, recheckMs);
     }
     if (isOwn(namespace, group) || isOffered(namespace, group)) return;
-    throw new Stalled(
+    throw new Waiting(
       'NamespaceTaken',
       `the namespace ${name} exists and is not this group's: label it ${LABELS.group}=${group.metadata.name} to let the group have it`,
+      takenRecheckMs,
     );
   }
 
@@ -112,6 +115,7 @@ export class GroupReconciler {
       await this.#delete(() => client.delete(Namespace, { name: namespace }, { uid: found.metadata.uid }));
       return { requeueAfterMs: recheckMs };
     }
+    if (found) await this.#delete(() => client.delete(RoleBinding, { namespace, name: MEMBERS_BINDING }));
     await removeFinalizer(client, GROUP, group);
     return {};
   }

@@ -1,4 +1,4 @@
-import { mergeConditions, type ConditionReport } from '../../crds/conditions.ts';
+import { findCondition, mergeConditions, type ConditionReport } from '../../crds/conditions.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { REPOSITORY, repositorySchema, type Repository } from '../../crds/repository.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
@@ -23,6 +23,7 @@ export interface RepositoryParts {
 }
 
 const removalRecheckMs = 10_000;
+const refusalRecheckMs = 5 * 60_000;
 
 /** Finds out whether a Repository can be read, and takes its Environments with it when it goes. */
 export class RepositoryReconciler {
@@ -38,11 +39,13 @@ export class RepositoryReconciler {
     const repository: Repository = { ...repositorySchema.parse(found), apiVersion: found.apiVersion, kind: found.kind };
     if (found.metadata.deletionTimestamp) return this.#finalize(repository);
     await addFinalizer(this.#parts.client, REPOSITORY, repository);
-    if (isSettled(repository)) return {};
+    if (isKnownReadable(repository)) return {};
     try {
       await this.#check(repository);
     } catch (error) {
       await this.#report(repository, afterError(error));
+      // Credentials, the host or the administrator's settings may be mended without a change of the Repository.
+      if (error instanceof Stalled) return { requeueAfterMs: refusalRecheckMs };
       throw error;
     }
     await this.#report(repository, ready('Readable', 'the Git repository answers and can be read'));
@@ -78,12 +81,7 @@ export class RepositoryReconciler {
   }
 }
 
-/** What was found out about this generation stands; a failure that may pass is asked for again. */
-function isSettled(repository: Repository): boolean {
-  const { generation } = repository.metadata;
-  const conditions = repository.status?.conditions ?? [];
-  return conditions.some(
-    ({ type, status, observedGeneration }) =>
-      (type === 'Ready' || type === 'Stalled') && status === 'True' && observedGeneration === generation,
-  );
+function isKnownReadable({ metadata, status }: Repository): boolean {
+  const condition = findCondition(status?.conditions, 'Ready');
+  return condition?.status === 'True' && condition.observedGeneration === metadata.generation;
 }

@@ -67,6 +67,7 @@ export async function pinOrigin(
   isAllowed: (address: string) => boolean,
   resolve: Lookup = systemLookup,
 ): Promise<PinnedOrigin> {
+  if (!URL.canParse(origin)) throw new SourceRefusedError('Refused', 'the origin is not a valid URL');
   const hostname = new URL(origin).hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(hostname) ? [{ address: hostname }] : await resolveHost(hostname, resolve);
   const [first] = addresses;

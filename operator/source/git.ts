@@ -83,16 +83,15 @@ const refusals: [RegExp, SourceRefusedError['reason'], string][] = [
 ];
 
 /** What git's own words mean for the user. Its output never holds credentials: they are in a file. */
-export function sourceError(stderr: string, cause: Error & { killed?: boolean | undefined }): Error {
+export function sourceError(stderr: string, cause: Error & { killed?: boolean | undefined; code?: unknown }): Error {
+  if (cause.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
+    return new SourceRefusedError('Refused', 'the repository has more files than Coppice reads', { cause });
+  }
   if (cause.killed) return new SourceUnreachableError('the Git host did not answer in time', { cause });
   for (const [pattern, reason, message] of refusals) {
     if (pattern.test(stderr)) return new SourceRefusedError(reason, message, { cause });
   }
-  const last =
-    stderr
-      .trim()
-      .split('\n')
-      .at(-1)
-      ?.replace(/^(fatal|error): /, '') ?? '';
+  // Without curl's measured time: the same trouble must read the same, or its condition would change at every try.
+  const last = (stderr.trim().split('\n').at(-1) ?? '').replace(/^(fatal|error): /, '').replace(/ after \d+ ms/, '');
   return new SourceUnreachableError(`the Git host did not answer: ${last || cause.message}`, { cause });
 }

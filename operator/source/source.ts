@@ -59,7 +59,10 @@ export class Source {
     );
     const commit = commits.get(`${name}^{}`) ?? commits.get(name);
     if (commit === undefined) {
-      throw new SourceRefusedError('RefNotFound', `the ${ref.type} ${ref.name} is not in the repository`);
+      throw new SourceRefusedError(
+        'RefNotFound',
+        `the ${ref.type} ${ref.name} is not in the repository: push it, then ask for a build`,
+      );
     }
     return commit;
   }

@@ -26,7 +26,9 @@ export interface RequestOptions {
 
 /** One HTTP request, `*.localhost` names included; rejects when no answer comes in time. */
 export function send(url: string, options: RequestOptions = {}): Promise<Answer> {
-  const { method = 'GET', headers = {}, body, timeoutMs = 30_000 } = options;
+  const { method = 'GET', body, timeoutMs = 30_000 } = options;
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const headers = { ...length, ...options.headers };
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers, lookup: localhostLookup, timeout: timeoutMs }, (response) => {
       let text = '';

@@ -16,7 +16,7 @@ test('a branch that is not there is told in the conditions and the log', async (
   const environment = await harness.stalled(id);
   expect(conditionOf(environment, 'Stalled')).toMatchObject({
     reason: 'RefNotFound',
-    message: 'the branch nowhere is not in the repository',
+    message: 'the branch nowhere is not in the repository: push it, then ask for a build',
   });
   const end = { result: 'failed', message: expect.stringContaining('nowhere') };
   expect(await harness.endOfLog(id)).toMatchObject({ end });
