@@ -7,7 +7,9 @@ import { objectSchema } from './metadata.ts';
 export const originSchema = z
   .string()
   .max(2048)
-  .regex(/^https?:\/\/[^\s@/]+\/[^\s@]*$/, { error: 'must be an http:// or https:// URL without credentials' })
+  .regex(/^https?:\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?\/[^\s@]*$/, {
+    error: 'must be an http:// or https:// URL without credentials',
+  })
   .refine((origin) => URL.canParse(origin), { error: 'is not a valid URL' })
   .meta({ 'x-kubernetes-validations': [{ rule: 'isURL(self)', message: 'is not a valid URL' }] });
 

@@ -53,6 +53,7 @@ function completeParts(given: Given): OperatorParts {
     source: new Source({
       scratch: tmpdir(),
       isAddressAllowed: addressGuard(config.sources.allowedCidrs),
+      ports: config.sources.ports,
       timeoutMs: config.sources.timeoutSeconds * 1000,
     }),
     access: new RepositoryAccess(client, caches.repositories),

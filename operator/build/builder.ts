@@ -149,6 +149,7 @@ export class Builder {
       ref: fullRefName(ref),
       commit,
       images,
+      cacheNamespace: `${repository.group}/${repository.name}`,
       settings,
     });
     try {

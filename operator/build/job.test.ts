@@ -16,11 +16,12 @@ const input: BuildJobInput = {
         context: 'web',
         dockerfile: 'docker/Dockerfile',
         target: 'production',
-        args: { VERSION: '1 2', EMPTY: '' },
+        args: { VERSION: '1 2', EMPTY: '', PATHS: '$(DOCKER_CONFIG) $$' },
       },
       reference: 'registry/g/r/web:t1',
     },
   ],
+  cacheNamespace: 'g/r',
   settings: {
     cloneImage: 'coppice:1',
     buildctlImage: 'buildkit:1',
@@ -75,6 +76,8 @@ test('buildctl gets the paths in the workspace, each argument as one word', () =
       '--opt=target=production',
       '--opt=build-arg:VERSION=1 2',
       '--opt=build-arg:EMPTY=',
+      '--opt=build-arg:PATHS=$$(DOCKER_CONFIG) $$$$',
+      '--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=g/r',
       '--output=type=image,name=registry/g/r/web:t1,push=true,registry.insecure=true',
     ]),
   );

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { Job } from '../../kubernetes/resource-type.ts';
+import { literal } from '../literal.ts';
 import type { PlannedImage } from './plan.ts';
 
 /** What every build Job of this installation shares. */
@@ -26,6 +27,8 @@ export interface BuildJobInput {
   commit: string;
   /** What is not in the registry yet; at least one. */
   images: { image: PlannedImage; reference: string }[];
+  /** Cache mounts of builds are shared within this, and with nothing else. */
+  cacheNamespace: string;
   settings: BuilderSettings;
 }
 
@@ -73,7 +76,7 @@ export function buildJob(input: BuildJobInput): Job {
             seccompProfile: { type: 'RuntimeDefault' },
           },
           initContainers: [cloneContainer(input)],
-          containers: input.images.map(({ image, reference }) => buildctlContainer(image, reference, input.settings)),
+          containers: input.images.map(({ image, reference }) => buildctlContainer(image, reference, input)),
           volumes: [
             { name: 'workspace', emptyDir: { sizeLimit: '4Gi' } },
             { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },
@@ -101,8 +104,8 @@ function cloneContainer({ origin, ref, commit, settings }: BuildJobInput): Conta
     image: settings.cloneImage,
     command: ['/bin/sh', '/app/operator/build/clone.sh'],
     env: [
-      { name: 'ORIGIN', value: origin },
-      { name: 'REF', value: ref },
+      { name: 'ORIGIN', value: literal(origin) },
+      { name: 'REF', value: literal(ref) },
       { name: 'COMMIT', value: commit },
       { name: 'WORKSPACE', value: `${workspace}/source` },
       { name: 'GIT_CONFIG_GLOBAL', value: `${credentials}/gitconfig` },
@@ -118,7 +121,11 @@ function cloneContainer({ origin, ref, commit, settings }: BuildJobInput): Conta
   };
 }
 
-function buildctlContainer(image: PlannedImage, reference: string, settings: BuilderSettings): Container {
+function buildctlContainer(
+  image: PlannedImage,
+  reference: string,
+  { settings, cacheNamespace }: BuildJobInput,
+): Container {
   const path = (relative: string) => posix.join(workspace, 'source', relative);
   return {
     name: buildContainerName(image.service),
@@ -137,9 +144,12 @@ function buildctlContainer(image: PlannedImage, reference: string, settings: Bui
       `--opt=filename=${posix.basename(image.dockerfile)}`,
       ...(image.target === undefined ? [] : [`--opt=target=${image.target}`]),
       ...Object.entries(image.args).map(([name, value]) => `--opt=build-arg:${name}=${value}`),
+      // Cache mounts are shared by their ids: each repository has a namespace of its own for them. After the service
+      // file's arguments, so that none of those takes its place.
+      `--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=${cacheNamespace}`,
       `--source-policy-file=${credentials}/source-policy.json`,
       `--output=type=image,name=${reference},push=true,registry.insecure=${settings.registryInsecure}`,
-    ],
+    ].map(literal),
     env: [
       { name: 'DOCKER_CONFIG', value: credentials },
       { name: 'HOME', value: '/tmp' },

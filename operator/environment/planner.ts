@@ -100,7 +100,7 @@ async function readVersion(snapshot: SourceSnapshot, registry: string): Promise<
     found.kind === 'dockerfile' ? serviceFileOfDockerfile(text) : parseServiceFile(text);
   const inFile = (problem: (typeof errors)[number]) => formatProblem(found.name, problem);
   if (!serviceFile) throw new Stalled('ServiceFileInvalid', errors.map(inFile).join('\n'));
-  refuseOwnRegistry(serviceFile, registry);
+  refuseForbiddenImages(serviceFile, registry);
   return version(snapshot, serviceFile, warnings.map(inFile));
 }
 
@@ -110,13 +110,15 @@ function version(snapshot: SourceSnapshot, serviceFile: ServiceFile, warnings: s
   return { commit: snapshot.commit, serviceFile, images, warnings };
 }
 
-/** The nodes may pull everything from Coppice's registry: by name a service would get another group's images. */
-function refuseOwnRegistry(serviceFile: ServiceFile, registry: string): void {
-  const taken = serviceFile.services.find(({ image }) => image?.toLowerCase().startsWith(`${registry.toLowerCase()}/`));
-  if (taken) {
-    throw new Stalled(
-      'ServiceFileInvalid',
-      `services.${taken.name}.image: ${taken.image ?? ''} is in Coppice's own registry, whose images can only be built`,
-    );
+/**
+ * The nodes hold and may pull every group's images: a service may take none of those, neither by Coppice's registry nor
+ * by the bare digest of what a node has.
+ */
+function refuseForbiddenImages(serviceFile: ServiceFile, registry: string): void {
+  for (const { name, image = '' } of serviceFile.services) {
+    const isOwn = image.toLowerCase().startsWith(`${registry.toLowerCase()}/`);
+    if (!isOwn && !/^sha256(:|@|$)/i.test(image)) continue;
+    const why = isOwn ? "is in Coppice's own registry, whose images can only be built" : 'names no repository';
+    throw new Stalled('ServiceFileInvalid', `services.${name}.image: ${image} ${why}`);
   }
 }

@@ -34,11 +34,11 @@ describe('deployment', () => {
   });
 
   test('entrypoint and command are command and args, and nothing is expanded', () => {
-    const service = { ...plain, entrypoint: ['/run'], command: ['$(HOME)'], environment: { A: '$(B) $C' } };
+    const service = { ...plain, entrypoint: ['/run'], command: ['$(HOME)'], environment: { A: '$(B) $C $$' } };
     expect(containerOf(service)).toMatchObject({
       command: ['/run'],
       args: ['$$(HOME)'],
-      env: [{ name: 'A', value: '$$(B) $C' }],
+      env: [{ name: 'A', value: '$$(B) $$C $$$$' }],
     });
   });
 

@@ -1,5 +1,6 @@
 import { LABELS } from '../../crds/labels.ts';
 import type { Deployment, Ingress, Service as KubernetesService } from '../../kubernetes/resource-type.ts';
+import { literal } from '../literal.ts';
 import type { Healthcheck, PublicRoute, Service, ServiceFile } from '../service-file/schema.ts';
 
 export interface WorkloadInput {
@@ -62,19 +63,14 @@ function container(input: WorkloadInput, service: Service) {
   return {
     name: service.name,
     image: input.images.get(service.name) ?? service.image ?? '',
-    ...(service.entrypoint && { command: service.entrypoint.map(escapeExpansion) }),
-    ...(service.command && { args: service.command.map(escapeExpansion) }),
-    env: Object.entries(service.environment).map(([name, value]) => ({ name, value: escapeExpansion(value) })),
+    ...(service.entrypoint && { command: service.entrypoint.map(literal) }),
+    ...(service.command && { args: service.command.map(literal) }),
+    env: Object.entries(service.environment).map(([name, value]) => ({ name, value: literal(value) })),
     ports: service.ports.map((port) => ({ containerPort: port, protocol: 'TCP' })),
     ...probes(service.healthcheck, publicPort),
     securityContext: { allowPrivilegeEscalation: false },
     terminationMessagePolicy: 'FallbackToLogsOnError',
   };
-}
-
-/** Kubernetes would expand `$(NAME)` in commands and environment values; Compose leaves it as it is. */
-function escapeExpansion(value: string): string {
-  return value.replaceAll('$(', '$$$$(');
 }
 
 /**

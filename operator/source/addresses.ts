@@ -19,6 +19,9 @@ const specialRanges = [
   '224.0.0.0/4',
   '240.0.0.0/4',
   '::/127',
+  '2001::/32',
+  '2002::/16',
+  '64:ff9b:1::/48',
   '64:ff9b::/96',
   'fc00::/7',
   'fe80::/10',
@@ -61,18 +64,31 @@ export type Lookup = (hostname: string) => Promise<{ address: string }[]>;
 
 const systemLookup: Lookup = (hostname) => lookup(hostname, { all: true });
 
+export interface OriginRules {
+  isAddressAllowed: (address: string) => boolean;
+  /** TCP ports that an origin may name. */
+  ports: readonly number[];
+}
+
 /** Resolves the origin's host once and refuses it when it leads to a forbidden address. */
 export async function pinOrigin(
   origin: string,
-  isAllowed: (address: string) => boolean,
+  { isAddressAllowed, ports }: OriginRules,
   resolve: Lookup = systemLookup,
 ): Promise<PinnedOrigin> {
   if (!URL.canParse(origin)) throw new SourceRefusedError('Refused', 'the origin is not a valid URL');
+  const port = portOf(new URL(origin));
+  if (!ports.includes(port)) {
+    throw new SourceRefusedError(
+      'AddressRefused',
+      `the port ${port} is none that Coppice connects to; an administrator can allow it (chart value sources.ports)`,
+    );
+  }
   const hostname = new URL(origin).hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(hostname) ? [{ address: hostname }] : await resolveHost(hostname, resolve);
   const [first] = addresses;
   if (first === undefined) throw new SourceUnreachableError(`the host ${hostname} has no address`);
-  if (!addresses.every(({ address }) => isAllowed(address))) {
+  if (!addresses.every(({ address }) => isAddressAllowed(address))) {
     throw new SourceRefusedError(
       'AddressRefused',
       `the host ${hostname} is at a private or reserved address, which Coppice does not connect to; ` +
@@ -80,6 +96,11 @@ export async function pinOrigin(
     );
   }
   return { origin, address: first.address };
+}
+
+/** The URL's port, also where it is the scheme's own. */
+export function portOf({ port, protocol }: URL): number {
+  return port === '' ? ({ 'http:': 80, 'https:': 443 }[protocol] ?? 0) : Number(port);
 }
 
 async function resolveHost(hostname: string, resolve: Lookup): Promise<{ address: string }[]> {

@@ -1,4 +1,4 @@
-import type { PinnedOrigin } from './addresses.ts';
+import { portOf, type PinnedOrigin } from './addresses.ts';
 
 export interface GitCredentials {
   username: string;
@@ -15,7 +15,7 @@ function quoted(value: string): string {
  */
 export function gitConfig(pinned: PinnedOrigin, credentials: GitCredentials | undefined): string {
   const url = new URL(pinned.origin);
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const port = portOf(url);
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const address = pinned.address.includes(':') ? `[${pinned.address}]` : pinned.address;
   const lines = [
@@ -31,6 +31,10 @@ export function gitConfig(pinned: PinnedOrigin, credentials: GitCredentials | un
     '[core]',
     '\tsymlinks = true',
     '\thooksPath = /dev/null',
+    // A large file is written as it comes, and not held in memory.
+    '\tbigFileThreshold = 1m',
+    '[pack]',
+    '\tthreads = 1',
     '[filter "lfs"]',
     '\tsmudge =',
     '\trequired = false',

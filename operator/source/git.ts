@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SourceRefusedError, SourceUnreachableError } from './errors.ts';
+import { Slots } from './slots.ts';
 
 export interface GitRunner {
   /** Runs git with these arguments in a folder of its own; rejects with a typed source error. */
@@ -33,24 +34,70 @@ export async function withGit<T>(options: GitOptions, use: (git: GitRunner) => P
       GIT_ALLOW_PROTOCOL: 'http:https',
       ...inherited(['SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO']),
     };
-    return await use({
-      run: (args) =>
-        new Promise((resolve, reject) => {
-          const settings = {
-            cwd: folder,
-            env,
-            timeout: options.timeoutMs,
-            killSignal: 'SIGKILL' as const,
-            maxBuffer: options.maxOutputBytes ?? 16 * 1024 * 1024,
-          };
-          execFile('git', args, settings, (error, stdout, stderr) => {
-            if (error) reject(sourceError(stderr, error));
-            else resolve(stdout);
-          });
-        }),
-    });
+    const limits: GitLimits = {
+      timeoutMs: options.timeoutMs,
+      maxOutputBytes: options.maxOutputBytes ?? 16 * 1024 * 1024,
+    };
+    return await use({ run: (args) => slots.run(() => runGit(args, folder, env, limits)) });
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** So many run at once: each may take what `prlimit` lets it, and they share the operator's memory. */
+const slots = new Slots(3);
+
+interface GitLimits {
+  timeoutMs: number;
+  maxOutputBytes: number;
+}
+
+/** Address space, size of one file, and processor seconds of one process: a hostile server must not feed it at will. */
+const processLimits = ['--as=268435456', '--fsize=268435456', '--cpu=30'];
+
+/**
+ * Runs git in a process group of its own, which ends as a whole: git leaves the transfer to helpers that would outlive
+ * it.
+ */
+function runGit(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, limits: GitLimits): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('prlimit', [...processLimits, '--', 'git', ...args], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const stdout: Buffer[] = [];
+    let stderr = '';
+    let size = 0;
+    let why: GitFailure | undefined;
+    const end = (reason: GitFailure) => {
+      why ??= reason;
+      endGroup(child.pid);
+    };
+    const timer = setTimeout(() => end('late'), limits.timeoutMs);
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limits.maxOutputBytes) end('too much');
+      else stdout.push(chunk);
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(-8192)));
+    child.on('error', (error) => end({ error }));
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      endGroup(child.pid);
+      if (code === 0 && why === undefined) resolve(Buffer.concat(stdout).toString('utf8'));
+      else reject(sourceError(stderr, why ?? { error: new Error(`git ended with ${code ?? 'a signal'}`) }));
+    });
+  });
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
@@ -82,16 +129,22 @@ const refusals: [RegExp, SourceRefusedError['reason'], string][] = [
   ],
 ];
 
+/** Why a git did not end well: it took too long, said too much, or failed by itself. */
+type GitFailure = 'late' | 'too much' | { error: Error };
+
 /** What git's own words mean for the user. Its output never holds credentials: they are in a file. */
-export function sourceError(stderr: string, cause: Error & { killed?: boolean | undefined; code?: unknown }): Error {
-  if (cause.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
-    return new SourceRefusedError('Refused', 'the repository has more files than Coppice reads', { cause });
+export function sourceError(stderr: string, failure: GitFailure): Error {
+  if (failure === 'late') return new SourceUnreachableError('the Git host did not answer in time');
+  if (failure === 'too much') {
+    return new SourceRefusedError('Refused', 'the repository has more files than Coppice reads');
   }
-  if (cause.killed) return new SourceUnreachableError('the Git host did not answer in time', { cause });
+  const cause = failure.error;
   for (const [pattern, reason, message] of refusals) {
     if (pattern.test(stderr)) return new SourceRefusedError(reason, message, { cause });
   }
-  // Without curl's measured time: the same trouble must read the same, or its condition would change at every try.
-  const last = (stderr.trim().split('\n').at(-1) ?? '').replace(/^(fatal|error): /, '').replace(/ after \d+ ms/, '');
-  return new SourceUnreachableError(`the Git host did not answer: ${last || cause.message}`, { cause });
+  // git's own last word, without curl's measured time: the same trouble must read the same, or its condition would
+  // change at every try.
+  const words = stderr.split('\n').filter((line) => /^(fatal|error): /.test(line));
+  const last = (words.at(-1) ?? '').replace(/^(fatal|error): /, '').replace(/ after \d+ ms/, '');
+  return new SourceUnreachableError(`the Git host did not answer: ${last || 'git failed without a word'}`, { cause });
 }

@@ -21,6 +21,8 @@ export interface SourceSnapshot {
 export interface SourceOptions {
   scratch: string;
   isAddressAllowed: (address: string) => boolean;
+  /** TCP ports that an origin may name. */
+  ports: readonly number[];
   timeoutMs: number;
   lookup?: Lookup;
 }
@@ -88,7 +90,7 @@ export class Source {
   }
 
   #pin(access: SourceAccess): Promise<PinnedOrigin> {
-    return pinOrigin(access.origin, this.#options.isAddressAllowed, this.#options.lookup);
+    return pinOrigin(access.origin, this.#options, this.#options.lookup);
   }
 }
 

@@ -26,7 +26,7 @@ export async function installCoppice(cluster: Cluster, progress: Progress): Prom
     cluster,
     progress,
   );
-  const values = stringify(chartValues(cluster, image));
+  const values = stringify(chartValues(cluster, image, await gitServerNetworks(cluster)));
   const version = createHash('sha256')
     .update(values)
     .update(recipeHash([chart], []))
@@ -79,7 +79,14 @@ function systemObjects({ registry }: Cluster): string {
   return objects.map((object) => stringify(object)).join('---\n');
 }
 
-function chartValues({ registry, isMirror }: Cluster, image: string): object {
+/** The private networks that the sample's Git server is in: the Ingress controller's Service, where we know that. */
+async function gitServerNetworks({ kubectl, isKind }: Cluster): Promise<string[]> {
+  if (!isKind) return ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
+  const address = ['--namespace', 'traefik', 'get', 'service', 'traefik', '--output', 'jsonpath={.spec.clusterIP}'];
+  return [`${await kubectl(address)}/32`];
+}
+
+function chartValues({ registry, isMirror }: Cluster, image: string, allowedCidrs: string[]): object {
   const colon = image.lastIndexOf(':');
   return {
     image: { repository: image.slice(0, colon), tag: image.slice(colon + 1) },
@@ -91,8 +98,7 @@ function chartValues({ registry, isMirror }: Cluster, image: string): object {
     },
     environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 45 },
     ingress: { controllerNamespace: 'traefik' },
-    // The sample's Git server is in the cluster, behind its Ingress controller's Service.
-    sources: { allowedCidrs: ['10.96.0.0/16'], ports: [80, 443, 8080], timeoutSeconds: 10, deadlineSeconds: 15 },
+    sources: { allowedCidrs, ports: [80, 443, 8080], timeoutSeconds: 10, deadlineSeconds: 15 },
     registry: { address: registry.address, insecure: registry.insecure, credentialsSecret: 'registry-credentials' },
     builder: {
       image: images.buildkit,
