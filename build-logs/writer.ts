@@ -68,9 +68,14 @@ export class BuildLogWriter {
     return new BuildLogWriter(redis, keys, new LogState(await redis.hGetAll(keys.state)), options);
   }
 
-  /** How many lines of a source are in the log: so many are to be skipped when the source is read from its beginning. */
+  /**
+   * How many lines of a source are in the log: so many are to be skipped when the source is read from its beginning.
+   * The next append goes on from this answer, whatever another writer adds in between.
+   */
   linesWritten(source: string): number {
-    return this.#next.get(source) ?? this.#state.lines(source);
+    const next = this.#next.get(source) ?? this.#state.lines(source);
+    this.#next.set(source, next);
+    return next;
   }
 
   /**

@@ -204,8 +204,9 @@ describe('writers', () => {
       await BuildLogWriter.open(await server.connect(), logId),
     ];
     const write = async (writer: BuildLogWriter, step: number): Promise<void> => {
+      const written = writer.linesWritten('build-web');
       await writer.appendOnce('start', { service: '', stage: 'coppice', line: 'start' });
-      for (let line = 0; line < 3000; line += step)
+      for (let line = written; line < 3000; line += step)
         await writer.append('build-web', log(line, Math.min(line + step, 3000)));
       await writer.end('succeeded', '');
     };
