@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { groupOfNamespace } from '../crds/ids.ts';
 import type { Repository } from '../crds/repository.ts';
 import { LABELS } from '../crds/labels.ts';
 import type { Controller } from '../kubernetes/controller.ts';
@@ -17,16 +18,18 @@ export function routeChanges(caches: OperatorCaches, { groups, repositories, env
   caches.groups.addHandler((_type, group, old) => {
     if (!isStatusOnly(group, old)) groups.enqueue(keyOf(group));
   });
-  caches.repositories.addHandler((_type, repository, old) => {
+  caches.repositories.addHandler((type, repository, old) => {
     if (isStatusOnly(repository, old)) return;
+    if (type === 'deleted') enqueueGroupOf(repository);
     repositories.enqueue(keyOf(repository));
     for (const environment of environmentsOf(repository)) environments.enqueue(keyOf(environment));
   });
   caches.environments.addHandler((type, environment, old) => {
     if (!isStatusOnly(environment, old)) environments.enqueue(keyOf(environment));
-    // A Repository that is being deleted waits for its Environments to go.
-    if (type === 'deleted')
-      repositories.enqueue(objectKey(environment.metadata.namespace, environment.spec.repository));
+    if (type !== 'deleted') return;
+    // A Repository and a Group that are being deleted wait for the Environments to go.
+    repositories.enqueue(objectKey(environment.metadata.namespace, environment.spec.repository));
+    enqueueGroupOf(environment);
   });
   caches.namespaces.addHandler((_type, namespace) => {
     const environment = environmentKeyOf(namespace);
@@ -40,6 +43,11 @@ export function routeChanges(caches: OperatorCaches, { groups, repositories, env
       const environment = environmentKeyOf(object);
       if (environment !== undefined) environments.enqueue(environment);
     });
+  }
+
+  function enqueueGroupOf({ metadata }: KubernetesObject): void {
+    const group = groupOfNamespace(metadata.namespace ?? '');
+    if (group !== undefined) groups.enqueue(group);
   }
 
   function environmentsOf({ metadata }: Repository) {

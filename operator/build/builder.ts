@@ -2,9 +2,10 @@ import { fullRefName, type GitRef } from '../../crds/git-ref.ts';
 import type { ResourceId } from '../../crds/ids.ts';
 import { LABELS } from '../../crds/labels.ts';
 import { imageRepository } from '../../crds/names.ts';
-import { isAlreadyExists, isNotFound } from '../../kubernetes/api-error.ts';
+import { isAlreadyExists } from '../../kubernetes/api-error.ts';
 import type { Applier } from '../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
+import { deleteIfThere } from '../../kubernetes/delete-if-there.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { Job, objectKey, Secret, type Pod } from '../../kubernetes/resource-type.ts';
 import { Stalled, Waiting } from '../errors.ts';
@@ -91,19 +92,11 @@ export class Builder {
       .byIndex('namespace', namespace)
       .filter(({ metadata }) => metadata.labels?.[LABELS.build] !== String(running) && !metadata.deletionTimestamp);
     for (const { metadata } of over) {
-      await this.#unlessGone(client.delete(Job, { namespace, name: metadata.name }));
+      await deleteIfThere(client, Job, { namespace, name: metadata.name });
     }
     if (over.length === 0 || running !== undefined) return;
-    await this.#unlessGone(client.delete(Secret, { namespace, name: BUILDER_SECRET }));
-    await this.#unlessGone(client.delete(Secret, { namespace, name: SOURCE_SECRET }));
-  }
-
-  async #unlessGone(deletion: Promise<void>): Promise<void> {
-    try {
-      await deletion;
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    await deleteIfThere(client, Secret, { namespace, name: BUILDER_SECRET });
+    await deleteIfThere(client, Secret, { namespace, name: SOURCE_SECRET });
   }
 
   /** Follows the Job's pod. True when the Job has ended and its logs are complete. */

@@ -1,8 +1,9 @@
 import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
 import type { Applier } from '../../kubernetes/apply.ts';
-import { isAlreadyExists, isNotFound } from '../../kubernetes/api-error.ts';
+import { isAlreadyExists } from '../../kubernetes/api-error.ts';
 import { hashOf } from '../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
+import { deleteIfThere } from '../../kubernetes/delete-if-there.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { LimitRange, Namespace, NetworkPolicy, ResourceQuota, Secret } from '../../kubernetes/resource-type.ts';
 import { Waiting } from '../errors.ts';
@@ -58,12 +59,7 @@ export class Contents {
     const namespace = this.#namespaces.get(scope.namespace) ?? (await this.#find(scope));
     if (!namespace || !isOwn(namespace, scope)) return true;
     if (!namespace.metadata.deletionTimestamp) {
-      try {
-        await this.#client.delete(Namespace, { name: scope.namespace }, { uid: namespace.metadata.uid });
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-        return true;
-      }
+      await deleteIfThere(this.#client, Namespace, { name: scope.namespace }, { uid: namespace.metadata.uid });
     }
     return false;
   }

@@ -1,6 +1,7 @@
 import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { isAlreadyExists } from '../../kubernetes/api-error.ts';
+import { deleteIfThere } from '../../kubernetes/delete-if-there.ts';
 import { ConfigMap } from '../../kubernetes/resource-type.ts';
 import { versionSchema, type Version } from './version.ts';
 
@@ -62,7 +63,7 @@ export class VersionStore {
     for (const { metadata } of items) {
       if (metadata.name === objectName(commit) || !metadata.name.startsWith(namePrefix)) continue;
       this.#remembered.delete(memoKey(place, metadata.name.slice(namePrefix.length)));
-      await this.#client.delete(ConfigMap, { namespace, name: metadata.name });
+      await deleteIfThere(this.#client, ConfigMap, { namespace, name: metadata.name });
     }
   }
 

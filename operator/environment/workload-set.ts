@@ -1,6 +1,7 @@
 import { LABELS } from '../../crds/labels.ts';
 import type { Applier } from '../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
+import { deleteIfThere } from '../../kubernetes/delete-if-there.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import {
   Deployment,
@@ -92,7 +93,7 @@ export class WorkloadSet {
   ): Promise<void> {
     for (const { metadata } of cache.byIndex('namespace', namespace)) {
       if (named.has(metadata.name) || metadata.deletionTimestamp) continue;
-      await this.#client.delete(type, { namespace, name: metadata.name }, { uid: metadata.uid });
+      await deleteIfThere(this.#client, type, { namespace, name: metadata.name }, { uid: metadata.uid });
     }
   }
 

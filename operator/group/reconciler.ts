@@ -4,9 +4,10 @@ import { GROUP, groupSchema, type Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
 import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
 import { REPOSITORY } from '../../crds/repository.ts';
-import { isAlreadyExists, isNotFound } from '../../kubernetes/api-error.ts';
+import { isAlreadyExists } from '../../kubernetes/api-error.ts';
 import type { Applier } from '../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
+import { deleteIfThere } from '../../kubernetes/delete-if-there.ts';
 import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { Namespace, RoleBinding } from '../../kubernetes/resource-type.ts';
@@ -106,26 +107,18 @@ export class GroupReconciler {
       const { items } = await client.list(type, { namespace });
       for (const { metadata } of items) {
         if (metadata.deletionTimestamp) continue;
-        await this.#delete(() => client.delete(type, { namespace, name: metadata.name }, { uid: metadata.uid }));
+        await deleteIfThere(client, type, { namespace, name: metadata.name }, { uid: metadata.uid });
       }
       if (items.length > 0) return { requeueAfterMs: recheckMs };
     }
     const found = await client.find(Namespace, { name: namespace });
     if (found && isOwn(found, group)) {
-      await this.#delete(() => client.delete(Namespace, { name: namespace }, { uid: found.metadata.uid }));
+      await deleteIfThere(client, Namespace, { name: namespace }, { uid: found.metadata.uid });
       return { requeueAfterMs: recheckMs };
     }
-    if (found) await this.#delete(() => client.delete(RoleBinding, { namespace, name: MEMBERS_BINDING }));
+    if (found) await deleteIfThere(client, RoleBinding, { namespace, name: MEMBERS_BINDING });
     await removeFinalizer(client, GROUP, group);
     return {};
-  }
-
-  async #delete(remove: () => Promise<void>): Promise<void> {
-    try {
-      await remove();
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
   }
 }
 

@@ -2,6 +2,7 @@ import { findCondition, mergeConditions, type ConditionReport } from '../../crds
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { REPOSITORY, repositorySchema, type Repository } from '../../crds/repository.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
+import { deleteIfThere } from '../../kubernetes/delete-if-there.ts';
 import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { afterError, ready } from '../conditions.ts';
@@ -73,7 +74,7 @@ export class RepositoryReconciler {
     const mine = environments.byIndex('namespace', namespace).filter((one) => one.spec.repository === name);
     for (const { metadata } of mine) {
       if (metadata.deletionTimestamp) continue;
-      await client.delete(ENVIRONMENT, { namespace, name: metadata.name }, { uid: metadata.uid });
+      await deleteIfThere(client, ENVIRONMENT, { namespace, name: metadata.name }, { uid: metadata.uid });
     }
     if (mine.length > 0) return { requeueAfterMs: removalRecheckMs };
     await removeFinalizer(client, REPOSITORY, repository);
