@@ -103,28 +103,18 @@ export type ConfigMap = BuiltIn<models.V1ConfigMap>;
 export const ConfigMap = type<ConfigMap>('v1', 'ConfigMap', 'configmaps');
 export type Service = BuiltIn<models.V1Service>;
 export const Service = type<Service>('v1', 'Service', 'services');
-export type ServiceAccount = BuiltIn<models.V1ServiceAccount>;
-export const ServiceAccount = type<ServiceAccount>('v1', 'ServiceAccount', 'serviceaccounts');
 export type Pod = BuiltIn<models.V1Pod>;
 export const Pod = type<Pod>('v1', 'Pod', 'pods');
 export type ResourceQuota = BuiltIn<models.V1ResourceQuota>;
 export const ResourceQuota = type<ResourceQuota>('v1', 'ResourceQuota', 'resourcequotas');
 export type LimitRange = BuiltIn<models.V1LimitRange>;
 export const LimitRange = type<LimitRange>('v1', 'LimitRange', 'limitranges');
-export type PersistentVolumeClaim = BuiltIn<models.V1PersistentVolumeClaim>;
-export const PersistentVolumeClaim = type<PersistentVolumeClaim>(
-  'v1',
-  'PersistentVolumeClaim',
-  'persistentvolumeclaims',
-);
 export type NetworkPolicy = BuiltIn<models.V1NetworkPolicy>;
 export const NetworkPolicy = type<NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies');
 export type Ingress = BuiltIn<models.V1Ingress>;
 export const Ingress = type<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses');
 export type Deployment = BuiltIn<models.V1Deployment>;
 export const Deployment = type<Deployment>('apps/v1', 'Deployment', 'deployments');
-export type StatefulSet = BuiltIn<models.V1StatefulSet>;
-export const StatefulSet = type<StatefulSet>('apps/v1', 'StatefulSet', 'statefulsets');
 export type Job = BuiltIn<models.V1Job>;
 export const Job = type<Job>('batch/v1', 'Job', 'jobs');
 export type RoleBinding = BuiltIn<models.V1RoleBinding>;
