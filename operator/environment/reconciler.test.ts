@@ -222,6 +222,20 @@ describe('contents', () => {
     expect(condition(object, 'Ready')).toBe('True Empty');
   });
 
+  test('that are wanted anew wait for the former ones to go, without a look over and over', async () => {
+    const annotations = {
+      [requestAnnotation('delete')]: '2026-01-01T00:10:00Z',
+      [requestAnnotation('create')]: '2026-01-01T00:20:00Z',
+    };
+    const object = environment({ ...contents, state: 'built', deployed: good }, { annotations });
+    await reconcilerIn(object).reconciler.reconcile('key');
+    expect(await reconcilerIn(object).reconciler.reconcile('key')).toEqual({ requeueAfterMs: 10_000 });
+    expect(await reconcilerIn(object, { isGone: true }).reconciler.reconcile('key')).toEqual({ requeueAfterMs: 1 });
+    expect(object.status?.state).toBe('empty');
+    await reconcilerIn(object).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ state: 'created', activation: { active: true, reason: 'CreateRequest' } });
+  });
+
   test('that cannot be set up say so, and still expire', async () => {
     const object = environment({}, {});
     object.spec = { ...object.spec, buildOnCreate: false, ttlSeconds: 60 };

@@ -1,6 +1,5 @@
 import { ENVIRONMENT, environmentSchema, type Environment } from '../../crds/environment.ts';
 import { environmentUrl } from '../../crds/names.ts';
-import { pendingRequests } from '../../crds/requests.ts';
 import { isInvalid } from '../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { ReconcileResult } from '../../kubernetes/controller.ts';
@@ -43,8 +42,6 @@ export interface EnvironmentParts {
 /** A later expiry is looked at again on the way: Node's timers end at 2^31 ms. */
 const longestWaitMs = 24 * 3600 * 1000;
 const removalRecheckMs = 10_000;
-/** What is still to be decided is decided next. */
-const soonMs = 1;
 
 /** Makes the cluster as an Environment wants it, from whatever is there (docs/environments.md). */
 export class EnvironmentReconciler {
@@ -97,12 +94,12 @@ export class EnvironmentReconciler {
       now: scope.now,
     });
     if (decision.ended && (await removal.removeObjectIfShared(scope.environment))) return true;
-    const { activation, ttl, expiresAt, handledRequests, began } = decision;
+    const { activation, ttl, expiresAt, handledRequests, began, ended } = decision;
     if (began) scope.forgetContents();
-    if (pendingRequests(metadata.annotations, handledRequests).length > 0) scope.lookAgainIn(soonMs);
     const webURL = environmentUrl(settings.environmentsUrl, scope.id);
     // Told at once when something was decided; otherwise a write here would only be taken back by the one at the end.
     if (scope.take({ activation, ttl, expiresAt, handledRequests, webURL })) await this.#writeStatus(scope);
+    if (began || ended) scope.lookAgainForRequests();
     return false;
   }
 
@@ -111,7 +108,10 @@ export class EnvironmentReconciler {
     await builds.finish(scope, 'cancelled', 'the contents were removed');
     scope.isPresent = !(await contents.remove(scope));
     if (scope.isPresent) scope.lookAgainIn(removalRecheckMs);
-    else scope.forgetContents();
+    else {
+      scope.forgetContents();
+      scope.lookAgainForRequests();
+    }
   }
 
   /** Finds out what the ref's commit says and sets its services up, none of them running yet. */

@@ -2,6 +2,7 @@ import { findCondition, mergeConditions, type ConditionReport, type ConditionSta
 import type { Environment, EnvironmentStatus } from '../../crds/environment.ts';
 import { groupOfNamespace, type ResourceId } from '../../crds/ids.ts';
 import { environmentHost, environmentNamespace } from '../../crds/names.ts';
+import { pendingRequests } from '../../crds/requests.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import type { SourceAccess } from '../source/source.ts';
 import { ownedLabels } from './owned-labels.ts';
@@ -156,6 +157,12 @@ export class EnvironmentScope {
     delete this.status.services;
     delete this.status.namespaceUID;
     this.drop('Created', 'Built', 'Available');
+  }
+
+  /** Requests that waited for a turn to be taken, or for former contents to go, are decided next. */
+  lookAgainForRequests(): void {
+    const { annotations } = this.environment.metadata;
+    if (pendingRequests(annotations, this.status.handledRequests).length > 0) this.lookAgainIn(1);
   }
 
   lookAgainIn(ms: number): void {
