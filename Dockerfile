@@ -1,9 +1,9 @@
 # One image for the operator, the API and the clone init container of a build: `node operator/main.ts`,
 # `node api/main.ts`, `git`. Node runs the TypeScript as it is, so nothing is compiled here.
 FROM node:24-slim
-# ssh refuses to run for a user that /etc/passwd does not name.
+# tini reaps what git leaves behind; ssh refuses to run for a user that /etc/passwd does not name.
 RUN apt-get update \
- && apt-get install -y --no-install-recommends ca-certificates git openssh-client \
+ && apt-get install -y --no-install-recommends ca-certificates git openssh-client tini \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --uid 10001 --user-group --home-dir /tmp --no-create-home coppice
 WORKDIR /app
