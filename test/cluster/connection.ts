@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { localFolder } from './paths.ts';
@@ -37,9 +37,4 @@ export function readConnection(): Connection {
     throw new Problem(`There is no ${connectionFile}: start the cluster with \`npm run up\`.`, { cause: error });
   }
   return connectionSchema.parse(JSON.parse(text));
-}
-
-/** As readConnection, but undefined when there is none. */
-export function readConnectionIfThere(): Connection | undefined {
-  return existsSync(connectionFile) ? readConnection() : undefined;
 }

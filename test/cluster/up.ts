@@ -37,7 +37,7 @@ await runMain(async () => {
     const cluster = await bringUpCluster(progress, options);
     const gitUrl = await deployGitServer(cluster, progress);
     await installCoppice(cluster, progress);
-    const { email, password, weburl } = await runSample(apiUrl, gitUrl, cluster.kubeconfig, progress);
+    const { email, password, weburl } = await runSample(apiUrl, gitUrl, cluster, progress);
     const { kubeconfig, ingressUrl, registry } = cluster;
     writeConnection({ apiUrl, ingressUrl, kubeconfig, registry: registry.address, gitUrl, email, password });
     console.log(`

@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { send } from '../client/local-http.ts';
 import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
-import { readConnectionIfThere } from '../cluster/connection.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { watchStates } from '../client/watch-states.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { pushRepository, sampleRepository } from './push-repository.ts';
+import { sampleEmail as email, sampleGroup as group, samplePassword } from './sample-user.ts';
 
 export interface SampleResult {
   email: string;
@@ -16,9 +16,7 @@ export interface SampleResult {
 }
 
 const idSchema = z.looseObject({ id: z.string() });
-const group = 'sample';
 const repository = 'shop';
-const email = 'sample@example.com';
 
 /**
  * The main job, once, as a user would do it: a Git repository, a user, a group, the repository registered, a branch
@@ -27,10 +25,10 @@ const email = 'sample@example.com';
 export async function runSample(
   apiUrl: string,
   gitUrl: string,
-  kubeconfig: string,
+  { kubeconfig, kubectl }: Pick<Cluster, 'kubeconfig' | 'kubectl'>,
   progress: Progress,
 ): Promise<SampleResult> {
-  const password = readConnectionIfThere()?.password ?? randomBytes(12).toString('base64url');
+  const password = await progress.step('sample: password', () => samplePassword(kubectl));
   const client = new RestClient(apiUrl);
   await progress.step('sample: push the repository', () =>
     pushRepository({ url: `${gitUrl}/sample/shop.git`, branch: 'main', from: sampleRepository }),
