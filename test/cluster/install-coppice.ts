@@ -99,7 +99,13 @@ function chartValues({ registry, isMirror }: Cluster, image: string, allowedCidr
     environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 45 },
     ingress: { controllerNamespace: 'traefik' },
     sources: { allowedCidrs, ports: [80, 443, 8080], timeoutSeconds: 10, deadlineSeconds: 15 },
-    registry: { address: registry.address, insecure: registry.insecure, credentialsSecret: 'registry-credentials' },
+    registry: {
+      address: registry.address,
+      insecure: registry.insecure,
+      credentialsSecret: 'registry-credentials',
+      // Another checkout gives the registry another password.
+      credentialsRevision: createHash('sha256').update(registry.password).digest('hex').slice(0, 16),
+    },
     builder: {
       image: images.buildkit,
       cacheSize: '10Gi',
