@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { BuildLogReader } from '../build-logs/reader.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
 import { HealthServer } from '../kubernetes/health-server.ts';
+import { requireSynced } from '../kubernetes/require-synced.ts';
 import { loadKubeConfig } from '../kubernetes/kube-config.ts';
 import { RuntimeMetrics } from '../kubernetes/metrics.ts';
 import { stopOnSignal } from '../kubernetes/stop-on-signal.ts';
@@ -55,10 +56,7 @@ const app = createApp({
 const health = new HealthServer({
   port: config.healthPort,
   readyz: {
-    informers: () => {
-      const missing = informers.filter((informer) => !informer.hasSynced()).map(({ name }) => name);
-      if (missing.length > 0) throw new Error(`not synced: ${missing.join(', ')}`);
-    },
+    informers: () => requireSynced(informers),
     redis: () => {
       if (!redis.isReady) throw new Error('not connected');
     },

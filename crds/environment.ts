@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
+import { displayNameSchema } from './display-name.ts';
 import { gitRefSchema } from './git-ref.ts';
 import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema } from './requests.ts';
@@ -18,12 +19,7 @@ const immutable = (field: string) => ({
 const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
 
 export const environmentSpecSchema = z.object({
-  displayName: z
-    .string()
-    .min(1)
-    .max(100)
-    .optional()
-    .meta({ description: 'Name for people; the resource name if absent.' }),
+  displayName: displayNameSchema,
   repository: z
     .string()
     .min(1)

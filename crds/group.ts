@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
+import { displayNameSchema } from './display-name.ts';
 import { objectSchema } from './metadata.ts';
 
 export const groupSpecSchema = z.object({
-  displayName: z
-    .string()
-    .min(1)
-    .max(100)
-    .optional()
-    .meta({ description: 'Name for people; the resource name if absent.' }),
+  displayName: displayNameSchema,
   members: z
     .array(
       z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
+import { displayNameSchema } from './display-name.ts';
 import { objectSchema } from './metadata.ts';
 
 /** HTTP(S) only for now; credentials never in the URL, where a log or an error would show them. */
@@ -15,12 +16,7 @@ export const originSchema = z
 
 export const repositorySpecSchema = z
   .object({
-    displayName: z
-      .string()
-      .min(1)
-      .max(100)
-      .optional()
-      .meta({ description: 'Name for people; the resource name if absent.' }),
+    displayName: displayNameSchema,
     type: z.enum(['generic']).meta({ description: 'What kind of Git host the repository is on.' }),
     generic: z
       .object({

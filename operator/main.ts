@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { loadKubeConfig } from '../kubernetes/kube-config.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
 import { HealthServer } from '../kubernetes/health-server.ts';
+import { requireSynced } from '../kubernetes/require-synced.ts';
 import { LeaderElector } from '../kubernetes/leader-election.ts';
 import { RuntimeMetrics } from '../kubernetes/metrics.ts';
 import { stopOnSignal } from '../kubernetes/stop-on-signal.ts';
@@ -41,10 +42,7 @@ const { controllers, logs } = await createControllers({ client, caches, redis, c
 const health = new HealthServer({
   port: config.healthPort,
   readyz: {
-    informers: () => {
-      const missing = informers.filter((informer) => !informer.hasSynced()).map(({ name }) => name);
-      if (missing.length > 0) throw new Error(`not synced: ${missing.join(', ')}`);
-    },
+    informers: () => requireSynced(informers),
   },
   registry: metrics.registry,
 });
