@@ -17,8 +17,11 @@ test('the least that must be said', () => {
     webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
     redis: { url: 'redis://redis:6379', password: undefined },
     registration: { mode: 'closed', domains: [], provesAddress: false },
+    administrators: [],
+    mostEnvironmentsPerGroup: 200,
     limits: { loginsPerMinute: 10, requestsPerMinute: 1200 },
     trustedProxies: 0,
+    tester: { url: undefined, tokenFile: '/etc/coppice-tester/token' },
   });
 });
 
@@ -28,12 +31,19 @@ test('what may be said besides', () => {
     REGISTRATION: 'domains',
     REGISTRATION_DOMAINS: 'A.example, b.example',
     TRUSTED_PROXIES: '1',
+    ADMINISTRATORS: 'Root@example.com,ann@example.com',
+    ADMINISTRATOR_PASSWORD: 'correct horse',
+    OIDC_ISSUER: 'https://login.example/realms/acme',
+    OIDC_CLIENT_ID: 'coppice',
   };
   expect(parseConfig({ ...least, ...more, ENVIRONMENTS_URL: 'https://envs.example' })).toMatchObject({
     port: 80,
     webAddress: { scheme: 'https', domain: 'envs.example' },
     registration: { mode: 'domains', domains: ['a.example', 'b.example'], provesAddress: false },
     trustedProxies: 1,
+    administrators: ['root@example.com', 'ann@example.com'],
+    oidc: { clientId: 'coppice', landingPage: '/api/docs' },
+    firstAdministrator: { email: 'root@example.com', password: 'correct horse' },
   });
 });
 
@@ -41,5 +51,15 @@ test('every fault is named, and no value', () => {
   const wrong = { API_URL: 'coppice', REDIS_URL: 'http://:hunter2@redis', PORT: '99999', REGISTRATION: 'domains' };
   const message = /^(?!.*hunter2).*API_URL.*ENVIRONMENTS_URL.*REDIS_URL/;
   expect(() => parseConfig(wrong)).toThrow(message);
+  expect(() => parseConfig({ ...least, OIDC_ISSUER: 'https://login.example' })).toThrow(/OIDC_CLIENT_ID/);
+  const plain = { OIDC_ISSUER: 'http://login.example', OIDC_CLIENT_ID: 'coppice' };
+  expect(() => parseConfig({ ...least, ...plain })).toThrow(/OIDC_ISSUER.*https/);
+  const both = { OIDC_ISSUER: 'https://login.example', OIDC_CLIENT_ID: 'coppice', REGISTRATION_PROVES_ADDRESS: 'true' };
+  expect(() => parseConfig({ ...least, ...both })).toThrow(/REGISTRATION_PROVES_ADDRESS.*OIDC_ISSUER/);
+  expect(() => parseConfig({ ...least, OIDC_LANDING_PAGE: '//evil.example' })).toThrow(/OIDC_LANDING_PAGE/);
+  expect(() => parseConfig({ ...least, ADMINISTRATORS: 'root' })).toThrow(/ADMINISTRATORS/);
+  expect(() => parseConfig({ ...least, ADMINISTRATOR_PASSWORD: 'short' })).toThrow(
+    /^(?!.*short).*ADMINISTRATOR_PASSWORD/,
+  );
   expect(() => parseConfig({ ...least, REGISTRATION: 'domains' })).toThrow(/REGISTRATION_DOMAINS/);
 });

@@ -1,8 +1,13 @@
 import { z } from 'zod';
+import { readVariables } from '../process/variables.ts';
 import type { WebAddress } from './environments/environment-view.ts';
 import { integerField } from './http/parse.ts';
 import type { RateLimits } from './http/rate-limit.ts';
+import type { FirstAdministrator } from './users/first-administrator.ts';
 import type { RegistrationPolicy } from './users/registration-policy.ts';
+import type { TesterAddress } from '../tester-client/client.ts';
+import type { OidcConfig } from './users/oidc/provider.ts';
+import { emailField } from './users/user-parameters.ts';
 
 export interface Config {
   /** Where the REST API listens. */
@@ -16,6 +21,16 @@ export interface Config {
   webAddress: WebAddress;
   redis: { url: string; password?: string | undefined };
   registration: RegistrationPolicy;
+  /** Addresses of administrators, in lower case. */
+  administrators: string[];
+  /** The account of the first of them, which is made where there is none. */
+  firstAdministrator?: FirstAdministrator;
+  /** Where users log in besides. */
+  oidc?: OidcConfig;
+  /** That have contents at once, of a group whose Group names no number. */
+  mostEnvironmentsPerGroup: number;
+  /** Where results of tests are read. */
+  tester: TesterAddress;
   limits: RateLimits;
   /** How many proxies stand before the API: so many entries of X-Forwarded-For are believed. */
   trustedProxies: number;
@@ -24,6 +39,16 @@ export interface Config {
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .transform((text) => new URL(text));
+/** A list of addresses or domains, in lower case. */
+const lowerCaseList = z
+  .string()
+  .default('')
+  .transform((list) =>
+    list
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter(Boolean),
+  );
 const port = integerField(0, 65_535);
 
 const environmentSchema = z
@@ -37,16 +62,20 @@ const environmentSchema = z
     REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' }),
     REDIS_PASSWORD: z.string().optional(),
     REGISTRATION: z.enum(['open', 'domains', 'closed']).default('closed'),
-    REGISTRATION_DOMAINS: z
-      .string()
-      .default('')
-      .transform((list) =>
-        list
-          .toLowerCase()
-          .split(/[\s,]+/)
-          .filter(Boolean),
-      ),
+    REGISTRATION_DOMAINS: lowerCaseList,
+    ADMINISTRATORS: lowerCaseList.pipe(z.array(emailField)),
+    ADMINISTRATOR_PASSWORD: z.string().min(10, 'must have 10 characters at least').optional(),
     REGISTRATION_PROVES_ADDRESS: z.enum(['true', 'false']).default('false'),
+    OIDC_ISSUER: httpUrl.refine(({ protocol }) => protocol === 'https:', 'must be an https:// URL').optional(),
+    OIDC_CLIENT_ID: z.string().optional(),
+    OIDC_CLIENT_SECRET: z.string().optional(),
+    OIDC_LANDING_PAGE: z
+      .string()
+      .regex(/^(\/(?!\/)|https?:\/\/)/, 'must be a path or an http(s) URL')
+      .default('/api/docs'),
+    MOST_ENVIRONMENTS_PER_GROUP: integerField(1, 1_000_000).default(200),
+    TESTER_URL: httpUrl.optional(),
+    TESTER_TOKEN_FILE: z.string().default('/etc/coppice-tester/token'),
     LOGINS_PER_MINUTE: integerField(1, 1_000_000).default(10),
     REQUESTS_PER_MINUTE: integerField(1, 1_000_000).default(1200),
     TRUSTED_PROXIES: integerField(0, 10).default(0),
@@ -54,6 +83,15 @@ const environmentSchema = z
   .refine((variables) => variables.REGISTRATION !== 'domains' || variables.REGISTRATION_DOMAINS.length > 0, {
     path: ['REGISTRATION_DOMAINS'],
     error: 'must name a domain when REGISTRATION is domains',
+  })
+  .refine((variables) => variables.OIDC_ISSUER === undefined || variables.OIDC_CLIENT_ID !== undefined, {
+    path: ['OIDC_CLIENT_ID'],
+    error: 'must be given with OIDC_ISSUER',
+  })
+  .refine((variables) => variables.OIDC_ISSUER === undefined || variables.REGISTRATION_PROVES_ADDRESS === 'false', {
+    path: ['REGISTRATION_PROVES_ADDRESS'],
+    error:
+      'must not be true with OIDC_ISSUER: a login there would be linked to the account of who registered the address',
   });
 
 /**
@@ -61,13 +99,7 @@ const environmentSchema = z
  * @throws Error that names each variable that is missing or wrong, and never its value.
  */
 export function parseConfig(variables: Record<string, string | undefined>): Config {
-  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
-  const result = environmentSchema.safeParse(given);
-  if (!result.success) {
-    const faults = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-    throw new Error(`the environment variables are not valid: ${faults.join('; ')}`);
-  }
-  const { data } = result;
+  const data = readVariables(environmentSchema, variables);
   return {
     port: data.PORT,
     healthPort: data.HEALTH_PORT,
@@ -81,9 +113,24 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
       domains: data.REGISTRATION_DOMAINS,
       provesAddress: data.REGISTRATION_PROVES_ADDRESS === 'true',
     },
+    administrators: data.ADMINISTRATORS,
+    ...firstAdministrator(data.ADMINISTRATORS[0], data.ADMINISTRATOR_PASSWORD),
+    ...oidcOf(data),
+    mostEnvironmentsPerGroup: data.MOST_ENVIRONMENTS_PER_GROUP,
+    tester: { url: data.TESTER_URL, tokenFile: data.TESTER_TOKEN_FILE },
     limits: { loginsPerMinute: data.LOGINS_PER_MINUTE, requestsPerMinute: data.REQUESTS_PER_MINUTE },
     trustedProxies: data.TRUSTED_PROXIES,
   };
+}
+
+function oidcOf(data: z.infer<typeof environmentSchema>): Pick<Config, 'oidc'> {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId } = data;
+  if (!issuer || clientId === undefined) return {};
+  return { oidc: { issuer, clientId, clientSecret: data.OIDC_CLIENT_SECRET, landingPage: data.OIDC_LANDING_PAGE } };
+}
+
+function firstAdministrator(email: string | undefined, password: string | undefined) {
+  return email !== undefined && password !== undefined && { firstAdministrator: { email, password } };
 }
 
 function webAddressOf({ protocol, hostname, port }: URL): WebAddress {

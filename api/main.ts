@@ -2,21 +2,28 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { BuildLogReader } from '../build-logs/reader.ts';
+import { collectDefaultMetrics } from 'prom-client';
+import { LogReader } from '../build-logs/reader.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
-import { HealthServer } from '../kubernetes/health-server.ts';
 import { requireSynced } from '../kubernetes/require-synced.ts';
 import { loadKubeConfig } from '../kubernetes/kube-config.ts';
 import { RuntimeMetrics } from '../kubernetes/metrics.ts';
-import { stopOnSignal } from '../kubernetes/stop-on-signal.ts';
+import { connectRedis, withBuffers } from '../process/redis-connection.ts';
+import { HealthServer } from '../process/health-server.ts';
+import { stopOnSignal } from '../process/stop-on-signal.ts';
+import { testerClient } from '../tester-client/client.ts';
+import { Directory } from './auth/directory.ts';
 import { Passwords } from './auth/passwords.ts';
-import { apiInformers } from './cluster/informers.ts';
+import { apiInformers, freshCaches } from './cluster/informers.ts';
 import { parseConfig } from './config.ts';
+import { RuntimeLogs } from './environments/runtime-logs.ts';
+import { Memberships } from './groups/memberships.ts';
 import { createApp } from './http/app.ts';
 import { redisStores } from './http/rate-limit.ts';
 import { startServer, stopServer } from './http/server.ts';
 import { WebSockets } from './http/web-sockets.ts';
-import { connectRedis } from './redis.ts';
+import { ensureAdministrator } from './users/first-administrator.ts';
+import { UserStore } from './users/user-store.ts';
 
 /** Until no proxy sends new requests here: the time in which an endpoint that is not ready is taken off. */
 const drainMs = 3000;
@@ -26,12 +33,18 @@ const graceMs = 20_000;
 const config = parseConfig(process.env);
 const logger = pino({ level: config.logLevel });
 const metrics = new RuntimeMetrics();
+collectDefaultMetrics({ register: metrics.registry });
 const client = new ClusterClient(loadKubeConfig(), { userAgent: 'coppice-api', observe: metrics.observeRequest });
 const redis = connectRedis(config.redis, logger);
 const subscriber = connectRedis(config.redis, logger);
-const caches = apiInformers(client, config.usersNamespace, logger, metrics);
-const informers = Object.values(caches);
+const informed = apiInformers(client, config.usersNamespace, logger, metrics);
+const informers = Object.values(informed);
+const caches = freshCaches(client, informed);
 const webSockets = new WebSockets();
+const pages = withBuffers(redis);
+const onRedisError = (error: unknown) => logger.warn({ err: error }, 'a log cannot be read from Redis, trying again');
+const logReader = new LogReader({ redis: pages, subscriber, onRedisError });
+const passwords = new Passwords(randomBytes);
 let isStopping = false;
 
 const app = createApp({
@@ -39,18 +52,20 @@ const app = createApp({
   cluster: client,
   caches,
   sessions: redis,
+  written: redis,
+  replays: redis,
   limitStores: redisStores(redis),
-  passwords: new Passwords(randomBytes),
-  logReader: new BuildLogReader({
-    redis,
-    subscriber,
-    onRedisError: (error) => logger.warn({ err: error }, 'a build log cannot be read from Redis, trying again'),
-  }),
+  passwords,
+  logReader,
+  runtimeLogs: new RuntimeLogs({ redis, pages, reader: logReader, onRedisError }),
   webSockets,
+  tester: testerClient(config.tester),
   now: Date.now,
   randomBytes,
   registry: metrics.registry,
   logger,
+  // Whatever the level of the others.
+  auditLog: pino({ level: 'info' }),
 });
 
 const health = new HealthServer({
@@ -70,6 +85,12 @@ const health = new HealthServer({
 await health.start();
 for (const informer of informers) informer.start();
 await Promise.all(informers.map((informer) => informer.whenSynced()));
+if (config.firstAdministrator) {
+  const users = new UserStore(client, informed.users, config.usersNamespace);
+  const memberships = new Memberships({ cluster: client, cache: caches.groups, directory: new Directory(caches) });
+  const isMade = await ensureAdministrator(config.firstAdministrator, users, memberships, passwords, randomBytes);
+  if (isMade) logger.info('made the account of the first administrator');
+}
 const { server, port } = await startServer(app, webSockets, config.port);
 logger.info({ port, healthPort: config.healthPort }, 'listening');
 

@@ -1,70 +1,71 @@
-import { createHash } from 'node:crypto';
-import type { BuildLogKeys } from './keys.ts';
-import { encodeMessage, MESSAGE_FIELD } from './message.ts';
+import { encodeChunks } from './chunks.ts';
+import type { LogKeys } from './keys.ts';
 import type { Plan } from './plan.ts';
+import { Script, type ScriptRedis } from './script.ts';
 import type { LogState, StateChange } from './state.ts';
 
 /** What the writer needs of Redis. */
-export interface BuildLogWriterRedis {
-  evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+export interface LogWriterRedis extends ScriptRedis {
   hGetAll(key: string): Promise<Record<string, string>>;
 }
 
 /**
- * Adds messages and changes the state, all or nothing, if the state is still the one that the plan was made from;
- * returns 1, or 0 when another writer was there. The explicit ids are refused by Redis if ever they were not new.
- * KEYS: stream, state. ARGV: expected version, seq of the last message, retention in seconds, number of fields,
- * the fields and their values, the messages.
+ * Adds chunks of messages and changes the state, all or nothing, if the state is still the one that the plan was made
+ * from; returns 1, or 0 when another writer was there. The explicit ids are refused by Redis if ever they were not new.
+ * When of the stream and the state only one is there (Redis evicts keys when its memory is full), the other goes too:
+ * half a log would look like a whole one.
+ * KEYS: stream, state. ARGV: expected version, retention in seconds, seq below which nothing is kept or 0, number of
+ * fields, the fields and their values, the chunks and the seq of the last message of each.
  */
-const SCRIPT = `
-if (redis.call('HGET', KEYS[2], 'version') or '0') ~= ARGV[1] then return 0 end
-local seq = tonumber(ARGV[2])
-local firstMessage = 5 + 2 * tonumber(ARGV[4])
-for i = firstMessage, #ARGV do
-  seq = seq + 1
-  redis.call('XADD', KEYS[1], string.format('%.0f-0', seq), '${MESSAGE_FIELD}', ARGV[i])
+const APPEND = new Script(`
+local version = redis.call('HGET', KEYS[2], 'version') or '0'
+if (version == '0') == (redis.call('EXISTS', KEYS[1]) == 1) then
+  redis.call('DEL', KEYS[1], KEYS[2])
+  return 0
 end
-for i = 5, firstMessage - 1, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
-redis.call('EXPIRE', KEYS[1], ARGV[3])
-redis.call('EXPIRE', KEYS[2], ARGV[3])
-redis.call('PUBLISH', KEYS[1], string.format('%.0f', seq))
+if version ~= ARGV[1] then return 0 end
+local firstChunk = 5 + 2 * tonumber(ARGV[4])
+for i = firstChunk, #ARGV, 2 do redis.call('XADD', KEYS[1], ARGV[i] .. '-0', 'm', ARGV[i + 1]) end
+for i = 5, firstChunk - 1, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
+if ARGV[3] ~= '0' then redis.call('XTRIM', KEYS[1], 'MINID', ARGV[3]) end
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+redis.call('EXPIRE', KEYS[2], ARGV[2])
+redis.call('PUBLISH', KEYS[1], '')
 return 1
-`;
-const SCRIPT_SHA = createHash('sha1').update(SCRIPT).digest('hex');
+`);
+
+export interface Keeping {
+  /** How long the log is kept after its last line, in seconds. */
+  retentionSeconds: number;
+  /** Entries whose last message has a seq below this are dropped. */
+  firstKept?: number;
+}
 
 /** Carries out a plan. False, and nothing done, when Redis's state is not `state` any more. */
 export async function runPlan(
-  redis: BuildLogWriterRedis,
-  keys: BuildLogKeys,
+  redis: ScriptRedis,
+  keys: LogKeys,
   state: LogState,
   plan: Plan,
-  retentionSeconds: number,
+  { retentionSeconds, firstKept = 0 }: Keeping,
 ): Promise<boolean> {
+  const chunks = encodeChunks(state.seq + 1, plan.messages);
+  const bytes = chunks.reduce((sum, { text }) => sum + Buffer.byteLength(text), state.storedBytes);
   const change: StateChange = [
     ...plan.change,
     ['version', String(state.version + 1)],
     ['seq', String(state.seq + plan.messages.length)],
+    ['stored', String(bytes)],
   ];
-  const call = {
+  const done = await APPEND.run(redis, {
     keys: [keys.stream, keys.state],
     arguments: [
-      ...[state.version, state.seq, retentionSeconds, change.length].map(String),
+      ...[state.version, retentionSeconds, firstKept, change.length].map(String),
       ...change.flat(),
-      ...plan.messages.map(encodeMessage),
+      ...chunks.flatMap(({ last, text }) => [String(last), text]),
     ],
-  };
-  if ((await evaluate(redis, call)) !== 1) return false;
+  });
+  if (done !== 1) return false;
   state.apply(change);
   return true;
-}
-
-/** By its digest; Redis has forgotten the script when it was started again. */
-async function evaluate(redis: BuildLogWriterRedis, call: { keys: string[]; arguments: string[] }): Promise<unknown> {
-  try {
-    return await redis.evalSha(SCRIPT_SHA, call);
-  } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-    return redis.eval(SCRIPT, call);
-  }
 }

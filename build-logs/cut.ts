@@ -1,12 +1,12 @@
 export const MAX_LINE_BYTES = 16 * 1024;
 
-/** A line of at most 16 KiB of UTF-8; of a longer one the beginning, and a mark that says so. */
-export function cutLine(line: string): string {
+/** A line of at most `maxBytes` of UTF-8; of a longer one the beginning, and a mark that says so. */
+export function cutLine(line: string, maxBytes = MAX_LINE_BYTES): string {
   // No UTF-16 unit takes more than three bytes, so most lines need not be measured.
-  if (line.length * 3 <= MAX_LINE_BYTES) return line;
+  if (line.length * 3 <= maxBytes) return line;
   const bytes = Buffer.from(line);
-  if (bytes.length <= MAX_LINE_BYTES) return line;
-  let end = MAX_LINE_BYTES;
+  if (bytes.length <= maxBytes) return line;
+  let end = maxBytes;
   while (isContinuation(bytes[end])) end -= 1;
   return `${bytes.toString('utf8', 0, end)}… [the line is cut: it has ${bytes.length} bytes]`;
 }

@@ -1,58 +1,63 @@
 import { expect, test } from '@jest/globals';
+import { encodeChunks } from './chunks.ts';
 import { LiveBuffer } from './live-buffer.ts';
-import { type BuildLogMessage, decodeMessage, encodeMessage, MESSAGE_FIELD } from './message.ts';
+import { LogPage } from './page.ts';
 
-const message = (seq: number, line = ''): BuildLogMessage => ({
-  seq,
-  time: '2026-11-21T10:00:00.123456789Z',
-  service: '',
-  stage: 'build',
-  line,
-});
-const seqs = (messages: BuildLogMessage[]): number[] => messages.map(({ seq }) => seq);
+function page(first: number, last: number, line = ''): LogPage {
+  const message = { time: '2026-11-21T10:00:00.123456789Z', service: '', stage: 'build', line };
+  const chunks = encodeChunks(first, Array<typeof message>(last - first + 1).fill(message));
+  return new LogPage(Buffer.from(chunks.map(({ text }) => text).join('\n')));
+}
+
+const spans = (pages: LogPage[]): unknown[] => pages.map(({ first, last }) => [first, last]);
 
 test.each([
-  ['what follows is given', 2, [[3, 4], [5]], [3, 4, 5]],
-  ['what was seen is left out', 4, [[3, 4], [5]], [5]],
+  [
+    'what follows is given',
+    2,
+    [
+      [3, 4],
+      [5, 5],
+    ],
+    [
+      [3, 4],
+      [5, 5],
+    ],
+  ],
+  [
+    'what was seen is left out',
+    4,
+    [
+      [3, 4],
+      [5, 6],
+    ],
+    [[5, 6]],
+  ],
+  ['of a page too', 3, [[2, 5]], [[4, 5]]],
   ['past a gap nothing is given', 1, [[3, 4]], []],
   ['nothing came', 1, [], []],
-])('%s', (_, last, batches, taken) => {
+])('%s', (_, last, pages, taken) => {
   const buffer = new LiveBuffer();
-  for (const batch of batches) buffer.push(batch.map((seq) => message(seq)));
-  expect(seqs(buffer.take(last))).toEqual(taken);
+  for (const [from = 0, to = 0] of pages) buffer.push(page(from, to));
+  expect(spans(buffer.take(last))).toEqual(taken);
   expect(buffer.take(last)).toEqual([]);
 });
 
-test.each([
-  ['many messages', 1, 6000],
-  ['long messages', 16 * 1024, 70],
-])('%s overflow it: nothing is given, and what comes afterwards is kept again', (_, length, count) => {
+test('too much overflows it: nothing is given, and what comes afterwards is kept again', () => {
   const buffer = new LiveBuffer();
-  for (let seq = 1; seq <= count; seq++) buffer.push([message(seq, 'x'.repeat(length))]);
+  for (let seq = 1; seq <= 70; seq++) buffer.push(page(seq, seq, 'x'.repeat(16 * 1024)));
   expect(buffer.take(0)).toEqual([]);
-  buffer.push([message(count + 1)]);
-  expect(seqs(buffer.take(count))).toEqual([count + 1]);
+  buffer.push(page(71, 72));
+  expect(spans(buffer.take(70))).toEqual([[71, 72]]);
 });
 
 test('a push lets the reader that waits, or that will wait, go on', async () => {
   const buffer = new LiveBuffer();
   const { signal } = new AbortController();
-  buffer.push([message(1)]);
+  buffer.push(page(1, 1));
   await buffer.arrived.wait(60_000, signal);
   const waiting = buffer.arrived.wait(60_000, signal);
-  buffer.push([message(2)]);
+  buffer.push(page(2, 2));
   await waiting;
   await buffer.arrived.wait(60_000, AbortSignal.abort());
-});
-
-test.each<BuildLogMessage>([
-  message(7, 'ein\u2028e "Zeile" \ud800'),
-  { seq: 8, time: '2026-11-21T10:00:00Z', end: { result: 'superseded', message: 'a newer commit' } },
-])('a message is the same after it was stored', (original) => {
-  const { seq, ...stored } = original;
-  expect(decodeMessage({ id: `${seq}-0`, message: { [MESSAGE_FIELD]: encodeMessage(stored) } })).toEqual(original);
-});
-
-test.each([{}, { m: '{' }, { m: '{"time":1}' }, { m: '[]' }, { m: 'null' }])('%j is no message', (stored) => {
-  expect(() => decodeMessage({ id: '1-0', message: stored as Record<string, string> })).toThrow('the entry 1-0');
 });

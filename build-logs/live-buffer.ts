@@ -1,8 +1,7 @@
-import type { BuildLogMessage } from './message.ts';
+import type { LogPage } from './page.ts';
 import { Signal } from './signal.ts';
 
-const MAX_MESSAGES = 5000;
-const MAX_CHARACTERS = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /**
  * What has come for one reader and was not taken yet, up to a bound: past it everything is dropped, and the reader has
@@ -10,37 +9,34 @@ const MAX_CHARACTERS = 1024 * 1024;
  */
 export class LiveBuffer {
   readonly arrived = new Signal();
-  #batches: (readonly BuildLogMessage[])[] = [];
-  #messages = 0;
-  #characters = 0;
+  #pages: LogPage[] = [];
+  #bytes = 0;
   #hasOverflowed = false;
 
-  push(batch: readonly BuildLogMessage[]): void {
+  push(page: LogPage): void {
     this.arrived.raise();
     if (this.#hasOverflowed) return;
-    this.#batches.push(batch);
-    this.#messages += batch.length;
-    for (const message of batch) this.#characters += 'line' in message ? message.line.length : 0;
-    if (this.#messages > MAX_MESSAGES || this.#characters > MAX_CHARACTERS) {
+    this.#pages.push(page);
+    this.#bytes += page.bytes.length;
+    if (this.#bytes > MAX_BYTES) {
       this.#empty();
       this.#hasOverflowed = true;
     }
   }
 
   /**
-   * The messages after `seq`, if they follow it without a gap; none when some were dropped or never came here, and the
-   * pages have to be read. What is pushed from now on is kept again.
+   * The pages after `seq`, if they follow it without a gap; none when some were dropped or never came here, and the
+   * log has to be read. What is pushed from now on is kept again.
    */
-  take(seq: number): BuildLogMessage[] {
-    const fresh = this.#batches.flat().filter((message) => message.seq > seq);
+  take(seq: number): LogPage[] {
+    const fresh = this.#pages.flatMap((page) => page.after(seq) ?? []);
     this.#empty();
     this.#hasOverflowed = false;
-    return fresh[0]?.seq === seq + 1 ? fresh : [];
+    return fresh[0]?.first === seq + 1 ? fresh : [];
   }
 
   #empty(): void {
-    this.#batches = [];
-    this.#messages = 0;
-    this.#characters = 0;
+    this.#pages = [];
+    this.#bytes = 0;
   }
 }

@@ -5,11 +5,13 @@ export const timeSchema = z.iso.datetime({ offset: true });
 
 const position = { seq: z.int().min(1), time: timeSchema };
 
-const buildLogLineSchema = z.strictObject({
+const logLineSchema = z.strictObject({
   ...position,
-  /** The service that is built, or empty for what concerns the build as a whole. */
+  /** The service that is built or runs, or empty for what concerns the build as a whole. */
   service: z.string(),
   stage: z.string(),
+  /** Of a line of a running service: the pod that wrote it. */
+  pod: z.string().optional(),
   line: z.string(),
 });
 
@@ -22,31 +24,22 @@ const buildLogEndSchema = z.strictObject({
  * What a reader of a build log gets: lines, then exactly one end message. `seq` counts from 1 without gaps, so that a
  * reader can go on after the last one that it has seen.
  */
-export const buildLogMessageSchema = z.union([buildLogLineSchema, buildLogEndSchema]);
+export const buildLogMessageSchema = z.union([logLineSchema, buildLogEndSchema]);
 
-type BuildLogLine = z.infer<typeof buildLogLineSchema>;
+type LogLineMessage = z.infer<typeof logLineSchema>;
 type BuildLogEnd = z.infer<typeof buildLogEndSchema>;
 export type BuildLogMessage = z.infer<typeof buildLogMessageSchema>;
 export type BuildLogResult = BuildLogEnd['end']['result'];
 
-/** A message before it has its seq: as it is stored. */
-export type UnnumberedMessage = Omit<BuildLogLine, 'seq'> | Omit<BuildLogEnd, 'seq'>;
+/** A message before it has its seq. */
+export type UnnumberedMessage = Omit<LogLineMessage, 'seq'> | Omit<BuildLogEnd, 'seq'>;
 
-/** The field of a stream entry that holds the message; the entry's id is `<seq>-0`. */
-export const MESSAGE_FIELD = 'm';
-
-export function encodeMessage(message: UnnumberedMessage): string {
-  return JSON.stringify(message);
+/** A message as the one line of JSON that is stored and sent: `{"seq":…,"time":…,…}`, in this order. */
+export function encodeMessage(seq: number, message: UnnumberedMessage): string {
+  return `{"seq":${seq},${JSON.stringify(message).slice(1)}`;
 }
 
-/** Reads a stream entry. Throws when it is not one of ours. */
-export function decodeMessage(entry: { id: string; message: Record<string, string> }): BuildLogMessage {
-  try {
-    const stored = storedSchema.parse(JSON.parse(entry.message[MESSAGE_FIELD] ?? ''));
-    return buildLogMessageSchema.parse({ seq: Number.parseInt(entry.id, 10), ...stored });
-  } catch (cause) {
-    throw new Error(`the entry ${entry.id} of a build log is not a message of ours`, { cause });
-  }
+/** The messages of a frame or a page: lines of JSON. Throws when one is not of ours. */
+export function decodeMessages(text: string): BuildLogMessage[] {
+  return text.split('\n').map((line) => buildLogMessageSchema.parse(JSON.parse(line)));
 }
-
-const storedSchema = z.record(z.string(), z.unknown());

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { BuildLogGapError, planAppend, planEnd, type PlannedLine, planOnce } from './plan.ts';
+import { LogLostError, planAppend, planEnd, type PlannedLine, planOnce } from './plan.ts';
 import { LogState } from './state.ts';
 
+const limits = { maxBytes: 1024 * 1024, maxLines: 6 };
 const time = '2026-11-21T10:00:00Z';
 const lines = (...texts: string[]): PlannedLine[] =>
   texts.map((line) => ({ time, service: 'web', stage: 'build', line }));
@@ -17,7 +18,7 @@ describe('append', () => {
     ['nothing after the end', { end: '1' }, 5, ['a'], [], undefined],
     ['what another source wrote makes no difference', { 'lines:t': '7', 'cut:t': '1' }, 0, ['a'], ['a'], 1],
   ])('%s', (_, fields, first, given, written, cursor) => {
-    const plan = planAppend(new LogState(fields), 's', first, lines(...given), 1000);
+    const plan = planAppend(new LogState(fields), 's', first, lines(...given), limits);
     expect(texts(plan)).toEqual(written);
     expect(new Map(plan.change).get('lines:s')).toBe(cursor === undefined ? undefined : String(cursor));
   });
@@ -26,18 +27,24 @@ describe('append', () => {
     const state = new LogState({});
     const notice = '[this log is longer than 1 MiB: the rest is left out]';
     const long = 'x'.repeat(600 * 1024);
-    const first = planAppend(state, 's', 0, lines(long, long, 'c'), 1024 * 1024);
+    const first = planAppend(state, 's', 0, lines(long, long, 'c'), limits);
     expect(texts(first)).toEqual([long, notice]);
     state.apply(first.change);
     expect(state.lines('s')).toBe(3);
-    const second = planAppend(state, 's', 3, lines('d'), 1024 * 1024);
+    const second = planAppend(state, 's', 3, lines('d'), limits);
     expect(texts(second)).toEqual([]);
     state.apply(second.change);
     expect(state.lines('s')).toBe(4);
   });
 
+  test('so does one past the number of lines', () => {
+    const plan = planAppend(new LogState({ 'lines:s': '4' }), 's', 4, lines('e', 'f', 'g', 'h'), limits);
+    expect(texts(plan)).toEqual(['e', 'f', '[this log is longer than 6 lines: the rest is left out]']);
+    expect(new Map(plan.change).get('lines:s')).toBe('8');
+  });
+
   test('a gap is an error', () => {
-    expect(() => planAppend(new LogState({ 'lines:s': '1' }), 's', 2, lines('c'), 1000)).toThrow(BuildLogGapError);
+    expect(() => planAppend(new LogState({ 'lines:s': '1' }), 's', 2, lines('c'), limits)).toThrow(LogLostError);
   });
 });
 

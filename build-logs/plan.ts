@@ -15,46 +15,48 @@ export interface Plan {
   change: StateChange;
 }
 
+/** How much of one source is kept. */
+export interface SourceLimits {
+  /** Of the lines as they were written, each with its newline. */
+  maxBytes: number;
+  /** Each line takes some 100 bytes more in Redis. */
+  maxLines: number;
+}
+
 const NOTHING: Plan = { messages: [], change: [] };
 
-/**
- * Lines of a source are missing in Redis before the ones to be written: Redis lost what it had acknowledged. The
- * source has to be read again from `linesWritten`.
- */
-export class BuildLogGapError extends Error {
-  override readonly name = 'BuildLogGapError';
+/** Redis lost what it had acknowledged. */
+export class LogLostError extends Error {
+  override readonly name = 'LogLostError';
 }
 
 /**
  * Adds lines of a source, of which the first is its line number `first` (from 0). Those that are there already, from an
- * earlier or another writer, are left out. Past `maxBytes` of a source one message says so, and the rest is only counted.
+ * earlier or another writer, are left out. Past `limits` of a source one message says so, and the rest is only counted.
  */
 export function planAppend(
   state: LogState,
   source: string,
   first: number,
   lines: readonly PlannedLine[],
-  maxBytes: number,
+  limits: SourceLimits,
 ): Plan {
   // After the end message nothing may follow: a line that comes later is dropped.
   if (state.hasEnded) return NOTHING;
   const written = state.lines(source);
-  if (first > written) {
-    throw new BuildLogGapError(
-      `${source}: Redis has ${written} of the ${first} lines that were written: read it again`,
-    );
-  }
+  if (first > written) throw new LogLostError(`Redis has ${written} of the ${first} lines of ${source} that it took`);
   const fresh = lines.slice(written - first);
   if (fresh.length === 0) return NOTHING;
   const messages: UnnumberedMessage[] = [];
   let bytes = state.bytes(source);
   let cut = state.isCut(source);
-  for (const line of fresh) {
+  for (const [index, line] of fresh.entries()) {
     if (cut) break;
     const size = Buffer.byteLength(line.line) + 1;
-    cut = bytes + size > maxBytes;
+    const limit = passedLimit(bytes + size, written + index + 1, limits);
+    cut = limit !== undefined;
     messages.push(
-      cut ? { ...line, line: `[this log is longer than ${megabytes(maxBytes)}: the rest is left out]` } : line,
+      limit === undefined ? line : { ...line, line: `[this log is longer than ${limit}: the rest is left out]` },
     );
     if (!cut) bytes += size;
   }
@@ -80,6 +82,7 @@ export function planEnd(state: LogState, time: string, result: BuildLogResult, m
   return { messages: [{ time, end: { result, message } }], change: [['end', '1']] };
 }
 
-function megabytes(bytes: number): string {
-  return `${bytes / 1024 / 1024} MiB`;
+function passedLimit(bytes: number, lines: number, { maxBytes, maxLines }: SourceLimits): string | undefined {
+  if (bytes > maxBytes) return `${maxBytes / 1024 / 1024} MiB`;
+  return lines > maxLines ? `${maxLines} lines` : undefined;
 }

@@ -4,9 +4,10 @@ export type StateChange = readonly (readonly [field: string, value: string])[];
 /**
  * How far a log is, as its hash in Redis says:
  * - `version`: grows with every change; a writer whose version is not Redis's has to read the state again
- * - `seq`: of the last message
+ * - `seq`: of the last message; `stored`: bytes of all messages as they are stored
  * - `lines:<source>`, `bytes:<source>`, `cut:<source>`: how many lines of a source are dealt with, how many bytes of
  *   them are kept, and whether the rest is left out
+ * - `at:<source>`: of a running service's source, how far it is (runtime-writer.ts)
  * - `once:<key>`: what appendOnce has written; `end`: whether the end message is there
  */
 export class LogState {
@@ -24,6 +25,10 @@ export class LogState {
     return this.#number('seq');
   }
 
+  get storedBytes(): number {
+    return this.#number('stored');
+  }
+
   get hasEnded(): boolean {
     return this.#fields.has('end');
   }
@@ -38,6 +43,10 @@ export class LogState {
 
   isCut(source: string): boolean {
     return this.#fields.has(`cut:${source}`);
+  }
+
+  at(source: string): string | undefined {
+    return this.#fields.get(`at:${source}`);
   }
 
   hasOnce(key: string): boolean {

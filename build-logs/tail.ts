@@ -1,25 +1,28 @@
-import type { BuildLogKeys } from './keys.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LogKeys } from './keys.ts';
 import { LiveBuffer } from './live-buffer.ts';
-import type { BuildLogMessage } from './message.ts';
-import { type BuildLogPagesRedis, isEnd, readLast, readPage } from './pages.ts';
+import type { LogPage } from './page.ts';
+import { type LogReaderRedis, readNewest, readPage } from './read-script.ts';
 import { Signal } from './signal.ts';
 
 /** Announcements of new messages; they only wake, so one that is lost costs a second. */
-export interface BuildLogSubscriber {
+export interface LogSubscriber {
   subscribe(channel: string, listener: () => void): Promise<unknown>;
   unsubscribe(channel: string, listener: () => void): Promise<unknown>;
 }
 
 export interface TailOptions {
-  redis: BuildLogPagesRedis;
-  subscriber: BuildLogSubscriber;
-  keys: BuildLogKeys;
+  redis: LogReaderRedis;
+  subscriber: LogSubscriber;
+  keys: LogKeys;
   onRedisError: (error: unknown) => void;
 }
 
 /** How long a lost announcement, or Redis being away, delays a message at most. */
 const POLL_MS = 1000;
 const RETRY_MS = 500;
+/** After a page so much time passes before the next: what comes in it goes to all readers together. */
+const GATHER_MS = 10;
 
 /** Follows one live log for all its readers in this process: each new message is read from Redis once. */
 export class Tail {
@@ -74,12 +77,15 @@ export class Tail {
       let waitMs = POLL_MS;
       try {
         // Nobody here has read what is there already: each reader reads it at its own pace.
-        const newest = knowsLast ? undefined : await readLast(redis, keys);
-        if (newest) this.#push([newest]);
+        const newest = knowsLast ? undefined : await readNewest(redis, keys);
+        if (newest) this.#push(newest);
         knowsLast = true;
         const page = await readPage(redis, keys, this.#last);
-        this.#push(page);
-        if (page.length > 0) continue;
+        if (page) {
+          this.#push(page);
+          await sleep(GATHER_MS);
+          continue;
+        }
       } catch (error) {
         onRedisError(error);
         waitMs = RETRY_MS;
@@ -88,11 +94,9 @@ export class Tail {
     }
   }
 
-  #push(batch: readonly BuildLogMessage[]): void {
-    const newest = batch.at(-1);
-    if (newest === undefined) return;
-    this.#last = newest.seq;
-    this.#hasEnded = isEnd(newest);
-    for (const buffer of this.#buffers) buffer.push(batch);
+  #push(page: LogPage): void {
+    this.#last = page.last;
+    this.#hasEnded = page.isEnd;
+    for (const buffer of this.#buffers) buffer.push(page);
   }
 }

@@ -1,9 +1,9 @@
-import { type BuildLogWriterRedis, runPlan } from './append-script.ts';
+import { type LogWriterRedis, runPlan } from './append-script.ts';
 import { cutLine } from './cut.ts';
-import { type BuildLogKeys, buildLogKeys } from './keys.ts';
+import { buildLogKeys, type LogKeys } from './keys.ts';
 import { createMask } from './mask.ts';
 import { type BuildLogResult, timeSchema } from './message.ts';
-import { BuildLogGapError, type Plan, planAppend, planEnd, type PlannedLine, planOnce } from './plan.ts';
+import { LogLostError, type Plan, planAppend, planEnd, type PlannedLine, planOnce, type SourceLimits } from './plan.ts';
 import { LogState } from './state.ts';
 
 /** A line to be written. Without a `time`, or with one that is not RFC 3339, it gets the time of writing. */
@@ -20,47 +20,48 @@ export interface BuildLogWriterOptions {
   now?: () => Date;
   /** How long the log is kept after its last line. */
   retentionSeconds?: number;
-  /** How much of one source is kept, in bytes. */
-  maxSourceBytes?: number;
+  limits?: SourceLimits;
 }
 
 const WEEK = 7 * 24 * 3600;
-const MAX_SOURCE_BYTES = 8 * 1024 * 1024;
-/** Redis does nothing else while it carries out one step: a thousand lines take it some 2 ms. */
-const LINES_PER_STEP = 1000;
+const LIMITS: SourceLimits = { maxBytes: 8 * 1024 * 1024, maxLines: 400_000 };
+/** Redis does nothing else while it carries out one step, of some milliseconds. */
+const LINES_PER_STEP = 10_000;
 const BYTES_PER_STEP = 1024 * 1024;
 const MAX_CONFLICTS = 100;
 
 /**
  * Writes one build's log. One writer is the rule; two of them for a moment (an operator that was thought dead) do no
  * harm: every step is carried out only on the state that it was planned from, and a source's line only once, by its
- * number. Whatever throws may be called again with the same lines.
+ * number. Whatever throws may be called again with the same lines; but after a LogLostError every call throws it: open
+ * another writer then, read all sources again, and note again what was noted.
  */
 export class BuildLogWriter {
-  readonly #redis: BuildLogWriterRedis;
-  readonly #keys: BuildLogKeys;
+  readonly #redis: LogWriterRedis;
+  readonly #keys: LogKeys;
   readonly #mask: (line: string) => string;
   readonly #now: () => Date;
   readonly #retentionSeconds: number;
-  readonly #maxSourceBytes: number;
+  readonly #limits: SourceLimits;
   /** The number of the next line that the caller will hand over, by source. */
   readonly #next = new Map<string, number>();
   #state: LogState;
+  #lost: LogLostError | undefined;
   #lastStep: Promise<unknown> = Promise.resolve();
 
-  private constructor(redis: BuildLogWriterRedis, keys: BuildLogKeys, state: LogState, options: BuildLogWriterOptions) {
+  private constructor(redis: LogWriterRedis, keys: LogKeys, state: LogState, options: BuildLogWriterOptions) {
     this.#redis = redis;
     this.#keys = keys;
     this.#state = state;
     this.#mask = createMask(options.secrets ?? []);
     this.#now = options.now ?? (() => new Date());
     this.#retentionSeconds = options.retentionSeconds ?? WEEK;
-    this.#maxSourceBytes = options.maxSourceBytes ?? MAX_SOURCE_BYTES;
+    this.#limits = options.limits ?? LIMITS;
   }
 
   /** Goes on where the log with this id is; it need not exist. */
   static async open(
-    redis: BuildLogWriterRedis,
+    redis: LogWriterRedis,
     logId: string,
     options: BuildLogWriterOptions = {},
   ): Promise<BuildLogWriter> {
@@ -79,8 +80,7 @@ export class BuildLogWriter {
   }
 
   /**
-   * Adds the next lines of a source, from `linesWritten(source)` on, in order. Throws BuildLogGapError when Redis lost
-   * lines; the source has to be read again then, and `linesWritten` says from where.
+   * Adds the next lines of a source, from `linesWritten(source)` on, in order.
    */
   async append(source: string, lines: readonly LogLine[]): Promise<void> {
     const first = this.linesWritten(source);
@@ -90,11 +90,11 @@ export class BuildLogWriter {
         let number = first;
         for (const step of steps(lines.map((line) => this.#prepare(line)))) {
           const from = number;
-          await this.#carryOut((state) => planAppend(state, source, from, step, this.#maxSourceBytes));
+          await this.#carryOut((state) => planAppend(state, source, from, step, this.#limits));
           number += step.length;
         }
       } catch (error) {
-        this.#next.set(source, error instanceof BuildLogGapError ? this.#state.lines(source) : first);
+        this.#next.set(source, first);
         throw error;
       }
     });
@@ -126,11 +126,16 @@ export class BuildLogWriter {
   }
 
   async #carryOut(makePlan: (state: LogState) => Plan): Promise<void> {
+    const keeping = { retentionSeconds: this.#retentionSeconds };
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
+      if (this.#lost) throw this.#lost;
       const plan = makePlan(this.#state);
       if (plan.change.length === 0) return;
-      if (await runPlan(this.#redis, this.#keys, this.#state, plan, this.#retentionSeconds)) return;
+      if (await runPlan(this.#redis, this.#keys, this.#state, plan, keeping)) return;
+      const { version } = this.#state;
       this.#state = new LogState(await this.#redis.hGetAll(this.#keys.state));
+      // Versions only grow: this one is of a log that was begun anew.
+      if (this.#state.version < version) this.#lost = new LogLostError(`Redis has lost lines of ${this.#keys.stream}`);
     }
     throw new Error(`${this.#keys.stream}: other writers keep writing to this build log`);
   }

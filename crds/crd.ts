@@ -2,6 +2,11 @@ import { z } from 'zod';
 import type { KindAddress } from './api-group.ts';
 import { ENVIRONMENT, environmentSpecSchema, environmentStatusSchema } from './environment.ts';
 import { GROUP, groupSpecSchema, groupStatusSchema } from './group.ts';
+import {
+  REUSABLE_ENVIRONMENT,
+  reusableEnvironmentSpecSchema,
+  reusableEnvironmentStatusSchema,
+} from './reusable-environment.ts';
 import { REPOSITORY, repositorySpecSchema, repositoryStatusSchema } from './repository.ts';
 
 interface Column {
@@ -23,6 +28,7 @@ interface CrdSource {
 }
 
 const ready: Column = { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' };
+const synced: Column = { name: 'Synced', type: 'string', jsonPath: '.status.conditions[?(@.type=="Synced")].status' };
 const message: Column = {
   name: 'Message',
   type: 'string',
@@ -48,7 +54,7 @@ const sources: CrdSource[] = [
     maxNameLength: 40,
     spec: repositorySpecSchema,
     status: repositoryStatusSchema,
-    columns: [{ name: 'Type', type: 'string', jsonPath: '.spec.type' }, ready, message, age],
+    columns: [{ name: 'Type', type: 'string', jsonPath: '.spec.type' }, ready, synced, message, age],
   },
   {
     address: ENVIRONMENT,
@@ -61,6 +67,25 @@ const sources: CrdSource[] = [
       { name: 'State', type: 'string', jsonPath: '.status.state' },
       { name: 'Ref', type: 'string', jsonPath: '.spec.gitRef.name' },
       { name: 'URL', type: 'string', jsonPath: '.status.webURL' },
+      ready,
+      age,
+      { name: 'Ref type', type: 'string', jsonPath: '.spec.gitRef.type', priority: 1 },
+      { name: 'Repository', type: 'string', jsonPath: '.spec.repository', priority: 1 },
+      { name: 'Build', type: 'string', jsonPath: '.status.build.result', priority: 1 },
+      { name: 'Expires', type: 'string', jsonPath: '.status.expiresAt', priority: 1 },
+      message,
+    ],
+  },
+  {
+    address: REUSABLE_ENVIRONMENT,
+    shortName: 'creusable',
+    description: 'Images and volumes of a built environment that others begin with; Coppice makes it.',
+    maxNameLength: 63,
+    spec: reusableEnvironmentSpecSchema,
+    status: reusableEnvironmentStatusSchema,
+    columns: [
+      { name: 'Label', type: 'string', jsonPath: '.spec.label' },
+      { name: 'From', type: 'string', jsonPath: '.status.from.environment' },
       ready,
       message,
       age,

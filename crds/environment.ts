@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
 import { displayNameSchema } from './display-name.ts';
-import { gitRefSchema } from './git-ref.ts';
+import { testsStatusSchema } from './environment-tests.ts';
+import { gitRefRules, gitRefSchema } from './git-ref.ts';
 import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema } from './requests.ts';
 
 /** Contract section 3. */
-const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
+export const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
 export type EnvironmentState = (typeof ENVIRONMENT_STATES)[number];
 
 const BUILD_RESULTS = ['running', 'succeeded', 'failed', 'superseded', 'cancelled'] as const;
@@ -25,7 +26,9 @@ export const environmentSpecSchema = z.object({
     .min(1)
     .max(63)
     .meta({ description: 'Name of the Repository in the same namespace.', ...immutable('repository') }),
-  gitRef: gitRefSchema.meta(immutable('gitRef')),
+  gitRef: gitRefSchema.meta({
+    'x-kubernetes-validations': [...gitRefRules, ...immutable('gitRef')['x-kubernetes-validations']],
+  }),
   active: z.boolean().default(true).meta({
     description: 'Whether the environment has contents. A change decides, as a create or delete request does.',
   }),
@@ -42,14 +45,21 @@ export const environmentSpecSchema = z.object({
       description:
         'Seconds that the contents live, counted from when this was set or the contents were asked for; none when absent or 0.',
     }),
+  suspend: z.boolean().optional().meta({
+    description: 'Nothing is done for it meanwhile but to delete it: what runs runs on, requests and the TTL wait.',
+  }),
 });
 
 const activationSchema = z.object({
   active: z.boolean().meta({ description: 'Whether contents are wanted.' }),
   since: time,
-  reason: z.enum(['Spec', 'CreateRequest', 'DeleteRequest', 'Expired']),
+  reason: z.enum(['Spec', 'CreateRequest', 'DeleteRequest', 'RebuildRequest', 'Schedule', 'Expired']),
   specActive: z.boolean().meta({ description: 'The last seen spec.active: a difference is an event.' }),
   buildPending: z.boolean().meta({ description: 'A build was asked for and has not started.' }),
+  rebuild: z
+    .boolean()
+    .optional()
+    .meta({ description: 'The contents go, come again, and are built without cache; true until that build starts.' }),
 });
 
 const ttlSchema = z.object({
@@ -58,10 +68,15 @@ const ttlSchema = z.object({
   specSeconds: z.int().optional().meta({ description: 'The last seen spec.ttlSeconds: a difference is an event.' }),
 });
 
-const buildStatusSchema = z.object({
+export const buildStatusSchema = z.object({
   number: z.int().min(1),
   result: z.enum(BUILD_RESULTS),
   commit: z.string().optional(),
+  version: z
+    .string()
+    .optional()
+    .meta({ description: 'What the build was planned as: commit, service file, variables.' }),
+  noCache: z.boolean().optional(),
   startedAt: time,
   finishedAt: time.optional(),
   message: z.string().optional(),
@@ -70,28 +85,107 @@ const buildStatusSchema = z.object({
     .optional()
     .meta({ description: 'What was built, by digest; absent until every image is in the registry.' }),
   rolloutStartedAt: time.optional(),
+  previous: z
+    .object({ startedAt: time, finishedAt: time })
+    .optional()
+    .meta({ description: 'The build before that finished: the last one that did, while this one runs.' }),
   sizeBytes: z.int().optional().meta({ description: 'Compressed layers of the images, each layer counted once.' }),
+  tests: z.int().optional().meta({ description: 'How many tests the service file names; absent: none.' }),
 });
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
+
+const seedSchema = z.object({
+  label: z.string(),
+  result: z.enum(['running', 'copied']),
+  reusableUID: z.string(),
+  publication: z.string(),
+  volumes: z.array(z.object({ name: z.string(), claim: z.string(), size: z.string() })),
+});
+export type SeedStatus = z.infer<typeof seedSchema>;
+
+const publicationSchema = z.object({
+  label: z.string(),
+  build: z.int().min(1),
+  result: z.enum(['running', 'succeeded', 'failed']),
+  stoppingSince: time
+    .optional()
+    .meta({ description: 'Services are stopped for it, and since then pods still have its volumes.' }),
+});
+
+const feedbackSchema = z.object({
+  commit: z.string().optional().meta({ description: 'Whose status was written last.' }),
+  state: z.enum(['pending', 'success', 'failure', 'error']).optional(),
+  status: z.string().optional().meta({ description: 'A hash of the commit status as it was written.' }),
+  commentId: z.string().optional().meta({ description: "The pull request's comment, by its id at the Git host." }),
+  comment: z.string().optional().meta({ description: 'A hash of the comment as it was written.' }),
+  tests: z
+    .object({ commit: z.string(), state: z.enum(['pending', 'success', 'failure', 'error']), hash: z.string() })
+    .optional()
+    .meta({ description: 'The commit status of the tests as it was written last, and a hash of it.' }),
+  refused: z
+    .string()
+    .optional()
+    .meta({ description: 'A hash of what the Git host refused: it is not tried again as it is.' }),
+});
+export type FeedbackStatus = z.infer<typeof feedbackSchema>;
 
 export const environmentStatusSchema = z.object({
   observedGeneration: z.int().optional(),
   state: z.enum(ENVIRONMENT_STATES).optional(),
   activation: activationSchema.optional(),
   ttl: ttlSchema.optional(),
+  schedule: z
+    .object({
+      setting: z.string(),
+      since: time.meta({ description: 'When it was first seen: it counts from here.' }),
+    })
+    .optional()
+    .meta({ description: "The repository's scheduled rebuild, as far as this environment takes part in it." }),
   expiresAt: time.optional(),
   handledRequests: handledRequestsSchema.optional(),
   namespaceUID: z.string().optional().meta({ description: 'Of the namespace that the contents are in.' }),
   commit: z.string().optional().meta({ description: 'The commit that the contents were planned from.' }),
+  version: z.string().optional().meta({ description: 'What the contents were planned as.' }),
+  fromFork: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Of a pull request: whether its commits come from another repository; absent: not known.' }),
+  seed: seedSchema.optional().meta({ description: 'The reusable environment that the volumes began with.' }),
+  publication: publicationSchema.optional().meta({ description: 'The last publication as a reusable environment.' }),
+  feedback: feedbackSchema
+    .optional()
+    .meta({ description: 'What the Git host was told; written by its reporter alone.' }),
   webURL: z.string().optional(),
+  aliases: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({ description: "The web addresses of the service file's aliases." }),
   services: z
-    .array(z.object({ name: z.string(), image: z.string().optional(), ready: z.boolean() }))
+    .array(
+      z.object({
+        name: z.string(),
+        image: z.string().optional(),
+        ready: z.boolean().meta({ description: 'It runs what it should; a job: it has completed.' }),
+        restarts: z.int().optional().meta({ description: 'How often its containers were started again.' }),
+        message: z.string().optional().meta({ description: 'Why it is not ready.' }),
+      }),
+    )
     .optional()
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
   build: buildStatusSchema.optional().meta({ description: 'The last build.' }),
   deployed: buildStatusSchema
     .optional()
     .meta({ description: 'The last build that came up: what runs, and what a failed one falls back to.' }),
+  volumes: z
+    .object({
+      build: z.int().meta({ description: 'They were measured after this build had come up.' }),
+      usedBytes: z.int().meta({ description: 'What blocks hold of the files of all volumes.' }),
+    })
+    .optional()
+    .meta({ description: 'What the volumes hold; written by what measures them alone.' }),
+  tests: testsStatusSchema
+    .optional()
+    .meta({ description: 'The tests of what runs; written by what has them run alone.' }),
   conditions: conditionsSchema.optional(),
 });
 

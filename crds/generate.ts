@@ -1,22 +1,35 @@
-// Writes the CRD YAML that the chart installs. `--check` changes nothing and fails when a file is stale.
+// Writes the CRD YAML that the chart installs, and the reference page of each kind. `--check` changes nothing and fails
+// when a file is stale.
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
 import { stringify } from 'yaml';
 import { customResourceDefinitions } from './crd.ts';
+import { referencePage } from './reference.ts';
 
-const folder = join(import.meta.dirname, '../charts/coppice/files/crds');
+const root = join(import.meta.dirname, '..');
 const check = process.argv.includes('--check');
-
-await mkdir(folder, { recursive: true });
 let stale = 0;
-for (const { plural, definition } of customResourceDefinitions()) {
-  const file = join(folder, `${plural}.yaml`);
-  const text = `# Generated from crds/ by \`npm run generate\`; do not edit.\n${stringify(definition)}`;
+
+async function keep(path: string, text: string): Promise<void> {
+  const file = join(root, path);
   const before = existsSync(file) ? await readFile(file, 'utf8') : '';
-  if (before === text) continue;
+  if (before === text) return;
   stale += 1;
-  if (check) process.stderr.write(`${file} is stale: run \`npm run generate\`\n`);
-  else await writeFile(file, text);
+  if (check) {
+    process.stderr.write(`${file} is stale: run \`npm run generate\`\n`);
+    return;
+  }
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
+
+for (const { plural, definition } of customResourceDefinitions()) {
+  const head = '# Generated from crds/ by `npm run generate`; do not edit.';
+  await keep(`charts/coppice/files/crds/${plural}.yaml`, `${head}\n${stringify(definition)}`);
+  const page = `docs/reference/${plural}.md`;
+  const options = await resolveConfig(join(root, page));
+  await keep(page, await format(referencePage(definition), { ...options, parser: 'markdown' }));
 }
 process.exitCode = check && stale > 0 ? 1 : 0;

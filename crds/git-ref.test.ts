@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fullRefName, isRefName } from './git-ref.ts';
+import { fullRefName, isRefName, gitRefSchema } from './git-ref.ts';
 
 test.each([
   ['main', true],
@@ -24,6 +24,7 @@ test.each([
   ['a@{1}', false],
   ['@', false],
   ['a\nb', false],
+  ['a\ud800b', false],
   ['', false],
 ])('isRefName(%j) is %s', (name, expected) => {
   expect(isRefName(name)).toBe(expected);
@@ -32,5 +33,13 @@ test.each([
 test('fullRefName', () => {
   expect(fullRefName({ name: 'main', type: 'branch' })).toBe('refs/heads/main');
   expect(fullRefName({ name: 'v1', type: 'tag' })).toBe('refs/tags/v1');
-  expect(fullRefName({ name: '7', type: 'pull request' })).toBe('refs/pull/7/head');
+});
+
+test.each([
+  ['7', true],
+  ['0', false],
+  ['07', false],
+  ['main', false],
+])('the pull request %s is one: %s', (name, expected) => {
+  expect(gitRefSchema.safeParse({ name, type: 'pull request' }).success).toBe(expected);
 });

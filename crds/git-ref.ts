@@ -13,9 +13,18 @@ const forbidden = [
 ];
 const forbiddenPatterns = forbidden.map((pattern) => new RegExp(pattern));
 
+const pullRequestNumber = /^[1-9][0-9]{0,8}$/;
+
 export function isRefName(name: string): boolean {
-  return name.length > 0 && !forbiddenPatterns.some((pattern) => pattern.test(name));
+  return name.length > 0 && name.isWellFormed() && !forbiddenPatterns.some((pattern) => pattern.test(name));
 }
+
+export const gitRefRules = [
+  {
+    rule: `self.type != 'pull request' || self.name.matches('${pullRequestNumber.source}')`,
+    message: 'a pull request is named by its number',
+  },
+];
 
 export const gitRefSchema = z
   .object({
@@ -33,7 +42,14 @@ export const gitRefSchema = z
       }),
     type: z.enum(GIT_REF_TYPES),
   })
-  .meta({ description: 'The Git reference that an environment is made from.' });
+  .refine(({ name, type }) => type !== 'pull request' || pullRequestNumber.test(name), {
+    error: 'a pull request is named by its number',
+    path: ['name'],
+  })
+  .meta({
+    description: 'The Git reference that an environment is made from.',
+    'x-kubernetes-validations': gitRefRules,
+  });
 export type GitRef = z.infer<typeof gitRefSchema>;
 
 /** Two environments hold the same ref when these keys are equal. */
@@ -41,14 +57,7 @@ export function gitRefKey(ref: GitRef): string {
   return `${ref.type}:${ref.name}`;
 }
 
-/** The ref's full name at the Git host; pull requests as GitHub and Gitea publish them. */
-export function fullRefName(ref: GitRef): string {
-  switch (ref.type) {
-    case 'branch':
-      return `refs/heads/${ref.name}`;
-    case 'tag':
-      return `refs/tags/${ref.name}`;
-    case 'pull request':
-      return `refs/pull/${ref.name}/head`;
-  }
+/** The full name of a branch or a tag, the same at every Git host; where a pull request is, its host says. */
+export function fullRefName(ref: GitRef & { type: 'branch' | 'tag' }): string {
+  return ref.type === 'branch' ? `refs/heads/${ref.name}` : `refs/tags/${ref.name}`;
 }

@@ -3,6 +3,7 @@ import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
 import { displayNameSchema } from './display-name.ts';
 import { objectSchema } from './metadata.ts';
+import { registrySecretsSchema, variablesSchema } from './variable.ts';
 
 export const groupSpecSchema = z.object({
   displayName: displayNameSchema,
@@ -17,6 +18,12 @@ export const groupSpecSchema = z.object({
     .max(500)
     .default([])
     .meta({ description: 'E-mail addresses of the members, in lower case.', 'x-kubernetes-list-type': 'set' }),
+  variables: variablesSchema,
+  registrySecrets: registrySecretsSchema,
+  mostEnvironments: z.int().min(0).optional().meta({
+    description:
+      'How many of its environments may have contents at once; absent: as many as the installation lets each.',
+  }),
 });
 
 export const groupStatusSchema = z.object({

@@ -11,8 +11,22 @@ export const LABELS = {
   environmentUid: `${API_GROUP}/environment-uid`,
   /** The service of the service file that an object runs. */
   service: `${API_GROUP}/service`,
+  /** On the pods of a service without any network: they reach nothing, and nothing reaches them. */
+  offline: `${API_GROUP}/offline`,
   /** The number of the build that a Job or a pod works on. */
   build: `${API_GROUP}/build`,
+  /** The number of the build after which a Job or a pod measures a volume. */
+  measuredBuild: `${API_GROUP}/measured-build`,
+  /** On the Job of a build of code that is not trusted. */
+  untrusted: `${API_GROUP}/untrusted`,
+  /** The ReusableEnvironment, in its group's namespace, whose copy of a volume an object is; and its UID. */
+  reusable: `${API_GROUP}/reusable`,
+  reusableUid: `${API_GROUP}/reusable-uid`,
+  /** On what copies a volume, by the copy's id; and on a PersistentVolume while it goes from one claim to another. */
+  copy: `${API_GROUP}/copy`,
+  moving: `${API_GROUP}/moving`,
+  /** The builder (operator/builders) that an object belongs to, by its name. */
+  builder: `${API_GROUP}/builder`,
   /** What a Secret of the users' namespace records, such as `user`. */
   record: `${API_GROUP}/record`,
 } as const;
@@ -24,6 +38,10 @@ export const ANNOTATIONS = {
   ownerUid: `${API_GROUP}/owner-uid`,
   /** The account that made a Group through the API, by its random id: it sees the group without a proven address. */
   createdBy: `${API_GROUP}/created-by`,
+  /** On what a REST request made, and on the Job of a build that one asked for: the request's id. */
+  requestId: `${API_GROUP}/rest-request-id`,
+  /** On a Secret with credentials: the server of repositoryServer() that they are for, and no other. */
+  credentialsFor: `${API_GROUP}/credentials-for`,
   /** The hash of what was last applied: with it an apply that would change nothing is skipped. */
   appliedHash: `${API_GROUP}/applied-hash`,
 } as const;
@@ -31,5 +49,11 @@ export const ANNOTATIONS = {
 /** Kept on every Coppice object until what was made for it is gone. */
 export const FINALIZER = `${API_GROUP}/cleanup`;
 
-/** Field managers of server-side apply, one per component. */
-export const FIELD_MANAGERS = { operator: 'coppice-operator', api: 'coppice-api' } as const;
+/** Field managers of server-side apply: one per component, and one per writer where two share an object. */
+export const FIELD_MANAGERS = {
+  operator: 'coppice-operator',
+  feedback: 'coppice-feedback',
+  volumes: 'coppice-volumes',
+  tests: 'coppice-tests',
+  api: 'coppice-api',
+} as const;

@@ -1,13 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  environmentAliasHost,
+  environmentAliasUrl,
   environmentHost,
   environmentLabel,
   environmentName,
+  environmentNameBeside,
   environmentNamespace,
   environmentUrl,
+  imageRepository,
   slug,
 } from './names.ts';
+import { gitRefKey } from './git-ref.ts';
 import { isResourceName } from './ids.ts';
 
 const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/);
@@ -49,6 +54,55 @@ test('environmentHost', () => {
   expect(environmentHost({ group: 'acme', name: 'shop-main' }, 'env.localhost')).toBe('shop-main--acme.env.localhost');
 });
 
+describe('environmentAliasHost', () => {
+  const id = { group: 'acme', name: 'shop-main' };
+  test.each([
+    ['admin', id, 'admin---shop-main--acme.env.localhost'],
+    ['a1', id, /^alias-a1---[0-9a-f]{20}\.env\.localhost$/],
+    ['Admin Panel', id, /^alias-admin-panel---[0-9a-f]{20}\.env\.localhost$/],
+    ['admin', { group: 'g'.repeat(50), name: 'long-name' }, /^alias-admin---[0-9a-f]{20}\.env\.localhost$/],
+  ])('%s of %j', (alias, of, expected) => {
+    expect(environmentAliasHost(of, alias, 'env.localhost')).toEqual(
+      typeof expected === 'string' ? expected : expect.stringMatching(expected),
+    );
+  });
+
+  // What an attacker would try: a group or an environment called as what stands before or behind another's separator.
+  const cunning = fc.constantFrom('shop', 'admin', 'xn', 'a', 'a--b', 'admin---shop', 'shop-acme', 'alias-admin');
+  const part = fc.oneof(name, cunning);
+
+  test('is one DNS label, and never the host or the alias of another environment', () => {
+    fc.assert(
+      fc.property(part, part, part, part, part, part, (group, resource, alias, otherGroup, otherResource, other) => {
+        const domain = 'd';
+        const mine = environmentAliasHost({ group, name: resource }, alias, domain);
+        const otherId = { group: otherGroup, name: otherResource };
+        expect(mine).toMatch(/^(?!..--)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.d$/);
+        expect(mine).not.toBe(environmentHost(otherId, domain));
+        expect(mine).not.toBe(environmentHost({ group, name: resource }, domain));
+        const same = group === otherGroup && resource === otherResource && alias === other;
+        expect(mine === environmentAliasHost(otherId, other, domain)).toBe(same);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('no label of an environment can stand for the hash, nor hold the separator', () => {
+    fc.assert(
+      fc.property(part, part, (group, resource) => {
+        const label = environmentHost({ group, name: resource }, 'd').split('.')[0] ?? '';
+        expect(label).not.toContain('---');
+        expect(label).not.toMatch(/^[0-9a-f]{20}$/);
+      }),
+    );
+  });
+
+  test('stands in the same address as the environment', () => {
+    const url = environmentAliasUrl(new URL('http://env.localhost:8080'), id, 'admin');
+    expect(url).toBe('http://admin---shop-main--acme.env.localhost:8080/');
+  });
+});
+
 test.each([
   ['http://env.localhost:8080', 'http://shop-main--acme.env.localhost:8080/'],
   ['https://env.example.com', 'https://shop-main--acme.env.example.com/'],
@@ -67,13 +121,85 @@ describe('environmentName', () => {
   ] as const)('%s (%s)', (ref, type, expected) => {
     expect(environmentName('shop', { name: ref, type })).toMatch(expected);
   });
+});
 
-  test('is a resource name for any ref', () => {
+/** Refs as people and machines call them, and as somebody would who wants two of them to meet. */
+describe('for any ref', () => {
+  const repository = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/);
+  const long = fc.string({ minLength: 40, maxLength: 200, unit: fc.constantFrom('a', 'B', '-', '/', '.', '_', '1') });
+  const refName = fc.oneof(
+    fc.string({ minLength: 1, maxLength: 250, unit: 'grapheme' }),
+    fc.string({ minLength: 1, maxLength: 250, unit: 'binary' }),
+    fc.string({
+      minLength: 1,
+      maxLength: 20,
+      unit: fc.constantFrom('a', 'A', 'ä', 'é', '/', '.', '-', '--', '_', '🌱'),
+    }),
+    long,
+    fc.constantFrom(
+      'main',
+      'feature/login',
+      'feature-login',
+      'Feature/Login',
+      'tag-1',
+      'pr-1',
+      '1',
+      'v1.0',
+      'a'.repeat(250),
+    ),
+  );
+  const ref = fc.record({ name: refName, type: fc.constantFrom('branch', 'tag', 'pull request') });
+
+  test('names, hosts, namespaces and images are valid, at most 63 characters a label, and stable', () => {
     fc.assert(
-      fc.property(fc.string({ minLength: 1, maxLength: 200 }), (ref) => {
-        expect(isResourceName(environmentName('shop', { name: ref, type: 'branch' }))).toBe(true);
+      fc.property(repository, ref, name, (of, wanted, group) => {
+        for (const made of [environmentName(of, wanted), environmentNameBeside(of, wanted)]) {
+          // Room for what a spawn beside others adds: a dash and five characters.
+          expect(isResourceName(`${made}-abcde`)).toBe(true);
+          const id = { group, name: made };
+          expect(isResourceName(environmentNamespace(id))).toBe(true);
+          const host = new URL(environmentUrl(new URL('http://env.example'), id)).host;
+          expect(host).toMatch(/^(?!..--)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.env\.example$/);
+          expect(host).toBe(environmentHost(id, 'env.example'));
+          expect(environmentName(of, { ...wanted })).toBe(environmentName(of, wanted));
+        }
+        for (const trusted of [true, false]) {
+          const image = imageRepository('r', { group, name: of }, 'web', trusted);
+          // As registries read it (distribution, reference grammar).
+          expect(image).toMatch(/^r(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$/);
+          expect(image.length).toBeLessThan(256);
+        }
       }),
+      { numRuns: 300 },
     );
+  });
+
+  test('two refs have two names, however alike they begin or read', () => {
+    const pair = fc.oneof(
+      fc.tuple(ref, ref),
+      fc.tuple(long, fc.constantFrom('a', 'b', 'B'), fc.constantFrom('c', '/', 'C')).map(([begin, one, other]) => [
+        { name: begin + one, type: 'branch' as const },
+        { name: begin + other, type: 'branch' as const },
+      ]),
+      ref.map(({ name: called, type }) => [
+        { name: called, type },
+        { name: called.toUpperCase(), type },
+      ]),
+    );
+    fc.assert(
+      fc.property(repository, pair, (of, [one, other]) => {
+        if (gitRefKey(one) === gitRefKey(other)) return;
+        expect(environmentName(of, one)).not.toBe(environmentName(of, other));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('where two repositories would have one name for two refs, the second name is of one alone', () => {
+    const ofShop = { name: 'b-c', type: 'branch' } as const;
+    const ofShopB = { name: 'c', type: 'branch' } as const;
+    expect(environmentName('a', ofShop)).toBe(environmentName('a-b', ofShopB));
+    expect(environmentNameBeside('a', ofShop)).not.toBe(environmentNameBeside('a-b', ofShopB));
   });
 });
 

@@ -7,7 +7,7 @@ import type { ResourceId } from './ids.ts';
 const labelLimit = 59;
 const environmentNameLimit = 50;
 
-function shortHash(text: string, length: number): string {
+export function shortHash(text: string, length: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, length);
 }
 
@@ -43,14 +43,41 @@ export function environmentHost(id: ResourceId, domain: string): string {
   return `${environmentLabel(id)}.${domain}`;
 }
 
+/** Between an alias and its environment's label: no such label holds it, so that none is ever another's alias. */
+const aliasSeparator = '---';
+
+/**
+ * The host of an environment's alias, one label below `domain` as every other host, so that one wildcard certificate
+ * serves all. No other environment's host or alias is ever the same: what stands after the separator is the label, or,
+ * where the host would be too long, not a host name, or reserved (RFC 5891 keeps `??--`), a hash that no label can be,
+ * for each of those holds a `-`.
+ */
+export function environmentAliasHost(id: ResourceId, alias: string, domain: string): string {
+  const label = environmentLabel(id);
+  const plain = `${alias}${aliasSeparator}${label}`;
+  if (slug(alias) === alias && alias.length > 2 && plain.length <= 63) return `${plain}.${domain}`;
+  const readable = slug(`alias-${alias}`).slice(0, 40).replace(/-+$/, '');
+  return `${readable}${aliasSeparator}${shortHash(`${label}/${alias}`, 20)}.${domain}`;
+}
+
+/** The web address of an environment's alias below `base`; as environmentUrl. */
+export function environmentAliasUrl(base: URL, id: ResourceId, alias: string): string {
+  return `${base.protocol}//${environmentAliasHost(id, alias, base.host)}/`;
+}
+
 /** The web address of an environment below `base`, such as `http://env.localhost:8080`. */
 export function environmentUrl(base: URL, id: ResourceId): string {
   return `${base.protocol}//${environmentLabel(id)}.${base.host}/`;
 }
 
+/** The folder of a repository's images in the registry; what forks' pull requests build has one of its own in it. */
+export function imageFolder(registry: string, repository: ResourceId, trusted = true): string {
+  return `${registry}/${repository.group}/${repository.name}${trusted ? '' : '/untrusted'}`;
+}
+
 /** Where a service's images stand in the registry: a path of its own for each repository, so that none meets another. */
-export function imageRepository(registry: string, repository: ResourceId, service: string): string {
-  return `${registry}/${repository.group}/${repository.name}/${service}`;
+export function imageRepository(registry: string, repository: ResourceId, service: string, trusted = true): string {
+  return `${imageFolder(registry, repository, trusted)}/${service}`;
 }
 
 /**
@@ -66,4 +93,9 @@ export function environmentName(repository: string, ref: GitRef): string {
     .slice(0, environmentNameLimit - 7)
     .replace(/-+$/, '');
   return `${kept}-${shortHash(gitRefKey(ref), 6)}`;
+}
+
+/** The name for an environment of this ref where another repository's, or another ref's, has taken environmentName(). */
+export function environmentNameBeside(repository: string, ref: GitRef): string {
+  return `${environmentName(repository, ref)}-${shortHash(`${repository}/${gitRefKey(ref)}`, 6)}`;
 }

@@ -1,23 +1,49 @@
 import { z } from 'zod';
 import { API_GROUP } from './api-group.ts';
+import { ANNOTATIONS } from './labels.ts';
 
 /**
  * One-off requests to an object are annotations with an opaque value, as Flux's requestedAt: a value that differs from
  * the one the status records as handled is a new request. `<RFC 3339 time>/<id>` orders requests among themselves; a
  * ttl request ends in `/<seconds>`.
  */
-export const REQUESTS = ['create', 'delete', 'build', 'ttl'] as const;
+export const REQUESTS = ['create', 'delete', 'build', 'rebuild', 'ttl'] as const;
 export type RequestName = (typeof REQUESTS)[number];
+
+/** The one request to a Repository: to look at the Git host's refs now. */
+export const SYNC_REQUEST = 'sync';
+
+/** To test an Environment again: apart from the others, for another writer handles it and records that (`status.tests`). */
+export const TEST_REQUEST = 'test';
 
 export const handledRequestsSchema = z.object({
   create: z.string().optional(),
   delete: z.string().optional(),
   build: z.string().optional(),
+  rebuild: z.string().optional(),
   ttl: z.string().optional(),
 });
 export type HandledRequests = z.infer<typeof handledRequestsSchema>;
 
-export function requestAnnotation(name: RequestName): string {
+/** Of a request's id: short, and nothing that could break a log line, a header or a request's value. */
+export const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;
+
+/**
+ * The id of the REST request that asked last, by these annotations, for something; undefined where nothing was asked
+ * for so. It is for logs alone: who writes with kubectl may write any.
+ */
+export function newestRequestId(annotations: Record<string, string> | undefined): string | undefined {
+  const prefix = requestAnnotation('' as RequestName);
+  const values = Object.entries(annotations ?? {}).filter(([key]) => key.startsWith(prefix));
+  const newest = values
+    .map(([, value]) => value)
+    .sort()
+    .at(-1);
+  const id = newest === undefined ? annotations?.[ANNOTATIONS.requestId] : newest.split('/')[1];
+  return id !== undefined && REQUEST_ID_PATTERN.test(id) ? id : undefined;
+}
+
+export function requestAnnotation(name: RequestName | typeof SYNC_REQUEST | typeof TEST_REQUEST): string {
   return `${API_GROUP}/request-${name}`;
 }
 

@@ -63,6 +63,10 @@ export interface PodLogOptions {
   timestamps?: boolean | undefined;
   /** RFC 3339; the API server compares whole seconds, so lines of that second come again. */
   sinceTime?: string | undefined;
+  /** So many of the last lines. */
+  tailLines?: number | undefined;
+  /** Leaves out a last line without a newline: a kubelet that breaks off in the middle of one looks like a log's end. */
+  wholeLinesOnly?: boolean | undefined;
   /** Fails with UnreachableError when nothing comes for so long: a follower resumes with sinceTime. */
   idleTimeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;

@@ -1,11 +1,10 @@
-import type { IncomingMessage } from 'node:http';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { apiErrorFrom, isNotFound, UnreachableError } from './api-error.ts';
-import { HttpTransport, type HttpRequest } from './http-transport.ts';
-import { readLines } from './lines.ts';
+import { apiErrorFrom, isConflict, isNotFound } from './api-error.ts';
+import { sleep, systemClock } from './clock.ts';
+import { defaultTimeoutMs, HttpTransport, type HttpRequest } from './http-transport.ts';
+import { streamLines } from './line-stream.ts';
 import { resourcePath, type PathParts } from './resource-path.ts';
 import { apiVersionOf, Pod, type KubernetesObject, type ObjectName, type ResourceType } from './resource-type.ts';
-
 import type {
   ApplyOptions,
   ClientOptions,
@@ -19,13 +18,16 @@ import type {
   WatchOptions,
 } from './client-options.ts';
 
-const defaultTimeoutMs = 30_000;
 const watchGraceMs = 30_000;
 const longestLogLine = 1024 * 1024;
+/** Between the tries of a write that others' writes came in the way of. */
+const conflictWaitsMs = [10, 50, 250];
 
 /**
  * Typed requests to one API server. Paths come from the ResourceType, without discovery. Every method throws ApiError
- * when the API server refuses, UnreachableError when it does not answer in time, and the signal's reason.
+ * when the API server refuses, UnreachableError when it does not answer in time, and the signal's reason. A write that
+ * depends on no version of the object is tried again on a Conflict, which then says no more than that others wrote too:
+ * the API server itself gives up after five tries.
  */
 export class ClusterClient {
   readonly #transport: HttpTransport;
@@ -66,7 +68,8 @@ export class ClusterClient {
 
   async create<T extends KubernetesObject>(type: ResourceType<T>, object: T, options?: RequestOptions): Promise<T> {
     const { namespace } = object.metadata;
-    return (await this.#request('POST', type, { namespace }, options, { body: object })) as T;
+    const create = () => this.#request('POST', type, { namespace }, options, { body: object });
+    return (await throughConflicts(create, options?.signal)) as T;
   }
 
   /** Server-side apply: creates the object, or makes its fields that this manager names, or named before, so. */
@@ -122,7 +125,7 @@ export class ClusterClient {
     { namespace, signal, timeoutSeconds, ...query }: WatchOptions,
   ): AsyncGenerator<WatchEvent<T>> {
     const path = resourcePath(type, { namespace });
-    const lines = this.#lines(path, {
+    const lines = streamLines(this.#transport, path, {
       query: { ...query, timeoutSeconds, watch: true, allowWatchBookmarks: true },
       totalMs: timeoutSeconds * 1000 + watchGraceMs,
       signal,
@@ -135,9 +138,13 @@ export class ClusterClient {
   }
 
   /** A container's log, line by line, without newlines; a line over 1 MiB comes in pieces. */
-  podLog(at: ObjectName, { signal, idleTimeoutMs, ...query }: PodLogOptions = {}): AsyncGenerator<string> {
+  podLog(
+    at: ObjectName,
+    { signal, idleTimeoutMs, wholeLinesOnly, ...query }: PodLogOptions = {},
+  ): AsyncGenerator<string> {
     const path = resourcePath(Pod, { ...at, subresource: 'log' });
-    return this.#lines(path, { query: { ...query }, signal, idleMs: idleTimeoutMs, maxLineBytes: longestLogLine });
+    const lines = { maxLineBytes: longestLogLine, wholeLinesOnly };
+    return streamLines(this.#transport, path, { query: { ...query }, signal, idleMs: idleTimeoutMs, ...lines });
   }
 
   /** Whether the API server answers that it is ready. */
@@ -158,11 +165,14 @@ export class ClusterClient {
     subresource?: 'status',
   ): Promise<T> {
     const { namespace, name } = object.metadata;
-    return (await this.#request('PATCH', type, { namespace, name, subresource }, options, {
-      query: { fieldManager, force },
-      contentType: 'application/apply-patch+yaml',
-      body: { ...object, apiVersion: apiVersionOf(type), kind: type.kind },
-    })) as T;
+    const apply = () =>
+      this.#request('PATCH', type, { namespace, name, subresource }, options, {
+        query: { fieldManager, force },
+        contentType: 'application/apply-patch+yaml',
+        body: { ...object, apiVersion: apiVersionOf(type), kind: type.kind },
+      });
+    // Unforced, a Conflict is about another manager's fields.
+    return (await (force ? throughConflicts(apply, options.signal) : apply())) as T;
   }
 
   async #patch<T extends KubernetesObject>(
@@ -173,10 +183,12 @@ export class ClusterClient {
     subresource?: 'status',
   ): Promise<T> {
     const metadata = { ...patch.metadata, ...(resourceVersion !== undefined && { resourceVersion }) };
-    return (await this.#request('PATCH', type, { ...at, subresource }, options, {
-      contentType: 'application/merge-patch+json',
-      body: { ...patch, metadata },
-    })) as T;
+    const write = () =>
+      this.#request('PATCH', type, { ...at, subresource }, options, {
+        contentType: 'application/merge-patch+json',
+        body: { ...patch, metadata },
+      });
+    return (await (resourceVersion === undefined ? throughConflicts(write, options.signal) : write())) as T;
   }
 
   async #request(
@@ -188,49 +200,16 @@ export class ClusterClient {
   ): Promise<unknown> {
     return this.#transport.request({ method, path: resourcePath(type, at), timeoutMs, signal, ...rest });
   }
+}
 
-  async *#lines(path: string, { query, signal, totalMs, idleMs, maxLineBytes }: StreamOptions): AsyncGenerator<string> {
-    if (signal?.aborted) return;
-    const response = await this.#transport
-      .stream({ method: 'GET', path, query, timeoutMs: defaultTimeoutMs, signal })
-      .catch((error: unknown) => {
-        if (signal?.aborted) return undefined;
-        throw error;
-      });
-    if (!response) return;
-    const total = totalMs === undefined ? undefined : setTimeout(() => response.destroy(endless(totalMs)), totalMs);
+async function throughConflicts(write: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
+  for (const waitMs of conflictWaitsMs) {
     try {
-      yield* readLines(idleMs === undefined ? response : untilSilent(response, idleMs), maxLineBytes);
+      return await write();
     } catch (error) {
-      if (signal?.aborted) return;
-      const why = error instanceof Error ? error.message : String(error);
-      throw new UnreachableError(`GET ${path}: the stream broke: ${why}`, { cause: error });
-    } finally {
-      clearTimeout(total);
-      response.destroy();
+      if (!isConflict(error)) throw error;
     }
+    await sleep(systemClock, waitMs, signal);
   }
-}
-
-interface StreamOptions {
-  query: NonNullable<HttpRequest['query']>;
-  signal?: AbortSignal | undefined;
-  totalMs?: number | undefined;
-  idleMs?: number | undefined;
-  maxLineBytes?: number | undefined;
-}
-
-function endless(ms: number): Error {
-  return new Error(`it did not end within ${ms / 1000} s`);
-}
-
-/** Fails when no chunk comes for `ms`; a reader that takes its time with one is not silence. */
-async function* untilSilent(response: IncomingMessage, ms: number): AsyncGenerator<Buffer> {
-  const chunks = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  for (;;) {
-    const timer = setTimeout(() => response.destroy(new Error(`silent for ${ms / 1000} s`)), ms);
-    const next = await chunks.next().finally(() => clearTimeout(timer));
-    if (next.done) return;
-    yield next.value;
-  }
+  return write();
 }

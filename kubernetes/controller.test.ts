@@ -19,7 +19,14 @@ function setUp(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
     logger: silentLogger,
     clock,
     metrics: {
-      queue: { depth: nothing, added: nothing, waited: nothing, worked: nothing, retried: () => count('retried') },
+      queue: {
+        depth: nothing,
+        added: nothing,
+        waited: nothing,
+        worked: nothing,
+        underWork: nothing,
+        retried: () => count('retried'),
+      },
       reconciled: (outcome) => count(outcome),
       stalled: () => count('stalled'),
       panicked: () => count('panicked'),
@@ -58,6 +65,26 @@ describe('results', () => {
     await controller.stop();
     expect(clock.pending).toBe(0);
   });
+
+  test.each([
+    ['backoff', new Error('not yet'), 10, [0, 5, 15]],
+    ['a wait', new WaitingError('not yet', 1000), 400, [0, 400, 800]],
+    ['nothing at all', new StallingError('never'), 400, [0, 400, 800]],
+  ])(
+    'a failure with a time: again then, instead of after %s, if that is later',
+    async (_what, failure, ms, expected) => {
+      const at: number[] = [];
+      const { controller, clock } = setUp(() => {
+        at.push(clock.now());
+        return Promise.resolve({ failure, requeueAfterMs: ms });
+      });
+      await controller.start();
+      controller.enqueue('a');
+      await clock.advance(expected.at(-1) ?? 0);
+      expect(at).toEqual(expected);
+      await controller.stop();
+    },
+  );
 
   test('a failure is tried again after 5 ms, 10 ms, 20 ms; after a success the waits begin anew', async () => {
     let failures = 3;
@@ -139,6 +166,64 @@ describe('workers', () => {
     expect(calls).toEqual(['a', 'b', 'c', 'a']);
     end('a');
     end('c');
+    await controller.stop();
+  });
+
+  const turnOf = (key: string) => {
+    const [party = '', host = ''] = key.split('/');
+    return { party, key: `${party} ${host}` };
+  };
+
+  test.each([
+    ['one host', (i: number) => `evil/host/${i}`, 4],
+    ['a host each', (i: number) => `evil/host-${i}/${i}`, 8],
+  ])(
+    "of forty of one party that hang at %s, all but a part wait outside, and hold no other's up",
+    async (_w, key, most) => {
+      const { reconcile, end, under } = held();
+      const hang: Reconcile = (one, signal) => (one.startsWith('evil/') ? reconcile(one, signal) : Promise.resolve());
+      const { controller, calls } = setUp(hang, { workers: 16, turnOf });
+      await controller.start();
+      for (let i = 0; i < 40; i++) controller.enqueue(key(i));
+      await settle();
+      expect(under()).toHaveLength(most);
+      controller.enqueue('acme/git/1');
+      await settle();
+      expect(calls).toHaveLength(most + 1);
+      expect(calls.at(-1)).toBe('acme/git/1');
+      end(key(0));
+      await settle();
+      expect(calls.at(-1)).toBe(key(most));
+      const stopped = controller.stop();
+      for (let i = 1; i <= most; i++) end(key(i));
+      await stopped;
+      expect(calls).toHaveLength(most + 2);
+    },
+  );
+
+  test("within a party, what hangs at one host holds up none of the others', and those that wait come in order", async () => {
+    const { reconcile, end, under } = held();
+    const hang: Reconcile = (one, signal) => (one.includes('/bad/') ? reconcile(one, signal) : Promise.resolve());
+    const { controller, calls } = setUp(hang, { workers: 16, turnOf });
+    await controller.start();
+    for (let i = 0; i < 8; i++) controller.enqueue(`acme/bad/${i}`);
+    for (let i = 0; i < 8; i++) controller.enqueue(`acme/good/${i}`);
+    await settle();
+    expect(calls.filter((key) => key.includes('good'))).toHaveLength(8);
+    for (let i = 0; i < 8; i++) {
+      end(`acme/bad/${i}`);
+      await settle();
+    }
+    expect(under()).toEqual(Array.from({ length: 8 }, (_, i) => `acme/bad/${i}`));
+    await controller.stop();
+  });
+
+  test('a part of few workers is one', async () => {
+    const { controller, calls } = setUp(() => Promise.resolve(), { workers: 1, turnOf });
+    await controller.start();
+    for (const key of ['acme/git/1', 'acme/git/2']) controller.enqueue(key);
+    await settle();
+    expect(calls).toHaveLength(2);
     await controller.stop();
   });
 

@@ -1,11 +1,14 @@
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from './clock.ts';
 import { StallingError, WaitingError } from './controller-errors.ts';
+import type { Turn } from './turns.ts';
 import { WorkQueue, type WorkQueueMetrics } from './work-queue.ts';
 
-/** Look again after this time though nothing changed; 0 is not at all. */
 export interface ReconcileResult {
+  /** Look again after this time though nothing changed; 0 is not at all. */
   requeueAfterMs?: number | undefined;
+  /** As if it were thrown, but looked at again after `requeueAfterMs` at the latest: something falls due then. */
+  failure?: unknown;
 }
 
 /**
@@ -36,11 +39,17 @@ export interface ControllerOptions {
   informers?: readonly { name: string; whenSynced(): Promise<void> }[];
   /** How many keys are worked on at once. Default 1. */
   workers?: number;
+  /** By what keys take turns. Half the workers at most are one party's then, a quarter one key's, and never none. */
+  turnOf?: (key: string) => Turn;
   /** After this time the signal of a reconcile is aborted. Default 2 minutes. */
   reconcileTimeoutMs?: number;
+  /** The longest backoff after failures. Default 1000 s. */
+  maxDelayMs?: number | undefined;
   /** How long stop() lets reconciles run on before it aborts their signals. Default 10 s. */
   drainMs?: number;
   logger: Logger;
+  /** On the log's lines about a key, beside it. */
+  logFields?: (key: string) => object;
   metrics?: ControllerMetrics | undefined;
   clock?: Clock;
 }
@@ -60,7 +69,14 @@ export class Controller {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger.child({ controller: options.name });
-    this.#queue = new WorkQueue({ clock: this.#clock, metrics: options.metrics?.queue });
+    const { maxDelayMs, metrics, turnOf, workers = 1 } = options;
+    const part = (of: number) => Math.max(1, Math.floor(workers / of));
+    this.#queue = new WorkQueue({
+      clock: this.#clock,
+      metrics: metrics?.queue,
+      ...(maxDelayMs && { maxDelayMs }),
+      ...(turnOf && { turnOf, most: { party: part(2), key: part(4) } }),
+    });
   }
 
   /** Reconciles the key soon; for informer handlers. */
@@ -119,7 +135,7 @@ export class Controller {
     const started = this.#clock.now();
     let outcome: ReconcileOutcome = 'error';
     try {
-      outcome = this.#succeeded(key, await this.#options.reconcile(key, ending.signal));
+      outcome = this.#ended(key, await this.#options.reconcile(key, ending.signal));
     } catch (error) {
       outcome = this.#failed(key, error);
     } finally {
@@ -131,12 +147,12 @@ export class Controller {
   }
 
   // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- as Reconcile
-  #succeeded(key: string, result: ReconcileResult | void): ReconcileOutcome {
-    this.#queue.forget(key);
-    const afterMs = result?.requeueAfterMs ?? 0;
-    if (afterMs <= 0) return 'success';
-    this.#queue.addAfter(key, afterMs);
-    return 'requeue_after';
+  #ended(key: string, result: ReconcileResult | void): ReconcileOutcome {
+    const { requeueAfterMs: afterMs = 0, failure } = result ?? {};
+    const outcome = failure === undefined ? undefined : this.#failed(key, failure);
+    if (outcome === undefined) this.#queue.forget(key);
+    if (afterMs > 0) this.#queue.addAfter(key, afterMs);
+    return outcome ?? (afterMs > 0 ? 'requeue_after' : 'success');
   }
 
   #failed(key: string, error: unknown): ReconcileOutcome {
@@ -144,19 +160,24 @@ export class Controller {
     if (error instanceof WaitingError) {
       this.#queue.forget(key);
       this.#queue.addAfter(key, error.afterMs);
-      this.#logger.debug({ key, err: error }, 'reconcile waits');
+      this.#logger.debug({ ...this.#about(key), err: error }, 'reconcile waits');
       return 'requeue_after';
     }
     if (error instanceof StallingError) {
       this.#queue.forget(key);
       metrics?.stalled();
-      this.#logger.info({ key, err: error }, 'reconcile stalled until the object changes');
+      this.#logger.info({ ...this.#about(key), err: error }, 'reconcile stalled until the object changes');
       return 'error';
     }
     if (isProgrammingError(error)) metrics?.panicked();
     this.#queue.addRateLimited(key);
-    this.#logger.error({ key, err: error, failures: this.#queue.requeues(key) }, 'reconcile failed, trying again');
+    const failures = this.#queue.requeues(key);
+    this.#logger.error({ ...this.#about(key), err: error, failures }, 'reconcile failed, trying again');
     return 'error';
+  }
+
+  #about(key: string): object {
+    return { key, ...this.#options.logFields?.(key) };
   }
 }
 

@@ -91,6 +91,46 @@ describe('Retry-After', () => {
   });
 });
 
+describe('conflicts', () => {
+  const conflict = json(409, { reason: 'Conflict', message: 'the object has been modified' });
+  const fine = json(200, { metadata: { name: 'web' } });
+  const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at };
+  const writes: [string, () => Promise<unknown>][] = [
+    ['a creation', () => client.create(ConfigMap, object)],
+    ['a forced apply', () => client.apply(ConfigMap, object, { fieldManager: 'test', force: true })],
+    ['a patch', () => client.patch(ConfigMap, at, { data: { a: 'b' } })],
+  ];
+
+  test.each(writes)('%s that others came in the way of is made again, with the same body', async (_what, write) => {
+    answers.push(conflict, conflict, fine);
+    expect(await write()).toMatchObject({ metadata: { name: 'web' } });
+    expect(new Set(bodies).size).toBe(1);
+    expect(requests).toHaveLength(3);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['an apply that leaves others their fields', () => client.apply(ConfigMap, object, { fieldManager: 'test' })],
+    ['a patch of one version', () => client.patch(ConfigMap, at, {}, { resourceVersion: '7' })],
+    ['a deletion of one object', () => client.delete(ConfigMap, at, { uid: 'u' })],
+  ])('%s is refused at once', async (_what, write) => {
+    answers.push(conflict, fine);
+    await expect(write()).rejects.toMatchObject({ reason: 'Conflict' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('that do not end are told', async () => {
+    answers.push(conflict, conflict, conflict, conflict, fine);
+    await expect(client.patch(ConfigMap, at, {})).rejects.toMatchObject({ reason: 'Conflict' });
+    expect(requests).toHaveLength(4);
+  });
+
+  test('what is there already is no conflict', async () => {
+    answers.push(json(409, { reason: 'AlreadyExists', message: 'there is one' }), fine);
+    await expect(client.create(ConfigMap, object)).rejects.toMatchObject({ reason: 'AlreadyExists' });
+    expect(requests).toHaveLength(1);
+  });
+});
+
 describe('deadlines', () => {
   test('no answer at all', async () => {
     answers.push(hang);

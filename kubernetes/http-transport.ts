@@ -18,6 +18,7 @@ export interface HttpRequest {
 /** Called once for every answer: the status code, or `<error>` when there was none, as client-go counts them. */
 export type RequestObserver = (method: string, code: string, seconds: number) => void;
 
+export const defaultTimeoutMs = 30_000;
 /** Tries of one request that the API server puts off with Retry-After. */
 const maxTries = 5;
 const longestRetryAfterSeconds = 10;
@@ -55,15 +56,15 @@ export class HttpTransport {
   }
 
   async #retried<T>(request: HttpRequest, read: (response: http.IncomingMessage) => Promise<T>): Promise<T> {
-    const end = Date.now() + request.timeoutMs;
+    const end = performance.now() + request.timeoutMs;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(request, end - Date.now(), read);
+        return await this.#attempt(request, end - performance.now(), read);
       } catch (error) {
         if (error instanceof StaleConnection && attempt === 1) continue;
         if (error instanceof StaleConnection) throw unreachable(request, error.cause);
         const waitMs = error instanceof ApiError ? retryAfterMs(error) : undefined;
-        if (waitMs === undefined || attempt >= maxTries || Date.now() + waitMs >= end) throw error;
+        if (waitMs === undefined || attempt >= maxTries || performance.now() + waitMs >= end) throw error;
         await sleep(systemClock, waitMs, request.signal);
       }
     }

@@ -4,7 +4,6 @@ import { WaitTimeoutError } from './change-waiters.ts';
 import type { ObjectList, WatchEvent } from './client-options.ts';
 import { Informer, type InformerOptions } from './informer.ts';
 import type { ListWatch } from './list-watch.ts';
-import { byLabel } from './object-store.ts';
 import type { KubernetesObject } from './resource-type.ts';
 import { FakeClock, settle } from './testing/fake-clock.ts';
 import { silentLogger } from './testing/silent-logger.ts';
@@ -325,7 +324,8 @@ describe('handlers', () => {
 test('reads by key and by index, without managedFields', async () => {
   const labelled = object('a', 8, { app: 'shop' });
   labelled.metadata.managedFields = [{ manager: 'x' }];
-  const { informer, source } = await started(new FakeSource(page([], 7)), { indexes: { app: byLabel('app') } });
+  const byApp = ({ metadata }: KubernetesObject) => Object.values(metadata.labels ?? {});
+  const { informer, source } = await started(new FakeSource(page([], 7)), { indexes: { app: byApp } });
   await source.last.send({ type: 'ADDED', object: labelled });
   expect(informer.get('shop/a')).toEqual(object('a', 8, { app: 'shop' }));
   expect(informer.byIndex('app', 'shop')).toEqual([informer.get('shop/a')]);
@@ -390,5 +390,34 @@ describe('waitFor', () => {
     await informer.stop();
     await rejections;
     expect(clock.pending).toBe(0);
+  });
+});
+
+describe('whenSeen', () => {
+  test('resolves when a list, an event or a bookmark has come as far as the version', async () => {
+    const source = new FakeSource(new UnreachableError('away'), page([['a', 3]], 5));
+    const { informer, clock } = await started(source);
+    const seen: string[] = [];
+    for (const version of ['4', '5', '9', '10', '12']) {
+      void informer.whenSeen(version, { timeoutMs: 60_000 }).then(() => seen.push(version));
+    }
+    await settle();
+    expect(seen).toEqual([]);
+    await clock.advance(500);
+    expect(seen).toEqual(['4', '5']);
+    await source.last.send({ type: 'MODIFIED', object: object('a', 10) });
+    expect(seen).toEqual(['4', '5', '9', '10']);
+    await source.last.send({ type: 'BOOKMARK', object: object('', 12) });
+    expect(seen).toEqual(['4', '5', '9', '10', '12']);
+    await informer.stop();
+  });
+
+  test('what this process wrote itself says nothing of what others wrote before', async () => {
+    const { informer, clock } = await started(new FakeSource(page([], 5)));
+    informer.observe(object('a', 8));
+    const seen = expect(informer.whenSeen('7', { timeoutMs: 1000 })).rejects.toThrow(WaitTimeoutError);
+    await clock.advance(1000);
+    await seen;
+    await informer.stop();
   });
 });

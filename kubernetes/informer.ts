@@ -3,7 +3,7 @@ import { systemClock } from './clock.ts';
 import { InformerCache, type ChangeListener, type ChangeType } from './informer-cache.ts';
 import type { IndexFunction } from './object-store.ts';
 import { Reflector, type ReflectorMetrics, type ReflectorOptions } from './reflector.ts';
-import { keyOf, type KubernetesObject } from './resource-type.ts';
+import { compareResourceVersions, keyOf, type KubernetesObject } from './resource-type.ts';
 
 /** May only note the change, such as by adding a key to a queue. A throw is logged and counted, and nothing else. */
 export type InformerHandler<T> = ChangeListener<T>;
@@ -31,6 +31,7 @@ export class Informer<T extends KubernetesObject> {
   readonly #reflector: Reflector<T>;
   readonly #handlers = new Set<InformerHandler<T>>();
   readonly #waiters: ChangeWaiters<T>;
+  readonly #versionWaiters: ChangeWaiters<string>;
   readonly #stopping = new AbortController();
   readonly #synced = Promise.withResolvers<undefined>();
   #hasSynced = false;
@@ -43,12 +44,17 @@ export class Informer<T extends KubernetesObject> {
     this.#options = { ...options, transform, logger };
     this.#cache = cache;
     this.#waiters = new ChangeWaiters((key) => this.get(key), clock, name);
+    this.#versionWaiters = new ChangeWaiters(() => cache.resourceVersion, clock, name);
     this.#reflector = new Reflector(this.#options, {
       replace: (all) => {
         cache.replace({ ...all, items: all.items.map(transform) });
         this.#turnSynced();
+        this.#versionWaiters.evaluateAll();
       },
-      take: (event) => cache.take({ ...event, object: transform(event.object) }),
+      take: (event) => {
+        cache.take({ ...event, object: transform(event.object) });
+        this.#versionWaiters.evaluateAll();
+      },
       get resourceVersion() {
         return cache.resourceVersion;
       },
@@ -67,7 +73,9 @@ export class Informer<T extends KubernetesObject> {
   /** Ends the watch and what waits; resolves when nothing of it runs any more. The objects stay readable. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#waiters.rejectAll(new Error(`the informer of ${this.name} was stopped`));
+    for (const waiters of [this.#waiters, this.#versionWaiters]) {
+      waiters.rejectAll(new Error(`the informer of ${this.name} was stopped`));
+    }
     await this.#running;
   }
 
@@ -120,6 +128,15 @@ export class Informer<T extends KubernetesObject> {
    */
   waitFor(key: string, predicate: (object: T | undefined) => boolean, options: WaitOptions): Promise<T | undefined> {
     return this.#waiters.waitFor(key, predicate, options, this.#hasSynced);
+  }
+
+  /**
+   * Resolves when everything up to this version is in the cache. It has to be one of this type's objects or lists: only
+   * such versions come along. @throws WaitTimeoutError after `timeoutMs`.
+   */
+  async whenSeen(resourceVersion: string, options: WaitOptions): Promise<void> {
+    const isSeen = (seen: string | undefined) => compareResourceVersions(seen, resourceVersion) >= 0;
+    await this.#versionWaiters.waitFor(`version ${resourceVersion}`, isSeen, options, true);
   }
 
   #turnSynced(): void {

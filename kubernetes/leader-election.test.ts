@@ -1,5 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { apiErrorFrom } from './api-error.ts';
+import { sleep, systemClock } from './clock.ts';
 import type { PatchOptions } from './client-options.ts';
 import { LeaderElector, type LeaderElectionOptions } from './leader-election.ts';
 import type { KubernetesObject, Lease, ObjectName, ResourceType } from './resource-type.ts';
@@ -65,6 +66,7 @@ function setUp() {
       logger: silentLogger,
       onLost: () => lost.push(identity),
       clock,
+      wallClock: clock,
       random: () => 0,
       ...options,
     });
@@ -247,3 +249,51 @@ test.each([[{ leaseDurationMs: 10_000, renewDeadlineMs: 10_000 }], [{ renewDeadl
     expect(() => setUp().candidate('one', times)).toThrow(RangeError);
   },
 );
+
+describe("the machine's clock is set", () => {
+  const hour = 3600_000;
+  /** With the clocks that a process has. */
+  const candidates = () => {
+    const server = new FakeServer();
+    const lost: string[] = [];
+    const times = { leaseDurationMs: 20_000, renewDeadlineMs: 500, retryPeriodMs: 20, random: () => 0 };
+    const common = { client: server, namespace: 'system', name: 'operator', logger: silentLogger, ...times };
+    const candidate = (identity: string) =>
+      new LeaderElector({ ...common, identity, onLost: () => lost.push(identity) });
+    return { server, lost, one: candidate('one'), two: candidate('two') };
+  };
+
+  test('forward: the leader keeps its Lease, nobody takes it, and it tells the time as it is now', async () => {
+    const { server, lost, one, two } = candidates();
+    await one.acquire();
+    const taken = two.acquire();
+    const time = Date.now() + hour;
+    const set = jest.spyOn(Date, 'now').mockReturnValue(time);
+    try {
+      const until = server.writes + 3;
+      while (server.writes < until && lost.length === 0) await sleep(systemClock, 5);
+      expect(lost).toEqual([]);
+      expect([one.isLeader(), two.isLeader()]).toEqual([true, false]);
+      expect(Date.parse(server.lease?.spec?.renewTime ?? '')).toBe(time);
+    } finally {
+      set.mockRestore();
+      await Promise.all([two.stop(), taken]);
+      await one.stop();
+    }
+  });
+
+  test('back: a leader that cannot renew gives up as soon as ever', async () => {
+    const { server, lost, one } = candidates();
+    await one.acquire();
+    const set = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - hour);
+    server.away = true;
+    try {
+      const until = performance.now() + 4000;
+      while (performance.now() < until && lost.length === 0) await sleep(systemClock, 5);
+      expect(lost).toEqual(['one']);
+    } finally {
+      set.mockRestore();
+      await one.stop();
+    }
+  });
+});

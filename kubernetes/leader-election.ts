@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { isAlreadyExists, isConflict } from './api-error.ts';
-import { sleep, systemClock, type Clock } from './clock.ts';
+import { sleep, steadyClock, systemClock, type Clock } from './clock.ts';
 import type { ClusterClient } from './client.ts';
 import { Lease } from './resource-type.ts';
 
@@ -22,7 +22,10 @@ export interface LeaderElectionOptions {
   renewDeadlineMs?: number;
   /** Between two tries. Default 2 s. */
   retryPeriodMs?: number;
+  /** All waits and comparisons go by it. */
   clock?: Clock;
+  /** What is written into the Lease, for people to read: nobody compares it. */
+  wallClock?: Pick<Clock, 'now'>;
   random?: () => number;
 }
 
@@ -31,8 +34,8 @@ const jitterFactor = 1.2;
 
 /**
  * Leader election by a Lease, as client-go's tools/leaderelection: a candidate takes the Lease when it has not seen it
- * change for its duration by its own clock, so clocks need not agree; a leader that cannot renew gives up before
- * others may take over.
+ * change for its duration by its own clock, so clocks need not agree, and may be set; a leader that cannot renew gives
+ * up before others may take over.
  */
 export class LeaderElector {
   readonly #options: LeaderElectionOptions;
@@ -47,7 +50,7 @@ export class LeaderElector {
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? steadyClock;
     this.#leaseDurationMs = options.leaseDurationMs ?? 15_000;
     this.#renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
     this.#retryPeriodMs = options.retryPeriodMs ?? 2000;
@@ -125,9 +128,9 @@ export class LeaderElector {
   }
 
   async #acquireOrRenew(timeout: { timeoutMs: number }): Promise<boolean> {
-    const { client, namespace, name, identity } = this.#options;
+    const { client, namespace, name, identity, wallClock = systemClock } = this.#options;
     const held = await client.find(Lease, { namespace, name }, timeout);
-    const now = new Date(this.#clock.now()).toISOString().replace('Z', '000Z');
+    const now = new Date(wallClock.now()).toISOString().replace('Z', '000Z');
     const spec = {
       holderIdentity: identity,
       leaseDurationSeconds: Math.max(Math.round(this.#leaseDurationMs / 1000), 1),

@@ -43,6 +43,12 @@ test('a line that is too long comes in pieces, none of which cuts a character', 
   for (const piece of pieces) expect(piece).not.toContain('\ufffd');
 });
 
+test('a last line without a newline is left out where only whole lines count', async () => {
+  const lines: string[] = [];
+  for await (const line of readLines(chunksOf(Buffer.from('whole\nhal'), [3]), Infinity, true)) lines.push(line);
+  expect(lines).toEqual(['whole']);
+});
+
 test('a last line that a failure cut is not passed on as whole', async () => {
   const lines: string[] = [];
   async function* broken() {

@@ -2,10 +2,15 @@ const newline = 0x0a;
 
 /**
  * Splits a stream of bytes into lines, without their newline. Bytes are decoded a whole line at a time, so a character
- * that came in two chunks stays whole; a last line without a newline comes too, unless the stream fails. A line longer
- * than `maxBytes` comes in pieces, so that a log without a newline does not fill the memory.
+ * that came in two chunks stays whole; a last line without a newline comes too, unless the stream fails or
+ * `wholeLinesOnly`. A line longer than `maxBytes` comes in pieces, so that a log without a newline does not fill the
+ * memory.
  */
-export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes = Infinity): AsyncGenerator<string> {
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes = Infinity,
+  wholeLinesOnly = false,
+): AsyncGenerator<string> {
   let held: Buffer[] = [];
   let size = 0;
   for await (const bytes of chunks) {
@@ -29,7 +34,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes = I
       size = all.length - cut;
     }
   }
-  if (size > 0) yield Buffer.concat(held).toString('utf8');
+  if (size > 0 && !wholeLinesOnly) yield Buffer.concat(held).toString('utf8');
 }
 
 /** The last position at or before `at` that does not fall inside a UTF-8 character. */

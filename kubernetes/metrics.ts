@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ControllerMetrics } from './controller.ts';
+import type { EventRecorderMetrics } from './event-recorder.ts';
 import type { RequestObserver } from './http-transport.ts';
 import type { InformerMetrics } from './informer.ts';
 
@@ -7,6 +8,8 @@ import type { InformerMetrics } from './informer.ts';
 const reconcileBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 /** client-go's buckets of the queue's seconds: 10 ns × 10ⁿ, from where the clock can tell. */
 const queueBuckets = [0.001, 0.01, 0.1, 1, 10, 100, 1000];
+
+type QueueLabels = Record<'name' | 'controller', string>;
 
 /**
  * What the runtime counts, in one registry, under the names that controller-runtime and client-go have for it, so that
@@ -26,6 +29,7 @@ export class RuntimeMetrics {
   readonly #retries: Counter;
   readonly #queueSeconds: Histogram;
   readonly #workSeconds: Histogram;
+  readonly #underWork: { queue: QueueLabels; seconds: () => number[] }[] = [];
   readonly #requests: Counter;
   readonly #requestSeconds: Histogram;
   readonly #lists: Counter;
@@ -33,6 +37,7 @@ export class RuntimeMetrics {
   readonly #watchFailures: Counter;
   readonly #handlerErrors: Counter;
   readonly #leader: Gauge;
+  readonly #events: Counter;
 
   constructor(registry: Registry = new Registry()) {
     this.registry = registry;
@@ -70,6 +75,29 @@ export class RuntimeMetrics {
     this.#queueSeconds = histogram('workqueue_queue_duration_seconds', 'Wait of a ready key', byQueue, queueBuckets);
     this.#workSeconds = histogram('workqueue_work_duration_seconds', 'Work on one key', byQueue, queueBuckets);
 
+    const eachQueue = (set: (queue: QueueLabels, seconds: number[]) => void) => () => {
+      for (const { queue, seconds } of this.#underWork) set(queue, seconds());
+    };
+    const unfinished: Gauge = new Gauge({
+      name: 'workqueue_unfinished_work_seconds',
+      help: 'How long all keys that are worked on have been, together',
+      labelNames: byQueue,
+      registers,
+      collect: eachQueue((queue, seconds) =>
+        unfinished.set(
+          queue,
+          seconds.reduce((sum, one) => sum + one, 0),
+        ),
+      ),
+    });
+    const longest: Gauge = new Gauge({
+      name: 'workqueue_longest_running_processor_seconds',
+      help: 'How long the key has been worked on that has been for the longest time',
+      labelNames: byQueue,
+      registers,
+      collect: eachQueue((queue, seconds) => longest.set(queue, Math.max(0, ...seconds))),
+    });
+
     this.#requests = counter('rest_client_requests_total', 'Requests to the API server', ['code', 'method']);
     this.#requestSeconds = histogram(
       'rest_client_request_duration_seconds',
@@ -81,6 +109,7 @@ export class RuntimeMetrics {
     this.#watches = counter('reflector_watches_total', 'Watches begun', ['name']);
     this.#watchFailures = counter('reflector_failures_total', 'Lists and watches that failed', ['name']);
     this.#handlerErrors = counter('informer_handler_errors_total', 'Throws of event handlers', ['name']);
+    this.#events = counter('recorded_events_total', 'Events about objects, by what became of them', ['outcome']);
     this.#leader = gauge('leader_election_master_status', '1 while this process leads', ['name']);
   }
 
@@ -98,6 +127,7 @@ export class RuntimeMetrics {
         retried: () => this.#retries.inc(queue),
         waited: (seconds) => this.#queueSeconds.observe(queue, seconds),
         worked: (seconds) => this.#workSeconds.observe(queue, seconds),
+        underWork: (seconds) => this.#underWork.push({ queue, seconds }),
       },
       reconciled: (result, seconds) => {
         this.#reconciles.inc({ ...controller, result });
@@ -120,6 +150,11 @@ export class RuntimeMetrics {
       failed: () => this.#watchFailures.inc({ name }),
       handlerFailed: () => this.#handlerErrors.inc({ name }),
     };
+  }
+
+  forEvents(): EventRecorderMetrics {
+    for (const outcome of ['written', 'dropped', 'failed']) this.#events.inc({ outcome }, 0);
+    return { recorded: (outcome) => this.#events.inc({ outcome }) };
   }
 
   /** For ClusterClient's `observe`. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { byLabel, ObjectStore } from './object-store.ts';
+import { ObjectStore } from './object-store.ts';
 import type { KubernetesObject } from './resource-type.ts';
 
 const object = (name: string, app?: string): KubernetesObject => ({
@@ -8,8 +8,11 @@ const object = (name: string, app?: string): KubernetesObject => ({
   metadata: { name, ...(app && { labels: { app } }) },
 });
 
+/** Objects without the label are not in it. */
+const byApp = ({ metadata: { labels } }: KubernetesObject) => Object.values(labels ?? {});
+
 test('indexes follow every change', () => {
-  const store = new ObjectStore<KubernetesObject>({ app: byLabel('app') });
+  const store = new ObjectStore<KubernetesObject>({ app: byApp });
   const names = (value: string) => store.byIndex('app', value).map(({ metadata }) => metadata.name);
   store.set('a', object('a', 'shop'));
   store.set('b', object('b', 'shop'));

@@ -1,15 +1,5 @@
-import type { KubernetesObject } from './resource-type.ts';
-
 /** The values under which an index finds an object. */
 export type IndexFunction<T> = (object: T) => readonly string[];
-
-/** Indexes by a label's value; objects without the label are not in it. */
-export function byLabel(label: string): IndexFunction<KubernetesObject> {
-  return ({ metadata }) => {
-    const value = metadata.labels?.[label];
-    return value === undefined ? [] : [value];
-  };
-}
 
 /** Objects by key and by the indexes, as client-go's thread-safe store. */
 export class ObjectStore<T> {

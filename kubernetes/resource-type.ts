@@ -115,6 +115,14 @@ export type Ingress = BuiltIn<models.V1Ingress>;
 export const Ingress = type<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses');
 export type Deployment = BuiltIn<models.V1Deployment>;
 export const Deployment = type<Deployment>('apps/v1', 'Deployment', 'deployments');
+export type PersistentVolumeClaim = BuiltIn<models.V1PersistentVolumeClaim>;
+export const PersistentVolumeClaim = type<PersistentVolumeClaim>(
+  'v1',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+);
+export type PersistentVolume = BuiltIn<models.V1PersistentVolume>;
+export const PersistentVolume = type<PersistentVolume>('v1', 'PersistentVolume', 'persistentvolumes', false);
 export type Job = BuiltIn<models.V1Job>;
 export const Job = type<Job>('batch/v1', 'Job', 'jobs');
 export type RoleBinding = BuiltIn<models.V1RoleBinding>;
@@ -128,5 +136,8 @@ export const CustomResourceDefinition = type<CustomResourceDefinition>(
   'customresourcedefinitions',
   false,
 );
+/** The older form of Events, which `kubectl describe` sorts by time. */
+export type CoreEvent = BuiltIn<models.CoreV1Event>;
+export const CoreEvent = type<CoreEvent>('v1', 'Event', 'events');
 export type Event = BuiltIn<models.EventsV1Event>;
 export const Event = type<Event>('events.k8s.io/v1', 'Event', 'events');

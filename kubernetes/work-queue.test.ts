@@ -77,6 +77,40 @@ describe('queue', () => {
   });
 });
 
+describe('turns', () => {
+  const turnOf = (key: string) => ({ party: key.charAt(0), key });
+  const most = { party: 1, key: 1 };
+
+  test('a get waits while the share of all that is there is handed out; done gives it the next', async () => {
+    const queue = new WorkQueue({ turnOf, most });
+    for (const key of ['a1', 'a2', 'b1']) queue.add(key);
+    expect([await queue.get(), await queue.get()]).toEqual(['a1', 'b1']);
+    const next = queue.get();
+    queue.done('b1');
+    expect(queue.length).toBe(1);
+    queue.done('a1');
+    expect(await next).toBe('a2');
+  });
+
+  test('one that came again while it was worked on lets the others of its party go first', async () => {
+    const queue = new WorkQueue({ turnOf, most });
+    for (const key of ['a1', 'a2']) queue.add(key);
+    await queue.get();
+    queue.add('a1');
+    queue.done('a1');
+    expect(await queue.get()).toBe('a2');
+  });
+
+  test('shutDown: what waits for its share is handed out too, then undefined', async () => {
+    const queue = new WorkQueue({ turnOf, most });
+    for (const key of ['a1', 'a2']) queue.add(key);
+    const gets = [queue.get(), queue.get(), queue.get()];
+    queue.shutDown();
+    queue.done('a1');
+    expect(await Promise.all(gets)).toEqual(['a1', 'a2', undefined]);
+  });
+});
+
 describe('delays', () => {
   test('a key put off comes when its time is over', async () => {
     const clock = new FakeClock();
@@ -97,6 +131,24 @@ describe('delays', () => {
     for (const ms of waits) queue.addAfter('a', ms);
     await clock.advance(30);
     expect(queue.length).toBe(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  test.each([
+    ['forward past it: within half a minute', 3600_000, 30_000],
+    ['back: when its timer fires, as it would have been', -7200_000, 1800_000],
+  ])('the clock is set %s', async (_how, setBy, expected) => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    queue.addAfter('soon', 10_000);
+    queue.addAfter('a', 1800_000);
+    await clock.advance(10_000);
+    queue.done((await queue.get()) ?? '');
+    clock.set(setBy);
+    const from = clock.now();
+    while (queue.length === 0 && clock.now() - from < 2 * 3600_000) await clock.advance(1000);
+    expect(clock.now() - from).toBeLessThanOrEqual(expected);
+    expect(clock.now() - from).toBeGreaterThan(expected - 30_000);
     expect(clock.pending).toBe(0);
   });
 
@@ -159,8 +211,9 @@ describe('backoff', () => {
   });
 });
 
-test('metrics tell depth, adds, retries and both durations', async () => {
+test('metrics tell depth, adds, retries, both durations, and what is worked on', async () => {
   const told: [string, number?][] = [];
+  let underWork: () => number[] = () => [];
   const clock = new FakeClock();
   const queue = new WorkQueue({
     clock,
@@ -170,14 +223,17 @@ test('metrics tell depth, adds, retries and both durations', async () => {
       retried: () => told.push(['retried']),
       waited: (seconds) => told.push(['waited', seconds]),
       worked: (seconds) => told.push(['worked', seconds]),
+      underWork: (seconds) => (underWork = seconds),
     },
   });
   queue.add('a');
   await clock.advance(2000);
   await queue.get();
   await clock.advance(3000);
+  expect(underWork()).toEqual([3]);
   queue.addRateLimited('a');
   queue.done('a');
+  expect(underWork()).toEqual([]);
   expect(told).toEqual([['added'], ['depth', 1], ['waited', 2], ['depth', 0], ['retried'], ['worked', 3]]);
 });
 

@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from './clock.ts';
+import { Turns, type Most, type Turn } from './turns.ts';
 
 /** Told by the queue; durations in seconds. The names are those of client-go's workqueue metrics. */
 export interface WorkQueueMetrics {
@@ -7,6 +8,8 @@ export interface WorkQueueMetrics {
   retried(): void;
   waited(seconds: number): void;
   worked(seconds: number): void;
+  /** Given once: for how long, in seconds, each key that is handed out has been worked on. */
+  underWork(seconds: () => number[]): void;
 }
 
 export interface WorkQueueOptions {
@@ -15,7 +18,27 @@ export interface WorkQueueOptions {
   baseDelayMs?: number;
   maxDelayMs?: number;
   metrics?: WorkQueueMetrics | undefined;
+  /** By what keys take turns, as it is when they come. By default they are handed out in the order of their coming. */
+  turnOf?: ((key: string) => Turn) | undefined;
+  /** So many keys are handed out at once and not done. By default there is no limit. */
+  most?: Most;
 }
+
+/** A key to hand out, or handed out and not done. */
+interface Entry {
+  key: string;
+  turn: Turn;
+  /** When that was so first. */
+  since: number;
+}
+
+const nobodysTurn: Turn = { party: '', key: '' };
+
+/**
+ * A timer counts the time that the machine is awake, and knows nothing of a clock that is set: what is put off is
+ * compared with the clock so often, or a wait would end late by as much as either took.
+ */
+const sweepMs = 30_000;
 
 /**
  * client-go's workqueue (util/workqueue: queue.go, delaying_queue.go, default_rate_limiters.go), with promises where
@@ -27,23 +50,33 @@ export class WorkQueue {
   readonly #baseDelayMs: number;
   readonly #maxDelayMs: number;
   readonly #metrics: WorkQueueMetrics | undefined;
-  /** Keys to hand out, in order, with when they came; all of them are dirty and none is processing. */
-  readonly #queue = new Map<string, number>();
+  readonly #turnOf: (key: string) => Turn;
+  /** Keys to hand out; all of them are dirty and none is processing. */
+  readonly #queue: Turns<Entry>;
   /** Keys that need to be processed. */
   readonly #dirty = new Set<string>();
-  /** Keys handed out and not done, with when that was. */
-  readonly #processing = new Map<string, number>();
+  /** Keys handed out and not done. */
+  readonly #processing = new Map<string, Entry>();
   readonly #delayed = new Map<string, { at: number; cancel: () => void }>();
   readonly #failures = new Map<string, number>();
   readonly #getters: ((key: string | undefined) => void)[] = [];
   readonly #drainers: (() => void)[] = [];
+  #cancelSweep: (() => void) | undefined;
   #shuttingDown = false;
 
-  constructor({ clock = systemClock, baseDelayMs = 5, maxDelayMs = 1_000_000, metrics }: WorkQueueOptions = {}) {
+  constructor(options: WorkQueueOptions = {}) {
+    const { clock = systemClock, baseDelayMs = 5, maxDelayMs = 1_000_000, metrics } = options;
+    const { turnOf = () => nobodysTurn, most = { party: Infinity, key: Infinity } } = options;
+    this.#turnOf = turnOf;
+    this.#queue = new Turns(most);
     this.#clock = clock;
     this.#baseDelayMs = baseDelayMs;
     this.#maxDelayMs = maxDelayMs;
     this.#metrics = metrics;
+    metrics?.underWork(() => {
+      const now = this.#clock.now();
+      return [...this.#processing.values()].map(({ since }) => (now - since) / 1000);
+    });
   }
 
   /** Keys ready to be handed out; neither those worked on nor those put off. */
@@ -75,11 +108,9 @@ export class WorkQueue {
       if (earlier.at <= at) return;
       earlier.cancel();
     }
-    const cancel = this.#clock.setTimeout(() => {
-      this.#delayed.delete(key);
-      this.add(key);
-    }, ms);
+    const cancel = this.#clock.setTimeout(() => this.#due(key), ms);
     this.#delayed.set(key, { at, cancel });
+    this.#cancelSweep ??= this.#clock.setTimeout(() => this.#sweep(), sweepMs);
   }
 
   /** Adds the key after its backoff, which every call doubles until forget(). */
@@ -101,26 +132,24 @@ export class WorkQueue {
   }
 
   /**
-   * The next key, when there is one; undefined once the queue is shut down and empty. done() must follow for each.
+   * The next key, when there is one that may be handed out; undefined once the queue is shut down and empty. done() must
+   * follow for each.
    */
   get(): Promise<string | undefined> {
-    const [next] = this.#queue;
-    if (next === undefined) {
-      if (this.#shuttingDown) return Promise.resolve(undefined);
-      return new Promise((resolve) => this.#getters.push(resolve));
-    }
-    const [key, since] = next;
-    this.#queue.delete(key);
-    this.#handOut(key, since);
-    return Promise.resolve(key);
+    return new Promise((resolve) => {
+      this.#getters.push(resolve);
+      this.#serve();
+    });
   }
 
   done(key: string): void {
-    const since = this.#processing.get(key);
-    if (since === undefined) return;
+    const entry = this.#processing.get(key);
+    if (entry === undefined) return;
     this.#processing.delete(key);
-    this.#metrics?.worked((this.#clock.now() - since) / 1000);
+    this.#queue.ended(entry.turn);
+    this.#metrics?.worked((this.#clock.now() - entry.since) / 1000);
     if (this.#dirty.has(key)) this.#push(key);
+    else this.#serve();
     if (this.#processing.size === 0) for (const drained of this.#drainers.splice(0)) drained();
   }
 
@@ -129,7 +158,8 @@ export class WorkQueue {
     this.#shuttingDown = true;
     for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
-    for (const resolve of this.#getters.splice(0)) resolve(undefined);
+    this.#endSweeps();
+    this.#serve();
   }
 
   /** shutDown(), and resolves when every key that was handed out is done. */
@@ -138,22 +168,49 @@ export class WorkQueue {
     if (this.#processing.size > 0) await new Promise<void>((resolve) => this.#drainers.push(resolve));
   }
 
-  #push(key: string): void {
-    const getter = this.#getters.shift();
-    if (getter) {
-      this.#handOut(key, this.#clock.now());
-      getter(key);
-      return;
-    }
-    this.#queue.set(key, this.#clock.now());
-    this.#metrics?.depth(this.#queue.size);
+  #due(key: string): void {
+    this.#delayed.get(key)?.cancel();
+    this.#delayed.delete(key);
+    if (this.#delayed.size === 0) this.#endSweeps();
+    this.add(key);
   }
 
-  #handOut(key: string, since: number): void {
+  /** What is due by the clock though its timer has not fired. */
+  #sweep(): void {
+    this.#cancelSweep = this.#clock.setTimeout(() => this.#sweep(), sweepMs);
     const now = this.#clock.now();
-    this.#dirty.delete(key);
-    this.#processing.set(key, now);
-    this.#metrics?.waited((now - since) / 1000);
+    for (const [key, { at }] of this.#delayed) if (at <= now) this.#due(key);
+  }
+
+  #endSweeps(): void {
+    this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
+  }
+
+  #push(key: string): void {
+    const turn = this.#turnOf(key);
+    this.#queue.push(turn, { key, turn, since: this.#clock.now() });
+    const waiting = this.#queue.size;
+    this.#serve();
+    if (this.#queue.size === waiting) this.#metrics?.depth(waiting);
+  }
+
+  /** Hands out what may be, to those that wait for it. */
+  #serve(): void {
+    while (this.#getters.length > 0) {
+      const next = this.#queue.take();
+      if (!next) break;
+      this.#handOut(next);
+      this.#getters.shift()?.(next.key);
+    }
+    if (this.#shuttingDown && this.#queue.size === 0) for (const resolve of this.#getters.splice(0)) resolve(undefined);
+  }
+
+  #handOut(entry: Entry): void {
+    const now = this.#clock.now();
+    this.#dirty.delete(entry.key);
+    this.#processing.set(entry.key, { ...entry, since: now });
+    this.#metrics?.waited((now - entry.since) / 1000);
     this.#metrics?.depth(this.#queue.size);
   }
 }

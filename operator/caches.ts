@@ -1,11 +1,14 @@
 import type { Logger } from 'pino';
 import { ENVIRONMENT, type Environment } from '../crds/environment.ts';
+import { gitRefKey } from '../crds/git-ref.ts';
 import { GROUP, type Group } from '../crds/group.ts';
 import { groupNamespace } from '../crds/ids.ts';
 import { LABELS, MANAGED_BY } from '../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../crds/repository.ts';
+import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../crds/reusable-environment.ts';
 import type { ClusterClient } from '../kubernetes/client.ts';
 import { Informer } from '../kubernetes/informer.ts';
+import type { IndexFunction } from '../kubernetes/object-store.ts';
 import { listWatch } from '../kubernetes/list-watch.ts';
 import type { RuntimeMetrics } from '../kubernetes/metrics.ts';
 import {
@@ -13,38 +16,87 @@ import {
   Ingress,
   Job,
   Namespace,
+  NetworkPolicy,
   objectKey,
+  PersistentVolume,
+  PersistentVolumeClaim,
   Pod,
+  Secret,
   Service,
   type KubernetesObject,
   type ResourceType,
 } from '../kubernetes/resource-type.ts';
+import { withAppliers } from './ownership.ts';
+
+interface Selection<T> {
+  labelSelector?: string;
+  namespace?: string;
+  indexes?: Record<string, IndexFunction<T>>;
+  /** As the Informer's. */
+  transform?: (object: T) => T;
+}
 
 /** All that the operator watches: Coppice's kinds, and of the others what Coppice itself made. */
-export function operatorCaches(client: ClusterClient, logger: Logger, metrics: RuntimeMetrics) {
-  function informer<T extends KubernetesObject>(type: ResourceType<T>, labelSelector?: string): Informer<T> {
+export function operatorCaches(
+  client: ClusterClient,
+  builderNamespace: string,
+  logger: Logger,
+  metrics: RuntimeMetrics,
+) {
+  function informer<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    { labelSelector, namespace, indexes, transform }: Selection<T> = {},
+  ): Informer<T> {
     return new Informer<T>({
       name: type.kind,
-      source: listWatch(client, type, { labelSelector }),
-      indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+      source: listWatch(client, type, { labelSelector, namespace }),
+      indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''], ...indexes },
+      ...(transform && { transform }),
       logger,
       metrics: metrics.forInformer(type.kind),
     });
   }
-  const own = `${LABELS.managedBy}=${MANAGED_BY}`;
+  const own = { labelSelector: `${LABELS.managedBy}=${MANAGED_BY}` };
   return {
     groups: informer<Group>(GROUP),
     repositories: informer<Repository>(REPOSITORY),
-    environments: informer<Environment>(ENVIRONMENT),
-    namespaces: informer(Namespace, own),
+    environments: informer<Environment>(ENVIRONMENT, { indexes: environmentIndexes, transform: withAppliers }),
+    reusables: informer<ReusableEnvironment>(REUSABLE_ENVIRONMENT),
+    namespaces: informer(Namespace, { ...own, indexes: { environments: groupOfEnvironment } }),
     deployments: informer(Deployment, own),
     services: informer(Service, own),
     ingresses: informer(Ingress, own),
     jobs: informer(Job, own),
+    networkPolicies: informer(NetworkPolicy, own),
+    volumeClaims: informer(PersistentVolumeClaim, own),
+    /** Those alone that are on their way from one claim to another. */
+    movingVolumes: informer(PersistentVolume, {
+      labelSelector: LABELS.moving,
+      indexes: { moving: ({ metadata }) => [metadata.labels?.[LABELS.moving] ?? ''] },
+    }),
     pods: informer(Pod, own),
+    /** Of no other namespace: those hold what users keep secret. */
+    builderSecrets: informer(Secret, { ...own, namespace: builderNamespace }),
   };
 }
 export type OperatorCaches = ReturnType<typeof operatorCaches>;
+
+/** For the indexes `repository` and `ref` of the Environments. */
+export const environmentIndexes = {
+  repository: ({ metadata, spec }: Environment) => [objectKey(metadata.namespace, spec.repository)],
+  ref: (environment: Environment) => [refIndexValue(environment)],
+};
+
+/** For the index `environments` of the namespaces. */
+function groupOfEnvironment({ metadata: { labels } }: Namespace): string[] {
+  const group = labels?.[LABELS.environment] === undefined ? undefined : labels[LABELS.group];
+  return group === undefined ? [] : [group];
+}
+
+/** What an Environment shares with its clones alone. */
+export function refIndexValue({ metadata, spec }: Environment): string {
+  return `${objectKey(metadata.namespace, spec.repository)}/${gitRefKey(spec.gitRef)}`;
+}
 
 /** The key of the Environment that an object was made for, or undefined for anything else. */
 export function environmentKeyOf({ metadata }: KubernetesObject): string | undefined {

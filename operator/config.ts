@@ -1,9 +1,31 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { parse } from 'yaml';
+import { faultsOf, readVariables } from '../process/variables.ts';
+import { storagePattern } from './builders/quantity.ts';
 
 const quantities = z.record(z.string(), z.string());
+/** An amount that buildkitd's limits are reckoned from. */
+const storage = z.string().regex(storagePattern, 'must be an amount of storage such as 20Gi');
 const address = z.string().regex(/^[a-z0-9.-]+(:\d+)?$/i);
+
+const httpUrl = z.url({ protocol: /^https?$/ });
+
+/** Host and path as buildkitd reads them too: no scheme, and no path that leads upwards. */
+const mirror = z
+  .string()
+  .regex(/^[a-z0-9.-]+(:\d+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*\/?$/i, 'must be host[:port][/path]');
+
+/** Whether the mirror is all of the registry at `own`: then another registry's name would lead to anybody's images. */
+function isRootOf(own: string, text: string): boolean {
+  const plain = (host: string) =>
+    host
+      .toLowerCase()
+      .replace(/:(80|443)$/, '')
+      .replace(/\.$/, '');
+  const [host = '', path = ''] = text.split('/');
+  return path === '' && plain(host) === plain(own);
+}
 
 /** The operator's configuration file; the chart writes it from its values. */
 const configSchema = z.strictObject({
@@ -11,41 +33,115 @@ const configSchema = z.strictObject({
   healthPort: z.int().default(3001),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   redisUrl: z.url(),
+  /** Where the API answers, for links and webhooks. */
+  apiUrl: z.url().transform((text) => new URL(text)),
   environmentsUrl: z.url().transform((text) => new URL(text)),
-  ingress: z.strictObject({ className: z.string().optional(), namespace: z.string() }),
-  registry: z.strictObject({ address, insecure: z.boolean().default(false) }),
+  /** PEM of authorities beside the public ones, for the clones of builds; the operator itself has them by its environment. */
+  caCertificates: z.string().min(1).optional(),
+  ingress: z.strictObject({
+    className: z.string().optional(),
+    namespace: z.string(),
+    annotations: z.record(z.string(), z.string()).default({}),
+    clusterIssuer: z.string().optional(),
+    drainSeconds: z.int().min(0).default(3),
+  }),
+  registry: z
+    .strictObject({
+      address,
+      insecure: z.boolean().default(false),
+      /** By registry: `host[:port][/path]` that stand in for it, as buildkitd has them. */
+      mirrors: z.record(z.string(), z.array(mirror)).default({}),
+      /** Registries beside `address` that speak plain HTTP. */
+      insecureAddresses: z.array(address).default([]),
+      /** Private networks that base images may be in. */
+      allowedCidrs: z.array(z.union([z.cidrv4(), z.cidrv6()])).default([]),
+      /** Images that nothing uses are deleted when they are older; 0: never. */
+      keepUnusedHours: z.int().min(0).default(24),
+    })
+    .superRefine(({ address: own, mirrors }, context) => {
+      for (const [registry, places] of Object.entries(mirrors)) {
+        if (!places.some((place) => isRootOf(own, place))) continue;
+        const message = 'names the whole registry that built images are in: give it a path, such as HOST/docker.io';
+        context.addIssue({ code: 'custom', path: ['mirrors', registry], message });
+      }
+    }),
   builder: z.strictObject({
     namespace: z.string(),
-    address: z.string().startsWith('tcp://'),
+    /** Holds buildkitd, rootlesskit and buildctl. */
+    image: z.string(),
+    /** The ConfigMap with buildkitd.toml, in the builders' namespace. */
+    configMap: z.string(),
     cloneImage: z.string(),
-    buildctlImage: z.string(),
     deadlineSeconds: z.int().min(1),
-    /** A folder with ca.crt, tls.crt and tls.key. */
-    certificates: z.string(),
+    idleSeconds: z.int().min(1).default(600),
+    startDeadlineSeconds: z.int().min(1).default(180),
+    cache: z.strictObject({ size: storage, storageClass: z.string().min(1).optional() }),
+    concurrency: z
+      .strictObject({ total: z.int().min(1), perGroup: z.int().min(1) })
+      .prefault({ total: 16, perGroup: 4 }),
+    throwaway: z.strictObject({ atOnce: z.int().min(1), storage }),
+    resources: z.strictObject({ requests: quantities.optional(), limits: quantities.optional() }),
+    /** Through which builders and build steps reach the web, as programs read it of their environment. */
+    proxy: z.partialRecord(z.enum(['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']), z.string()).default({}),
   }),
   sources: z.strictObject({
     allowedCidrs: z.array(z.union([z.cidrv4(), z.cidrv6()])).default([]),
     ports: z.array(z.int().min(1).max(65535)).default([80, 443]),
+    sshPorts: z.array(z.int().min(1).max(65535)).default([22]),
     timeoutSeconds: z.int().min(1).default(20),
     deadlineSeconds: z.int().min(0).default(60),
+    pollSeconds: z.int().min(10).default(300),
+    /** That one Repository may have by its refs. */
+    mostEnvironments: z.int().min(1).default(10_000),
+    /** Where the hosts are of which a Repository names no instance. */
+    hosts: z
+      .strictObject({
+        ownerhost: z
+          .strictObject({
+            webUrl: httpUrl.default('https://github.com'),
+            apiUrl: httpUrl.default('https://api.github.com'),
+          })
+          .prefault({}),
+        groupedhost: z.strictObject({ webUrl: httpUrl.default('https://gitlab.com') }).prefault({}),
+        workspacehost: z
+          .strictObject({
+            webUrl: httpUrl.default('https://bitbucket.org'),
+            apiUrl: httpUrl.default('https://api.bitbucket.org/2.0'),
+          })
+          .prefault({}),
+      })
+      .prefault({}),
   }),
   environments: z.strictObject({
     rolloutDeadlineSeconds: z.int().min(1).default(300),
+    jobDeadlineSeconds: z.int().min(1).default(1800),
+    /** That have contents at once, of a group whose Group names no number. */
+    mostPerGroup: z.int().min(1).default(200),
     quota: quantities,
+    /** What a group's published volumes may have together. */
+    reusableQuota: quantities.default({}),
     defaultRequests: quantities,
     defaultLimits: quantities,
+    volumes: z.strictObject({ size: z.string(), storageClass: z.string().optional() }),
   }),
-  memberRole: z.string(),
+  /** What is kept of the logs of finished builds. */
+  buildLogs: z
+    .strictObject({ buildsPerEnvironment: z.int().min(1).default(5), totalMiB: z.int().min(1).default(256) })
+    .prefault({}),
+  groups: z.strictObject({ memberRole: z.string(), apiRole: z.string(), apiServiceAccount: z.string() }),
   workers: z.int().min(1).default(16),
 });
 export type OperatorConfig = z.infer<typeof configSchema>;
 
-/** What comes from Secrets, by the environment. */
+/** What comes from Secrets, or leads to them, by the environment. */
 const secretsSchema = z.object({
   REDIS_PASSWORD: z.string().min(1).optional(),
   REGISTRY_USERNAME: z.string().min(1).optional(),
   REGISTRY_PASSWORD: z.string().min(1).optional(),
   POD_NAME: z.string().default('operator'),
+  /** Where the tester answers; absent: tests are off. */
+  TESTER_URL: httpUrl.transform((text) => new URL(text)).optional(),
+  TESTER_TOKEN_FILE: z.string().default('/etc/coppice-tester/token'),
 });
 export type OperatorSecrets = z.infer<typeof secretsSchema>;
 
@@ -53,11 +149,9 @@ export type OperatorSecrets = z.infer<typeof secretsSchema>;
 export async function readConfig(file: string): Promise<OperatorConfig> {
   const result = configSchema.safeParse(parse(await readFile(file, 'utf8')));
   if (result.success) return result.data;
-  const faults = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new Error(`the configuration file ${file} is not valid: ${faults.join('; ')}`);
+  throw new Error(`the configuration file ${file} is not valid: ${faultsOf(result.error)}`);
 }
 
 export function readSecrets(environment: NodeJS.ProcessEnv): OperatorSecrets {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  return secretsSchema.parse(given);
+  return readVariables(secretsSchema, environment);
 }

@@ -1,28 +1,37 @@
 // Wires the operator: what it reads, who reconciles what, and in which order it all starts and stops.
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
+import { collectDefaultMetrics } from 'prom-client';
 import { loadKubeConfig } from '../kubernetes/kube-config.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
-import { HealthServer } from '../kubernetes/health-server.ts';
+import { EventRecorder } from '../kubernetes/event-recorder.ts';
 import { requireSynced } from '../kubernetes/require-synced.ts';
 import { LeaderElector } from '../kubernetes/leader-election.ts';
 import { RuntimeMetrics } from '../kubernetes/metrics.ts';
-import { stopOnSignal } from '../kubernetes/stop-on-signal.ts';
+import { connectRedis } from '../process/redis-connection.ts';
+import { HealthServer } from '../process/health-server.ts';
+import { stopOnSignal } from '../process/stop-on-signal.ts';
 import { operatorCaches } from './caches.ts';
 import { readConfig, readSecrets } from './config.ts';
 import { createControllers } from './controllers.ts';
-import { connectRedis } from './redis.ts';
+import { tellEvents } from './events/create.ts';
+import { LEASE_TIMES } from './lease-times.ts';
+import { observeEnvironments } from './metrics/create.ts';
+import { createRuntimeLogs } from './runtime-logs/create.ts';
 
 const config = await readConfig(process.env['CONFIG_FILE'] ?? '/etc/coppice/operator.yaml');
 const secrets = readSecrets(process.env);
 const logger = pino({ level: config.logLevel });
 const metrics = new RuntimeMetrics();
+collectDefaultMetrics({ register: metrics.registry });
 const client = new ClusterClient(loadKubeConfig(), {
   userAgent: 'coppice-operator',
   observe: metrics.observeRequest,
 });
-const redis = connectRedis(config.redisUrl, secrets.REDIS_PASSWORD, logger);
-const caches = operatorCaches(client, logger, metrics);
+const redisAddress = { url: config.redisUrl, password: secrets.REDIS_PASSWORD };
+const redis = connectRedis(redisAddress, logger);
+const subscriber = connectRedis(redisAddress, logger);
+const caches = operatorCaches(client, config.builder.namespace, logger, metrics);
 const informers = Object.values(caches);
 
 const elector = new LeaderElector({
@@ -31,6 +40,7 @@ const elector = new LeaderElector({
   name: 'coppice-operator',
   identity: `${secrets.POD_NAME}_${randomBytes(4).toString('hex')}`,
   logger,
+  ...LEASE_TIMES,
   onChange: (leads) => metrics.setLeader('coppice-operator', leads),
   // Another operator may lead by now: whatever this one still does could only be in its way.
   onLost: (reason) => {
@@ -38,7 +48,15 @@ const elector = new LeaderElector({
     process.exit(1);
   },
 });
-const { controllers, logs } = await createControllers({ client, caches, redis, config, secrets, metrics, logger });
+const runtimeLogs = createRuntimeLogs({ client, caches, redis, logger });
+const events = new EventRecorder({
+  client,
+  controller: 'coppice.dev/operator',
+  instance: secrets.POD_NAME,
+  logger,
+  metrics: metrics.forEvents(),
+});
+const { controllers, logs } = createControllers({ client, caches, redis, config, secrets, metrics, events, logger });
 const health = new HealthServer({
   port: config.healthPort,
   readyz: {
@@ -50,9 +68,12 @@ const health = new HealthServer({
 async function stop(): Promise<void> {
   await Promise.all(controllers.map((controller) => controller.stop()));
   logs.stopAll();
+  runtimeLogs.stop();
+  await events.stop();
   await elector.stop();
   await Promise.all(informers.map((informer) => informer.stop()));
   redis.destroy();
+  subscriber.destroy();
   await health.stop();
   client.close();
 }
@@ -61,4 +82,9 @@ stopOnSignal(stop, logger);
 
 await health.start();
 for (const informer of informers) informer.start();
-if (await elector.acquire()) await Promise.all(controllers.map((controller) => controller.start()));
+if (await elector.acquire()) {
+  tellEvents(caches, events);
+  observeEnvironments(caches.environments, metrics.registry, logger);
+  runtimeLogs.start(subscriber);
+  await Promise.all(controllers.map((controller) => controller.start()));
+}

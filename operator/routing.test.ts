@@ -1,6 +1,7 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import type { OperatorCaches } from './caches.ts';
 import type { KubernetesObject } from '../kubernetes/resource-type.ts';
-import { isStatusOnly } from './routing.ts';
+import { isStatusOnly, routeChanges, type Controllers } from './routing.ts';
 
 const object = (metadata: object): KubernetesObject => ({
   apiVersion: 'v1',
@@ -19,3 +20,69 @@ test.each([
 ])('%s', (_what, changed, old, expected) => {
   expect(isStatusOnly(changed, old)).toBe(expected);
 });
+
+const repository = (metadata: object) => object({ name: 'shop', namespace: 'group-acme', ...metadata });
+const environment = {
+  ...object({ name: 'shop-main', namespace: 'group-acme' }),
+  spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' } },
+};
+
+const going = { deletionTimestamp: 'now' };
+
+/** Who is woken by a change where there are the Group `acme`, its Repository `acme.shop` and that one's Environment. */
+function wokenBy(
+  kind: 'repositories' | 'environments' | 'reusables',
+  type: 'updated' | 'deleted',
+  changed: KubernetesObject,
+  held: KubernetesObject | undefined,
+  group: KubernetesObject = object({ name: 'acme' }),
+): string[] {
+  const keys: string[] = [];
+  const handlers = new Map<string, (type: string, object: KubernetesObject, old?: KubernetesObject) => void>();
+  const caches = new Proxy({} as OperatorCaches, {
+    get: (_target, name: string) => ({
+      addHandler: (handler: never) => handlers.set(name, handler),
+      get: (key: string) => (name === 'groups' && key === 'acme' ? group : name === 'repositories' ? held : undefined),
+      byIndex: (index: string, value: string) =>
+        name === 'environments' && index === 'repository' && value === 'group-acme/shop' ? [environment] : [],
+    }),
+  });
+  const controller = { enqueue: (key: string) => keys.push(key) };
+  routeChanges(caches, {
+    groups: controller,
+    repositories: controller,
+    environments: controller,
+  } as unknown as Controllers);
+  handlers.get(kind)?.(type, changed, type === 'updated' ? repository({}) : undefined);
+  return keys;
+}
+
+describe('a Repository that changes wakes its Environments', () => {
+  test.each([
+    ['by its spec', repository({ generation: 2 }), ['group-acme/shop', 'group-acme/shop-main']],
+    ['by being another one', repository({ uid: 'v' }), ['group-acme/shop', 'group-acme/shop-main']],
+    ['not by a request to look at its refs', repository({ annotations: { a: '2' } }), ['group-acme/shop']],
+    ['not by its status', repository({ resourceVersion: '2' }), []],
+  ])('%s', (_what, changed, expected) => {
+    expect(wokenBy('repositories', 'updated', changed, changed)).toEqual(expected);
+  });
+});
+
+describe('an Environment that was deleted wakes', () => {
+  test.each<[string, KubernetesObject | undefined, object, string[]]>([
+    ['its Repository and its Group where they go too', repository(going), going, ['group-acme/shop', 'acme']],
+    ['no Repository and no Group that stay', repository({}), {}, []],
+    ['no Repository that is not there', undefined, going, ['acme']],
+  ])('%s', (_what, held, group, expected) => {
+    const keys = wokenBy('environments', 'deleted', environment, held, object({ name: 'acme', ...group }));
+    expect(keys.filter((key) => key !== 'group-acme/shop-main')).toEqual(expected);
+  });
+});
+
+test.each(['repositories', 'reusables'] as const)(
+  'one of the %s that was deleted wakes its Group that goes',
+  (kind) => {
+    expect(wokenBy(kind, 'deleted', repository({}), undefined, object({ name: 'acme', ...going }))).toContain('acme');
+    expect(wokenBy(kind, 'deleted', repository({}), undefined)).not.toContain('acme');
+  },
+);

@@ -20,16 +20,23 @@ export function routeChanges(caches: OperatorCaches, { groups, repositories, env
   });
   caches.repositories.addHandler((type, repository, old) => {
     if (isStatusOnly(repository, old)) return;
-    if (type === 'deleted') enqueueGroupOf(repository);
+    if (type === 'deleted') enqueueGoingGroupOf(repository);
     repositories.enqueue(keyOf(repository));
-    for (const environment of environmentsOf(repository)) environments.enqueue(keyOf(environment));
+    // A request to look at its refs, which every push makes, concerns no environment yet.
+    if (isSameVersion(repository, old)) return;
+    for (const environment of caches.environments.byIndex('repository', keyOf(repository)))
+      environments.enqueue(keyOf(environment));
   });
   caches.environments.addHandler((type, environment, old) => {
     if (!isStatusOnly(environment, old)) environments.enqueue(keyOf(environment));
     if (type !== 'deleted') return;
-    // A Repository and a Group that are being deleted wait for the Environments to go.
-    repositories.enqueue(objectKey(environment.metadata.namespace, environment.spec.repository));
-    enqueueGroupOf(environment);
+    // A Repository that is being deleted waits for its Environments to go.
+    const repository = caches.repositories.get(objectKey(environment.metadata.namespace, environment.spec.repository));
+    if (repository?.metadata.deletionTimestamp !== undefined) repositories.enqueue(keyOf(repository));
+    enqueueGoingGroupOf(environment);
+  });
+  caches.reusables.addHandler((type, reusable) => {
+    if (type === 'deleted') enqueueGoingGroupOf(reusable);
   });
   caches.namespaces.addHandler((_type, namespace) => {
     const environment = environmentKeyOf(namespace);
@@ -37,7 +44,8 @@ export function routeChanges(caches: OperatorCaches, { groups, repositories, env
     if (environment !== undefined) environments.enqueue(environment);
     else if (group !== undefined) groups.enqueue(group);
   });
-  const owned = [caches.deployments, caches.services, caches.ingresses, caches.jobs, caches.pods];
+  const { deployments, services, ingresses, jobs, networkPolicies, volumeClaims, pods } = caches;
+  const owned = [deployments, services, ingresses, jobs, networkPolicies, volumeClaims, pods];
   for (const cache of owned as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
     cache.addHandler((_type, object) => {
       const environment = environmentKeyOf(object);
@@ -45,15 +53,16 @@ export function routeChanges(caches: OperatorCaches, { groups, repositories, env
     });
   }
 
-  function enqueueGroupOf({ metadata }: KubernetesObject): void {
-    const group = groupOfNamespace(metadata.namespace ?? '');
-    if (group !== undefined) groups.enqueue(group);
+  /** A Group that is being deleted waits for what it has to go. */
+  function enqueueGoingGroupOf({ metadata }: KubernetesObject): void {
+    const group = caches.groups.get(groupOfNamespace(metadata.namespace ?? '') ?? '');
+    if (group?.metadata.deletionTimestamp !== undefined) groups.enqueue(keyOf(group));
   }
+}
 
-  function environmentsOf({ metadata }: Repository) {
-    const inNamespace = caches.environments.byIndex('namespace', metadata.namespace ?? '');
-    return inNamespace.filter(({ spec }) => spec.repository === metadata.name);
-  }
+/** A request to look at a Repository's refs, and what the operator writes, leave it the same version. */
+export function isSameVersion({ metadata: now }: Repository, old: Repository | undefined): boolean {
+  return now.uid === old?.metadata.uid && now.generation === old?.metadata.generation;
 }
 
 /** What the operator itself wrote about an object is no reason to look at it again: backoff must not be passed by. */

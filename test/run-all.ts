@@ -1,24 +1,25 @@
-// `npm test`: every check there is. What needs no cluster runs while the cluster comes up; the last line counts.
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+// `npm test`: every check there is, side by side where that is possible; the last line counts. With `--full`, which is
+// `npm run test:full`, the long suites too, and the outcome is kept in test/full-results.json.
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { kubeconfigFile, localFolder, repositoryRoot } from './cluster/paths.ts';
+import { cleanCommit, writeFullResults } from './checks/full-results.ts';
+import { readJestResults, type SuiteResult } from './checks/jest-results.ts';
 import { ensureTestPrograms } from './checks/test-programs.ts';
 import { showRun, type Outcome } from './checks/show-run.ts';
 import { runMain } from './cluster/progress.ts';
 
+const isFull = process.argv.includes('--full');
+const begun = new Date();
 const results = join(localFolder, 'test-results');
-rmSync(results, { recursive: true, force: true });
-mkdirSync(results, { recursive: true });
-
-const countSchema = z.object({ numPassedTests: z.int(), numFailedTests: z.int(), numFailedTestSuites: z.int() });
+const suites: SuiteResult[] = [];
 
 async function check(name: string, program: string, ...args: string[]): Promise<Outcome> {
   const { ok } = await showRun(name, program, args);
   return { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
 }
 
-/** Runs some of jest's projects, counted test by test; a suite that could not run counts as one that failed. */
+/** Runs some of jest's projects, counted test by test. */
 async function jest(projects: string[], workers: number): Promise<Outcome> {
   const name = projects.join(' and ');
   const file = join(results, `${projects.join('-')}.json`);
@@ -28,9 +29,9 @@ async function jest(projects: string[], workers: number): Promise<Outcome> {
     COPPICE_TEST_KUBECONFIG: kubeconfigFile,
   });
   if (!existsSync(file)) return { passed: 0, failed: 1 };
-  const counts = countSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-  const failed = Math.max(counts.numFailedTests, counts.numFailedTestSuites > 0 ? 1 : 0);
-  return { passed: counts.numPassedTests, failed };
+  const { passed, failed, suites: ran } = readJestResults(file);
+  suites.push(...ran);
+  return { passed, failed };
 }
 
 async function withoutCluster(): Promise<Outcome[]> {
@@ -39,19 +40,81 @@ async function withoutCluster(): Promise<Outcome[]> {
     await check('types', 'tsc', '--noEmit'),
     await check('lint', 'eslint', '.'),
     await check('generated files', 'node', 'crds/generate.ts', '--check'),
+    await check('generated schema', 'node', 'service-file/generate.ts', '--check'),
+    await check('docs', 'node', 'test/docs/check.ts'),
+    await check('vulnerabilities', 'node', 'test/supply-chain/audit.ts'),
+    await check('bill of materials', 'node', 'test/supply-chain/sbom.ts', '--check'),
     await jest(['unit'], 1),
-    await jest(['redis'], 1),
   ];
 }
 
+/** Tests that start what they need by themselves. */
+async function withOwnServers(): Promise<Outcome[]> {
+  return [
+    await jest(['redis'], 1),
+    await jest(['ssh'], 1),
+    ...(isFull
+      ? [
+          await jest(['chromium'], 1),
+          await jest(['git-hosts'], 1),
+          await check('alerts and dashboard, by promtool', 'node', 'test/chart/promtool.ts'),
+        ]
+      : []),
+  ];
+}
+
+async function withApiServer(): Promise<Outcome[]> {
+  return [await jest(['api-server', 'chart', ...(isFull ? ['api-server-long'] : [])], 2)];
+}
+
 async function cluster(): Promise<Outcome[]> {
-  return [await check('the cluster, Coppice on it, and the sample', 'node', 'test/cluster/up.ts')];
+  const options = ['--fixture-images', ...(isFull ? ['--gitea'] : [])];
+  return [
+    await check('the cluster, Coppice on it, and the sample', 'node', 'test/cluster/up.ts', ...options),
+    await check('what a killed run left is gone', 'node', 'test/checks/nothing-left.ts', '--take-away'),
+  ];
+}
+
+/** No suite waits until what it made is gone, unless that is what it tests: all of it together is looked for at the end. */
+async function endToEndTests(): Promise<Outcome[]> {
+  return [
+    await jest(['end-to-end', ...(isFull ? ['end-to-end-long'] : [])], 4),
+    // Each by itself: it asks more than others could bear, or ends a replica that they ask.
+    ...(isFull
+      ? [
+          await jest(['end-to-end-alone'], 1),
+          await check('the OpenAPI document, by Schemathesis', 'node', 'test/contract/schemathesis.ts'),
+          await check('two replicas of the API', 'node', 'test/contract/replicas.ts'),
+        ]
+      : []),
+    await check('what the tests made is gone', 'node', 'test/checks/nothing-left.ts'),
+  ];
 }
 
 process.chdir(repositoryRoot);
-await runMain(ensureTestPrograms);
-const before = (await Promise.all([withoutCluster(), cluster()])).flat();
-const outcomes = [...before, await jest(['api-server'], 2), await jest(['end-to-end'], 4)];
+rmSync(results, { recursive: true, force: true });
+mkdirSync(results, { recursive: true });
+let commit: string | undefined;
+await runMain(async () => {
+  if (isFull) commit = await cleanCommit();
+  await ensureTestPrograms();
+});
+if (process.exitCode !== undefined) {
+  console.log('0 passed, 1 failed');
+  process.exit();
+}
+// End-to-end tests mostly wait: the checks have the processors meanwhile, and other tests come when these are through.
+const checks = withoutCluster();
+const up = await cluster();
+const [endToEnd, ...others] = await Promise.all([
+  endToEndTests(),
+  checks,
+  checks.then(withOwnServers),
+  checks.then(withApiServer),
+]);
+const outcomes = [...others.flat(), ...up, ...endToEnd];
 const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[key], 0);
-console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
-process.exitCode = sum('failed') > 0 ? 1 : 0;
+const outcome = { passed: sum('passed'), failed: sum('failed') };
+if (commit !== undefined) writeFullResults(commit, begun, outcome, suites);
+console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
+process.exitCode = outcome.failed > 0 ? 1 : 0;

@@ -42,3 +42,9 @@ test('too many at once are sent away, and the rest are served', async () => {
   expect(refused.every((reason) => reason instanceof Unavailable)).toBe(true);
   expect(await passwords.hash('again')).toContain('$scrypt$');
 });
+
+test('where there is no hash the same work is done: it takes its turn among the others, and as long', async () => {
+  const passwords = new Passwords(randomBytes, weak);
+  const results = await Promise.allSettled(Array.from({ length: 60 }, () => passwords.verify('x', undefined)));
+  expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(9);
+});

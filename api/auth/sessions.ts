@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Unavailable } from '../http/errors.ts';
+import { orUnavailable } from '../http/errors.ts';
 import { newToken, tokenHash, type RandomBytes } from './tokens.ts';
 
 const minute = 60 * 1000;
@@ -9,6 +9,8 @@ const idleMs = day;
 const longestMs = 30 * day;
 /** A use renews the token only when that moves its end by more than this: reads stay reads. */
 const renewalStepMs = 5 * minute;
+/** Of one account; with one more the oldest ends. */
+const mostSessions = 200;
 
 /** What is known of a login. The account is named twice: a later account of the same e-mail is another one. */
 export interface Session {
@@ -23,12 +25,18 @@ export interface SessionRedis {
   pExpireTime(key: string): Promise<number>;
   /** Does nothing when the key is gone, so that a renewal cannot bring a token back. */
   pExpireAt(key: string, milliseconds: number): Promise<unknown>;
-  del(key: string): Promise<unknown>;
+  del(keys: string | string[]): Promise<unknown>;
+  hSet(key: string, field: string, value: string): Promise<unknown>;
+  hGetAll(key: string): Promise<Record<string, string>>;
+  hDel(key: string, fields: string | string[]): Promise<unknown>;
 }
 
 const recordSchema = z.object({ userName: z.string(), accountId: z.string(), createdAt: z.int() });
 
-/** Login tokens in Redis, under their SHA-256 alone: 24 h, renewed by use, 30 days at most. */
+/**
+ * Login tokens in Redis, under their SHA-256 alone: 24 h, renewed by use, 30 days at most. Each account's are listed, by
+ * when they began, so that all of them can be ended at once, for all replicas.
+ */
 export class Sessions {
   readonly #redis: SessionRedis;
   readonly #now: () => number;
@@ -46,7 +54,9 @@ export class Sessions {
     const createdAt = this.#now();
     const value = JSON.stringify({ ...session, createdAt });
     const expiration = { type: 'PXAT', value: createdAt + idleMs } as const;
+    // In this order: what is listed is there, so that who ends all sessions ends it.
     await reach(this.#redis.set(keyOf(token), value, { expiration }));
+    await reach(this.#list(session.accountId, keyOf(token), createdAt));
     return token;
   }
 
@@ -67,16 +77,49 @@ export class Sessions {
   async revoke(token: string): Promise<void> {
     await reach(this.#redis.del(keyOf(token)));
   }
+
+  /** Ends every session of an account, but that of the token which is excepted. */
+  async revokeAll(accountId: string, except?: string): Promise<void> {
+    const list = listOf(accountId);
+    const keys = Object.keys(await reach(this.#redis.hGetAll(list)));
+    const kept = except === undefined ? undefined : keyOf(except);
+    await this.#forget(
+      list,
+      keys.filter((key) => key !== kept),
+    );
+  }
+
+  async #list(accountId: string, key: string, createdAt: number): Promise<void> {
+    const list = listOf(accountId);
+    await this.#redis.hSet(list, key, String(createdAt));
+    await this.#redis.pExpireAt(list, createdAt + longestMs);
+    const listed = Object.entries(await this.#redis.hGetAll(list));
+    if (listed.length <= mostSessions) return;
+    const ends = await Promise.all(listed.map(([other]) => this.#redis.pExpireTime(other)));
+    const isGone = (other: string, index: number) => ends[index] === -2 && other !== key;
+    const live = listed.filter(([other], index) => !isGone(other, index)).sort(([, a], [, b]) => Number(b) - Number(a));
+    const kept = new Set(live.slice(0, mostSessions).map(([other]) => other));
+    await this.#forget(
+      list,
+      listed.map(([other]) => other).filter((other) => !kept.has(other)),
+    );
+  }
+
+  async #forget(list: string, keys: string[]): Promise<void> {
+    if (keys.length === 0) return;
+    await reach(this.#redis.del(keys));
+    await reach(this.#redis.hDel(list, keys));
+  }
+}
+
+function listOf(accountId: string): string {
+  return `coppice:sessions-of:${accountId}`;
 }
 
 function keyOf(token: string): string {
   return `coppice:session:${tokenHash(token)}`;
 }
 
-async function reach<T>(command: Promise<T>): Promise<T> {
-  try {
-    return await command;
-  } catch (error) {
-    throw new Unavailable('the session store cannot be reached; try again later', { cause: error });
-  }
+function reach<T>(command: Promise<T>): Promise<T> {
+  return orUnavailable(command, 'the session store cannot be reached; try again later');
 }

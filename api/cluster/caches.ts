@@ -1,13 +1,14 @@
-import type { Environment } from '../../crds/environment.ts';
-import type { Group } from '../../crds/group.ts';
-import type { Repository } from '../../crds/repository.ts';
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { GROUP, type Group } from '../../crds/group.ts';
+import { ANNOTATIONS } from '../../crds/labels.ts';
+import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
-import type { Informer } from '../../kubernetes/informer.ts';
 import type { IndexFunction } from '../../kubernetes/object-store.ts';
-import type { KubernetesObject, Secret } from '../../kubernetes/resource-type.ts';
-
-/** What the API reads of an informer. Objects in it are shared: nobody changes them. */
-export type ObjectCache<T extends KubernetesObject> = Pick<Informer<T>, 'get' | 'byIndex' | 'observe' | 'waitFor'>;
+import type { Secret } from '../../kubernetes/resource-type.ts';
+import { userIndexes } from '../users/user-indexes.ts';
+import type { AnyFreshCache, FreshCache } from './fresh-cache.ts';
+import type { ObjectCache } from './object-cache.ts';
 
 /** What the API asks of the API server: single objects, never a workload. */
 export type ClusterWriter = Pick<ClusterClient, 'find' | 'create' | 'patch' | 'delete'>;
@@ -17,21 +18,45 @@ export interface Caches {
   groups: ObjectCache<Group>;
   repositories: ObjectCache<Repository>;
   environments: ObjectCache<Environment>;
+  reusables: ObjectCache<ReusableEnvironment>;
   /** The Secrets of the users' namespace that are user records. */
   users: ObjectCache<Secret>;
 }
 
+/** Caches of what users write: all but the users themselves. */
+export interface FreshCaches extends Caches {
+  groups: FreshCache<Group>;
+  repositories: FreshCache<Repository>;
+  environments: FreshCache<Environment>;
+  reusables: FreshCache<ReusableEnvironment>;
+}
+
+export function freshByKind({ groups, repositories, environments, reusables }: FreshCaches) {
+  return new Map<string, AnyFreshCache>([
+    [GROUP.kind, groups],
+    [REPOSITORY.kind, repositories],
+    [ENVIRONMENT.kind, environments],
+    [REUSABLE_ENVIRONMENT.kind, reusables],
+  ]);
+}
+
 const byMember: IndexFunction<Group> = (group) => group.spec.members;
+const byCreator: IndexFunction<Group> = ({ metadata }) => {
+  const accountId = metadata.annotations?.[ANNOTATIONS.createdBy];
+  return accountId === undefined ? [] : [accountId];
+};
 const byNamespace: IndexFunction<Repository> = ({ metadata }) => [metadata.namespace ?? ''];
-const byRepository: IndexFunction<Environment> = ({ metadata, spec }) => [
+const byRepository: IndexFunction<Environment | ReusableEnvironment> = ({ metadata, spec }) => [
   repositoryIndexValue(metadata.namespace ?? '', spec.repository),
 ];
 
 /** The informers' indexes: what a request needs is found without walking over 10,000 environments. */
 export const indexes = {
-  groups: { member: byMember },
+  groups: { member: byMember, creator: byCreator },
   repositories: { namespace: byNamespace },
   environments: { repository: byRepository },
+  reusables: { repository: byRepository },
+  users: userIndexes,
 };
 
 export function repositoryIndexValue(namespace: string, repository: string): string {

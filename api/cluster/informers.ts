@@ -3,13 +3,18 @@ import type { Logger } from 'pino';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { Informer } from '../../kubernetes/informer.ts';
 import { listWatch } from '../../kubernetes/list-watch.ts';
 import type { RuntimeMetrics } from '../../kubernetes/metrics.ts';
-import { Secret } from '../../kubernetes/resource-type.ts';
+import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
 import { USER_RECORD } from '../users/user-record.ts';
-import { indexes } from './caches.ts';
+import { indexes, type FreshCaches } from './caches.ts';
+import { FreshCache } from './fresh-cache.ts';
+
+/** Everything of one kind: well below what a client waits. */
+const listTimeoutMs = 10_000;
 
 /** The informers that fill the caches. */
 export function apiInformers(client: ClusterClient, usersNamespace: string, logger: Logger, metrics: RuntimeMetrics) {
@@ -30,12 +35,34 @@ export function apiInformers(client: ClusterClient, usersNamespace: string, logg
       source: listWatch<Environment>(client, ENVIRONMENT),
       indexes: indexes.environments,
     }),
+    reusables: new Informer<ReusableEnvironment>({
+      ...options('ReusableEnvironment'),
+      source: listWatch<ReusableEnvironment>(client, REUSABLE_ENVIRONMENT),
+      indexes: indexes.reusables,
+    }),
     users: new Informer<Secret>({
       ...options('User'),
       source: listWatch<Secret>(client, Secret, {
         namespace: usersNamespace,
         labelSelector: `${LABELS.record}=${USER_RECORD}`,
       }),
+      indexes: indexes.users,
     }),
+  };
+}
+
+/** What routes read: the informers, and the API server where one of them is late. */
+export function freshCaches(client: ClusterClient, informers: ReturnType<typeof apiInformers>): FreshCaches {
+  const list =
+    <T extends KubernetesObject>(type: ResourceType<T>) =>
+    () =>
+      client.list<T>(type, { timeoutMs: listTimeoutMs });
+  const { groups, repositories, environments, reusables, users } = informers;
+  return {
+    groups: new FreshCache({ informer: groups, indexes: indexes.groups, list: list(GROUP) }),
+    repositories: new FreshCache({ informer: repositories, indexes: indexes.repositories, list: list(REPOSITORY) }),
+    environments: new FreshCache({ informer: environments, indexes: indexes.environments, list: list(ENVIRONMENT) }),
+    reusables: new FreshCache({ informer: reusables, indexes: indexes.reusables, list: list(REUSABLE_ENVIRONMENT) }),
+    users,
   };
 }

@@ -64,6 +64,7 @@ describe('reading starts a build', () => {
     ],
     ['not when one is pending', false, created(), {}, { build: value(12) }],
     ['not when the operator has one pending', false, created({ activation: activation({ buildPending: true }) })],
+    ['not when a rebuild is asked for', false, created(), {}, { rebuild: value(12) }],
     ['not when the contents are to go', false, created(), {}, { delete: value(12) }],
   ])('%s', (_name, expected, status, spec = {}, asked = {}) => {
     expect(readStartsBuild(environment(status, spec, asked))).toBe(expected);

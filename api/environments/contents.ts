@@ -13,17 +13,24 @@ export function stateOf({ status }: EnvironmentParts): 'empty' | 'created' | 'bu
 
 /** Whether it will have contents, once the operator has handled all that was asked for. */
 export function wantsContents(environment: EnvironmentParts): boolean {
-  const decisive = pending(environment).findLast(({ name }) => name === 'create' || name === 'delete');
-  if (decisive) return decisive.name === 'create';
+  const decisive = pending(environment).findLast(({ name }) => ['create', 'delete', 'rebuild'].includes(name));
+  if (decisive) return decisive.name !== 'delete';
   const { activation } = environment.status ?? {};
   if (!activation || activation.specActive !== environment.spec.active) return environment.spec.active;
-  return activation.active;
+  return activation.active || activation.rebuild === true;
+}
+
+/** Whether it has contents, on their way out too, or will have some. */
+export function hasOrWantsContents(environment: EnvironmentParts): boolean {
+  return stateOf(environment) !== 'empty' || wantsContents(environment);
 }
 
 /** A build was asked for that has not begun. */
 function awaitsBuild(environment: EnvironmentParts): boolean {
   return (
-    environment.status?.activation?.buildPending === true || pending(environment).some(({ name }) => name === 'build')
+    environment.status?.activation?.buildPending === true ||
+    environment.status?.activation?.rebuild === true ||
+    pending(environment).some(({ name }) => name === 'build' || name === 'rebuild')
   );
 }
 

@@ -3,7 +3,7 @@ import { gitRefSchema } from '../../crds/git-ref.ts';
 import { booleanField, integerField, nameField } from '../http/parse.ts';
 
 /** The CRD's limit: ten years. */
-const longestTtlSeconds = 10 * 365 * 24 * 3600;
+export const longestTtlSeconds = 10 * 365 * 24 * 3600;
 const ttlField = integerField(0, longestTtlSeconds);
 
 /** Body of POST /api/repository/{id}/spawn, contract section 4. */
@@ -21,8 +21,18 @@ export const readSchema = z.object({ build: booleanField.default(true) });
 /** PUT /api/environment/{id}: query or body; where both name something, the body counts. */
 export const createContentsSchema = z.object({ build: booleanField.optional(), ttl: ttlField.optional() });
 
+/** Body of POST /api/environment/{id}/ttl, contract section 4. */
+export const ttlSchema = z.object({ ttl: ttlField });
+
 /** Query of the log stream: ours, to take it up again where a connection broke. */
 export const logQuerySchema = z.object({
   from: integerField(0, Number.MAX_SAFE_INTEGER).optional(),
   build: integerField(1, Number.MAX_SAFE_INTEGER).optional(),
+});
+
+/** Query of a service's log: ours. */
+export const runtimeLogQuerySchema = z.object({
+  follow: booleanField.optional(),
+  tail: integerField(0, 1000).default(100),
+  from: integerField(0, Number.MAX_SAFE_INTEGER).optional(),
 });

@@ -1,14 +1,21 @@
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
-import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
+import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { environmentName } from '../../crds/names.ts';
 import type { Repository } from '../../crds/repository.ts';
-import { requestAnnotation, requestValue, ttlRequestValue, type RequestName } from '../../crds/requests.ts';
+import {
+  requestAnnotation,
+  requestValue,
+  TEST_REQUEST,
+  ttlRequestValue,
+  type RequestName,
+} from '../../crds/requests.ts';
 import { isAlreadyExists } from '../../kubernetes/api-error.ts';
 import type { RandomBytes } from '../auth/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
 import { Conflict } from '../http/errors.ts';
+import { currentRequestId } from '../http/request-context.ts';
 import { readStartsBuild, stateOf, wantsContents } from './contents.ts';
 import type { Spawn } from './environment-parameters.ts';
 
@@ -42,6 +49,7 @@ export class EnvironmentService {
           namespace,
           name: tries === 1 ? plain : `${plain}-${randomSuffix(randomBytes)}`,
           labels: { [LABELS.managedBy]: MANAGED_BY },
+          annotations: { [ANNOTATIONS.requestId]: currentRequestId() },
         },
         spec: {
           ...(name !== undefined && { displayName: name }),
@@ -64,13 +72,16 @@ export class EnvironmentService {
 
   /** Contract section 3, PUT. @throws Conflict when it has contents. */
   createContents(environment: Environment, { build, ttl }: { build: boolean; ttl?: number | undefined }) {
-    if (stateOf(environment) !== 'empty') throw new Conflict(`the environment is ${stateOf(environment)}, not empty`);
+    const state = stateOf(environment);
+    if (state !== 'empty' && !wantsContents(environment))
+      throw new Conflict('the contents are being removed; PUT creates new ones once the environment is empty');
+    if (state !== 'empty') throw new Conflict(`the environment is ${state}, not empty`);
     return this.#request(environment, build ? ['create', 'build'] : ['create'], ttl);
   }
 
-  /** The operator decides, by who else holds the ref, whether the object goes too. */
-  deleteContents(environment: Environment) {
-    return this.#request(environment, ['delete']);
+  /** The operator decides, by who else holds the ref, whether the object goes too; one that goes already is as wanted. */
+  async deleteContents(environment: Environment): Promise<Environment> {
+    return isGoing(environment) ? environment : this.#request(environment, ['delete']);
   }
 
   /** @throws Conflict when there is nothing to build, and will not be. */
@@ -81,16 +92,41 @@ export class EnvironmentService {
     return this.#request(environment, ['build']);
   }
 
-  /** Whoever reads a created environment first has it built. */
-  async buildOnRead(environment: Environment): Promise<Environment> {
-    return readStartsBuild(environment) ? this.#request(environment, ['build']) : environment;
+  /** Contract section 4: what is there goes, volumes too; it comes again and is built without cache. */
+  rebuild(environment: Environment) {
+    return this.#request(environment, ['rebuild']);
   }
 
-  async #request(environment: Environment, names: RequestName[], ttl?: number): Promise<Environment> {
-    const { cluster, cache, now, randomBytes } = this.#dependencies;
+  /** What runs is tested again. @throws Conflict when nothing runs, or nothing is named. */
+  test(environment: Environment) {
+    const { deployed } = environment.status ?? {};
+    if (!deployed) throw new Conflict('no build of the environment runs: there is nothing to test');
+    if (deployed.tests === undefined) throw new Conflict('the service file names no tests (x-coppice.tests)');
+    return this.#request(environment, [TEST_REQUEST]);
+  }
+
+  /** A new time to live in seconds, counted from now; 0 means none. @throws Conflict when there is nothing that lives. */
+  setTtl(environment: Environment, seconds: number) {
+    if (!wantsContents(environment))
+      throw new Conflict('the environment is empty; PUT creates its contents, and takes a ttl');
+    return this.#request(environment, [], seconds);
+  }
+
+  /** Whoever reads a created environment first has it built. */
+  async buildOnRead(environment: Environment): Promise<Environment> {
+    return readStartsBuild(environment) && !isGoing(environment) ? this.#request(environment, ['build']) : environment;
+  }
+
+  async #request(
+    environment: Environment,
+    names: (RequestName | typeof TEST_REQUEST)[],
+    ttl?: number,
+  ): Promise<Environment> {
+    if (isGoing(environment)) throw new Conflict('the environment is being deleted');
+    const { cluster, cache, now } = this.#dependencies;
     const { namespace, name, uid } = environment.metadata;
     const at = new Date(now());
-    const id = randomBytes(6).toString('hex');
+    const id = currentRequestId();
     const values = names.map((request) => [requestAnnotation(request), requestValue(at, id)]);
     if (ttl !== undefined) values.push([requestAnnotation('ttl'), ttlRequestValue(at, id, ttl)]);
     // The uid makes the API server refuse it for another object of the same name.
@@ -99,4 +135,9 @@ export class EnvironmentService {
     cache.observe(written);
     return written;
   }
+}
+
+/** With its repository or group, or because others hold its ref. */
+function isGoing({ metadata }: Environment): boolean {
+  return metadata.deletionTimestamp !== undefined;
 }

@@ -68,6 +68,7 @@ test('one that failed to build on top of a good version', () => {
           finishedAt: '2026-01-01T00:02:30Z',
           sizeBytes: 1000,
         },
+        volumes: { build: 2, usedBytes: 24 },
         conditions: [{ ...condition, lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 }],
       },
     },
@@ -81,9 +82,33 @@ test('one that failed to build on top of a good version', () => {
     builtAt: createdAt + 150,
     buildAt: createdAt + 150,
     ttl: 60,
-    size: 1000,
+    size: 1024,
     services: [{ id: 'acme.shop-main.web', name: 'web', ready: true }],
     conditions: [condition],
     build: { number: 3, result: 'running' },
+  });
+});
+
+const first = { startedAt: '2026-01-01T00:00:00.900Z', finishedAt: '2026-01-01T00:00:02.200Z' };
+const second = { startedAt: '2026-01-01T01:00:00.000Z' };
+const done = Date.parse('2026-01-01T00:00:02Z') / 1000;
+
+test.each<[string, Environment['status'], { builtAt: number; buildTime: number }]>([
+  ['of what was never built', {}, { builtAt: 0, buildTime: 0 }],
+  ['while the first build runs', { build: { number: 1, result: 'running', ...second } }, { builtAt: 0, buildTime: 0 }],
+  [
+    'of one that took 1.3 s, over two changes of the second',
+    { build: { number: 1, result: 'succeeded', ...first } },
+    { builtAt: done, buildTime: 1 },
+  ],
+  [
+    'while it is rebuilt',
+    { build: { number: 2, result: 'running', ...second, previous: first } },
+    { builtAt: done, buildTime: 1 },
+  ],
+])('builtAt and buildTime %s', (_what, status, expected) => {
+  expect(environmentView(group, { ...environment, status }, address)).toMatchObject({
+    ...expected,
+    buildAt: expected.builtAt,
   });
 });

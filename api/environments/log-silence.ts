@@ -1,20 +1,20 @@
-export interface WatchedMessages {
-  messages: AsyncIterable<object>;
+export interface WatchedPages<Page> {
+  pages: AsyncIterable<Page>;
   /** Ends the watch. */
   stop: () => void;
 }
 
 /**
- * Passes messages on, and calls `onSilence` once when, though nothing more is to be expected, the source brought
- * neither a message nor its end for an interval: what a log that was lost looks like. The time that a slow reader
+ * Passes pages on, and calls `onSilence` once when, though nothing more is to be expected, the source brought
+ * neither a page nor its end for an interval: what a log that was lost looks like. The time that a slow reader
  * takes is not silence.
  */
-export function watchSilence(
-  source: AsyncIterable<object>,
+export function watchSilence<Page>(
+  source: AsyncIterable<Page>,
   isOver: () => boolean,
   onSilence: () => void,
   intervalMs: number,
-): WatchedMessages {
+): WatchedPages<Page> {
   let received = 0;
   let waiting = true;
   let seen = -1;
@@ -26,13 +26,13 @@ export function watchSilence(
     seen = waiting && isOver() ? received : -1;
   }, intervalMs);
 
-  async function* pass(): AsyncGenerator<object> {
-    for await (const message of source) {
+  async function* pass(): AsyncGenerator<Page> {
+    for await (const page of source) {
       received++;
       waiting = false;
-      yield message;
+      yield page;
       waiting = true;
     }
   }
-  return { messages: pass(), stop: () => clearInterval(timer) };
+  return { pages: pass(), stop: () => clearInterval(timer) };
 }

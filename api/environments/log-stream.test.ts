@@ -6,7 +6,8 @@ import { WebSocket, type ClientOptions } from 'ws';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { startServer, stopServer } from '../http/server.ts';
-import { TEST_NAMESPACE, TEST_ORIGIN, TestApi } from '../testing/test-api.ts';
+import { TestApi } from '../testing/test-api.ts';
+import { TEST_NAMESPACE, TEST_ORIGIN } from '../testing/test-dependencies.ts';
 import { userName } from '../users/user-record.ts';
 
 const path = '/api/environment/acme.shop-main/build/logs';
@@ -41,7 +42,16 @@ const logId = (number: number) => `${environment.metadata.uid}/${number}`;
 function connect(query = '', options: ClientOptions = { headers: { 'x-service-token': token } }) {
   const client = new WebSocket(`ws://127.0.0.1:${port}${path}${query}`, options);
   const messages: unknown[] = [];
-  client.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString())));
+  const frames: string[] = [];
+  client.on('message', (data: Buffer) => {
+    frames.push(data.toString());
+    messages.push(
+      ...data
+        .toString()
+        .split('\n')
+        .map((line): unknown => JSON.parse(line)),
+    );
+  });
   const closed = new Promise<{ code: number; reason: string; messages: unknown[] }>((resolve) => {
     client.on('close', (code, reason) => resolve({ code, reason: reason.toString(), messages }));
   });
@@ -55,7 +65,7 @@ function connect(query = '', options: ClientOptions = { headers: { 'x-service-to
   });
   refused.catch(() => undefined);
   const opened = new Promise((resolve) => client.on('open', resolve));
-  return { client, messages, closed, refused, opened };
+  return { client, frames, closed, refused, opened };
 }
 
 const line = (seq: number) => ({
@@ -76,6 +86,20 @@ test('streams what there is, then what comes, in order, and closes with 1000', a
   expect(await closed).toEqual({ code: 1000, reason: 'the build has ended', messages: lines(502) });
 });
 
+test('what is ready together comes in one frame, up to a size, shared by all viewers', async () => {
+  api.logReader.write(logId(2), ...lines(100));
+  api.logReader.write(logId(2), ...lines(1100).slice(100));
+  api.logReader.end(logId(2));
+  const viewers = [connect(), connect()];
+  for (const { frames, closed } of viewers) {
+    expect(await closed).toMatchObject({ code: 1000, messages: lines(1100) });
+    const sizes = frames.map((frame) => frame.split('\n').length);
+    expect(sizes[0]).toBe(100);
+    expect(sizes.length).toBe(3);
+    expect(Math.max(...frames.map((frame) => frame.length))).toBeLessThan(64 * 1024);
+  }
+});
+
 test('?from= goes on after what was seen, ?build= names another build', async () => {
   api.logReader.write(logId(1), ...lines(3));
   api.logReader.end(logId(1));
@@ -87,17 +111,21 @@ test('a reader that does not read is paced, and gets everything', async () => {
   let read = 0;
   const original = api.logReader.read.bind(api.logReader);
   api.logReader.read = async function* (...parameters) {
-    for await (const message of original(...parameters)) {
+    for await (const page of original(...parameters)) {
       read++;
-      yield message;
+      yield page;
     }
   };
-  api.logReader.write(logId(2), ...large);
+  for (const message of large) api.logReader.write(logId(2), message);
   api.logReader.end(logId(2));
   const { client, opened, closed } = connect();
   await opened;
   client.pause();
-  await new Promise((resolve) => setTimeout(resolve, 40));
+  // Until no page was read for a while: both sides' sockets are full.
+  for (let before = -1; before !== read || read === 0;) {
+    before = read;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
   expect(read).toBeLessThan(large.length);
   client.resume();
   const { code, messages } = await closed;
@@ -165,11 +193,11 @@ test('a client that does not answer pings is cut, one that does is kept', async 
   alive.client.terminate();
 });
 
-test('a stopping server sends clients away with 1001', async () => {
+test('a stopping server sends clients away with 1012', async () => {
   const { opened, closed } = connect();
   await opened;
   await stopServer(server, api.webSockets, 1000);
-  expect((await closed).code).toBe(1001);
+  expect(await closed).toMatchObject({ code: 1012, reason: expect.stringContaining('?from=') as unknown });
   await start();
 });
 
@@ -210,13 +238,22 @@ test('a broken handshake, and an upgrade to something else, are answered 426 and
     status: 426,
     body: { error: 'the WebSocket handshake is not valid' },
   });
-  const other = await get({ upgrade: 'h2c' });
-  expect(other.status).toBe(426);
+  expect(await get({ upgrade: 'h2c' })).toMatchObject({ status: 200, type: 'text/plain' });
   await request(server)
     .post('/api/groups')
     .set({ 'x-service-token': token, connection: 'Upgrade', upgrade: 'websocket' })
     .send({ name: randomBytes(4).toString('hex') })
     .expect(201);
+});
+
+test('a stopping server cuts clients that do not go', async () => {
+  const { client, opened, closed } = connect();
+  await opened;
+  client.pause();
+  await stopServer(server, api.webSockets, 50);
+  client.resume();
+  await closed;
+  await start();
 });
 
 test('a deleted user reads nothing', async () => {

@@ -1,34 +1,19 @@
-import type { Socket } from 'node:net';
-import type { WebSocket } from 'ws';
 import type { Logger } from 'pino';
+import type { WebSocket } from 'ws';
+import { buildLogKeys } from '../../build-logs/keys.ts';
+import type { LogReader } from '../../build-logs/reader.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { WaitTimeoutError } from '../../kubernetes/change-waiters.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import type { Caches } from '../cluster/caches.ts';
 import { currentBuild } from './contents.ts';
-import { keepAlive } from './keepalive.ts';
-import { sendAll } from './log-sending.ts';
+import { sendPages } from './log-sending.ts';
 import { watchSilence } from './log-silence.ts';
-
-/** How a log stream ends. 1000 and 1011 are RFC 6455's; the others are ours, from the range for applications. */
-const CLOSE = {
-  ended: 1000,
-  failed: 1011,
-  unauthorized: 4401,
-  gone: 4404,
-  noBuild: 4408,
-  lost: 4410,
-} as const;
-
-/** What the stream reads: build-logs' BuildLogReader. */
-export interface LogReader {
-  /** Everything with a seq greater than `from`, then what comes, until after the end message or the signal. */
-  read(logId: string, options: { from?: number | undefined; signal: AbortSignal }): AsyncIterable<object>;
-}
+import { type AcceptedSocket, CLOSE, serveLog } from './log-socket.ts';
 
 export interface LogStreamDependencies extends LogTimes {
   cache: Caches['environments'];
-  reader: LogReader;
+  reader: Pick<LogReader, 'read'>;
   logger: Logger;
 }
 
@@ -52,25 +37,14 @@ export interface LogRequest {
 }
 
 /** Streams one build's log over an accepted WebSocket until its end; never throws. */
-export async function streamLog(
-  { webSocket, socket }: { webSocket: WebSocket; socket: Socket },
+export function streamLog(
+  accepted: AcceptedSocket,
   request: LogRequest,
   dependencies: LogStreamDependencies,
 ): Promise<void> {
   const { keepaliveMs = 30_000, logger } = dependencies;
-  const closed = new AbortController();
-  webSocket.once('close', () => closed.abort());
-  // A broken frame from the client, or a broken connection: the close that follows says enough.
-  webSocket.on('error', () => undefined);
-  keepAlive(webSocket, socket, keepaliveMs);
-  closeWhenForbidden(webSocket, request, keepaliveMs, logger);
-  try {
-    await stream(webSocket, request, dependencies, closed.signal);
-  } catch (error) {
-    if (closed.signal.aborted) return;
-    logger.error({ err: error, environment: keyOf(request.environment) }, 'a log stream failed');
-    webSocket.close(CLOSE.failed, 'the log cannot be read now; connect again, with ?from=');
-  }
+  const options = { mayRead: request.mayRead, keepaliveMs, logger };
+  return serveLog(accepted, options, (closed) => stream(accepted.webSocket, request, dependencies, closed));
 }
 
 async function stream(
@@ -92,10 +66,10 @@ async function stream(
   const silent = new AbortController();
   const signal = AbortSignal.any([closed, silent.signal]);
   const isOver = () => isGone() || isBuildOver(cache.get(key), number);
-  const log = reader.read(`${uid}/${number}`, { from, signal });
-  const { messages, stop } = watchSilence(log, isOver, () => silent.abort(), silenceMs);
+  const log = reader.read(buildLogKeys(`${uid}/${number}`), { from, signal });
+  const { pages, stop } = watchSilence(log, isOver, () => silent.abort(), silenceMs);
   try {
-    await sendAll(webSocket, messages, signal);
+    await sendPages(webSocket, pages, signal);
   } finally {
     stop();
   }
@@ -126,17 +100,4 @@ async function buildToRead(
 function isBuildOver(environment: Environment | undefined, number: number): boolean {
   const build = environment?.status?.build;
   return build !== undefined && (build.number > number || build.finishedAt !== undefined);
-}
-
-/** A login that ends, and a membership, end the streams that they opened. */
-function closeWhenForbidden(webSocket: WebSocket, { mayRead }: LogRequest, intervalMs: number, logger: Logger): void {
-  const timer = setInterval(() => {
-    mayRead().then(
-      (may) => {
-        if (!may) webSocket.close(CLOSE.unauthorized, 'the token is not valid any more, or may not read this');
-      },
-      (error: unknown) => logger.warn({ err: error }, 'cannot tell whether a log stream may go on'),
-    );
-  }, intervalMs);
-  webSocket.once('close', () => clearInterval(timer));
 }

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { REPOSITORY } from '../../crds/repository.ts';
 import { requestAnnotation } from '../../crds/requests.ts';
-import { TEST_ORIGIN, TestApi } from '../testing/test-api.ts';
+import { TestApi } from '../testing/test-api.ts';
+import { TEST_ORIGIN } from '../testing/test-dependencies.ts';
 
 const id = 'acme.shop-main';
 const path = `/api/environment/${id}`;
@@ -18,10 +20,7 @@ let api: TestApi;
 let token: string;
 
 beforeEach(async () => {
-  api = new TestApi();
-  ({ token } = await api.login('alice@example.com'));
-  api.addGroup('acme', ['alice@example.com']);
-  api.addRepository('acme', 'shop');
+  ({ api, token } = await TestApi.withShop());
 });
 
 const asAlice = (sent: request.Test) => sent.set('x-service-token', token);
@@ -77,6 +76,14 @@ describe('GET', () => {
     expect(built()).toEqual([]);
   });
 
+  test('a read-only token starts none', async () => {
+    const body = { name: 'reader', expirationTime: '2026-02-01T00:00:00Z', readOnly: true };
+    const made = await asAlice(request(api.app).post('/api/user/tokens')).send(body).expect(201);
+    const { token: reader } = made.body as { token: string };
+    await request(api.app).get(path).set('x-service-token', reader).expect(200);
+    expect(built()).toEqual([]);
+  });
+
   test('HEAD starts none', async () => {
     await asAlice(request(api.app).head(path)).expect(200);
     expect(built()).toEqual([]);
@@ -117,6 +124,13 @@ describe('PUT', () => {
     expect(api.cluster.patches[0]?.patch).toMatchObject({ metadata: { uid: expect.any(String) } });
   });
 
+  test('of one whose contents are being removed: 409, with what to do', async () => {
+    api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation: { ...activation, active: false } });
+    const answer = await asAlice(request(api.app).put(path)).expect(409);
+    expect(answer.body).toEqual({ error: expect.stringContaining('once the environment is empty') });
+    expect(annotations()).toEqual({});
+  });
+
   test.each(['created', 'building', 'built'] as const)('of one that is %s: 409', async (state) => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state });
     const answer = await asAlice(request(api.app).put(path)).expect(409);
@@ -129,6 +143,35 @@ test('DELETE asks the operator', async () => {
   api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
   await asAlice(request(api.app).delete(path)).expect(202);
   expect(Object.keys(annotations())).toEqual([requestAnnotation('delete')]);
+});
+
+test.each([
+  ['one that is built', { state: 'built', activation }],
+  ['an empty one', { state: 'empty', activation: { ...activation, active: false } }],
+] as const)('POST rebuild of %s asks the operator', async (_what, status) => {
+  api.addEnvironment('acme', 'shop-main', 'shop', status);
+  await asAlice(request(api.app).post(`${path}/rebuild`)).expect(202);
+  expect(Object.keys(annotations())).toEqual([requestAnnotation('rebuild')]);
+});
+
+describe('POST ttl', () => {
+  const setTtl = (ttl: unknown) => asAlice(request(api.app).post(`${path}/ttl`)).send({ ttl });
+
+  test('asks the operator, and answers with the new one', async () => {
+    api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
+    expect((await setTtl('3600').expect(200)).body).toMatchObject({ ttl: 3600 });
+    expect(Object.keys(annotations())).toEqual([requestAnnotation('ttl')]);
+  });
+
+  test.each([[undefined], [-1], ['soon'], [1.5]])('%p: 422', async (ttl) => {
+    api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
+    await setTtl(ttl).expect(422);
+  });
+
+  test('of an empty one: 409', async () => {
+    api.addEnvironment('acme', 'shop-main', 'shop', { state: 'empty', activation: { ...activation, active: false } });
+    await setTtl(60).expect(409);
+  });
 });
 
 describe('POST build', () => {
@@ -146,4 +189,37 @@ describe('POST build', () => {
     await asAlice(request(api.app).put(`${path}?build=false`)).expect(202);
     await build().expect(202);
   });
+});
+
+describe('an environment that is being deleted', () => {
+  beforeEach(() => {
+    const { metadata } = api.addEnvironment('acme', 'shop-main', 'shop', { state: 'created', activation });
+    api.cluster.change(ENVIRONMENT, metadata, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  });
+
+  test.each([
+    ['put', ''],
+    ['post', '/build'],
+    ['post', '/rebuild'],
+    ['post', '/ttl'],
+  ] as const)('takes no %s %s', async (method, rest) => {
+    await asAlice(request(api.app)[method](`${path}${rest}`))
+      .send({ ttl: 60 })
+      .expect(409);
+    expect(annotations()).toEqual({});
+  });
+
+  test('can be read, which builds nothing, and deleted', async () => {
+    await asAlice(request(api.app).get(path)).expect(200);
+    await asAlice(request(api.app).delete(path)).expect(202);
+    expect(annotations()).toEqual({});
+  });
+});
+
+test('nothing is spawned in a repository that is being deleted', async () => {
+  const at = { namespace: 'group-acme', name: 'shop' };
+  api.cluster.change(REPOSITORY, at, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  const gitRef = { name: 'main', type: 'branch' };
+  await asAlice(request(api.app).post('/api/repository/acme.shop/spawn')).send({ gitRef }).expect(409);
+  expect(api.cluster.all(ENVIRONMENT)).toEqual([]);
 });

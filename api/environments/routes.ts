@@ -1,111 +1,123 @@
-import type { Express, Request } from 'express';
-import type { Authenticator } from '../auth/authenticate.ts';
-import { callerOf, type Caller } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
-import { endpoint } from '../http/endpoint.ts';
-import { NotFound } from '../http/errors.ts';
+import type { Request } from 'express';
+import type { Environment } from '../../crds/environment.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { isCrossOrigin } from '../http/origin.ts';
-import { parse } from '../http/parse.ts';
-import type { WebSockets } from '../http/web-sockets.ts';
-import { createContentsSchema, logQuerySchema, readSchema } from './environment-parameters.ts';
+import { createContentsSchema, readSchema, ttlSchema } from './environment-parameters.ts';
 import type { EnvironmentService } from './environment-service.ts';
-import { environmentView, type WebAddress } from './environment-view.ts';
-import { streamLog, type LogStreamDependencies } from './log-stream.ts';
+import type { RequirePlace } from './group-places.ts';
+import { environmentView, environmentViewSchema, type EnvironmentView, type WebAddress } from './environment-view.ts';
 
 export interface EnvironmentRoutes {
   directory: Directory;
   environments: EnvironmentService;
+  requirePlace: RequirePlace;
   webAddress: WebAddress;
   /** This API's own, as browsers see it: `https://coppice.example.com`. */
   ownOrigin: string;
 }
 
-export function environmentRoutes(app: Express, dependencies: EnvironmentRoutes): void {
-  const { directory, environments, webAddress, ownOrigin } = dependencies;
-  const path = '/api/environment/:id';
-  const find = ({ user }: Caller, id: string) => directory.environment(user, id);
+export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
+  const { directory, environments, requirePlace, webAddress, ownOrigin } = dependencies;
+  const path = '/api/environment/{environmentID}';
+  const find = ({ user }: Caller, { environmentID }: { environmentID: string }) =>
+    directory.environment(user, environmentID);
+  const view = async (
+    { group, environment }: EnvironmentTarget,
+    change: (environment: Environment) => Environment | Promise<Environment>,
+  ): Promise<EnvironmentView> => environmentView(group, await change(environment), webAddress);
 
-  app.get(
-    path,
+  return [
     endpoint({
+      method: 'get',
+      path,
+      summary: 'An environment with its services',
+      description:
+        'Starts a build when the environment is `created` and none was requested since, unless `build=false`.',
       find,
       writes: false,
       query: readSchema,
-      run: async ({ caller, target: { group, environment }, query, request }) => {
-        const mayBuild = query.build && mayStartBuild(request, caller, ownOrigin);
-        const now = mayBuild ? await environments.buildOnRead(environment) : environment;
-        return { status: 200, body: environmentView(group, now, webAddress) };
-      },
+      answer: environmentViewSchema,
+      run: ({ caller, target, query, request }) =>
+        view(target, (environment) =>
+          query.build && mayStartBuild(request, caller, ownOrigin)
+            ? environments.buildOnRead(environment)
+            : environment,
+        ),
     }),
-  );
-
-  app.put(
-    path,
     endpoint({
+      method: 'put',
+      path,
+      summary: "Creates the environment's contents, and builds them",
+      description: 'Parameters are taken from the query or the body; where both name one, the body counts.',
       find,
       writes: true,
       body: createContentsSchema,
       query: createContentsSchema,
-      run: async ({ target: { group, environment }, body, query }) => {
+      status: 202,
+      answer: environmentViewSchema,
+      also: { 409: 'The environment is not `empty`, or is being deleted; or the group has as many as it may.' },
+      run: ({ target, body, query }) => {
         const wanted = { build: body.build ?? query.build ?? true, ttl: body.ttl ?? query.ttl };
-        const now = await environments.createContents(environment, wanted);
-        return { status: 202, body: environmentView(group, now, webAddress) };
+        return view(target, (environment) => {
+          requirePlace(target.group, environment);
+          return environments.createContents(environment, wanted);
+        });
       },
     }),
-  );
-
-  app.delete(
-    path,
     endpoint({
+      method: 'delete',
+      path,
+      summary: "Removes the environment's contents; the last object of a ref stays",
       find,
       writes: true,
-      run: async ({ target: { group, environment } }) => {
-        const now = await environments.deleteContents(environment);
-        return { status: 202, body: environmentView(group, now, webAddress) };
-      },
+      status: 202,
+      answer: environmentViewSchema,
+      run: ({ target }) => view(target, (environment) => environments.deleteContents(environment)),
     }),
-  );
-
-  app.post(
-    `${path}/build`,
     endpoint({
+      method: 'post',
+      path: `${path}/build`,
+      summary: 'Builds the environment',
       find,
       writes: true,
-      run: async ({ target: { group, environment } }) => {
-        const now = await environments.build(environment);
-        return { status: 202, body: environmentView(group, now, webAddress) };
-      },
+      status: 202,
+      answer: environmentViewSchema,
+      also: { 409: 'The environment is empty, or is being deleted.' },
+      run: ({ target }) => view(target, (environment) => environments.build(environment)),
     }),
-  );
+    endpoint({
+      method: 'post',
+      path: `${path}/rebuild`,
+      summary: 'Deletes the contents, volumes too, creates and builds them without cache',
+      find,
+      writes: true,
+      status: 202,
+      answer: environmentViewSchema,
+      also: { 409: 'The environment is being deleted; or it is empty, and the group has as many as it may.' },
+      run: ({ target }) =>
+        view(target, (environment) => {
+          requirePlace(target.group, environment);
+          return environments.rebuild(environment);
+        }),
+    }),
+    endpoint({
+      method: 'post',
+      path: `${path}/ttl`,
+      summary: 'Sets a new time to live, counted from now',
+      find,
+      writes: true,
+      body: ttlSchema,
+      answer: environmentViewSchema,
+      also: { 409: 'The environment is empty, or is being deleted.' },
+      run: ({ target, body: { ttl } }) => view(target, (environment) => environments.setTtl(environment, ttl)),
+    }),
+  ];
 }
 
 /** HEAD, a read-only token, and a cookie that another site made the browser send, never start a build. */
 function mayStartBuild(request: Request, { readOnly, credential }: Caller, ownOrigin: string): boolean {
   if (request.method !== 'GET' || readOnly) return false;
   return credential.source === 'header' || !isCrossOrigin(request, ownOrigin);
-}
-
-export interface LogRoutes extends LogStreamDependencies {
-  directory: Directory;
-  authenticator: Authenticator;
-  webSockets: WebSockets;
-}
-
-/** The log stream; its parameters are ours: `?build=` names one by its number, `?from=` takes one up again. */
-export function logRoutes(app: Express, dependencies: LogRoutes): void {
-  const { directory, authenticator, webSockets } = dependencies;
-
-  app.get('/api/environment/:id/build/logs', (request, response) => {
-    const caller = callerOf(response);
-    const { group, environment } = directory.environment(caller.user, request.params.id);
-    const { build, from } = parse(logQuerySchema, request.query, 'the query');
-    if (build !== undefined && build > (environment.status?.build?.number ?? 0)) throw new NotFound('no such build');
-    const mayRead = async () => {
-      const now = await authenticator.authenticate(caller.credential);
-      return (
-        now !== undefined && directory.groups(now.user).some(({ metadata }) => metadata.name === group.metadata.name)
-      );
-    };
-    void streamLog(webSockets.accept(request, response), { environment, build, from, mayRead }, dependencies);
-  });
 }

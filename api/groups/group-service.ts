@@ -1,4 +1,5 @@
 import { GROUP_VERSION } from '../../crds/api-group.ts';
+import { findCondition } from '../../crds/conditions.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { slug } from '../../crds/names.ts';
@@ -6,7 +7,7 @@ import { isAlreadyExists } from '../../kubernetes/api-error.ts';
 import type { RandomBytes } from '../auth/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
-import { awaitVerdict, verdictOf } from '../cluster/verdict.ts';
+import { awaitVerdict } from '../cluster/verdict.ts';
 import { Conflict, Unavailable } from '../http/errors.ts';
 import type { User } from '../users/user-record.ts';
 
@@ -65,9 +66,15 @@ export class GroupService {
     }
   }
 
+  /** Starts the deletion of a group, and of everything in it. */
+  async remove({ metadata: { name, uid } }: Group): Promise<void> {
+    await this.#dependencies.cluster.delete(GROUP, { name }, { uid });
+  }
+
   /** @throws Unavailable while the group has no namespace to put anything into. */
   async awaitNamespace(group: Group): Promise<void> {
-    if (verdictOf(group).isReady) return;
+    // Whatever was changed since: the namespace stays.
+    if (findCondition(group.status?.conditions, 'Ready')?.status === 'True') return;
     const { isReady, stalled } = await awaitVerdict(this.#dependencies.cache, group, readyTimeoutMs);
     if (stalled !== undefined) throw new Conflict(`the group cannot be used: ${stalled}`);
     if (!isReady) throw new Unavailable('the group is being set up; try again soon');

@@ -1,14 +1,15 @@
-import type { Express } from 'express';
 import { z } from 'zod';
 import type { Group } from '../../crds/group.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
-import { endpoint, nothing } from '../http/endpoint.ts';
+import { requireRoom } from '../cluster/most.ts';
+import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
 import { nameField } from '../http/parse.ts';
 import { addRepositorySchema } from '../repositories/repository-parameters.ts';
 import type { RepositoryService } from '../repositories/repository-service.ts';
-import { repositoryView } from '../repositories/repository-view.ts';
+import { repositoryView, repositoryViewSchema } from '../repositories/repository-view.ts';
 import { groupResourceName, type GroupService } from './group-service.ts';
-import { groupItem, type GroupView } from './group-view.ts';
+import { groupItem, groupItemSchema, groupViewSchema, type GroupView } from './group-view.ts';
 
 const createGroupSchema = z.object({
   name: nameField.refine((name) => groupResourceName(name) !== '', { error: 'must contain a letter or a digit' }),
@@ -21,59 +22,85 @@ export interface GroupRoutes {
   repositories: RepositoryService;
 }
 
-export function groupRoutes(app: Express, { directory, groups, repositories }: GroupRoutes): void {
+export function groupRoutes({ directory, groups, repositories }: GroupRoutes): Endpoint[] {
+  const path = '/api/group/{groupID}';
+  const find = ({ user }: Caller, { groupID }: { groupID: string }) => directory.group(user, groupID);
   const view = (group: Group): GroupView => ({
     ...groupItem(group),
     repositories: directory
       .repositories(group)
-      .map((repository) => repositoryView(group, repository, directory.environments(repository)))
+      .map((repository) =>
+        repositoryView(group, repository, directory.environments(repository), directory.reusables(repository)),
+      )
       .sort(byId),
   });
 
-  app.get(
-    '/api/groups',
+  return [
     endpoint({
+      method: 'get',
+      path: '/api/groups',
+      summary: 'The groups that the caller sees',
       find: nothing,
       writes: false,
-      run: ({ caller }) => ({ status: 200, body: directory.groups(caller.user).map(groupItem).sort(byId) }),
+      answer: z.array(groupItemSchema),
+      run: ({ caller }) => directory.groups(caller.user).map(groupItem).sort(byId),
     }),
-  );
-
-  app.post(
-    '/api/groups',
     endpoint({
+      method: 'post',
+      path: '/api/groups',
+      summary: 'Creates a group (ours)',
+      description: 'Its id is made of `name`. Waits up to 10 s for its namespace.',
       find: nothing,
       writes: true,
       body: createGroupSchema,
-      run: async ({ caller, body: { name, displayName = name } }) => {
-        const group = await groups.create(caller.user, groupResourceName(name), displayName);
-        return { status: 201, body: view(group) };
+      status: 201,
+      answer: groupViewSchema,
+      also: { 409: 'The name is taken, the group cannot be set up, or the account made too many.' },
+      run: async ({ caller: { user }, body: { name, displayName = name } }) => {
+        requireRoom('your account', 'groups', directory.madeBy(user).length);
+        return view(await groups.create(user, groupResourceName(name), displayName));
       },
     }),
-  );
-
-  app.get(
-    '/api/group/:id',
     endpoint({
-      find: ({ user }, id) => directory.group(user, id),
+      method: 'get',
+      path,
+      summary: 'A group with its repositories',
+      find,
       writes: false,
-      run: ({ target }) => ({ status: 200, body: view(target) }),
+      answer: groupViewSchema,
+      run: ({ target }) => view(target),
     }),
-  );
-
-  app.post(
-    '/api/group/:id',
     endpoint({
-      find: ({ user }, id) => directory.group(user, id),
+      method: 'post',
+      path,
+      summary: 'Adds a repository to the group',
+      description: 'Waits up to 10 s for what its Git host says. One that cannot be used answers 422, and is not kept.',
+      find,
       writes: true,
       body: addRepositorySchema,
+      status: 201,
+      answer: repositoryViewSchema,
+      also: { 409: 'The name is taken, the group is being deleted, or it has too many repositories.' },
       run: async ({ target, body }) => {
+        requireRoom('the group', 'repositories', directory.repositories(target).length);
         await groups.awaitNamespace(target);
-        const repository = await repositories.add(target, body);
-        return { status: 201, body: repositoryView(target, repository, []) };
+        return repositoryView(target, await repositories.add(target, body), [], []);
       },
     }),
-  );
+    endpoint({
+      method: 'delete',
+      path,
+      summary: 'Deletes a group, its repositories and environments (ours)',
+      find,
+      writes: true,
+      status: 202,
+      answer: groupViewSchema,
+      run: async ({ target }) => {
+        await groups.remove(target);
+        return view(target);
+      },
+    }),
+  ];
 }
 
 function byId(a: { id: string }, b: { id: string }): number {

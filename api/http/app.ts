@@ -2,88 +2,173 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { authenticated, Authenticator } from '../auth/authenticate.ts';
+import { authenticated } from '../auth/authenticate.ts';
 import { Directory } from '../auth/directory.ts';
 import type { Passwords } from '../auth/passwords.ts';
-import { Sessions, type SessionRedis } from '../auth/sessions.ts';
 import type { RandomBytes } from '../auth/tokens.ts';
-import type { Caches, ClusterWriter } from '../cluster/caches.ts';
+import { freshByKind, type ClusterWriter, type FreshCaches } from '../cluster/caches.ts';
+import { ReadYourWrites } from '../cluster/read-your-writes.ts';
+import { sharedReads } from '../cluster/shared-reads.ts';
+import { WrittenVersions, type WrittenRedis } from '../cluster/written-versions.ts';
 import type { Config } from '../config.ts';
 import { EnvironmentService } from '../environments/environment-service.ts';
-import type { LogReader, LogTimes } from '../environments/log-stream.ts';
-import { environmentRoutes, logRoutes } from '../environments/routes.ts';
+import { requirePlaceBy } from '../environments/group-places.ts';
+import type { LogTimes } from '../environments/log-stream.ts';
+import { type LogRoutes, logRoutes } from '../environments/log-routes.ts';
+import { environmentRoutes } from '../environments/routes.ts';
+import { TestResultsReader, type ResultsTester } from '../environments/test-results.ts';
+import { testsRoutes } from '../environments/tests-routes.ts';
 import { GroupService } from '../groups/group-service.ts';
+import { MemberService } from '../groups/member-service.ts';
+import { Memberships } from '../groups/memberships.ts';
 import { groupRoutes } from '../groups/routes.ts';
+import { groupSettingsRoutes } from '../groups/settings-routes.ts';
+import { docsPage } from '../openapi/page.ts';
+import { openApiRoutes } from '../openapi/routes.ts';
 import { RepositoryService } from '../repositories/repository-service.ts';
+import { reusableRoutes } from '../repositories/reusable-routes.ts';
 import { repositoryRoutes } from '../repositories/routes.ts';
-import { openUserRoutes, userRoutes } from '../users/routes.ts';
-import { UserStore } from '../users/user-store.ts';
-import { accessLog, requestId, requestIdOf } from './access-log.ts';
+import { repositorySettingsRoutes } from '../repositories/settings-routes.ts';
+import { ServiceFileChecker } from '../service-file-check/checker.ts';
+import { checkRoutes } from '../service-file-check/routes.ts';
+import type { User } from '../users/user-record.ts';
+import { userServices, type UserServiceDependencies } from '../users/user-services.ts';
+import { variableServices } from '../variables/variable-services.ts';
+import { Receiver } from '../webhooks/receiver.ts';
+import { Replays, type ReplayRedis } from '../webhooks/replays.ts';
+import { webhookRoutes } from '../webhooks/routes.ts';
+import { SyncRequests } from '../webhooks/sync-requests.ts';
+import { accessLog } from './access-log.ts';
+import { auditedWriter, auditLog } from './audit-log.ts';
+import { mount, refuseOtherMethods, type Endpoint } from './endpoint.ts';
 import { errorResponse } from './error-response.ts';
 import { NotFound } from './errors.ts';
-import { limitByAddress, limitByCaller, type StoreFactory } from './rate-limit.ts';
+import { limitByAddress, limitDeliveries, limitRequests, type StoreFactory } from './rate-limit.ts';
+import { requestContext, requestContextOf } from './request-context.ts';
 import { requestMetrics } from './request-metrics.ts';
 import type { WebSockets } from './web-sockets.ts';
 
 export interface AppDependencies {
-  config: Pick<Config, 'ownOrigin' | 'webAddress' | 'registration' | 'limits' | 'usersNamespace' | 'trustedProxies'>;
+  config: Pick<Config, 'ownOrigin' | 'webAddress' | 'mostEnvironmentsPerGroup' | 'limits' | 'trustedProxies'> &
+    UserServiceDependencies['config'];
   cluster: ClusterWriter;
-  caches: Caches;
-  sessions: SessionRedis;
+  caches: FreshCaches;
+  sessions: UserServiceDependencies['sessions'];
+  written: WrittenRedis;
+  replays: ReplayRedis;
   limitStores: StoreFactory;
   passwords: Passwords;
-  logReader: LogReader;
+  logReader: LogRoutes['reader'];
+  runtimeLogs: LogRoutes['runtimeLogs'];
   webSockets: WebSockets;
+  /** Absent: tests are off. */
+  tester?: ResultsTester | undefined;
   /** Deadlines of log streams, where not the defaults. */
   logTimes?: LogTimes;
+  fetch?: UserServiceDependencies['fetch'];
   now: () => number;
   randomBytes: RandomBytes;
   registry: Registry;
   logger: Logger;
+  auditLog: Pick<Logger, 'info'>;
 }
 
 /** The REST API, all of it: what every request passes, and the resources' routes. */
 export function createApp(dependencies: AppDependencies): Express {
-  const { config, cluster, caches, limitStores, passwords, logReader, webSockets, now, randomBytes, registry, logger } =
-    dependencies;
-  const { ownOrigin, webAddress, registration, limits } = config;
-  const sessions = new Sessions(dependencies.sessions, now, randomBytes);
-  const users = new UserStore(cluster, caches.users, config.usersNamespace);
-  const authenticator = new Authenticator(sessions, users);
+  const { config, caches, limitStores, logReader, webSockets, now, randomBytes, registry, logger } = dependencies;
+  const { ownOrigin, webAddress, mostEnvironmentsPerGroup, limits } = config;
+  const readYourWrites = new ReadYourWrites(new WrittenVersions(dependencies.written, logger), freshByKind(caches));
+  const cluster = readYourWrites.writer(auditedWriter(dependencies.cluster));
   const directory = new Directory(caches);
+  const requirePlace = requirePlaceBy(directory, mostEnvironmentsPerGroup);
   const groups = new GroupService({ cluster, cache: caches.groups, randomBytes });
+  const registered = {
+    createOwn: (owner: User) => readYourWrites.as(owner.name, () => groups.createOwn(owner)),
+  };
+  const memberships = new Memberships({ cluster, cache: caches.groups, directory });
+  const ended = {
+    leaveAll: (email: string) => memberships.leaveAll(email),
+    leaveMade: (former: User) => readYourWrites.as(former.name, () => memberships.leaveMade(former)),
+  };
+  const { authenticator, endpoints: userEndpoints } = userServices({
+    ...dependencies,
+    cluster,
+    groups: registered,
+    memberships: ended,
+  });
   const repositories = new RepositoryService({ cluster, cache: caches.repositories, randomBytes });
+  const members = new MemberService({
+    cluster,
+    cache: caches.groups,
+    users: caches.users,
+    usersNamespace: config.usersNamespace,
+    now,
+    randomBytes,
+  });
+  const variables = variableServices(cluster, caches, randomBytes);
   const environments = new EnvironmentService({ cluster, cache: caches.environments, now, randomBytes });
 
   const app = express();
   app.set('trust proxy', config.trustedProxies);
   app.set('etag', false);
   app.enable('case sensitive routing');
-  app.use(requestId(), accessLog(logger, now), requestMetrics(registry, now), helmet());
+  app.use(requestContext(), accessLog(logger, now, auditLog(dependencies.auditLog)));
+  app.use(requestMetrics(registry, now), helmet());
   app.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
     next();
   });
 
-  app.post(['/api/user/register', '/api/user/login'], limitByAddress(limits, limitStores, logger));
-  openUserRoutes(app, { users, groups, sessions, passwords, policy: registration, randomBytes });
-
-  app.use('/api', authenticated(authenticator, ownOrigin), limitByCaller(limits, limitStores, logger));
-  userRoutes(app, { sessions });
-  groupRoutes(app, { directory, groups, repositories });
-  repositoryRoutes(app, { directory, environments, webAddress });
-  environmentRoutes(app, { directory, environments, webAddress, ownOrigin });
-  const times = dependencies.logTimes;
-  logRoutes(app, {
-    directory,
-    authenticator,
-    webSockets,
-    cache: caches.environments,
-    reader: logReader,
-    logger,
-    ...times,
+  const syncRequests = new SyncRequests({ cluster, cache: caches.repositories, now });
+  const replays = new Replays(dependencies.replays, now);
+  const receiver = new Receiver({
+    cluster: sharedReads(cluster),
+    cache: caches.repositories,
+    replays,
+    syncRequests,
+    now,
   });
+  const checker = new ServiceFileChecker();
+  const checked = { groupVariables: variables.groups, repositoryVariables: variables.repositories };
+  const endpoints: Endpoint[] = [
+    ...userEndpoints,
+    ...webhookRoutes(receiver),
+    ...groupRoutes({ directory, groups, repositories }),
+    ...groupSettingsRoutes({ directory, groups, members, variables: variables.groups }),
+    ...reusableRoutes({ directory, cluster }),
+    ...repositoryRoutes({ directory, repositories, environments, requirePlace, syncRequests, webAddress }),
+    ...repositorySettingsRoutes({ directory, repositories, variables: variables.repositories, checker, cluster }),
+    ...checkRoutes({ directory, checker, ...checked }),
+    ...environmentRoutes({ directory, environments, requirePlace, webAddress, ownOrigin }),
+    ...testsRoutes({ directory, environments, results: new TestResultsReader(cluster, dependencies.tester) }),
+    ...logRoutes({
+      directory,
+      authenticator,
+      webSockets,
+      cache: caches.environments,
+      reader: logReader,
+      runtimeLogs: dependencies.runtimeLogs,
+      logger,
+      ...dependencies.logTimes,
+    }),
+  ];
 
+  endpoints.push(...openApiRoutes(endpoints, ownOrigin));
+  app.use('/api/docs', docsPage());
+
+  app.post(['/api/user/register', '/api/user/login'], limitByAddress(limits, limitStores, logger));
+  app.post('/api/webhooks/:type/:repoID', limitDeliveries(limits, limitStores, logger));
+  mount(
+    app,
+    endpoints.filter(({ isOpen }) => isOpen),
+  );
+  const requestLimits = limitRequests(limits, limitStores, logger);
+  app.use('/api', authenticated(authenticator, ownOrigin, requestLimits), readYourWrites.middleware());
+  mount(
+    app,
+    endpoints.filter(({ isOpen }) => !isOpen),
+  );
+  refuseOtherMethods(app, endpoints);
   app.use(() => {
     throw new NotFound('no such resource');
   });
@@ -94,7 +179,7 @@ export function createApp(dependencies: AppDependencies): Express {
 function answerError(logger: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     const { status, headers, body, isFault } = errorResponse(error);
-    if (isFault) logger.error({ err: error, requestId: requestIdOf(response.locals) }, 'a request failed');
+    if (isFault) logger.error({ err: error, requestId: requestContextOf(response.locals).id }, 'a request failed');
     if (response.headersSent) {
       next(error);
       return;

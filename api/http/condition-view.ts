@@ -1,12 +1,10 @@
+import { z } from 'zod';
 import type { Condition } from '../../crds/conditions.ts';
 
-/** A condition as clients see it: what is, and in words why. */
-export interface ConditionView {
-  type: string;
-  status: string;
-  reason: string;
-  message: string;
-}
+export const conditionViewSchema = z
+  .object({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() })
+  .meta({ id: 'Condition', description: 'What is, and in words why, as Kubernetes has it.' });
+export type ConditionView = z.infer<typeof conditionViewSchema>;
 
 export function conditionViews(conditions: readonly Condition[] | undefined): ConditionView[] {
   return (conditions ?? []).map(({ type, status, reason, message }) => ({ type, status, reason, message }));

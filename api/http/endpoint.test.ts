@@ -3,25 +3,28 @@ import express, { type ErrorRequestHandler } from 'express';
 import request from 'supertest';
 import { z } from 'zod';
 import { setCaller } from '../auth/caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, mount } from './endpoint.ts';
 import { errorResponse } from './error-response.ts';
 import { NotFound } from './errors.ts';
 
 const user = { name: 'user-1', accountId: 'a', email: 'a@x.example', passwordHash: '', verified: true };
 
-/** An API of one thing, `here`, for a caller with a read-only token. */
-function readOnlyApi(writes: boolean) {
+/** An API of one thing, `here`, for a caller with such an API token. */
+function apiOf(readOnly: boolean, may: { writes: boolean; needsLogin: boolean }) {
   const app = express();
   app.use((_request, response, next) => {
-    setCaller(response, { user, readOnly: true, credential: { token: 't', source: 'header' } });
+    setCaller(response, { user, readOnly, apiToken: 'ci', credential: { token: 't', source: 'header' } });
     next();
   });
-  const find = (_caller: unknown, id: string) => {
+  const find = (_caller: unknown, { id }: { id: string }) => {
     if (id !== 'here') throw new NotFound('no such thing');
     return id;
   };
   const body = z.object({ name: z.string() });
-  app.post('/:id', endpoint({ find, writes, body, run: (call) => ({ status: 201, body: { name: call.body.name } }) }));
+  const run = (call: { body: { name: string } }) => ({ name: call.body.name });
+  mount(app, [
+    endpoint({ method: 'post', path: '/{id}', summary: 'it', find, ...may, body, status: 201, answer: body, run }),
+  ]);
   const answer: ErrorRequestHandler = (error: unknown, _request, response, next) => {
     if (response.headersSent) return next(error);
     response.status(errorResponse(error).status).end();
@@ -38,5 +41,19 @@ test.each([
   ['/here', '{"name":1}', false, 422],
   ['/here', '{"name":"x"}', false, 201],
 ])('%s with %s, writes: %p: %d', async (path, body, writes, status) => {
-  await request(readOnlyApi(writes)).post(path).send(body).expect(status);
+  await request(apiOf(true, { writes, needsLogin: false }))
+    .post(path)
+    .send(body)
+    .expect(status);
+});
+
+test.each([
+  ['/there', '{broken', 404],
+  ['/here', '{broken', 403],
+  ['/here', '{"name":"x"}', 403],
+])('%s with %s, where a login is needed: %d', async (path, body, status) => {
+  await request(apiOf(false, { writes: true, needsLogin: true }))
+    .post(path)
+    .send(body)
+    .expect(status);
 });

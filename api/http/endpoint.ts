@@ -1,8 +1,44 @@
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { z } from 'zod';
-import { callerOf, type Caller } from '../auth/caller.ts';
-import { Forbidden } from './errors.ts';
+import { callerOf, requireLogin, type Caller } from '../auth/caller.ts';
+import { Forbidden, MethodNotAllowed } from './errors.ts';
 import { parse } from './parse.ts';
+
+/** The names in braces of a path: `/api/group/{groupID}` has `groupID`. */
+type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterNames<Rest>
+  : never;
+type PathParameters<Path extends string> = Record<ParameterNames<Path>, string>;
+
+/** What an endpoint takes and answers. The OpenAPI document is made of it, and every unit test holds answers to it. */
+export interface Declaration<Path extends string = string, Answer extends z.ZodType = z.ZodType> {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** As the contract writes it: `/api/group/{groupID}`. */
+  path: Path;
+  summary: string;
+  /** What else there is to know, in Markdown. */
+  description?: string;
+  query?: z.ZodType;
+  body?: z.ZodType;
+  /** When all went well; 200 if absent. */
+  status?: number;
+  answer: Answer;
+  /** `application/json` if absent. */
+  mediaType?: string;
+  /** Statuses of this endpoint beside `status` and those that all have (openapi/errors.ts), and when they come. */
+  also?: Readonly<Record<number, string>>;
+}
+
+/** A declaration, and what serves it. */
+export interface Endpoint extends Declaration {
+  /** Nobody needs a token for it. */
+  isOpen: boolean;
+  /** A read-only token may not. */
+  writes: boolean;
+  /** An API token may not: what it makes lasts longer than a token must. */
+  needsLogin?: boolean;
+  handle: RequestHandler | RequestHandler[];
+}
 
 export interface Call<Target, Body, Query> {
   caller: Caller;
@@ -10,21 +46,29 @@ export interface Call<Target, Body, Query> {
   body: Body;
   query: Query;
   request: Request;
+  /** For when it closes: what goes out by it is what `run` gives. */
+  response: Response;
 }
 
-export interface Answer {
-  status: 200 | 201 | 202;
-  body: object;
-}
-
-export interface Endpoint<Target, Body, Query> {
+interface Definition<Path extends string, Target, Body, Query, Answer extends z.ZodType> extends Declaration<
+  Path,
+  Answer
+> {
   /** What the path names, as far as the caller may see it. @throws NotFound */
-  find: (caller: Caller, id: string) => Target;
+  find: (caller: Caller, parameters: PathParameters<Path>) => Target;
   /** A read-only token may not. */
   writes: boolean;
+  /** An API token may not: what it makes lasts longer than a token must. */
+  needsLogin?: boolean;
   body?: z.ZodType<Body>;
   query?: z.ZodType<Query>;
-  run: (call: Call<Target, Body, Query>) => Answer | Promise<Answer>;
+  /** @returns the answer's body */
+  run: (call: Call<Target, Body, Query>) => z.output<Answer> | Promise<z.output<Answer>>;
+}
+
+interface OpenDefinition<Path extends string, Body, Answer extends z.ZodType> extends Declaration<Path, Answer> {
+  body: z.ZodType<Body>;
+  run: (call: { body: Body }) => Promise<z.output<Answer>>;
 }
 
 const limitBytes = 1024 * 1024;
@@ -33,21 +77,37 @@ const limitBytes = 1024 * 1024;
 const jsonParser: RequestHandler = express.json({ limit: limitBytes, strict: false, type: () => true });
 
 /**
- * One endpoint, with the checks in the order that every request is held to (authentication came before): is it
- * visible, may a read-only token do it, does it parse.
+ * An endpoint with the checks in the order that every request is held to (authentication came before): is it
+ * visible, may this token do it, does it parse.
  */
-export function endpoint<Target, Body = undefined, Query = undefined>(
-  definition: Endpoint<Target, Body, Query>,
-): RequestHandler {
-  return async (request, response) => {
+export function endpoint<Path extends string, Target, Answer extends z.ZodType, Body = undefined, Query = undefined>(
+  definition: Definition<Path, Target, Body, Query, Answer>,
+): Endpoint {
+  const { find, run, ...declaration } = definition;
+  const { status = 200, writes } = declaration;
+  const handle: RequestHandler = async (request, response) => {
     const caller = callerOf(response);
-    const id = request.params['id'];
-    const target = definition.find(caller, typeof id === 'string' ? id : '');
-    if (definition.writes && caller.readOnly) throw new Forbidden('a read-only token may not change anything');
+    const target = find(caller, request.params as PathParameters<Path>);
+    if (writes && caller.readOnly) throw new Forbidden('a read-only token may not change anything');
+    if (declaration.needsLogin === true) requireLogin(caller);
     const body = definition.body ? await parseBody(request, response, definition.body) : undefined;
     const query = definition.query ? parse(definition.query, request.query, 'the query') : undefined;
-    send(response, await definition.run({ caller, target, body: body as Body, query: query as Query, request }));
+    const answer = await run({ caller, target, body: body as Body, query: query as Query, request, response });
+    response.status(status).json(answer);
   };
+  return { ...declaration, isOpen: false, handle };
+}
+
+/** An endpoint that nobody needs a token for. */
+export function openEndpoint<Path extends string, Body, Answer extends z.ZodType>(
+  definition: OpenDefinition<Path, Body, Answer>,
+): Endpoint {
+  const { run, ...declaration } = definition;
+  const handle: RequestHandler = async (request, response) => {
+    const body = await parseBody(request, response, definition.body);
+    response.status(declaration.status ?? 200).json(await run({ body }));
+  };
+  return { ...declaration, isOpen: true, writes: true, handle };
 }
 
 /** An endpoint that names nothing: `find` of what is there for everybody who is logged in. */
@@ -55,8 +115,39 @@ export function nothing(): undefined {
   return undefined;
 }
 
+/** Serves the endpoints, in their order. */
+export function mount(app: Express, endpoints: readonly Endpoint[]): void {
+  for (const declared of endpoints) {
+    const named: RequestHandler = (_request, response, next) => {
+      response.locals['endpoint'] = declared;
+      next();
+    };
+    app[declared.method](routeOf(declared), named, ...[declared.handle].flat());
+  }
+}
+
+/** Answers 405 to what the endpoints left at their paths; after them all, and after authentication. */
+export function refuseOtherMethods(app: Express, endpoints: readonly Endpoint[]): void {
+  for (const [route, there] of Map.groupBy(endpoints, routeOf)) {
+    const methods = there.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    app.all(route, () => {
+      throw new MethodNotAllowed(methods);
+    });
+  }
+}
+
+/** As express writes it: `/api/group/:groupID`. */
+function routeOf({ path }: Endpoint): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** Which endpoint answers; undefined where none does, as for a wrong path and before authentication. */
+export function endpointOf(response: Pick<Response, 'locals'>): Endpoint | undefined {
+  return response.locals['endpoint'] as Endpoint | undefined;
+}
+
 /** Reads the body, which may be absent: then it is `{}`. */
-export async function parseBody<T>(request: Request, response: Response, schema: z.ZodType<T>): Promise<T> {
+async function parseBody<T>(request: Request, response: Response, schema: z.ZodType<T>): Promise<T> {
   await new Promise<void>((resolve, reject) => {
     void jsonParser(request, response, (error: unknown) => {
       if (error === undefined) resolve();
@@ -65,8 +156,4 @@ export async function parseBody<T>(request: Request, response: Response, schema:
   });
   const body: unknown = request.body;
   return parse(schema, body === undefined ? {} : body, 'the body');
-}
-
-export function send(response: Response, { status, body }: Answer): void {
-  response.status(status).json(body);
 }

@@ -36,6 +36,19 @@ export class NotFound extends HttpError {
   readonly status = 404;
 }
 
+/** There is such an address, and it takes other methods; says nothing of what is there for whom. */
+export class MethodNotAllowed extends HttpError {
+  readonly status = 405;
+  override readonly headers: Readonly<Record<string, string>>;
+
+  /** @param methods in capitals */
+  constructor(methods: readonly string[]) {
+    const allowed = methods.join(', ');
+    super(`this address takes ${allowed} only`);
+    this.headers = { Allow: allowed };
+  }
+}
+
 /** The resource is in a state that cannot take the request, or the name is taken. */
 export class Conflict extends HttpError {
   readonly status = 409;
@@ -58,6 +71,14 @@ export class UpgradeRequired extends HttpError {
 
 export class TooManyRequests extends HttpError {
   readonly status = 429;
+  override readonly headers: Readonly<Record<string, string>>;
+
+  /** @param options `retryAfterSeconds` where no limiter has set the header. */
+  constructor(message: string, options: ErrorOptions & { retryAfterSeconds?: number } = {}) {
+    super(message, options);
+    const { retryAfterSeconds } = options;
+    this.headers = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+  }
 }
 
 /** The cluster or Redis cannot be reached, or there is too much to do: the same request may work later. */
@@ -68,5 +89,14 @@ export class Unavailable extends HttpError {
   constructor(message: string, options: ErrorOptions & { retryAfterSeconds?: number } = {}) {
     super(message, options);
     this.headers = { 'Retry-After': String(options.retryAfterSeconds ?? 5) };
+  }
+}
+
+/** What Redis, or whatever else may be away, answers. @throws Unavailable with these words in place of its failure. */
+export async function orUnavailable<T>(answer: Promise<T>, message: string): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw new Unavailable(message, { cause: error });
   }
 }

@@ -1,13 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 import { RedisStore } from 'rate-limit-redis';
-import { callerOf } from '../auth/caller.ts';
 import { TooManyRequests, Unavailable } from './errors.ts';
 
 export interface RateLimits {
   /** Tries to log in or register, from one address in a minute. */
   loginsPerMinute: number;
-  /** Requests of one user in a minute. */
+  /** Requests of one user, or deliveries or unknown tokens from one address, in a minute. */
   requestsPerMinute: number;
 }
 
@@ -26,10 +25,48 @@ export function limitByAddress(limits: RateLimits, stores: StoreFactory, log: Li
   return limit('login', limits.loginsPerMinute, stores, log);
 }
 
-/** By user, whatever tokens they use. */
-export function limitByCaller(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
-  const keyGenerator = (_request: Request, response: Response) => callerOf(response).user.name;
-  return limit('caller', limits.requestsPerMinute, stores, log, keyGenerator);
+/** Logins at a provider, of two requests each: by address. */
+export function limitOidc(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
+  return limit('oidc', 2 * limits.loginsPerMinute, stores, log);
+}
+
+/** Deliveries of Git hosts, which nobody is known for: by address, but as many as of a user. */
+export function limitDeliveries(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
+  return limit('webhook', limits.requestsPerMinute, stores, log);
+}
+
+/** Limits of requests that need a token. Each counts one request. @throws TooManyRequests */
+export interface RequestLimits {
+  /** By user, whatever tokens they use. */
+  ofUser: (request: Request, response: Response, userName: string) => Promise<void>;
+  /**
+   * API tokens that this replica does not know, from one address: each has the API server asked whether another replica
+   * has just made it, and nobody is known yet whose requests could be counted.
+   */
+  ofUnknownToken: (request: Request, response: Response) => Promise<void>;
+}
+
+export function limitRequests(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestLimits {
+  const ofUser = limit('caller', limits.requestsPerMinute, stores, log, (_request, { locals }) =>
+    String(locals['countedFor']),
+  );
+  const ofUnknownToken = limit('unknown-token', limits.requestsPerMinute, stores, log);
+  return {
+    ofUser: (request, response, userName) => {
+      response.locals['countedFor'] = userName;
+      return passed(ofUser, request, response);
+    },
+    ofUnknownToken: (request, response) => passed(ofUnknownToken, request, response),
+  };
+}
+
+function passed(handler: RequestHandler, request: Request, response: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    void handler(request, response, (error?: unknown) => {
+      if (error === undefined) resolve();
+      else reject(error instanceof Error ? error : new Error('a limit failed', { cause: error }));
+    });
+  });
 }
 
 export interface LimitLogger {

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
+import { answerUnreadable } from './unreadable-requests.ts';
 import { isWebSocketUpgrade, type WebSockets } from './web-sockets.ts';
 
 /** Longer than what proxies keep an idle connection for, so that none uses one that is just being closed. */
@@ -14,6 +15,7 @@ export async function startServer(
 ): Promise<{ server: Server; port: number }> {
   const options = { keepAliveTimeout: keepAliveTimeoutMs, shouldUpgradeCallback: isWebSocketUpgrade };
   const server = createServer(options, app);
+  answerUnreadable(server);
   webSockets.attach(server, app);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -27,7 +29,10 @@ export async function stopServer(server: Server, webSockets: WebSockets, graceMs
   const closed = new Promise((resolve) => server.close(resolve));
   webSockets.close();
   server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  const timer = setTimeout(() => {
+    server.closeAllConnections();
+    webSockets.terminate();
+  }, graceMs);
   await closed;
   clearTimeout(timer);
 }

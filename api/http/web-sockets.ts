@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { UpgradeRequired } from './errors.ts';
 
-/** RFC 6455 section 7.4.1: the server goes away. */
-const goingAway = 1001;
+/** IANA's WebSocket close codes: the service restarts, connect again. */
+const serviceRestart = 1012;
 
 /** For the HTTP server's option `shouldUpgradeCallback`: any other upgrade is answered as if it had not been asked. */
 export function isWebSocketUpgrade({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
@@ -55,6 +55,13 @@ export class WebSockets {
 
   /** Tells all clients to come again. */
   close(): void {
-    for (const client of this.#server.clients) client.close(goingAway, 'the server is restarting');
+    for (const client of this.#server.clients) {
+      client.close(serviceRestart, 'the server is restarting; connect again, a log with ?from=');
+    }
+  }
+
+  /** Cuts the clients that are still there. */
+  terminate(): void {
+    for (const client of this.#server.clients) client.terminate();
   }
 }

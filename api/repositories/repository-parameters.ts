@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import { slug } from '../../crds/names.ts';
-import { originSchema } from '../../crds/repository.ts';
-import { nameField } from '../http/parse.ts';
-
-/** Contract section 2. */
-const REPOSITORY_TYPES = ['generic', 'cloudorg', 'workspacehost', 'groupedhost', 'ownerhost'] as const;
+import {
+  cloudorgSourceSchema,
+  groupedhostSourceSchema,
+  instanceUrlSchema,
+  originSchema,
+  ownerhostSourceSchema,
+  REPOSITORY_TYPES,
+  type RepositoryType,
+  workspacehostSourceSchema,
+} from '../../crds/repository-source.ts';
+import type { Repository } from '../../crds/repository.ts';
+import { lineField, nameField } from '../http/parse.ts';
 
 /** The CRD's limit. */
 const longestName = 40;
@@ -14,34 +21,133 @@ export function repositoryResourceName(name: string): string {
   return slug(name).slice(0, longestName).replace(/-+$/, '');
 }
 
+const httpOrigin = /^https?:\/\//i;
+
 /** What is wrong with an origin, or undefined. Never repeats it: there may be a password in it. */
 export function originFault(origin: string): string | undefined {
-  if (/^ssh:\/\//i.test(origin) || /^[^\s/:]+:(?!\/\/)/.test(origin)) return 'SSH origins are not supported yet';
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
-  if (url && (url.username !== '' || url.password !== '')) {
+  if (httpOrigin.test(origin) && url && (url.username !== '' || url.password !== '')) {
     return 'must hold no credentials: send them as username and password';
   }
-  return originSchema.safeParse(origin).success && url ? undefined : 'must be an http:// or https:// URL';
+  if (originSchema.safeParse(origin).success) return undefined;
+  return 'must be an http://, https:// or ssh:// URL, or user@host:path, without a password';
 }
 
-const genericParametersSchema = z.object({
-  origin: z
-    .string()
-    .max(2048)
-    .superRefine((origin, context) => {
-      const message = originFault(origin);
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    }),
-  username: z.string().max(255).default(''),
-  password: z.string().max(4096).default(''),
+/** What goes into a header: a line break or a space in it was pasted along. */
+const token = z
+  .string()
+  .trim()
+  .max(4096)
+  .regex(/^[\x21-\x7e]*$/, { error: 'must be printable ASCII without spaces' });
+const requiredToken = token.min(1, { error: 'must not be empty' });
+/** Empty counts as absent, as the contract has it for groupedhost. */
+const instanceUrlField = z
+  .string()
+  .transform((url) => (url === '' ? undefined : url))
+  .pipe(instanceUrlSchema.optional())
+  .optional();
+
+const genericParameters = z
+  .object({
+    origin: z
+      .string()
+      .max(2048)
+      .superRefine((origin, context) => {
+        const message = originFault(origin);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      }),
+    username: lineField
+      .refine((name) => !name.includes(':'), { error: 'must not hold a colon' })
+      .max(255)
+      .default(''),
+    password: lineField.max(4096).default(''),
+  })
+  .superRefine(({ origin, username, password }, context) => {
+    if (httpOrigin.test(origin)) return;
+    for (const [field, value] of Object.entries({ username, password })) {
+      const message = 'is for http:// and https:// origins: over SSH the key of the settings lets Coppice in';
+      if (value !== '') context.addIssue({ code: 'custom', path: [field], message });
+    }
+  });
+const ownerhostParameters = z.object({
+  ...ownerhostSourceSchema.pick({ owner: true, repo: true }).shape,
+  instanceUrl: instanceUrlField,
+  token: token.default(''),
+});
+const groupedhostParameters = z.object({
+  ...groupedhostSourceSchema.pick({ group: true, project: true }).shape,
+  instanceUrl: instanceUrlField,
+  token: requiredToken,
+});
+const cloudorgParameters = z.object({
+  ...cloudorgSourceSchema.pick({ orgUrl: true, project: true, repoName: true }).shape,
+  accessToken: requiredToken,
+});
+const workspacehostParameters = z.object({
+  ...workspacehostSourceSchema.pick({ workspace: true, repository: true }).shape,
+  token: requiredToken,
+});
+
+const name = nameField.refine((text) => repositoryResourceName(text) !== '', {
+  error: 'must contain a letter or a digit',
 });
 
 /** Body of POST /api/group/{id}, contract section 4. */
-export const addRepositorySchema = z.object({
-  name: nameField.refine((name) => repositoryResourceName(name) !== '', { error: 'must contain a letter or a digit' }),
-  type: z
-    .enum(REPOSITORY_TYPES, { error: `must be one of ${REPOSITORY_TYPES.join(', ')}` })
-    .refine((type) => type === 'generic', { error: 'is not supported yet; only generic is', abort: true }),
-  params: genericParametersSchema,
-});
+export const addRepositorySchema = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ name, type: z.literal('generic'), params: genericParameters }),
+    z.object({ name, type: z.literal('ownerhost'), params: ownerhostParameters }),
+    z.object({ name, type: z.literal('groupedhost'), params: groupedhostParameters }),
+    z.object({ name, type: z.literal('cloudorg'), params: cloudorgParameters }),
+    z.object({ name, type: z.literal('workspacehost'), params: workspacehostParameters }),
+  ],
+  // What is no object at all is told as such.
+  { error: ({ input }) => (input instanceof Object ? `must be one of ${REPOSITORY_TYPES.join(', ')}` : undefined) },
+);
 export type AddRepository = z.infer<typeof addRepositorySchema>;
+
+/** Body of POST /api/repository/{id}: the name for people; the id stays. */
+export const renameSchema = z.object({ name: nameField });
+
+/** The texts of the Secret with a repository's credentials, by its keys; undefined where none were sent. */
+export function credentialTexts({ type, params }: AddRepository): Record<string, string> | undefined {
+  switch (type) {
+    case 'generic': {
+      const { username, password } = params;
+      return username === '' && password === '' ? undefined : { username, password };
+    }
+    case 'cloudorg':
+      return { token: params.accessToken };
+    default:
+      return params.token === '' ? undefined : { token: params.token };
+  }
+}
+
+/** The part of a Repository's spec that says where it is. */
+export function sourceSpec(
+  { type, params }: AddRepository,
+  credentialsSecret: string | undefined,
+): Pick<Repository['spec'], 'type' | RepositoryType> {
+  const secret = credentialsSecret === undefined ? {} : { credentialsSecret };
+  switch (type) {
+    case 'generic':
+      return { type, generic: { origin: params.origin, ...secret } };
+    case 'ownerhost': {
+      const { owner, repo, instanceUrl } = params;
+      return { type, ownerhost: { owner, repo, instanceUrl, ...secret } };
+    }
+    case 'groupedhost': {
+      const { group, project, instanceUrl } = params;
+      return { type, groupedhost: { group, project, instanceUrl, ...secret } };
+    }
+    case 'cloudorg': {
+      const { orgUrl, project, repoName } = params;
+      return { type, cloudorg: { orgUrl, project, repoName, ...secret } };
+    }
+    case 'workspacehost': {
+      const { workspace, repository } = params;
+      return { type, workspacehost: { workspace, repository, ...secret } };
+    }
+  }
+}

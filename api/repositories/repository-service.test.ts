@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
 import type { Group } from '../../crds/group.ts';
+import { FINALIZER } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { UnreachableError } from '../../kubernetes/api-error.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { FakeClock } from '../../kubernetes/testing/fake-clock.ts';
-import { Conflict, Invalid } from '../http/errors.ts';
+import { Conflict } from '../http/errors.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
 import { conditionsPatch, fakeCaches, readyAfterCreate } from '../testing/test-api.ts';
 import { RepositoryService } from './repository-service.ts';
@@ -23,6 +24,15 @@ function setUp() {
   const { repositories: cache } = fakeCaches(cluster);
   const service = new RepositoryService({ cluster, cache, randomBytes: (size) => Buffer.alloc(size) });
   return { clock, cluster, cache, service };
+}
+
+function refusal(message: string) {
+  return { name: 'Invalid', details: [{ path: 'params', message: expect.stringContaining(message) }] };
+}
+
+function notReady(reason: string, message: string) {
+  const head = { status: 'False', observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' };
+  return { status: { conditions: [{ ...head, type: 'Ready', reason, message }] } };
 }
 
 test('a repository without credentials has no Secret', async () => {
@@ -46,6 +56,7 @@ test('credentials are in a Secret that the Repository owns, and nowhere else', a
       metadata: {
         namespace: 'group-acme',
         name: 'repository-my-shop-aaaaa',
+        annotations: { 'coppice.dev/credentials-for': 'https://git.example' },
         ownerReferences: [{ kind: 'Repository', name: 'my-shop', uid: metadata.uid }],
       },
       data: { username: Buffer.from('bot').toString('base64'), password: Buffer.from('hunter2').toString('base64') },
@@ -59,18 +70,58 @@ test('what the operator refuses is taken away again, and its message told', asyn
   cluster.afterCreate = (type, { metadata }) => {
     if (type.kind === 'Repository') cluster.change(type, metadata, conditionsPatch('Stalled', 'no such host'));
   };
-  const refusal = await service.add(group, secret).catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(Invalid);
-  expect(refusal).toMatchObject({ details: [{ path: 'params', message: 'no such host' }] });
+  await expect(service.add(group, secret)).rejects.toMatchObject(refusal('no such host'));
   expect(cluster.all(REPOSITORY)).toEqual([]);
   expect(cache.get('group-acme/my-shop')).toBeUndefined();
 });
 
-test('without a verdict in 10 s it is answered as it stands', async () => {
+test.each([
+  ['a reason that may pass', notReady('Retrying', 'git.example: no answer'), 'git.example: no answer'],
+  ['nothing but having taken it up', { metadata: { finalizers: [FINALIZER] } }, 'has not answered within 10 s'],
+])('taken away again when after 10 s the operator says %s', async (_name, said, message) => {
+  const { clock, cluster, service } = setUp();
+  cluster.afterCreate = (type, { metadata }) => {
+    if (type.kind === 'Repository') cluster.change(type, metadata, said);
+  };
+  const added = expect(service.add(group, wanted)).rejects.toMatchObject(refusal(message));
+  await clock.advance(10_000);
+  await added;
+  expect(cluster.all(REPOSITORY)).toEqual([]);
+});
+
+test('a key that the host does not know yet: answered at once, for the user to see the key', async () => {
+  const { cluster, service } = setUp();
+  const sshPublicKey = 'ssh-ed25519 AAAA';
+  cluster.afterCreate = (type, { metadata }) => {
+    const { status } = notReady('KeyNotAccepted', 'enter the key');
+    cluster.change(type, metadata, { status: { ...status, sshPublicKey } });
+  };
+  const origin = 'git@git.example:shop.git';
+  const added = await service.add(group, { ...wanted, params: { ...wanted.params, origin } });
+  expect(added).toMatchObject({ spec: { generic: { origin } }, status: { sshPublicKey } });
+  expect(cluster.all(REPOSITORY)).toHaveLength(1);
+});
+
+test('without any verdict in 10 s it is answered as it stands', async () => {
   const { clock, service } = setUp();
   const added = service.add(group, wanted);
   await clock.advance(10_000);
   expect((await added).status).toBeUndefined();
+});
+
+test('a token is in the Secret under the key token', async () => {
+  const { cluster, service } = setUp();
+  cluster.afterCreate = readyAfterCreate(cluster);
+  const params = { owner: 'acme', repo: 'shop', instanceUrl: undefined, token: 'hunter2' };
+  const { spec } = await service.add(group, { name: 'shop', type: 'ownerhost', params });
+  expect(spec).toMatchObject({ type: 'ownerhost', ownerhost: { owner: 'acme', repo: 'shop' } });
+  expect(cluster.all(Secret)).toMatchObject([
+    {
+      metadata: { name: spec.ownerhost?.credentialsSecret },
+      data: { token: Buffer.from('hunter2').toString('base64') },
+    },
+  ]);
+  expect(JSON.stringify(cluster.all<Repository>(REPOSITORY))).not.toContain('hunter2');
 });
 
 test('a name that is taken: Conflict, and no Secret', async () => {
@@ -79,6 +130,30 @@ test('a name that is taken: Conflict, and no Secret', async () => {
   await service.add(group, wanted);
   await expect(service.add(group, { ...secret, name: 'my-shop' })).rejects.toBeInstanceOf(Conflict);
   expect(cluster.all(Secret)).toEqual([]);
+});
+
+test('the name of one that is going is waited for', async () => {
+  const { cluster, service } = setUp();
+  cluster.afterCreate = readyAfterCreate(cluster);
+  const former = await service.add(group, wanted);
+  cluster.change(REPOSITORY, former.metadata, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  const again = service.add(group, wanted);
+  await new Promise((resolve) => setImmediate(resolve));
+  cluster.remove(REPOSITORY, former.metadata);
+  expect((await again).metadata.uid).not.toBe(former.metadata.uid);
+});
+
+test('… for 20 s at most', async () => {
+  const { clock, cluster, service } = setUp();
+  cluster.afterCreate = readyAfterCreate(cluster);
+  const former = await service.add(group, wanted);
+  cluster.change(REPOSITORY, former.metadata, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  const again = expect(service.add(group, wanted)).rejects.toMatchObject({
+    name: 'Conflict',
+    message: expect.stringContaining('still being deleted'),
+  });
+  await clock.advance(20_000);
+  await again;
 });
 
 test('nothing is left when the Secret cannot be written', async () => {

@@ -1,22 +1,27 @@
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import type { Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
-import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
+import { ANNOTATIONS, FINALIZER, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import { repositoryServer } from '../../crds/repository-server.ts';
 import { isAlreadyExists } from '../../kubernetes/api-error.ts';
-import { Secret } from '../../kubernetes/resource-type.ts';
+import { ownerReference } from '../../kubernetes/owner.ts';
+import { keyOf, Secret } from '../../kubernetes/resource-type.ts';
+import { encodeTexts } from '../../kubernetes/secret-texts.ts';
 import type { RandomBytes } from '../auth/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
-import { awaitGone, awaitVerdict } from '../cluster/verdict.ts';
+import { awaitGone, awaitVerdict, type Verdict } from '../cluster/verdict.ts';
 import { Conflict, Invalid } from '../http/errors.ts';
-import { repositoryResourceName, type AddRepository } from './repository-parameters.ts';
+import { credentialTexts, repositoryResourceName, sourceSpec, type AddRepository } from './repository-parameters.ts';
 
 const verdictTimeoutMs = 10_000;
 const goneTimeoutMs = 5000;
+/** As long as the operator waits for a host that hangs (`sources.timeoutSeconds`), before it lets a deleted one go. */
+const formerGoneTimeoutMs = 20_000;
 
 export interface RepositoryDependencies {
-  cluster: Pick<ClusterWriter, 'create' | 'delete'>;
+  cluster: Pick<ClusterWriter, 'create' | 'patch' | 'delete'>;
   cache: Caches['repositories'];
   randomBytes: RandomBytes;
 }
@@ -29,15 +34,17 @@ export class RepositoryService {
   }
 
   /**
-   * Adds a repository to a group and waits for what the operator finds at its origin, 10 s at most.
-   * @throws Conflict when the name is taken; Invalid when the operator refuses it, and then nothing is left of it.
+   * Adds a repository to a group and waits for what the operator finds at its Git host, 10 s at most.
+   * @throws Conflict when the name is taken; Invalid when it cannot be used or its host does not answer, and then
+   * nothing is left of it.
    */
-  async add(group: Group, { name, params }: AddRepository): Promise<Repository> {
+  async add(group: Group, body: AddRepository): Promise<Repository> {
     const { cache, randomBytes } = this.#dependencies;
-    const hasCredentials = params.username !== '' || params.password !== '';
+    const { name } = body;
+    const credentials = credentialTexts(body);
     const resourceName = repositoryResourceName(name);
     // A name of its own, so that the Secret of a repository that was just deleted is not in the way.
-    const credentialsSecret = hasCredentials ? `repository-${resourceName}-${randomSuffix(randomBytes)}` : undefined;
+    const credentialsSecret = credentials && `repository-${resourceName}-${randomSuffix(randomBytes)}`;
     const written = await this.#create({
       apiVersion: GROUP_VERSION,
       kind: REPOSITORY.kind,
@@ -48,24 +55,53 @@ export class RepositoryService {
       },
       spec: {
         ...(name !== resourceName && { displayName: name }),
-        type: 'generic',
-        generic: { origin: params.origin, ...(credentialsSecret !== undefined && { credentialsSecret }) },
+        ...sourceSpec(body, credentialsSecret),
       },
     });
-    if (credentialsSecret !== undefined) await this.#createCredentials(written, credentialsSecret, params);
+    if (credentials && credentialsSecret) await this.#createCredentials(written, credentialsSecret, credentials);
     cache.observe(written);
-    const { object, stalled } = await awaitVerdict(cache, written, verdictTimeoutMs);
-    if (stalled === undefined) return object;
-    await this.#remove(object);
-    throw new Invalid('the repository cannot be used', { details: [{ path: 'params', message: stalled }] });
+    const verdict = await awaitVerdict(cache, written, verdictTimeoutMs, waitsForKey);
+    const { object, isReady, stalled, pending } = verdict;
+    if (isReady || waitsForKey(verdict) || isUnseen(verdict)) return object;
+    await this.#takeBack(object);
+    // The operator may have looked before the Secret was written, and have waited for the host since.
+    const said = pending?.reason === 'CredentialsMissing' ? undefined : pending?.message;
+    const message = stalled ?? said ?? 'the Git host has not answered within 10 s';
+    throw new Invalid('the repository cannot be used', { details: [{ path: 'params', message }] });
   }
 
+  /** Changes these fields of the spec alone. */
+  async change({ metadata: { namespace, name, uid } }: Repository, spec: object): Promise<Repository> {
+    const { cluster, cache } = this.#dependencies;
+    // The uid makes the API server refuse it for another object of the same name.
+    const written = await cluster.patch<Repository>(REPOSITORY, { namespace, name }, { metadata: { uid }, spec });
+    cache.observe(written);
+    return written;
+  }
+
+  /** Starts the deletion of a repository; the operator takes its environments away with it. */
+  async remove({ metadata: { namespace, name, uid } }: Repository): Promise<void> {
+    await this.#dependencies.cluster.delete(REPOSITORY, { namespace, name }, { uid });
+  }
+
+  /** Where the one that has the name is going, as after an addition that failed, it is waited for. */
   async #create(repository: Repository): Promise<Repository> {
-    try {
-      return await this.#dependencies.cluster.create(REPOSITORY, repository);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-      throw new Conflict('a repository of this name exists already in the group', { cause: error });
+    const { cluster, cache } = this.#dependencies;
+    for (let isLast = false; ; isLast = true) {
+      try {
+        return await cluster.create(REPOSITORY, repository);
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error;
+        const held = cache.get(keyOf(repository));
+        const isGoing = held?.metadata.deletionTimestamp !== undefined;
+        if (!isGoing || isLast) {
+          const state = isGoing
+            ? 'is still being deleted: try again in a minute, or choose another name'
+            : 'exists already in the group';
+          throw new Conflict(`a repository of this name ${state}`, { cause: error });
+        }
+        await awaitGone(cache, held, formerGoneTimeoutMs);
+      }
     }
   }
 
@@ -73,39 +109,39 @@ export class RepositoryService {
    * After the Repository, which owns it from its first moment: however this ends, deleting the Repository leaves no
    * password behind, and the API needs no permission to read or delete Secrets there.
    */
-  async #createCredentials(
-    repository: Repository,
-    name: string,
-    { username, password }: AddRepository['params'],
-  ): Promise<void> {
-    const { namespace, name: owner, uid = '' } = repository.metadata;
-    const { apiVersion, kind } = repository;
+  async #createCredentials(repository: Repository, name: string, texts: Record<string, string>): Promise<void> {
     try {
       await this.#dependencies.cluster.create(Secret, {
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: {
-          namespace,
+          namespace: repository.metadata.namespace,
           name,
           labels: { [LABELS.managedBy]: MANAGED_BY },
-          ownerReferences: [{ apiVersion, kind, name: owner, uid }],
+          annotations: { [ANNOTATIONS.credentialsFor]: repositoryServer(repository.spec) },
+          ownerReferences: [ownerReference(repository)],
         },
         type: 'Opaque',
-        data: {
-          username: Buffer.from(username).toString('base64'),
-          password: Buffer.from(password).toString('base64'),
-        },
+        data: encodeTexts(texts),
       });
     } catch (error) {
-      await this.#remove(repository);
+      await this.#takeBack(repository);
       throw error;
     }
   }
 
-  async #remove(repository: Repository): Promise<void> {
-    const { cluster, cache } = this.#dependencies;
-    const { namespace, name, uid } = repository.metadata;
-    await cluster.delete(REPOSITORY, { namespace, name }, { uid });
-    await awaitGone(cache, repository, goneTimeoutMs);
+  async #takeBack(repository: Repository): Promise<void> {
+    await this.remove(repository);
+    await awaitGone(this.#dependencies.cache, repository, goneTimeoutMs);
   }
+}
+
+/** Nobody can let a key in before it was shown to them: so the repository stays. */
+function waitsForKey({ pending }: Verdict<Repository>): boolean {
+  return pending?.reason === 'KeyNotAccepted';
+}
+
+/** No operator has looked at it: nothing is known against it. */
+function isUnseen({ object, stalled, pending }: Verdict<Repository>): boolean {
+  return stalled === undefined && pending === undefined && !object.metadata.finalizers?.includes(FINALIZER);
 }

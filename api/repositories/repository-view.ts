@@ -1,41 +1,57 @@
+import { z } from 'zod';
 import type { Environment } from '../../crds/environment.ts';
-import type { GitRef } from '../../crds/git-ref.ts';
 import type { Group } from '../../crds/group.ts';
 import { formatId } from '../../crds/ids.ts';
+import type { ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { Repository } from '../../crds/repository.ts';
-import { environmentDisplayName, environmentSize } from '../environments/environment-view.ts';
-import { conditionViews, type ConditionView } from '../http/condition-view.ts';
+import { REPOSITORY_TYPES } from '../../crds/repository-source.ts';
+import { environmentDisplayName, environmentSize, gitRefViewSchema } from '../environments/environment-view.ts';
+import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
 
 /** Contract section 2, environment summary. */
-interface EnvironmentSummary {
-  id: string;
-  name: string;
-  gitRef: GitRef;
-}
+const environmentSummarySchema = z
+  .object({ id: z.string(), name: z.string(), gitRef: gitRefViewSchema })
+  .meta({ id: 'EnvironmentSummary' });
 
-/** Contract section 2, repository; `conditions` is ours. */
-export interface RepositoryView {
-  id: string;
-  gid: string;
-  name: string;
-  url: string;
-  type: string;
-  size: number;
-  details: { url: string };
-  environments: EnvironmentSummary[];
-  reusableEnvironments: never[];
-  /** Ours: whether the repository can be read, and what is in the way. */
-  conditions: ConditionView[];
-}
+/** Contract section 2, reusable environment. */
+const reusableEnvironmentSchema = z
+  .object({
+    label: z.string(),
+    buildAt: z.iso.datetime().meta({ description: 'RFC 3339.' }),
+    from: z.object({ name: z.string().meta({ description: 'The environment that it was made of.' }) }),
+  })
+  .meta({ id: 'ReusableEnvironment' });
+
+const url = z.string().meta({ description: 'Web address of the repository at its host, without credentials.' });
+
+/** Contract section 2, repository. */
+export const repositoryViewSchema = z
+  .object({
+    id: z.string().meta({ description: 'The id of the repository: `acme.shop`.' }),
+    gid: z.string().meta({ description: 'The id of its group.' }),
+    name: z.string(),
+    url,
+    type: z.enum(REPOSITORY_TYPES),
+    size: z.int().meta({ description: 'Sum of the sizes of its environments, in bytes.' }),
+    details: z.object({ url }),
+    environments: z.array(environmentSummarySchema),
+    reusableEnvironments: z.array(reusableEnvironmentSchema),
+    conditions: z
+      .array(conditionViewSchema)
+      .meta({ description: 'Ours: whether the repository can be read, and what is in the way.' }),
+  })
+  .meta({ id: 'Repository' });
+export type RepositoryView = z.infer<typeof repositoryViewSchema>;
 
 export function repositoryView(
   group: Group,
   { metadata, spec, status }: Repository,
   environments: readonly Environment[],
+  reusables: readonly ReusableEnvironment[],
 ): RepositoryView {
   const gid = group.metadata.name;
-  // The CRD lets no credentials into it.
-  const url = spec.generic?.origin ?? '';
+  // Until the operator has said it. The CRD lets no credentials into an origin.
+  const url = status?.url ?? spec.generic?.origin ?? '';
   return {
     id: formatId({ group: gid, name: metadata.name }),
     gid,
@@ -51,7 +67,11 @@ export function repositoryView(
         gitRef: environment.spec.gitRef,
       }))
       .sort((a, b) => (a.id < b.id ? -1 : 1)),
-    reusableEnvironments: [],
+    reusableEnvironments: reusables.flatMap(({ spec: { label }, status }) => {
+      if (status?.builtAt === undefined || !status.from) return [];
+      const buildAt = new Date(status.builtAt).toISOString();
+      return [{ label, buildAt, from: { name: status.from.environment } }];
+    }),
     conditions: conditionViews(status?.conditions),
   };
 }

@@ -1,40 +1,98 @@
-import type { Express } from 'express';
+import type { Group } from '../../crds/group.ts';
+import type { Repository } from '../../crds/repository.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
+import { requireRoom } from '../cluster/most.ts';
 import type { EnvironmentService } from '../environments/environment-service.ts';
+import type { RequirePlace } from '../environments/group-places.ts';
 import { spawnSchema } from '../environments/environment-parameters.ts';
-import { spawnedView, type WebAddress } from '../environments/environment-view.ts';
-import { endpoint } from '../http/endpoint.ts';
-import { repositoryView } from './repository-view.ts';
+import { spawnedView, spawnedViewSchema, type WebAddress } from '../environments/environment-view.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { Conflict } from '../http/errors.ts';
+import type { SyncRequests } from '../webhooks/sync-requests.ts';
+import { renameSchema } from './repository-parameters.ts';
+import type { RepositoryService } from './repository-service.ts';
+import { repositoryView, repositoryViewSchema } from './repository-view.ts';
 
 export interface RepositoryRoutes {
   directory: Directory;
+  repositories: RepositoryService;
   environments: EnvironmentService;
+  requirePlace: RequirePlace;
+  syncRequests: Pick<SyncRequests, 'ask'>;
   webAddress: WebAddress;
 }
 
-export function repositoryRoutes(app: Express, { directory, environments, webAddress }: RepositoryRoutes): void {
-  app.get(
-    '/api/repository/:id',
-    endpoint({
-      find: ({ user }, id) => directory.repository(user, id),
-      writes: false,
-      run: ({ target: { group, repository } }) => ({
-        status: 200,
-        body: repositoryView(group, repository, directory.environments(repository)),
-      }),
-    }),
-  );
+export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
+  const { directory, repositories, environments, requirePlace, syncRequests, webAddress } = dependencies;
+  const path = '/api/repository/{repoID}';
+  const find = ({ user }: Caller, { repoID }: { repoID: string }) => directory.repository(user, repoID);
+  const view = (group: Group, repository: Repository) =>
+    repositoryView(group, repository, directory.environments(repository), directory.reusables(repository));
 
-  app.post(
-    '/api/repository/:id/spawn',
+  return [
     endpoint({
-      find: ({ user }, id) => directory.repository(user, id),
+      method: 'get',
+      path,
+      summary: 'A repository with its environments',
+      find,
+      writes: false,
+      answer: repositoryViewSchema,
+      run: ({ target: { group, repository } }) => view(group, repository),
+    }),
+    endpoint({
+      method: 'post',
+      path,
+      summary: 'Gives the repository a new name for people; its id stays',
+      find,
       writes: true,
-      body: spawnSchema,
-      run: async ({ target: { group, repository }, body }) => {
-        const environment = await environments.spawn(repository, body);
-        return { status: 201, body: spawnedView(group, environment, webAddress) };
+      body: renameSchema,
+      answer: repositoryViewSchema,
+      run: async ({ target: { group, repository }, body: { name } }) =>
+        view(group, await repositories.change(repository, { displayName: name })),
+    }),
+    endpoint({
+      method: 'delete',
+      path,
+      summary: 'Deletes a repository, its environments and credentials',
+      find,
+      writes: true,
+      status: 202,
+      answer: repositoryViewSchema,
+      run: async ({ target: { group, repository } }) => {
+        await repositories.remove(repository);
+        return view(group, repository);
       },
     }),
-  );
+    endpoint({
+      method: 'post',
+      path: `${path}/spawn`,
+      summary: 'Makes an environment of a branch, a pull request or a tag',
+      find,
+      writes: true,
+      body: spawnSchema,
+      status: 201,
+      answer: spawnedViewSchema,
+      also: { 409: 'The repository is being deleted, or has too many environments; or its group has.' },
+      run: async ({ target: { group, repository }, body }) => {
+        if (repository.metadata.deletionTimestamp !== undefined) throw new Conflict('the repository is being deleted');
+        requireRoom('the repository', 'environments', directory.environments(repository).length);
+        requirePlace(group);
+        return spawnedView(group, await environments.spawn(repository, body), webAddress);
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: `${path}/sync`,
+      summary: 'Has the refs at the Git host looked at now',
+      find,
+      writes: true,
+      status: 202,
+      answer: repositoryViewSchema,
+      run: async ({ target: { group, repository } }) => {
+        await syncRequests.ask(repository);
+        return view(group, repository);
+      },
+    }),
+  ];
 }

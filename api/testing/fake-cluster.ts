@@ -1,22 +1,24 @@
 import { ApiError } from '../../kubernetes/api-error.ts';
 import { ChangeWaiters, type WaitOptions } from '../../kubernetes/change-waiters.ts';
-import type { DeleteOptions } from '../../kubernetes/client-options.ts';
+import type { DeleteOptions, PatchOptions } from '../../kubernetes/client-options.ts';
 import type { Clock } from '../../kubernetes/clock.ts';
 import { InformerCache } from '../../kubernetes/informer-cache.ts';
 import type { IndexFunction } from '../../kubernetes/object-store.ts';
 import {
+  compareResourceVersions,
   keyOf,
   objectKey,
   type KubernetesObject,
   type ObjectName,
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
-import type { ClusterWriter, ObjectCache } from '../cluster/caches.ts';
+import type { ClusterWriter } from '../cluster/caches.ts';
+import { FreshCache } from '../cluster/fresh-cache.ts';
 
-type AnyCache = FakeCache<KubernetesObject>;
+type AnyCache = FakeInformer<KubernetesObject>;
 
-/** A cache by the informer's own rules that nothing fills by itself. */
-class FakeCache<T extends KubernetesObject> implements ObjectCache<T> {
+/** Objects by the informer's own rules; nothing fills it by itself. */
+class FakeInformer<T extends KubernetesObject> {
   readonly #cache: InformerCache<T>;
   readonly #waiters: ChangeWaiters<T>;
 
@@ -34,8 +36,19 @@ class FakeCache<T extends KubernetesObject> implements ObjectCache<T> {
     return this.#cache.store.byIndex(index, value);
   }
 
+  get resourceVersion(): string | undefined {
+    return this.#cache.resourceVersion;
+  }
+
+  /** As if the watch had told of it in the same moment. */
   observe(object: T): void {
     this.#cache.observe(object);
+    this.#cache.take({ type: 'BOOKMARK', object });
+  }
+
+  async whenSeen(resourceVersion: string, options: WaitOptions): Promise<void> {
+    const isSeen = () => compareResourceVersions(this.resourceVersion, resourceVersion) >= 0;
+    await this.#waiters.waitFor(`version ${resourceVersion}`, isSeen, options, true);
   }
 
   waitFor(key: string, predicate: (object: T | undefined) => boolean, options: WaitOptions): Promise<T | undefined> {
@@ -54,12 +67,14 @@ class FakeCache<T extends KubernetesObject> implements ObjectCache<T> {
 export class FakeCluster implements ClusterWriter {
   readonly #clock: Clock;
   readonly #objects = new Map<string, KubernetesObject>();
-  readonly #caches = new Map<string, AnyCache>();
+  readonly #informers = new Map<string, AnyCache>();
   #version = 1;
   /** What happens after an object was created: the operator's part. */
   afterCreate: (type: ResourceType, object: KubernetesObject) => void = () => undefined;
   /** Thrown by the next write. */
   failure: Error | undefined;
+  /** Thrown by every patch of a kind. */
+  readonly patchFailures = new Map<string, Error>();
   /** Merge patches, as they were sent. */
   readonly patches: { kind: string; at: ObjectName; patch: object }[] = [];
 
@@ -67,13 +82,10 @@ export class FakeCluster implements ClusterWriter {
     this.#clock = clock;
   }
 
-  cacheOf<T extends KubernetesObject>(
-    type: ResourceType<T>,
-    indexes: Record<string, IndexFunction<T>>,
-  ): ObjectCache<T> {
-    const cache = new FakeCache<T>(type.kind, indexes, this.#clock);
-    this.#caches.set(type.kind, cache as unknown as AnyCache);
-    return cache;
+  cacheOf<T extends KubernetesObject>(type: ResourceType<T>, indexes: Record<string, IndexFunction<T>>): FreshCache<T> {
+    const informer = new FakeInformer<T>(type.kind, indexes, this.#clock);
+    this.#informers.set(type.kind, informer as unknown as AnyCache);
+    return new FreshCache({ informer, indexes, list: () => this.#answer(() => this.#list(type)) });
   }
 
   find<T extends KubernetesObject>(type: ResourceType<T>, { namespace, name }: ObjectName): Promise<T | undefined> {
@@ -88,10 +100,22 @@ export class FakeCluster implements ClusterWriter {
     });
   }
 
-  patch<T extends KubernetesObject>(type: ResourceType<T>, at: ObjectName, patch: object): Promise<T> {
+  patch<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    at: ObjectName,
+    patch: { metadata?: { uid?: string | undefined } },
+    { resourceVersion }: PatchOptions = {},
+  ): Promise<T> {
     return this.#answer(() => {
+      const failure = this.patchFailures.get(type.kind);
+      if (failure) throw failure;
       this.patches.push({ kind: type.kind, at, patch });
       const id = idOf(type, at.namespace, at.name);
+      const { metadata } = this.#require(type, at);
+      const asked = { uid: patch.metadata?.uid ?? metadata.uid, version: resourceVersion ?? metadata.resourceVersion };
+      if (asked.uid !== metadata.uid || asked.version !== metadata.resourceVersion) {
+        throw new ApiError('patch', 409, 'Conflict', 'the object has been modified');
+      }
       const merged = merge(this.#require(type, at), patch) as T;
       const written = { ...merged, metadata: { ...merged.metadata, resourceVersion: this.#next() } };
       this.#objects.set(id, written);
@@ -99,10 +123,11 @@ export class FakeCluster implements ClusterWriter {
     });
   }
 
-  delete(type: ResourceType, at: ObjectName, { uid }: DeleteOptions = {}): Promise<void> {
+  delete(type: ResourceType, at: ObjectName, { uid, resourceVersion }: DeleteOptions = {}): Promise<void> {
     return this.#answer(() => {
-      const object = this.#require(type, at);
-      if (uid !== undefined && object.metadata.uid !== uid)
+      const { metadata } = this.#require(type, at);
+      const asked = { uid: uid ?? metadata.uid, version: resourceVersion ?? metadata.resourceVersion };
+      if (asked.uid !== metadata.uid || asked.version !== metadata.resourceVersion)
         throw new ApiError('delete', 409, 'Conflict', 'uid differs');
       this.remove(type, at);
     });
@@ -111,7 +136,7 @@ export class FakeCluster implements ClusterWriter {
   /** Puts an object there as somebody else would, told by the watch. */
   add<T extends KubernetesObject>(type: ResourceType<T>, object: T): T {
     const added = this.#store(type, object);
-    this.#caches.get(type.kind)?.watched('ADDED', added);
+    this.#informers.get(type.kind)?.watched('ADDED', added);
     return added;
   }
 
@@ -120,19 +145,23 @@ export class FakeCluster implements ClusterWriter {
     const merged = merge(this.#require(type, at), patch) as T;
     const changed = { ...merged, metadata: { ...merged.metadata, resourceVersion: this.#next() } };
     this.#objects.set(idOf(type, at.namespace, at.name), changed);
-    this.#caches.get(type.kind)?.watched('MODIFIED', changed);
+    this.#informers.get(type.kind)?.watched('MODIFIED', changed);
   }
 
   remove(type: ResourceType, at: ObjectName): void {
     const object = this.#require(type, at);
     this.#objects.delete(idOf(type, at.namespace, at.name));
     const last = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
-    this.#caches.get(type.kind)?.watched('DELETED', last);
+    this.#informers.get(type.kind)?.watched('DELETED', last);
   }
 
   /** Everything of a type that there is. */
   all<T extends KubernetesObject>(type: ResourceType<T>): T[] {
     return [...this.#objects].filter(([id]) => id.startsWith(`${type.kind}:`)).map(([, object]) => object as T);
+  }
+
+  #list<T extends KubernetesObject>(type: ResourceType<T>) {
+    return { items: this.all(type), resourceVersion: String(this.#version) };
   }
 
   #store<T extends KubernetesObject>(type: ResourceType<T>, object: T): T {
@@ -178,10 +207,11 @@ function idOf(type: ResourceType, namespace: string | undefined, name: string): 
   return `${type.kind}:${objectKey(namespace, name)}`;
 }
 
-/** RFC 7386, without the removal that nothing here asks for. */
+/** RFC 7386. */
 function merge(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const base = typeof target === 'object' && target !== null ? (target as Record<string, unknown>) : {};
   const merged = Object.entries(patch).map(([key, value]) => [key, merge(base[key], value)] as const);
-  return { ...base, ...Object.fromEntries(merged) };
+  const all = { ...base, ...Object.fromEntries(merged) };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
 }

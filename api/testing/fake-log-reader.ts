@@ -1,29 +1,51 @@
-import type { LogReader } from '../environments/log-stream.ts';
+import { buildLogKeys, type LogKeys } from '../../build-logs/keys.ts';
+import { LogPage } from '../../build-logs/page.ts';
+import type { ReadOptions } from '../../build-logs/reader.ts';
 
-/** Build logs that the test writes. */
-export class FakeLogReader implements LogReader {
-  readonly #logs = new Map<string, object[]>();
+/** Logs that the test writes. */
+export class FakeLogReader {
+  readonly #logs = new Map<string, LogPage[]>();
   readonly #ended = new Set<string>();
+  /** Thrown by reading what is kept, while set. */
+  failure: Error | undefined;
   #wake = Promise.withResolvers<undefined>();
 
+  /** Messages that come together: one page. */
   write(logId: string, ...messages: object[]): void {
-    this.#logs.set(logId, [...(this.#logs.get(logId) ?? []), ...messages]);
+    this.writeTo(buildLogKeys(logId), ...messages);
+  }
+
+  writeTo({ stream }: LogKeys, ...messages: object[]): void {
+    const page = new LogPage(Buffer.from(messages.map((message) => JSON.stringify(message)).join('\n')));
+    this.#logs.set(stream, [...(this.#logs.get(stream) ?? []), page]);
     this.#tell();
   }
 
   end(logId: string): void {
-    this.#ended.add(logId);
+    this.#ended.add(buildLogKeys(logId).stream);
     this.#tell();
   }
 
-  async *read(logId: string, { from = 0, signal }: { from?: number | undefined; signal: AbortSignal }) {
+  async *read({ stream }: LogKeys, { from = 0, signal }: ReadOptions): AsyncGenerator<LogPage, void, undefined> {
     const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-    for (let next = from + 1; !signal.aborted;) {
+    for (let next = 0; !signal.aborted;) {
       const wake = this.#wake.promise;
-      const messages = this.#logs.get(logId) ?? [];
-      for (; next <= messages.length; next++) yield messages[next - 1] ?? {};
-      if (this.#ended.has(logId)) return;
+      const pages = this.#logs.get(stream) ?? [];
+      for (; next < pages.length; next++) {
+        const page = pages[next]?.after(from);
+        if (page) yield page;
+      }
+      if (this.#ended.has(stream)) return;
       await Promise.race([wake, aborted]);
+    }
+  }
+
+  async *readKept({ stream }: LogKeys, { from = 0, signal }: ReadOptions): AsyncGenerator<LogPage, void, undefined> {
+    await Promise.resolve();
+    if (this.failure) throw this.failure;
+    for (const page of this.#logs.get(stream) ?? []) {
+      const rest = page.after(from);
+      if (rest && !signal.aborted) yield rest;
     }
   }
 

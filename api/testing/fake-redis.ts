@@ -1,9 +1,18 @@
 import type { SessionRedis } from '../auth/sessions.ts';
+import type { WrittenRedis } from '../cluster/written-versions.ts';
+import type { ReplayRedis } from '../webhooks/replays.ts';
 
-/** The part of Redis that sessions use, by a clock that the test owns. */
-export class FakeRedis implements SessionRedis {
+interface SetOptions {
+  condition?: 'NX';
+  expiration: { type: 'PXAT' | 'PX'; value: number };
+}
+
+/** The part of Redis that sessions and deliveries use, by a clock that the test owns. */
+export class FakeRedis implements SessionRedis, ReplayRedis, WrittenRedis {
   readonly #now: () => number;
   readonly entries = new Map<string, { value: string; expiresAt: number }>();
+  readonly #hashes = new Map<string, Record<string, string>>();
+  readonly #scores = new Map<string, { members: Map<string, number>; expiresAt: number }>();
   /** Thrown by every command while set. */
   failure: Error | undefined;
   renewals = 0;
@@ -12,12 +21,25 @@ export class FakeRedis implements SessionRedis {
     this.#now = now;
   }
 
-  set(key: string, value: string, { expiration }: { expiration: { type: 'PXAT'; value: number } }): Promise<unknown> {
-    return this.#answer(() => this.entries.set(key, { value, expiresAt: expiration.value }));
+  set(key: string, value: string, { condition, expiration }: SetOptions): Promise<unknown> {
+    return this.#answer(() => {
+      if (condition === 'NX' && this.#live(key)) return null;
+      const expiresAt = expiration.value + (expiration.type === 'PX' ? this.#now() : 0);
+      this.entries.set(key, { value, expiresAt });
+      return 'OK';
+    });
   }
 
   get(key: string): Promise<string | null> {
     return this.#answer(() => this.#live(key)?.value ?? null);
+  }
+
+  getDel(key: string): Promise<string | null> {
+    return this.#answer(() => {
+      const value = this.#live(key)?.value ?? null;
+      this.entries.delete(key);
+      return value;
+    });
   }
 
   pExpireTime(key: string): Promise<number> {
@@ -32,8 +54,47 @@ export class FakeRedis implements SessionRedis {
     });
   }
 
-  del(key: string): Promise<unknown> {
-    return this.#answer(() => this.entries.delete(key));
+  del(keys: string | string[]): Promise<unknown> {
+    return this.#answer(() => [keys].flat().map((key) => this.entries.delete(key)));
+  }
+
+  hSet(key: string, field: string, value: string): Promise<unknown> {
+    return this.#answer(() => this.#hashes.set(key, { ...this.#hashes.get(key), [field]: value }));
+  }
+
+  hGetAll(key: string): Promise<Record<string, string>> {
+    return this.#answer(() => ({ ...this.#hashes.get(key) }));
+  }
+
+  hDel(key: string, fields: string | string[]): Promise<unknown> {
+    const gone = [fields].flat();
+    const left = () => Object.entries(this.#hashes.get(key) ?? {}).filter(([field]) => !gone.includes(field));
+    return this.#answer(() => this.#hashes.set(key, Object.fromEntries(left())));
+  }
+
+  zAdd(key: string, { score, value }: { score: number; value: string }): Promise<unknown> {
+    return this.#answer(() => {
+      const { members } = this.#liveScores(key) ?? { members: new Map<string, number>() };
+      members.set(value, Math.max(score, members.get(value) ?? score));
+      this.#scores.set(key, { members, expiresAt: Infinity });
+    });
+  }
+
+  zRangeWithScores(key: string): Promise<{ value: string; score: number }[]> {
+    const members = () => [...(this.#liveScores(key)?.members ?? [])];
+    return this.#answer(() => members().map(([value, score]) => ({ value, score })));
+  }
+
+  pExpire(key: string, milliseconds: number): Promise<unknown> {
+    return this.#answer(() => {
+      const scores = this.#liveScores(key);
+      if (scores) scores.expiresAt = this.#now() + milliseconds;
+    });
+  }
+
+  #liveScores(key: string) {
+    const scores = this.#scores.get(key);
+    return scores && scores.expiresAt > this.#now() ? scores : undefined;
   }
 
   #live(key: string) {

@@ -1,36 +1,32 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { MemoryStore } from 'express-rate-limit';
 import { Registry } from 'prom-client';
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
 import { systemClock, type Clock } from '../../kubernetes/clock.ts';
-import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { Passwords } from '../auth/passwords.ts';
 import { Sessions } from '../auth/sessions.ts';
-import { indexes, type Caches } from '../cluster/caches.ts';
+import { indexes, type FreshCaches } from '../cluster/caches.ts';
 import { createApp, type AppDependencies } from '../http/app.ts';
 import { WebSockets } from '../http/web-sockets.ts';
 import { userName, userSecret, type User } from '../users/user-record.ts';
+import { holdToDeclarations } from './declared-answers.ts';
 import { FakeCluster } from './fake-cluster.ts';
 import { FakeLogReader } from './fake-log-reader.ts';
 import { FakeRedis } from './fake-redis.ts';
+import { FakeRuntimeLogs } from './fake-runtime-logs.ts';
+import { testDependencies, TEST_NAMESPACE } from './test-dependencies.ts';
 
-export const TEST_NAMESPACE = 'coppice-system';
-export const TEST_ORIGIN = 'http://coppice.localhost:8080';
-
-/** Cheap, so that a test of a hundred logins takes no minute. */
-const weakPasswords = new Passwords(randomBytes, { ln: 4, r: 8, p: 1 });
-
-export function fakeCaches(cluster: FakeCluster): Caches {
+export function fakeCaches(cluster: FakeCluster): FreshCaches {
   return {
     groups: cluster.cacheOf<Group>(GROUP, indexes.groups),
     repositories: cluster.cacheOf<Repository>(REPOSITORY, indexes.repositories),
     environments: cluster.cacheOf<Environment>(ENVIRONMENT, indexes.environments),
-    users: cluster.cacheOf(Secret, {}),
+    reusables: cluster.cacheOf<ReusableEnvironment>(REUSABLE_ENVIRONMENT, indexes.reusables),
+    users: cluster.cacheOf(Secret, indexes.users),
   };
 }
 
@@ -48,23 +44,37 @@ export function conditionsPatch(type: 'Ready' | 'Stalled', message = '', observe
   return { status: { conditions } };
 }
 
-/** The whole API over fakes. */
+/** The whole API over fakes; every answer is held to what its endpoint declares. */
 export class TestApi {
   readonly cluster: FakeCluster;
-  readonly caches: Caches;
+  readonly caches: FreshCaches;
   readonly redis: FakeRedis;
   readonly logReader = new FakeLogReader();
+  readonly runtimeLogs = new FakeRuntimeLogs(this.logReader);
   readonly webSockets = new WebSockets();
   readonly registry = new Registry();
+  /** The audit log. */
+  readonly audited: Record<string, unknown>[] = [];
   readonly app;
   /** What Date.now() is to the API. */
   now = Date.parse('2026-01-02T00:00:00Z');
   readonly #sessions: Sessions;
 
+  /** An API with alice logged in, her group acme, and its repository shop. */
+  static async withShop(config: Partial<AppDependencies['config']> = {}): Promise<{ api: TestApi; token: string }> {
+    const api = new TestApi(config);
+    const { token } = await api.login('alice@example.com');
+    api.addGroup('acme', ['alice@example.com']);
+    api.addRepository('acme', 'shop');
+    return { api, token };
+  }
+
   constructor(
     config: Partial<AppDependencies['config']> = {},
     clock: Clock = systemClock,
     logTimes: AppDependencies['logTimes'] = {},
+    fetch?: AppDependencies['fetch'],
+    tester?: AppDependencies['tester'],
   ) {
     const now = () => this.now;
     this.cluster = new FakeCluster(clock);
@@ -72,29 +82,11 @@ export class TestApi {
     this.caches = fakeCaches(this.cluster);
     this.redis = new FakeRedis(now);
     this.#sessions = new Sessions(this.redis, now, randomBytes);
-    this.app = createApp({
-      config: {
-        ownOrigin: TEST_ORIGIN,
-        webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
-        registration: { mode: 'open', domains: [], provesAddress: false },
-        limits: { loginsPerMinute: 1000, requestsPerMinute: 1000 },
-        usersNamespace: TEST_NAMESPACE,
-        trustedProxies: 0,
-        ...config,
-      },
-      cluster: this.cluster,
-      caches: this.caches,
-      sessions: this.redis,
-      limitStores: () => new MemoryStore(),
-      passwords: weakPasswords,
-      logReader: this.logReader,
-      webSockets: this.webSockets,
-      logTimes,
-      now,
-      randomBytes,
-      registry: this.registry,
-      logger: silentLogger,
-    });
+    const { cluster, caches, redis, logReader, runtimeLogs, webSockets, registry } = this;
+    const auditLog = { info: (line: object) => this.audited.push({ ...line }) };
+    const own = { cluster, caches, redis, logReader, runtimeLogs, webSockets, registry, auditLog };
+    this.app = createApp(testDependencies({ ...own, config, logTimes, fetch, tester, now }));
+    holdToDeclarations(this.app);
   }
 
   /** A user with a login. */
@@ -106,15 +98,15 @@ export class TestApi {
     return { user, token: await this.#sessions.create({ userName: user.name, accountId: user.accountId }) };
   }
 
-  addGroup(name: string, members: string[]): Group {
-    const group = { ...head('Group', { name }), spec: { members } };
+  addGroup(name: string, members: string[], spec: Partial<Group['spec']> = {}): Group {
+    const group = { ...head('Group', { name }), spec: { members, ...spec } };
     return this.cluster.add<Group>(GROUP, { ...group, ...ready });
   }
 
-  addRepository(group: string, name: string): Repository {
+  addRepository(group: string, name: string, spec: Partial<Repository['spec']> = {}): Repository {
     const repository: Repository = {
       ...head('Repository', { namespace: groupNamespace(group), name }),
-      spec: { type: 'generic', generic: { origin: `https://git.example/${name}.git` } },
+      spec: { type: 'generic', generic: { origin: `https://git.example/${name}.git` }, ...spec },
     };
     return this.cluster.add<Repository>(REPOSITORY, { ...repository, ...ready });
   }

@@ -12,13 +12,9 @@ export interface RegistrationPolicy {
   provesAddress: boolean;
 }
 
-/** Known before the body is read. @throws Forbidden */
-export function requireOpen({ mode }: RegistrationPolicy): void {
-  if (mode === 'closed') throw new Forbidden('registration is closed: an administrator adds users');
-}
-
 /** @param email in lower case. @throws Forbidden */
 export function requireAllowed({ mode, domains }: RegistrationPolicy, email: string): void {
+  if (mode === 'closed') throw new Forbidden('registration is closed: an administrator adds users');
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (mode === 'domains' && !domains.includes(domain)) {
     throw new Forbidden(`registration is open to addresses of ${domains.join(', ')} only`);

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { GROUP } from '../../crds/group.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
-import { TEST_NAMESPACE, TestApi } from '../testing/test-api.ts';
+import { TestApi } from '../testing/test-api.ts';
+import { TEST_NAMESPACE } from '../testing/test-dependencies.ts';
 import { userName } from './user-record.ts';
 
 const alice = { email: 'Alice@Example.com', password: 'correct horse' };
@@ -76,9 +77,9 @@ test.each([
 });
 
 describe('registration', () => {
-  test('closed: 403, before the body is looked at', async () => {
+  test('closed: 403', async () => {
     api = new TestApi({ registration: { mode: 'closed', domains: [], provesAddress: false } });
-    expect((await register({}).expect(403)).body).toEqual({ error: expect.stringContaining('closed') });
+    expect((await register(alice).expect(403)).body).toEqual({ error: expect.stringContaining('closed') });
   });
 
   test('for some domains', async () => {
@@ -86,6 +87,24 @@ describe('registration', () => {
     await register(alice).expect(201);
     await register({ ...alice, email: 'mallory@example.com.evil.example' }).expect(403);
     await register({ ...alice, email: 'mallory@sub.example.com' }).expect(403);
+  });
+
+  test('that proves an address makes nobody an administrator', async () => {
+    api = new TestApi({
+      registration: { mode: 'open', domains: [], provesAddress: true },
+      administrators: ['root@example.com', 'ann@example.com'],
+    });
+    const seen = async (email: string) => {
+      await register({ ...alice, email }).expect(201);
+      const token = await tokenOf({ ...alice, email });
+      const answers = ['/api/group/acme', '/api/users'].map((path) =>
+        request(api.app).get(path).set('x-service-token', token),
+      );
+      return (await Promise.all(answers)).map(({ status }) => status);
+    };
+    api.addGroup('acme', ['alice@example.com', 'ann@example.com']);
+    expect(await seen('alice@example.com')).toEqual([200, 404]);
+    expect(await seen('Ann@example.com')).toEqual([404, 404]);
   });
 });
 
@@ -118,4 +137,60 @@ test('a Secret that is no user record is no user', async () => {
     data: { email: Buffer.from('mallory@example.com').toString('base64') },
   });
   await login(alice).expect(401);
+});
+
+describe('tries', () => {
+  beforeEach(() => {
+    api = new TestApi({ limits: { loginsPerMinute: 3, requestsPerMinute: 1000 }, trustedProxies: 1 });
+  });
+  /** From another address each time. */
+  const from = (count: number, path: string, body: object) =>
+    request(api.app).post(path).set('x-forwarded-for', `192.0.2.${count}`).send(body);
+
+  /** As many as an address may have: those of ten clients. */
+  const useUp = async (body: object) => {
+    for (let count = 0; count < 30; count++) await from(count % 10, '/api/user/login', body).expect(401);
+  };
+
+  test('of one address are counted, from wherever they come, whether there is an account', async () => {
+    await useUp(alice);
+    const answer = await from(11, '/api/user/login', { ...alice, email: 'ALICE@example.com' }).expect(429);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    await from(11, '/api/user/login', { ...alice, email: 'bob@example.com' }).expect(401);
+  });
+
+  test('of one client keep nobody else from logging in', async () => {
+    await from(1, '/api/user/register', alice).expect(201);
+    for (let count = 1; count <= 5; count++) await from(2, '/api/user/login', { ...alice, password: 'wrong' });
+    await from(1, '/api/user/login', alice).expect(200);
+  });
+
+  test('of others keep nobody from changing the password', async () => {
+    await from(11, '/api/user/register', alice).expect(201);
+    const { token } = (await from(11, '/api/user/login', alice).expect(200)).body as { token: string };
+    const change = (currentPassword: string) =>
+      from(11, '/api/user/password', { currentPassword, newPassword: 'another horse' }).set('x-service-token', token);
+    for (let count = 1; count < 30; count++) await from(count % 10, '/api/user/login', { ...alice, password: 'wrong' });
+    await from(12, '/api/user/login', alice).expect(429);
+    await change(alice.password).expect(200);
+    await change('wrong').expect(403);
+    await change('wrong').expect(403);
+    expect((await change('wrong').expect(429)).body).toEqual({ error: expect.stringContaining('password') });
+  });
+
+  test('of others keep nobody from registering with an invitation', async () => {
+    const root = (await api.login('root@example.com')).token;
+    const email = 'bob@example.com';
+    const invited = await from(11, '/api/users', { email }).set('x-service-token', root).expect(201);
+    await useUp({ ...alice, email });
+    const { invitation } = invited.body as { invitation: string };
+    await from(12, '/api/user/register', { ...alice, email, invitation }).expect(201);
+  });
+
+  test('from one address are counted, whoever they are for', async () => {
+    for (let count = 1; count <= 3; count++) {
+      await from(1, '/api/user/login', { ...alice, email: `${count}@example.com` }).expect(401);
+    }
+    await from(1, '/api/user/login', { ...alice, email: '4@example.com' }).expect(429);
+  });
 });

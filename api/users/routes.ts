@@ -1,74 +1,107 @@
-import type { Express } from 'express';
-import type { Passwords } from '../auth/passwords.ts';
+import { z } from 'zod';
 import type { Sessions } from '../auth/sessions.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
-import type { GroupService } from '../groups/group-service.ts';
-import { endpoint, nothing, parseBody, send } from '../http/endpoint.ts';
-import { Unauthorized } from '../http/errors.ts';
-import { requireAllowed, requireOpen, type RegistrationPolicy } from './registration-policy.ts';
-import { loginSchema, registerSchema } from './user-parameters.ts';
-import type { User } from './user-record.ts';
+import { endpoint, nothing, openEndpoint, type Endpoint } from '../http/endpoint.ts';
+import type { Accounts } from './accounts.ts';
+import type { ApiTokens } from './api-tokens.ts';
+import { clearLoginCookie } from './login-cookie.ts';
+import { acceptInvitationSchema, loginSchema, passwordChangeSchema, registerSchema } from './user-parameters.ts';
 import type { UserStore } from './user-store.ts';
+import { userView, userViewSchema } from './user-view.ts';
 
-/** Contract section 2, user. There are no API tokens yet, so the list is empty. */
-interface UserView {
-  email: string;
-  apiTokens: never[];
-}
-
-function userView({ email }: User): UserView {
-  return { email, apiTokens: [] };
+/** Register and login: the two endpoints that nobody needs a token for. */
+export function openUserRoutes({ accounts }: { accounts: Accounts }): Endpoint[] {
+  return [
+    openEndpoint({
+      method: 'post',
+      path: '/api/user/register',
+      summary: 'Registers a user, as far as the policy of this instance lets them',
+      description:
+        'The `invitation` of an administrator lets in whatever the policy is, and proves the address; one to a group opens that group.',
+      body: registerSchema,
+      status: 201,
+      answer: userViewSchema,
+      also: {
+        403: 'Registration is not open, or not to this address.',
+        409: 'The address has an account, or its account was changed at the same time.',
+      },
+      run: async ({ body }) => userView(await accounts.register(body)),
+    }),
+    openEndpoint({
+      method: 'post',
+      path: '/api/user/login',
+      summary: 'Gives a token',
+      body: loginSchema,
+      answer: z.object({ token: z.string() }),
+      also: { 401: 'E-mail or password is wrong.' },
+      run: async ({ body }) => ({ token: await accounts.login(body) }),
+    }),
+  ];
 }
 
 export interface UserRoutes {
   users: UserStore;
-  groups: Pick<GroupService, 'createOwn'>;
+  accounts: Accounts;
   sessions: Sessions;
-  passwords: Passwords;
-  policy: RegistrationPolicy;
-  randomBytes: RandomBytes;
+  apiTokens: ApiTokens;
 }
 
-/** Register and login: the two endpoints that nobody needs a token for. */
-export function openUserRoutes(app: Express, dependencies: UserRoutes): void {
-  const { users, groups, sessions, passwords, policy, randomBytes } = dependencies;
-
-  app.post('/api/user/register', async (request, response) => {
-    requireOpen(policy);
-    const { email, password } = await parseBody(request, response, registerSchema);
-    requireAllowed(policy, email);
-    const passwordHash = await passwords.hash(password);
-    const accountId = randomBytes(16).toString('hex');
-    const user = await users.create({ accountId, email, passwordHash, verified: policy.provesAddress });
-    await groups.createOwn(user);
-    send(response, { status: 201, body: userView(user) });
-  });
-
-  app.post('/api/user/login', async (request, response) => {
-    const { email, password } = await parseBody(request, response, loginSchema);
-    const user = await users.readByEmail(email);
-    const isRight = await passwords.verify(password, user?.passwordHash);
-    if (!user || !isRight) throw new Unauthorized('e-mail or password is wrong');
-    const token = await sessions.create({ userName: user.name, accountId: user.accountId });
-    send(response, { status: 200, body: { token } });
-  });
-}
-
-export function userRoutes(app: Express, { sessions }: Pick<UserRoutes, 'sessions'>): void {
-  app.post(
-    '/api/user/logout',
+export function userRoutes({ users, accounts, sessions, apiTokens }: UserRoutes): Endpoint[] {
+  return [
     endpoint({
+      method: 'post',
+      path: '/api/user/logout',
+      summary: 'Ends the token of this call, and no other',
       find: nothing,
       writes: false,
-      run: async ({ caller }) => {
-        await sessions.revoke(caller.credential.token);
-        return { status: 200, body: {} };
+      answer: z.object({}),
+      also: { 409: 'The account was changed at the same time.' },
+      run: async ({ caller, request }) => {
+        if (request.res && caller.credential.source === 'cookie') clearLoginCookie(request.res);
+        if (caller.apiToken === undefined) await sessions.revoke(caller.credential.token);
+        else await apiTokens.remove(caller.user, caller.apiToken);
+        return {};
       },
     }),
-  );
-
-  app.get(
-    '/api/user/info',
-    endpoint({ find: nothing, writes: false, run: ({ caller }) => ({ status: 200, body: userView(caller.user) }) }),
-  );
+    endpoint({
+      method: 'get',
+      path: '/api/user/info',
+      summary: 'Who the caller is',
+      find: nothing,
+      writes: false,
+      answer: userViewSchema,
+      // As it is now: the caller may have made a token at another replica.
+      run: async ({ caller: { user } }) => userView((await users.read(user.name)) ?? user),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/user/password',
+      summary: 'Changes the password',
+      description: 'All other logins of the user end; API tokens stay.',
+      find: nothing,
+      writes: true,
+      needsLogin: true,
+      body: passwordChangeSchema,
+      answer: z.object({}),
+      also: {
+        403: 'The current password is wrong, or asked with an API token.',
+        409: 'The account has no password, or it was changed at the same time.',
+      },
+      run: async ({ caller, body }) => {
+        await accounts.changePassword(caller.user, caller.credential.token, body);
+        return {};
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/user/invitation',
+      summary: 'Accepts an invitation to a group, or of an administrator',
+      find: nothing,
+      writes: true,
+      needsLogin: true,
+      body: acceptInvitationSchema,
+      answer: userViewSchema,
+      run: async ({ caller, body: { invitation } }) =>
+        userView(await accounts.acceptInvitation(caller.user, invitation)),
+    }),
+  ];
 }

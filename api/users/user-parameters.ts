@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { booleanField, nameField } from '../http/parse.ts';
 
 const passwordLength = { least: 10, most: 200 };
 const longestEmail = 254;
@@ -8,18 +9,49 @@ function characters(text: string): number {
   return Array.from(text).length;
 }
 
-/** Body of POST /api/user/register, contract section 4. Addresses are compared, and kept, in lower case. */
+/** Addresses are compared, and kept, in lower case. */
+export const emailField = z
+  .email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })
+  .max(longestEmail)
+  .transform((email) => email.toLowerCase());
+
+const passwordField = z
+  .string()
+  .refine((password) => characters(password) >= passwordLength.least && characters(password) <= passwordLength.most, {
+    error: `must have ${passwordLength.least} to ${passwordLength.most} characters`,
+  });
+
+const invitationField = z.string().trim().max(200);
+
+/** Body of POST /api/user/register, contract section 4; `invitation` is ours. */
 export const registerSchema = z.object({
-  email: z
-    .email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })
-    .max(longestEmail)
-    .transform((email) => email.toLowerCase()),
-  password: z
-    .string()
-    .refine((password) => characters(password) >= passwordLength.least && characters(password) <= passwordLength.most, {
-      error: `must have ${passwordLength.least} to ${passwordLength.most} characters`,
-    }),
+  email: emailField,
+  password: passwordField,
+  invitation: invitationField.optional(),
 });
+export type Registration = z.infer<typeof registerSchema>;
 
 /** Body of POST /api/user/login. What could never be registered is a wrong login like any other. */
 export const loginSchema = z.object({ email: z.string().toLowerCase(), password: z.string() });
+export type Login = z.infer<typeof loginSchema>;
+
+export const passwordChangeSchema = z.object({ currentPassword: z.string(), newPassword: passwordField });
+export type PasswordChange = z.infer<typeof passwordChangeSchema>;
+
+export const acceptInvitationSchema = z.object({ invitation: invitationField });
+
+/** Body of POST /api/users. */
+export const newUserSchema = z.object({ email: emailField });
+
+/** Body of POST /api/user/tokens, contract section 4. */
+export const newApiTokenSchema = z.object({
+  name: nameField,
+  expirationTime: z.iso
+    .datetime({ offset: true, error: 'must be a timestamp as RFC 3339 has it, such as 2030-01-02T15:04:05Z' })
+    .transform((text) => new Date(text)),
+  readOnly: booleanField.default(false),
+});
+export type NewApiToken = z.infer<typeof newApiTokenSchema>;
+
+/** DELETE /api/user/tokens: `name` in the body, or in the query. */
+export const apiTokenNameSchema = z.object({ name: z.string().trim().optional() });

@@ -3,6 +3,8 @@ import type { Clock } from '../clock.ts';
 /** A clock that stands until a test moves it. */
 export class FakeClock implements Clock {
   #now: number;
+  /** By how much the clock was set without time having passed, as after a machine was asleep. */
+  #setBy = 0;
   readonly #timers = new Set<{ at: number; callback: () => void }>();
 
   constructor(now = 0) {
@@ -10,7 +12,12 @@ export class FakeClock implements Clock {
   }
 
   now(): number {
-    return this.#now;
+    return this.#now + this.#setBy;
+  }
+
+  /** Sets the clock forward, or back: timers go on as they were. */
+  set(ms: number): void {
+    this.#setBy += ms;
   }
 
   setTimeout(callback: () => void, ms: number): () => void {

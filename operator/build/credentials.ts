@@ -1,63 +1,56 @@
-import type { ResourceId } from '../../crds/ids.ts';
 import type { Secret } from '../../kubernetes/resource-type.ts';
-import { BUILDER_SECRET, SOURCE_SECRET } from './job.ts';
-import { sourcePolicy } from './source-policy.ts';
+import { encodeTexts } from '../../kubernetes/secret-texts.ts';
+import { mergeAuths, writeDockerConfig, type RegistryAuths } from '../registry/docker-config.ts';
+import type { BuilderEndpoint } from '../builders/pool.ts';
+import type { RegistryCredentials } from '../registry/session.ts';
+import type { GitFiles } from '../source/git-files.ts';
+import { BUILD_CREDENTIALS, SOURCE_CREDENTIALS } from './job.ts';
+import { CREDENTIALS_FOLDER } from './job-containers.ts';
 
-export interface BuilderCredentials {
-  /** PEM: the authority that buildkitd's certificate is checked against, and buildctl's own pair. */
-  ca: string;
-  certificate: string;
-  key: string;
-  registryUsername: string | undefined;
-  registryPassword: string | undefined;
-}
-
-/** A Docker client configuration with the registry's credentials. */
-function dockerConfig(registry: string, username: string | undefined, password: string | undefined): string {
-  if (username === undefined || password === undefined) return JSON.stringify({ auths: {} });
-  const auth = Buffer.from(`${username}:${password}`).toString('base64');
-  return JSON.stringify({ auths: { [registry]: { auth } } });
+/** With Coppice's own registry first: nobody's Secret takes the place of its credentials. */
+export function withOwnRegistry(
+  registry: string,
+  credentials: RegistryCredentials | undefined,
+  others: RegistryAuths,
+): RegistryAuths {
+  const own: RegistryAuths = credentials ? new Map([[registry, credentials]]) : new Map();
+  const rest = new Map([...others].filter(([name]) => name !== registry.toLowerCase()));
+  return mergeAuths([own, rest]);
 }
 
 /** What only a buildctl container mounts. */
-export function builderSecret(
+export function buildSecret(
   namespace: string,
   labels: Record<string, string>,
-  credentials: BuilderCredentials,
-  registry: string,
-  repository: ResourceId,
+  builder: Pick<BuilderEndpoint, 'ca' | 'certificate' | 'key'>,
+  auths: RegistryAuths,
+  policy: string,
 ): Secret {
-  return secret(namespace, labels, BUILDER_SECRET, {
-    'ca.crt': credentials.ca,
-    'tls.crt': credentials.certificate,
-    'tls.key': credentials.key,
-    'config.json': dockerConfig(registry, credentials.registryUsername, credentials.registryPassword),
-    'source-policy.json': sourcePolicy(registry, `${repository.group}/${repository.name}`),
+  return secret(namespace, labels, BUILD_CREDENTIALS, {
+    'ca.crt': builder.ca,
+    'tls.crt': builder.certificate,
+    'tls.key': builder.key,
+    'config.json': writeDockerConfig(auths),
+    'source-policy.json': policy,
   });
 }
 
-/** The Secret that the kubelet pulls built images with; no pod mounts it. */
+/** The Secret that the kubelet pulls images with; no pod mounts it. */
 export const PULL_SECRET = 'registry';
 
-export function pullSecret(
-  namespace: string,
-  labels: Record<string, string>,
-  registry: string,
-  { registryUsername, registryPassword }: Pick<BuilderCredentials, 'registryUsername' | 'registryPassword'>,
-): Secret {
-  const config = dockerConfig(registry, registryUsername, registryPassword);
+export function pullSecret(namespace: string, labels: Record<string, string>, auths: RegistryAuths): Secret {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: PULL_SECRET, namespace, labels },
     type: 'kubernetes.io/dockerconfigjson',
-    data: { '.dockerconfigjson': Buffer.from(config).toString('base64') },
+    data: encodeTexts({ '.dockerconfigjson': writeDockerConfig(auths) }),
   };
 }
 
 /** What only the clone container mounts. */
-export function sourceSecret(namespace: string, labels: Record<string, string>, gitConfig: string): Secret {
-  return secret(namespace, labels, SOURCE_SECRET, { gitconfig: gitConfig });
+export function sourceSecret(namespace: string, labels: Record<string, string>, files: GitFiles): Secret {
+  return secret(namespace, labels, SOURCE_CREDENTIALS, files(CREDENTIALS_FOLDER));
 }
 
 function secret(
@@ -66,8 +59,6 @@ function secret(
   name: string,
   texts: Record<string, string>,
 ): Secret {
-  const data = Object.fromEntries(
-    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
-  );
+  const data = encodeTexts(texts);
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels }, type: 'Opaque', data };
 }

@@ -1,21 +1,28 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Job, Pod } from '../../kubernetes/resource-type.ts';
-import { buildFailure, isFailed, isFinished } from './job-outcome.ts';
+import { buildFailure, isFailed, isFinished, obstacleOf } from './job-outcome.ts';
 
 function job(type?: string, reason?: string): Job {
   const conditions = type === undefined ? [] : [{ type, status: 'True', reason, message: 'words of the controller' }];
   return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'build-1' }, status: { conditions } };
 }
 
-function pod(name: string, terminated: object): Pod {
-  const status = { name, state: { terminated }, image: '', imageID: '', ready: false, restartCount: 0 };
+function pod(states: Record<string, object>, status: object = {}, metadata: object = {}): Pod {
+  const statuses = Object.entries(states).map(([name, state]) => ({ name, state, image: `${name}:1` }));
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name: 'p' },
-    status: name === 'clone' ? { initContainerStatuses: [status] } : { containerStatuses: [status] },
+    metadata: { name: 'p', ...metadata },
+    status: {
+      initContainerStatuses: statuses.filter(({ name }) => name.startsWith('clone')),
+      containerStatuses: statuses.filter(({ name }) => !name.startsWith('clone')),
+      ...status,
+    },
   } as Pod;
 }
+
+const ended = (exitCode: number, message = '', reason?: string) => ({ terminated: { exitCode, message, reason } });
+const failure = (given: Pod | undefined, reason?: string) => buildFailure(job('Failed', reason), given, 60);
 
 test.each([
   [job(), false, false],
@@ -26,18 +33,137 @@ test.each([
   expect([isFinished(given), isFailed(given)]).toEqual([finished, failed]);
 });
 
-test.each([
-  ['build-web', { exitCode: 1, message: 'a\nb\n' }, 'the build of service web failed (exit code 1):\na\nb'],
-  ['clone', { exitCode: 128 }, 'the clone failed (exit code 128)'],
-  ['build-web', { exitCode: 137, reason: 'OOMKilled' }, 'the build of service web failed (it ran out of memory)'],
-])('%s %j', (name, terminated, words) => {
-  expect(buildFailure(job('Failed'), pod(name, terminated), 60)).toBe(words);
+const step = 'error: failed to solve: process "/bin/sh -c npm test" did not complete successfully:';
+
+describe('the repository’s own failures', () => {
+  test.each<[string, Pod, RegExp]>([
+    [
+      'a step',
+      pod({ 'build-web': ended(1, `a\n${step} exit code: 1`) }),
+      /^the build of service web failed \(exit code 1\):\na\n/,
+    ],
+    ['the clone', pod({ clone: ended(128) }), /^the clone failed \(exit code 128\)$/],
+    [
+      'a step that prints what lost connections look like',
+      pod({ 'build-web': ended(1, `error: rpc error: code = Unavailable\n${step} exit code: 1`) }),
+      /exit code 1/,
+    ],
+    [
+      'a command that names them',
+      pod({
+        'build-web': ended(
+          1,
+          'error: failed to solve: process "echo connection refused" did not complete successfully: exit code: 1',
+        ),
+      }),
+      /exit code 1/,
+    ],
+    ['buildctl out of memory', pod({ 'build-web': ended(137, '', 'OOMKilled') }), /it ran out of memory/],
+    [
+      'a step that was killed',
+      pod({ 'build-web': ended(1, `${step} exit code: 137`) }),
+      /out of memory.*builder\.resources/,
+    ],
+    ['a signal', pod({ 'build-web': ended(1, `${step} signal: killed`) }), /out of memory/],
+    [
+      'a step that finds the disk full',
+      pod({ 'build-web': ended(1, `dd: error writing '/x': No space left on device\n${step} exit code: 1`) }),
+      /a step found no room, as when the builder's disk is full.*builder\.cache\.size[^]*No space left/,
+    ],
+    [
+      "more than a container's limit",
+      pod({}, { reason: 'Evicted', message: 'Container build-web exceeded its local ephemeral storage limit "2Gi".' }),
+      /more disk than it may/,
+    ],
+    [
+      'too large a workspace',
+      pod({}, { reason: 'Evicted', message: 'Usage of EmptyDir volume "workspace" exceeds the limit "4Gi".' }),
+      /more disk than it may/,
+    ],
+    [
+      'one of two, the other lost its connection',
+      pod({
+        'build-api': ended(1, 'error: failed to solve: Unavailable: error reading from server: EOF'),
+        'build-web': ended(1, `${step} exit code: 1`),
+      }),
+      /service api failed[^]*service web failed/,
+    ],
+    [
+      'a base image that is not there',
+      pod({ 'build-web': ended(1, 'error: failed to solve: nope: not found') }),
+      /not found/,
+    ],
+  ])('%s', (_what, given, words) => {
+    expect(failure(given)).toEqual({ message: expect.stringMatching(words), isInfrastructure: false });
+  });
+
+  test('a build that took too long', () => {
+    expect(failure(undefined, 'DeadlineExceeded')).toEqual({
+      message: expect.stringMatching(/longer than 60 s.*builder\.deadlineSeconds/),
+      isInfrastructure: false,
+    });
+  });
 });
 
-test('a build that took too long', () => {
-  expect(buildFailure(job('Failed', 'DeadlineExceeded'), undefined, 60)).toMatch(/longer than 60 s/);
+describe('faults of the machinery', () => {
+  test.each<[string, Pod | undefined]>([
+    ['a pod that is gone', undefined],
+    ['a pod that was deleted', pod({}, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['an eviction by the node', pod({}, { reason: 'Evicted', message: 'The node was low on resource: memory.' })],
+    ['a lost node', pod({}, { reason: 'NodeLost' })],
+    ['a disruption', pod({ 'build-web': ended(143) }, { conditions: [{ type: 'DisruptionTarget', status: 'True' }] })],
+    ...[
+      'error: failed to solve: Unavailable: connection error: desc = "error reading from server: EOF"',
+      'error: listing workers for Build: failed to list workers: Unavailable: connection error: connect: connection refused',
+      'error: failed to solve: failed to push r:5000/g/r/web:t1: unexpected status from PUT request to http://r:5000/v2/: 503 Service Unavailable',
+      'error: failed to solve: failed to push r/g: unexpected status: 500 Internal Server Error',
+      'error: failed to solve: Canceled: context canceled',
+    ].map((line): [string, Pod] => [line, pod({ 'build-web': ended(1, `#1 [internal] load\n${line}\n`) })]),
+    [
+      'a Git host that answers 503',
+      pod({
+        clone: ended(
+          128,
+          'error: RPC failed; HTTP 503 curl 22 The requested URL returned error: 503\nfatal: expected flush',
+        ),
+      }),
+    ],
+    [
+      'a Git host whose large files are away',
+      pod({ clone: ended(1, 'fatal: git.example.com did not answer for Git LFS: it answered 502') }),
+    ],
+    [
+      'a Git host that is away',
+      pod({ clone: ended(128, "fatal: unable to access 'http://x/': Could not resolve host: x") }),
+    ],
+  ])('%s', (_what, given) => {
+    expect(failure(given)).toMatchObject({ isInfrastructure: true });
+  });
 });
 
-test('a pod that is gone', () => {
-  expect(buildFailure(job('Failed'), undefined, 60)).toMatch(/words of the controller/);
+test('a builder without room is another try worth, and says what gives it more', () => {
+  const last = 'error: failed to solve: ResourceExhausted: failed to prepare x: write /y.db: no space left on device';
+  expect(failure(pod({ 'build-web': ended(1, last) }))).toEqual({
+    message: expect.stringMatching(/disk is full.*builder\.cache\.size[^]*no space left/),
+    isInfrastructure: true,
+    pauseMs: 70_000,
+  });
+});
+
+describe('obstacleOf', () => {
+  test.each<[Pod, string | undefined]>([
+    [pod({ 'build-web': { running: {} } }), undefined],
+    [pod({ clone: { waiting: { reason: 'PodInitializing' } } }), undefined],
+    [pod({ clone: { waiting: { reason: 'ImagePullBackOff' } } }), 'the image clone:1 cannot be pulled'],
+    [
+      pod({ 'build-web': { waiting: { reason: 'CreateContainerConfigError', message: 'secret "x" not found' } } }),
+      'CreateContainerConfigError: secret "x" not found',
+    ],
+    [
+      pod({}, { conditions: [{ type: 'PodScheduled', status: 'False', message: '0/1 nodes are available' }] }),
+      'no node takes the build yet: 0/1 nodes are available',
+    ],
+  ])('%#', (given, expected) => {
+    expect(obstacleOf(given)).toBe(expected);
+  });
 });

@@ -10,6 +10,8 @@ export interface LogSessionsOptions {
   client: Pick<ClusterClient, 'podLog'>;
   pods: Informer<Pod>;
   openWriter: (logId: string, secrets: string[]) => Promise<BuildLogWriter>;
+  /** Called when a log has its end message. */
+  onEnded: (environmentUid: string, buildNumber: number) => Promise<void>;
   /** Looks at the environment again: more of its build's log is complete. */
   enqueue: (environmentKey: string) => void;
   logger: Logger;
@@ -27,7 +29,7 @@ export interface OpenLog {
 /** The logs of the builds that run now, one session each. */
 export class LogSessions {
   readonly #options: LogSessionsOptions;
-  readonly #sessions = new Map<string, LogSession>();
+  readonly #sessions = new Map<string, { session: LogSession; secrets: ReadonlySet<string> }>();
 
   constructor(options: LogSessionsOptions) {
     this.#options = options;
@@ -35,21 +37,26 @@ export class LogSessions {
 
   open({ logId, environmentKey, namespace, buildNumber, secrets }: OpenLog): LogSession {
     const existing = this.#sessions.get(logId);
-    if (existing) return existing;
-    const { client, pods, openWriter, enqueue, logger } = this.#options;
+    if (existing && secrets.every((secret) => existing.secrets.has(secret))) return existing.session;
+    // More is known that must not be seen: what was begun goes on, in a session that masks that too.
+    existing?.session.stop();
+    const all = new Set([...(existing?.secrets ?? []), ...secrets]);
+    const { client, pods, openWriter, onEnded, enqueue, logger } = this.#options;
+    const [environmentUid = ''] = logId.split('/');
     const session = new LogSession({
       client,
-      openWriter: () => openWriter(logId, secrets),
+      openWriter: () => openWriter(logId, [...all]),
       currentPod: () => buildPod(pods, namespace, buildNumber),
       onDrained: () => enqueue(environmentKey),
+      onEnded: () => onEnded(environmentUid, buildNumber),
       logger: logger.child({ build: logId }),
     });
-    this.#sessions.set(logId, session);
+    this.#sessions.set(logId, { session, secrets: all });
     return session;
   }
 
   close(logId: string): void {
-    this.#sessions.get(logId)?.stop();
+    this.#sessions.get(logId)?.session.stop();
     this.#sessions.delete(logId);
   }
 
@@ -58,9 +65,11 @@ export class LogSessions {
   }
 }
 
-/** The pod that works on this build, if there is one. */
+/** The pod that works on this build, the newest where it was tried again; undefined when there is none. */
 export function buildPod(pods: Informer<Pod>, namespace: string, buildNumber: number): Pod | undefined {
   return pods
     .byIndex('namespace', namespace)
-    .find((pod) => pod.metadata.labels?.[LABELS.build] === String(buildNumber));
+    .filter((pod) => pod.metadata.labels?.[LABELS.build] === String(buildNumber))
+    .toSorted((a, b) => (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? ''))
+    .at(-1);
 }

@@ -11,7 +11,15 @@ const running = { active: true, since: earlier, reason: 'Spec', specActive: true
 const stopped = { ...running, active: false, reason: 'DeleteRequest' } as const;
 
 function decide(input: Partial<ActivationInput>) {
-  return decideActivation({ spec, annotations: undefined, status: {}, isPresent: false, now, ...input });
+  return decideActivation({
+    spec,
+    annotations: undefined,
+    status: {},
+    defaultTtlSeconds: 0,
+    isPresent: false,
+    now,
+    ...input,
+  });
 }
 
 describe('the first look at an object', () => {
@@ -23,6 +31,24 @@ describe('the first look at an object', () => {
     const { activation, began, ended } = decide({ spec: { ...spec, active, buildOnCreate } });
     expect({ active: activation.active, buildPending: activation.buildPending, began }).toEqual(expected);
     expect(ended).toBe(false);
+  });
+});
+
+describe("the repository's TTL", () => {
+  const defaultTtlSeconds = 60;
+
+  test.each([
+    ['is taken where the environment names none', undefined, { seconds: 60, since: now.toISOString() }],
+    ['is not where it names one', 30, { seconds: 30, since: now.toISOString(), specSeconds: 30 }],
+    ['is not where it wants none', 0, { seconds: 0, since: now.toISOString(), specSeconds: 0 }],
+  ])('%s', (_name, ttlSeconds, expected) => {
+    expect(decide({ defaultTtlSeconds, spec: { ...spec, ttlSeconds } }).ttl).toEqual(expected);
+  });
+
+  test('is for new environments alone, and stays as it was taken', () => {
+    expect(decide({ defaultTtlSeconds, status: { activation: running } }).ttl).toBeUndefined();
+    const ttl = { seconds: 90, since: earlier };
+    expect(decide({ defaultTtlSeconds, status: { activation: running, ttl } }).ttl).toEqual(ttl);
   });
 });
 
@@ -53,6 +79,62 @@ describe('events', () => {
       'a create request does not build by itself',
       { annotations: { [requestAnnotation('create')]: at(0) }, status: { activation: stopped } },
       { active: true, reason: 'CreateRequest', began: true, buildPending: false },
+    ],
+    [
+      'a rebuild request takes the contents away and keeps the object',
+      { annotations: { [requestAnnotation('rebuild')]: at(0) }, status: { activation: running }, isPresent: true },
+      { active: false, reason: 'RebuildRequest', rebuild: true, ended: false },
+    ],
+    [
+      'a rebuild waits for the former contents to go',
+      { status: { activation: { ...stopped, rebuild: true } }, isPresent: true },
+      { active: false, rebuild: true, began: false },
+    ],
+    [
+      'a rebuild makes new contents once the former ones are gone',
+      { status: { activation: { ...stopped, reason: 'RebuildRequest', rebuild: true } } },
+      { active: true, reason: 'RebuildRequest', rebuild: true, buildPending: true, began: true },
+    ],
+    [
+      'a rebuild request where nothing is creates and builds',
+      { annotations: { [requestAnnotation('rebuild')]: at(0) }, status: { activation: stopped } },
+      { active: true, rebuild: true, buildPending: true, began: true },
+    ],
+    [
+      'a second rebuild request joins the first',
+      {
+        annotations: { [requestAnnotation('rebuild')]: at(0) },
+        status: { activation: { ...stopped, rebuild: true } },
+        isPresent: true,
+      },
+      { active: false, rebuild: true, began: false, handledRequests: { rebuild: at(0) } },
+    ],
+    [
+      'a delete request ends a rebuild halfway',
+      {
+        annotations: { [requestAnnotation('delete')]: at(0) },
+        status: { activation: { ...stopped, rebuild: true } },
+        isPresent: true,
+      },
+      { active: false, rebuild: undefined, reason: 'DeleteRequest', ended: true },
+    ],
+    [
+      'a delete request of what is empty may take the object',
+      { annotations: { [requestAnnotation('delete')]: at(0) }, status: { activation: stopped } },
+      { active: false, ended: true },
+    ],
+    [
+      'a delete request that an older object comes with takes no object',
+      { annotations: { [requestAnnotation('delete')]: at(0) } },
+      { active: false, ended: false },
+    ],
+    [
+      'a create request after a delete of what is empty is the last word',
+      {
+        annotations: { [requestAnnotation('delete')]: at(-1), [requestAnnotation('create')]: at(0) },
+        status: { activation: stopped },
+      },
+      { active: true, began: true, ended: false },
     ],
     [
       'create, then build',
@@ -135,8 +217,89 @@ describe('time to live', () => {
     expect(decision).toMatchObject({ ttl, handledRequests: { ttl: `${at(0)}/1h` } });
   });
 
+  test('a ttl request of what is empty is kept, and counts from when contents come', () => {
+    const ttlRequest = ttlRequestValue(now, 'x', 300);
+    const kept = decide({
+      annotations: { [requestAnnotation('ttl')]: ttlRequest },
+      status: { activation: stopped },
+    });
+    expect(kept).toMatchObject({ activation: { active: false }, expiresAt: undefined });
+    expect(kept.handledRequests).toEqual({ ttl: ttlRequest });
+
+    const later = new Date('2026-01-01T18:00:00.000Z');
+    const annotations = { [requestAnnotation('ttl')]: ttlRequest, [requestAnnotation('create')]: at(6 * 3600) };
+    const came = decide({ annotations, status: kept, now: later });
+    expect(came).toMatchObject({ began: true, expiresAt: '2026-01-01T18:05:00.000Z' });
+  });
+
+  test.each([
+    [0, undefined],
+    [300, '2026-01-01T12:05:00.000Z'],
+  ])('a PUT with a TTL of %d: the former one does not end what comes', (seconds, expiresAt) => {
+    const annotations = {
+      [requestAnnotation('create')]: at(0),
+      [requestAnnotation('build')]: at(0),
+      [requestAnnotation('ttl')]: ttlRequestValue(now, 'x', seconds),
+    };
+    const ttl = { seconds: 8, since: earlier, specSeconds: undefined };
+    const decision = decide({ annotations, status: { activation: stopped, ttl } });
+    expect(decision).toMatchObject({
+      began: true,
+      ttl: { seconds },
+      handledRequests: { ttl: annotations[requestAnnotation('ttl')] },
+    });
+    expect(decision.expiresAt).toBe(expiresAt);
+  });
+
+  test('a longer TTL that was asked for in time counts before the end of the former one', () => {
+    const ttl = { seconds: 60, since: earlier, specSeconds: undefined };
+    const annotations = { [requestAnnotation('ttl')]: ttlRequestValue(now, 'x', 300) };
+    const decision = decide({ annotations, status: { activation: running, ttl } });
+    expect(decision).toMatchObject({ activation: { active: true }, expiresAt: '2026-01-01T12:05:00.000Z' });
+  });
+
   test('what is empty does not expire', () => {
     const ttl = { seconds: 60, since: earlier, specSeconds: undefined };
     expect(decide({ status: { activation: stopped, ttl } })).toMatchObject({ ended: false, expiresAt: undefined });
+  });
+});
+
+describe("the repository's schedule", () => {
+  const last = new Date('2026-01-01T11:30:00Z');
+  const schedule = { setting: 'all 11:30 UTC', last, next: new Date('2026-01-02T11:30:00Z'), begins: now };
+  const seen = { setting: schedule.setting, since: '2025-12-01T00:00:00Z' };
+
+  test('rebuilds contents that are older, which come again when they are gone', () => {
+    const { activation, ended } = decide({
+      schedule,
+      status: { activation: running, schedule: seen },
+      isPresent: true,
+    });
+    expect(activation).toMatchObject({ active: false, reason: 'Schedule', rebuild: true });
+    expect(ended).toBe(false);
+    const ttl = { seconds: 86_400, since: earlier };
+    const again = decide({ schedule, status: { activation, schedule: seen, ttl } });
+    expect(again.activation).toMatchObject({ active: true, reason: 'Schedule', buildPending: true, rebuild: true });
+    // A night's rebuild does not put off the end of the contents.
+    expect(again.ttl).toEqual(ttl);
+    const after = decide({ schedule, status: { activation: again.activation, schedule: seen }, isPresent: true });
+    expect(after.activation).toEqual(again.activation);
+  });
+
+  test.each<[string, Partial<ActivationInput>]>([
+    ['what is empty', { status: { activation: stopped, schedule: seen } }],
+    ['what takes no part', { status: { activation: running, schedule: seen }, takesPart: () => false }],
+    ['what is newer', { status: { activation: { ...running, since: last.toISOString() }, schedule: seen } }],
+    ['before it was set', { status: { activation: running } }],
+    [
+      'what missed its time, until it is its turn',
+      {
+        status: { activation: running, schedule: seen },
+        schedule: { ...schedule, begins: new Date('2026-01-01T12:09:00Z') },
+      },
+    ],
+  ])('leaves %s', (_what, input) => {
+    const { activation } = decide({ schedule, isPresent: true, ...input });
+    expect(activation.reason).not.toBe('Schedule');
   });
 });

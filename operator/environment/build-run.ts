@@ -1,9 +1,14 @@
 import type { BuildResult, BuildStatus, Environment } from '../../crds/environment.ts';
-import type { Builder, BuildRequest } from '../build/builder.ts';
+import { newestRequestId } from '../../crds/requests.ts';
+import type { BuildRequest } from '../build/build-request.ts';
+import type { ImageBuilds } from '../build/image-builds.ts';
 import type { LogSession } from '../build/log-session.ts';
 import type { LogSessions } from '../build/log-sessions.ts';
 import { Stalled } from '../errors.ts';
+import { type Masking, secretsOf } from './masking.ts';
+import type { PlannedVersion } from './planner.ts';
 import type { EnvironmentScope } from './scope.ts';
+import type { RolloutProgress } from '../workloads/progress.ts';
 import type { Version } from './version.ts';
 
 const finishReasons = {
@@ -15,28 +20,28 @@ const finishReasons = {
 
 /** The course of one build as the Environment's status and its log tell it. */
 export class BuildRun {
-  readonly #builder: Builder;
+  readonly #imageBuilds: ImageBuilds;
   readonly #logs: LogSessions;
+  readonly #masking: Masking;
 
-  constructor(builder: Builder, logs: LogSessions) {
-    this.#builder = builder;
+  constructor(imageBuilds: ImageBuilds, logs: LogSessions, masking: Masking) {
+    this.#imageBuilds = imageBuilds;
     this.#logs = logs;
+    this.#masking = masking;
   }
 
-  /** Opens the next build. `commit` is given when it has just been found out. */
-  async start(scope: EnvironmentScope, commit: string | undefined): Promise<void> {
+  /** Opens the next build. `planned` is given when it has just been found out. */
+  async start(scope: EnvironmentScope, planned: PlannedVersion | undefined): Promise<void> {
     const { status } = scope;
     const number = (status.build?.number ?? 0) + 1;
-    status.build = { number, result: 'running', startedAt: scope.now.toISOString(), commit };
-    this.join(scope);
-    scope.report('Built', 'Unknown', 'Building', `build ${number} is under way`);
+    const previous = timesOf(status.build);
+    status.build = { number, result: 'running', startedAt: scope.now.toISOString(), ...planned };
+    if (previous) status.build.previous = previous;
+    if (status.activation?.rebuild) status.build.noCache = true;
+    if (status.activation) status.activation = { ...status.activation, buildPending: false, rebuild: undefined };
+    scope.conditions.report('Built', 'Unknown', 'Building', `build ${number} is under way`);
     const { gitRef } = scope.environment.spec;
     await this.note(scope, 'start', `build ${number} of the ${gitRef.type} ${gitRef.name}`);
-  }
-
-  /** The build that is under way, if one is. */
-  running(scope: EnvironmentScope): BuildStatus | undefined {
-    return scope.status.build?.result === 'running' ? scope.status.build : undefined;
   }
 
   /** A build that was asked for is the one that runs already. */
@@ -44,45 +49,58 @@ export class BuildRun {
     if (scope.status.activation) scope.status.activation = { ...scope.status.activation, buildPending: false };
   }
 
-  takeCommit(scope: EnvironmentScope, commit: string): void {
-    const build = this.running(scope);
-    if (build) scope.status.build = { ...build, commit };
+  takeVersion(scope: EnvironmentScope, { version, commit }: PlannedVersion): void {
+    const build = scope.runningBuild;
+    if (!build) return;
+    scope.status.build = { ...build, version, commit };
+    // Opened anew when it is known what the version's secrets are.
+    this.#logs.close(logId(scope.environment, build.number));
   }
 
   /** Brings the images; false while the Job works. Throws Stalled when the build has failed. */
   async buildImages(scope: EnvironmentScope, version: Version): Promise<boolean> {
-    const build = this.running(scope);
+    const build = scope.runningBuild;
     if (!build) return true;
-    const log = this.#session(scope, build);
-    const built = await this.#builder.build(this.#request(scope, build, version, log), scope.now);
+    const log = this.#session(scope, build, version);
+    const built = await this.#imageBuilds.build(this.#request(scope, build, version, log), scope.now);
     if (!built) return false;
-    scope.status.build = { ...build, ...built, rolloutStartedAt: scope.now.toISOString() };
+    const tests = version.serviceFile.tests?.length;
+    const named = tests === undefined ? {} : { tests };
+    scope.status.build = { ...build, ...built, ...named, rolloutStartedAt: scope.now.toISOString() };
     await this.note(scope, 'images', 'all images are in the registry, the services are rolled out');
     return true;
   }
 
-  /** The running build's images, by service, once all are there. */
-  images(scope: EnvironmentScope): Map<string, string> | undefined {
-    const images = this.running(scope)?.images;
-    return images && new Map(images.map(({ service, image }) => [service, image]));
-  }
-
-  /** Throws Stalled when the services have had their time; otherwise the deadline is looked at again. */
-  checkRolloutDeadline(scope: EnvironmentScope, waitingFor: readonly string[], deadlineSeconds: number): void {
-    const startedAt = Date.parse(this.running(scope)?.rolloutStartedAt ?? scope.now.toISOString());
+  /**
+   * Throws Stalled when the services have had their time; otherwise the deadline is looked at again. Their time begins
+   * anew when a job has ended: jobs have a deadline of their own.
+   */
+  checkRolloutDeadline(
+    scope: EnvironmentScope,
+    { waitingFor, jobsEndAt }: Pick<RolloutProgress, 'waitingFor' | 'jobsEndAt'>,
+    deadlineSeconds: number,
+  ): void {
+    const rolloutStartedAt = Date.parse(scope.runningBuild?.rolloutStartedAt ?? scope.now.toISOString());
+    const startedAt = Math.max(rolloutStartedAt, jobsEndAt?.getTime() ?? 0);
     const leftMs = startedAt + deadlineSeconds * 1000 - scope.now.getTime();
     if (leftMs <= 0) {
       throw new Stalled('RolloutFailed', `not up after ${deadlineSeconds} s: ${waitingFor.join('; ')}`);
     }
     scope.lookAgainIn(leftMs);
-    scope.givesUpAt = new Date(startedAt + deadlineSeconds * 1000);
+    scope.services.givesUpAt = new Date(startedAt + deadlineSeconds * 1000);
   }
 
   /** A line of Coppice's own in the running build's log; once for each key. */
   async note(scope: EnvironmentScope, key: string, line: string): Promise<void> {
-    const build = this.running(scope);
+    const build = scope.runningBuild;
     if (!build) return;
     await this.#session(scope, build).note(key, { service: '', stage: 'coppice', line });
+  }
+
+  /** Closes a build as failed, as finish() does: what its containers said goes into status and log without secrets. */
+  async fail(scope: EnvironmentScope, error: Stalled): Promise<void> {
+    const { message, reason } = await this.#masking.stalled(scope, scope.runningBuild?.version, error);
+    await this.finish(scope, 'failed', message, reason);
   }
 
   /** Closes the build in the status and in its log; cleanUp() follows. `reason` says why one failed. */
@@ -92,47 +110,65 @@ export class BuildRun {
     message: string,
     reason: string = finishReasons[result],
   ): Promise<void> {
-    const build = this.running(scope);
+    const build = scope.runningBuild;
     if (!build) return;
-    const finished: BuildStatus = { ...build, result, finishedAt: scope.now.toISOString(), message };
+    const commit = build.commit ?? (result === 'failed' ? scope.foundCommit : undefined);
+    const finished: BuildStatus = { ...build, commit, result, finishedAt: scope.now.toISOString(), message };
     scope.status.build = finished;
-    scope.report('Built', result === 'succeeded' ? 'True' : 'False', reason, `build ${build.number}: ${message}`);
+    scope.conditions.report(
+      'Built',
+      result === 'succeeded' ? 'True' : 'False',
+      reason,
+      `build ${build.number}: ${message}`,
+    );
     if (result === 'succeeded') scope.status.deployed = finished;
+    this.#imageBuilds.ended(logId(scope.environment, build.number));
     await this.#session(scope, build).end(result, message);
     this.#logs.close(logId(scope.environment, build.number));
   }
 
   /** Takes away what builds that are over left in the namespace. */
   cleanUp(scope: EnvironmentScope): Promise<void> {
-    return this.#builder.cleanUp(scope.namespace, this.running(scope)?.number);
+    return this.#imageBuilds.cleanUp(scope.namespace, scope.runningBuild?.number);
   }
 
-  #session(scope: EnvironmentScope, build: BuildStatus): LogSession {
-    const { access } = scope;
+  #session(scope: EnvironmentScope, build: BuildStatus, version?: Version): LogSession {
     return this.#logs.open({
       logId: logId(scope.environment, build.number),
       environmentKey: scope.key,
       namespace: scope.namespace,
       buildNumber: build.number,
-      secrets: access?.credentials ? [access.credentials.password] : [],
+      secrets: secretsOf(scope.configuration, version),
     });
   }
 
   #request(scope: EnvironmentScope, build: BuildStatus, version: Version, log: LogSession): BuildRequest {
-    const { access } = scope;
-    if (!access) throw new Error('the repository has not been looked up');
+    const { configuration } = scope;
+    if (!configuration) throw new Error('the repository has not been looked up');
     return {
       namespace: scope.namespace,
       labels: scope.labels,
       number: build.number,
+      buildId: logId(scope.environment, build.number),
+      requestId: newestRequestId(scope.environment.metadata.annotations),
+      environment: { name: scope.id.name, uid: scope.uid },
       repository: scope.repository,
-      access,
-      ref: scope.environment.spec.gitRef,
+      repositoryUid: configuration.repositoryUid,
+      locate: () => scope.locate(),
+      registrySecrets: configuration.registrySecrets,
       commit: version.commit,
+      trusted: scope.isTrusted,
+      noCache: build.noCache ?? false,
       images: version.images,
       log,
+      lookAgainIn: (ms) => scope.lookAgainIn(ms),
     };
   }
+}
+
+function timesOf(build: BuildStatus | undefined): BuildStatus['previous'] {
+  if (build?.finishedAt === undefined) return build?.previous;
+  return { startedAt: build.startedAt, finishedAt: build.finishedAt };
 }
 
 /** A build's log is found by the Environment's UID, which a new object of the same name does not share. */

@@ -1,12 +1,12 @@
 import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
-import type { Applier } from '../../kubernetes/apply.ts';
-import { isAlreadyExists } from '../../kubernetes/api-error.ts';
-import { hashOf } from '../../kubernetes/apply.ts';
+import { type Applier, hashOf } from '../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
-import { deleteIfThere } from '../../kubernetes/delete-if-there.ts';
+import { deleteObject } from '../../kubernetes/delete-object.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { LimitRange, Namespace, NetworkPolicy, ResourceQuota, Secret } from '../../kubernetes/resource-type.ts';
+import { createOrGet } from '../create-or-get.ts';
 import { Waiting } from '../errors.ts';
+import { adoptedStatus, DEPLOYED_ANNOTATION, newRecord, recordedBuild } from './adoption.ts';
 import { environmentNamespaceObject, fenceObjects, type FenceSettings } from './fence.ts';
 import type { EnvironmentScope } from './scope.ts';
 
@@ -19,8 +19,8 @@ const takenRecheckMs = 30_000;
 
 export interface ContentsSettings {
   fence: FenceSettings;
-  /** The Secret to pull built images with, for a namespace. */
-  pullSecret: (namespace: string, labels: Record<string, string>) => Secret;
+  /** The Secret to pull images with, for an environment's namespace. */
+  pullSecret: (scope: Pick<EnvironmentScope, 'repository' | 'namespace' | 'labels' | 'isTrusted'>) => Promise<Secret>;
 }
 
 /** An environment's namespace with its fence: brought, and taken away with everything in it. */
@@ -54,13 +54,35 @@ export class Contents {
     scope.entered(namespace.metadata.uid);
   }
 
+  /**
+   * Contents that are there though the status knows nothing of them, as after a restore without status, are taken as
+   * the build left them that came up last.
+   */
+  adopt(scope: EnvironmentScope): void {
+    const namespace = this.#namespaces.get(scope.namespace);
+    if (scope.status.activation || !namespace || namespace.metadata.deletionTimestamp) return;
+    const build = recordedBuild(namespace.metadata.annotations?.[DEPLOYED_ANNOTATION]);
+    if (!build || !isOwn(namespace, scope)) return;
+    scope.take({ ...adoptedStatus(scope.environment, build), namespaceUID: namespace.metadata.uid });
+    scope.isPresent = true;
+  }
+
+  /** Remembers in the namespace which build came up in it. */
+  async record(scope: EnvironmentScope): Promise<void> {
+    const namespace = this.#namespaces.get(scope.namespace);
+    const { deployed } = scope.status;
+    if (!deployed || !namespace || namespace.metadata.deletionTimestamp || !isOwn(namespace, scope)) return;
+    const value = newRecord(deployed, namespace.metadata.annotations?.[DEPLOYED_ANNOTATION]);
+    if (value === undefined) return;
+    const patch = { metadata: { uid: namespace.metadata.uid, annotations: { [DEPLOYED_ANNOTATION]: value } } };
+    this.#namespaces.observe(await this.#client.patch(Namespace, { name: scope.namespace }, patch));
+  }
+
   /** Deletes the namespace. True when nothing of it is left. */
   async remove(scope: EnvironmentScope): Promise<boolean> {
     const namespace = this.#namespaces.get(scope.namespace) ?? (await this.#find(scope));
     if (!namespace || !isOwn(namespace, scope)) return true;
-    if (!namespace.metadata.deletionTimestamp) {
-      await deleteIfThere(this.#client, Namespace, { name: scope.namespace }, { uid: namespace.metadata.uid });
-    }
+    await deleteObject(this.#client, Namespace, namespace);
     return false;
   }
 
@@ -68,16 +90,9 @@ export class Contents {
     return this.#client.find(Namespace, { name: scope.namespace });
   }
 
-  async #create(scope: EnvironmentScope): Promise<Namespace> {
-    try {
-      const made = environmentNamespaceObject(scope.namespace, scope.labels, scope.uid);
-      const namespace = await this.#client.create(Namespace, made);
-      this.#namespaces.observe(namespace);
-      return namespace;
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-      return this.#client.get(Namespace, { name: scope.namespace });
-    }
+  #create(scope: EnvironmentScope): Promise<Namespace> {
+    const made = environmentNamespaceObject(scope.namespace, scope.labels, scope.uid);
+    return createOrGet(this.#client, this.#namespaces, Namespace, made);
   }
 
   async #fence(scope: EnvironmentScope, namespace: Namespace): Promise<void> {
@@ -85,14 +100,16 @@ export class Contents {
       (name) => ({ name, namespace: scope.namespace, labels: scope.labels }),
       this.#settings.fence,
     );
-    const secret = this.#settings.pullSecret(scope.namespace, scope.labels);
+    const secret = await this.#settings.pullSecret(scope);
     const objects = [...fence, secret];
     const hash = hashOf({ objects });
     if (namespace.metadata.annotations?.[FENCE_ANNOTATION] === hash) return;
     const types = { ResourceQuota, LimitRange, NetworkPolicy, Secret } as const;
-    for (const object of objects) {
-      await this.#applier.apply<typeof object>(types[object.kind as keyof typeof types], object, undefined);
-    }
+    await Promise.all(
+      objects.map((object) =>
+        this.#applier.apply<typeof object>(types[object.kind as keyof typeof types], object, undefined),
+      ),
+    );
     const patch = { metadata: { annotations: { [FENCE_ANNOTATION]: hash } } };
     this.#namespaces.observe(await this.#client.patch(Namespace, { name: scope.namespace }, patch));
   }

@@ -1,87 +1,156 @@
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
-import { Builder } from '../build/builder.ts';
-import { pullSecret, type BuilderCredentials } from '../build/credentials.ts';
+import { groupNamespace } from '../../crds/ids.ts';
+import { pullSecret, withOwnRegistry } from '../build/credentials.ts';
+import type { BuildQueues } from '../build/build-queue.ts';
+import { ImageBuilds } from '../build/image-builds.ts';
+import { BUILDKITD_PORT } from '../builders/objects.ts';
+import type { BuilderPool } from '../builders/pool.ts';
 import type { LogSessions } from '../build/log-sessions.ts';
-import { RegistryClient } from '../build/registry.ts';
+import { createReusing } from '../reusable/create.ts';
+import type { Reusables } from '../reusable/reusables.ts';
 import type { OperatorParts } from '../parts.ts';
+import { readRegistrySecrets } from '../registry/secrets.ts';
+import type { RegistryCredentials } from '../registry/session.ts';
+import { isStatusOnly } from '../routing.ts';
 import { StatusWriter } from '../status-writer.ts';
+import { Building } from './building.ts';
 import { BuildRun } from './build-run.ts';
-import { Contents } from './contents.ts';
+import { Contents, type ContentsSettings } from './contents.ts';
+import { Decisions } from './decisions.ts';
 import type { FenceSettings } from './fence.ts';
+import { Masking } from './masking.ts';
+import { Places } from './places.ts';
 import { Planner } from './planner.ts';
+import { Planning } from './planning.ts';
 import { EnvironmentReconciler } from './reconciler.ts';
 import { Removal } from './removal.ts';
-import { VersionStore } from './version-store.ts';
-import { WorkloadSet } from './workload-set.ts';
+import { Services } from './services.ts';
+import { ownPart } from './status-parts.ts';
+import { EnvironmentStatuses } from './statuses.ts';
+import type { WorkloadSettings } from '../workloads/input.ts';
+import { WorkloadSet } from '../workloads/workload-set.ts';
 
 /** Puts the Environment's reconciler together. */
 export function createEnvironmentReconciler(
   parts: OperatorParts,
   logs: LogSessions,
-  credentials: BuilderCredentials,
+  credentials: RegistryCredentials | undefined,
+  builders: BuilderPool,
+  queues: BuildQueues,
+  reusables: Reusables,
+  enqueue: (key: string) => void,
 ): EnvironmentReconciler {
-  const { client, applier, caches, source, access, config, now } = parts;
-  const { registry, ingress, environments, sources } = config;
-  const versions = new VersionStore(client);
-  const plannerSettings = { registry: registry.address, sourceDeadlineSeconds: sources.deadlineSeconds };
+  const { client, applier, caches, source, configurations, versions, config, now } = parts;
+  const { registry, environments, sources } = config;
+  const plannerSettings = {
+    registry: registry.address,
+    sourceDeadlineSeconds: sources.deadlineSeconds,
+    onNewCommit: (group: string) => builders.warm(group),
+  };
+  const planning = new Planning(configurations, new Planner(source, versions, plannerSettings, now), versions);
+  const masking = new Masking(planning);
+  const workloads = new WorkloadSet(client, applier, caches, workloadSettings(parts));
+  const services = new Services(workloads, registry.address, masking);
+  const builds = new BuildRun(createImageBuilds(parts, credentials, builders, queues), logs, masking);
+  const statuses = new EnvironmentStatuses(
+    new StatusWriter<Environment>(client, ENVIRONMENT, caches.environments, ownPart),
+  );
+  const { rolloutDeadlineSeconds } = environments;
+  const contents = new Contents(client, applier, caches.namespaces, {
+    fence: fenceSettings(parts),
+    pullSecret: pullSecrets(parts, credentials),
+  });
   return new EnvironmentReconciler({
     client,
     environments: caches.environments,
-    repositories: access,
-    contents: new Contents(client, applier, caches.namespaces, {
-      fence: fenceSettings(parts),
-      pullSecret: (namespace, labels) => pullSecret(namespace, labels, registry.address, credentials),
-    }),
-    planner: new Planner(source, versions, plannerSettings, now),
-    versions,
-    workloads: new WorkloadSet(client, applier, caches),
-    builds: new BuildRun(createBuilder(parts, credentials), logs),
-    removal: new Removal(client),
-    statuses: new StatusWriter<Environment>(client, ENVIRONMENT, caches.environments),
-    settings: {
+    configurations,
+    contents,
+    places: createPlaces(parts, enqueue),
+    planning,
+    services,
+    masking,
+    builds,
+    building: new Building({ planning, builds, services, statuses, rolloutDeadlineSeconds }),
+    decisions: new Decisions({
+      environments: caches.environments,
+      configurations,
+      contents,
+      removal: new Removal(client, caches.environments),
+      reusables,
+      statuses,
       environmentsUrl: config.environmentsUrl,
-      ingressClassName: ingress.className,
-      registry: registry.address,
-      rolloutDeadlineSeconds: environments.rolloutDeadlineSeconds,
-    },
+    }),
+    reusing: createReusing(parts, reusables, statuses),
+    statuses,
     now,
   });
 }
 
-function createBuilder(parts: OperatorParts, credentials: BuilderCredentials): Builder {
+/** Environments that wait for a place look again when their Group may have more. */
+function createPlaces({ caches, config }: OperatorParts, enqueue: (key: string) => void): Places {
+  const { groups, namespaces } = caches;
+  const places = new Places({ groups, namespaces, mostPerGroup: config.environments.mostPerGroup, enqueue });
+  groups.addHandler((_type, group, old) => {
+    if (!isStatusOnly(group, old)) places.lookAgain(group.metadata.name);
+  });
+  return places;
+}
+
+/** What a pull request of a fork runs is pulled without its group's credentials. */
+function pullSecrets(
+  { client, configurations, config }: OperatorParts,
+  credentials: RegistryCredentials | undefined,
+): ContentsSettings['pullSecret'] {
+  return async ({ repository, namespace, labels, isTrusted }) => {
+    const names = isTrusted ? configurations.registryAccess(repository).registrySecrets : [];
+    // What keeps a Secret from being read, the build's log tells.
+    const { auths } = await readRegistrySecrets(client, groupNamespace(repository.group), names);
+    return pullSecret(namespace, labels, withOwnRegistry(config.registry.address, credentials, auths));
+  };
+}
+
+function createImageBuilds(
+  parts: OperatorParts,
+  credentials: RegistryCredentials | undefined,
+  builders: BuilderPool,
+  queues: BuildQueues,
+): ImageBuilds {
   const { client, applier, caches, source, config } = parts;
-  const { registry, builder } = config;
-  return new Builder({
+  const { registry, builder, sources } = config;
+  return new ImageBuilds({
     client,
     applier,
     jobs: caches.jobs,
     pods: caches.pods,
     source,
-    registry: new RegistryClient({
-      address: registry.address,
-      insecure: registry.insecure,
-      username: credentials.registryUsername,
-      password: credentials.registryPassword,
-    }),
+    ...parts.registries,
     registryAddress: registry.address,
     credentials,
+    builders,
+    queues,
     settings: {
       cloneImage: builder.cloneImage,
-      buildctlImage: builder.buildctlImage,
-      buildkitdAddress: builder.address,
+      buildctlImage: builder.image,
+      proxy: builder.proxy,
       registryInsecure: registry.insecure,
+      sources: { allowedCidrs: sources.allowedCidrs, ports: sources.ports, sshPorts: sources.sshPorts },
       deadlineSeconds: builder.deadlineSeconds,
     },
   });
 }
 
+function workloadSettings({ config }: OperatorParts): WorkloadSettings {
+  const { environmentsUrl, ingress, environments } = config;
+  const { volumes, jobDeadlineSeconds, defaultRequests, defaultLimits } = environments;
+  return { environmentsUrl, ingress, volumes, jobDeadlineSeconds, defaultRequests, defaultLimits };
+}
+
 function fenceSettings({ config }: OperatorParts): FenceSettings {
-  const { builder, ingress, environments, sources } = config;
+  const { builder, environments, sources } = config;
   return {
-    ingressNamespace: ingress.namespace,
     builderNamespace: builder.namespace,
-    buildkitdPort: Number(new URL(builder.address).port),
-    gitPorts: sources.ports,
+    buildkitdPort: BUILDKITD_PORT,
+    gitPorts: [...sources.ports, ...sources.sshPorts],
     quota: environments.quota,
     defaultRequests: environments.defaultRequests,
     defaultLimits: environments.defaultLimits,

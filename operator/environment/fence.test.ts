@@ -3,7 +3,6 @@ import type { NetworkPolicy } from '../../kubernetes/resource-type.ts';
 import { environmentNamespaceObject, fenceObjects } from './fence.ts';
 
 const objects = fenceObjects((name) => ({ name, namespace: 'env-x', labels: { owner: 'x' } }), {
-  ingressNamespace: 'ingress',
   builderNamespace: 'builders',
   buildkitdPort: 1234,
   gitPorts: [443],
@@ -22,15 +21,38 @@ test('nothing comes in or goes out unless it is allowed', () => {
   expect(policy('default-deny')).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
 });
 
-test('services reach each other, names and the internet, and no private network', () => {
-  const egress = policy('services')?.egress ?? [];
-  expect(egress[0]?.to?.[0]?.podSelector).toBeDefined();
-  expect(egress[2]?.to?.[0]?.ipBlock?.except).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']));
+test('services reach names and the internet, and no private network; nobody reaches them', () => {
+  const { egress = [], ingress, policyTypes } = policy('services') ?? {};
+  expect(egress).toHaveLength(2);
+  expect(egress[1]?.to?.[0]?.ipBlock?.except).toEqual(
+    expect.arrayContaining(['10.0.0.0/8', '168.63.129.16/32', '169.254.0.0/16']),
+  );
+  expect(policyTypes).toContain('Ingress');
+  expect(ingress).toBeUndefined();
+});
+
+test('what is in no network is not let out either', () => {
+  expect(policy('services')?.podSelector?.matchExpressions).toContainEqual({
+    key: 'coppice.dev/offline',
+    operator: 'DoesNotExist',
+  });
 });
 
 test('nobody reaches a build', () => {
   expect(policy('builds')?.policyTypes).toContain('Ingress');
   expect(policy('builds')?.ingress).toBeUndefined();
+});
+
+test('a build reaches Git servers outside and in the cluster, and no cloud’s metadata service', () => {
+  const [, buildkitd, git, ...others] = policy('builds')?.egress ?? [];
+  expect(others).toEqual([]);
+  expect(buildkitd?.to?.[0]?.namespaceSelector?.matchLabels).toEqual({ 'kubernetes.io/metadata.name': 'builders' });
+  expect(git?.ports).toEqual([{ protocol: 'TCP', port: 443 }]);
+  expect(git?.to).toEqual([
+    { ipBlock: { cidr: '0.0.0.0/0', except: ['168.63.129.16/32', '169.254.0.0/16'] } },
+    { ipBlock: { cidr: '::/0', except: ['fd00:ec2::/32', 'fe80::/10'] } },
+    { namespaceSelector: {} },
+  ]);
 });
 
 test('the namespace enforces Pod Security and carries its owner', () => {

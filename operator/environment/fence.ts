@@ -2,8 +2,6 @@ import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
 import type { LimitRange, Namespace, NetworkPolicy, ResourceQuota } from '../../kubernetes/resource-type.ts';
 
 export interface FenceSettings {
-  /** Where the Ingress controller runs: its pods may reach what is public. */
-  ingressNamespace: string;
   builderNamespace: string;
   buildkitdPort: number;
   /** TCP ports that a clone may use: those that Git hosts listen on. */
@@ -53,11 +51,26 @@ const internet: Egress = {
     {
       ipBlock: {
         cidr: '0.0.0.0/0',
-        except: ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+        except: [
+          '10.0.0.0/8',
+          '100.64.0.0/10',
+          '168.63.129.16/32',
+          '169.254.0.0/16',
+          '172.16.0.0/12',
+          '192.168.0.0/16',
+        ],
       },
     },
   ],
 };
+
+/** Private addresses too, which `sources.allowedCidrs` may name; but none at which a cloud tells a machine's credentials. */
+const gitHosts: Egress['to'] = [
+  { ipBlock: { cidr: '0.0.0.0/0', except: ['168.63.129.16/32', '169.254.0.0/16'] } },
+  { ipBlock: { cidr: '::/0', except: ['fd00:ec2::/32', 'fe80::/10'] } },
+  // For some CNIs (Cilium) no range of addresses has a pod in it.
+  { namespaceSelector: {} },
+];
 
 export type FenceObject = ResourceQuota | LimitRange | NetworkPolicy;
 
@@ -70,7 +83,12 @@ export function fenceObjects(owned: Owned, settings: FenceSettings): FenceObject
     spec,
   });
   const buildPods = { matchExpressions: [{ key: LABELS.build, operator: 'Exists' }] };
-  const servicePods = { matchExpressions: [{ key: LABELS.service, operator: 'Exists' }] };
+  const servicePods = {
+    matchExpressions: [
+      { key: LABELS.service, operator: 'Exists' },
+      { key: LABELS.offline, operator: 'DoesNotExist' },
+    ],
+  };
   return [
     {
       apiVersion: 'v1',
@@ -93,12 +111,8 @@ export function fenceObjects(owned: Owned, settings: FenceSettings): FenceObject
       },
     } satisfies LimitRange,
     policy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
-    policy('services', {
-      podSelector: servicePods,
-      policyTypes: ['Ingress', 'Egress'],
-      ingress: [{ from: [{ podSelector: servicePods }] }, { from: [inNamespace(settings.ingressNamespace)] }],
-      egress: [{ to: [{ podSelector: servicePods }] }, dns, internet],
-    }),
+    // Who talks to whom among the services, and what is public, policies of the service file's own say.
+    policy('services', { podSelector: servicePods, policyTypes: ['Ingress', 'Egress'], egress: [dns, internet] }),
     // A clone goes where the operator has checked and pinned; buildctl to buildkitd, which pushes by itself.
     policy('builds', {
       podSelector: buildPods,
@@ -106,7 +120,7 @@ export function fenceObjects(owned: Owned, settings: FenceSettings): FenceObject
       egress: [
         dns,
         { to: [inNamespace(settings.builderNamespace)], ports: [{ protocol: 'TCP', port: settings.buildkitdPort }] },
-        { ports: settings.gitPorts.map((port) => ({ protocol: 'TCP', port })) },
+        { to: gitHosts, ports: settings.gitPorts.map((port) => ({ protocol: 'TCP', port })) },
       ],
     }),
   ];

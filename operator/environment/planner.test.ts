@@ -1,15 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
-import { Stalled } from '../errors.ts';
-import { SourceRefusedError, SourceUnreachableError } from '../source/errors.ts';
+import { Stalled, Waiting } from '../errors.ts';
+import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../source/errors.ts';
 import type { Source, SourceSnapshot } from '../source/source.ts';
+import { SnapshotFiles } from '../source/snapshot-files.ts';
 import { parseTree } from '../source/tree.ts';
 import { Planner } from './planner.ts';
 import type { Version } from './version.ts';
 import type { VersionStore } from './version-store.ts';
 
 const request = {
-  access: { origin: 'http://git/x', credentials: undefined },
+  group: 'acme',
+  configuration: {
+    host: undefined as never,
+    variables: new Map(),
+    serviceFile: { mode: 'repo' },
+    repositoryUid: 'r1',
+    trustForks: false,
+    registrySecrets: [],
+  },
   ref: { name: 'main', type: 'branch' },
+  locate: () =>
+    Promise.resolve({ access: { origin: 'http://git/x', credentials: undefined }, refName: 'refs/heads/main' }),
+  isTrusted: () => true,
   place: { namespace: 'env-x', namespaceUid: 'u', labels: {} },
 } as const;
 
@@ -20,33 +32,43 @@ interface World {
   stored?: Version;
 }
 
+const hex = (text: string) => Buffer.from(text).toString('hex');
+
 function plannerIn(world: World) {
   let seconds = 0;
   const saved: Version[] = [];
   const files = world.files ?? {};
-  const listing = Object.keys(files).map((path) => `100644 blob b1\t${path}\0`);
+  const listing = Object.keys(files).map((path) => `100644 blob ${hex(path)}\t${path}\0`);
+  const entries = parseTree(listing.join(''), 'a1');
   const snapshot: SourceSnapshot = {
     commit: 'c1',
-    entries: parseTree(listing.join(''), 'a1'),
-    readFile: (path) => Promise.resolve(files[path] ?? ''),
+    entries,
+    files: new SnapshotFiles(entries, (id) =>
+      Promise.resolve(Buffer.from(files[Buffer.from(id, 'hex').toString()] ?? '')),
+    ),
   };
   const source = {
     resolve: world.resolve ?? (() => Promise.resolve('c1')),
-    snapshot: async (_access: object, _ref: object, read: (given: SourceSnapshot) => Promise<Version>) => {
+    snapshot: async (_place: object, read: (given: SourceSnapshot) => Promise<Version>) => {
       await world.snapshot?.();
       return read(snapshot);
     },
   } as unknown as Source;
   const versions = {
-    find: () => Promise.resolve(world.stored),
+    find: (_place: object, id: string) => Promise.resolve(world.stored ?? saved.find((one) => one.id === id)),
     save: (_place: object, version: Version) => {
       saved.push(version);
       return Promise.resolve(version);
     },
   } as unknown as VersionStore;
-  const settings = { registry: 'registry:5000', sourceDeadlineSeconds: 60 };
+  const warmed: string[] = [];
+  const settings = {
+    registry: 'registry:5000',
+    sourceDeadlineSeconds: 60,
+    onNewCommit: (group: string) => void warmed.push(group),
+  };
   const planner = new Planner(source, versions, settings, () => new Date(seconds * 1000));
-  return { planner, saved, at: (time: number) => (seconds = time) };
+  return { planner, saved, warmed, at: (time: number) => (seconds = time) };
 }
 
 const refusals: [string, World, string, RegExp][] = [
@@ -56,7 +78,7 @@ const refusals: [string, World, string, RegExp][] = [
     'RefNotFound',
     /gone/,
   ],
-  ['no service file', { files: { 'README.md': '' } }, 'ServiceFileMissing', /no service file/],
+  ['no service file', { files: { 'README.md': '' } }, 'ServiceFileInvalid', /no service file/],
   [
     'an unknown key',
     { files: { 'compose.yaml': 'services:\n  web:\n    imag: x\n' } },
@@ -90,10 +112,56 @@ test.each(refusals)('%s: the author must act', async (_what, world, reason, word
 });
 
 test('a commit that was planned before is not read again', async () => {
-  const stored = { commit: 'c1', serviceFile: { services: [], publicRoutes: [] }, images: [], warnings: [] };
-  const { planner, saved } = plannerIn({ stored, snapshot: () => Promise.reject(new Error('read')) });
+  const stored: Version = {
+    id: 'v1',
+    secrets: [],
+    commit: 'c1',
+    serviceFile: { services: [], publicRoutes: [], volumes: [], bundles: [] },
+    images: [],
+    warnings: [],
+  };
+  const { planner, saved, warmed } = plannerIn({ stored, snapshot: () => Promise.reject(new Error('read')) });
   expect(await planner.plan(request)).toBe(stored);
+  expect(warmed).toEqual([]);
   expect(saved).toEqual([]);
+});
+
+test('where nothing was planned yet the commit is read, and not asked for before', async () => {
+  const resolve = () => Promise.reject(new Error('asked'));
+  const { planner, saved } = plannerIn({ resolve, files: { Dockerfile: 'FROM x\n' } });
+  const version = await planner.plan({ ...request, isFirst: true });
+  expect(version.commit).toBe('c1');
+  expect(saved).toEqual([version]);
+});
+
+test('what was planned first is neither read nor written again while that waits to be set up', async () => {
+  let reads = 0;
+  const snapshot = () => {
+    reads++;
+    return Promise.resolve();
+  };
+  const { planner, saved } = plannerIn({ snapshot, files: { Dockerfile: 'FROM x\n' } });
+  const version = await planner.plan({ ...request, isFirst: true });
+  expect(await planner.plan({ ...request, isFirst: false })).toBe(version);
+  expect([reads, saved]).toEqual([1, [version]]);
+});
+
+test('a ref that is not there when it is read is told as one that is not there when it is asked for', async () => {
+  const snapshot = () => Promise.reject(new SourceRefusedError('RefNotFound', "git's words"));
+  const planning = plannerIn({ snapshot }).planner.plan({ ...request, isFirst: true });
+  await expect(planning).rejects.toMatchObject({
+    reason: 'RefNotFound',
+    message: 'the branch main is not in the repository: push it, then ask for a build',
+  });
+});
+
+test.each([
+  [true, ['acme']],
+  [false, []],
+] as const)('a new commit that is trusted (%s) is announced', async (trusted, expected) => {
+  const { planner, warmed } = plannerIn({ files: { Dockerfile: 'FROM x\n' } });
+  await planner.plan({ ...request, isTrusted: () => trusted });
+  expect(warmed).toEqual(expected);
 });
 
 test('a Dockerfile alone is a service', async () => {
@@ -102,6 +170,44 @@ test('a Dockerfile alone is a service', async () => {
   expect(version.serviceFile.services.map(({ name }) => name)).toEqual(['app']);
   expect(version.images).toEqual([expect.objectContaining({ service: 'app', context: '.', dockerfile: 'Dockerfile' })]);
   expect(saved).toEqual([version]);
+});
+
+test('a commit of a fork is another version than the same one of a branch, and is read without variables', async () => {
+  const variables = new Map([['TOKEN', { value: 'hidden', visibility: 'always' as const }]]);
+  const files = { 'compose.yaml': 'services:\n  web:\n    image: nginx\n    environment: { TOKEN: "x${TOKEN}" }\n' };
+  const planned = [];
+  for (const trusted of [true, false]) {
+    const { planner, saved } = plannerIn({ files });
+    const found: string[] = [];
+    const configuration = { ...request.configuration, variables };
+    const onCommit = (commit: string) => void found.push(commit);
+    await planner.plan({ ...request, configuration, isTrusted: () => trusted, onCommit });
+    expect(found).toEqual(['c1']);
+    planned.push(saved[0]);
+  }
+  const [ofBranch, ofFork] = planned;
+  expect([ofBranch?.trusted, ofFork?.trusted]).toEqual([true, false]);
+  expect(ofBranch?.id).not.toBe(ofFork?.id);
+  expect(JSON.stringify(ofBranch?.serviceFile)).toContain('xhidden');
+  expect(JSON.stringify(ofFork)).not.toContain('hidden');
+});
+
+test('trust is asked for after the host has said where the code comes from', async () => {
+  const order: string[] = [];
+  const { planner } = plannerIn({ files: { Dockerfile: 'FROM x\n' } });
+  await planner.plan({
+    ...request,
+    locate: () => {
+      order.push('locate');
+      return request.locate();
+    },
+    isTrusted: () => {
+      order.push('trust');
+      return false;
+    },
+  });
+  expect(order[0]).toBe('locate');
+  expect(order).toContain('trust');
 });
 
 describe('a host that is silent', () => {
@@ -120,5 +226,29 @@ describe('a host that is silent', () => {
     await expect(planner.plan(request)).rejects.toMatchObject({ reason: 'SourceUnreachable' });
     at(1061);
     await expect(planner.plan(request)).rejects.toThrow(SourceUnreachableError);
+  });
+
+  test('is forgotten where nobody has asked for long, as of an environment that went', async () => {
+    const { planner, at } = plannerIn({ resolve: silent });
+    const other = { ...request, place: { ...request.place, namespaceUid: 'another' } };
+    at(1000);
+    await expect(planner.plan(request)).rejects.toThrow(SourceUnreachableError);
+    at(1000 + 60 + 3600);
+    await expect(planner.plan(other)).rejects.toThrow(SourceUnreachableError);
+    await expect(planner.plan(request)).rejects.toThrow(SourceUnreachableError);
+  });
+
+  test('is another than one that is busy, which is waited for as long as it says, and is never given up', async () => {
+    let answer = new HostBusyError('come back later', 900_000) as Error;
+    const { planner, at } = plannerIn({});
+    const locate = () => Promise.reject(answer);
+    for (const time of [1000, 1900, 2800]) {
+      at(time);
+      const planning = planner.plan({ ...request, locate });
+      await expect(planning).rejects.toThrow(Waiting);
+      await expect(planning).rejects.toMatchObject({ reason: 'HostBusy', afterMs: 900_000 });
+    }
+    answer = new SourceUnreachableError('no answer');
+    await expect(planner.plan({ ...request, locate })).rejects.toThrow(SourceUnreachableError);
   });
 });

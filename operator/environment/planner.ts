@@ -1,20 +1,35 @@
 import type { GitRef } from '../../crds/git-ref.ts';
+import { readServiceFile } from '../../service-file/parse.ts';
+import { formatProblem } from '../../service-file/problems.ts';
+import type { ServiceFile } from '../../service-file/schema.ts';
 import { planImages } from '../build/plan.ts';
 import { Stalled } from '../errors.ts';
-import { serviceFileOfDockerfile } from '../service-file/dockerfile.ts';
-import { findServiceFile } from '../service-file/find.ts';
-import { parseServiceFile } from '../service-file/parse.ts';
-import { formatProblem } from '../service-file/problems.ts';
-import type { ServiceFile } from '../service-file/schema.ts';
-import { SourceRefusedError, SourceUnreachableError } from '../source/errors.ts';
-import type { Source, SourceAccess, SourceSnapshot } from '../source/source.ts';
-import type { Version } from './version.ts';
-import type { VersionPlace, VersionStore } from './version-store.ts';
+import type { RepositoryConfiguration } from '../repository/configuration.ts';
+import { refNotFound, SourceRefusedError, SourceUnreachableError, waitWhileBusy } from '../source/errors.ts';
+import type { RefPlace, Source, SourceSnapshot } from '../source/source.ts';
+import { refusedForGood } from '../workloads/refusal.ts';
+import { versionId, type Version, type VersionInput, type VersionPlace } from './version.ts';
+import type { VersionStore } from './version-store.ts';
 
 export interface PlanRequest {
-  access: SourceAccess;
+  group: string;
+  configuration: RepositoryConfiguration;
   ref: GitRef;
+  /** Where the ref's commits are. */
+  locate: () => Promise<RefPlace>;
+  /** Whether those wrote it who may push to the repository; known once it is located. */
+  isTrusted: () => boolean;
+  /** Told which commit is read, also where it cannot be planned. */
+  onCommit?: (commit: string) => void;
   place: VersionPlace;
+  /** Nothing is known to be planned there yet, so that the commit is read without looking for its version. */
+  isFirst?: boolean;
+}
+
+/** What a ref is planned as now. */
+export interface PlannedVersion {
+  version: string;
+  commit: string;
 }
 
 export interface PlannerSettings {
@@ -22,7 +37,12 @@ export interface PlannerSettings {
   registry: string;
   /** For how long a Git host that does not answer is asked again. */
   sourceDeadlineSeconds: number;
+  /** Called before the files of a commit that is new here are read: a build of trusted code is likely to follow. */
+  onNewCommit: (group: string) => void;
 }
+
+/** No two tries of one environment are further apart. */
+const longestGapMs = 3600_000;
 
 /** Finds out what a ref's newest commit says, asking the Git host for files only when that commit is new here. */
 export class Planner {
@@ -41,38 +61,79 @@ export class Planner {
     this.#now = now;
   }
 
-  /** The commit that the ref points to now; throws as plan() does. */
-  async newestCommit(request: PlanRequest): Promise<string> {
-    const commit = await this.#resolve(request);
-    this.#silentSince.delete(request.place.namespaceUid);
-    return commit;
+  /** What the ref would be planned as now; throws what Source.resolve does. */
+  async newest(request: PlanRequest): Promise<PlannedVersion> {
+    const commit = await this.#source.resolve(await request.locate(), request.ref);
+    return { commit, version: versionId(versionInput(request, commit)) };
   }
 
-  /** Throws Stalled where the repository's author must act, SourceUnreachableError while the host does not answer. */
+  /**
+   * Throws Stalled where the repository's author must act, Waiting while the host is busy, SourceUnreachableError while it
+   * does not answer.
+   */
   async plan(request: PlanRequest): Promise<Version> {
-    const { place } = request;
+    const version = (await this.#known(request)) ?? (await this.#read(request));
+    this.#silentSince.delete(request.place.namespaceUid);
+    return version;
+  }
+
+  /** What is planned there of the ref's newest commit already; for the first plan neither host nor cluster is asked. */
+  async #known(request: PlanRequest): Promise<Version | undefined> {
+    if (request.isFirst) return undefined;
     const commit = await this.#resolve(request);
-    const known = await this.#versions.find(place, commit);
-    const version = known ?? (await this.#read(request));
-    this.#silentSince.delete(place.namespaceUid);
-    return known ? version : this.#versions.save(place, version);
+    return this.#versions.find(request.place, versionId(versionInput(request, commit)));
   }
 
-  #resolve({ access, ref, place }: PlanRequest): Promise<string> {
-    return this.#told(place, () => this.#source.resolve(access, ref));
+  #resolve({ locate, ref, place }: PlanRequest): Promise<string> {
+    return this.#told(place, async () => this.#source.resolve(await locate(), ref));
   }
 
-  #read({ access, ref, place }: PlanRequest): Promise<Version> {
-    return this.#told(place, () =>
-      this.#source.snapshot(access, ref, (snapshot) => readVersion(snapshot, this.#settings.registry)),
-    );
+  #read(request: PlanRequest): Promise<Version> {
+    return this.#told(request.place, async () => {
+      try {
+        return await this.#source.snapshot(await request.locate(), (one) => this.#readSnapshot(request, one));
+      } catch (error) {
+        const isGone = error instanceof SourceRefusedError && error.reason === 'RefNotFound';
+        throw isGone ? refNotFound(request.ref, error) : error;
+      }
+    });
   }
 
-  /** Tells a refusal, and a silence beyond the deadline, as something that the user must act on. */
+  async #readSnapshot(request: PlanRequest, snapshot: SourceSnapshot): Promise<Version> {
+    // What the ref points to by now, which need not be what it pointed to when it was asked for.
+    const input = versionInput(request, snapshot.commit);
+    request.onCommit?.(snapshot.commit);
+    if (input.trusted) this.#settings.onNewCommit(request.group);
+    const { serviceFile, contents, errors, warnings } = await readServiceFile({
+      files: snapshot.files,
+      variables: input.variables,
+      settings: input.serviceFile,
+    });
+    if (!serviceFile) throw new Stalled('ServiceFileInvalid', errors.map(formatProblem).join('\n'));
+    refuseForbiddenImages(serviceFile, this.#settings.registry);
+    const { images, problems } = await planImages(serviceFile.services, snapshot);
+    if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
+    const version = {
+      id: versionId(input),
+      commit: snapshot.commit,
+      serviceFile,
+      images,
+      warnings: warnings.map(formatProblem),
+      trusted: input.trusted,
+    };
+    try {
+      return await this.#versions.save(request.place, version, contents);
+    } catch (error) {
+      throw refusedForGood(error);
+    }
+  }
+
+  /** Tells a refusal, and a silence beyond the deadline, as something that the user must act on. Busy is not silent. */
   async #told<T>({ namespaceUid }: VersionPlace, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
-    } catch (error) {
+    } catch (cause) {
+      const error = waitWhileBusy(cause);
       if (error instanceof SourceUnreachableError && !this.#isOverdue(namespaceUid)) throw error;
       this.#silentSince.delete(namespaceUid);
       if (error instanceof SourceRefusedError) throw new Stalled(error.reason, error.message, { cause: error });
@@ -85,29 +146,22 @@ export class Planner {
 
   #isOverdue(namespaceUid: string): boolean {
     const now = this.#now().getTime();
+    const deadlineMs = this.#settings.sourceDeadlineSeconds * 1000;
     const since = this.#silentSince.get(namespaceUid) ?? now;
+    // Of those that went while their host was silent nobody asks again. The first of the map was silent first.
+    for (const [other, otherSince] of this.#silentSince) {
+      if (now - otherSince < deadlineMs + longestGapMs) break;
+      this.#silentSince.delete(other);
+    }
     this.#silentSince.set(namespaceUid, since);
-    return now - since >= this.#settings.sourceDeadlineSeconds * 1000;
+    return now - since >= deadlineMs;
   }
 }
 
-async function readVersion(snapshot: SourceSnapshot, registry: string): Promise<Version> {
-  const rootFiles = snapshot.entries.filter(({ path, type }) => type === 'file' && !path.includes('/'));
-  const found = findServiceFile(rootFiles.map(({ path }) => path));
-  if (found.kind === 'missing' || found.kind === 'misnamed') throw new Stalled('ServiceFileMissing', found.message);
-  const text = await snapshot.readFile(found.name);
-  const { serviceFile, errors, warnings } =
-    found.kind === 'dockerfile' ? serviceFileOfDockerfile(text) : parseServiceFile(text);
-  const inFile = (problem: (typeof errors)[number]) => formatProblem(found.name, problem);
-  if (!serviceFile) throw new Stalled('ServiceFileInvalid', errors.map(inFile).join('\n'));
-  refuseForbiddenImages(serviceFile, registry);
-  return version(snapshot, serviceFile, warnings.map(inFile));
-}
-
-function version(snapshot: SourceSnapshot, serviceFile: ServiceFile, warnings: string[]): Version {
-  const { images, problems } = planImages(serviceFile.services, snapshot.entries);
-  if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
-  return { commit: snapshot.commit, serviceFile, images, warnings };
+function versionInput({ configuration, isTrusted }: PlanRequest, commit: string): VersionInput {
+  const { variables, serviceFile } = configuration;
+  const trusted = isTrusted();
+  return { commit, trusted, serviceFile, variables: trusted ? variables : new Map() };
 }
 
 /**

@@ -2,14 +2,23 @@ import { describe, expect, test } from '@jest/globals';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../crds/environment.ts';
 import { requestAnnotation } from '../../crds/requests.ts';
 import { ApiError } from '../../kubernetes/api-error.ts';
-import type { BuiltImages } from '../build/builder.ts';
-import { Stalled } from '../errors.ts';
-import { SourceUnreachableError } from '../source/errors.ts';
+import type { Repository } from '../../crds/repository.ts';
+import type { BuiltImages } from '../build/image-builds.ts';
+import { Stalled, Waiting } from '../errors.ts';
+import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../source/errors.ts';
+import { Building } from './building.ts';
 import { BuildRun } from './build-run.ts';
+import { noReusing } from '../reusable/testing/no-reusing.ts';
+import { Decisions } from './decisions.ts';
+import { Masking } from './masking.ts';
+import type { PlanRequest } from './planner.ts';
+import { Planning } from './planning.ts';
 import { EnvironmentReconciler, type EnvironmentParts } from './reconciler.ts';
 import type { EnvironmentScope } from './scope.ts';
+import { Services } from './services.ts';
+import { EnvironmentStatuses } from './statuses.ts';
 import type { Version } from './version.ts';
-import type { RolloutProgress } from './workload-set.ts';
+import type { RolloutProgress } from '../workloads/progress.ts';
 
 const now = '2026-01-01T01:00:00.000Z';
 const activation = {
@@ -20,9 +29,16 @@ const activation = {
   buildPending: false,
 } as const;
 const startedAt = '2026-01-01T00:00:10.000Z';
-const good: BuildStatus = { number: 1, result: 'succeeded', commit: 'c1', startedAt, images: [] };
-const running = { number: 2, result: 'running', commit: 'c2', startedAt } as const;
-const contents = { state: 'created', namespaceUID: 'ns', commit: 'c1', activation } as const;
+const good: BuildStatus = {
+  number: 1,
+  result: 'succeeded',
+  commit: 'c1',
+  version: 'version-of-c1',
+  startedAt,
+  images: [],
+};
+const running = { number: 2, result: 'running', commit: 'c2', version: 'version-of-c2', startedAt } as const;
+const contents = { state: 'created', namespaceUID: 'ns', commit: 'c1', version: 'version-of-c1', activation } as const;
 
 function environment(status: EnvironmentStatus, metadata: object = {}): Environment {
   return {
@@ -43,26 +59,49 @@ function environment(status: EnvironmentStatus, metadata: object = {}): Environm
 
 interface World {
   /** What the ref's newest commit says, or why nobody knows. */
-  plan: () => Promise<Version>;
+  plan: (request?: PlanRequest) => Promise<Version>;
   build: () => Promise<BuiltImages | undefined>;
   rollOut: () => Promise<RolloutProgress>;
   /** Whether the namespace is gone as soon as it is deleted. */
   isGone: boolean;
+  /** What the Repository says of forks, and which versions were planned as trusted ones. */
+  trustForks: boolean;
+  trustedVersions: string[];
+  /** What the Git host says of a pull request. */
+  isFork: boolean;
   namespaceUid: string;
+  scheduledRebuild: Repository['spec']['scheduledRebuild'];
+  reusing: Partial<typeof noReusing>;
 }
 
 const version = (commit: string): Version => ({
+  id: `version-of-${commit}`,
   commit,
-  serviceFile: { services: [], publicRoutes: [] },
+  secrets: [],
+  serviceFile: { services: [], publicRoutes: [], volumes: [], bundles: [] },
   images: [],
   warnings: [],
 });
-const up: RolloutProgress = { services: [{ name: 'web', ready: true }], done: true, waitingFor: [] };
-const down: RolloutProgress = { services: [{ name: 'web', ready: false }], done: false, waitingFor: ['web: crash'] };
+const up: RolloutProgress = {
+  services: [{ name: 'web', ready: true }],
+  aliases: {},
+  done: true,
+  waitingFor: [],
+  failures: [],
+};
+const down: RolloutProgress = {
+  services: [{ name: 'web', ready: false }],
+  aliases: {},
+  done: false,
+  waitingFor: ['web: crash'],
+  failures: [],
+};
 
 /** A reconciler in a made-up world; `calls` tells in which order it acted. */
 function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const calls: string[] = [];
+  /** For code that is trusted, and after it was rolled out: what is pulled with hangs on it. */
+  const ensured: [boolean, boolean][] = [];
   const does =
     <T>(name: string, result: T) =>
     () => {
@@ -75,6 +114,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       calls.push('build');
       return world.build ? world.build() : Promise.resolve({ images: [], sizeBytes: 0 });
     },
+    ended: () => undefined,
     cleanUp: does('cleanUp', undefined),
   };
   const session = {
@@ -84,46 +124,99 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       return Promise.resolve();
     },
   };
+  const configuration = {
+    host: {
+      access: { origin: 'http://git/x', credentials: undefined },
+      pullRequest: () => Promise.resolve({ isFork: world.isFork, place: {} }),
+    },
+    variables: new Map(),
+    serviceFile: { mode: 'repo' },
+    trustForks: false,
+    registrySecrets: [],
+  };
+  const configurations = {
+    defaultTtlSeconds: () => 0,
+    registryAccess: () => ({ trustForks: world.trustForks ?? false, registrySecrets: [] }),
+    scheduledRebuild: () => world.scheduledRebuild,
+    read: () => Promise.resolve(configuration),
+  };
+  const planner = {
+    plan: async (request: PlanRequest) => {
+      await request.locate();
+      return plan(request);
+    },
+    newest: async () => {
+      const { id, commit } = await plan();
+      return { version: id, commit };
+    },
+  };
+  const versions = {
+    find: (_place: object, id: string) =>
+      Promise.resolve({
+        ...version(id.replace('version-of-', '')),
+        ...(world.trustedVersions && { trusted: world.trustedVersions.includes(id) }),
+      }),
+    retire: (_place: object, ids: string[]) => {
+      if (ids.length > 0) calls.push(`retire ${ids.join()}`);
+      return Promise.resolve();
+    },
+  };
+  const workloads = {
+    setUp: does('setUp', { services: [], aliases: {} }),
+    rollOut: () => {
+      calls.push('rollOut');
+      return world.rollOut ? world.rollOut() : Promise.resolve(up);
+    },
+    prune: does('prune', undefined),
+  };
+  const writer = {
+    write: (written: Environment, status: EnvironmentStatus) => {
+      calls.push(`status: ${status.state ?? ''}`);
+      written.status = structuredClone(status);
+      object.status = structuredClone(status);
+      return Promise.resolve();
+    },
+  };
+  const planning = new Planning(configurations as never, planner as never, versions as never);
+  const masking = new Masking(planning);
+  const services = new Services(workloads as never, 'registry', masking);
+  const statuses = new EnvironmentStatuses(writer as never);
+  const builds = new BuildRun(builder as never, { open: () => session, close: () => undefined } as never, masking);
+  const environments = { get: () => object, byIndex: () => [object] };
+  const contents = {
+    adopt: () => undefined,
+    record: () => Promise.resolve(),
+    ensure: (scope: EnvironmentScope) => {
+      ensured.push([scope.isTrusted, calls.includes('rollOut')]);
+      return Promise.resolve(scope.entered(world.namespaceUid ?? 'ns'));
+    },
+    remove: does('remove', world.isGone ?? false),
+  };
   const parts = {
     client: { patch: does('finalizer removed', { metadata: {} }) },
-    environments: { get: () => object },
-    repositories: { access: () => Promise.resolve({ origin: 'http://git/x', credentials: undefined }) },
-    contents: {
-      ensure: (scope: EnvironmentScope) => Promise.resolve(scope.entered(world.namespaceUid ?? 'ns')),
-      remove: does('remove', world.isGone ?? false),
-    },
-    planner: { plan, newestCommit: async () => (await plan()).commit },
-    versions: {
-      find: (_place: object, commit: string) => Promise.resolve(version(commit)),
-      removeOthers: () => Promise.resolve(),
-    },
-    workloads: {
-      setUp: does('setUp', undefined),
-      rollOut: () => {
-        calls.push('rollOut');
-        return world.rollOut ? world.rollOut() : Promise.resolve(up);
-      },
-      prune: does('prune', undefined),
-    },
-    builds: new BuildRun(builder as never, { open: () => session, close: () => undefined } as never),
-    removal: { removeObjectIfShared: () => Promise.resolve(false) },
-    statuses: {
-      write: (written: Environment, status: EnvironmentStatus) => {
-        calls.push(`status: ${status.state ?? ''}`);
-        written.status = structuredClone(status);
-        object.status = structuredClone(status);
-        return Promise.resolve();
-      },
-    },
-    settings: {
+    environments,
+    configurations,
+    contents,
+    places: { take: () => undefined, free: () => undefined },
+    planning,
+    services,
+    masking,
+    builds,
+    building: new Building({ planning, builds, services, statuses, rolloutDeadlineSeconds: 45 }),
+    reusing: { ...noReusing, ...world.reusing },
+    decisions: new Decisions({
+      environments,
+      configurations,
+      contents,
+      removal: { removeObjectIfShared: () => Promise.resolve(false) },
+      reusables: { published: () => undefined },
+      statuses,
       environmentsUrl: new URL('http://env.localhost:8080'),
-      ingressClassName: undefined,
-      registry: 'registry',
-      rolloutDeadlineSeconds: 45,
-    },
+    }),
+    statuses,
     now: () => new Date(now),
   };
-  return { reconciler: new EnvironmentReconciler(parts as unknown as EnvironmentParts), calls };
+  return { reconciler: new EnvironmentReconciler(parts as unknown as EnvironmentParts), calls, ensured };
 }
 
 function condition(object: Environment, type: string) {
@@ -149,6 +242,119 @@ test('a second look at what is built changes nothing and asks the Git host nothi
   expect(object.status).toEqual(before);
 });
 
+test('while its volumes are seeded, only the first plan of a new environment is one', async () => {
+  const firsts: unknown[] = [];
+  const plan = (request?: PlanRequest) => {
+    firsts.push(request?.isFirst);
+    return Promise.resolve(version('c2'));
+  };
+  const reusing = { seed: () => Promise.reject(new Waiting('Seeding', 'one of two', 1000)) };
+  const object = environment({});
+  for (const namespaceUid of ['ns', 'ns', 'ns', 'made anew']) {
+    await reconcilerIn(object, { plan, reusing, namespaceUid }).reconciler.reconcile('key');
+  }
+  expect(firsts).toEqual([true, false, false, true]);
+});
+
+describe('a pull request', () => {
+  const ofPullRequest = (status: EnvironmentStatus) => {
+    const object = environment(status);
+    object.spec.gitRef = { name: '7', type: 'pull request' };
+    return object;
+  };
+  const trustedBefore = {
+    type: 'Trusted',
+    status: 'True',
+    reason: 'TrustForks',
+    message: '',
+    lastTransitionTime: startedAt,
+  } as const;
+  const deployed = { ...contents, commit: 'c2', version: 'version-of-c2', build: good, deployed: good } as const;
+
+  test.each<[string, EnvironmentStatus, boolean, string]>([
+    ['of a fork', { fromFork: true }, false, 'False Fork'],
+    ['of nobody knows where', {}, false, 'False Unknown'],
+    ['of a fork that is trusted', { fromFork: true }, true, 'True TrustForks'],
+    ['of the repository itself', { fromFork: false }, false, 'True SameRepository'],
+  ])('%s says whether it is trusted', async (_what, status, trustForks, expected) => {
+    const object = ofPullRequest(status);
+    const world = { trustForks, ...(status.fromFork !== undefined && { isFork: status.fromFork }) };
+    await reconcilerIn(object, world).reconciler.reconcile('key');
+    expect(condition(object, 'Trusted')).toBe(expected);
+  });
+
+  test('whose trust is withdrawn while it is built is built anew without', async () => {
+    const object = ofPullRequest({ ...contents, fromFork: true, build: running });
+    const world = { trustedVersions: ['version-of-c2'], plan: () => Promise.resolve(version('c3')) };
+    const { reconciler, calls } = reconcilerIn(object, world);
+    await reconciler.reconcile('key');
+    expect(calls).toContain('log ends: superseded');
+    expect(object.status).toMatchObject({ build: { number: 3, result: 'succeeded', version: 'version-of-c3' } });
+  });
+
+  test('whose trust is as it was is built on', async () => {
+    const object = ofPullRequest({ ...contents, fromFork: true, build: running });
+    const world = { trustForks: true, trustedVersions: ['version-of-c2'] };
+    await reconcilerIn(object, world).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ build: { number: 2, result: 'succeeded', version: 'version-of-c2' } });
+  });
+
+  test('that runs with variables and is not trusted any more is built anew without, and tried once', async () => {
+    const object = ofPullRequest({ ...deployed, fromFork: true });
+    const world: Partial<World> = {
+      trustedVersions: ['version-of-c1'],
+      plan: () => Promise.resolve(version('c3')),
+      build: () => Promise.reject(new Stalled('BuildFailed', 'exit code 1')),
+    };
+    await reconcilerIn(object, world).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ build: { number: 2, result: 'failed', version: 'version-of-c3' } });
+    const { reconciler, calls } = reconcilerIn(object, world);
+    await reconciler.reconcile('key');
+    expect(calls).not.toContain('build');
+  });
+
+  test('that is not trusted any more is built anew also where a build has failed since', async () => {
+    const failed = { ...running, result: 'failed' } as const;
+    const conditions = [trustedBefore];
+    const object = ofPullRequest({ ...deployed, fromFork: true, build: failed, conditions });
+    const world = { trustedVersions: ['version-of-c1'], plan: () => Promise.resolve(version('c3')) };
+    await reconcilerIn(object, world).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ build: { number: 3, result: 'succeeded', version: 'version-of-c3' } });
+  });
+
+  test('that runs without variables goes on so when forks are trusted, until it is built', async () => {
+    const object = ofPullRequest({ ...deployed, fromFork: true });
+    const { reconciler, calls } = reconcilerIn(object, { trustForks: true, trustedVersions: [] });
+    await reconciler.reconcile('key');
+    expect(calls).not.toContain('build');
+    expect(condition(object, 'Trusted')).toBe('True TrustForks');
+  });
+
+  test.each([
+    [
+      false,
+      [
+        [false, false],
+        [true, false],
+      ],
+    ],
+    [
+      true,
+      [
+        [false, false],
+        [false, false],
+      ],
+    ],
+    [undefined, [[false, false]]],
+  ] as const)('is fenced for what its host says of it, from a fork: %p, before it runs', async (isFork, expected) => {
+    const object = ofPullRequest({});
+    const { reconciler, ensured } = reconcilerIn(object, isFork === undefined ? {} : { isFork });
+    await reconciler.reconcile('key');
+    expect(ensured).toEqual(expected);
+    expect(object.status?.state).toBe('built');
+  });
+});
+
 describe('a build', () => {
   test('that fails leaves what is deployed running, and cleans up only when that is written', async () => {
     const object = environment({ ...contents, build: running, deployed: good });
@@ -158,7 +364,17 @@ describe('a build', () => {
     await reconciler.reconcile('key');
     expect(object.status).toMatchObject({ state: 'built', build: { result: 'failed' }, deployed: { number: 1 } });
     expect(condition(object, 'Stalled')).toBe('True BuildFailed');
-    expect(calls.slice(-3)).toEqual(['prune', 'status: built', 'cleanUp']);
+    expect(calls.slice(-4)).toEqual(['prune', 'status: built', 'cleanUp', 'retire version-of-c2']);
+  });
+
+  test.each([
+    [1, 'the one service runs'],
+    [2, 'all 2 services run'],
+  ])('of %d services that come up says so', async (count, message) => {
+    const object = environment({ ...contents, build: running });
+    const services = Array.from({ length: count }, (_, index) => ({ name: `s${index}`, ready: true }));
+    await reconcilerIn(object, { rollOut: () => Promise.resolve({ ...up, services }) }).reconciler.reconcile('key');
+    expect(object.status?.build).toMatchObject({ result: 'succeeded', message });
   });
 
   test('whose services do not come up in time fails with their trouble', async () => {
@@ -182,6 +398,17 @@ describe('a build', () => {
     );
   });
 
+  test.each([
+    ['is at work still', '2026-01-01T01:20:00Z', { requeueAfterMs: 1_245_000 }],
+    ['has ended a moment ago', '2026-01-01T00:59:50Z', { requeueAfterMs: 35_000 }],
+  ])('whose services wait for a job that %s has its time from the end of that', async (_what, end, expected) => {
+    const rolledOut = { ...running, images: [], rolloutStartedAt: '2026-01-01T00:50:00.000Z' };
+    const object = environment({ ...contents, build: rolledOut });
+    const rollOut = () => Promise.resolve({ ...down, jobsEndAt: new Date(end) });
+    expect(await reconcilerIn(object, { rollOut }).reconciler.reconcile('key')).toEqual(expected);
+    expect(object.status).toMatchObject({ build: { result: 'running' } });
+  });
+
   test('that Kubernetes refuses for good fails instead of trying forever', async () => {
     const object = environment({ ...contents, build: { ...running, images: [] } });
     const refused = new ApiError('PATCH /x', 422, 'Invalid', 'spec.x is not allowed');
@@ -191,7 +418,7 @@ describe('a build', () => {
 
   test.each([
     ['cannot be asked', () => Promise.reject(new SourceUnreachableError('away')), 2],
-    ['has lost the ref', () => Promise.reject(new Stalled('RefNotFound', 'gone')), 2],
+    ['has lost the ref', () => Promise.reject(new SourceRefusedError('RefNotFound', 'gone')), 2],
     ['still has its commit', () => Promise.resolve(version('c2')), 2],
     ['has moved on', () => Promise.resolve(version('c3')), 3],
   ])('asked for while one runs and the Git host %s: build %#', async (_what, plan, number) => {
@@ -201,6 +428,35 @@ describe('a build', () => {
     expect(object.status?.build).toMatchObject({ number, result: 'running' });
     expect(object.status?.activation?.buildPending).toBe(false);
   });
+});
+
+test('a build asked for while one runs and the Git host is busy stays asked for, and the one that runs goes on', async () => {
+  const object = environment({ ...contents, activation: { ...activation, buildPending: true }, build: running });
+  const busy = () => Promise.reject(new HostBusyError('come back later', 900_000));
+  const { reconciler, calls } = reconcilerIn(object, { plan: busy, build: () => Promise.resolve(undefined) });
+  expect(await reconciler.reconcile('key')).toEqual({ requeueAfterMs: 900_000 });
+  expect(calls).toContain('build');
+  expect(object.status).toMatchObject({ build: { number: 2, result: 'running' }, activation: { buildPending: true } });
+});
+
+test('contents end in time though a busy host is waited for', async () => {
+  const ttl = { seconds: 3660, since: '2026-01-01T00:00:00.000Z' };
+  const object = environment({ state: 'created', namespaceUID: 'ns', activation, ttl });
+  const waits = () => Promise.reject(new Waiting('HostBusy', 'come back later', 900_000));
+  const { reconciler } = reconcilerIn(object, { plan: waits });
+  expect(await reconciler.reconcile('key')).toMatchObject({ requeueAfterMs: 60_000, failure: { afterMs: 900_000 } });
+  expect(condition(object, 'Reconciling')).toBe('True HostBusy');
+});
+
+test('what runs of a version that is not known is left as it is, and told', async () => {
+  const unknown = { ...good, version: undefined };
+  const object = environment({ ...contents, version: undefined, state: 'built', build: unknown, deployed: unknown });
+  const { reconciler, calls } = reconcilerIn(object, {
+    plan: () => Promise.reject(new SourceUnreachableError('away')),
+  });
+  await reconciler.reconcile('key').catch(() => undefined);
+  expect(condition(object, 'Stalled')).toBe('True VersionUnknown');
+  for (const call of ['setUp', 'rollOut', 'prune']) expect(calls).not.toContain(call);
 });
 
 describe('contents', () => {
@@ -236,13 +492,29 @@ describe('contents', () => {
     expect(object.status).toMatchObject({ state: 'created', activation: { active: true, reason: 'CreateRequest' } });
   });
 
-  test('that cannot be set up say so, and still expire', async () => {
+  test('that a schedule is set for are looked at when they are due, and rebuilt', async () => {
+    const scheduledRebuild = { mode: 'notclones', hour: '00:20', timeZone: 'UTC' } as const;
+    const object = environment({ ...contents, state: 'built', build: good, deployed: good });
+    const { requeueAfterMs = 0 } = await reconcilerIn(object, { scheduledRebuild }).reconciler.reconcile('key');
+    expect(requeueAfterMs).toBeGreaterThan(0);
+    expect(requeueAfterMs).toBeLessThanOrEqual(24.5 * 3600_000);
+    expect(object.status?.state).toBe('built');
+    if (object.status?.schedule) object.status.schedule.since = '2025-01-01T00:00:00Z';
+    if (object.status?.activation) object.status.activation.since = '2025-01-01T00:00:00Z';
+    await reconcilerIn(object, { scheduledRebuild, isGone: true }).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ state: 'empty', activation: { reason: 'Schedule', rebuild: true } });
+  });
+
+  test('that cannot be set up say so, hold no copies that they were to begin with, and still expire', async () => {
     const object = environment({}, {});
     object.spec = { ...object.spec, buildOnCreate: false, ttlSeconds: 60 };
     const plan = () => Promise.reject(new Stalled('ServiceFileInvalid', 'line 3'));
-    const result = await reconcilerIn(object, { plan }).reconciler.reconcile('key');
+    const brokenOff: string[] = [];
+    const breakOffSeed = ({ key }: EnvironmentScope) => Promise.resolve(void brokenOff.push(key));
+    const result = await reconcilerIn(object, { plan, reusing: { breakOffSeed } }).reconciler.reconcile('key');
+    expect(brokenOff).toHaveLength(1);
     expect(condition(object, 'Stalled')).toBe('True ServiceFileInvalid');
-    expect(result).toEqual({ requeueAfterMs: 60_000 });
+    expect(result).toMatchObject({ requeueAfterMs: 60_000 });
   });
 });
 
@@ -270,9 +542,24 @@ describe('an object that is deleted', () => {
   });
 });
 
+test('what is suspended is left as it is, and deleted all the same', async () => {
+  const annotations = { [requestAnnotation('delete')]: 'now' };
+  const object = environment({ ...contents, build: running }, { annotations });
+  object.spec.suspend = true;
+  const { reconciler, calls } = reconcilerIn(object);
+  await reconciler.reconcile('key');
+  expect(calls).toEqual(['status: building', 'cleanUp']);
+  expect(condition(object, 'Stalled')).toBe('True Suspended');
+  object.metadata.deletionTimestamp = '2026-01-01T00:59:00Z';
+  const last = reconcilerIn(object, { isGone: true });
+  await last.reconciler.reconcile('key');
+  expect(last.calls).toContain('finalizer removed');
+});
+
 test('an object that does not fit its schema is told so', async () => {
   const object = environment({});
   object.spec = { ...object.spec, gitRef: { name: 'a..b', type: 'branch' } };
-  await expect(reconcilerIn(object).reconciler.reconcile('key')).rejects.toThrow(Stalled);
+  const { failure, requeueAfterMs } = await reconcilerIn(object).reconciler.reconcile('key');
+  expect([failure, requeueAfterMs]).toEqual([expect.any(Stalled), undefined]);
   expect(condition(object, 'Stalled')).toBe('True Invalid');
 });

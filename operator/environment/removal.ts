@@ -1,45 +1,48 @@
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
-import { gitRefKey } from '../../crds/git-ref.ts';
-import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
-import { isConflict, isNotFound } from '../../kubernetes/api-error.ts';
-import { KeyedLock } from './keyed-lock.ts';
+import { deleteObject } from '../../kubernetes/delete-object.ts';
+import type { Informer } from '../../kubernetes/informer.ts';
+import { refIndexValue } from '../caches.ts';
+import { KeyedLock } from '../keyed-lock.ts';
+import { isAppliedByOthers, isMadeByCoppice } from '../ownership.ts';
+import { holdsSameRef } from './clones.ts';
 
 /**
  * Decides what the end of an environment's contents takes with it (contract section 3, DELETE): the object too when
- * another one holds the same ref, so that of several one always stays. Decided for one ref at a time, and from the API
- * server rather than a cache, or two deletes at once could each see the other and both go.
+ * another one holds the same ref, so that of several one always stays. Decided for one ref at a time, and the API server
+ * must confirm what the cache says, or two deletes at once could each see the other and both go. One that the cache
+ * lacks only makes the object stay.
  */
 export class Removal {
-  readonly #client: Pick<ClusterClient, 'list' | 'delete'>;
+  readonly #client: Pick<ClusterClient, 'find' | 'delete'>;
+  readonly #environments: Pick<Informer<Environment>, 'byIndex'>;
   readonly #lock = new KeyedLock();
 
-  constructor(client: Pick<ClusterClient, 'list' | 'delete'>) {
+  constructor(client: Pick<ClusterClient, 'find' | 'delete'>, environments: Pick<Informer<Environment>, 'byIndex'>) {
     this.#client = client;
+    this.#environments = environments;
   }
 
   /** Deletes the object when it is one of several on its ref and was made by Coppice; true when it did. */
   async removeObjectIfShared(environment: Environment): Promise<boolean> {
-    const { namespace, name, uid, labels } = environment.metadata;
-    // What somebody applied, a GitOps tool or kubectl, is theirs to delete.
-    if (labels?.[LABELS.managedBy] !== MANAGED_BY) return false;
-    const { repository, gitRef } = environment.spec;
-    return this.#lock.run(`${namespace ?? ''}/${repository}/${gitRefKey(gitRef)}`, async () => {
-      const { items } = await this.#client.list(ENVIRONMENT, { namespace });
-      const others = (items as Environment[]).filter(
-        (other) =>
-          other.metadata.uid !== uid &&
-          other.metadata.deletionTimestamp === undefined &&
-          other.spec.repository === repository &&
-          gitRefKey(other.spec.gitRef) === gitRefKey(gitRef),
-      );
-      if (others.length === 0) return false;
-      try {
-        await this.#client.delete(ENVIRONMENT, { namespace, name }, { uid });
-      } catch (error) {
-        if (!isNotFound(error) && !isConflict(error)) throw error;
-      }
+    const { namespace, name } = environment.metadata;
+    if (!isMadeByCoppice(environment)) return false;
+    return this.#lock.run(refIndexValue(environment), async () => {
+      if (!(await this.#isShared(environment))) return false;
+      const live = await this.#client.find<Environment>(ENVIRONMENT, { namespace, name });
+      if (live && isAppliedByOthers(live)) return false;
+      await deleteObject(this.#client, ENVIRONMENT, environment);
       return true;
     });
+  }
+
+  async #isShared(environment: Environment): Promise<boolean> {
+    for (const held of this.#environments.byIndex('ref', refIndexValue(environment))) {
+      if (!holdsSameRef(environment, held)) continue;
+      const { namespace, name } = held.metadata;
+      const other = await this.#client.find<Environment>(ENVIRONMENT, { namespace, name });
+      if (other && holdsSameRef(environment, other)) return true;
+    }
+    return false;
   }
 }

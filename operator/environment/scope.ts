@@ -1,21 +1,20 @@
-import { findCondition, mergeConditions, type ConditionReport, type ConditionStatus } from '../../crds/conditions.ts';
-import type { Environment, EnvironmentStatus } from '../../crds/environment.ts';
+import type { ConditionReport } from '../../crds/conditions.ts';
+import type { BuildStatus, Environment, EnvironmentStatus } from '../../crds/environment.ts';
 import { groupOfNamespace, type ResourceId } from '../../crds/ids.ts';
-import { environmentHost, environmentNamespace } from '../../crds/names.ts';
-import { pendingRequests } from '../../crds/requests.ts';
+import { environmentNamespace } from '../../crds/names.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
-import type { SourceAccess } from '../source/source.ts';
+import type { RefPlace } from '../source/source.ts';
+import type { RepositoryConfiguration } from '../repository/configuration.ts';
+import { awaitsTurn } from './activation.ts';
+import { ConditionReports, type EnvironmentCondition } from './condition-reports.ts';
 import { ownedLabels } from './owned-labels.ts';
-import type { PlanRequest } from './planner.ts';
-import type { EnvironmentSettings } from './settings.ts';
+import { locateRef } from './ref-place.ts';
+import { ServiceReports } from './service-reports.ts';
+import { isTrusted } from './trust.ts';
+import type { PlannedVersion, PlanRequest } from './planner.ts';
+import { buildOfContents, forgetContents } from './state.ts';
 import type { SummaryInput } from './summary.ts';
-import type { Version } from './version.ts';
-import type { VersionPlace } from './version-store.ts';
-import type { RolloutProgress } from './workload-set.ts';
-import type { WorkloadInput } from './workloads.ts';
-
-/** The conditions of an Environment: what `kubectl describe` and the API tell of it. */
-export type EnvironmentCondition = 'Ready' | 'Reconciling' | 'Stalled' | 'Created' | 'Built' | 'Available';
+import type { Version, VersionPlace } from './version.ts';
 
 /** One Environment during one reconcile: what it is, the names that follow from it, and the status being made. */
 export class EnvironmentScope {
@@ -26,25 +25,28 @@ export class EnvironmentScope {
   readonly repository: ResourceId;
   /** The environment's own namespace, not the one that the object lies in. */
   readonly namespace: string;
-  readonly host: string;
   readonly labels: Record<string, string>;
+  /** As it was found; `environment.status` becomes what is written on the way. */
+  readonly before: EnvironmentStatus;
   readonly status: EnvironmentStatus;
   readonly #clock: () => Date;
   /** Whether the environment's namespace is there. */
   isPresent: boolean;
   /** Set once the namespace is known to be there and fenced. */
   namespaceUid: string | undefined;
-  access: SourceAccess | undefined;
-  /** Until when the services are waited for. */
-  givesUpAt: Date | undefined;
-  /** The commit that was planned during this very reconcile. */
-  commitJustPlanned: string | undefined;
-  #progress: RolloutProgress | undefined;
+  configuration: RepositoryConfiguration | undefined;
+  /** As the Repository has it, the same for the whole reconcile. */
+  trustForks = false;
+  /** The commit that was read, also where it could not be planned. */
+  foundCommit: string | undefined;
+  #located: Promise<RefPlace> | undefined;
+  /** What was planned during this very reconcile. */
+  justPlanned: PlannedVersion | undefined;
   #nextLookMs: number | undefined;
-  readonly #reports = new Map<string, ConditionReport>();
-  readonly #dropped = new Set<string>();
+  readonly conditions = new ConditionReports();
+  readonly services: ServiceReports;
 
-  constructor(environment: Environment, settings: Pick<EnvironmentSettings, 'environmentsUrl'>, clock: () => Date) {
+  constructor(environment: Environment, clock: () => Date) {
     this.environment = environment;
     this.#clock = clock;
     this.key = keyOf(environment);
@@ -53,27 +55,11 @@ export class EnvironmentScope {
     this.id = { group, name: environment.metadata.name };
     this.repository = { group, name: environment.spec.repository };
     this.namespace = environmentNamespace(this.id);
-    this.host = environmentHost(this.id, settings.environmentsUrl.hostname);
     this.labels = ownedLabels({ group, name: environment.metadata.name, uid: this.uid });
-    this.status = structuredClone(environment.status ?? {});
+    this.before = structuredClone(environment.status ?? {});
+    this.status = structuredClone(this.before);
+    this.services = new ServiceReports(this.status, this.conditions);
     this.isPresent = (this.status.state ?? 'empty') !== 'empty';
-  }
-
-  report(type: EnvironmentCondition, status: ConditionStatus, reason: string, message: string): void {
-    this.add({ type, status, reason, message });
-  }
-
-  add(report: ConditionReport): void {
-    this.#dropped.delete(report.type);
-    this.#reports.set(report.type, { ...report, message: report.message.slice(0, 8000) });
-  }
-
-  /** Takes a condition away: it says nothing about what is there now. */
-  drop(...types: EnvironmentCondition[]): void {
-    for (const type of types) {
-      this.#reports.delete(type);
-      this.#dropped.add(type);
-    }
   }
 
   get now(): Date {
@@ -82,6 +68,20 @@ export class EnvironmentScope {
 
   get isActive(): boolean {
     return this.status.activation?.active ?? false;
+  }
+
+  /** The contents go for a rebuild. */
+  get comesAgain(): boolean {
+    return !this.isActive && this.status.activation?.rebuild === true;
+  }
+
+  get runningBuild(): BuildStatus | undefined {
+    return this.status.build?.result === 'running' ? this.status.build : undefined;
+  }
+
+  /** Whether those wrote it who may push to the repository, as far as is known by now. */
+  get isTrusted(): boolean {
+    return isTrusted(this.environment.spec.gitRef, this, this.status);
   }
 
   get isBuildPending(): boolean {
@@ -95,6 +95,24 @@ export class EnvironmentScope {
     this.status.namespaceUID = namespaceUid;
     this.namespaceUid = namespaceUid;
     this.isPresent = true;
+  }
+
+  /** Where the ref's commits are; asked of the Git host once, and only for a pull request. */
+  locate(): Promise<RefPlace> {
+    this.#located ??= this.#locate();
+    return this.#located;
+  }
+
+  async #locate(): Promise<RefPlace> {
+    const { gitRef } = this.environment.spec;
+    const { place, isFork } = await locateRef(this.#lookedUp, gitRef);
+    if (gitRef.type === 'pull request') this.status.fromFork = isFork;
+    return place;
+  }
+
+  get #lookedUp(): RepositoryConfiguration {
+    if (!this.configuration) throw new Error('the repository has not been looked up');
+    return this.configuration;
   }
 
   /** Takes these fields into the status; true when that changes it. */
@@ -116,90 +134,75 @@ export class EnvironmentScope {
   }
 
   planRequest(): PlanRequest {
-    if (!this.access) throw new Error('the repository has not been looked up');
-    return { access: this.access, ref: this.environment.spec.gitRef, place: this.place() };
+    return {
+      group: this.id.group,
+      configuration: this.#lookedUp,
+      locate: () => this.locate(),
+      isTrusted: () => this.isTrusted,
+      onCommit: (commit) => (this.foundCommit = commit),
+      ref: this.environment.spec.gitRef,
+      place: this.place(),
+      isFirst: this.#isNew && this.status.version === undefined && !this.status.deployed,
+    };
+  }
+
+  /** No reconcile before this one has told that it was in this namespace: one that was killed may have planned there. */
+  get #isNew(): boolean {
+    return this.before.namespaceUID !== this.namespaceUid;
   }
 
   /** A refusal told by an earlier reconcile, which stands until somebody asks again. */
   earlierRefusal(type: EnvironmentCondition): ConditionReport | undefined {
-    const condition = findCondition(this.environment.status?.conditions, type);
-    return condition?.status === 'False' && !this.#dropped.has(type) ? condition : undefined;
+    return this.conditions.earlierRefusal(this.environment.status?.conditions, type);
   }
 
-  planned({ commit, warnings }: Version): void {
+  planned({ id, commit, warnings }: Version): void {
     this.status.commit = commit;
-    this.commitJustPlanned = commit;
+    this.status.version = id;
+    this.justPlanned = { version: id, commit };
     const message = ['the services are set up', ...warnings].join('; ');
-    this.report('Created', 'True', warnings.length > 0 ? 'SetUpWithWarnings' : 'SetUp', message);
-  }
-
-  rolledOut(progress: RolloutProgress): void {
-    this.#progress = progress;
-    this.status.services = progress.services;
-    if (progress.done) this.report('Available', 'True', 'Running', 'every service runs');
-    else this.report('Available', 'False', 'Waiting', `waiting for ${progress.waitingFor.join('; ')}`);
-  }
-
-  /** The services are set up and none of them runs. */
-  notRunning({ serviceFile, images }: WorkloadInput): void {
-    this.status.services = serviceFile.services.map(({ name, image }) => ({
-      name,
-      image: images.get(name) ?? image,
-      ready: false,
-    }));
-    this.drop('Available');
+    this.conditions.report('Created', 'True', warnings.length > 0 ? 'SetUpWithWarnings' : 'SetUp', message);
   }
 
   /** Nothing of what was there is there any more; the record of the last build stays. */
   forgetContents(): void {
-    delete this.status.commit;
-    delete this.status.deployed;
-    delete this.status.services;
-    delete this.status.namespaceUID;
-    this.drop('Created', 'Built', 'Available');
+    forgetContents(this.status);
+    this.conditions.drop('Created', 'Built', 'Available', 'Seeded', 'Published');
   }
 
-  /** Requests that waited for a turn to be taken, or for former contents to go, are decided next. */
-  lookAgainForRequests(): void {
-    const { annotations } = this.environment.metadata;
-    if (pendingRequests(annotations, this.status.handledRequests).length > 0) this.lookAgainIn(1);
+  /** What waited for a turn to be taken, or for former contents to go, is decided next. */
+  lookAgainForWaiting(): void {
+    const { metadata, spec } = this.environment;
+    if (awaitsTurn({ spec, annotations: metadata.annotations, status: this.status })) this.lookAgainIn(1);
   }
 
   lookAgainIn(ms: number): void {
     this.#nextLookMs = Math.min(ms, this.#nextLookMs ?? ms);
   }
 
-  /** When to look again though nothing changes: at the expiry, or sooner where a step asked for it. */
+  /** When to look again though nothing changes. */
   nextLookMs(longestMs: number): number | undefined {
-    const { expiresAt } = this.status;
-    if (expiresAt !== undefined) this.lookAgainIn(Math.max(1, Date.parse(expiresAt) - this.now.getTime()));
     return this.#nextLookMs === undefined ? undefined : Math.min(this.#nextLookMs, longestMs);
   }
 
   summaryInput(error: unknown): SummaryInput {
+    const { progress, givesUpAt } = this.services;
     return {
       state: this.status.state,
       wanted: this.isActive,
       buildPending: this.isBuildPending,
-      build: this.#buildOfTheseContents(),
-      available: this.#progress?.done,
-      waitingFor: this.#progress?.waitingFor ?? [],
-      givesUpAt: this.givesUpAt,
+      build: buildOfContents(this.status),
+      available: progress?.done,
+      waitingFor: progress?.waitingFor ?? [],
+      givesUpAt,
       error,
     };
-  }
-
-  /** A build of former contents says nothing of what is there now. */
-  #buildOfTheseContents(): EnvironmentStatus['build'] {
-    const { build, activation } = this.status;
-    return build && Date.parse(build.startedAt) >= Date.parse(activation?.since ?? '') ? build : undefined;
   }
 
   /** The status as it is to be written. */
   finalStatus(): EnvironmentStatus {
     const generation = this.environment.metadata.generation ?? 0;
-    const kept = (this.environment.status?.conditions ?? []).filter(({ type }) => !this.#dropped.has(type));
-    const conditions = mergeConditions(kept, [...this.#reports.values()], generation, this.now);
+    const conditions = this.conditions.merge(this.environment.status?.conditions, generation, this.now);
     return { ...this.status, observedGeneration: generation, conditions };
   }
 }

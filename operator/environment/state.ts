@@ -1,4 +1,4 @@
-import type { EnvironmentState } from '../../crds/environment.ts';
+import type { EnvironmentState, EnvironmentStatus } from '../../crds/environment.ts';
 
 export interface ObservedContents {
   /** The namespace is there and fenced. */
@@ -13,4 +13,21 @@ export function deriveState({ present, building, deployed }: ObservedContents): 
   if (!present) return 'empty';
   if (building) return 'building';
   return deployed ? 'built' : 'created';
+}
+
+/** Nothing of what was there is there any more; the record of the last build stays. */
+export function forgetContents(status: EnvironmentStatus): void {
+  delete status.commit;
+  delete status.version;
+  delete status.deployed;
+  delete status.services;
+  delete status.aliases;
+  delete status.namespaceUID;
+  delete status.seed;
+  if (status.publication?.result === 'running') status.publication.result = 'failed';
+}
+
+/** The last build, when it is of what is there now: one of former contents says nothing of that. */
+export function buildOfContents({ build, activation }: EnvironmentStatus): EnvironmentStatus['build'] {
+  return build && Date.parse(build.startedAt) >= Date.parse(activation?.since ?? '') ? build : undefined;
 }

@@ -3,8 +3,14 @@ import { groupNamespace } from '../../crds/ids.ts';
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { Namespace, RoleBinding } from '../../kubernetes/resource-type.ts';
 
-function labels(group: Group): Record<string, string> {
-  return { [LABELS.managedBy]: MANAGED_BY, [LABELS.group]: group.metadata.name };
+/** On what belongs to a group as a whole. */
+export function groupLabels(group: string): Record<string, string> {
+  return { [LABELS.managedBy]: MANAGED_BY, [LABELS.group]: group };
+}
+
+/** Whether it was made for this very group, and not for another one of its name. */
+export function isNamespaceOf({ metadata }: Group, namespace: Namespace): boolean {
+  return namespace.metadata.annotations?.[ANNOTATIONS.ownerUid] === metadata.uid;
 }
 
 /** The namespace that Coppice makes for a group; nothing is ever meant to run in it. */
@@ -14,25 +20,48 @@ export function groupNamespaceObject(group: Group): Namespace {
     kind: 'Namespace',
     metadata: {
       name: groupNamespace(group.metadata.name),
-      labels: { ...labels(group), 'pod-security.kubernetes.io/enforce': 'restricted' },
+      labels: { ...groupLabels(group.metadata.name), 'pod-security.kubernetes.io/enforce': 'restricted' },
       annotations: { [ANNOTATIONS.ownerUid]: group.metadata.uid ?? '' },
     },
   };
 }
 
-export const MEMBERS_BINDING = 'members';
+/** The ClusterRoles that are bound in each group's namespace, and whom the second one is bound to. */
+export interface GroupRoles {
+  member: string;
+  api: string;
+  apiServiceAccount: { namespace: string; name: string };
+}
 
-/** Lets the members, whom the cluster knows by their e-mail addresses, look at what is theirs. */
-export function memberBinding(group: Group, memberRole: string): RoleBinding {
+/** The role that each RoleBinding of a group binds, by the RoleBinding's name. */
+export const boundRoles = ({ member, api }: GroupRoles) => ({ members: member, api });
+
+/** Whether a RoleBinding of such a name is Coppice's: by its role, which nobody can change, and not by labels, which one can. */
+export function bindsRole({ roleRef }: RoleBinding, role: string): boolean {
+  return roleRef.kind === 'ClusterRole' && roleRef.name === role;
+}
+
+/**
+ * Let the members, whom the cluster knows by their e-mail addresses, look at what is theirs; and the API, which has no
+ * such right elsewhere, keep credentials and the values of variables there.
+ */
+export function roleBindings(group: Group, roles: GroupRoles): RoleBinding[] {
+  const { members, api } = boundRoles(roles);
+  const users = group.spec.members.map((email) => ({ apiGroup: rbac, kind: 'User', name: email }));
+  return [
+    roleBinding(group, 'members', members, users),
+    roleBinding(group, 'api', api, [{ kind: 'ServiceAccount', ...roles.apiServiceAccount }]),
+  ];
+}
+
+const rbac = 'rbac.authorization.k8s.io';
+
+function roleBinding(group: Group, name: string, role: string, subjects: RoleBinding['subjects']): RoleBinding {
   return {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
+    apiVersion: `${rbac}/v1`,
     kind: 'RoleBinding',
-    metadata: { name: MEMBERS_BINDING, namespace: groupNamespace(group.metadata.name), labels: labels(group) },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: memberRole },
-    subjects: group.spec.members.map((email) => ({
-      apiGroup: 'rbac.authorization.k8s.io',
-      kind: 'User',
-      name: email,
-    })),
+    metadata: { name, namespace: groupNamespace(group.metadata.name), labels: groupLabels(group.metadata.name) },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+    subjects,
   };
 }

@@ -4,35 +4,46 @@ import { GROUP, groupSchema, type Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
 import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
 import { REPOSITORY } from '../../crds/repository.ts';
-import { isAlreadyExists } from '../../kubernetes/api-error.ts';
+import { REUSABLE_ENVIRONMENT, storeNamespace } from '../../crds/reusable-environment.ts';
 import type { Applier } from '../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
-import { deleteIfThere } from '../../kubernetes/delete-if-there.ts';
+import { deleteObject } from '../../kubernetes/delete-object.ts';
 import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
-import { Namespace, RoleBinding } from '../../kubernetes/resource-type.ts';
+import { Namespace, RoleBinding, type ObjectName } from '../../kubernetes/resource-type.ts';
+import type { BuilderPool } from '../builders/pool.ts';
 import { afterError, ready } from '../conditions.ts';
+import { createOrGet } from '../create-or-get.ts';
 import { Waiting } from '../errors.ts';
 import { addFinalizer, removeFinalizer } from '../finalizer.ts';
+import { parseObject } from '../parse-object.ts';
 import type { StatusWriter } from '../status-writer.ts';
-import { groupNamespaceObject, memberBinding, MEMBERS_BINDING } from './objects.ts';
+import {
+  bindsRole,
+  boundRoles,
+  groupNamespaceObject,
+  isNamespaceOf,
+  roleBindings,
+  type GroupRoles,
+} from './objects.ts';
 
 export interface GroupParts {
   client: ClusterClient;
   applier: Applier;
   groups: Informer<Group>;
   namespaces: Informer<Namespace>;
+  builders: Pick<BuilderPool, 'remove'>;
   statuses: StatusWriter<Group>;
-  /** The ClusterRole that lets members look at their group's namespace. */
-  memberRole: string;
+  roles: GroupRoles;
   now: () => Date;
 }
 
 const recheckMs = 10_000;
+const builderRecheckMs = 1000;
 /** Namespaces of others are not watched. */
 const takenRecheckMs = 30_000;
 
-/** Keeps a Group's namespace, which holds its Repositories and Environments, and lets its members look into it. */
+/** Keeps a Group's namespace, which holds its Repositories and Environments, and lets members and API into it. */
 export class GroupReconciler {
   readonly #parts: GroupParts;
 
@@ -43,12 +54,13 @@ export class GroupReconciler {
   async reconcile(key: string): Promise<ReconcileResult> {
     const found = this.#parts.groups.get(key);
     if (!found) return {};
-    const group: Group = { ...groupSchema.parse(found), apiVersion: found.apiVersion, kind: found.kind };
-    if (found.metadata.deletionTimestamp) return this.#finalize(group);
+    const { object: group, problem } = parseObject(groupSchema, found);
     try {
+      if (found.metadata.deletionTimestamp) return await this.#finalize(group);
+      if (problem) throw problem;
       await addFinalizer(this.#parts.client, GROUP, group);
       await this.#ensureNamespace(group);
-      await this.#ensureBinding(group);
+      await eachOrFirstError(roleBindings(group, this.#parts.roles), (one) => this.#ensureBinding(one));
     } catch (error) {
       await this.#report(group, afterError(error));
       throw error;
@@ -59,12 +71,14 @@ export class GroupReconciler {
 
   /** Makes the namespace, or takes one that an administrator made and labelled for this group. */
   async #ensureNamespace(group: Group): Promise<void> {
+    const { client, namespaces } = this.#parts;
     const name = groupNamespace(group.metadata.name);
-    const namespace = this.#parts.namespaces.get(name) ?? (await this.#createNamespace(group));
+    const namespace =
+      namespaces.get(name) ?? (await createOrGet(client, namespaces, Namespace, groupNamespaceObject(group)));
     if (namespace.metadata.deletionTimestamp) {
       throw new Waiting('NamespaceTerminating', `the namespace ${name} is still being removed`, recheckMs);
     }
-    if (isOwn(namespace, group) || isOffered(namespace, group)) return;
+    if (isNamespaceOf(group, namespace) || isOffered(namespace, group)) return;
     throw new Waiting(
       'NamespaceTaken',
       `the namespace ${name} exists and is not this group's: label it ${LABELS.group}=${group.metadata.name} to let the group have it`,
@@ -72,24 +86,23 @@ export class GroupReconciler {
     );
   }
 
-  async #createNamespace(group: Group): Promise<Namespace> {
-    const { client, namespaces } = this.#parts;
-    const made = groupNamespaceObject(group);
-    try {
-      const namespace = await client.create(Namespace, made);
-      namespaces.observe(namespace);
-      return namespace;
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-      return client.get(Namespace, { name: made.metadata.name });
+  async #ensureBinding(binding: RoleBinding): Promise<void> {
+    const { client, applier } = this.#parts;
+    const { namespace = '', name } = binding.metadata;
+    const live = await client.find(RoleBinding, { namespace, name });
+    if (live && !bindsRole(live, binding.roleRef.name)) {
+      throw new Waiting(
+        'RoleBindingTaken',
+        `the RoleBinding ${name} in the namespace ${namespace} binds ${live.roleRef.name}, and is not Coppice's: give it another name`,
+        takenRecheckMs,
+      );
     }
+    await applier.apply(RoleBinding, binding, live);
   }
 
-  async #ensureBinding(group: Group): Promise<void> {
-    const { client, applier, memberRole } = this.#parts;
-    const binding = memberBinding(group, memberRole);
-    const { namespace, name } = binding.metadata;
-    await applier.apply(RoleBinding, binding, await client.find(RoleBinding, { namespace, name }));
+  async #removeBinding(at: ObjectName, role: string): Promise<void> {
+    const live = await this.#parts.client.find(RoleBinding, at);
+    if (live && bindsRole(live, role)) await deleteObject(this.#parts.client, RoleBinding, live);
   }
 
   async #report(group: Group, reports: ConditionReport[]): Promise<void> {
@@ -101,29 +114,45 @@ export class GroupReconciler {
 
   /** What the group has goes first; then its namespace, if Coppice made it. */
   async #finalize(group: Group): Promise<ReconcileResult> {
-    const { client } = this.#parts;
+    const { client, builders, roles } = this.#parts;
     const namespace = groupNamespace(group.metadata.name);
-    for (const type of [REPOSITORY, ENVIRONMENT]) {
+    for (const type of [REPOSITORY, ENVIRONMENT, REUSABLE_ENVIRONMENT]) {
       const { items } = await client.list(type, { namespace });
-      for (const { metadata } of items) {
-        if (metadata.deletionTimestamp) continue;
-        await deleteIfThere(client, type, { namespace, name: metadata.name }, { uid: metadata.uid });
-      }
+      for (const object of items) await deleteObject(client, type, object);
       if (items.length > 0) return { requeueAfterMs: recheckMs };
     }
+    if (!(await this.#removeStore(group))) return { requeueAfterMs: recheckMs };
+    const isBuilderGone = await builders.remove(group.metadata.name);
     const found = await client.find(Namespace, { name: namespace });
-    if (found && isOwn(found, group)) {
-      await deleteIfThere(client, Namespace, { name: namespace }, { uid: found.metadata.uid });
+    if (found && isNamespaceOf(group, found)) {
+      await deleteObject(client, Namespace, found);
       return { requeueAfterMs: recheckMs };
     }
-    if (found) await deleteIfThere(client, RoleBinding, { namespace, name: MEMBERS_BINDING });
+    if (found) {
+      const bound = Object.entries(boundRoles(roles));
+      await eachOrFirstError(bound, ([name, role]) => this.#removeBinding({ namespace, name }, role));
+    }
+    // Its cache must not be there for another group of this name.
+    if (!isBuilderGone) return { requeueAfterMs: builderRecheckMs };
     await removeFinalizer(client, GROUP, group);
     return {};
   }
+
+  /** The namespace of its reusable environments' volumes. True when there is none. */
+  async #removeStore(group: Group): Promise<boolean> {
+    const { client, namespaces } = this.#parts;
+    const store = namespaces.get(storeNamespace(group.metadata.name));
+    if (!store || !isNamespaceOf(group, store)) return true;
+    await deleteObject(client, Namespace, store);
+    return false;
+  }
 }
 
-function isOwn(namespace: Namespace, group: Group): boolean {
-  return namespace.metadata.annotations?.[ANNOTATIONS.ownerUid] === group.metadata.uid;
+/** Does all that can be done; the error is the first one's in their order. */
+async function eachOrFirstError<T>(items: T[], act: (item: T) => Promise<void>): Promise<void> {
+  const acts = items.map(act);
+  await Promise.allSettled(acts);
+  await Promise.all(acts);
 }
 
 function isOffered(namespace: Namespace, group: Group): boolean {

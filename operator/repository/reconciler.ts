@@ -1,32 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
 import { findCondition, mergeConditions, type ConditionReport } from '../../crds/conditions.ts';
-import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import type { Environment } from '../../crds/environment.ts';
 import { REPOSITORY, repositorySchema, type Repository } from '../../crds/repository.ts';
+import { ApiError, isConflict, isUnavailable } from '../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
-import { deleteIfThere } from '../../kubernetes/delete-if-there.ts';
 import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
+import { keyOf } from '../../kubernetes/resource-type.ts';
 import { afterError, ready } from '../conditions.ts';
-import { Stalled } from '../errors.ts';
+import { userMustAct } from '../environment/user-must-act.ts';
+import { Stalled, Waiting } from '../errors.ts';
 import { addFinalizer, removeFinalizer } from '../finalizer.ts';
-import { SourceRefusedError } from '../source/errors.ts';
-import type { Source } from '../source/source.ts';
+import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../source/errors.ts';
+import { parseObject } from '../parse-object.ts';
 import type { StatusWriter } from '../status-writer.ts';
-import type { RepositoryAccess } from './access.ts';
+import type { GitHosts } from '../hosts/git-hosts.ts';
+import type { WebhookSetup } from '../webhooks/webhook-setup.ts';
+import { readableMessage } from './capabilities.ts';
+import { sameHostRepository } from './host-repository.ts';
+import type { RepositorySync, SyncOutcome } from './repository-sync.ts';
+import { suspendedReport, syncedReport, unsyncedReport } from './sync-report.ts';
+
+type RepositoryStatus = NonNullable<Repository['status']>;
+
+/** What is to be told of a Repository. */
+interface Told {
+  reports: ConditionReport[];
+  fields: Partial<RepositoryStatus>;
+}
 
 export interface RepositoryParts {
-  client: ClusterClient;
-  repositories: Informer<Repository>;
-  environments: Informer<Environment>;
-  access: RepositoryAccess;
-  source: Source;
+  client: Pick<ClusterClient, 'patch'>;
+  repositories: Pick<Informer<Repository>, 'get'>;
+  environments: Pick<Informer<Environment>, 'byIndex'>;
+  hosts: Pick<GitHosts, 'of' | 'sshPublicKey'>;
+  sync: RepositorySync;
+  webhooks: Pick<WebhookSetup, 'isDue' | 'ensure' | 'remove'>;
   statuses: StatusWriter<Repository>;
   now: () => Date;
 }
 
 const removalRecheckMs = 10_000;
 const refusalRecheckMs = 5 * 60_000;
+/** Of what could be read until now: a host that is being mended may answer what no Git host says. */
+const newRefusalRecheckMs = 30_000;
 
-/** Finds out whether a Repository can be read, and takes its Environments with it when it goes. */
+/** Finds out whether a Repository can be read, keeps its Environments in step with its refs, and takes them with it. */
 export class RepositoryReconciler {
   readonly #parts: RepositoryParts;
 
@@ -34,55 +53,127 @@ export class RepositoryReconciler {
     this.#parts = parts;
   }
 
-  async reconcile(key: string): Promise<ReconcileResult> {
-    const found = this.#parts.repositories.get(key);
-    if (!found) return {};
-    const repository: Repository = { ...repositorySchema.parse(found), apiVersion: found.apiVersion, kind: found.kind };
-    if (found.metadata.deletionTimestamp) return this.#finalize(repository);
+  async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
+    const held = this.#parts.repositories.get(key);
+    if (!held) return {};
+    const { object: repository, problem } = parseObject(repositorySchema, held);
+    if (held.metadata.deletionTimestamp) return this.#finalize(repository, signal);
     await addFinalizer(this.#parts.client, REPOSITORY, repository);
-    if (isKnownReadable(repository)) return {};
+    const found: Partial<RepositoryStatus> = {};
+    const wasReadable = isKnownReadable(repository);
     try {
-      await this.#check(repository);
-    } catch (error) {
-      await this.#report(repository, afterError(error));
+      if (problem) throw problem;
+      const reports = wasReadable ? [] : await this.#check(repository, found);
+      return await this.#sync(repository, { reports, fields: found }, signal);
+    } catch (cause) {
+      const error = toldError(cause);
+      // The cluster's own trouble says nothing of the repository.
+      if (isUnavailable(error) || isConflict(error)) throw error;
+      await this.#report(repository, afterError(error), found);
       // Credentials, the host or the administrator's settings may be mended without a change of the Repository.
-      if (error instanceof Stalled) return { requeueAfterMs: refusalRecheckMs };
+      if (error instanceof Stalled) return { requeueAfterMs: wasReadable ? newRefusalRecheckMs : refusalRecheckMs };
       throw error;
     }
-    await this.#report(repository, ready('Readable', 'the Git repository answers and can be read'));
-    return {};
   }
 
-  async #check(repository: Repository): Promise<void> {
+  /** Throws where the repository cannot be read; `found` is what may be told in any case. */
+  async #check(repository: Repository, found: Partial<RepositoryStatus>): Promise<ConditionReport[]> {
+    const { hosts, sync } = this.#parts;
+    found.sshPublicKey = await hosts.sshPublicKey(repository);
+    const host = await hosts.of(repository);
+    found.url = host.webUrl;
+    const capabilities = await sync.check(repository, host);
+    found.hostRepository = await sameHostRepository(repository.status, host);
+    return ready('Readable', readableMessage(capabilities));
+  }
+
+  /** `checked`: what a check found, which is not told before the refs were listed too where that is due at once. */
+  async #sync(repository: Repository, checked: Told, signal: AbortSignal): Promise<ReconcileResult> {
+    const { sync, webhooks } = this.#parts;
+    if (repository.spec.suspend === true) {
+      await this.#report(repository, [...checked.reports, suspendedReport()], checked.fields);
+      sync.dueNext(repository);
+      return {};
+    }
+    const waitMs = sync.waitMs(repository);
+    if (waitMs > 0 && checked.reports.length > 0) await this.#report(repository, checked.reports, checked.fields);
+    const isWebhookDue = waitMs === 0 || webhooks.isDue(repository);
+    const recheckAfterMs = isWebhookDue ? await this.#ensureWebhook(repository) : Infinity;
+    if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, recheckAfterMs) };
+    const { reports, fields } = await this.#synchronise(repository, signal);
+    await this.#report(repository, [...checked.reports, ...reports], { ...checked.fields, ...fields });
+    return { requeueAfterMs: Math.max(1, Math.min(sync.waitMs(repository), recheckAfterMs)) };
+  }
+
+  /** Throws what makes the Repository not ready: the host's refusal. */
+  async #synchronise(repository: Repository, signal: AbortSignal): Promise<Told> {
+    const host = await this.#parts.hosts.of(repository);
     try {
-      await this.#parts.source.check(await this.#parts.access.of(repository));
+      const outcome = await this.#parts.sync.run(repository, host, signal);
+      if (!outcome) return { reports: [], fields: {} };
+      return { reports: [syncedReport(outcome.plan)], fields: this.#synced(repository, outcome) };
     } catch (error) {
-      if (error instanceof SourceRefusedError) throw new Stalled(error.reason, error.message, { cause: error });
-      throw error;
+      if (!(error instanceof SourceUnreachableError) && !isRefusedByCluster(error)) throw error;
+      return { reports: [unsyncedReport(error)], fields: {} };
     }
   }
 
-  async #report(repository: Repository, reports: ConditionReport[]): Promise<void> {
-    const generation = repository.metadata.generation ?? 0;
-    const conditions = mergeConditions(repository.status?.conditions, reports, generation, this.#parts.now());
-    await this.#parts.statuses.write(repository, { observedGeneration: generation, conditions });
+  /** Gives how long until the webhook is to be looked at again, when not at the next sync. */
+  async #ensureWebhook(repository: Repository): Promise<number> {
+    const told = await this.#parts.webhooks.ensure(repository);
+    if (told) await this.#report(repository, [told.report], { webhook: told.webhook });
+    return told?.recheckAfterMs ?? Infinity;
   }
 
-  async #finalize(repository: Repository): Promise<ReconcileResult> {
-    const { client, environments } = this.#parts;
-    const { namespace = '', name } = repository.metadata;
-    const mine = environments.byIndex('namespace', namespace).filter((one) => one.spec.repository === name);
-    for (const { metadata } of mine) {
-      if (metadata.deletionTimestamp) continue;
-      await deleteIfThere(client, ENVIRONMENT, { namespace, name: metadata.name }, { uid: metadata.uid });
+  /** What was found, and when anything was found to have changed. */
+  #synced({ status }: Repository, { plan, request, changed }: SyncOutcome): Partial<RepositoryStatus> {
+    const { at, ...before } = status?.sync ?? {};
+    const isNews = changed || request !== undefined || !isDeepStrictEqual(before, plan.counts);
+    return {
+      sync: { ...plan.counts, at: isNews || at === undefined ? this.#parts.now().toISOString() : at },
+      ...(request !== undefined && { handledRequests: { sync: request } }),
+    };
+  }
+
+  async #report(
+    repository: Repository,
+    reports: ConditionReport[],
+    fields: Partial<RepositoryStatus> = {},
+  ): Promise<void> {
+    const observedGeneration = repository.metadata.generation ?? 0;
+    const { status } = repository;
+    const conditions = mergeConditions(status?.conditions, reports, observedGeneration, this.#parts.now());
+    await this.#parts.statuses.write(repository, { ...status, ...fields, observedGeneration, conditions });
+  }
+
+  async #finalize(repository: Repository, signal: AbortSignal): Promise<ReconcileResult> {
+    const { client, environments, sync, webhooks } = this.#parts;
+    const mine = environments.byIndex('repository', keyOf(repository));
+    if (mine.length > 0) {
+      const left = await sync.removeAll(repository, mine, signal);
+      return { requeueAfterMs: left > 0 ? 1 : removalRecheckMs };
     }
-    if (mine.length > 0) return { requeueAfterMs: removalRecheckMs };
+    sync.forget(repository);
+    await webhooks.remove(repository);
     await removeFinalizer(client, REPOSITORY, repository);
     return {};
   }
 }
 
-function isKnownReadable({ metadata, status }: Repository): boolean {
+function toldError(error: unknown): unknown {
+  if (error instanceof HostBusyError)
+    return new Waiting('HostBusy', error.message, error.retryAfterMs, { cause: error });
+  if (error instanceof SourceRefusedError) return new Stalled(error.reason, error.message, { cause: error });
+  return userMustAct(error);
+}
+
+/** An Environment was not taken: by a quota, an admission webhook, for want of rights. */
+function isRefusedByCluster(error: unknown): boolean {
+  return error instanceof ApiError && !isUnavailable(error) && !isConflict(error);
+}
+
+function isKnownReadable({ metadata, spec, status }: Repository): boolean {
   const condition = findCondition(status?.conditions, 'Ready');
-  return condition?.status === 'True' && condition.observedGeneration === metadata.generation;
+  const isCurrent = condition?.status === 'True' && condition.observedGeneration === metadata.generation;
+  return isCurrent && status?.url !== undefined && (spec.generic !== undefined || status.hostRepository !== undefined);
 }

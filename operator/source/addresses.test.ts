@@ -20,19 +20,32 @@ describe('addressGuard', () => {
     ['100.64.0.1', false],
     ['0.0.0.0', false],
     ['::', false],
+    ['::10.96.0.1', false],
+    ['::a60:1', false],
+    ['::ffff:0:a60:1', false],
     ['fe80::1', false],
+    ['fec0::1', false],
     ['fd00::1', false],
     ['64:ff9b::a00:1', false],
     ['64:ff9b:1::1', false],
     ['2002:7f00:1::', false],
     ['2001::1', false],
+    ['168.63.129.16', false],
+    ['168.63.129.17', true],
+    ['192.88.99.1', false],
+    ['192.0.2.1', false],
+    ['198.51.100.1', false],
+    ['203.0.113.1', false],
+    ['100::1', false],
+    ['5f00::1', false],
+    ['2001:db8::1', false],
   ])('%s is allowed: %s', (address, expected) => {
     expect(isAllowed(address)).toBe(expected);
   });
 });
 
 describe('pinOrigin', () => {
-  const rules = { isAddressAllowed: addressGuard([]), ports: [80, 443] };
+  const rules = { isAddressAllowed: addressGuard([]), ports: [80, 443], sshPorts: [22] };
   const answering =
     (...addresses: string[]) =>
     () =>
@@ -55,16 +68,38 @@ describe('pinOrigin', () => {
     'http://2130706433/',
     'http://0x7f.1/',
     'http://[::ffff:10.0.0.1]/',
+    'http://[::10.96.0.1]/',
+    'http://[::ffff:0:a60:1]/',
+    'http://[fec0::1]/',
+    'ssh://git@127.0.0.1/x',
+    'ssh://git@[::1]/x',
+    'ssh://git@[::ffff:10.0.0.1]/x',
+    'git@169.254.169.254:x',
   ])('refuses the address in %s without asking anybody', async (origin) => {
     await expect(pinOrigin(origin, rules, () => Promise.reject(new Error('asked')))).rejects.toThrow(
       SourceRefusedError,
     );
   });
 
-  test.each(['http://example.com:6379/x', 'https://example.com:80443/x', 'http://[bad/x'])(
-    'refuses %s',
-    async (origin) => {
-      await expect(pinOrigin(origin, rules, answering('93.184.215.14'))).rejects.toThrow(SourceRefusedError);
+  test.each([
+    'http://example.com:6379/x',
+    'https://example.com:80443/x',
+    'http://[bad/x',
+    'ssh://git@example.com:443/x',
+  ])('refuses %s', async (origin) => {
+    await expect(pinOrigin(origin, rules, answering('93.184.215.14'))).rejects.toThrow(SourceRefusedError);
+  });
+
+  const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
+
+  test.each(['web.env-a.svc.cluster.local', 'web.env-a.svc.k8s.example.com', 'web.env-a.svc', 'redis', 'redis.'])(
+    'whether %s is there is not told',
+    async (host) => {
+      const there = await pinOrigin(`http://${host}/`, rules, answering('10.43.1.2')).catch(String);
+      const missing = await pinOrigin(`http://${host}/`, rules, failing('ENOTFOUND')).catch(String);
+      expect(there).toMatch(/SourceRefusedError.* private or reserved/);
+      expect(missing).toBe(there);
+      await expect(pinOrigin(`http://${host}/`, rules, failing('ETIMEOUT'))).rejects.toThrow(SourceUnreachableError);
     },
   );
 

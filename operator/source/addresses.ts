@@ -1,10 +1,12 @@
-import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { SourceRefusedError, SourceUnreachableError } from './errors.ts';
+import { names } from './name-lookup.ts';
+import { parseSshOrigin } from './ssh-origin.ts';
 
 /**
  * Addresses that a repository's origin may not lead to unless the administrator allows them: a group member must not
  * reach the cluster's own services, the node or the cloud's metadata through Coppice (IANA special-purpose registries).
+ * 168.63.129.16 is public by its number, and Azure's platform service on every machine there.
  */
 const specialRanges = [
   '0.0.0.0/8',
@@ -12,19 +14,29 @@ const specialRanges = [
   '100.64.0.0/10',
   '127.0.0.0/8',
   '169.254.0.0/16',
+  '168.63.129.16/32',
   '172.16.0.0/12',
   '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
   '192.168.0.0/16',
   '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  '::/127',
+  '::/96',
+  '::ffff:0:0:0/96',
+  '100::/64',
   '2001::/32',
+  '2001:db8::/32',
   '2002::/16',
+  '5f00::/16',
   '64:ff9b:1::/48',
   '64:ff9b::/96',
   'fc00::/7',
   'fe80::/10',
+  'fec0::/10',
   'ff00::/8',
 ];
 
@@ -62,40 +74,72 @@ export interface PinnedOrigin {
 
 export type Lookup = (hostname: string) => Promise<{ address: string }[]>;
 
-const systemLookup: Lookup = (hostname) => lookup(hostname, { all: true });
+const ownLookup: Lookup = (hostname) => names.find(hostname);
 
 export interface OriginRules {
   isAddressAllowed: (address: string) => boolean;
   /** TCP ports that an origin may name. */
   ports: readonly number[];
+  /** Those of origins over SSH. */
+  sshPorts: readonly number[];
 }
 
 /** Resolves the origin's host once and refuses it when it leads to a forbidden address. */
 export async function pinOrigin(
   origin: string,
-  { isAddressAllowed, ports }: OriginRules,
-  resolve: Lookup = systemLookup,
+  { isAddressAllowed, ports, sshPorts }: OriginRules,
+  resolve: Lookup = ownLookup,
 ): Promise<PinnedOrigin> {
-  if (!URL.canParse(origin)) throw new SourceRefusedError('Refused', 'the origin is not a valid URL');
-  const port = portOf(new URL(origin));
-  if (!ports.includes(port)) {
+  const { hostname, port, isSsh } = placeOf(origin);
+  if (!(isSsh ? sshPorts : ports).includes(port)) {
     throw new SourceRefusedError(
       'AddressRefused',
-      `the port ${port} is none that Coppice connects to; an administrator can allow it (chart value sources.ports)`,
+      `the port ${port} is none that Coppice connects to; ` +
+        `an administrator can allow it (chart value sources.${isSsh ? 'sshPorts' : 'ports'})`,
     );
   }
-  const hostname = new URL(origin).hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(hostname) ? [{ address: hostname }] : await resolveHost(hostname, resolve);
   const [first] = addresses;
   if (first === undefined) throw new SourceUnreachableError(`the host ${hostname} has no address`);
-  if (!addresses.every(({ address }) => isAddressAllowed(address))) {
+  if (!addresses.every(({ address }) => isAddressAllowed(address))) throw addressRefused(hostname);
+  return { origin, address: first.address };
+}
+
+/** Names without a dot, and those of the cluster's services and pods, whatever the cluster's domain is. */
+const clusterNames = /^[^.]*$|\.cluster\.local$|\.(?:svc|pod)(?:\.|$)/i;
+const notThere = new Set(['ENOTFOUND', 'ENODATA']);
+
+/**
+ * Whether this failure would tell that the cluster has no such name: others' services must not be told from those that
+ * are not there.
+ */
+export function isMissingInCluster(hostname: string, error: unknown): boolean {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return notThere.has(code ?? '') && clusterNames.test(hostname.replace(/\.$/, ''));
+}
+
+/** In the same words for an address that may not be connected to and for a name within the cluster that is not there. */
+export function notConnectedTo(host: string): string {
+  return `${host} is at a private or reserved address, which Coppice does not connect to, or is a name that the cluster does not know`;
+}
+
+function addressRefused(hostname: string): SourceRefusedError {
+  const advice = 'an administrator can allow its network (chart value sources.allowedCidrs)';
+  return new SourceRefusedError('AddressRefused', `the host ${notConnectedTo(hostname)}; ${advice}`);
+}
+
+/** Throws SourceRefused unless the origin is one over HTTP(S) or SSH. */
+function placeOf(origin: string): { hostname: string; port: number; isSsh: boolean } {
+  const ssh = parseSshOrigin(origin);
+  if (ssh) return { hostname: ssh.host, port: ssh.port, isSsh: true };
+  if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) {
     throw new SourceRefusedError(
-      'AddressRefused',
-      `the host ${hostname} is at a private or reserved address, which Coppice does not connect to; ` +
-        'an administrator can allow its network (chart value sources.allowedCidrs)',
+      'Refused',
+      'the origin is not a valid address: it must be an http://, https:// or ssh:// URL, or user@host:path',
     );
   }
-  return { origin, address: first.address };
+  const url = new URL(origin);
+  return { hostname: url.hostname.replace(/^\[|\]$/g, ''), port: portOf(url), isSsh: false };
 }
 
 /** The URL's port, also where it is the scheme's own. */
@@ -107,6 +151,7 @@ async function resolveHost(hostname: string, resolve: Lookup): Promise<{ address
   try {
     return await resolve(hostname);
   } catch (error) {
+    if (isMissingInCluster(hostname, error)) throw addressRefused(hostname);
     throw new SourceUnreachableError(`the host ${hostname} could not be resolved`, { cause: error });
   }
 }

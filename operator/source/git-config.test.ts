@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
-import { gitConfig } from './git-config.ts';
+import { describe, expect, test } from '@jest/globals';
+import { gitConfig, partialCloneConfig } from './git-config.ts';
 
 /** What git itself reads out of the text. */
 function asGitReadsIt(text: string): Map<string, string> {
@@ -42,9 +42,41 @@ test.each(['quote"d', 'back\\slash', 'new\nline\n[core]\n\tsshCommand = touch x'
   },
 );
 
+describe('over SSH', () => {
+  const origin = 'git@git.example.com:acme/shop.git';
+
+  test('git runs ssh with its configuration, and speaks nothing else', () => {
+    const read = asGitReadsIt(gitConfig({ origin, address: '203.0.113.7' }, undefined, "/a b/it's"));
+    expect(read.get('core.sshcommand')).toBe(`ssh -F '/a b/it'\\''s/ssh_config'`);
+    expect(read.get('ssh.variant')).toBe('ssh');
+    const allowed = [...read].filter(([key]) => /^protocol\.(.*\.)?allow$/.test(key));
+    expect(allowed).toEqual([
+      ['protocol.allow', 'never'],
+      ['protocol.ssh.allow', 'always'],
+    ]);
+    expect([...read.keys()].filter((key) => key.startsWith('http'))).toEqual([]);
+  });
+
+  test('and over HTTP no SSH', () => {
+    const read = asGitReadsIt(gitConfig(pinned, undefined));
+    expect(read.get('protocol.allow')).toBe('never');
+    expect(read.has('protocol.ssh.allow')).toBe(false);
+    expect(read.has('core.sshcommand')).toBe(false);
+  });
+});
+
 test.each([
   ['http://h/x', '1.2.3.4', 'h:80:1.2.3.4'],
   ['https://h/x', '2606:50c0:8000::153', 'h:443:[2606:50c0:8000::153]'],
 ])('%s at %s', (origin, address, expected) => {
   expect(asGitReadsIt(gitConfig({ origin, address }, undefined)).get('http.curloptresolve')).toBe(expected);
+});
+
+test('a partial clone is of this origin, whatever is in its address, and checks no objects', () => {
+  const origin = 'https://git.example.com/a "b" \\c#d;e.git';
+  const read = asGitReadsIt(gitConfig(pinned, undefined) + partialCloneConfig(origin));
+  expect(read.get('remote.origin.url')).toBe(origin);
+  expect(read.get('remote.origin.promisor')).toBe('true');
+  expect(read.get('remote.origin.partialclonefilter')).toBe('blob:none');
+  expect(read.get('fetch.fsckobjects')).toBe('false');
 });

@@ -1,51 +1,100 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SourceRefusedError, SourceUnreachableError } from './errors.ts';
+import type { Turn } from '../../kubernetes/turns.ts';
+import { SourceRefusedError } from './errors.ts';
+import { DUMB_PROTOCOL, sourceError, takesTooLong, type GitFailure } from './git-errors.ts';
+import { GIT_CONFIG_FILE, type GitFiles } from './git-files.ts';
 import { Slots } from './slots.ts';
 
 export interface GitRunner {
-  /** Runs git with these arguments in a folder of its own; rejects with a typed source error. */
-  run(args: readonly string[]): Promise<string>;
+  /** Runs git with these arguments in a folder of its own; rejects with a typed source error. `input`: what git reads, nothing by default. */
+  run(args: readonly string[], input?: string): Promise<Buffer>;
+  /**
+   * As run, for a list of refs. Refused where the server speaks only the dumb HTTP protocol: its list is a plain file,
+   * of which half cannot be told from all.
+   */
+  listRemote(args: readonly string[]): Promise<string>;
+  /**
+   * As run, for a shell's script that runs several: to begin a process holds the operator up, to begin one from a shell does
+   * not; the deadline of one git is that of all of them. The script is a constant: whatever others choose is among the
+   * `words`, its positional parameters, which the shell does not parse.
+   */
+  runScript(script: string, words: readonly string[]): Promise<string>;
 }
 
 export interface GitOptions {
   /** Where temporary folders are made. */
   scratch: string;
-  config: string;
+  /** What it is configured by, and nothing else. */
+  files: GitFiles;
+  /** By the Git host, and whose repository it is. */
+  turn: Turn;
+  /** Of one git. */
   timeoutMs: number;
+  /** Of all gits together, in which they run: what a repository asks for must not keep a worker from others. */
+  totalMs?: number;
   /** Output beyond this is refused. */
   maxOutputBytes?: number;
+  now?: () => number;
 }
 
-/** Gives a git whose configuration is `config` alone, in a scratch folder that is removed afterwards. */
+/** Gives a git whose configuration is `files` alone, in a scratch folder that is removed afterwards. */
 export async function withGit<T>(options: GitOptions, use: (git: GitRunner) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(options.scratch, 'git-'));
   try {
-    const configFile = join(folder, 'gitconfig');
-    await writeFile(configFile, options.config, { mode: 0o600 });
+    for (const [name, text] of Object.entries(options.files(folder))) {
+      await writeFile(join(folder, name), text, { mode: 0o600 });
+    }
     const env = {
       PATH: process.env['PATH'] ?? '/usr/bin:/bin',
       HOME: folder,
       LC_ALL: 'C',
       GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: configFile,
+      GIT_CONFIG_GLOBAL: join(folder, GIT_CONFIG_FILE),
       GIT_TERMINAL_PROMPT: '0',
-      GIT_ALLOW_PROTOCOL: 'http:https',
       ...inherited(['SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO']),
     };
-    const limits: GitLimits = {
-      timeoutMs: options.timeoutMs,
-      maxOutputBytes: options.maxOutputBytes ?? 16 * 1024 * 1024,
+    const { timeoutMs, totalMs = Infinity, maxOutputBytes = 16 * 1024 * 1024, now = () => performance.now() } = options;
+    let spentMs = 0;
+    const runProgram = (program: readonly string[], input?: string, trace: Record<string, string> = {}) =>
+      slots.run(options.turn, async () => {
+        if (spentMs >= totalMs) throw takesTooLong(totalMs);
+        const started = now();
+        try {
+          const call = { program, cwd: folder, env: { ...env, ...trace }, input };
+          return await runLimited(call, { timeoutMs, maxOutputBytes });
+        } finally {
+          spentMs += now() - started;
+        }
+      });
+    const run = (args: readonly string[], input?: string, trace?: Record<string, string>) =>
+      runProgram(['git', ...args], input, trace);
+    const runScript = async (script: string, words: readonly string[]) =>
+      (await runProgram(['sh', '-c', script, 'sh', ...words])).toString('utf8');
+    const listRemote = async (args: readonly string[]) => {
+      const packets = join(folder, 'packets');
+      const output = await run(args, undefined, { GIT_TRACE_PACKET: packets });
+      if (!existsSync(packets)) throw new SourceRefusedError('Refused', DUMB_PROTOCOL);
+      await rm(packets);
+      return output.toString('utf8');
     };
-    return await use({ run: (args) => slots.run(() => runGit(args, folder, env, limits)) });
+    return await use({ run, runScript, listRemote });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 /** So many run at once: each may take what `prlimit` lets it, and they share the operator's memory. */
-const slots = new Slots(3);
+const slots = new Slots(4);
+
+interface GitCall {
+  program: readonly string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  input: string | undefined;
+}
 
 interface GitLimits {
   timeoutMs: number;
@@ -56,16 +105,16 @@ interface GitLimits {
 const processLimits = ['--as=268435456', '--fsize=268435456', '--cpu=30'];
 
 /**
- * Runs git in a process group of its own, which ends as a whole: git leaves the transfer to helpers that would outlive
- * it.
+ * Runs git, or a shell with some, in a process group of its own, which ends as a whole: git leaves the transfer to helpers
+ * that would outlive it.
  */
-function runGit(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, limits: GitLimits): Promise<string> {
+function runLimited({ program, cwd, env, input }: GitCall, limits: GitLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const child = spawn('prlimit', [...processLimits, '--', 'git', ...args], {
+    const child = spawn('prlimit', [...processLimits, '--', ...program], {
       cwd,
       env,
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     const stdout: Buffer[] = [];
     let stderr = '';
@@ -83,10 +132,12 @@ function runGit(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, li
     });
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(-8192)));
     child.on('error', (error) => end({ error }));
+    // It may end before it has read all: how it ended says more than that.
+    child.stdin.on('error', (error) => (stderr ||= error.message)).end(input);
     child.on('close', (code) => {
       clearTimeout(timer);
       endGroup(child.pid);
-      if (code === 0 && why === undefined) resolve(Buffer.concat(stdout).toString('utf8'));
+      if (code === 0 && why === undefined) resolve(Buffer.concat(stdout));
       else reject(sourceError(stderr, why ?? { error: new Error(`git ended with ${code ?? 'a signal'}`) }));
     });
   });
@@ -108,43 +159,4 @@ function inherited(names: string[]): Record<string, string> {
       return value === undefined ? [] : [[name, value]];
     }),
   );
-}
-
-const refusals: [RegExp, SourceRefusedError['reason'], string][] = [
-  [
-    /Authentication failed|could not read Username|could not read Password|error: 401|error: 403/,
-    'AuthenticationFailed',
-    'the Git host refused the credentials, or wants some: check user name and password',
-  ],
-  [
-    /not found|does not appear to be a git repository|error: 404/i,
-    'NotFound',
-    'there is no Git repository at this address, or the credentials may not see it',
-  ],
-  [/couldn't find remote ref/i, 'RefNotFound', 'the ref is not there any more'],
-  [
-    /redirect|error: 30\d/i,
-    'Refused',
-    'the Git host redirects to another address, which Coppice does not follow: use the final address',
-  ],
-];
-
-/** Why a git did not end well: it took too long, said too much, or failed by itself. */
-type GitFailure = 'late' | 'too much' | { error: Error };
-
-/** What git's own words mean for the user. Its output never holds credentials: they are in a file. */
-export function sourceError(stderr: string, failure: GitFailure): Error {
-  if (failure === 'late') return new SourceUnreachableError('the Git host did not answer in time');
-  if (failure === 'too much') {
-    return new SourceRefusedError('Refused', 'the repository has more files than Coppice reads');
-  }
-  const cause = failure.error;
-  for (const [pattern, reason, message] of refusals) {
-    if (pattern.test(stderr)) return new SourceRefusedError(reason, message, { cause });
-  }
-  // git's own last word, without curl's measured time: the same trouble must read the same, or its condition would
-  // change at every try.
-  const words = stderr.split('\n').filter((line) => /^(fatal|error): /.test(line));
-  const last = (words.at(-1) ?? '').replace(/^(fatal|error): /, '').replace(/ after \d+ ms/, '');
-  return new SourceUnreachableError(`the Git host did not answer: ${last || 'git failed without a word'}`, { cause });
 }

@@ -1,57 +1,75 @@
-import { fullRefName, type GitRef } from '../../crds/git-ref.ts';
-import { pinOrigin, type Lookup, type PinnedOrigin } from './addresses.ts';
-import { SourceRefusedError } from './errors.ts';
+import type { GitRef } from '../../crds/git-ref.ts';
+import type { Turn } from '../../kubernetes/turns.ts';
+import type { RepositoryFiles } from '../../service-file/files.ts';
+import type { Lookup, OriginRules } from './addresses.ts';
+import { Blobs } from './blobs.ts';
+import { KeyNotAcceptedError, refNotFound } from './errors.ts';
 import { withGit, type GitRunner } from './git.ts';
-import { gitConfig, type GitCredentials } from './git-config.ts';
+import { partialCloneConfig } from './git-config.ts';
+import { CA_FILE, GIT_CONFIG_FILE, gitFiles, type GitFiles, type SourceAccess } from './git-files.ts';
+import { KeyWaits } from './key-waits.ts';
+import { fetchedAs, READ_COMMIT } from './read-commit.ts';
+import { parseRefs, parseRemoteRefs, type RemoteRefs } from './remote-refs.ts';
+import { SnapshotFiles } from './snapshot-files.ts';
+import { parseSshOrigin } from './ssh-origin.ts';
 import { parseTree, type TreeEntry } from './tree.ts';
 
-export interface SourceAccess {
-  origin: string;
-  credentials: GitCredentials | undefined;
+export type { SourceAccess } from './git-files.ts';
+
+/** Where git finds a ref's commits. */
+export interface RefPlace {
+  access: SourceAccess;
+  /** Full name, such as refs/heads/main. */
+  refName: string;
 }
 
 /** One commit's files, as far as they are asked for: trees are fetched at once, a file when it is read. */
 export interface SourceSnapshot {
   commit: string;
   entries: readonly TreeEntry[];
-  /** The text of a file of at most `maxFileBytes`. */
-  readFile(path: string): Promise<string>;
+  files: RepositoryFiles;
 }
 
-export interface SourceOptions {
+export interface SourceOptions extends OriginRules {
   scratch: string;
-  isAddressAllowed: (address: string) => boolean;
-  /** TCP ports that an origin may name. */
-  ports: readonly number[];
   timeoutMs: number;
+  /** PEM of authorities that a clone container trusts beside the public ones. */
+  caCertificates?: string | undefined;
   lookup?: Lookup;
+  /** Unix milliseconds. */
+  now?: () => number;
 }
 
-const maxFileBytes = 1024 * 1024;
+/** Of all gits that one call starts. */
+const TOTAL_MS = 60_000;
 
-/** Reads Git repositories over HTTP(S): the only place of Coppice, beside the clone container, that reaches a Git host. */
+/** Reads Git repositories over HTTP(S) and SSH: the only place of Coppice, beside the clone container, that reaches a Git host. */
 export class Source {
   readonly #options: SourceOptions;
+  readonly #keyWaits: KeyWaits;
 
   constructor(options: SourceOptions) {
     this.#options = options;
+    this.#keyWaits = new KeyWaits(options.now ?? Date.now);
   }
 
-  /** The configuration that a clone container needs for this origin. */
-  async gitConfig(access: SourceAccess): Promise<string> {
-    return gitConfig(await this.#pin(access), access.credentials);
+  /** The files that a clone container needs for this origin. */
+  async files(access: SourceAccess): Promise<GitFiles> {
+    const files = await gitFiles(access, this.#options, this.#options.lookup);
+    const { caCertificates } = this.#options;
+    if (caCertificates === undefined) return files;
+    return (folder) => ({ ...files(folder), [CA_FILE]: caCertificates });
   }
 
   /** Whether the repository is there and the credentials may read it. Throws SourceRefused or SourceUnreachable. */
   async check(access: SourceAccess): Promise<void> {
-    await this.#withGit(access, (git) => git.run(['ls-remote', '--', access.origin, 'HEAD']));
+    await this.#withGit(access, (git) => git.listRemote(['ls-remote', '--', access.origin, 'HEAD']));
   }
 
-  /** The commit that the ref points to now. */
-  async resolve(access: SourceAccess, ref: GitRef): Promise<string> {
-    const name = fullRefName(ref);
+  /** The commit that the ref at this place points to now. */
+  async resolve({ access, refName: name }: RefPlace, ref: GitRef): Promise<string> {
     const output = await this.#withGit(access, (git) =>
-      git.run(['ls-remote', '--', access.origin, name, `${name}^{}`]),
+      git.listRemote(['ls-remote', '--', access.origin, name, `${name}^{}`]),
     );
     const commits = new Map(
       output
@@ -60,50 +78,64 @@ export class Source {
         .map((line) => line.split('\t').reverse() as [string, string]),
     );
     const commit = commits.get(`${name}^{}`) ?? commits.get(name);
-    if (commit === undefined) {
-      throw new SourceRefusedError(
-        'RefNotFound',
-        `the ${ref.type} ${ref.name} is not in the repository: push it, then ask for a build`,
-      );
-    }
+    if (commit === undefined) throw refNotFound(ref);
     return commit;
   }
 
-  /** Fetches the ref's newest commit without its history and gives its files to `read`. */
-  async snapshot<T>(access: SourceAccess, ref: GitRef, read: (snapshot: SourceSnapshot) => Promise<T>): Promise<T> {
-    return this.#withGit(access, async (git) => {
-      await git.run(['init', '--quiet', '--bare', 'repository']);
-      const inside = (...args: string[]) => git.run(['-C', 'repository', ...args]);
-      await inside('config', 'remote.origin.url', access.origin);
-      await inside('config', 'remote.origin.promisor', 'true');
-      await inside('config', 'remote.origin.partialCloneFilter', 'blob:none');
-      await inside('fetch', '--quiet', '--depth=1', '--no-tags', '--filter=blob:none', 'origin', fullRefName(ref));
-      const commit = (await inside('rev-parse', 'FETCH_HEAD^{commit}')).trim();
-      const entries = parseTree(await inside('ls-tree', '-r', '-t', '-z', commit), await rootTree(inside, commit));
-      return read({ commit, entries, readFile: (path) => readFile(inside, commit, path) });
-    });
+  /** All branches and tags, whole or not at all. Throws SourceRefused or SourceUnreachable. */
+  async listRefs(access: SourceAccess): Promise<RemoteRefs> {
+    const args = ['ls-remote', '--heads', '--tags', '--', access.origin];
+    return parseRemoteRefs(await this.#withGit(access, (git) => git.listRemote(args)));
   }
 
-  async #withGit<T>(access: SourceAccess, use: (git: GitRunner) => Promise<T>): Promise<T> {
-    const config = await this.gitConfig(access);
-    return withGit({ scratch: this.#options.scratch, config, timeoutMs: this.#options.timeoutMs }, use);
+  /** The commits that these refs, by full name, point to now; one that is not there is left out. */
+  async commitsOf(access: SourceAccess, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (names.length === 0) return new Map();
+    const args = ['ls-remote', '--', access.origin, ...names];
+    return parseRefs(await this.#withGit(access, (git) => git.listRemote(args)));
   }
 
-  #pin(access: SourceAccess): Promise<PinnedOrigin> {
-    return pinOrigin(access.origin, this.#options, this.#options.lookup);
+  /** Fetches the ref's newest commit without its history and gives its files to `read`. Throws SourceRefused after 60 s. */
+  async snapshot<T>({ access, refName }: RefPlace, read: (snapshot: SourceSnapshot) => Promise<T>): Promise<T> {
+    const reading = async (git: GitRunner) => {
+      const output = await git.runScript(READ_COMMIT, [refName, fetchedAs(refName)]);
+      const [commit = '', tree = ''] = output.split('\n', 2);
+      const entries = parseTree(output.slice(commit.length + tree.length + 2), tree);
+      const blobs = new Blobs(git);
+      const files = new SnapshotFiles(
+        entries,
+        (id) => blobs.read(id),
+        (ids) => blobs.prefetch(ids),
+      );
+      return read({ commit, entries, files });
+    };
+    return this.#withGit(access, reading, partialCloneConfig(access.origin));
+  }
+
+  /** `config`: beside what every git is told. */
+  async #withGit<T>(access: SourceAccess, use: (git: GitRunner) => Promise<T>, config = ''): Promise<T> {
+    const given = await this.files(access);
+    const files: GitFiles = (folder) => withConfig(given(folder), config);
+    const { scratch, timeoutMs } = this.#options;
+    const publicKey = access.ssh?.publicKey;
+    const key = `${access.origin} ${publicKey}`;
+    try {
+      const options = { scratch, files, turn: turnOf(access), timeoutMs, totalMs: TOTAL_MS };
+      const result = await withGit(options, use);
+      this.#keyWaits.accepted(key);
+      return result;
+    } catch (error) {
+      if (!(error instanceof KeyNotAcceptedError) || publicKey === undefined) throw error;
+      const message = `${error.message}: add this public key there: ${publicKey}`;
+      throw new KeyNotAcceptedError(message, this.#keyWaits.refused(key), { cause: error });
+    }
   }
 }
 
-type Inside = (...args: string[]) => Promise<string>;
-
-async function rootTree(inside: Inside, commit: string): Promise<string> {
-  return (await inside('rev-parse', `${commit}^{tree}`)).trim();
+function turnOf({ origin, party = '' }: SourceAccess): Turn {
+  return { key: parseSshOrigin(origin)?.host ?? new URL(origin).host, party };
 }
 
-async function readFile(inside: Inside, commit: string, path: string): Promise<string> {
-  const size = Number(await inside('cat-file', '-s', `${commit}:${path}`));
-  if (size > maxFileBytes) {
-    throw new SourceRefusedError('Refused', `${path} is larger than ${maxFileBytes} bytes`);
-  }
-  return inside('cat-file', 'blob', `${commit}:${path}`);
+function withConfig(files: Record<string, string>, config: string): Record<string, string> {
+  return { ...files, [GIT_CONFIG_FILE]: `${files[GIT_CONFIG_FILE] ?? ''}${config}` };
 }

@@ -1,9 +1,12 @@
+import { SourceRefusedError } from './errors.ts';
+
 export interface TreeEntry {
   /** `''` is the root. */
   path: string;
   type: 'file' | 'folder' | 'symlink' | 'submodule';
   /** The Git object's id: the content's address. */
   id: string;
+  isExecutable: boolean;
 }
 
 const types: Record<string, TreeEntry['type']> = {
@@ -14,16 +17,29 @@ const types: Record<string, TreeEntry['type']> = {
   '040000': 'folder',
 };
 
-/** The entries of `git ls-tree -r -t -z`, and the root itself. */
+/**
+ * The entries of `git ls-tree -r -t -z`, and the root itself. Throws SourceRefusedError for a path that is there twice:
+ * what a checkout then leaves is not what is found here (a link in the place of a folder, say).
+ */
 export function parseTree(output: string, rootId: string): TreeEntry[] {
   const entries = output
     .split('\0')
     .filter(Boolean)
     .map((line): TreeEntry => {
       const [, mode = '', id = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-      return { path, type: types[mode] ?? 'file', id };
+      return { path, type: types[mode] ?? 'file', id, isExecutable: mode === '100755' };
     });
-  return [{ path: '', type: 'folder', id: rootId }, ...entries];
+  const paths = new Set<string>();
+  for (const { path } of entries) {
+    if (paths.has(path)) {
+      throw new SourceRefusedError(
+        'Refused',
+        `${JSON.stringify(path)} is in the commit twice, which no Git client makes: commit the files anew`,
+      );
+    }
+    paths.add(path);
+  }
+  return [{ path: '', type: 'folder', id: rootId, isExecutable: false }, ...entries];
 }
 
 /**

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ClusterClient } from '../../kubernetes/client.ts';
 import { Informer, type InformerOptions } from '../../kubernetes/informer.ts';
 import { listWatch } from '../../kubernetes/list-watch.ts';
-import { byLabel } from '../../kubernetes/object-store.ts';
 import {
   apiVersionOf,
   compareResourceVersions,
@@ -74,7 +73,7 @@ async function start(options: Partial<InformerOptions<Widget>> = {}): Promise<In
     source: listWatch(viaProxy, Widgets, { namespace }),
     logger: silentLogger,
     backoffMs: 50,
-    indexes: { size: byLabel('size') },
+    indexes: { size: ({ spec }) => [String(spec?.size)] },
     metrics: {
       listed: () => counts.listed++,
       watched: () => counts.watched++,

@@ -2,13 +2,15 @@ import { on } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { buildLogMessageSchema, type BuildLogMessage } from '../../build-logs/message.ts';
+import { decodeMessages, type BuildLogMessage } from '../../build-logs/message.ts';
 import { localhostLookup, send, type Answer } from './local-http.ts';
 
 const environmentSchema = z.looseObject({
   id: z.string(),
   status: z.enum(['empty', 'created', 'building', 'built']),
   weburl: z.string(),
+  aliases: z.record(z.string(), z.string()),
+  build: z.looseObject({ number: z.int(), result: z.string() }).optional(),
   conditions: z
     .array(z.looseObject({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() }))
     .optional(),
@@ -75,7 +77,7 @@ export class RestClient {
       onLook(environment);
       if (isReached(environment)) return environment;
       if (Date.now() > end) throw new Error(`gave up after ${seconds} s: ${JSON.stringify(environment, null, 2)}`);
-      await delay(100);
+      await delay(250);
     }
   }
 
@@ -86,7 +88,7 @@ export class RestClient {
     const socket = new WebSocket(url, { headers: { 'x-service-token': this.token ?? '' }, lookup: localhostLookup });
     const messages = on(socket, 'message', { close: ['close'] }) as AsyncIterable<[Buffer]>;
     try {
-      for await (const [data] of messages) yield buildLogMessageSchema.parse(JSON.parse(data.toString('utf8')));
+      for await (const [data] of messages) yield* decodeMessages(data.toString('utf8'));
     } finally {
       socket.terminate();
     }

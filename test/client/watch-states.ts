@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { programsFolder } from '../cluster/paths.ts';
+import { objectOf } from './object-of.ts';
 
 /**
  * Tells every state that an environment passes through, by a watch, so that none is too short to be seen. Ends when
@@ -11,8 +12,8 @@ export function watchStates(
   environmentId: string,
   onState: (state: string) => void,
 ): { stop: () => void } {
-  const [group = '', name = ''] = environmentId.split('.');
-  const query = ['get', 'environments.coppice.dev', name, '--namespace', `group-${group}`, '--watch'];
+  const { namespace, name } = objectOf(environmentId);
+  const query = ['get', 'environments.coppice.dev', name, '--namespace', namespace, '--watch'];
   const child = spawn(
     'kubectl',
     ['--kubeconfig', kubeconfig, ...query, '--output', 'jsonpath={.status.state}{"\\n"}'],

@@ -9,12 +9,23 @@ import { pushImage } from './registry-images.ts';
 import { run } from './run.ts';
 import { images } from './versions.ts';
 
-/** What a .dockerignore of our form lets through: `*`, then `!path` lines, then patterns of names to leave out. */
-function contextOf(context: string): { paths: string[]; counts: (file: string) => boolean } {
+/** What a Dockerfile copies from its build context. */
+export function copiedPaths(dockerfile: string): Set<string> {
+  return new Set(dockerfile.match(/(?<=^COPY )(?!--from=).*(?= \S+$)/gm)?.flatMap((line) => line.split(' ')));
+}
+
+/**
+ * What a .dockerignore of our form lets through, `*`, then `!path` lines, then patterns of names to leave out, and of that
+ * what the Dockerfile copies: two images of one context are not made anew for each other's files.
+ */
+function contextOf(context: string, dockerfile: string): { paths: string[]; counts: (file: string) => boolean } {
   const file = join(context, '.dockerignore');
   if (!existsSync(file)) return { paths: [context], counts: () => true };
   const lines = readFileSync(file, 'utf8').split('\n');
-  const paths = lines.filter((line) => line.startsWith('!')).map((line) => join(context, line.slice(1)));
+  const copied = copiedPaths(readFileSync(dockerfile, 'utf8'));
+  const paths = lines
+    .filter((line) => line.startsWith('!') && copied.has(line.slice(1)))
+    .map((line) => join(context, line.slice(1)));
   const leftOut = lines
     .filter((line) => line.startsWith('**/'))
     .map((line) => new RegExp(`/${line.slice(3).replaceAll('.', '\\.').replaceAll('*', '[^/]*')}(/|$)`));
@@ -23,7 +34,7 @@ function contextOf(context: string): { paths: string[]; counts: (file: string) =
 
 /**
  * Builds an image of ours from a folder, as `NAME:<hash of what goes in>`, and answers that name; one that is there
- * already is not built again. Its Dockerfile must be FROM node:24-slim.
+ * already is not built again. Its Dockerfile must be FROM node:24-slim, or FROM ${NODE_IMAGE}: the pinned one cannot be pulled everywhere.
  */
 export async function buildImage(
   name: string,
@@ -33,11 +44,14 @@ export async function buildImage(
 ): Promise<string> {
   await ensureBaseImages(['node'], progress);
   const base = await run('docker', ['image', 'inspect', '--format', '{{.Id}}', images.node]);
-  const { paths, counts } = contextOf(context);
+  const { paths, counts } = contextOf(context, dockerfile);
   const recipe = recipeHash([dockerfile, ...paths], [base], counts);
   const image = `${name}:${recipe}`;
   if (!(await imageRecipes([image])).has(image)) {
-    await progress.step(`build ${image}`, (detail) => dockerBuild(image, context, { recipe, dockerfile, detail }));
+    const args: Record<string, string> = {};
+    if (readFileSync(dockerfile, 'utf8').includes('ARG NODE_IMAGE=')) args['NODE_IMAGE'] = images.node;
+    const options = { recipe, dockerfile, args };
+    await progress.step(`build ${image}`, (detail) => dockerBuild(image, context, { ...options, detail }));
   }
   return image;
 }

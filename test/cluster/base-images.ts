@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -14,14 +15,14 @@ import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { dockerBuild, imageRecipes, recipeLabelOf } from './docker.ts';
 import { cacheFolder } from './paths.ts';
 import { Problem } from './problem.ts';
-import { buildPrograms, programPath, programStamp } from './programs.ts';
+import { buildPrograms, moduleSources, programPath, programStamp } from './programs.ts';
 import type { ProgramName } from './programs.ts';
 import type { Detail, Progress } from './progress.ts';
 import { filesBelow, recipeHash } from './recipe.ts';
 import { run, tryRun } from './run.ts';
 import { images, versions } from './versions.ts';
 
-type ImageName = keyof typeof images;
+export type ImageName = keyof typeof images;
 const hostCertificates = '/etc/ssl/certs/ca-certificates.crt';
 
 /** What goes into an image beside the files of its folder under base-images/. */
@@ -46,6 +47,11 @@ const recipes: Record<ImageName, Recipe> = {
   buildkit: { from: 'debian', programs: ['buildkitd', 'buildctl', 'rootlesskit'] },
   traefik: { from: 'busybox', programs: ['traefik'] },
   registry: { from: 'busybox', programs: ['registry'] },
+  golang: { from: 'debian', words: [versions.go], prepare: installGo },
+  nginx: { from: 'debian' },
+  postgres: { from: 'debian' },
+  python: { from: 'debian' },
+  gitea: { from: 'debian', programs: ['gitea'], prepare: copyGiteaFiles },
 };
 
 const folderOf = (name: ImageName): string => join(import.meta.dirname, 'base-images', name);
@@ -138,4 +144,24 @@ async function installNode(context: string, detail: Detail): Promise<void> {
     symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(local, 'bin', name));
   renameSync(join(context, 'docker-entrypoint.sh'), join(local, 'bin/docker-entrypoint.sh'));
   rmSync(scratch, { recursive: true });
+}
+
+/** Lays out go/ as /usr/local/go: the toolchain of that version, which Go itself fetches where it is another's. */
+async function installGo(context: string, detail: Detail): Promise<void> {
+  const env = { GOTOOLCHAIN: `go${versions.go}` };
+  const root = (await run('go', ['env', 'GOROOT'], { env, deadline: 300 })).trim();
+  detail(`copying ${root}`);
+  for (const name of ['VERSION', 'go.env', 'bin', 'lib', 'pkg', 'src']) {
+    // Go's own programs are there; their sources, a quarter of the whole, build nothing else.
+    const filter = (path: string) => path !== join(root, 'src/cmd');
+    cpSync(join(root, name), join(context, 'go', name), { recursive: true, filter });
+  }
+}
+
+/** Lays out static/ with what Gitea reads beside its program: texts, templates and pictures. */
+async function copyGiteaFiles(context: string): Promise<void> {
+  const sources = await moduleSources('gitea', 'code.gitea.io/gitea');
+  for (const name of ['options', 'public', 'templates']) {
+    cpSync(join(sources, name), join(context, 'static', name), { recursive: true });
+  }
 }

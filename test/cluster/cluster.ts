@@ -11,11 +11,11 @@ import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
 import { ensureNodeImage } from './node-image.ts';
 import { loadIntoNode } from './node-images.ts';
+import { mirrorImages } from './mirror.ts';
 import { configureNodeRegistry } from './node-registry.ts';
 import { kubeconfigFile } from './paths.ts';
 import { checkMachine, checkPorts } from './prerequisites.ts';
 import type { Progress } from './progress.ts';
-import { mirrorPath, pushImage } from './registry-images.ts';
 import { connectRegistry, ensureRegistry } from './registry.ts';
 import type { Registry } from './registry.ts';
 import { images } from './versions.ts';
@@ -59,7 +59,7 @@ async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
 
   // What the scripts themselves use; the node pulls the rest by itself, where it can.
   await ensureBaseImages(['debian', 'node', 'registry'], progress);
-  const registry = await progress.step('registry', ensureRegistry);
+  const registry = await progress.step('registry', (detail) => ensureRegistry(kubectl, detail));
   await connectRegistry();
   if (node.madeHere) await provideImages(registry, tools, progress);
   await configureNodeRegistry(registry, node.madeHere);
@@ -75,10 +75,9 @@ async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
 
 /** Where nothing can be pulled: what builds may name goes into the mirror, the rest, as the quicker way, into the node. */
 async function provideImages(registry: Registry, tools: CommandLineTools, progress: Progress): Promise<void> {
-  const mirrored = ['busybox', 'debian', 'node', 'redis'] as const;
+  await mirrorImages(['busybox', 'debian', 'node', 'redis'], registry, progress);
   const loaded = ['traefik', 'buildkit'] as const;
-  await ensureBaseImages([...mirrored, ...loaded], progress);
-  for (const name of mirrored) await pushImage(images[name], mirrorPath(images[name]), registry, progress);
+  await ensureBaseImages(loaded, progress);
   await loadIntoNode(
     loaded.map((name) => images[name]),
     tools,

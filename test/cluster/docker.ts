@@ -21,7 +21,7 @@ let buildEnvironment: Record<string, string> | undefined;
 export async function dockerBuild(
   image: string,
   context: string,
-  options: { recipe: string; dockerfile?: string; target?: string; detail: Detail },
+  options: { recipe: string; dockerfile?: string; target?: string; args?: Record<string, string>; detail: Detail },
 ): Promise<void> {
   // Debian's engine comes without buildx, and the command refuses to fall back by itself.
   buildEnvironment ??= (await tryRun('docker', ['buildx', 'version'])) === undefined ? { DOCKER_BUILDKIT: '0' } : {};
@@ -29,6 +29,7 @@ export async function dockerBuild(
   const args = ['build', '--network', 'host', '--label', `${recipeLabel}=${options.recipe}`, '--tag', image];
   if (options.dockerfile) args.push('--file', options.dockerfile);
   if (options.target) args.push('--target', options.target);
+  for (const [name, value] of Object.entries(options.args ?? {})) args.push('--build-arg', `${name}=${value}`);
   for (const name of proxies) args.push('--build-arg', name);
   await run('docker', [...args, context], { env: buildEnvironment, detail: options.detail, deadline: 1200 });
 }

@@ -3,63 +3,75 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { send } from '../client/local-http.ts';
 import { buildImage, deliverImage } from './app-image.ts';
 import type { Cluster } from './cluster.ts';
-import { apply } from './kubectl.ts';
+import { waitForAnswer } from './ingress.ts';
+import { apply, rollout } from './kubectl.ts';
 import { localFolder, repositoryRoot } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { recipeHash } from './recipe.ts';
 import { run, tryRun } from './run.ts';
 import { images } from './versions.ts';
-import { waitFor } from './wait-for.ts';
 
 const namespace = 'coppice-system';
 const release = 'coppice';
 const chart = join(repositoryRoot, 'charts/coppice');
 export const apiUrl = 'http://coppice.localhost:8080';
 
-/** Installs Coppice from this checkout with Helm, or upgrades it; the same checkout again changes nothing. */
+/** Installs Coppice from this checkout with Helm, or upgrades it, and waits until it answers; the same checkout again changes nothing. */
 export async function installCoppice(cluster: Cluster, progress: Progress): Promise<void> {
-  const image = await deliverImage(
-    await buildImage('coppice', repositoryRoot, join(repositoryRoot, 'Dockerfile'), progress),
-    cluster,
-    progress,
-  );
-  const values = stringify(chartValues(cluster, image, await gitServerNetworks(cluster)));
+  await upgradeRelease(cluster, progress);
+  // Also of a release that is there already: in a node just started again its pods start beside everything else.
+  await progress.step('Coppice answers', async () => {
+    for (const name of ['coppice-operator', 'coppice-api', 'coppice-tester'])
+      await rollout(cluster.kubectl, namespace, name);
+    await waitForAnswer(cluster, new URL(apiUrl).host, '/api/openapi.json');
+  });
+}
+
+async function upgradeRelease(cluster: Cluster, progress: Progress): Promise<void> {
+  const deliver = async (name: string, dockerfile: string) =>
+    deliverImage(await buildImage(name, repositoryRoot, join(repositoryRoot, dockerfile), progress), cluster, progress);
+  const image = await deliver('coppice', 'Dockerfile');
+  const testerImage = await deliver('coppice-tester', 'tester/Dockerfile');
+  const values = stringify(chartValues(cluster, image, testerImage, await gitServerNetworks(cluster)));
   const version = createHash('sha256')
     .update(values)
     .update(recipeHash([chart], []))
     .digest('hex')
     .slice(0, 16);
-  if ((await installedVersion(cluster)) === version) return;
+  const last = await lastRelease(cluster);
+  if (last?.status === 'deployed' && last.description === version) return;
   await progress.step('install Coppice', async (detail) => {
+    if (last?.status.startsWith('pending')) await forgetInterrupted(cluster, last.revision);
     await apply(cluster.kubectl, systemObjects(cluster));
     mkdirSync(localFolder, { recursive: true });
     const valuesFile = join(localFolder, 'values.yaml');
     writeFileSync(valuesFile, values, { mode: 0o600 });
     const options = ['--namespace', namespace, '--values', valuesFile, '--description', version];
-    const wait = ['--wait', '--timeout', '180s'];
+    // What somebody changed by hand in this cluster is as this checkout has it again.
+    const how = ['--force-conflicts', '--wait', '--timeout', '180s'];
     await run(
       cluster.tools.helm,
-      ['--kubeconfig', cluster.kubeconfig, 'upgrade', '--install', release, chart, ...options, ...wait],
+      ['--kubeconfig', cluster.kubeconfig, 'upgrade', '--install', release, chart, ...options, ...how],
       { detail, deadline: 240 },
-    );
-    await waitFor(`${apiUrl} to answer`, 60, async () =>
-      (await send(`${apiUrl}/api/user/info`)).status === 400 ? true : undefined,
     );
   });
 }
 
-const historySchema = z.array(z.looseObject({ status: z.string(), description: z.string() }));
+const releaseSchema = z.looseObject({ revision: z.int(), status: z.string(), description: z.string() });
+type Release = z.infer<typeof releaseSchema>;
 
-/** What the last release was installed as; undefined when there is none, or it failed. */
-async function installedVersion(cluster: Cluster): Promise<string | undefined> {
+/** The last release, whatever became of it. Its description is the version that it was installed as. */
+async function lastRelease(cluster: Cluster): Promise<Release | undefined> {
   const arguments_ = ['--kubeconfig', cluster.kubeconfig, '--namespace', namespace];
   const text = await tryRun(cluster.tools.helm, [...arguments_, 'history', release, '--max', '1', '--output', 'json']);
-  if (text === undefined) return undefined;
-  const last = historySchema.parse(JSON.parse(text)).at(-1);
-  return last?.status === 'deployed' ? last.description : undefined;
+  return text === undefined ? undefined : z.array(releaseSchema).parse(JSON.parse(text)).at(-1);
+}
+
+/** An upgrade that was killed stays "in progress" for Helm, which refuses every further one; only one `up` runs at a time. */
+async function forgetInterrupted({ kubectl }: Cluster, revision: number): Promise<void> {
+  await kubectl(['--namespace', namespace, 'delete', 'secret', `sh.helm.release.v1.${release}.v${revision}`]);
 }
 
 function systemObjects({ registry }: Cluster): string {
@@ -79,26 +91,61 @@ function systemObjects({ registry }: Cluster): string {
   return objects.map((object) => stringify(object)).join('---\n');
 }
 
-/** The private networks that the sample's Git server is in: the Ingress controller's Service, where we know that. */
+/** The private networks that the Git servers here are in: the Services of the Ingress controller and of Gitea, where we know that. */
 async function gitServerNetworks({ kubectl, isKind }: Cluster): Promise<string[]> {
   if (!isKind) return ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
-  const address = ['--namespace', 'traefik', 'get', 'service', 'traefik', '--output', 'jsonpath={.spec.clusterIP}'];
-  return [`${await kubectl(address)}/32`];
+  const addressOf = (namespace: string, service: string) => {
+    const flags = ['--ignore-not-found', '--output', 'jsonpath={.spec.clusterIP}'];
+    return kubectl(['--namespace', namespace, 'get', 'service', service, ...flags]);
+  };
+  const addresses = [await addressOf('traefik', 'traefik'), await addressOf('git', 'gitea-ssh')];
+  return addresses.filter((address) => address !== '').map((address) => `${address}/32`);
 }
 
-function chartValues({ registry, isMirror }: Cluster, image: string, allowedCidrs: string[]): object {
-  const colon = image.lastIndexOf(':');
+function chartValues(
+  { registry, isMirror }: Cluster,
+  image: string,
+  testerImage: string,
+  allowedCidrs: string[],
+): object {
+  const imageValue = (name: string) => {
+    const colon = name.lastIndexOf(':');
+    return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
+  };
   return {
-    image: { repository: image.slice(0, colon), tag: image.slice(colon + 1) },
+    image: imageValue(image),
+    tester: { enabled: true, image: imageValue(testerImage) },
+    // Two cores have no room for one that waits; the tests of failover start it.
+    operator: { replicas: 1 },
     api: {
       url: apiUrl,
       registration: { mode: 'open', provesAddress: true },
+      administrators: ['root@localhost'],
       loginsPerMinute: 600,
       requestsPerMinute: 100_000,
     },
-    environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 45 },
+    // Benchmarks have a thousand environments in one group.
+    environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 90, mostPerGroup: 10_000 },
     ingress: { controllerNamespace: 'traefik' },
-    sources: { allowedCidrs, ports: [80, 443, 8080], timeoutSeconds: 10, deadlineSeconds: 15 },
+    sources: {
+      allowedCidrs,
+      ports: [80, 443, 8080],
+      sshPorts: [22, 2222],
+      timeoutSeconds: 10,
+      deadlineSeconds: 30,
+      // The emulator of test/git-hosts stands in for the public hosts.
+      hosts: {
+        ownerhost: {
+          webUrl: 'http://ownerhost.localhost:8080',
+          apiUrl: 'http://ownerhost.localhost:8080/api/v3',
+        },
+        groupedhost: { webUrl: 'http://groupedhost.localhost:8080' },
+        workspacehost: {
+          webUrl: 'http://workspacehost.localhost:8080',
+          apiUrl: 'http://workspacehost.localhost:8080/2.0',
+        },
+      },
+    },
     registry: {
       address: registry.address,
       insecure: registry.insecure,
@@ -108,7 +155,12 @@ function chartValues({ registry, isMirror }: Cluster, image: string, allowedCidr
     },
     builder: {
       image: images.buildkit,
-      cacheSize: '10Gi',
+      // A developer's machine has other uses for its memory.
+      idleSeconds: 60,
+      // The tests have many groups at once, more than two cores would let in at the chart's 100m each.
+      resources: { requests: { cpu: '10m' } },
+      cache: { size: '10Gi' },
+      throwaway: { atOnce: 2, storage: '5Gi' },
       privateEgress: ['172.16.0.0/12'],
       ...(isMirror && { mirrors: { 'docker.io': [`${registry.address}/docker.io`] } }),
     },

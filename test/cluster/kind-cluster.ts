@@ -5,6 +5,7 @@ import { nodeImageNamed } from './node-image.ts';
 import type { NodeImage } from './node-image.ts';
 import { kubectlWith } from './kubectl.ts';
 import { kubeconfigFile, localFolder } from './paths.ts';
+import { isReadySinceBefore, podsSchema } from './pod-readiness.ts';
 import { messageOf } from './problem.ts';
 import type { Progress } from './progress.ts';
 import { run, tryRun } from './run.ts';
@@ -69,7 +70,10 @@ export async function ensureKindCluster(
         await progress.step('start the stopped node again', () => run('docker', ['start', nodeContainer]));
       }
       if (!existsSync(kubeconfigFile)) await exportKubeconfig(tools);
-      await progress.step('wait for the node', () => waitForNode(tools, 120));
+      await progress.step('wait for the node', async () => {
+        await waitForNode(tools, 120);
+        await waitForPodStatuses(tools, 120);
+      });
       const name = await run('docker', ['inspect', '--format', '{{.Config.Image}}', nodeContainer]);
       return nodeImageNamed(name.trim());
     } catch (error) {
@@ -104,18 +108,33 @@ async function exportKubeconfig(tools: CommandLineTools): Promise<void> {
   chmodSync(kubeconfigFile, 0o600);
 }
 
+async function nodeStarted(): Promise<number> {
+  return Date.parse((await run('docker', ['inspect', '--format', '{{.State.StartedAt}}', nodeContainer])).trim());
+}
+
 /** Ready counts once the kubelet has renewed its lease since the node started: until then it is from before. */
 async function waitForNode(tools: CommandLineTools, deadline: number): Promise<void> {
   const kubectl = kubectlWith(tools.kubectl);
-  const started = Date.parse(
-    (await run('docker', ['inspect', '--format', '{{.State.StartedAt}}', nodeContainer])).trim(),
-  );
+  const started = await nodeStarted();
   const ready = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}';
   const renewed = ['-n', 'kube-node-lease', 'get', 'lease', nodeContainer, '-o', 'jsonpath={.spec.renewTime}'];
   await waitFor('the node to be Ready', deadline, async () => {
     const options = { deadline: 10 };
     if ((await kubectl(['get', 'nodes', '-o', ready], options)).trim() !== 'True') return undefined;
     return Date.parse(await kubectl(renewed, options)) > started ? true : undefined;
+  });
+}
+
+/**
+ * Waits until no pod is called ready for what it was before the node started: in a node just started again a rollout
+ * that waits for a Deployment would else end at once.
+ */
+async function waitForPodStatuses(tools: CommandLineTools, deadline: number): Promise<void> {
+  const kubectl = kubectlWith(tools.kubectl);
+  const started = await nodeStarted();
+  await waitFor('the kubelet to look at its pods again', deadline, async () => {
+    const pods = podsSchema.parse(JSON.parse(await kubectl(['get', 'pods', '--all-namespaces', '--output', 'json'])));
+    return pods.items.every((pod) => !isReadySinceBefore(started, pod)) ? true : undefined;
   });
 }
 

@@ -15,8 +15,11 @@ export async function apply(kubectl: Kubectl, manifest: string): Promise<void> {
   await kubectl(['apply', ...flags, '--filename', '-'], { input: manifest });
 }
 
-/** Waits until every replica of a Deployment is there and ready. */
-export async function rollout(kubectl: Kubectl, namespace: string, name: string, deadline = 120): Promise<void> {
+/**
+ * Waits until every replica of a Deployment is there and ready. What takes seconds may take minutes in a node that was
+ * just started again, with everything in it starting beside.
+ */
+export async function rollout(kubectl: Kubectl, namespace: string, name: string, deadline = 300): Promise<void> {
   const args = ['--namespace', namespace, 'rollout', 'status', `deployment/${name}`, `--timeout=${deadline}s`];
   await kubectl(args, { deadline: deadline + 10 });
 }

@@ -10,6 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
+import { installDebianPackages } from './debian-packages.ts';
 import { programsFolder } from './paths.ts';
 import { Problem } from './problem.ts';
 import type { Progress } from './progress.ts';
@@ -22,6 +24,9 @@ interface Program {
   folder?: string;
   version?: string;
   linkerFlags?: string;
+  tags?: string[];
+  /** Build tags of a program that has parts in C. It is linked statically: the images have another C library than this machine. */
+  cTags?: string[];
   /** How long the first build takes on two cores, told when it is long. */
   minutes?: number;
 }
@@ -33,6 +38,8 @@ const kubernetesVersion = ['k8s.io/component-base/version', 'k8s.io/client-go/pk
     `-X ${name}.gitMajor=${major} -X ${name}.gitMinor=${minor} -X ${name}.gitTreeState=clean`,
   ])
   .join(' ');
+
+const giteaSettings = `-X main.Version=${versions.gitea} -X code.gitea.io/gitea/modules/setting.StaticRootPath=/app/gitea`;
 
 const programs = {
   kind: { package: 'sigs.k8s.io/kind', version: versions.kind },
@@ -71,19 +78,44 @@ const programs = {
   buildkitd: { package: 'github.com/moby/buildkit/cmd/buildkitd', folder: 'buildkit', minutes: 2 },
   buildctl: { package: 'github.com/moby/buildkit/cmd/buildctl', folder: 'buildkit' },
   traefik: { package: 'github.com/traefik/traefik/v3/cmd/traefik', folder: 'traefik', minutes: 6 },
+  gitea: {
+    package: 'code.gitea.io/gitea',
+    folder: 'gitea',
+    linkerFlags: `-linkmode external -extldflags -static ${giteaSettings}`,
+    cTags: ['sqlite', 'sqlite_unlock_notify', 'sqlite_omit_load_extension', 'netgo', 'osusergo'],
+    minutes: 5,
+  },
+  /** For `npm run test:full` alone; without the clouds' libraries, which find what is to be scraped. */
+  promtool: {
+    package: 'github.com/prometheus/prometheus/cmd/promtool',
+    folder: 'promtool',
+    tags: ['remove_all_sd'],
+    minutes: 5,
+  },
 } satisfies Record<string, Program>;
 
 export type ProgramName = keyof typeof programs;
 
 const linkerFlags = (program: Program): string => `-s -w ${program.linkerFlags ?? ''}`.trim();
+const tagsOf = ({ tags = [], cTags = [] }: Program): string[] => [...tags, ...cTags];
 const moduleFolder = (name: string): string => join(import.meta.dirname, 'go-modules', name);
 
 export const programPath = (name: ProgramName): string => join(programsFolder, name);
 
+const downloadSchema = z.object({ Dir: z.string() });
+
+/** The folder that Go unpacked a module into, which a go.mod of ours requires. */
+export async function moduleSources(folder: string, module: string): Promise<string> {
+  const options = { cwd: moduleFolder(folder), deadline: 600 };
+  return downloadSchema.parse(JSON.parse(await run('go', ['mod', 'download', '-json', module], options))).Dir;
+}
+
 /** Changes whenever the program that a build would give changes. */
 export function programStamp(name: ProgramName): string {
   const program: Program = programs[name];
-  const hash = createHash('sha256').update(JSON.stringify([program.package, program.version, linkerFlags(program)]));
+  const hash = createHash('sha256').update(
+    JSON.stringify([program.package, program.version, linkerFlags(program), ...tagsOf(program)]),
+  );
   if (program.folder) {
     const folder = moduleFolder(program.folder);
     for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(join(folder, file)));
@@ -105,7 +137,9 @@ export async function buildPrograms(names: readonly ProgramName[], progress: Pro
     await progress.step(`build ${name} from its Go module${time}`, async (detail) => {
       // -v names each package as it is compiled, so the progress shows that something moves.
       const flags = ['-v', '-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(program)];
-      const env = { CGO_ENABLED: '0' };
+      if (tagsOf(program).length > 0) flags.push('-tags', tagsOf(program).join(','));
+      if (program.cTags) await installDebianPackages(['gcc', 'libc6-dev'], detail);
+      const env = { CGO_ENABLED: program.cTags ? '1' : '0' };
       const scratch = mkdtempSync(join(programsFolder, '.build-'));
       if (program.folder) {
         const args = ['build', ...flags, '-o', `${scratch}/`, program.package];

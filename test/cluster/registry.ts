@@ -3,8 +3,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { z } from 'zod';
 import { images } from './versions.ts';
+import type { Kubectl } from './kubectl.ts';
 import { localFolder } from './paths.ts';
 import type { Detail } from './progress.ts';
+import { recipeHash } from './recipe.ts';
+import { messageOf, Problem } from './problem.ts';
 import { run, tryRun } from './run.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -25,7 +28,7 @@ const registrySchema = z.object({
 export type Registry = z.infer<typeof registrySchema>;
 
 /** The registry of the cluster that is up, from .local/registry.json; undefined before there is one. */
-function readRegistry(): Registry | undefined {
+export function readRegistry(): Registry | undefined {
   if (!existsSync(registryFile)) return undefined;
   return registrySchema.parse(JSON.parse(readFileSync(registryFile, 'utf8')));
 }
@@ -41,16 +44,16 @@ export function basicAuthorization(registry: Registry): string {
   return `Basic ${Buffer.from(`${registry.username}:${registry.password}`).toString('base64')}`;
 }
 
-function localRegistry(): Registry {
-  const registry = readRegistry() ?? {
-    address: `${registryContainer}:5000`,
-    hostAddress: '127.0.0.1:5001',
-    username: 'coppice',
-    password: randomBytes(24).toString('base64url'),
-    insecure: true,
-  };
-  writeRegistry(registry);
-  return registry;
+function localRegistry(password: string): Registry {
+  const address = `${registryContainer}:5000`;
+  return { address, hostAddress: '127.0.0.1:5001', username: 'coppice', password, insecure: true };
+}
+
+/** The password that Coppice was installed with, maybe by another checkout; undefined where it is not installed. */
+async function installedPassword(kubectl: Kubectl): Promise<string | undefined> {
+  const place = ['--namespace', 'coppice-system', 'get', 'secret', 'registry-credentials', '--ignore-not-found'];
+  const encoded = await kubectl([...place, '--output', 'jsonpath={.data.password}']);
+  return encoded === '' ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
 const configuration = `version: 0.1
@@ -59,29 +62,84 @@ storage: {filesystem: {rootdirectory: /var/lib/registry}, delete: {enabled: true
 http: {addr: ":5000"}
 auth: {htpasswd: {realm: coppice, path: /etc/distribution/htpasswd}}
 `;
+/** Of the hash that every request is held against: the least there is, since the password is random and long. */
+const bcryptCost = '04';
+const recipe = recipeHash([], [configuration, bcryptCost]);
 
-/** Starts the registry as a container with its data on a volume, published on 127.0.0.1:5001, and waits until it answers. */
-export async function ensureRegistry(detail: Detail): Promise<Registry> {
-  const registry = localRegistry();
-  if (await registryAnswers(registry)) return registry;
-  const state = await tryRun('docker', ['inspect', '--format', '{{.State.Running}}', registryContainer]);
-  if (state !== undefined && state.trim() !== 'true') {
-    await run('docker', ['start', registryContainer]);
-  } else {
-    // None, or one with another password: .local was removed. The images on the volume stay.
-    if (state !== undefined) await run('docker', ['rm', '--force', registryContainer]);
-    await createRegistry(registry, detail);
+/**
+ * Starts the registry as a container with its data on a volume, published on 127.0.0.1:5001, and waits until it answers.
+ * One that is there keeps its password, which this checkout or the cluster knows.
+ */
+export async function ensureRegistry(kubectl: Kubectl, detail: Detail): Promise<Registry> {
+  const known = [readRegistry()?.password, await installedPassword(kubectl)].filter((one) => one !== undefined);
+  if ((await containerState()) !== undefined) {
+    const registry = await existingRegistry(known, detail);
+    if (registry) {
+      writeRegistry(registry);
+      return registry;
+    }
+    // The images on the volume stay.
+    await run('docker', ['rm', '--force', registryContainer]);
   }
-  await waitFor('the registry', 30, async () => ((await registryAnswers(registry)) ? true : undefined));
+  const registry = localRegistry(known.at(0) ?? randomBytes(24).toString('base64url'));
+  writeRegistry(registry);
+  await createRegistry(registry, detail);
+  try {
+    await waitFor('the registry', 120, async () => (await statusOf(registry)) === 200 || undefined);
+  } catch (error) {
+    throw new Problem(`${messageOf(error)}\n${await containerStory()}`, { cause: error });
+  }
   return registry;
+}
+
+/** The one that is there; undefined when it is of another make, does not answer, or its password is forgotten. */
+async function existingRegistry(passwords: string[], detail: Detail): Promise<Registry | undefined> {
+  if ((await inspect('{{index .Config.Labels "dev.coppice.recipe"}}')) !== recipe) return undefined;
+  if ((await containerState()) !== 'running') await tryRun('docker', ['start', registryContainer]);
+  try {
+    await waitFor('the registry', 60, async () => (await statusOf(localRegistry(''))) !== undefined || undefined);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    detail(`it does not answer, and is made anew: ${await containerStory()}`);
+    return undefined;
+  }
+  for (const registry of passwords.map(localRegistry)) {
+    if ((await statusOf(registry)) === 200) return registry;
+  }
+  return undefined;
+}
+
+function containerState(): Promise<string | undefined> {
+  return inspect('{{.State.Status}}');
+}
+
+async function inspect(format: string): Promise<string | undefined> {
+  return (await tryRun('docker', ['inspect', '--format', format, registryContainer]))?.trim();
+}
+
+/** What its container is and said last, for somebody who has to find out why it does not answer. */
+async function containerStory(): Promise<string> {
+  const state = await inspect('{{json .State}} {{json .NetworkSettings.Ports}}');
+  const log = await tryRun('sh', ['-c', `docker logs --tail 5 ${registryContainer} 2>&1`]);
+  return [state, log].filter((part) => part !== undefined).join('\n');
 }
 
 async function createRegistry(registry: Registry, detail: Detail): Promise<void> {
   detail('creating the container');
   const options = ['--restart', 'unless-stopped', '--publish', `${registry.hostAddress}:5000`];
-  const labels = ['--label', 'dev.coppice.cluster=coppice'];
+  const withoutTraces = ['--env', 'OTEL_TRACES_EXPORTER=none'];
+  const labels = ['--label', 'dev.coppice.cluster=coppice', '--label', `dev.coppice.recipe=${recipe}`];
   const storage = ['--volume', `${registryVolume}:/var/lib/registry`];
-  await run('docker', ['create', '--name', registryContainer, ...options, ...labels, ...storage, images.registry]);
+  await run('docker', [
+    'create',
+    '--name',
+    registryContainer,
+    ...options,
+    ...withoutTraces,
+    ...labels,
+    ...storage,
+    images.registry,
+  ]);
   const files = { 'config.yml': configuration, htpasswd: `${registry.username}:${await bcrypt(registry.password)}\n` };
   // The files go in as a tar archive, since the engine need not share this machine's file system.
   const folder = join(localFolder, 'registry');
@@ -96,20 +154,21 @@ async function createRegistry(registry: Registry, detail: Detail): Promise<void>
 /** A bcrypt hash, the only one that the registry takes; libcrypt of the Debian image makes it. */
 async function bcrypt(password: string): Promise<string> {
   const salt = randomBytes(16).toString('hex').slice(0, 22);
-  const script = `chomp(my $password = <STDIN>); print crypt($password, '$2b$10$${salt}')`;
+  const script = `chomp(my $password = <STDIN>); print crypt($password, '$2b$${bcryptCost}$${salt}')`;
   const args = ['run', '--rm', '-i', '--network', 'none', images.debian, 'perl', '-e', script];
   return run('docker', args, { input: `${password}\n` });
 }
 
-async function registryAnswers(registry: Registry): Promise<boolean> {
+/** What it answers; undefined while it does not. */
+async function statusOf(registry: Registry): Promise<number | undefined> {
   try {
     const answer = await fetch(`http://${registry.hostAddress}/v2/`, {
       headers: { authorization: basicAuthorization(registry) },
       signal: AbortSignal.timeout(3000),
     });
-    return answer.ok;
+    return answer.status;
   } catch (error) {
-    if (error instanceof TypeError || error instanceof DOMException) return false; // refused, or too late
+    if (error instanceof TypeError || error instanceof DOMException) return undefined; // refused, or too late
     throw error;
   }
 }

@@ -1,49 +1,74 @@
 import { parseArgs } from 'node:util';
+import { deployGitHosts } from '../git-hosts/deploy.ts';
 import { deployGitServer } from '../git-server/deploy.ts';
+import { deployGitea } from '../gitea/deploy.ts';
 import { runSample } from '../sample/run-sample.ts';
 import { bringUpCluster } from './cluster.ts';
 import { exclusively } from './exclusively.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 import { connectionFile, writeConnection } from './connection.ts';
 import { apiUrl, installCoppice } from './install-coppice.ts';
+import { provideFixtureImages } from './mirror.ts';
+import { programsFolder } from './paths.ts';
 import { Problem } from './problem.ts';
 import { runMain, startProgress } from './progress.ts';
 
 const usage = `npm run up                      brings up the local kind cluster
+npm run up -- --fixture-images  with the images that the sample set under test/fixtures is built from
+npm run up -- --gitea           with Gitea at http://gitea.localhost:8080, for the end-to-end tests
 npm run up -- --context NAME --registry ADDRESS [--ingress-url URL]
                                 uses the cluster of that kubeconfig context, and a registry, HOST[:PORT][/PATH],
                                 that this machine and the cluster reach by the same name`;
 
-function parseOptions(): ExistingClusterOptions | undefined {
-  let values: { context?: string; registry?: string; 'ingress-url'?: string };
+interface Options {
+  existing?: ExistingClusterOptions;
+  fixtureImages: boolean;
+  gitea: boolean;
+}
+
+function parseOptions(): Options {
+  let values: {
+    context?: string;
+    registry?: string;
+    'ingress-url'?: string;
+    'fixture-images'?: boolean;
+    gitea?: boolean;
+  };
   try {
     const text = { type: 'string' } as const;
-    ({ values } = parseArgs({ options: { context: text, registry: text, 'ingress-url': text } }));
+    const flag = { type: 'boolean' } as const;
+    ({ values } = parseArgs({
+      options: { context: text, registry: text, 'ingress-url': text, 'fixture-images': flag, gitea: flag },
+    }));
   } catch (error) {
     throw new Problem(usage, { cause: error });
   }
   const { context, registry, 'ingress-url': ingressUrl = 'http://127.0.0.1:8080' } = values;
-  if (context === undefined && registry === undefined) return undefined;
+  const { 'fixture-images': fixtureImages = false, gitea = false } = values;
+  if (context === undefined && registry === undefined) return { fixtureImages, gitea };
   if (context === undefined || registry === undefined) {
     throw new Problem(`--context and --registry are given together.\n${usage}`);
   }
-  return { context, registry, ingressUrl };
+  return { existing: { context, registry, ingressUrl }, fixtureImages, gitea };
 }
 
 await runMain(async () => {
   const progress = startProgress();
-  const options = parseOptions();
+  const { existing, fixtureImages, gitea } = parseOptions();
   await exclusively(progress, async () => {
-    const cluster = await bringUpCluster(progress, options);
+    const cluster = await bringUpCluster(progress, existing);
+    if (fixtureImages) await provideFixtureImages(cluster, progress);
     const gitUrl = await deployGitServer(cluster, progress);
+    await deployGitHosts(cluster, progress);
+    if (gitea) await deployGitea(cluster, progress);
     await installCoppice(cluster, progress);
     const { email, password, weburl } = await runSample(apiUrl, gitUrl, cluster, progress);
     const { kubeconfig, ingressUrl, registry } = cluster;
     writeConnection({ apiUrl, ingressUrl, kubeconfig, registry: registry.address, gitUrl, email, password });
     console.log(`
 Web page    ${weburl}
-REST API    ${apiUrl} (user ${email}, password in ${connectionFile})
-Kubernetes  export KUBECONFIG=${kubeconfig}
+REST API    ${apiUrl}/api, described at ${apiUrl}/api/docs (user ${email}, password in ${connectionFile})
+Kubernetes  export KUBECONFIG=${kubeconfig} PATH=$PATH:${programsFolder}
 Git server  ${gitUrl}`);
   });
 });

@@ -16,10 +16,14 @@ export const versions = {
   helm: 'v4.3.1',
   traefik: 'v3.6.7',
   buildkit: 'v0.33.0',
+  /** The go.mod file pins the same; 1.27 is no Go module. */
+  gitea: '1.26.4',
   debian: 'bookworm',
   /** The npm package node-linux-<arch>, which is the binary that the package `node` installs. */
   node: '24.21.0',
   npm: '11.21.2',
+  /** The toolchain in the image golang. */
+  go: '1.26.8',
 } as const;
 
 /** The images that the cluster and its users name. Pulled where a registry is reached, otherwise made under these names. */
@@ -31,4 +35,11 @@ export const images = {
   buildkit: 'moby/buildkit:v0.33.0-rootless',
   traefik: 'traefik:v3.6.7',
   registry: 'registry:3',
+  /** What the sample set under test/fixtures is built from, beside the above. */
+  golang: 'golang:1.26',
+  nginx: 'nginx:1.22',
+  postgres: 'postgres:15',
+  python: 'python:3.11-slim',
+  /** A Git server as others run it, for the end-to-end tests. */
+  gitea: 'gitea/gitea:1.26.4-rootless',
 } as const;

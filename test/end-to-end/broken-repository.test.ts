@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { conditionOf, pageWith, startHarness, type Harness } from './harness.ts';
+import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
+import { pushLiteralTree } from './push-literal-tree.ts';
+import { testsSideBySide } from './side-by-side.ts';
 
 let harness: Harness;
 let repository: string;
@@ -9,7 +11,7 @@ beforeAll(async () => {
   repository = await harness.addRepository('shop', await harness.push('shop', 'main'));
 }, 60_000);
 
-afterAll(() => harness.remove(), 180_000);
+afterAll(() => harness.remove(), 60_000);
 
 test('a branch that is not there is told in the conditions and the log', async () => {
   const id = await harness.spawn(repository, 'nowhere');
@@ -36,22 +38,49 @@ const broken: [string, Record<string, string>, RegExp][] = [
   ['a service file that is not YAML', { 'compose.yaml': 'services:\n  web: [\n' }, /compose\.yaml:\d+:\d+: /],
 ];
 
-test.each(broken)(
-  '%s is told, and can be mended and built again',
-  async (what, files, words) => {
-    const branch = what.replace(/\W+/g, '-');
-    await harness.push('shop', branch, files);
-    const id = await harness.spawn(repository, branch);
-    const environment = await harness.stalled(id);
-    expect(environment.status).toBe('created');
-    expect(conditionOf(environment, 'Built')?.message).toMatch(words);
-    const end = { result: 'failed', message: expect.stringMatching(words) };
-    expect(await harness.endOfLog(id)).toMatchObject({ end });
-
-    await harness.push('shop', branch, { 'web/title.txt': `Mended: ${branch}\n` });
-    expect((await harness.client.send('POST', `/api/environment/${id}/build`)).status).toBe(202);
-    const { weburl } = await harness.built(id);
-    await pageWith(weburl, `Mended: ${branch}`);
-  },
+testsSideBySide(
+  Object.fromEntries(
+    broken.map(([what, files, words]) => [
+      `${what} is told, and can be mended and built again`,
+      () => tellsAndMends(what, files, words),
+    ]),
+  ),
   300_000,
 );
+
+async function tellsAndMends(what: string, files: Record<string, string>, words: RegExp): Promise<void> {
+  const branch = what.replace(/\W+/g, '-');
+  await harness.push('shop', branch, files);
+  const id = await harness.spawn(repository, branch);
+  const environment = await harness.stalled(id);
+  expect(environment.status).toBe('created');
+  expect(conditionOf(environment, 'Built')?.message).toMatch(words);
+  const end = { result: 'failed', message: expect.stringMatching(words) };
+  expect(await harness.endOfLog(id)).toMatchObject({ end });
+
+  await harness.push('shop', branch, { 'web/title.txt': `Mended: ${branch}\n` });
+  expect((await harness.client.send('POST', `/api/environment/${id}/build`)).status).toBe(202);
+  const { weburl } = await harness.built(id);
+  await pageWith(weburl, `Mended: ${branch}`);
+}
+
+test('a folder that is there a second time, as a link, is refused, and nothing is built', async () => {
+  const dockerfile = 'FROM node:24-slim\nCOPY . /context\nRUN ls -laR /context\n';
+  const compose =
+    'services:\n  web:\n    build: { context: ctx, dockerfile: ../other/Dockerfile }\n    ports: ["80"]\n';
+  await pushLiteralTree(await harness.push('shop', 'main'), 'twice', [
+    { mode: '100644', name: 'compose.yaml', content: compose },
+    { mode: '40000', name: 'ctx', content: { file: 'hi' } },
+    { mode: '120000', name: 'ctx', content: '/credentials' },
+    { mode: '40000', name: 'other', content: { Dockerfile: dockerfile } },
+  ]);
+  const id = await harness.spawn(repository, 'twice');
+  const environment = await harness.stalled(id);
+  const words = '"ctx" is in the commit twice';
+  expect(conditionOf(environment, 'Stalled')?.message).toContain(words);
+  expect(await harness.endOfLog(id)).toMatchObject({
+    end: { result: 'failed', message: expect.stringContaining(words) },
+  });
+  const jobs = await harness.kubectl(['get', 'jobs', '--namespace', namespaceOf(id), '--output', 'name']);
+  expect(jobs.trim()).toBe('');
+}, 120_000);

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { conditionOf, pageWith, startHarness, type Harness } from './harness.ts';
+import { testsSideBySide } from './side-by-side.ts';
 
 let harness: Harness;
 let repository: string;
@@ -9,9 +10,17 @@ beforeAll(async () => {
   repository = await harness.addRepository('shop', await harness.push('shop', 'main'));
 }, 60_000);
 
-afterAll(() => harness.remove(), 180_000);
+afterAll(() => harness.remove(), 60_000);
 
-test('a service that does not come up is told with its last words, and can be mended and built again', async () => {
+testsSideBySide(
+  {
+    'a service that does not come up is told with its last words, and can be mended and built again': tellsAndMends,
+    'a failed build leaves the last good version running': keepsLastGood,
+  },
+  420_000,
+);
+
+async function tellsAndMends(): Promise<void> {
   await harness.push('shop', 'crashing', { 'web/server.mjs': 'console.log("cannot start"); process.exit(3);\n' });
   const id = await harness.spawn(repository, 'crashing');
   const environment = await harness.stalled(id);
@@ -24,9 +33,9 @@ test('a service that does not come up is told with its last words, and can be me
   await harness.client.send('POST', `/api/environment/${id}/build`);
   const { weburl } = await harness.built(id);
   await pageWith(weburl, 'Mended');
-}, 300_000);
+}
 
-test('a failed build leaves the last good version running', async () => {
+async function keepsLastGood(): Promise<void> {
   await harness.push('shop', 'steady', { 'web/title.txt': 'Steady\n' });
   const id = await harness.spawn(repository, 'steady');
   const { weburl } = await harness.built(id);
@@ -36,4 +45,4 @@ test('a failed build leaves the last good version running', async () => {
   expect(failed.status).toBe('built');
   expect(conditionOf(failed, 'Built')?.status).toBe('False');
   await pageWith(weburl, '<h1>Steady</h1>');
-}, 300_000);
+}

@@ -7,6 +7,7 @@ import { programsFolder } from '../cluster/paths.ts';
 import { run, type RunOptions } from '../cluster/run.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { pushRepository, sampleRepository } from '../sample/push-repository.ts';
+import { TEST_GROUP_LABEL } from './test-group.ts';
 
 const idSchema = z.looseObject({ id: z.string() });
 
@@ -15,20 +16,28 @@ export interface Harness {
   connection: Connection;
   client: RestClient;
   /** Registers one more user, who has nothing to do with the first. */
-  newUser(): Promise<RestClient>;
+  newUser(password?: string): Promise<RestClient>;
   group: string;
+  /** Adds a group more, of the first user. */
+  addGroup(name: string): Promise<void>;
   /** Pushes a branch of `repository` and gives the URL of the repository. */
   push(repository: string, branch: string, files?: Record<string, string>): Promise<string>;
+  /** Adds a repository by the body of POST /api/group/{id}; gives its id. */
+  register(repository: object): Promise<string>;
   addRepository(name: string, origin: string): Promise<string>;
+  /** Has the refs at the Git host looked at now; throws when that is refused. */
+  sync(repositoryId: string): Promise<void>;
   /** Spawns a branch; gives the environment's id. */
   spawn(repositoryId: string, branch: string, options?: object): Promise<string>;
   built(environmentId: string): Promise<EnvironmentAnswer>;
   stalled(environmentId: string): Promise<EnvironmentAnswer>;
   /** The last message of the build's log. */
   endOfLog(environmentId: string): Promise<unknown>;
-  kubectl(args: readonly string[], options?: RunOptions): Promise<string>;
-  /** Takes away the users' groups and everything in them. */
+  kubectl: (args: readonly string[], options?: RunOptions) => Promise<string>;
+  /** Begins to take away the users' groups and everything in them; `npm test` waits for it at the end of all tests. */
   remove(): Promise<void>;
+  /** As remove, and waits until all of it is gone. */
+  removeAndWait(): Promise<void>;
 }
 
 export function randomName(prefix: string): string {
@@ -38,20 +47,37 @@ export function randomName(prefix: string): string {
 export async function startHarness(purpose: string): Promise<Harness> {
   const connection = readConnection();
   const clients: RestClient[] = [];
-  const newUser = async () => {
+  const newUser = async (password = randomBytes(12).toString('base64url')) => {
     const user = new RestClient(connection.apiUrl);
-    await user.registerAndLogin(`${randomName(purpose)}@example.com`, randomBytes(12).toString('base64url'));
+    await user.registerAndLogin(`${randomName(purpose)}@example.com`, password);
     clients.push(user);
     return user;
   };
   const client = await newUser();
   const group = randomName(purpose);
-  await client.call(idSchema, 'POST', '/api/groups', { name: group });
   const kubectl: Harness['kubectl'] = (args, options) =>
     run('kubectl', ['--kubeconfig', connection.kubeconfig, ...args], {
       env: { PATH: `${programsFolder}:${process.env['PATH'] ?? ''}` },
       ...options,
     });
+  async function addGroup(name: string): Promise<void> {
+    await client.call(idSchema, 'POST', '/api/groups', { name });
+    await kubectl(['label', 'groups.coppice.dev', name, `${TEST_GROUP_LABEL}=true`]);
+  }
+  await addGroup(group);
+  /**
+   * 503 with Retry-After, as long as the group's namespace is being set up: on a busy machine that takes seconds. And on one
+   * that is busier still the host's answer does not come in the ten seconds that the API waits for it.
+   */
+  async function register(repository: object): Promise<string> {
+    const path = `/api/group/${group}`;
+    const answer = await waitFor('the group to be set up, and the Git host to answer', 90, async () => {
+      const one = await client.send('POST', path, repository);
+      return one.status === 503 || one.text.includes('has not answered within 10 s') ? undefined : one;
+    });
+    if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
+    return idSchema.parse(JSON.parse(answer.text)).id;
+  }
   return {
     connection,
     client,
@@ -63,29 +89,32 @@ export async function startHarness(purpose: string): Promise<Harness> {
       await pushRepository({ url, branch, from: sampleRepository, files });
       return url;
     },
-    async addRepository(name, origin) {
-      const body = { name, type: 'generic', params: { origin } };
-      return (await client.call(idSchema, 'POST', `/api/group/${group}`, body)).id;
+    addGroup,
+    register,
+    addRepository: (name, origin) => register({ name, type: 'generic', params: { origin } }),
+    async sync(repositoryId) {
+      await client.call(idSchema, 'POST', `/api/repository/${repositoryId}/sync`);
     },
     async spawn(repositoryId, branch, options = {}) {
       const body = { gitRef: { name: branch, type: 'branch' }, ...options };
       return (await client.call(idSchema, 'POST', `/api/repository/${repositoryId}/spawn`, body)).id;
     },
-    built: (environmentId) => client.waitForEnvironment(environmentId, ({ status }) => status === 'built'),
-    stalled: (environmentId) => client.waitForEnvironment(environmentId, isStalled, 120),
+    built: (environmentId) => client.waitForEnvironment(environmentId, ({ status }) => status === 'built', 400),
+    stalled: (environmentId) => client.waitForEnvironment(environmentId, isStalled, 400),
     async endOfLog(environmentId) {
       let last: unknown;
       for await (const message of client.log(environmentId)) last = message;
       return last;
     },
-    async remove() {
-      const lists = clients.map((user) => user.call(z.array(idSchema), 'GET', '/api/groups'));
-      const groups = (await Promise.all(lists)).flat().map(({ id }) => id);
-      await kubectl(['delete', 'groups.coppice.dev', ...groups, '--ignore-not-found', '--timeout=120s'], {
-        deadline: 150,
-      });
-    },
+    remove: () => deleteGroups(['--wait=false']),
+    removeAndWait: () => deleteGroups(['--timeout=120s']),
   };
+
+  async function deleteGroups(options: readonly string[]): Promise<void> {
+    const lists = clients.map((user) => user.call(z.array(idSchema), 'GET', '/api/groups'));
+    const groups = (await Promise.all(lists)).flat().map(({ id }) => id);
+    await kubectl(['delete', 'groups.coppice.dev', ...groups, '--ignore-not-found', ...options], { deadline: 150 });
+  }
 }
 
 /** The namespace of an environment. */

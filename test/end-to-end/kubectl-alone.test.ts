@@ -14,11 +14,9 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await harness.kubectl(['delete', 'groups.coppice.dev', group, '--ignore-not-found', '--timeout=120s'], {
-    deadline: 150,
-  });
+  await harness.kubectl(['delete', 'groups.coppice.dev', group, '--ignore-not-found', '--wait=false']);
   await harness.remove();
-}, 300_000);
+}, 60_000);
 
 function apply(...objects: object[]): Promise<string> {
   return harness.kubectl(['apply', '--filename', '-'], { input: objects.map((one) => stringify(one)).join('---\n') });

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { chromium } from 'playwright-core';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { watchStates } from '../client/watch-states.ts';
+import { waitFor } from '../cluster/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
+import { testsSideBySide } from './side-by-side.ts';
 
 let harness: Harness;
 let repository: string;
@@ -12,9 +14,41 @@ beforeAll(async () => {
   repository = await harness.addRepository('shop', await harness.push('shop', 'main'));
 }, 60_000);
 
-afterAll(() => harness.remove(), 180_000);
+afterAll(() => harness.remove(), 60_000);
 
-test('a branch becomes a page: states in order, the log complete, the page in a browser and inside the cluster', async () => {
+testsSideBySide(
+  {
+    'a branch becomes a page: states in order, the log complete, the page in a browser and inside the cluster':
+      becomesPage,
+    'DELETE of the last environment on its ref empties it, PUT brings it back': emptiesAndComesBack,
+    'DELETE of one of several environments on a ref takes the object too; one always stays': leavesOne,
+  },
+  300_000,
+);
+
+test('two branches stand side by side, and an unchanged service is not built again', async () => {
+  await harness.push('shop', 'summer', { 'web/title.txt': 'The summer shop\n' });
+  const [main, summer] = await Promise.all([
+    harness.spawn(repository, 'main', { name: 'Second main' }),
+    harness.spawn(repository, 'summer'),
+  ]);
+  const pages = await Promise.all(
+    [main, summer].map(async (id) => {
+      const { weburl } = await harness.built(id);
+      return pageWith(weburl, 'Hello from the API');
+    }),
+  );
+  expect(pages[0]).toContain('<h1>The shop</h1>');
+  expect(pages[1]).toContain('<h1>The summer shop</h1>');
+
+  const lines: string[] = [];
+  for await (const message of harness.client.log(summer)) {
+    if ('line' in message) lines.push(`${message.service}: ${message.line}`);
+  }
+  expect(lines.filter((line) => line.startsWith('api: '))).toEqual([expect.stringContaining('unchanged')]);
+}, 300_000);
+
+async function becomesPage(): Promise<void> {
   const id = await harness.spawn(repository, 'main');
   const states: string[] = [];
   const watch = watchStates(harness.connection.kubeconfig, id, (state) => states.push(state));
@@ -54,33 +88,14 @@ test('a branch becomes a page: states in order, the log complete, the page in a 
     '--rm',
     '--attach',
   ];
-  const inside = await harness.kubectl([...pod, '--quiet', '--', 'node', '-e', script], { deadline: 90 });
-  expect(inside).toContain('Hello from the API');
-}, 300_000);
+  // What a pod says that is over before kubectl attaches to it is lost: then another is asked.
+  await waitFor('the page inside the cluster', 90, async () => {
+    const inside = await harness.kubectl([...pod, '--quiet', '--', 'node', '-e', script], { deadline: 90 });
+    return inside.includes('Hello from the API') ? true : undefined;
+  });
+}
 
-test('two branches stand side by side, and an unchanged service is not built again', async () => {
-  await harness.push('shop', 'summer', { 'web/title.txt': 'The summer shop\n' });
-  const [main, summer] = await Promise.all([
-    harness.spawn(repository, 'main', { name: 'Second main' }),
-    harness.spawn(repository, 'summer'),
-  ]);
-  const pages = await Promise.all(
-    [main, summer].map(async (id) => {
-      const { weburl } = await harness.built(id);
-      return pageWith(weburl, 'Hello from the API');
-    }),
-  );
-  expect(pages[0]).toContain('<h1>The shop</h1>');
-  expect(pages[1]).toContain('<h1>The summer shop</h1>');
-
-  const lines: string[] = [];
-  for await (const message of harness.client.log(summer)) {
-    if ('line' in message) lines.push(`${message.service}: ${message.line}`);
-  }
-  expect(lines.filter((line) => line.startsWith('api: '))).toEqual([expect.stringContaining('unchanged')]);
-}, 300_000);
-
-test('DELETE of the last environment on its ref empties it, PUT brings it back', async () => {
+async function emptiesAndComesBack(): Promise<void> {
   await harness.push('shop', 'lonely', { 'web/title.txt': 'The lonely shop\n' });
   const id = await harness.spawn(repository, 'lonely');
   const { weburl } = await harness.built(id);
@@ -92,9 +107,9 @@ test('DELETE of the last environment on its ref empties it, PUT brings it back',
   expect((await harness.client.send('PUT', `/api/environment/${id}`)).status).toBe(202);
   await harness.built(id);
   await pageWith(weburl, 'The lonely shop');
-}, 300_000);
+}
 
-test('DELETE of one of several environments on a ref takes the object too; one always stays', async () => {
+async function leavesOne(): Promise<void> {
   await harness.push('shop', 'twins');
   const twins = await Promise.all([
     harness.spawn(repository, 'twins', { build: false }),
@@ -104,14 +119,13 @@ test('DELETE of one of several environments on a ref takes the object too; one a
   await Promise.all(twins.map((id) => harness.client.send('DELETE', `/api/environment/${id}`)));
   const statuses = await Promise.all(twins.map((id) => settledStatus(id)));
   expect(statuses.sort()).toEqual([404, 'empty']);
-}, 180_000);
+}
 
 async function settledStatus(id: string): Promise<404 | string> {
-  for (;;) {
+  return waitFor(`${id} to be empty or gone`, 120, async () => {
     const answer = await harness.client.send('GET', `/api/environment/${id}?build=false`);
     if (answer.status === 404) return 404;
     const { status } = JSON.parse(answer.text) as { status: string };
-    if (status === 'empty') return status;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+    return status === 'empty' ? status : undefined;
+  });
 }

@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildImage, deliverImage } from '../cluster/app-image.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { ingressStatus } from '../cluster/ingress.ts';
+import { waitForAnswer } from '../cluster/ingress.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
 import type { Progress } from '../cluster/progress.ts';
-import { waitFor } from '../cluster/wait-for.ts';
 
 /** Runs the Git server in the cluster and waits until it answers on the host; gives the URL below which its repositories are. */
 export async function deployGitServer(cluster: Cluster, progress: Progress): Promise<string> {
@@ -16,10 +15,7 @@ export async function deployGitServer(cluster: Cluster, progress: Progress): Pro
     const manifest = readFileSync(join(folder, 'manifest.yaml'), 'utf8');
     await apply(cluster.kubectl, manifest.replace('image: IMAGE', `image: ${image}`));
     await rollout(cluster.kubectl, 'git', 'git');
-    const gitUrl = 'http://git.localhost:8080';
-    await waitFor(`${gitUrl} to answer`, 30, async () =>
-      (await ingressStatus(cluster.ingressUrl, 'git.localhost:8080', '/healthz')) === 200 ? true : undefined,
-    );
-    return gitUrl;
+    await waitForAnswer(cluster, 'git.localhost:8080', '/healthz');
+    return 'http://git.localhost:8080';
   });
 }

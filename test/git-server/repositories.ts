@@ -24,22 +24,23 @@ export class Repositories {
     this.root = root;
   }
 
-  #folder(name: string): string {
+  /** Where a repository is, whether it exists or not. */
+  folder(name: string): string {
     return join(this.root, `${name}.git`);
   }
 
   #credentials(name: string): string {
-    return join(this.#folder(name), 'credentials');
+    return join(this.folder(name), 'credentials');
   }
 
   exists(name: string): boolean {
-    return existsSync(join(this.#folder(name), 'HEAD'));
+    return existsSync(join(this.folder(name), 'HEAD'));
   }
 
   /** Makes an empty repository, unless it is there. Like the big hosts it serves any commit by its hash, and filters. */
   async create(name: string): Promise<void> {
     if (this.exists(name)) return;
-    const folder = this.#folder(name);
+    const folder = this.folder(name);
     await git('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder]);
     const settings = {
       'http.receivepack': 'true',
@@ -50,7 +51,7 @@ export class Repositories {
   }
 
   async delete(name: string): Promise<void> {
-    await rm(this.#folder(name), { recursive: true, force: true });
+    await rm(this.folder(name), { recursive: true, force: true });
   }
 
   /** Makes a repository private, so that `user:password` is asked for, or with undefined public again. */

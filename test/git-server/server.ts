@@ -1,5 +1,5 @@
 /**
- * A Git server for the sample and the tests: smart HTTP with push, by Git's own http-backend.
+ * A Git server for the sample and the tests: smart HTTP with push, by Git's own http-backend, and Git LFS.
  *
  *   git push http://HOST/NAME.git        makes the repository when it is not there
  *   PUT /admin/repositories/NAME         makes one; with a JSON body {"username", "password"} a private one,
@@ -12,6 +12,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { serveByHttpBackend } from './http-backend.ts';
+import { serveLargeFiles } from './large-files.ts';
 import { administeredRepository, Repositories, repositoryOf } from './repositories.ts';
 
 const repositories = new Repositories(process.env.REPOSITORIES ?? '/repositories');
@@ -68,6 +69,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
       return answer(response, 401, 'user name and password, please', { 'www-authenticate': 'Basic realm="git"' });
     }
   }
+  if (await serveLargeFiles(request, response, repositories.folder(name), url)) return;
   serveByHttpBackend(request, response, repositories.root, url);
 }
 

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildLogKeys } from '../../build-logs/keys.ts';
+import { buildLogKeys, type LogKeys } from '../../build-logs/keys.ts';
+import type { LogPage } from '../../build-logs/page.ts';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
-import { BuildLogMissingError, BuildLogReader, type ReadOptions } from '../../build-logs/reader.ts';
+import { LogMissingError, LogReader, type ReadOptions } from '../../build-logs/reader.ts';
 import { BuildLogWriter, type LogLine } from '../../build-logs/writer.ts';
+import { withBuffers } from '../../process/redis-connection.ts';
 import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
 
 let server: TestRedis;
 let redis: RedisClient;
-let reader: BuildLogReader;
+let reader: LogReader;
 let redisErrors: unknown[] = [];
 
 jest.setTimeout(60_000);
@@ -21,9 +23,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function newReader(): Promise<BuildLogReader> {
+async function newReader(): Promise<LogReader> {
   const [commands, subscriber] = [await server.connect(), await server.connect()];
-  return new BuildLogReader({ redis: commands, subscriber, onRedisError: (error) => redisErrors.push(error) });
+  return new LogReader({ redis: withBuffers(commands), subscriber, onRedisError: (error) => redisErrors.push(error) });
 }
 
 const newLogId = (): string => `${randomUUID()}/1`;
@@ -39,7 +41,7 @@ const shown = (message: BuildLogMessage): string => ('line' in message ? message
 async function readAll(logId: string, options: Partial<ReadOptions> = {}, from = reader): Promise<BuildLogMessage[]> {
   const messages: BuildLogMessage[] = [];
   const signal = AbortSignal.timeout(30_000);
-  for await (const message of from.read(logId, { signal, ...options })) messages.push(message);
+  for await (const page of from.read(buildLogKeys(logId), { signal, ...options })) messages.push(...page.messages());
   expect(options.signal?.aborted ?? signal.aborted).toBe(false);
   return messages;
 }
@@ -50,7 +52,29 @@ function expectComplete(messages: BuildLogMessage[], lines: number): void {
   expect(messages.map(shown)).toEqual([...log(0, lines).map(({ line }) => line), 'end: succeeded']);
 }
 
+async function readKept(logId: string, from: number): Promise<string[]> {
+  const shownLines: string[] = [];
+  const { signal } = new AbortController();
+  for await (const page of reader.readKept(buildLogKeys(logId), { from, signal })) {
+    shownLines.push(...page.messages().map(shown));
+  }
+  return shownLines;
+}
+
 describe('writing and reading', () => {
+  test('what there is so far is read without waiting for more', async () => {
+    const logId = newLogId();
+    expect(await readKept(logId, 0)).toEqual([]);
+    const writer = await BuildLogWriter.open(redis, logId);
+    const lines = log(0, 20_000);
+    await writer.append('build-web', lines);
+    expect(await readKept(logId, 0)).toEqual(lines.map(({ line }) => line));
+    expect(await readKept(logId, 19_999)).toEqual(['line 19999']);
+    await writer.end('failed', 'web');
+    expect(await readKept(logId, 20_000)).toEqual(['end: failed']);
+    expect(await readKept(logId, 20_001)).toEqual([]);
+  });
+
   test('a log is replayed in order, with its end', async () => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
@@ -99,32 +123,36 @@ describe('writing and reading', () => {
   test('a line reaches a reader that waits at once', async () => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
-    const messages = reader.read(logId, { signal: AbortSignal.timeout(30_000) });
+    const pages = reader.read(buildLogKeys(logId), { signal: AbortSignal.timeout(30_000) });
     const delays: number[] = [];
     for (let line = 0; line < 50; line++) {
-      const next = messages.next();
+      const next = pages.next();
       await sleep(20);
       const start = performance.now();
       await writer.append('build-web', log(line, line + 1));
-      expect((await next).value).toMatchObject({ seq: line + 1 });
+      expect((await next).value).toMatchObject({ first: line + 1, last: line + 1 });
       delays.push(performance.now() - start);
     }
-    await messages.return();
+    await pages.return();
     expect(delays.sort((a, b) => a - b)[25]).toBeLessThan(200);
   });
 
   test('a reader that stands still costs no memory and loses nothing', async () => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
-    const slow = reader.read(logId, { signal: AbortSignal.timeout(60_000) });
+    const slow = reader.read(buildLogKeys(logId), { signal: AbortSignal.timeout(60_000) });
     await writer.append('build-web', log(0, 1));
-    const messages = [(await slow.next()).value as BuildLogMessage];
+    const messages: BuildLogMessage[] = [];
+    const take = async (): Promise<void> => void messages.push(...((await slow.next()).value as LogPage).messages());
+    await take();
     for (let line = 1; line < 20_000; line += 1000)
       await writer.append('build-web', log(line, Math.min(line + 1000, 20_000)));
     await sleep(100);
-    for (let count = 0; count < 3000; count++) messages.push((await slow.next()).value as BuildLogMessage);
+    await take();
+    await take();
+    expect(messages.length).toBeLessThan(20_000);
     await writer.end('succeeded', '');
-    for await (const message of slow) messages.push(message);
+    for await (const page of slow) messages.push(...page.messages());
     expectComplete(messages, 20_000);
   });
 
@@ -175,22 +203,23 @@ describe('writing and reading', () => {
 
 describe('a log that is not there', () => {
   test('is waited for until the deadline', async () => {
-    await expect(readAll(newLogId(), { deadlineMs: 50 })).rejects.toBeInstanceOf(BuildLogMissingError);
+    await expect(readAll(newLogId(), { deadlineMs: 50 })).rejects.toBeInstanceOf(LogMissingError);
   });
 
   test('is waited for until the signal, which is no error', async () => {
-    const messages: BuildLogMessage[] = [];
-    for await (const message of reader.read(newLogId(), { signal: AbortSignal.timeout(50) })) messages.push(message);
-    expect(messages).toEqual([]);
+    const pages: LogPage[] = [];
+    const signal = AbortSignal.timeout(50);
+    for await (const page of reader.read(buildLogKeys(newLogId()), { signal })) pages.push(page);
+    expect(pages).toEqual([]);
   });
 
   test('is read as soon as it is there, with no deadline from then on', async () => {
     const logId = newLogId();
-    const reading = readAll(logId, { deadlineMs: 300 });
+    const reading = readAll(logId, { deadlineMs: 2000 });
     await sleep(100);
     const writer = await BuildLogWriter.open(redis, logId);
     await writer.append('build-web', log(0, 1));
-    await sleep(500);
+    await sleep(2500);
     await writer.end('succeeded', '');
     expectComplete(await reading, 1);
   });
@@ -271,9 +300,9 @@ describe('when Redis is started again', () => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
     await writer.append('build-web', log(0, 1000));
-    const live = reader.read(logId, { signal: AbortSignal.timeout(60_000) });
+    const live = reader.read(buildLogKeys(logId), { signal: AbortSignal.timeout(60_000) });
     const messages: BuildLogMessage[] = [];
-    while (messages.length < 1000) messages.push((await live.next()).value as BuildLogMessage);
+    while (messages.length < 1000) messages.push(...((await live.next()).value as LogPage).messages());
     const next = live.next();
     redisErrors = [];
     await server.kill();
@@ -285,21 +314,29 @@ describe('when Redis is started again', () => {
     await appending;
     await writer.append('build-web', log(0, 2000).slice(writer.linesWritten('build-web')));
     await writer.end('succeeded', '');
-    messages.push((await next).value as BuildLogMessage);
-    for await (const message of live) messages.push(message);
+    messages.push(...((await next).value as LogPage).messages());
+    for await (const page of live) messages.push(...page.messages());
     expectComplete(messages, 2000);
     expectComplete(await readAll(logId), 2000);
   });
 
-  test('and has lost lines: the writer says from where to read the source again', async () => {
+  test.each<[string, (keys: LogKeys) => string[]]>([
+    ['all of it', ({ stream, state }) => [stream, state]],
+    ['the stream, which was evicted', ({ stream }) => [stream]],
+    ['the state, which was evicted', ({ state }) => [state]],
+  ])('and has lost %s: the writer says so, and the next one begins anew', async (_, lost) => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
     await writer.append('build-web', log(0, 100));
-    await redis.del(Object.values(buildLogKeys(logId)) as string[]);
-    await expect(writer.append('build-web', log(100, 200))).rejects.toMatchObject({ name: 'BuildLogGapError' });
-    expect(writer.linesWritten('build-web')).toBe(0);
-    await writer.append('build-web', log(0, 200));
-    await writer.end('succeeded', '');
+    await redis.del(lost(buildLogKeys(logId)));
+    const refused = { name: 'LogLostError' };
+    await expect(writer.append('build-web', log(100, 200))).rejects.toMatchObject(refused);
+    await expect(writer.append('build-web', log(100, 200))).rejects.toMatchObject(refused);
+    await expect(writer.end('succeeded', '')).rejects.toMatchObject(refused);
+    const second = await BuildLogWriter.open(redis, logId);
+    expect(second.linesWritten('build-web')).toBe(0);
+    await second.append('build-web', log(0, 200));
+    await second.end('succeeded', '');
     expectComplete(await readAll(logId), 200);
   });
 });

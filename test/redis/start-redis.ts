@@ -1,17 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from 'redis';
+import { endServer, freePort } from '../local-server.ts';
 
-/** A Redis of the test's own: the redis-server of this machine's PATH, on a free loopback port, with its AOF on. */
+/** A Redis of the test's own: the redis-server of this machine's PATH, on a free loopback port, with its AOF as the chart has it. */
 export interface TestRedis {
+  port: number;
   /** A client that is connected, and connects again by itself; closed by `stop`. */
   connect: () => Promise<RedisClient>;
   /** SIGKILL. */
   kill: () => Promise<void>;
+  /** SIGSTOP: connections stand, and nothing is answered; `thaw` ends it. */
+  freeze: () => void;
+  thaw: () => void;
   /** Starts it again with the data that it has on disk. */
   start: () => Promise<void>;
   /** Ends the clients and the server and removes the data. */
@@ -26,19 +29,22 @@ export async function startRedis(): Promise<TestRedis> {
   const clients: RedisClient[] = [];
   let server = await launch(port, directory);
   return {
+    port,
     connect: async () => {
       const client = newClient(port);
       clients.push(client);
       await client.connect();
       return client;
     },
-    kill: () => kill(server),
+    kill: () => endServer(server, 'SIGKILL'),
+    freeze: () => void server.kill('SIGSTOP'),
+    thaw: () => void server.kill('SIGCONT'),
     start: async () => {
       server = await launch(port, directory);
     },
     stop: async () => {
       for (const client of clients) client.destroy();
-      await kill(server);
+      await endServer(server, 'SIGKILL');
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -52,7 +58,7 @@ function newClient(port: number) {
 }
 
 async function launch(port: number, directory: string): Promise<ChildProcess> {
-  const options = { port, bind: '127.0.0.1', dir: directory, appendonly: 'yes', save: '' };
+  const options = { port, bind: '127.0.0.1', dir: directory, appendonly: 'yes', appendfsync: 'always', save: '' };
   const server = spawn(
     'redis-server',
     Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]),
@@ -67,21 +73,4 @@ async function launch(port: number, directory: string): Promise<ChildProcess> {
     }
   }
   throw new Error(`redis-server did not start (is it installed?): ${output}`);
-}
-
-async function kill(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const exited = once(server, 'exit');
-  server.kill('SIGKILL');
-  await exited;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
 }

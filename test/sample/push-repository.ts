@@ -10,6 +10,8 @@ export interface Push {
   /** The repository's URL. */
   url: string;
   branch: string;
+  /** Full name of the ref to push to, where that is no branch. */
+  ref?: string;
   /** A folder to begin with; nothing when absent. */
   from?: string;
   /** Files to add or change, by path. */
@@ -29,7 +31,7 @@ const identity = {
 };
 
 /** Pushes files as one commit to a branch, whatever was there; gives the commit. */
-export async function pushRepository({ url, branch, from, files = {}, credentials }: Push): Promise<string> {
+export async function pushRepository({ url, branch, ref, from, files = {}, credentials }: Push): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'coppice-push-'));
   try {
     if (from !== undefined) await cp(from, folder, { recursive: true });
@@ -42,7 +44,7 @@ export async function pushRepository({ url, branch, from, files = {}, credential
     await git('init', '--quiet', `--initial-branch=${branch}`);
     await git('add', '--all');
     await git('commit', '--quiet', '--message', `The sample on ${branch}`);
-    await git('push', '--quiet', '--force', url, `HEAD:refs/heads/${branch}`);
+    await git('push', '--quiet', '--force', url, `HEAD:${ref ?? `refs/heads/${branch}`}`);
     return (await git('rev-parse', 'HEAD')).trim();
   } finally {
     await rm(folder, { recursive: true, force: true });

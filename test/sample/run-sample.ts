@@ -87,7 +87,7 @@ function describe(message: BuildLogMessage): string {
 }
 
 async function openPage(weburl: string): Promise<void> {
-  await waitFor(`${weburl} to answer`, 30, async () => {
+  await waitFor(`${weburl} to answer`, 120, async () => {
     const { status, text } = await send(weburl);
     return status === 200 && text.includes('Hello from the API') ? true : undefined;
   });

@@ -11,8 +11,56 @@ app.kubernetes.io/name: coppice-{{ .component }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- end }}
 
+{{/* An image's name as this cluster pulls it; call with (dict "root" $ "name" "redis:7"). */}}
+{{- define "coppice.imageName" -}}
+{{ with .root.Values.global.imageRegistry }}{{ trimSuffix "/" . }}/{{ end }}{{ .name }}
+{{- end }}
+
 {{- define "coppice.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ include "coppice.imageName" (dict "root" . "name" (printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion))) }}
+{{- end }}
+
+{{/* Where pods of the release's namespace run, and what they are pulled with. */}}
+{{- define "coppice.scheduling" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- with .Values.scheduling.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.scheduling.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.scheduling.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{/* Replicas of one component go to different nodes, where there are some. */}}
+{{- define "coppice.spread" -}}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "coppice.selector" . | nindent 8 }}
+{{- end }}
+
+{{/* A budget for what has replicas; call with (dict "root" $ "component" "api"). */}}
+{{- define "coppice.disruptionBudget" -}}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: coppice-{{ .component }}
+  namespace: {{ .root.Release.Namespace }}
+  labels: {{- include "coppice.labels" . | nindent 4 }}
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels: {{- include "coppice.selector" . | nindent 6 }}
 {{- end }}
 
 {{/* What the Pod Security level `restricted` asks of a pod. */}}
@@ -30,12 +78,87 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
+{{/* buildkitd's settings, of all builders. */}}
+{{- define "coppice.buildkitdToml" -}}
+[worker.oci]
+  noProcessSandbox = true
+{{- if .Values.registry.insecure }}
+[registry.{{ .Values.registry.address | quote }}]
+  http = true
+  insecure = true
+{{- end }}
+{{- range .Values.builder.insecureRegistries }}
+[registry.{{ . | quote }}]
+  http = true
+  insecure = true
+{{- end }}
+{{- range $registry, $mirrors := .Values.builder.mirrors }}
+[registry.{{ $registry | quote }}]
+  mirrors = {{ toJson $mirrors }}
+{{- end }}
+{{- end }}
+
+{{/* Other settings, another name: builders that run take them up when they are idle. */}}
+{{- define "coppice.buildkitdConfigMap" -}}
+buildkitd-{{ printf "%s%s" (include "coppice.buildkitdToml" .) .Values.caCertificates | sha256sum | trunc 10 }}
+{{- end }}
+
 {{- define "coppice.redisUrl" -}}
-redis://coppice-redis.{{ .Release.Namespace }}.svc:6379
+{{ .Values.redis.externalUrl | default (printf "redis://coppice-redis.%s.svc:6379" .Release.Namespace) }}
+{{- end }}
+
+{{/* REDIS_PASSWORD of a container; an external Redis may have none. */}}
+{{- define "coppice.redisPasswordVariable" -}}
+{{- if or .Values.redis.passwordSecret.name (not .Values.redis.externalUrl) }}
+- name: REDIS_PASSWORD
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.redis.passwordSecret.name | default "coppice-redis" }}
+      key: {{ ternary .Values.redis.passwordSecret.key "password" (ne .Values.redis.passwordSecret.name "") }}
+{{- end }}
+{{- end }}
+
+{{/* A URL's host without its port, in small letters: an Ingress has no others, and the policy compares. */}}
+{{- define "coppice.hostOf" -}}
+{{ regexReplaceAll ":[0-9]+$" (urlParse .).host "" | lower }}
+{{- end }}
+
+{{/* What the first administrator's account is made with: given, or kept once it was made. */}}
+{{- define "coppice.administratorPassword" -}}
+{{- $existing := lookup "v1" "Secret" .Release.Namespace "coppice-administrator" -}}
+{{- if .Values.api.administratorPassword }}{{ .Values.api.administratorPassword }}
+{{- else if $existing }}{{ index $existing.data "password" | b64dec }}{{ else }}{{ randAlphaNum 24 }}{{ end -}}
 {{- end }}
 
 {{/* The Redis password: kept once it was made. */}}
 {{- define "coppice.redisPassword" -}}
 {{- $existing := lookup "v1" "Secret" .Release.Namespace "coppice-redis" -}}
 {{- if $existing }}{{ index $existing.data "password" | b64dec }}{{ else }}{{ randAlphaNum 40 }}{{ end -}}
+{{- end }}
+
+{{/* Authorities of the installation's own, for a container of Coppice's image: environment, volume mount, volume. */}}
+{{- define "coppice.caEnvironment" -}}
+{{- if .Values.caCertificates }}
+- { name: NODE_EXTRA_CA_CERTS, value: /etc/coppice-ca/ca.crt }
+{{- end }}
+{{- end }}
+
+{{/* Node reads them when it starts: others start the pods anew. */}}
+{{- define "coppice.caAnnotations" -}}
+{{- with .Values.caCertificates }}
+annotations: { checksum/ca: {{ sha256sum . }} }
+{{- end }}
+{{- end }}
+
+{{- define "coppice.caMount" -}}
+{{- if .Values.caCertificates }}
+- { name: ca, mountPath: /etc/coppice-ca, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{- define "coppice.caVolume" -}}
+{{- if .Values.caCertificates }}
+- name: ca
+  configMap: { name: coppice-ca }
+{{- end }}
 {{- end }}

@@ -1,0 +1,152 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { ObjectList } from '../../kubernetes/client-options.ts';
+import { objectKey, type KubernetesObject } from '../../kubernetes/resource-type.ts';
+import { settle } from '../../kubernetes/testing/fake-clock.ts';
+import { LateInformer } from '../testing/late-informer.ts';
+import { FreshCache } from './fresh-cache.ts';
+
+const object = (name: string, version: number, metadata: Partial<KubernetesObject['metadata']> = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'shop', name, uid: `uid-${name}`, resourceVersion: String(version), ...metadata },
+});
+const indexes = { name: ({ metadata }: KubernetesObject) => [metadata.name] };
+const key = (name: string) => objectKey('shop', name);
+
+let informer: LateInformer<KubernetesObject>;
+let lists: PromiseWithResolvers<ObjectList<KubernetesObject>>[];
+let cache: FreshCache<KubernetesObject>;
+
+beforeEach(() => {
+  informer = new LateInformer(indexes);
+  informer.cache.replace({ items: [object('a', 3), object('b', 4)], resourceVersion: '5' });
+  lists = [];
+  cache = new FreshCache({
+    informer,
+    indexes,
+    list: () => {
+      const list = Promise.withResolvers<ObjectList<KubernetesObject>>();
+      lists.push(list);
+      return list.promise;
+    },
+  });
+});
+
+/** Whether it has resolved. */
+function followed(promise: Promise<void>) {
+  const state = { done: false, failure: undefined as unknown };
+  promise.then(
+    () => (state.done = true),
+    (error: unknown) => (state.failure = error),
+  );
+  return state;
+}
+
+describe('upTo', () => {
+  test('what the watch has told is there at once', async () => {
+    await cache.upTo('5');
+    expect(lists).toHaveLength(0);
+  });
+
+  test('waits for the watch, and then no list is needed', async () => {
+    const read = followed(cache.upTo('7'));
+    informer.cache.take({ type: 'MODIFIED', object: object('a', 7) });
+    await informer.giveUp();
+    expect(read.done).toBe(true);
+    expect(lists).toHaveLength(0);
+  });
+
+  test('a watch that is late is stood in for by the list, until it has caught up', async () => {
+    const read = followed(cache.upTo('7'));
+    await informer.giveUp();
+    expect(read.done).toBe(false);
+    // As the list has it, b was deleted.
+    lists[0]?.resolve({ items: [object('a', 7)], resourceVersion: '9' });
+    await settle();
+    expect(read.done).toBe(true);
+    expect(cache.get(key('a'))?.metadata.resourceVersion).toBe('7');
+    expect(cache.get(key('b'))).toBeUndefined();
+    expect(cache.byIndex('name', 'b')).toEqual([]);
+    expect(cache.resourceVersion).toBe('9');
+    await cache.upTo('8');
+    expect(lists).toHaveLength(1);
+
+    cache.observe(object('c', 10));
+    expect(cache.get(key('c'))).toBeDefined();
+
+    informer.cache.take({ type: 'ADDED', object: object('d', 11) });
+    expect(cache.get(key('d'))).toBeDefined();
+    expect(cache.resourceVersion).toBe('11');
+  });
+
+  test('reads that come while a list is under way share the next one: that one may be older than their write', async () => {
+    const first = followed(cache.upTo('7'));
+    await informer.giveUp();
+    const [second, third] = [followed(cache.upTo('8')), followed(cache.upTo('8'))];
+    await informer.giveUp();
+    expect(lists).toHaveLength(1);
+    lists[0]?.resolve({ items: [], resourceVersion: '7' });
+    await settle();
+    expect([first.done, second.done, third.done]).toEqual([true, false, false]);
+    expect(lists).toHaveLength(2);
+    lists[1]?.resolve({ items: [], resourceVersion: '8' });
+    await settle();
+    expect([second.done, third.done]).toEqual([true, true]);
+    expect(lists).toHaveLength(2);
+  });
+
+  test('after a restore the versions noted before are never reached: the list is new enough', async () => {
+    const read = followed(cache.upTo('900'));
+    await informer.giveUp();
+    lists[0]?.resolve({ items: [], resourceVersion: '6' });
+    await settle();
+    expect(read.done).toBe(true);
+  });
+
+  test('a list that fails fails the read, and the next one lists anew', async () => {
+    const failed = followed(cache.upTo('7'));
+    await informer.giveUp();
+    lists[0]?.reject(new Error('refused'));
+    await settle();
+    expect(failed.failure).toEqual(new Error('refused'));
+    const read = followed(cache.upTo('7'));
+    await informer.giveUp();
+    lists[1]?.resolve({ items: [], resourceVersion: '7' });
+    await settle();
+    expect(read.done).toBe(true);
+  });
+});
+
+describe('withoutDeleted', () => {
+  const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+
+  test.each([
+    ['is not there', 'c', 'uid-c'],
+    ['is another one of that name by now', 'a', 'uid-before'],
+  ])('at once when the object %s', async (_name, name, uid) => {
+    await cache.withoutDeleted(key(name), uid);
+    expect(lists).toHaveLength(0);
+  });
+
+  test.each([
+    ['that it is gone', { type: 'DELETED', object: object('a', 7) }],
+    ['that it is going', { type: 'MODIFIED', object: object('a', 7, going) }],
+  ] as const)('waits until the watch has told %s', async (_name, event) => {
+    const read = followed(cache.withoutDeleted(key('a'), 'uid-a'));
+    await settle();
+    expect(read.done).toBe(false);
+    informer.cache.take(event);
+    await informer.giveUp();
+    expect(read.done).toBe(true);
+    expect(cache.resourceVersion).toBe('7');
+  });
+
+  test('lists where the watch is late', async () => {
+    const read = followed(cache.withoutDeleted(key('a'), 'uid-a'));
+    await informer.giveUp();
+    lists[0]?.resolve({ items: [], resourceVersion: '7' });
+    await settle();
+    expect(read.done).toBe(true);
+    expect(cache.get(key('a'))).toBeUndefined();
+  });
+});

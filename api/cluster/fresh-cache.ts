@@ -1,0 +1,111 @@
+import type { IndexFunction } from '../../kubernetes/object-store.ts';
+import { WaitTimeoutError, type WaitOptions } from '../../kubernetes/change-waiters.ts';
+import type { ObjectList } from '../../kubernetes/client-options.ts';
+import type { Informer } from '../../kubernetes/informer.ts';
+import { InformerCache } from '../../kubernetes/informer-cache.ts';
+import { compareResourceVersions, type KubernetesObject } from '../../kubernetes/resource-type.ts';
+import type { ObjectCache } from './object-cache.ts';
+
+/** How long a read waits for the watch, which tells of a write some milliseconds after it. */
+const patienceMs = 2000;
+
+export interface FreshCacheOptions<T extends KubernetesObject> {
+  informer: ObjectCache<T> & Pick<Informer<T>, 'resourceVersion' | 'whenSeen'>;
+  /** The informer's. */
+  indexes: Record<string, IndexFunction<T>>;
+  /** Everything of the type, from the API server. */
+  list: () => Promise<ObjectList<T>>;
+}
+
+/**
+ * An informer's objects that can be asked for to be as new as a version. Where the watch is late, the API server's list
+ * stands in for it until it has caught up: it is newer for whoever reads, so nobody has to be told apart.
+ */
+export class FreshCache<T extends KubernetesObject> implements ObjectCache<T> {
+  readonly #options: FreshCacheOptions<T>;
+  #listed: InformerCache<T> | undefined;
+  #listing: Promise<void> | undefined;
+
+  constructor(options: FreshCacheOptions<T>) {
+    this.#options = options;
+  }
+
+  get(key: string): T | undefined {
+    return (this.#standIn()?.store ?? this.#options.informer).get(key);
+  }
+
+  byIndex(index: string, value: string): T[] {
+    return (this.#standIn()?.store ?? this.#options.informer).byIndex(index, value);
+  }
+
+  observe(object: T): void {
+    this.#options.informer.observe(object);
+    this.#standIn()?.observe(object);
+  }
+
+  waitFor(key: string, predicate: (object: T | undefined) => boolean, options: WaitOptions): Promise<T | undefined> {
+    return this.#options.informer.waitFor(key, predicate, options);
+  }
+
+  /** Everything up to this version can be read. */
+  get resourceVersion(): string | undefined {
+    return this.#standIn()?.resourceVersion ?? this.#options.informer.resourceVersion;
+  }
+
+  /**
+   * Resolves when everything up to this version, one of this type's, can be read.
+   * @throws what the API server's list throws.
+   */
+  async upTo(resourceVersion: string): Promise<void> {
+    if (compareResourceVersions(this.resourceVersion, resourceVersion) >= 0) return;
+    const { informer } = this.#options;
+    if (!(await inTime(informer.whenSeen(resourceVersion, { timeoutMs: patienceMs })))) await this.#list();
+  }
+
+  /** Resolves when a deletion that the API server has taken can be read: the object is gone, or marked as going. */
+  async withoutDeleted(key: string, uid: string | undefined): Promise<void> {
+    const isDeleted = (object: T | undefined) =>
+      object?.metadata.uid !== uid || object?.metadata.deletionTimestamp !== undefined;
+    if (isDeleted(this.get(key))) return;
+    const { informer } = this.#options;
+    if (!(await inTime(informer.waitFor(key, isDeleted, { timeoutMs: patienceMs })))) await this.#list();
+  }
+
+  /** The list, while it is newer than what the watch has told. */
+  #standIn(): InformerCache<T> | undefined {
+    const { informer } = this.#options;
+    if (this.#listed && compareResourceVersions(informer.resourceVersion, this.#listed.resourceVersion) >= 0) {
+      this.#listed = undefined;
+    }
+    return this.#listed;
+  }
+
+  /** A list that begins from now on; all who ask for one meanwhile share it. */
+  async #list(): Promise<void> {
+    await Promise.allSettled([this.#listing]);
+    this.#listing ??= this.#readThrough().finally(() => {
+      this.#listing = undefined;
+    });
+    await this.#listing;
+  }
+
+  async #readThrough(): Promise<void> {
+    const { list, indexes } = this.#options;
+    const listed = new InformerCache<T>(indexes, () => undefined);
+    listed.replace(await list());
+    if (compareResourceVersions(listed.resourceVersion, this.resourceVersion) > 0) this.#listed = listed;
+  }
+}
+
+/** What does not depend on the type of the objects. */
+export type AnyFreshCache = Pick<FreshCache<KubernetesObject>, 'upTo' | 'withoutDeleted' | 'resourceVersion'>;
+
+async function inTime(wait: Promise<unknown>): Promise<boolean> {
+  try {
+    await wait;
+    return true;
+  } catch (error) {
+    if (error instanceof WaitTimeoutError) return false;
+    throw error;
+  }
+}

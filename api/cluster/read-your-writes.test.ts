@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Response } from 'express';
+import { GROUP, type Group } from '../../crds/group.ts';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { FakeClock, settle } from '../../kubernetes/testing/fake-clock.ts';
+import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
+import { setCaller } from '../auth/caller.ts';
+import { Unavailable } from '../http/errors.ts';
+import { FakeCluster } from '../testing/fake-cluster.ts';
+import { FakeRedis } from '../testing/fake-redis.ts';
+import { LateInformer } from '../testing/late-informer.ts';
+import { indexes } from './caches.ts';
+import { FreshCache } from './fresh-cache.ts';
+import { ReadYourWrites } from './read-your-writes.ts';
+import { WrittenVersions } from './written-versions.ts';
+
+const alice = 'user-alice';
+const group = (name: string): Group => ({
+  apiVersion: 'coppice.dev/v1alpha1',
+  kind: 'Group',
+  metadata: { name },
+  spec: { members: ['alice@example.com'] },
+});
+
+let now: number;
+let cluster: FakeCluster;
+let redis: FakeRedis;
+/** The one that writes, and one whose watch is held back. */
+let here: ReadYourWrites;
+let hereCache: FreshCache<Group>;
+let there: ReadYourWrites;
+let late: LateInformer<Group>;
+let cache: FreshCache<Group>;
+
+beforeEach(() => {
+  now = 1_000_000;
+  redis = new FakeRedis(() => now);
+  cluster = new FakeCluster(new FakeClock());
+  const written = () => new WrittenVersions(redis, silentLogger);
+  hereCache = cluster.cacheOf<Group>(GROUP, indexes.groups);
+  here = new ReadYourWrites(written(), new Map([[GROUP.kind, hereCache]]));
+  late = new LateInformer<Group>(indexes.groups);
+  late.cache.replace({ items: [], resourceVersion: '1' });
+  const list = () => Promise.resolve({ items: cluster.all<Group>(GROUP), resourceVersion: '99' });
+  cache = new FreshCache({ informer: late, indexes: indexes.groups, list });
+  there = new ReadYourWrites(written(), new Map([[GROUP.kind, cache]]));
+});
+
+/** A request of a user at one replica; resolves when it is let through, and with what it does then. */
+function request<T>(replica: ReadYourWrites, name: string, work: () => Promise<T>): Promise<T> {
+  const response = { locals: {} } as unknown as Response;
+  const user = { name, accountId: 'a', email: 'alice@example.com', passwordHash: '', verified: true };
+  setCaller(response, { user, readOnly: false, credential: { token: 't', source: 'header' } });
+  return new Promise((resolve, reject) => {
+    const passed: unknown = replica.middleware()({} as never, response, () => {
+      work().then(resolve, reject);
+    });
+    Promise.resolve(passed).catch(reject);
+  });
+}
+const read = (name: string) => request(there, name, () => Promise.resolve(cache.get('acme')?.metadata.name));
+const create = () => request(here, alice, () => here.writer(cluster).create<Group>(GROUP, group('acme')));
+
+/** What it resolves with once the held-back replica gives up waiting for its watch. */
+async function afterPatience<T>(promise: Promise<T>): Promise<T> {
+  await settle();
+  await late.giveUp();
+  return promise;
+}
+
+describe('what a user wrote at one replica', () => {
+  test('they read at another one whose watch is held back', async () => {
+    await create();
+    expect(await afterPatience(read(alice))).toBe('acme');
+  });
+
+  test('they read as soon as the watch has told of it', async () => {
+    const written = await create();
+    const reading = read(alice);
+    await settle();
+    late.cache.take({ type: 'ADDED', object: written });
+    await late.giveUp();
+    expect(await reading).toBe('acme');
+  });
+
+  test('does not hold other users up', async () => {
+    await create();
+    expect(await read('user-bob')).toBeUndefined();
+  });
+
+  test('holds them up for a minute at most', async () => {
+    await create();
+    now += 60_000;
+    expect(await read(alice)).toBeUndefined();
+  });
+
+  test('is the newest version, whichever of two writes is noted last', async () => {
+    const written = new WrittenVersions(redis, silentLogger);
+    await written.note(alice, 'Group', '100');
+    await written.note(alice, 'Group', '20');
+    await written.note(alice, 'Environment', '7');
+    expect(await written.of(alice)).toEqual([
+      { kind: 'Group', resourceVersion: '100' },
+      { kind: 'Environment', resourceVersion: '7' },
+    ]);
+  });
+
+  test('and patched or deleted is noted too', async () => {
+    const { metadata } = cluster.add<Group>(GROUP, group('acme'));
+    const at = { name: metadata.name };
+    late.cache.replace({ items: cluster.all<Group>(GROUP), resourceVersion: String(metadata.resourceVersion) });
+    expect(await read(alice)).toBe('acme');
+    await request(here, alice, async () => {
+      hereCache.observe(await here.writer(cluster).patch<Group>(GROUP, at, { spec: { displayName: 'Acme' } }));
+    });
+    const name = request(there, alice, () => Promise.resolve(cache.get('acme')?.spec.displayName));
+    expect(await afterPatience(name)).toBe('Acme');
+    await request(here, alice, () => here.writer(cluster).delete(GROUP, at, { uid: metadata.uid }));
+    const [noted] = await redis.zRangeWithScores(`coppice:written:${alice}`);
+    expect(String(noted?.score)).toBe(hereCache.resourceVersion);
+  });
+});
+
+test('a registration is noted for the user that it makes', async () => {
+  await here.as(alice, () => here.writer(cluster).create<Group>(GROUP, group('acme')));
+  expect(await afterPatience(read(alice))).toBe('acme');
+});
+
+test('what nobody asked for, and kinds that no cache holds, are not noted', async () => {
+  await here.writer(cluster).create<Group>(GROUP, group('acme'));
+  const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'group-acme', name: 'values' } };
+  await request(here, alice, () => here.writer(cluster).create(Secret, secret));
+  expect(await redis.zRangeWithScores(`coppice:written:${alice}`)).toEqual([]);
+});
+
+test('Redis away: a write that was done stands, and a read waits for nobody knows what', async () => {
+  const writing = request(here, alice, () => {
+    redis.failure = new Error('ECONNREFUSED redis://secret@redis');
+    return here.writer(cluster).create<Group>(GROUP, group('acme'));
+  });
+  expect((await writing).metadata.name).toBe('acme');
+  await expect(read(alice)).rejects.toThrow(Unavailable);
+});

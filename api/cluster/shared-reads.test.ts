@@ -1,0 +1,52 @@
+import { expect, test } from '@jest/globals';
+import { Secret, type KubernetesObject, type ObjectName } from '../../kubernetes/resource-type.ts';
+import { sharedReads } from './shared-reads.ts';
+
+interface Read {
+  at: ObjectName;
+  answer: (object: KubernetesObject | undefined) => void;
+  fail: (error: Error) => void;
+}
+
+/** A cluster that answers when the test says so. */
+function cluster() {
+  const reads: Read[] = [];
+  const find = (_type: unknown, at: ObjectName) =>
+    new Promise<never>((resolve, reject) => {
+      reads.push({ at, answer: (object) => resolve(object as never), fail: reject });
+    });
+  return { reads, shared: sharedReads({ find }) };
+}
+
+const at = { namespace: 'group-acme', name: 'webhook-shop' };
+const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: at };
+
+test('who asks for the same object meanwhile shares the answer; who comes after it asks anew', async () => {
+  const { reads, shared } = cluster();
+  const asked = [1, 2, 3].map(() => shared.find(Secret, at));
+  expect(reads).toHaveLength(1);
+  reads[0]?.answer(secret);
+  expect(await Promise.all(asked)).toEqual([secret, secret, secret]);
+  const later = shared.find(Secret, at);
+  expect(reads).toHaveLength(2);
+  reads[1]?.answer(undefined);
+  expect(await later).toBeUndefined();
+});
+
+test('other objects are other reads', () => {
+  const { reads, shared } = cluster();
+  void shared.find(Secret, at);
+  void shared.find(Secret, { ...at, namespace: 'group-rival' });
+  void shared.find(Secret, { ...at, name: 'webhook-tools' });
+  expect(reads.map((read) => read.at.name)).toEqual(['webhook-shop', 'webhook-shop', 'webhook-tools']);
+});
+
+test('a failure is shared, and over with it', async () => {
+  const { reads, shared } = cluster();
+  const asked = [1, 2].map(() => shared.find(Secret, at));
+  reads[0]?.fail(new Error('away'));
+  for (const one of asked) await expect(one).rejects.toThrow('away');
+  const later = shared.find(Secret, at);
+  reads[1]?.answer(secret);
+  expect(await later).toBe(secret);
+});

@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { connect } from 'node:net';
+import { beforeEach, expect, test } from '@jest/globals';
+import request from 'supertest';
+import type { Environment } from '../../crds/environment.ts';
+import { startServer, stopServer } from '../http/server.ts';
+import { TestApi } from '../testing/test-api.ts';
+
+/** A build's log to a plain request: where commit statuses lead, opened by a browser. */
+
+const path = '/api/environment/acme.shop-main/build/logs';
+const startedAt = '2026-01-01T00:00:00Z';
+const time = startedAt;
+const line = (seq: number, text = `line ${seq}`) => ({ seq, time, service: 'web', stage: 'build', line: text });
+const end = (seq: number) => ({ seq, time, end: { result: 'failed', message: 'web: exit code 1' } });
+
+let api: TestApi;
+let environment: Environment;
+let token: string;
+
+beforeEach(async () => {
+  api = new TestApi();
+  ({ token } = await api.login('alice@example.com'));
+  api.addGroup('acme', ['alice@example.com']);
+  const build = { number: 2, result: 'running', startedAt } as const;
+  environment = api.addEnvironment('acme', 'shop-main', 'shop', { state: 'building', build });
+  api.addEnvironment('acme', 'shop-done', 'shop', {
+    state: 'created',
+    build: { number: 1, result: 'failed', startedAt, finishedAt: startedAt },
+  });
+  api.addEnvironment('acme', 'shop-empty', 'shop', { state: 'empty' });
+});
+
+const logId = (number: number) => `${environment.metadata.uid}/${number}`;
+const get = (where = path) => request(api.app).get(where).set('x-service-token', token);
+
+test('a build that is over: its whole log, to the end', async () => {
+  api.logReader.write(logId(1), line(1), { ...line(2), service: '', stage: 'clone' });
+  api.logReader.write(logId(1), line(3), end(4));
+  const answer = await get(`${path}?build=1`);
+  expect(answer).toMatchObject({ status: 200, type: 'text/plain', charset: 'utf-8' });
+  expect(answer.text).toBe(
+    '[web build] line 1\n[clone] line 2\n[web build] line 3\n-- build failed: web: exit code 1\n',
+  );
+  // What a stranger's program wrote is shown, not run.
+  expect(answer.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+});
+
+test('a build under way: what there is so far, and no waiting', async () => {
+  expect((await get()).text).toBe('-- the build is under way: load this again for more\n');
+  api.logReader.write(logId(2), line(1));
+  expect((await get()).text).toBe('[web build] line 1\n-- the build is under way: load this again for more\n');
+  api.logReader.write(logId(2), end(2));
+  expect((await get()).text).toBe('[web build] line 1\n-- build failed: web: exit code 1\n');
+});
+
+test('?from= leaves out what was seen', async () => {
+  api.logReader.write(logId(2), line(1), line(2), end(3));
+  expect((await get(`${path}?from=1`)).text).toBe('[web build] line 2\n-- build failed: web: exit code 1\n');
+  expect((await get(`${path}?build=1&from=9`)).text).toBe('');
+});
+
+test('nothing in a line steers a terminal or makes another line', async () => {
+  api.logReader.write(logId(2), line(1, '\u001b[31mred\u001b[0m\tä\r\u0007\n-- build succeeded'), end(2));
+  expect((await get()).text.split('\n')[0]).toBe('[web build] red\tä   -- build succeeded');
+});
+
+test('HEAD: the same without the body', async () => {
+  api.logReader.write(logId(2), line(1), end(2));
+  const answer = await request(api.app).head(path).set('x-service-token', token);
+  expect(answer).toMatchObject({ status: 200, type: 'text/plain' });
+  expect(answer.text).toBeUndefined();
+  await request(api.app).head('/api/environment/acme.shop-empty/build/logs').set('x-service-token', token).expect(404);
+});
+
+test.each([
+  ['an environment without a build', '/api/environment/acme.shop-empty/build/logs', 'no build has begun yet'],
+  ['a log that is not kept', '/api/environment/acme.shop-done/build/logs', 'the log of build 1 is not kept any more'],
+  ['a build that there is not', `${path}?build=3`, 'no such build'],
+])('%s: 404', async (_name, where, error) => {
+  const answer = await get(where);
+  expect({ status: answer.status, body: answer.body as unknown }).toEqual({ status: 404, body: { error } });
+});
+
+test('Redis that does not answer: 503', async () => {
+  api.logReader.failure = new Error('Connection is closed');
+  const answer = await get();
+  expect(answer).toMatchObject({ status: 503, body: { error: 'the log cannot be read now; try again' } });
+});
+
+test('without a login, or with another one', async () => {
+  const { token: mallory } = await api.login('mallory@example.com');
+  const answer = await request(api.app).get(path).set('accept', 'text/html');
+  expect(answer).toMatchObject({ status: 400, type: 'application/json' });
+  expect(answer.text).toMatch(/X-SERVICE-TOKEN.*cookie.*\/api\/user\/login/);
+  expect((await request(api.app).get(path).set('x-service-token', mallory)).status).toBe(404);
+  // From a page of the Git host: a link is followed.
+  const cookie = { cookie: `token=${token}`, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+  expect((await request(api.app).get(path).set(cookie)).status).toBe(200);
+});
+
+test('a log is read no faster than it is taken, and no further once nobody takes it', async () => {
+  const pageCount = 300;
+  for (let page = 0; page < pageCount; page++) {
+    const first = page * 1000 + 1;
+    api.logReader.write(
+      logId(2),
+      ...Array.from({ length: 8 }, (_, index) => line(first + index, 'x'.repeat(16 * 1024))),
+    );
+  }
+  let read = 0;
+  const original = api.logReader.readKept.bind(api.logReader);
+  const ended = Promise.withResolvers<undefined>();
+  api.logReader.readKept = async function* (...parameters) {
+    try {
+      for await (const page of original(...parameters)) {
+        read++;
+        yield page;
+      }
+    } finally {
+      ended.resolve(undefined);
+    }
+  };
+  const { server, port }: { server: Server; port: number } = await startServer(api.app, api.webSockets, 0);
+  try {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nx-service-token: ${token}\r\n\r\n`);
+    await once(socket, 'readable');
+    for (let before = -1; before !== read;) {
+      before = read;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(read).toBeGreaterThan(0);
+    expect(read).toBeLessThan(pageCount);
+    socket.destroy();
+    await ended.promise;
+    expect(read).toBeLessThan(pageCount);
+  } finally {
+    await stopServer(server, api.webSockets, 100);
+  }
+});

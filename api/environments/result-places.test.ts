@@ -1,0 +1,62 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { ResultPlaces } from './result-places.ts';
+
+type Response = Pick<ServerResponse, 'once' | 'destroy' | 'closed'>;
+
+function answer(closed = false): Response & EventEmitter {
+  const events = new EventEmitter() as Response & EventEmitter;
+  return Object.assign(events, { closed, destroy: () => events as never });
+}
+
+const ready = () => Promise.resolve('results');
+
+test('a place is held until the answer was taken, one for each account and 4 in all', async () => {
+  const places = new ResultPlaces();
+  const answers = ['ann', 'ben', 'cat', 'dan'].map((accountId) => ({ accountId, response: answer() }));
+  for (const one of answers) expect(await places.hold(one, ready)).toBe('results');
+  const hold = (accountId: string) => places.hold({ accountId, response: answer() }, ready);
+  await expect(hold('ann')).rejects.toThrow('results of other tests are on their way to you');
+  await expect(hold('eve')).rejects.toThrow('results of tests are on their way to others');
+  answers[0]?.response.emit('close');
+  expect(await hold('eve')).toBe('results');
+  await expect(hold('ann')).rejects.toMatchObject({ status: 503 });
+});
+
+test('a failure holds its place for no longer', async () => {
+  const places = new ResultPlaces();
+  const response = answer();
+  await expect(places.hold({ accountId: 'ann', response }, () => Promise.reject(new Error('a bug')))).rejects.toThrow();
+  response.emit('close');
+  expect(await places.hold({ accountId: 'ann', response: answer() }, ready)).toBe('results');
+});
+
+test('a connection that was closed before takes no place', async () => {
+  const places = new ResultPlaces();
+  await expect(places.hold({ accountId: 'ann', response: answer(true) }, ready)).rejects.toMatchObject({ status: 503 });
+  expect(await places.hold({ accountId: 'ann', response: answer() }, ready)).toBe('results');
+});
+
+test('an answer that is not taken is cut off, and its place given back', async () => {
+  const places = new ResultPlaces(100);
+  const large = Buffer.alloc(64 * 1024 * 1024);
+  const begun = Promise.withResolvers<ServerResponse>();
+  const server = createServer((_request, response) => {
+    void places.hold({ accountId: 'ann', response }, ready).then(() => {
+      response.end(large);
+      begun.resolve(response);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.pause().write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  const response = await begun.promise;
+  await expect(places.hold({ accountId: 'ann', response: answer() }, ready)).rejects.toMatchObject({ status: 503 });
+  await once(response, 'close');
+  expect(response.writableFinished).toBe(false);
+  expect(await places.hold({ accountId: 'ann', response: answer() }, ready)).toBe('results');
+  socket.destroy();
+  server.close();
+});

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { GROUP, type Group } from '../../crds/group.ts';
+import { TestApi } from '../testing/test-api.ts';
+import { TEST_NAMESPACE } from '../testing/test-dependencies.ts';
+import { MemberService } from './member-service.ts';
+
+let api: TestApi;
+const tokens: Record<string, string> = {};
+
+beforeEach(async () => {
+  api = new TestApi();
+  for (const name of ['alice', 'bob']) tokens[name] = (await api.login(`${name}@example.com`)).token;
+  api.addGroup('acme', ['alice@example.com']);
+});
+
+function send(method: 'get' | 'post' | 'delete', rest: string, body?: object, as = 'alice') {
+  const sent = request(api.app)[method](`/api/group/acme${rest}`);
+  return sent.set('x-service-token', tokens[as] ?? '').send(body);
+}
+const group = () => api.cluster.all<Group>(GROUP)[0];
+const view = (name: string) => ({ id: `${name}@example.com`, name: `${name}@example.com` });
+
+const invited = { invitation: expect.any(String), invitationExpiresAt: '2026-01-09T00:00:00.000Z' };
+
+describe('members', () => {
+  test('come, see the group, and go', async () => {
+    await send('get', '', undefined, 'bob').expect(404);
+    const added = await send('post', '/members', { name: 'Bob@Example.com' }).expect(201);
+    expect(added.body).toEqual([view('alice'), { ...view('bob'), ...invited }]);
+    await send('post', '/members', { name: 'bob@example.com' }).expect(409);
+    const settings = await send('get', '/settings', undefined, 'bob').expect(200);
+    expect(settings.body).toEqual({ variables: [], members: [view('alice'), view('bob')] });
+    const left = await send('delete', '/members/BOB%40example.com').expect(200);
+    expect(left.body).toEqual([view('alice')]);
+    await send('get', '', undefined, 'bob').expect(404);
+    await send('delete', '/members/bob@example.com').expect(404);
+  });
+
+  test('one who registers the address without the invitation sees nothing; with it, this group alone', async () => {
+    api.addGroup('other', ['alice@example.com', 'carol@example.com']);
+    const added = await send('post', '/members', { name: 'carol@example.com' }).expect(201);
+    const { invitation } = (added.body as { invitation?: string }[])[1] ?? {};
+    const settings = await send('get', '/settings').expect(200);
+    expect(settings.body).toMatchObject({ members: [view('alice'), view('carol')] });
+    expect(JSON.stringify(api.cluster.all(GROUP))).not.toContain(invitation);
+
+    tokens['carol'] = (await api.login('carol@example.com', false)).token;
+    const carols = () =>
+      request(api.app)
+        .get('/api/groups')
+        .set('x-service-token', tokens['carol'] ?? '');
+    expect((await carols()).body).toEqual([]);
+    const accept = request(api.app).post('/api/user/invitation').set('x-service-token', tokens['carol']);
+    await accept.send({ invitation }).expect(200);
+    expect((await carols()).body).toEqual([{ id: 'acme', name: 'acme' }]);
+
+    await send('delete', '/members/carol@example.com').expect(200);
+    await send('post', '/members', { name: 'carol@example.com' }).expect(201);
+    expect((await carols()).body).toEqual([]);
+  });
+
+  test('who leaves needs a new invitation to come back', async () => {
+    tokens['carol'] = (await api.login('carol@example.com', false)).token;
+    const [, { invitation = '' } = {}] = (await send('post', '/members', { name: 'carol@example.com' })).body as {
+      invitation?: string;
+    }[];
+    await request(api.app).post('/api/user/invitation').set('x-service-token', tokens['carol']).send({ invitation });
+    await send('post', '/leave', undefined, 'carol').expect(200);
+    await send('post', '/members', { name: 'carol@example.com' }).expect(201);
+    await send('get', '', undefined, 'carol').expect(404);
+  });
+
+  test('two who come at once both are there', async () => {
+    await Promise.all(['bob', 'carol', 'dan'].map((name) => send('post', '/members', { name: `${name}@example.com` })));
+    expect(group()?.spec.members).toHaveLength(4);
+  });
+
+  test('the last one cannot be removed', async () => {
+    await send('delete', '/members/alice@example.com').expect(409);
+    expect(group()?.spec.members).toEqual(['alice@example.com']);
+  });
+});
+
+test('who is the only one to see a group with repositories stays: who was invited may never come', async () => {
+  api.addRepository('acme', 'shop');
+  await send('post', '/members', { name: 'nobody@example.com' }).expect(201);
+  tokens['carol'] = (await api.login('carol@example.com', false)).token;
+  await send('post', '/members', { name: 'carol@example.com' }).expect(201);
+  await send('post', '/leave').expect(409);
+  await send('delete', '/members/alice@example.com').expect(409);
+  await send('post', '/members', { name: 'bob@example.com' }).expect(201);
+  await send('post', '/leave').expect(200);
+  await send('get', '', undefined, 'bob').expect(200);
+});
+
+test.each([
+  ['leave', (members: MemberService, left: Group, email: string) => members.leave(left, email, true)],
+  ['remove themselves', (members: MemberService, left: Group, email: string) => members.remove(left, email, true)],
+])('of the two who see a group with repositories, and %s at once, one stays', async (_how, leave) => {
+  const users = ['alice', 'bob', 'nobody'].map((name) => `${name}@example.com`);
+  const read = api.addGroup('shared', users);
+  const members = new MemberService({
+    cluster: api.cluster,
+    cache: api.caches.groups,
+    users: api.caches.users,
+    usersNamespace: TEST_NAMESPACE,
+    now: Date.now,
+    randomBytes,
+  });
+  await leave(members, read, 'alice@example.com');
+  await expect(leave(members, read, 'bob@example.com')).rejects.toThrow('has repositories');
+});
+
+describe('leave', () => {
+  test('takes the caller out', async () => {
+    await send('post', '/members', { name: 'bob@example.com' }).expect(201);
+    expect((await send('post', '/leave').expect(200)).body).toEqual({});
+    expect(group()?.spec.members).toEqual(['bob@example.com']);
+    await send('get', '').expect(404);
+  });
+
+  test('of two who leave a group with repositories at once, one stays', async () => {
+    api.addRepository('acme', 'shop');
+    await send('post', '/members', { name: 'bob@example.com' }).expect(201);
+    const answers = await Promise.all(['alice', 'bob'].map((name) => send('post', '/leave', undefined, name)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(group()?.spec.members).toHaveLength(1);
+  });
+
+  test('as the last one: 409 while there are repositories', async () => {
+    api.addRepository('acme', 'shop');
+    const answer = await send('post', '/leave').expect(409);
+    expect(answer.body).toEqual({ error: expect.stringContaining('repositories') });
+  });
+
+  test.each([
+    ['a group that the API made goes', 'coppice', undefined],
+    ['one that somebody applied stays, with nobody in it', 'flux', []],
+  ])('as the last one: %s', async (_name, manager, members) => {
+    const labels = { 'app.kubernetes.io/managed-by': manager };
+    api.cluster.change(GROUP, { name: 'acme' }, { metadata: { labels } });
+    await send('post', '/leave').expect(200);
+    expect(group()?.spec.members).toEqual(members);
+  });
+});
+
+test('DELETE of a group', async () => {
+  const answer = await send('delete', '').expect(202);
+  expect(answer.body).toMatchObject({ id: 'acme' });
+  expect(group()).toBeUndefined();
+});

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { Group } from '../../crds/group.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { Directory } from '../auth/directory.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { emailField } from '../users/user-parameters.ts';
+import { variableRoutes } from '../variables/routes.ts';
+import type { VariableService } from '../variables/variable-service.ts';
+import { variableViewSchema } from '../variables/variable-view.ts';
+import type { GroupService } from './group-service.ts';
+import { invitedMemberViewSchema, memberViews, memberViewSchema, type MemberService } from './member-service.ts';
+
+const addMemberSchema = z.object({ name: emailField });
+
+const groupSettingsSchema = z
+  .object({ variables: z.array(variableViewSchema), members: z.array(memberViewSchema) })
+  .meta({ id: 'GroupSettings' });
+
+export interface GroupSettingsRoutes {
+  directory: Directory;
+  groups: Pick<GroupService, 'awaitNamespace'>;
+  members: MemberService;
+  variables: VariableService<Group>;
+}
+
+/** Contract section 4: a group's settings, variables and members. */
+export function groupSettingsRoutes({ directory, groups, members, variables }: GroupSettingsRoutes): Endpoint[] {
+  const path = '/api/group/{groupID}';
+  const hasRepositories = (group: Group) => directory.repositories(group).length > 0;
+  const find = ({ user }: Caller, { groupID }: { groupID: string }) => directory.group(user, groupID);
+
+  return [
+    endpoint({
+      method: 'get',
+      path: `${path}/settings`,
+      summary: "A group's variables and members",
+      find,
+      writes: false,
+      answer: groupSettingsSchema,
+      run: async ({ target }) => ({ variables: await variables.list(target), members: memberViews(target) }),
+    }),
+    ...variableRoutes({ path, find, variables, ready: (group) => groups.awaitNamespace(group) }),
+    endpoint({
+      method: 'post',
+      path: `${path}/members`,
+      summary: 'Adds a member by e-mail address',
+      find,
+      writes: true,
+      body: addMemberSchema,
+      status: 201,
+      answer: z.array(invitedMemberViewSchema),
+      also: { 409: 'They are a member already, or there are too many.' },
+      run: async ({ target, body }) => members.add(target, body.name),
+    }),
+    endpoint({
+      method: 'delete',
+      path: `${path}/members/{memberEmail}`,
+      summary: 'Removes a member; answers those that are left',
+      find: (caller, { groupID, memberEmail }) => ({
+        group: find(caller, { groupID }),
+        email: memberEmail.toLowerCase(),
+      }),
+      writes: true,
+      answer: z.array(memberViewSchema),
+      also: { 409: 'They are the last member; or the caller, whom nobody else is there to follow.' },
+      run: async ({ caller: { user }, target: { group, email } }) => {
+        const mustLeaveOthers = email === user.email && hasRepositories(group);
+        return memberViews(await members.remove(group, email, mustLeaveOthers));
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: `${path}/leave`,
+      summary: 'Takes the caller out of the group',
+      description: 'A group that the API made goes with its last member.',
+      find,
+      writes: true,
+      answer: z.object({}),
+      also: { 409: 'There are repositories, and no other member sees the group.' },
+      run: async ({ caller, target }) => {
+        await members.leave(target, caller.user.email, hasRepositories(target));
+        return {};
+      },
+    }),
+  ];
+}

@@ -1,0 +1,88 @@
+import type { Request, Response } from 'express';
+import type { Logger } from 'pino';
+import { objectKey, type KubernetesObject } from '../../kubernetes/resource-type.ts';
+import { knownCaller } from '../auth/caller.ts';
+import type { ClusterWriter } from '../cluster/caches.ts';
+import { endpointOf } from './endpoint.ts';
+import { type Change, noteChange, requestContextOf } from './request-context.ts';
+
+/** Given a request as it comes, and its answer when it is over. */
+export type Auditor = (request: Request) => (response: Response) => void;
+
+const reading = ['GET', 'HEAD', 'OPTIONS'];
+
+function outcomeOf({ statusCode, writableFinished }: Response): 'done' | 'refused' | 'failed' | 'abandoned' {
+  // What has become a WebSocket is answered by its socket.
+  if (!writableFinished && statusCode !== 101) return 'abandoned';
+  if (statusCode < 400) return 'done';
+  return statusCode < 500 ? 'refused' : 'failed';
+}
+
+/** Whoever may not even log in writes paths, and lines of them would push the others out of the node's log. */
+const longestPath = 256;
+
+/** A path as it is logged. */
+export function loggedPath(path: string): string {
+  return path.slice(0, longestPath);
+}
+
+/**
+ * One line, marked `audit: true`, for each request that changes something or tries to: who, from where, what, and what
+ * became of it. Never a query, a body, a token or a cookie. Where the caller hung up the handler goes on: each of its
+ * changes after that is a line of its own. None where nobody is known to have asked for anything, nor of a delivery that
+ * was refused: strangers could push the other lines out.
+ */
+export function auditLog(logger: Pick<Logger, 'info'>): Auditor {
+  return (request) => {
+    const { path, method, ip } = request;
+    return (response) => {
+      const context = requestContextOf(response.locals);
+      const log = (changes: Change[]): void => {
+        const { user, apiToken, readOnly } = knownCaller(response) ?? {};
+        const line = {
+          audit: true,
+          requestId: context.id,
+          ...(user && { accountId: user.accountId, email: user.email }),
+          ...(user && { credential: apiToken === undefined ? 'login' : 'api-token', readOnly, apiToken }),
+          address: ip,
+          method,
+          path: loggedPath(path),
+          // None where the caller is known and the path is wrong.
+          endpoint: endpointOf(response)?.path,
+          status: response.statusCode,
+          outcome: outcomeOf(response),
+          changes,
+        };
+        logger.info(line, 'audit');
+      };
+      context.onLate = (change) => log([change]);
+      if (context.changes.length > 0 || (!reading.includes(method) && isOfSomebody(response)))
+        log([...context.changes]);
+    };
+  };
+}
+
+function isOfSomebody(response: Response): boolean {
+  if (knownCaller(response)) return true;
+  const endpoint = endpointOf(response);
+  if (!endpoint) return false;
+  return response.statusCode < 400 || !endpoint.path.startsWith('/api/webhooks/');
+}
+
+/** The cluster, with every write noted for the request that it was done for. */
+export function auditedWriter(cluster: ClusterWriter): ClusterWriter {
+  const noted = <T extends KubernetesObject>(verb: 'create' | 'patch', written: T): T => {
+    const { kind, metadata } = written;
+    noteChange({ verb, kind, key: objectKey(metadata.namespace, metadata.name) });
+    return written;
+  };
+  return {
+    find: (type, at, options) => cluster.find(type, at, options),
+    create: async (type, object, options) => noted('create', await cluster.create(type, object, options)),
+    patch: async (type, at, patch, options) => noted('patch', await cluster.patch(type, at, patch, options)),
+    delete: async (type, at, options) => {
+      await cluster.delete(type, at, options);
+      noteChange({ verb: 'delete', kind: type.kind, key: objectKey(at.namespace, at.name) });
+    },
+  };
+}

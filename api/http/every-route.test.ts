@@ -1,0 +1,214 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { encodeTexts } from '../../kubernetes/secret-texts.ts';
+import { everyRouteApi, routes, type Route } from '../testing/every-route.ts';
+import { type TestApi } from '../testing/test-api.ts';
+import { TEST_ORIGIN } from '../testing/test-dependencies.ts';
+
+let api: TestApi;
+let token: string;
+
+beforeEach(async () => {
+  ({ api, token } = await everyRouteApi());
+});
+
+function call({ method, path, body }: Pick<Route, 'method' | 'path' | 'body'>, headers: Record<string, string>) {
+  const sent = request(api.app)[method](path).set(headers);
+  return body === undefined ? sent : sent.send(body);
+}
+
+interface Document {
+  paths: Record<string, Record<string, { security?: unknown[] }>>;
+}
+
+/** Tests of their own: what they take cannot be made beforehand. */
+const elsewhere = ['post /api/user/password', 'post /api/user/invitation'];
+
+/** Logs out, or makes and shows what is the caller's alone. */
+const readsOnly = new Set(['/api/user/logout', '/api/repository/acme.shop/check']);
+const writing = routes.filter(({ method, path }) => method !== 'get' && !readsOnly.has(path));
+const reading = routes.filter(({ method }) => method === 'get');
+
+test('the table has every endpoint that needs a token', async () => {
+  const document = await request(api.app).get('/api/openapi.json').expect(200);
+  const declared = Object.entries((document.body as Document).paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([, { security }]) => security?.length !== 0)
+      .map(([method]) => `${method} ${path}`),
+  );
+  const inTable = routes.map(({ method, path }) => ({ method, path: path.split('?')[0] ?? '' }));
+  const missing = declared.filter((operation) => {
+    const [method, path = ''] = operation.split(' ');
+    const pattern = new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+    return !inTable.some((row) => row.method === method && pattern.test(row.path));
+  });
+  expect(missing.sort()).toEqual(elsewhere.sort());
+});
+
+async function readOnlyToken(): Promise<string> {
+  const body = { name: 'reader', expirationTime: '2026-02-01T00:00:00Z', readOnly: true };
+  const made = await request(api.app).post('/api/user/tokens').set('x-service-token', token).send(body).expect(201);
+  return (made.body as { token: string }).token;
+}
+
+test.each(writing)('a read-only token may not: $method $path', async (route) => {
+  const answer = await call({ ...route, body: { nonsense: true } }, { 'x-service-token': await readOnlyToken() });
+  expect({ status: answer.status, body: answer.body as unknown }).toEqual({
+    status: 403,
+    body: { error: expect.any(String) },
+  });
+});
+
+test.each(reading)('a read-only token may: $method $path', async (route) => {
+  await call(route, { 'x-service-token': await readOnlyToken() }).expect(route.status);
+});
+
+describe.each(routes.filter(({ path }) => path.includes('acme')))('$method $path', (route) => {
+  test('what may not be seen is answered as what does not exist, to the headers', async () => {
+    const at = (group: string) =>
+      call({ ...route, path: route.path.replace('acme', group) }, { 'x-service-token': token });
+    const told = async (group: string) => {
+      const { status, text, headers } = await at(group);
+      const ofThis = new Set(['x-request-id', 'date', 'ratelimit']);
+      const others = Object.entries(headers as Record<string, string>).filter(([name]) => !ofThis.has(name));
+      return { status, text, others };
+    };
+    expect(await told('rival')).toEqual(await told('nowhere'));
+  });
+});
+
+describe.each(reading)('HEAD $path', (route) => {
+  test('answers as GET, without a body, and changes nothing', async () => {
+    const answer = await request(api.app).head(route.path).set('x-service-token', token).expect(route.status);
+    expect(answer.text).toBeUndefined();
+    expect(api.cluster.patches).toEqual([]);
+  });
+});
+
+describe.each(routes)('other origins: $method $path', (route) => {
+  test('no page of theirs may read an answer, or ask whether it may', async () => {
+    const origin = 'https://evil.example';
+    const answer = await call(route, { 'x-service-token': token, origin });
+    const asked = await request(api.app)
+      .options(route.path)
+      .set({ origin, 'access-control-request-method': route.method.toUpperCase() });
+    expect(asked.status).toBe(400);
+    for (const { headers } of [answer, asked]) {
+      const names = Object.keys(headers);
+      expect(names.filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+  });
+});
+
+test.each(writing)('a cookie from another origin: 403, $method $path', async (route) => {
+  for (const origin of ['https://evil.example', 'null', `${TEST_ORIGIN}.evil.example`]) {
+    await call(route, { cookie: `token=${token}`, origin }).expect(403);
+  }
+  expect(api.cluster.patches).toEqual([]);
+});
+
+test.each([
+  ['a body in an unknown encoding', { 'content-encoding': 'snake' }, '{}', 422],
+  ['a body in an unknown character set', { 'content-type': 'application/json; charset=klingon' }, '{}', 422],
+  ['a body that is not the gzip it says', { 'content-encoding': 'gzip' }, '{}', 422],
+  ['a body of half a character', { 'content-type': 'application/json' }, '{"name":"\\ud83d"}', 422],
+  [
+    'deep nesting',
+    { 'content-type': 'application/json' },
+    `{"name":${'['.repeat(200_000)}${']'.repeat(200_000)}}`,
+    422,
+  ],
+  ['a key of the prototype', { 'content-type': 'application/json' }, '{"__proto__":{"name":"x"}}', 422],
+] as const)('%s: as every other fault', async (_name, headers, body, status) => {
+  const sent = request(api.app).post('/api/groups').set(headers).set('x-service-token', token);
+  const answer = await sent.send(body);
+  expect({ status: answer.status, body: answer.body as unknown }).toMatchObject({
+    status,
+    body: { error: expect.any(String) },
+  });
+  expect(answer.text).not.toMatch(/at \w+ \(|node_modules|\.ts:/);
+});
+
+test.each(['/api/group/%zz', '/api/group/%c0%ae', '/api/%', '//api/groups', '/api/group/acme/../../user/info'])(
+  'GET %s without authentication is no error of ours',
+  async (path) => {
+    expect((await request(api.app).get(path)).status).toBeLessThan(405);
+  },
+);
+
+test.each(['/api/group/acme', '/api/group/rival', '/api/group/nowhere'])(
+  'PUT %s: 405 with the methods that there are, whatever the caller may see',
+  async (path) => {
+    const answer = await call({ method: 'put', path }, { 'x-service-token': token }).expect(405);
+    expect(answer.headers['allow']).toBe('GET, HEAD, POST, DELETE');
+    expect(answer.body).toEqual({ error: 'this address takes GET, HEAD, POST, DELETE only' });
+    await call({ method: 'put', path }, {}).expect(400);
+  },
+);
+
+test('405 is for who is authenticated, at addresses too that need no token', async () => {
+  await request(api.app).get('/api/user/login').expect(400);
+  const login = await call({ method: 'get', path: '/api/user/login' }, { 'x-service-token': token }).expect(405);
+  expect(login.headers['allow']).toBe('POST');
+  const asked = await request(api.app).options('/api/groups').set('x-service-token', token).expect(405);
+  expect(asked.headers['allow']).toBe('GET, HEAD, POST');
+  await call({ method: 'put', path: '/api/nothing' }, { 'x-service-token': token }).expect(404);
+});
+
+test('made-up API tokens cost the API server as much as one user may, from one address; known ones go on', async () => {
+  ({ api, token } = await everyRouteApi({ limits: { loginsPerMinute: 1, requestsPerMinute: 3 } }));
+  const known = await readOnlyToken();
+  const info = (sent: string) => request(api.app).get('/api/user/info').set('x-service-token', sent);
+  const madeUp = known.replace(/.{10}$/, 'a'.repeat(10));
+  for (let tries = 0; tries < 3; tries++) await info(madeUp).expect(401);
+  const answer = await info(madeUp).expect(429);
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  await info(known).expect(200);
+});
+
+/** Planted where the API keeps secrets; searched for in every answer, success or error. */
+test('no secret is in any answer but what the contract returns', async () => {
+  const planted = {
+    password: 'hunter2-password-of-a-user',
+    credentials: 'hunter2-password-of-a-host',
+    token: 'hunter2-token-of-a-host',
+  };
+  const send = (method: Route['method'], path: string, body?: object) =>
+    call({ method, path, ...(body && { body }) }, { 'x-service-token': token });
+  const answers: string[] = [];
+  const keep = async (sent: ReturnType<typeof call>) => {
+    const { text, headers } = await sent;
+    answers.push(text, JSON.stringify(headers));
+  };
+  const params = { origin: 'https://git.example/a.git', username: 'bot', password: planted.credentials };
+  await keep(send('post', '/api/user/register', { email: 'dan@example.com', password: planted.password }));
+  await keep(send('post', '/api/group/acme', { name: 'private', type: 'generic', params }));
+  const hosted = { owner: 'acme', repo: 'hosted', token: planted.token };
+  await keep(send('post', '/api/group/acme', { name: 'hosted', type: 'ownerhost', params: hosted }));
+  // Refused ones repeat nothing of it.
+  await keep(send('post', '/api/group/acme', { name: 'x', type: 'generic', params: { ...params, origin: 'ftp://x' } }));
+  const inUrl = `https://bot:${planted.credentials}@git.example/a.git`;
+  await keep(send('post', '/api/group/acme', { name: 'x', type: 'generic', params: { origin: inUrl } }));
+  await keep(send('post', '/api/group/acme', { name: 'x', type: 'ownerhost', params: { token: planted.token } }));
+  await keep(send('post', '/api/user/register', { email: 'x', password: planted.password }));
+  const secrets = api.cluster.all<Secret>(Secret).map(({ data }) => data ?? {});
+  for (const value of [planted.credentials, planted.token]) {
+    const encoded = Object.values(encodeTexts({ value }))[0];
+    expect(secrets.some((data) => Object.values(data).includes(encoded ?? ''))).toBe(true);
+  }
+  for (const { method, path, body } of routes) {
+    const paths = [path, path.replace('acme.shop', 'acme.private'), path.replace('acme.shop', 'acme.hosted')];
+    if (method === 'get') for (const one of new Set(paths)) await keep(send(method, one));
+    else await keep(send(method, path.replace('acme', 'rival'), body));
+  }
+  const all = answers.join('\n');
+  const hashes = secrets
+    .flatMap((data) => data['passwordHash'] ?? [])
+    .map((hash) => Buffer.from(hash, 'base64').toString());
+  expect(hashes.some((hash) => hash !== 'none')).toBe(true);
+  for (const secret of [...Object.values(planted), ...hashes.filter((hash) => hash !== 'none')]) {
+    expect(all).not.toContain(secret);
+    expect(all).not.toContain(Buffer.from(secret).toString('base64'));
+  }
+});

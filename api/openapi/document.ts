@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import type { Endpoint } from '../http/endpoint.ts';
+import { errorSchema, errorsOf } from './errors.ts';
+
+type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+/** What the names in a path stand for. */
+const parameterDescriptions: Readonly<Record<string, string>> = {
+  groupID: 'The id of a group: `acme`.',
+  repoID: 'The id of a repository: `acme.shop`.',
+  environmentID: 'The id of an environment: `acme.shop-main`.',
+  serviceID: 'The id of a service, or its name: `web`.',
+  varName: 'The name of a variable.',
+  memberEmail: 'The e-mail address of a member.',
+  reusableLabel: 'The label of a reusable environment.',
+  type: 'The type of the repository.',
+};
+
+const description = `Coppice grows an environment from every branch, cuts it back, and grows it again.
+
+Send the token of \`POST /api/user/login\` in the header \`X-SERVICE-TOKEN\`; the cookie \`token\` counts when the header is
+absent. Every error is \`{"error": "…"}\`. What a caller may not see is answered as what does not exist. Endpoints and fields
+that are marked as ours extend the contract.`;
+
+/** An OpenAPI 3.1 document of these endpoints. */
+export function openApiDocument(endpoints: readonly Endpoint[], serverUrl: string): object {
+  const components = new Components();
+  const paths: Record<string, Record<string, object>> = {};
+  for (const endpoint of endpoints) {
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operation(endpoint, components) };
+  }
+  return {
+    openapi: '3.1.1',
+    info: { title: 'Coppice', version: '0.1.0', description },
+    servers: [{ url: serverUrl }],
+    tags: [...new Set(endpoints.map(tagOf))].map((name) => ({ name })),
+    security: [{ header: [] }, { cookie: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        header: { type: 'apiKey', in: 'header', name: 'X-SERVICE-TOKEN' },
+        cookie: { type: 'apiKey', in: 'cookie', name: 'token' },
+      },
+      schemas: components.schemas,
+    },
+  };
+}
+
+/** The schemas that have an id, each once. */
+class Components {
+  readonly schemas: Record<string, JsonSchema> = {};
+
+  /** A schema as JSON Schema 2020-12; what has an id in it is kept apart, and referred to. */
+  of(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+    const made = z.toJSONSchema(schema, {
+      io,
+      // What only the cluster reads stays with the custom resources; that an integer is a safe one goes without saying.
+      override: ({ jsonSchema }) => {
+        delete jsonSchema['x-kubernetes-validations'];
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      },
+    });
+    // The dialect is OpenAPI 3.1's own.
+    delete made.$schema;
+    const { $defs = {}, ...rest } = JSON.parse(
+      JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'),
+    ) as JsonSchema & { $defs?: Record<string, JsonSchema> };
+    for (const [id, definition] of Object.entries($defs)) this.#add(id, definition);
+    return rest;
+  }
+
+  /** @throws Error where two schemas have one id */
+  #add(id: string, schema: JsonSchema): void {
+    const known = this.schemas[id];
+    if (known && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`two schemas are called ${id}`);
+    this.schemas[id] = schema;
+  }
+}
+
+function operation(endpoint: Endpoint, components: Components): object {
+  const { summary, description: more, isOpen, status = 200, answer, mediaType = 'application/json' } = endpoint;
+  const content = { [mediaType]: { schema: components.of(answer, 'output') } };
+  const error = { 'application/json': { schema: components.of(errorSchema, 'output') } };
+  const others: Record<string, object> = {};
+  for (const [code, when] of Object.entries(errorsOf(endpoint))) {
+    others[code] = { description: when, ...(Number(code) >= 400 && { content: error }) };
+  }
+  return {
+    operationId: operationId(endpoint),
+    tags: [tagOf(endpoint)],
+    summary,
+    ...(more !== undefined && { description: more }),
+    ...(isOpen && { security: [] }),
+    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, components)],
+    ...requestBody(endpoint, components),
+    responses: { [status]: { description: 'All went well.', content }, ...others },
+  };
+}
+
+/** `/api/repository/{repoID}` is of `repository`. */
+function tagOf({ path }: Endpoint): string {
+  const [, , tag = ''] = path.split('/');
+  return tag === 'groups' ? 'group' : tag;
+}
+
+/** `postRepositorySpawn` */
+function operationId({ method, path }: Endpoint): string {
+  const parts = path.split('/').slice(2);
+  const words = parts.map((part) => (part.startsWith('{') ? (part === parts.at(-1) ? 'one' : '') : part));
+  const name = words.flatMap((word) => word.split(/\W/)).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return method + name.join('');
+}
+
+function pathParameters({ path }: Endpoint): object[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: parameterDescriptions[name],
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters({ query }: Endpoint, components: Components): object[] {
+  if (!query) return [];
+  const { properties = {}, required = [] } = components.of(query, 'input');
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }));
+}
+
+/** A body of which nothing is required may be left out. */
+function requestBody({ body }: Endpoint, components: Components): object {
+  if (!body) return {};
+  const required = !body.safeParse({}).success;
+  return { requestBody: { required, content: { 'application/json': { schema: components.of(body, 'input') } } } };
+}

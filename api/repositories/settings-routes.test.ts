@@ -1,0 +1,151 @@
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import request from 'supertest';
+import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { TestApi } from '../testing/test-api.ts';
+
+/** A service file is checked in a thread, which takes its time on a busy machine. */
+jest.setTimeout(60_000);
+
+let api: TestApi;
+let token: string;
+
+beforeEach(async () => {
+  ({ api, token } = await TestApi.withShop());
+});
+
+const send = (method: 'get' | 'post' | 'delete', rest: string, body?: object) =>
+  request(api.app)[method](`/api/repository/acme.shop${rest}`).set('x-service-token', token).send(body);
+const repository = () => api.cluster.all<Repository>(REPOSITORY)[0];
+
+const defaults = {
+  variables: [],
+  sshPublicKey: '',
+  scheduledRebuild: { mode: 'disabled', hour: '', timeZone: 'UTC' },
+  serviceFile: { mode: 'repo', serviceFile: '' },
+};
+
+test('settings that nobody made are the defaults', async () => {
+  expect((await send('get', '/settings').expect(200)).body).toEqual(defaults);
+});
+
+describe('the webhook and the key to enter at the Git host', () => {
+  const url = 'http://coppice.localhost:8080/api/webhooks/generic/acme.shop';
+  const addSecret = (uid: string | undefined) =>
+    api.cluster.add(Secret, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        namespace: 'group-acme',
+        name: 'webhook-shop',
+        ownerReferences: [{ apiVersion: 'v', kind: 'Repository', name: 'shop', uid: uid ?? '' }],
+      },
+      data: { secret: Buffer.from('s3cret').toString('base64') },
+    });
+  const setStatus = (id?: string) => {
+    const webhook = { url, secretName: 'webhook-shop', ...(id !== undefined && { id }) };
+    const status = { sshPublicKey: 'ssh-ed25519 AAAA', webhook };
+    api.cluster.change(REPOSITORY, { namespace: 'group-acme', name: 'shop' }, { status });
+  };
+
+  test.each([
+    [undefined, false],
+    ['17', true],
+  ])('with the id %s at the host', async (id, created) => {
+    addSecret(repository()?.metadata.uid);
+    setStatus(id);
+    expect((await send('get', '/settings').expect(200)).body).toEqual({
+      ...defaults,
+      sshPublicKey: 'ssh-ed25519 AAAA',
+      webhook: { url, secret: 's3cret', created },
+    });
+  });
+
+  test("another repository's Secret of the name is not shown", async () => {
+    addSecret('uid-of-another');
+    setStatus();
+    const answer = await send('get', '/settings').expect(200);
+    expect(answer.body).not.toHaveProperty('webhook');
+  });
+});
+
+test('what was answered can be sent back, and an empty hour takes the hour away', async () => {
+  await send('post', '/settings', { scheduledRebuild: defaults.scheduledRebuild }).expect(200);
+  await send('post', '/settings', { scheduledRebuild: { mode: 'all', hour: '03:30' } }).expect(200);
+  const answer = await send('post', '/settings', { scheduledRebuild: defaults.scheduledRebuild }).expect(200);
+  expect(answer.body).toEqual(defaults);
+});
+
+test('what is sent changes, all else stays', async () => {
+  const serviceFile = Buffer.from('services: {ä: {image: b}}\n').toString('base64');
+  await send('post', '/settings', { environmentTTL: '3600', serviceFile: { serviceFile } }).expect(200);
+  await send('post', '/settings', { scheduledRebuild: { mode: 'notclones', hour: '03:30' } }).expect(200);
+  await send('post', '/settings', { scheduledRebuild: { timeZone: 'Europe/Berlin' } }).expect(200);
+  const answer = await send('post', '/settings', { serviceFile: { mode: 'both' } }).expect(200);
+  expect(answer.body).toEqual({
+    ...defaults,
+    environmentTTL: 3600,
+    scheduledRebuild: { mode: 'notclones', hour: '03:30', timeZone: 'Europe/Berlin' },
+    serviceFile: { mode: 'both', serviceFile },
+  });
+  expect(repository()?.spec).toMatchObject({
+    type: 'generic',
+    environmentTTLSeconds: 3600,
+    serviceFile: { mode: 'both', content: 'services: {ä: {image: b}}\n' },
+  });
+  const ended = await send('post', '/settings', { environmentTTL: 0 }).expect(200);
+  expect(ended.body).not.toHaveProperty('environmentTTL');
+});
+
+test.each([
+  ['', 'environmentTTL'],
+  ['-1', 'environmentTTL'],
+  [null, 'environmentTTL'],
+])('an environmentTTL of %j: 422', async (environmentTTL, path) => {
+  const answer = await send('post', '/settings', { environmentTTL }).expect(422);
+  expect(answer.body).toMatchObject({ details: [{ path }] });
+});
+
+test('a service file over the limit: 422', async () => {
+  const serviceFile = Buffer.from('a'.repeat(131_073)).toString('base64');
+  await send('post', '/settings', { serviceFile: { serviceFile } }).expect(422);
+});
+
+test('a new name is for people: the id stays', async () => {
+  const answer = await send('post', '', { name: ' The Shop ' }).expect(200);
+  expect(answer.body).toMatchObject({ id: 'acme.shop', name: 'The Shop' });
+  expect((await send('get', '').expect(200)).body).toMatchObject({ id: 'acme.shop', name: 'The Shop' });
+});
+
+test('DELETE asks the cluster', async () => {
+  expect((await send('delete', '').expect(202)).body).toMatchObject({ id: 'acme.shop' });
+  expect(repository()).toBeUndefined();
+});
+
+describe('a service file that is no YAML', () => {
+  const broken = Buffer.from('a: [').toString('base64');
+
+  test.each(['panel', 'both'])('counts (%s): 422 with its place, and nothing changes', async (mode) => {
+    const answer = await send('post', '/settings', { serviceFile: { mode, serviceFile: broken } }).expect(422);
+    expect(answer.body).toMatchObject({
+      details: [
+        {
+          path: 'serviceFile.serviceFile',
+          message: expect.stringMatching(/^settings:1:\d+: not valid YAML/),
+        },
+      ],
+    });
+    expect(repository()?.spec.serviceFile).toBeUndefined();
+  });
+
+  test('does not count until the mode is changed', async () => {
+    await send('post', '/settings', { serviceFile: { serviceFile: broken } }).expect(200);
+    await send('post', '/settings', { serviceFile: { mode: 'panel' } }).expect(422);
+    await send('post', '/settings', { environmentTTL: 1 }).expect(200);
+  });
+
+  test('one that names files of the repository is taken', async () => {
+    const serviceFile = Buffer.from('services: {a: {image: b, env_file: a.env}}').toString('base64');
+    await send('post', '/settings', { serviceFile: { mode: 'panel', serviceFile } }).expect(200);
+  });
+});

@@ -1,0 +1,93 @@
+import type { Repository } from '../../crds/repository.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { Directory } from '../auth/directory.ts';
+import type { ClusterWriter } from '../cluster/caches.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { Invalid } from '../http/errors.ts';
+import type { ServiceFileChecker } from '../service-file-check/checker.ts';
+import { formatProblem } from '../../service-file/problems.ts';
+import { variableRoutes } from '../variables/routes.ts';
+import type { VariableService } from '../variables/variable-service.ts';
+import { webhookSecret } from '../webhooks/webhook-secret.ts';
+import type { RepositoryService } from './repository-service.ts';
+import {
+  changeSettingsSchema,
+  repositorySettingsView,
+  repositorySettingsViewSchema,
+  serviceFileInForce,
+  settingsPatch,
+  type WebhookView,
+} from './repository-settings.ts';
+
+export interface RepositorySettingsRoutes {
+  directory: Directory;
+  repositories: RepositoryService;
+  variables: VariableService<Repository>;
+  checker: ServiceFileChecker;
+  cluster: Pick<ClusterWriter, 'find'>;
+}
+
+/** Contract section 4: a repository's settings and variables. */
+export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes): Endpoint[] {
+  const { directory, repositories, variables, checker, cluster } = dependencies;
+  const path = '/api/repository/{repoID}';
+  const find = ({ user }: Caller, { repoID }: { repoID: string }) => directory.repository(user, repoID).repository;
+  const view = async (repository: Repository) => {
+    const [values, webhook] = await Promise.all([variables.list(repository), webhookView(cluster, repository)]);
+    return repositorySettingsView(repository, values, webhook);
+  };
+
+  return [
+    endpoint({
+      method: 'get',
+      path: `${path}/settings`,
+      summary: "A repository's settings",
+      find,
+      writes: false,
+      answer: repositorySettingsViewSchema,
+      run: ({ target }) => view(target),
+    }),
+    endpoint({
+      method: 'post',
+      path: `${path}/settings`,
+      summary: 'Changes the settings that are sent; all else stays',
+      find,
+      writes: true,
+      body: changeSettingsSchema,
+      answer: repositorySettingsViewSchema,
+      run: async ({ caller: { user }, target, body }) => {
+        const content = serviceFileInForce(target, body);
+        if (content !== undefined) await requireYaml(checker, user.accountId, content);
+        return view(await repositories.change(target, settingsPatch(body)));
+      },
+    }),
+    ...variableRoutes({ path, find, variables }),
+  ];
+}
+
+async function webhookView(
+  cluster: Pick<ClusterWriter, 'find'>,
+  repository: Repository,
+): Promise<WebhookView | undefined> {
+  const made = repository.status?.webhook;
+  if (!made) return undefined;
+  const secret = await webhookSecret(cluster, repository);
+  return secret === undefined ? undefined : { url: made.url, secret, created: made.id !== undefined };
+}
+
+/**
+ * Only its syntax: the files that it names are in the repository, which the API does not read.
+ * @throws Invalid
+ */
+async function requireYaml(checker: ServiceFileChecker, user: string, content: string): Promise<void> {
+  const { errors } = await checker.check(user, {
+    mode: 'panel',
+    serviceFile: content,
+    files: {},
+    variables: [],
+    syntaxOnly: true,
+  });
+  if (errors.length === 0) return;
+  const details = errors.map((error) => ({ path: 'serviceFile.serviceFile', message: formatProblem(error) }));
+  throw new Invalid('the service file is not valid', { details });
+}

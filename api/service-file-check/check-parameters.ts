@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { SERVICE_FILE_MODES } from '../../crds/repository.ts';
+import { encodedTextField } from '../http/parse.ts';
+
+const mostFiles = 500;
+
+/** A path from the repository's root, as git has it. */
+const pathField = z
+  .string()
+  .max(1024)
+  .refine((path) => path.split('/').every((part) => part !== '' && part !== '.' && part !== '..'), {
+    error: "must be a path from the repository's root, without . and ..",
+  });
+
+/** Body of POST /api/repository/{id}/check; the API reads no Git, so files that the service file names come along. */
+export const checkSchema = z.object({
+  serviceFile: encodedTextField,
+  files: z
+    .record(pathField, z.base64({ error: 'must be base64' }))
+    .refine((files) => Object.keys(files).length <= mostFiles, { error: `${mostFiles} files are taken at most` })
+    .default({}),
+  mode: z.enum(SERVICE_FILE_MODES, { error: `must be one of ${SERVICE_FILE_MODES.join(', ')}` }).default('repo'),
+});

@@ -1,0 +1,5 @@
+// A thread that checks one service file and ends.
+import { parentPort, workerData } from 'node:worker_threads';
+import { checkServiceFile, type CheckInput } from './check.ts';
+
+parentPort?.postMessage(await checkServiceFile(workerData as CheckInput));

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { Group } from '../../crds/group.ts';
+import type { Repository } from '../../crds/repository.ts';
+import type { Directory } from '../auth/directory.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { serviceFileSchema } from '../../service-file/schema.ts';
+import type { VariableService } from '../variables/variable-service.ts';
+import { checkSchema } from './check-parameters.ts';
+import type { ServiceFileChecker } from './checker.ts';
+
+const problemSchema = z
+  .object({ file: z.string(), path: z.string(), line: z.int(), column: z.int(), message: z.string() })
+  .meta({ id: 'Problem', description: 'What is wrong, and where: `line` and `column` count from 1.' });
+
+const checkResultSchema = z
+  .object({
+    services: serviceFileSchema.shape.services,
+    warnings: z.array(problemSchema),
+    errors: z.array(problemSchema),
+  })
+  .meta({ id: 'ServiceFileCheck', description: '`services` is empty when there are errors.' });
+
+export interface CheckRoutes {
+  directory: Directory;
+  checker: ServiceFileChecker;
+  groupVariables: VariableService<Group>;
+  repositoryVariables: VariableService<Repository>;
+}
+
+/** Ours: would Coppice run this service file? Nothing is spawned, nothing is kept. */
+export function checkRoutes(dependencies: CheckRoutes): Endpoint[] {
+  const { directory, checker, groupVariables, repositoryVariables } = dependencies;
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/repository/{repoID}/check',
+      summary: 'Would Coppice run this service file? (ours)',
+      find: ({ user }, { repoID }) => directory.repository(user, repoID),
+      writes: false,
+      body: checkSchema,
+      answer: checkResultSchema,
+      run: async ({ caller: { user }, target: { group, repository }, body }) => {
+        // Of two of one name the later one counts: the repository's.
+        const all = await Promise.all([groupVariables.list(group), repositoryVariables.list(repository)]);
+        const variables = all
+          .flat()
+          .flatMap(
+            ({ name, value, visibility, error }): [string, { value: string; visibility: typeof visibility }][] =>
+              error === undefined ? [[name, { value, visibility }]] : [],
+          );
+        return checker.check(user.accountId, { ...body, variables });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,103 @@
+import { GROUP_VERSION } from '../../crds/api-group.ts';
+import { REUSABLE_ENVIRONMENT, reusableName, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
+import { TestApi } from './test-api.ts';
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+export interface Route {
+  method: Method;
+  /** What stands for the id, where there is one. */
+  path: string;
+  body?: object;
+  status: number;
+}
+
+export const spawn = { gitRef: { name: 'feature', type: 'branch' } };
+export const repository = { name: 'Tools', type: 'generic', params: { origin: 'https://git.example/tools.git' } };
+
+const apiToken = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', readOnly: false };
+
+/** Every endpoint that needs a login, with a request that succeeds. */
+export const routes: Route[] = [
+  { method: 'get', path: '/api/user/info', status: 200 },
+  { method: 'get', path: '/api/groups', status: 200 },
+  { method: 'post', path: '/api/groups', body: { name: 'New' }, status: 201 },
+  { method: 'get', path: '/api/group/acme', status: 200 },
+  { method: 'post', path: '/api/group/acme', body: repository, status: 201 },
+  { method: 'delete', path: '/api/group/acme', status: 202 },
+  { method: 'get', path: '/api/group/acme/settings', status: 200 },
+  { method: 'post', path: '/api/group/acme/variables', body: { name: 'NEW', value: '1' }, status: 201 },
+  { method: 'patch', path: '/api/group/acme/variables', body: { name: 'OLD', value: '1' }, status: 200 },
+  { method: 'delete', path: '/api/group/acme/variables/OLD', status: 200 },
+  { method: 'post', path: '/api/group/acme/members', body: { name: 'bob@example.com' }, status: 201 },
+  { method: 'delete', path: '/api/group/acme/members/carol@example.com', status: 200 },
+  { method: 'post', path: '/api/group/acme/leave', status: 200 },
+  { method: 'get', path: '/api/repository/acme.shop', status: 200 },
+  { method: 'post', path: '/api/repository/acme.shop', body: { name: 'The shop' }, status: 200 },
+  { method: 'delete', path: '/api/repository/acme.shop', status: 202 },
+  { method: 'get', path: '/api/repository/acme.shop/settings', status: 200 },
+  { method: 'post', path: '/api/repository/acme.shop/settings', body: { environmentTTL: '60' }, status: 200 },
+  { method: 'post', path: '/api/repository/acme.shop/variables', body: { name: 'NEW', value: '1' }, status: 201 },
+  { method: 'patch', path: '/api/repository/acme.shop/variables', body: { name: 'OLD', value: '1' }, status: 200 },
+  { method: 'delete', path: '/api/repository/acme.shop/variables/OLD', status: 200 },
+  { method: 'post', path: '/api/repository/acme.shop/check', body: { serviceFile: 'YTogYg==' }, status: 200 },
+  { method: 'post', path: '/api/repository/acme.shop/spawn', body: spawn, status: 201 },
+  { method: 'post', path: '/api/repository/acme.shop/sync', status: 202 },
+  { method: 'get', path: '/api/environment/acme.shop-main', status: 200 },
+  { method: 'put', path: '/api/environment/acme.shop-empty', status: 202 },
+  { method: 'delete', path: '/api/environment/acme.shop-main', status: 202 },
+  { method: 'post', path: '/api/environment/acme.shop-main/build', status: 202 },
+  { method: 'post', path: '/api/environment/acme.shop-main/rebuild', status: 202 },
+  { method: 'post', path: '/api/environment/acme.shop-main/ttl', body: { ttl: 60 }, status: 200 },
+  { method: 'get', path: '/api/environment/acme.shop-main/tests', status: 200 },
+  // Nothing is there to test.
+  { method: 'post', path: '/api/environment/acme.shop-main/tests', status: 409 },
+  // No build has begun: its log is not there. Where there is one, it is text (log-text.test.ts).
+  { method: 'get', path: '/api/environment/acme.shop-main/build/logs', status: 404 },
+  // The environment has no service.
+  { method: 'get', path: '/api/environment/acme.shop-main/services/web/logs', status: 404 },
+  { method: 'delete', path: '/api/repository/acme.shop/reusable/base', status: 202 },
+  { method: 'post', path: '/api/user/tokens', body: apiToken, status: 201 },
+  // There is none of this name.
+  { method: 'delete', path: '/api/user/tokens', body: { name: 'none' }, status: 404 },
+  { method: 'get', path: '/api/users', status: 200 },
+  { method: 'post', path: '/api/users', body: { email: 'dan@example.com' }, status: 201 },
+  { method: 'delete', path: '/api/users/carol@example.com', status: 200 },
+  { method: 'post', path: '/api/user/logout', status: 200 },
+];
+
+/** An API with all that the routes name: alice, an administrator, sees it, and nothing of the group rival. */
+export async function everyRouteApi(
+  config: ConstructorParameters<typeof TestApi>[0] = {},
+): Promise<{ api: TestApi; token: string }> {
+  const api = new TestApi({ administrators: ['alice@example.com'], ...config });
+  const { token } = await api.login('alice@example.com');
+  await api.login('mallory@example.com');
+  await api.login('carol@example.com');
+  const valueFrom = { secretKeyRef: { name: 'values', key: 'old' } };
+  const variables = [{ name: 'OLD', valueFrom, visibility: 'always' as const }];
+  api.addGroup('acme', ['alice@example.com', 'carol@example.com'], { variables });
+  api.addRepository('acme', 'shop', { variables });
+  const activation = { active: true, since: '2026-01-01T00:00:00Z', specActive: true, buildPending: false } as const;
+  api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation: { ...activation, reason: 'Spec' } });
+  api.addEnvironment('acme', 'shop-empty', 'shop', { state: 'empty' });
+  api.addGroup('rival', ['mallory@example.com']);
+  api.addRepository('rival', 'shop');
+  api.addEnvironment('rival', 'shop-main', 'shop', { state: 'built' });
+  for (const group of ['acme', 'rival']) addReusable(api, group);
+  return { api, token };
+}
+
+function addReusable({ cluster }: TestApi, group: string): void {
+  const gitRef = { name: 'main', type: 'branch' } as const;
+  cluster.add<ReusableEnvironment>(REUSABLE_ENVIRONMENT, {
+    apiVersion: GROUP_VERSION,
+    kind: REUSABLE_ENVIRONMENT.kind,
+    metadata: { namespace: `group-${group}`, name: reusableName('shop', 'base') },
+    spec: { repository: 'shop', label: 'base' },
+    status: {
+      builtAt: '2026-01-01T00:00:00Z',
+      publication: 'p',
+      from: { environment: 'shop-main', environmentUID: 'u', gitRef, build: 1 },
+    },
+  });
+}

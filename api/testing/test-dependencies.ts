@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { MemoryStore } from 'express-rate-limit';
+import { Registry } from 'prom-client';
+import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
+import { Passwords } from '../auth/passwords.ts';
+import type { AppDependencies } from '../http/app.ts';
+import { WebSockets } from '../http/web-sockets.ts';
+import { FakeLogReader } from './fake-log-reader.ts';
+import { FakeRuntimeLogs } from './fake-runtime-logs.ts';
+
+export const TEST_NAMESPACE = 'coppice-system';
+export const TEST_ORIGIN = 'http://coppice.localhost:8080';
+
+/** For tests that ask more than any client does. */
+export const UNLIMITED = { limits: { loginsPerMinute: 1000, requestsPerMinute: 100_000 } };
+
+/** Cheap, so that a test of a hundred logins takes no minute. */
+export const weakPasswords = new Passwords(randomBytes, { ln: 4, r: 8, p: 1 });
+
+export interface TestParts extends Partial<Omit<AppDependencies, 'config'>> {
+  cluster: AppDependencies['cluster'];
+  caches: AppDependencies['caches'];
+  redis: AppDependencies['sessions'] & AppDependencies['written'] & AppDependencies['replays'];
+  config?: Partial<AppDependencies['config']>;
+}
+
+/** What the API stands on in a test: what the test says, and for all else what no test minds. */
+export function testDependencies({ redis, config, ...given }: TestParts): AppDependencies {
+  const logReader = new FakeLogReader();
+  return {
+    config: {
+      ownOrigin: TEST_ORIGIN,
+      webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
+      registration: { mode: 'open', domains: [], provesAddress: false },
+      mostEnvironmentsPerGroup: 200,
+      limits: { loginsPerMinute: 1000, requestsPerMinute: 1000 },
+      usersNamespace: TEST_NAMESPACE,
+      administrators: ['root@example.com'],
+      trustedProxies: 0,
+      ...config,
+    },
+    sessions: redis,
+    written: redis,
+    replays: redis,
+    limitStores: () => new MemoryStore(),
+    passwords: weakPasswords,
+    logReader,
+    runtimeLogs: new FakeRuntimeLogs(logReader),
+    webSockets: new WebSockets(),
+    now: Date.now,
+    randomBytes,
+    registry: new Registry(),
+    logger: silentLogger,
+    auditLog: silentLogger,
+    ...given,
+  };
+}

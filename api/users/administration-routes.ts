@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { Caller } from '../auth/caller.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { NotFound } from '../http/errors.ts';
+import type { Administration } from './administration.ts';
+import { isUnused } from './accounts.ts';
+import { newUserSchema } from './user-parameters.ts';
+import type { User } from './user-record.ts';
+
+const accountSchema = z
+  .object({
+    email: z.string(),
+    verified: z.boolean().describe('Whether the address is proven to be theirs.'),
+    invited: z.boolean().describe('An administrator added the address, and nobody has come yet.'),
+    administrator: z.boolean(),
+  })
+  .meta({ id: 'Account' });
+
+/** Accounts, for administrators; to everybody else there is nothing here. Ours, beside the contract. */
+export function administrationRoutes({ administration }: { administration: Administration }): Endpoint[] {
+  const find = ({ user }: Caller) => {
+    if (!administration.isAdministrator(user)) throw new NotFound('no such resource');
+  };
+  const view = (user: User) => ({
+    email: user.email,
+    verified: user.verified,
+    invited: isUnused(user),
+    administrator: administration.isAdministrator(user),
+  });
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/users',
+      summary: 'All users; for administrators',
+      find,
+      writes: false,
+      answer: z.array(accountSchema),
+      run: () => administration.list().map(view),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/users',
+      summary: 'Adds a user; for administrators',
+      description: 'The one-time `invitation` is shown once. Whoever registers the address with it has proven it.',
+      find,
+      writes: true,
+      needsLogin: true,
+      body: newUserSchema,
+      status: 201,
+      answer: z.object({ email: z.string(), invitation: z.string(), expiresAt: z.iso.datetime() }),
+      also: { 409: 'The address has an account that is proven.' },
+      run: async ({ body: { email } }) => ({ email, ...(await administration.invite(email)) }),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/users/{email}',
+      summary: 'Removes a user with their logins, tokens and memberships; for administrators',
+      find: (caller, { email }) => {
+        find(caller);
+        return email.toLowerCase();
+      },
+      writes: true,
+      needsLogin: true,
+      answer: z.object({
+        email: z.string(),
+        groupsWithoutMembers: z.array(z.string()).describe('The ids of groups that nobody is left in.'),
+      }),
+      also: { 409: 'The chart names the address as an administrator.' },
+      run: async ({ target: email }) => ({ email, groupsWithoutMembers: await administration.remove(email) }),
+    }),
+  ];
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { isSameHash, newToken, tokenHash, type RandomBytes } from '../auth/tokens.ts';
+
+/** What is kept of an API token: everything but the token. */
+export const apiTokenSchema = z.object({
+  name: z.string(),
+  /** SHA-256, hexadecimal. */
+  hash: z.string(),
+  /** RFC 3339, in UTC. From then on it is refused. */
+  expiresOn: z.iso.datetime(),
+  readOnly: z.boolean(),
+});
+export type ApiToken = z.infer<typeof apiTokenSchema>;
+
+/** Contract section 2, API token. */
+export const apiTokenViewSchema = z.object({
+  Name: z.string(),
+  ExpiresOn: z.iso.datetime(),
+  ReadOnly: z.enum(['true', 'false']),
+});
+export type ApiTokenView = z.infer<typeof apiTokenViewSchema>;
+
+export function apiTokenView({ name, expiresOn, readOnly }: ApiToken): ApiTokenView {
+  return { Name: name, ExpiresOn: expiresOn, ReadOnly: readOnly ? 'true' : 'false' };
+}
+
+/** `cpt_`, the user's record, and 256 random bits: so the one Secret that can hold its hash is found without a search. */
+const form = /^cpt_([0-9a-f]{32})_[A-Za-z0-9_-]{43}$/;
+
+/** @param userName `user-` and 32 hexadecimal digits. @returns the token, which nobody can read again. */
+export function newApiToken(userName: string, randomBytes: RandomBytes): string {
+  return `cpt_${userName.slice('user-'.length)}_${newToken(randomBytes)}`;
+}
+
+/** The record's name of the user whose token it would be; undefined for what is no API token. */
+export function apiTokenUser(token: string): string | undefined {
+  const digits = form.exec(token)?.[1];
+  return digits === undefined ? undefined : `user-${digits}`;
+}
+
+/** Which of a user's tokens this is. @param now milliseconds since 1970 */
+export function findApiToken(tokens: readonly ApiToken[], token: string, now: number): ApiToken | undefined {
+  const hash = tokenHash(token);
+  return tokens.find((kept) => isSameHash(kept.hash, hash) && now < Date.parse(kept.expiresOn));
+}

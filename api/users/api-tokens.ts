@@ -1,0 +1,58 @@
+import { tokenHash, type RandomBytes } from '../auth/tokens.ts';
+import { Conflict, Invalid, NotFound } from '../http/errors.ts';
+import { newApiToken, type ApiToken } from './api-token.ts';
+import type { NewApiToken } from './user-parameters.ts';
+import type { User } from './user-record.ts';
+import type { UserStore } from './user-store.ts';
+
+const mostTokens = 50;
+
+export interface ApiTokenDependencies {
+  users: Pick<UserStore, 'update'>;
+  now: () => number;
+  randomBytes: RandomBytes;
+}
+
+/** A user's API tokens, as hashes in the user's Secret: they outlive a Redis that is lost. */
+export class ApiTokens {
+  readonly #dependencies: ApiTokenDependencies;
+
+  constructor(dependencies: ApiTokenDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * @returns the token, which nobody can read again, and what is kept of it.
+   * @throws Conflict when the user has one of this name, or too many; Invalid when it would have expired already.
+   */
+  async create(
+    user: User,
+    { name, expirationTime, readOnly }: NewApiToken,
+  ): Promise<{ token: string; kept: ApiToken }> {
+    const { users, now, randomBytes } = this.#dependencies;
+    if (expirationTime.getTime() <= now()) {
+      const details = [{ path: 'expirationTime', message: 'must be in the future' }];
+      throw new Invalid('the body is not valid', { details });
+    }
+    const token = newApiToken(user.name, randomBytes);
+    const kept = { name, hash: tokenHash(token), expiresOn: expirationTime.toISOString(), readOnly };
+    await users.update(user, (current) => {
+      const tokens = current.apiTokens ?? [];
+      if (tokens.some((other) => other.name === name)) throw new Conflict('there is an API token of this name already');
+      if (tokens.length >= mostTokens) throw new Conflict(`a user has at most ${mostTokens} API tokens; delete one`);
+      return { ...current, apiTokens: [...tokens, kept] };
+    });
+    return { token, kept };
+  }
+
+  /** When this has ended no replica takes the token any more. @returns the ones left. @throws NotFound */
+  async remove(user: User, name: string): Promise<readonly ApiToken[]> {
+    const { apiTokens = [] } = await this.#dependencies.users.update(user, (current) => {
+      const tokens = current.apiTokens ?? [];
+      const left = tokens.filter((token) => token.name !== name);
+      if (left.length === tokens.length) throw new NotFound('no such API token');
+      return { ...current, apiTokens: left };
+    });
+    return apiTokens;
+  }
+}

@@ -1,0 +1,45 @@
+import { GROUP, type Group } from '../../crds/group.ts';
+import type { Caches, ClusterWriter } from '../cluster/caches.ts';
+import { updateChecked } from '../cluster/update-checked.ts';
+import { Invalid } from '../http/errors.ts';
+import { acceptance, invitingGroup, isInvited } from './group-invitation.ts';
+import type { User } from './user-record.ts';
+
+export function invalidInvitation(): Invalid {
+  const message = 'is not valid: it may be for another address, used already, or older than a week';
+  return new Invalid('the invitation is not valid', { details: [{ path: 'invitation', message }] });
+}
+
+export interface GroupInvitationDependencies {
+  cluster: Pick<ClusterWriter, 'find' | 'patch'>;
+  cache: Caches['groups'];
+  now: () => number;
+}
+
+/** Invitations to groups, as they are accepted. */
+export class GroupInvitations {
+  readonly #dependencies: GroupInvitationDependencies;
+
+  constructor(dependencies: GroupInvitationDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** The group that an invitation lets this address in; as it is now. @throws Invalid */
+  async find(invitation: string, email: string): Promise<Group> {
+    const { cluster, now } = this.#dependencies;
+    const name = invitingGroup(invitation);
+    const group = name === undefined ? undefined : await cluster.find<Group>(GROUP, { name });
+    if (!group || !isInvited(group, email, invitation, now())) throw invalidInvitation();
+    return group;
+  }
+
+  /** Opens the group to the account, and ends the invitation, in one write. @throws Invalid when it was used meanwhile. */
+  async accept(group: Group, user: User, invitation: string): Promise<void> {
+    const { cluster, cache, now } = this.#dependencies;
+    const change = (current: Group) => {
+      if (!isInvited(current, user.email, invitation, now())) throw invalidInvitation();
+      return { metadata: { annotations: acceptance(user) } };
+    };
+    await updateChecked(cluster, cache, GROUP, group, change, invalidInvitation);
+  }
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { newToken, tokenHash, type RandomBytes } from '../../auth/tokens.ts';
+import { orUnavailable } from '../../http/errors.ts';
+
+/** How long somebody may take at the provider. */
+export const loginMs = 10 * 60 * 1000;
+
+/** What logins at a provider need of Redis. */
+export interface LoginRedis {
+  set(key: string, value: string, options: { expiration: { type: 'PX'; value: number } }): Promise<unknown>;
+  getDel(key: string): Promise<string | null>;
+}
+
+/** What a login is checked against when the provider sends the browser back (RFC 7636, OpenID Connect Core 3.1.2.1). */
+const secretsSchema = z.object({ nonce: z.string(), codeVerifier: z.string(), browserHash: z.string() });
+export type LoginSecrets = Pick<z.infer<typeof secretsSchema>, 'nonce' | 'codeVerifier'>;
+
+/** Logins that have begun: each can be ended once, within 10 minutes, by the browser that began it. */
+export class LoginStates {
+  readonly #redis: LoginRedis;
+  readonly #randomBytes: RandomBytes;
+
+  constructor(redis: LoginRedis, randomBytes: RandomBytes) {
+    this.#redis = redis;
+    this.#randomBytes = randomBytes;
+  }
+
+  /** @returns `state` for the provider, and `browser`, which the browser alone keeps. */
+  async begin(): Promise<{ state: string; browser: string; secrets: LoginSecrets }> {
+    const [state, browser, nonce, codeVerifier] = [1, 2, 3, 4].map(() => newToken(this.#randomBytes)) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const value = JSON.stringify({ nonce, codeVerifier, browserHash: tokenHash(browser) });
+    await reach(this.#redis.set(keyOf(state), value, { expiration: { type: 'PX', value: loginMs } }));
+    return { state, browser, secrets: { nonce, codeVerifier } };
+  }
+
+  /** Ends the login, whoever asks. @returns undefined when there is none, or another browser began it. */
+  async take(state: string, browser: string): Promise<LoginSecrets | undefined> {
+    const value = await reach(this.#redis.getDel(keyOf(state)));
+    if (value === null) return undefined;
+    const { browserHash, ...secrets } = secretsSchema.parse(JSON.parse(value));
+    return browserHash === tokenHash(browser) ? secrets : undefined;
+  }
+}
+
+function keyOf(state: string): string {
+  return `coppice:oidc-login:${tokenHash(state)}`;
+}
+
+function reach<T>(command: Promise<T>): Promise<T> {
+  return orUnavailable(command, 'logins cannot be begun or ended now; try again later');
+}

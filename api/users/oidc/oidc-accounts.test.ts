@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import type { User } from '../user-record.ts';
+import { OidcAccounts } from './oidc-accounts.ts';
+
+const ann: User = { name: 'user-1', accountId: 'a', email: 'ann@example.com', verified: true };
+const mine = { issuer: 'https://idp.example', subject: '1' };
+const another = { ...mine, subject: '2' };
+
+/** A login at a replica that has not heard of the link; `meanwhile` is what the account is once it is written. */
+function logIn(read: User, meanwhile = read): Promise<User> {
+  const users = {
+    readByIdentity: () => Promise.resolve(undefined),
+    readByEmail: () => Promise.resolve(read),
+    update: (_user: User, change: (user: User) => User) => Promise.resolve(meanwhile).then(change),
+  };
+  const unused = {} as never;
+  const parts = {
+    users: users as never,
+    accounts: unused,
+    groups: unused,
+    policy: unused,
+    administrators: [],
+    randomBytes: unused,
+  };
+  return new OidcAccounts(parts).userFor({ ...mine, email: ann.email, emailVerified: true });
+}
+
+test.each<[string, User, User]>([
+  ['before it was read', { ...ann, identity: mine }, { ...ann, identity: another }],
+  ['since it was read', ann, { ...ann, identity: mine }],
+])('an account that another replica linked to the same person %s is theirs', async (_when, read, meanwhile) => {
+  expect(await logIn(read, meanwhile)).toEqual({ ...ann, identity: mine });
+});
+
+test.each<[string, User, User]>([
+  ['before it was read', { ...ann, identity: another }, { ...ann, identity: another }],
+  ['since it was read', ann, { ...ann, identity: another }],
+])('one that is linked to somebody else %s is not', async (_when, read, meanwhile) => {
+  await expect(logIn(read, meanwhile)).rejects.toThrow('somebody else');
+});

@@ -1,0 +1,83 @@
+import type { CookieOptions, RequestHandler, Response } from 'express';
+import { z } from 'zod';
+import { cookieValue, LOGIN_COOKIE } from '../../auth/credential.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import { Unauthorized } from '../../http/errors.ts';
+import { parse } from '../../http/parse.ts';
+import type { Accounts } from '../accounts.ts';
+import { setLoginCookie } from '../login-cookie.ts';
+import { loginMs, type LoginStates } from './login-states.ts';
+import type { OidcAccounts } from './oidc-accounts.ts';
+import type { Provider } from './provider.ts';
+
+const loginPath = '/api/user/oidc/login';
+export const callbackPath = '/api/user/oidc/callback';
+/** Binds a login to the browser that began it: nobody can have another's browser end theirs. */
+const browserCookie = 'oidc-login';
+const browserCookieOptions: CookieOptions = { httpOnly: true, secure: true, sameSite: 'lax', path: '/api/user/oidc' };
+
+const callbackSchema = z.looseObject({ state: z.string() });
+
+export interface OidcRoutes {
+  provider: Provider;
+  states: LoginStates;
+  oidcAccounts: OidcAccounts;
+  accounts: Accounts;
+  landingPage: string;
+  /** Before anything is done: nobody is known yet. */
+  limit: RequestHandler;
+}
+
+/** Login at an OpenID Connect provider, for browsers. Ours, beside the contract. */
+export function oidcRoutes(dependencies: OidcRoutes): Endpoint[] {
+  const { provider, states, oidcAccounts, accounts, landingPage, limit } = dependencies;
+
+  const login: RequestHandler = async (_request, response) => {
+    const { state, browser, secrets } = await states.begin();
+    const url = await provider.authorizationUrl(state, secrets);
+    response.cookie(browserCookie, browser, { ...browserCookieOptions, maxAge: loginMs });
+    redirect(response, url.href);
+  };
+
+  const callback: RequestHandler = async (request, response) => {
+    response.clearCookie(browserCookie, browserCookieOptions);
+    const { state } = parse(callbackSchema, request.query, 'the query');
+    const secrets = await states.take(state, cookieValue(request.headers.cookie, browserCookie) ?? '');
+    if (!secrets)
+      throw new Unauthorized(`this login has ended, or was begun in another browser; begin again: ${loginPath}`);
+    const query = request.originalUrl.slice(request.originalUrl.indexOf('?'));
+    const user = await oidcAccounts.userFor(await provider.claims(query, state, secrets));
+    const token = await accounts.startSession(user);
+    if (token === undefined)
+      throw new Unauthorized(`the account was changed at the same time; begin again: ${loginPath}`);
+    setLoginCookie(response, token);
+    redirect(response, landingPage);
+  };
+
+  const common = { method: 'get', isOpen: true, writes: false, status: 303, answer: z.never() } as const;
+  return [
+    {
+      ...common,
+      path: loginPath,
+      summary: 'Sends a browser to log in at the OpenID Connect provider (ours)',
+      handle: [limit, login],
+    },
+    {
+      ...common,
+      path: callbackPath,
+      summary: 'Where the OpenID Connect provider sends the browser back (ours)',
+      description: `Sets the cookie \`${LOGIN_COOKIE}\`.`,
+      query: callbackSchema,
+      also: {
+        401: 'The provider refused, or what it answered does not fit a login that this browser began.',
+        403: 'The provider has not verified the address, or registration is not open to it.',
+        409: 'The address belongs to the account of somebody else, or its account was changed at the same time.',
+      },
+      handle: [limit, callback],
+    },
+  ];
+}
+
+function redirect(response: Response, to: string): void {
+  response.redirect(303, to);
+}

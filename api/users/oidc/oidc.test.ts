@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { Secret } from '../../../kubernetes/resource-type.ts';
+import { OIDC_CLIENT, OIDC_ISSUER, OidcProvider } from '../../testing/oidc-provider.ts';
+import { TestApi } from '../../testing/test-api.ts';
+import { TEST_ORIGIN } from '../../testing/test-dependencies.ts';
+import { userOf } from '../user-record.ts';
+
+const ann = { email: 'Ann@example.com', email_verified: true };
+const oidc = { issuer: new URL(OIDC_ISSUER), ...OIDC_CLIENT, landingPage: '/api/docs' };
+
+let provider: OidcProvider;
+let api: TestApi;
+beforeAll(async () => {
+  provider = new OidcProvider(`${TEST_ORIGIN}/api/user/oidc/callback`);
+  await provider.start();
+});
+afterAll(() => provider.stop());
+beforeEach(() => {
+  provider.people.clear();
+  provider.people.set('1', ann);
+  provider.subject = '1';
+  api = newApi();
+});
+
+function newApi(config: ConstructorParameters<typeof TestApi>[0] = {}): TestApi {
+  return new TestApi({ oidc, ...config }, undefined, undefined, provider.fetch);
+}
+
+/** What a browser keeps of an answer's cookies. */
+function cookieOf(answer: request.Response, name: string): string | undefined {
+  const lines: unknown[] = [answer.headers['set-cookie'] ?? []].flat();
+  return lines.map(String).find((line) => line.startsWith(`${name}=`));
+}
+
+async function begin(): Promise<{ url: string; cookie: string }> {
+  const answer = await request(api.app).get('/api/user/oidc/login').expect(303);
+  return { url: answer.headers['location'] ?? '', cookie: (cookieOf(answer, 'oidc-login') ?? '').split(';')[0] ?? '' };
+}
+
+function comeBack(back: URL, cookie: string) {
+  return request(api.app).get(`${back.pathname}${back.search}`).set('cookie', cookie);
+}
+
+/** A whole login. @returns the answer of the callback. */
+async function logIn(status: number): Promise<request.Response> {
+  const { url, cookie } = await begin();
+  const answer = await comeBack(await provider.visit(url), cookie);
+  expect([answer.status, answer.text]).toEqual([status, answer.text]);
+  return answer;
+}
+
+async function infoOf(answer: request.Response): Promise<unknown> {
+  const cookie = (cookieOf(answer, 'token') ?? '').split(';')[0] ?? '';
+  return (await request(api.app).get('/api/user/info').set('cookie', cookie).expect(200)).body;
+}
+
+const register = (body: object) => request(api.app).post('/api/user/register').send(body);
+
+describe('a login', () => {
+  test('makes the account, sets the cookie, and the cookie is cleared by logout', async () => {
+    const answer = await logIn(303);
+    expect(answer.headers['location']).toBe('/api/docs');
+    const cookie = cookieOf(answer, 'token') ?? '';
+    expect(
+      cookie
+        .split('; ')
+        .slice(1)
+        .filter((part) => !part.startsWith('Expires'))
+        .sort(),
+    ).toEqual(['HttpOnly', 'Max-Age=2592000', 'Path=/', 'SameSite=Lax', 'Secure']);
+    expect(await infoOf(answer)).toEqual({ email: 'ann@example.com', apiTokens: [] });
+    const token = cookie.split(';')[0] ?? '';
+    await request(api.app).post('/api/user/logout').set('cookie', token).expect(403);
+    const bye = await request(api.app).post('/api/user/logout').set({ cookie: token, origin: TEST_ORIGIN }).expect(200);
+    expect(cookieOf(bye, 'token')).toMatch(/^token=;.*Expires=Thu, 01 Jan 1970/);
+    await request(api.app).get('/api/user/info').set('cookie', token).expect(401);
+  });
+
+  test('proves the address: groups that name it open', async () => {
+    api.addGroup('acme', ['ann@example.com']);
+    const cookie = (cookieOf(await logIn(303), 'token') ?? '').split(';')[0] ?? '';
+    const groups = await request(api.app).get('/api/groups').set('cookie', cookie).expect(200);
+    expect(groups.body).toMatchObject([{ id: 'acme' }, { id: 'ann' }]);
+  });
+
+  test('is by a link that carries PKCE, state and nonce, and keeps its secrets here', async () => {
+    const { url } = await begin();
+    const parameters = new URL(url).searchParams;
+    expect(Object.fromEntries(parameters)).toMatchObject({
+      code_challenge_method: 'S256',
+      response_type: 'code',
+      scope: 'openid email',
+      redirect_uri: `${TEST_ORIGIN}/api/user/oidc/callback`,
+    });
+    for (const name of ['state', 'nonce', 'code_challenge']) expect(parameters.get(name)).toHaveLength(43);
+    expect([...api.redis.entries.keys()].join()).not.toContain(parameters.get('state'));
+  });
+
+  test('that is refused: 401', async () => {
+    provider.subject = undefined;
+    expect((await logIn(401)).body).toEqual({ error: 'the provider did not log you in: access_denied' });
+  });
+
+  test('is ended once: a callback that is replayed is refused', async () => {
+    const { url, cookie } = await begin();
+    const back = await provider.visit(url);
+    await comeBack(back, cookie).expect(303);
+    await comeBack(back, cookie).expect(401);
+  });
+
+  test('ends after ten minutes', async () => {
+    const { url, cookie } = await begin();
+    const back = await provider.visit(url);
+    api.now += 10 * 60 * 1000;
+    await comeBack(back, cookie).expect(401);
+  });
+
+  test('is of the browser that began it', async () => {
+    const [mine, other] = [await begin(), await begin()];
+    await comeBack(await provider.visit(mine.url), other.cookie).expect(401);
+    const { url } = await begin();
+    await comeBack(await provider.visit(url), '').expect(401);
+  });
+
+  test.each([
+    ['a state that nobody gave', 'state'],
+    ['no code', 'code'],
+  ])('with %s: 401', async (_name, parameter) => {
+    const { url, cookie } = await begin();
+    const back = await provider.visit(url);
+    back.searchParams.set(parameter, 'x');
+    await comeBack(back, cookie).expect(401);
+  });
+
+  test('without a state: 422', async () => {
+    await request(api.app).get('/api/user/oidc/callback').expect(422);
+  });
+
+  test.each([
+    ['nonce', 'the ID token is of another login'],
+    ['code_challenge', 'the code is of another login'],
+  ])('whose %s is not ours: 401', async (parameter) => {
+    const { url, cookie } = await begin();
+    const changed = new URL(url);
+    changed.searchParams.set(parameter, 'A'.repeat(43));
+    const answer = await comeBack(await provider.visit(changed.href), cookie).expect(401);
+    expect((answer.body as { error: string }).error).toContain('does not fit this login');
+  });
+
+  test('by an address that is not verified: 403', async () => {
+    provider.people.set('1', { ...ann, email_verified: false });
+    await logIn(403);
+    provider.people.set('1', { email_verified: true });
+    await logIn(403);
+    expect(api.cluster.all(Secret)).toEqual([]);
+  });
+
+  test('where registration is closed: 403, but for an administrator', async () => {
+    api = newApi({ registration: { mode: 'closed', domains: [], provesAddress: false } });
+    await logIn(403);
+    provider.people.set('1', { email: 'root@example.com', email_verified: true });
+    const cookie = (cookieOf(await logIn(303), 'token') ?? '').split(';')[0] ?? '';
+    await request(api.app).get('/api/users').set('cookie', cookie).expect(200);
+  });
+
+  test('at a provider that cannot be reached: 503', async () => {
+    api = new TestApi({ oidc }, undefined, undefined, () => Promise.reject(new TypeError('fetch failed')));
+    await request(api.app).get('/api/user/oidc/login').expect(503);
+  });
+
+  test('is not there without a provider', async () => {
+    api = new TestApi();
+    await request(api.app).get('/api/user/oidc/login').expect(400);
+  });
+});
+
+describe('the account', () => {
+  const users = () => api.cluster.all<Secret>(Secret).map(userOf);
+
+  test('stays by issuer and subject, whatever the address is at the provider', async () => {
+    await logIn(303);
+    provider.people.set('1', { email: 'other@example.com', email_verified: true });
+    expect(await infoOf(await logIn(303))).toMatchObject({ email: 'ann@example.com' });
+    expect(users()).toMatchObject([{ identity: { issuer: OIDC_ISSUER, subject: '1' } }]);
+  });
+
+  test('is not taken over by somebody who changes their address at the provider', async () => {
+    await logIn(303);
+    provider.people.set('2', ann);
+    provider.subject = '2';
+    expect((await logIn(409)).text).toContain('somebody else');
+  });
+
+  test('that was proven is linked', async () => {
+    await api.login('ann@example.com');
+    await logIn(303);
+    expect(users()).toMatchObject([{ identity: { subject: '1' }, passwordHash: 'none' }]);
+  });
+
+  test('that somebody registered under the address without a proof goes to who has one, empty', async () => {
+    const mallory = { email: 'ann@example.com', password: 'mallory was here' };
+    await register(mallory).expect(201);
+    const login = await request(api.app).post('/api/user/login').send(mallory).expect(200);
+    const answer = await logIn(303);
+    expect(await infoOf(answer)).toEqual({ email: 'ann@example.com', apiTokens: [] });
+    await request(api.app).post('/api/user/login').send(mallory).expect(401);
+    const { token } = login.body as { token: string };
+    await request(api.app).get('/api/user/info').set('x-service-token', token).expect(401);
+  });
+
+  test('has no password to log in with, or to change', async () => {
+    const cookie = (cookieOf(await logIn(303), 'token') ?? '').split(';')[0] ?? '';
+    await request(api.app).post('/api/user/login').send({ email: 'ann@example.com', password: '' }).expect(401);
+    const change = { currentPassword: '', newPassword: 'correct horse' };
+    await request(api.app).post('/api/user/password').set({ cookie, origin: TEST_ORIGIN }).send(change).expect(409);
+  });
+});

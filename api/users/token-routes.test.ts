@@ -1,0 +1,125 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { TestApi } from '../testing/test-api.ts';
+
+let api: TestApi;
+let login: string;
+beforeEach(async () => {
+  api = new TestApi();
+  login = (await api.login('alice@example.com')).token;
+});
+
+const ci = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', readOnly: false };
+const view = { Name: 'ci', ExpiresOn: '2026-02-01T00:00:00.000Z', ReadOnly: 'false' };
+const create = (body: object, token = login) =>
+  request(api.app).post('/api/user/tokens').set('x-service-token', token).send(body);
+const remove = (body: object, token = login) =>
+  request(api.app).delete('/api/user/tokens').set('x-service-token', token).send(body);
+const info = (token: string) => request(api.app).get('/api/user/info').set('x-service-token', token);
+const tokenOf = async (body: object) => ((await create(body).expect(201)).body as { token: string }).token;
+
+test('a token is shown once, logs in, is listed, and is gone when it is deleted', async () => {
+  const answer = await create(ci).expect(201);
+  const { token, ...rest } = answer.body as { token: string };
+  expect(rest).toEqual(view);
+  expect(token).toMatch(/^cpt_[0-9a-f]{32}_[A-Za-z0-9_-]{43}$/);
+  expect((await info(token).expect(200)).body).toEqual({ email: 'alice@example.com', apiTokens: [view] });
+  await create({ ...ci, name: 'other', readOnly: 'true' }).expect(201);
+  expect((await remove({ name: 'ci' }).expect(200)).body).toEqual([{ ...view, Name: 'other', ReadOnly: 'true' }]);
+  await info(token).expect(401);
+  await remove({ name: 'ci' }).expect(404);
+});
+
+test('its Secret holds the hash alone', async () => {
+  const token = await tokenOf(ci);
+  const data = Object.values(api.cluster.all<Secret>(Secret)[0]?.data ?? {});
+  const text = data.map((value) => Buffer.from(value, 'base64').toString()).join();
+  expect(text).toContain('"name":"ci"');
+  expect(text).not.toContain(token.split('_')[2]);
+});
+
+test('it is refused from the second of its expiry on', async () => {
+  const token = await tokenOf({ ...ci, expirationTime: '2026-01-02T02:00:10+02:00' });
+  api.now += 9_999;
+  await info(token).expect(200);
+  api.now += 1;
+  await info(token).expect(401);
+});
+
+test.each([
+  ['another secret', (token: string) => `${token.slice(0, -4)}AAAA`],
+  ["another user's record", (token: string) => token.replace(/_[0-9a-f]{4}/, '_0000')],
+  ['another form', (token: string) => token.replace('cpt_', 'cpx_')],
+  ['nothing', () => ''],
+])('%s: 401', async (_name, change) => {
+  await info(change(await tokenOf(ci))).expect(401);
+});
+
+test('it dies with its account, also where the cache has not heard of it', async () => {
+  const token = await tokenOf(ci);
+  const [secret] = api.cluster.all<Secret>(Secret);
+  await api.cluster.delete(Secret, secret?.metadata ?? { name: '' });
+  await info(token).expect(401);
+});
+
+test('it needs nothing of Redis but the counting of requests', async () => {
+  const token = await tokenOf(ci);
+  api.redis.entries.clear();
+  await info(token).expect(200);
+  await info(login).expect(401);
+});
+
+test('an API token makes no tokens, and ends by its own logout', async () => {
+  const token = await tokenOf(ci);
+  await create({ ...ci, name: 'more' }, token).expect(403);
+  await request(api.app).post('/api/user/logout').set('x-service-token', token).expect(200);
+  await info(token).expect(401);
+  await info(login).expect(200);
+});
+
+test('a read-only one reads: writes are 403 after what is not there and before what is not valid', async () => {
+  api.addGroup('acme', ['alice@example.com']);
+  const token = await tokenOf({ ...ci, readOnly: true });
+  const send = (method: 'get' | 'post' | 'delete', path: string, body?: object | string) =>
+    request(api.app)[method](path).set('x-service-token', token).send(body);
+  await send('get', '/api/group/acme').expect(200);
+  await send('post', '/api/groups', '{broken').expect(403);
+  await send('post', '/api/group/other', {}).expect(404);
+  await send('post', '/api/group/acme', {}).expect(403);
+  await send('delete', '/api/user/tokens', { name: 'ci' }).expect(403);
+  await send('post', '/api/user/tokens', ci).expect(403);
+});
+
+test('names are unique, and 50 are enough', async () => {
+  await create(ci).expect(201);
+  await create({ ...ci, name: ' ci ' }).expect(409);
+  for (let count = 1; count < 50; count++) await create({ ...ci, name: `ci-${count}` }).expect(201);
+  expect((await create({ ...ci, name: 'more' }).expect(409)).text).toContain('at most 50');
+});
+
+test('of two made at once none is lost', async () => {
+  await Promise.all(['a', 'b', 'c'].map((name) => create({ ...ci, name }).expect(201)));
+  expect(((await info(login)).body as { apiTokens: object[] }).apiTokens).toHaveLength(3);
+});
+
+test.each([
+  [{}, ['name', 'expirationTime']],
+  [{ ...ci, name: '' }, ['name']],
+  [{ ...ci, name: 'x'.repeat(101) }, ['name']],
+  [{ ...ci, expirationTime: '2026-02-01' }, ['expirationTime']],
+  [{ ...ci, expirationTime: '2026-02-30T00:00:00Z' }, ['expirationTime']],
+  [{ ...ci, expirationTime: 1769904000 }, ['expirationTime']],
+  [{ ...ci, expirationTime: '2026-01-02T00:00:00Z' }, ['expirationTime']],
+  [{ ...ci, readOnly: 'perhaps' }, ['readOnly']],
+])('%j: 422', async (body, paths) => {
+  const { details } = (await create(body).expect(422)).body as { details: { path: string }[] };
+  expect(details.map(({ path }) => path)).toEqual(paths);
+});
+
+test('the name to delete may be in the query, and must be somewhere', async () => {
+  await create(ci).expect(201);
+  await remove({}).expect(422);
+  const answer = await request(api.app).delete('/api/user/tokens?name=ci').set('x-service-token', login).expect(200);
+  expect(answer.body).toEqual([]);
+});

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
+import { Invalid } from '../http/errors.ts';
+import { apiTokenView, apiTokenViewSchema } from './api-token.ts';
+import type { ApiTokens } from './api-tokens.ts';
+import { apiTokenNameSchema, newApiTokenSchema } from './user-parameters.ts';
+
+const path = '/api/user/tokens';
+
+export function tokenRoutes({ apiTokens }: { apiTokens: ApiTokens }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'post',
+      path,
+      summary: 'Creates an API token',
+      description: 'The token is shown once, in `token`: only its hash is kept.',
+      find: nothing,
+      writes: true,
+      needsLogin: true,
+      body: newApiTokenSchema,
+      status: 201,
+      answer: apiTokenViewSchema.extend({ token: z.string() }),
+      also: { 409: 'There is one of this name, or there are too many.' },
+      run: async ({ caller, body }) => {
+        const { token, kept } = await apiTokens.create(caller.user, body);
+        return { ...apiTokenView(kept), token };
+      },
+    }),
+    endpoint({
+      method: 'delete',
+      path,
+      summary: 'Deletes an API token',
+      description: '`name` is in the body or in the query. Answers the tokens that are left.',
+      find: nothing,
+      writes: true,
+      body: apiTokenNameSchema,
+      query: apiTokenNameSchema,
+      answer: z.array(apiTokenViewSchema),
+      run: async ({ caller, body, query }) => {
+        const name = body.name ?? query.name;
+        if (name === undefined) {
+          const details = [{ path: 'name', message: 'must be given, in the body or the query' }];
+          throw new Invalid('the body is not valid', { details });
+        }
+        return (await apiTokens.remove(caller.user, name)).map(apiTokenView);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,89 @@
+import type { CustomFetch } from 'openid-client';
+import { Authenticator } from '../auth/authenticate.ts';
+import type { Passwords } from '../auth/passwords.ts';
+import { Sessions, type SessionRedis } from '../auth/sessions.ts';
+import type { RandomBytes } from '../auth/tokens.ts';
+import type { Caches, ClusterWriter } from '../cluster/caches.ts';
+import type { Config } from '../config.ts';
+import type { GroupService } from '../groups/group-service.ts';
+import type { Memberships } from '../groups/memberships.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { limitOidc, type LimitLogger, type StoreFactory } from '../http/rate-limit.ts';
+import { Accounts } from './accounts.ts';
+import { administrationRoutes } from './administration-routes.ts';
+import { Administration } from './administration.ts';
+import { ApiTokens } from './api-tokens.ts';
+import { Attempts } from './attempts.ts';
+import { GroupInvitations } from './group-invitations.ts';
+import { LoginStates, type LoginRedis } from './oidc/login-states.ts';
+import { OidcAccounts } from './oidc/oidc-accounts.ts';
+import { callbackPath, oidcRoutes } from './oidc/oidc-routes.ts';
+import { Provider, type OidcConfig } from './oidc/provider.ts';
+import { openUserRoutes, userRoutes } from './routes.ts';
+import { tokenRoutes } from './token-routes.ts';
+import { UserStore } from './user-store.ts';
+
+export interface UserServiceDependencies {
+  config: Pick<Config, 'registration' | 'usersNamespace' | 'administrators' | 'oidc' | 'ownOrigin' | 'limits'>;
+  cluster: ClusterWriter;
+  caches: Pick<Caches, 'users' | 'groups'>;
+  groups: Pick<GroupService, 'createOwn'>;
+  memberships: Pick<Memberships, 'leaveAll' | 'leaveMade'>;
+  sessions: SessionRedis & LoginRedis;
+  limitStores: StoreFactory;
+  logger: LimitLogger;
+  passwords: Passwords;
+  now: () => number;
+  randomBytes: RandomBytes;
+  /** How the OpenID Connect provider is reached; Node's own if absent. */
+  fetch?: CustomFetch | undefined;
+}
+
+/** Everything of users: who they are, and the endpoints. */
+export function userServices(dependencies: UserServiceDependencies): {
+  authenticator: Authenticator;
+  endpoints: Endpoint[];
+} {
+  const { config, cluster, caches, groups, memberships, passwords, limitStores, now, randomBytes } = dependencies;
+  const sessions = new Sessions(dependencies.sessions, now, randomBytes);
+  const users = new UserStore(cluster, caches.users, config.usersNamespace);
+  const invitations = new GroupInvitations({ cluster, cache: caches.groups, now });
+  const policy = config.registration;
+  const attempts = new Attempts(config.limits.loginsPerMinute, limitStores('coppice:limit:email:'));
+  const { administrators } = config;
+  const owned = { users, groups, policy, administrators, randomBytes };
+  const accounts = new Accounts({
+    ...owned,
+    memberships,
+    sessions,
+    passwords,
+    invitations,
+    attempts,
+    now,
+  });
+  const apiTokens = new ApiTokens({ users, now, randomBytes });
+  const administration = new Administration({ users, sessions, memberships, administrators, now, randomBytes });
+  const oidcAccounts = new OidcAccounts({ ...owned, accounts });
+  return {
+    authenticator: new Authenticator(sessions, users, now),
+    endpoints: [
+      ...openUserRoutes({ accounts }),
+      ...userRoutes({ users, accounts, sessions, apiTokens }),
+      ...tokenRoutes({ apiTokens }),
+      ...administrationRoutes({ administration }),
+      ...(config.oidc ? oidcEndpoints(config.oidc, accounts, oidcAccounts, dependencies) : []),
+    ],
+  };
+}
+
+function oidcEndpoints(
+  oidc: OidcConfig,
+  accounts: Accounts,
+  oidcAccounts: OidcAccounts,
+  { config, sessions, limitStores, logger, randomBytes, fetch = globalThis.fetch }: UserServiceDependencies,
+): Endpoint[] {
+  const provider = new Provider(oidc, `${config.ownOrigin}${callbackPath}`, fetch);
+  const states = new LoginStates(sessions, randomBytes);
+  const limit = limitOidc(config.limits, limitStores, logger);
+  return oidcRoutes({ provider, states, oidcAccounts, accounts, landingPage: oidc.landingPage, limit });
+}

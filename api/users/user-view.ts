@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { apiTokenView, apiTokenViewSchema } from './api-token.ts';
+import type { User } from './user-record.ts';
+
+/** Contract section 2, user. */
+export const userViewSchema = z
+  .object({ email: z.string(), apiTokens: z.array(apiTokenViewSchema) })
+  .meta({ id: 'User' });
+export type UserView = z.infer<typeof userViewSchema>;
+
+export function userView({ email, apiTokens = [] }: User): UserView {
+  return { email, apiTokens: apiTokens.map(apiTokenView) };
+}

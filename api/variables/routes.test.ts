@@ -1,0 +1,154 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { GROUP, type Group } from '../../crds/group.ts';
+import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import type { VariableSpec } from '../../crds/variable.ts';
+import { ApiError, UnreachableError } from '../../kubernetes/api-error.ts';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { TestApi } from '../testing/test-api.ts';
+import type { VariableView } from './variable-view.ts';
+
+let api: TestApi;
+let token: string;
+
+beforeEach(async () => {
+  ({ api, token } = await TestApi.withShop());
+});
+
+/** The values that Secrets of the group's namespace hold. */
+function keptValues(): string[] {
+  const secrets = api.cluster.all<Secret>(Secret).filter(({ metadata }) => metadata.namespace === 'group-acme');
+  return secrets
+    .flatMap(({ data }) => Object.values(data ?? {}))
+    .map((value) => Buffer.from(value, 'base64').toString());
+}
+
+const kinds = [
+  { path: '/api/group/acme', type: GROUP, at: { name: 'acme' } },
+  { path: '/api/repository/acme.shop', type: REPOSITORY, at: { namespace: 'group-acme', name: 'shop' } },
+];
+
+describe.each(kinds)('$path', ({ path, type, at }) => {
+  const send = (method: 'get' | 'post' | 'patch' | 'delete', rest: string, body?: object) =>
+    request(api.app)[method](`${path}/${rest}`).set('x-service-token', token).send(body);
+  const listed = async () =>
+    ((await send('get', 'settings').expect(200)).body as { variables: VariableView[] }).variables;
+  const specs = () => api.cluster.all<Group | Repository>(type)[0]?.spec.variables ?? [];
+  const applied = (variables: VariableSpec[]) => api.cluster.change(type, at, { spec: { variables } });
+
+  test('create, read, change, delete; no value stands in the spec, none is left behind', async () => {
+    const created = await send('post', 'variables', { name: 'KEY', value: 'hunter2' }).expect(201);
+    expect(created.body).toEqual({ name: 'KEY', value: 'hunter2', visibility: 'always' });
+    await send('post', 'variables', { name: 'ÜBER', value: 'x' }).expect(422);
+    await send('post', 'variables', { name: '_n1', value: 5, visibility: 'buildtime' }).expect(201);
+    expect(await listed()).toEqual([
+      { name: 'KEY', value: 'hunter2', visibility: 'always' },
+      { name: '_n1', value: '5', visibility: 'buildtime' },
+    ]);
+    expect(JSON.stringify(api.cluster.all(type))).not.toContain('hunter2');
+
+    const [before] = specs();
+    const changed = await send('patch', 'variables', { name: 'KEY', value: 'hunter3' }).expect(200);
+    expect(changed.body).toEqual({ name: 'KEY', value: 'hunter3', visibility: 'always' });
+    expect(specs()[0]?.valueFrom).not.toEqual(before?.valueFrom);
+    const hidden = await send('patch', 'variables', { name: 'KEY', visibility: 'buildtime' }).expect(200);
+    expect(hidden.body).toEqual({ name: 'KEY', value: 'hunter3', visibility: 'buildtime' });
+    expect(keptValues().sort()).toEqual(['5', 'hunter3']);
+
+    const left = await send('delete', 'variables/KEY').expect(200);
+    expect(left.body).toEqual([{ name: '_n1', value: '5', visibility: 'buildtime' }]);
+    expect((await send('delete', 'variables/_n1').expect(200)).body).toEqual([]);
+    expect(keptValues()).toEqual([]);
+  });
+
+  test('the Secret belongs to what has the variables', async () => {
+    await send('post', 'variables', { name: 'KEY', value: '' }).expect(201);
+    const [secret] = api.cluster.all<Secret>(Secret).filter(({ metadata }) => metadata.namespace === 'group-acme');
+    const [owner] = api.cluster.all<Group | Repository>(type);
+    expect(secret?.metadata.ownerReferences).toMatchObject([{ kind: type.kind, uid: owner?.metadata.uid }]);
+  });
+
+  test('a name that is taken: 409; an unknown one: 404; and the values stay as they were', async () => {
+    await send('post', 'variables', { name: 'KEY', value: 'old' }).expect(201);
+    const answer = await send('post', 'variables', { name: 'KEY', value: 'new' }).expect(409);
+    expect(answer.body).toEqual({ error: 'a variable of this name exists already' });
+    await send('patch', 'variables', { name: 'NONE', value: 'x' }).expect(404);
+    await send('patch', 'variables', { name: 'a-b', visibility: 'always' }).expect(404);
+    await send('delete', 'variables/NONE').expect(404);
+    expect(keptValues()).toEqual(['old']);
+  });
+
+  test('of many at once none is lost, and of two of one name one is refused', async () => {
+    const names = Array.from({ length: 12 }, (_one, index) => `V${index}`);
+    const answers = await Promise.all(
+      [...names, 'V0'].map((name) => send('post', 'variables', { name, value: `value of ${name}` })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([...names.map(() => 201), 409]);
+    const variables = await listed();
+    expect(variables.map(({ name }) => name).sort()).toEqual(names.sort());
+    for (const { name, value } of variables) expect(value).toBe(`value of ${name}`);
+    expect(keptValues()).toHaveLength(names.length);
+  });
+
+  test('what kubectl applied is shown, changed and deleted like all else; Secrets made by hand stay as they are', async () => {
+    const secretKeyRef = { name: 'vault', key: 'pass' };
+    applied([
+      { name: 'PLAIN', value: 'p', visibility: 'always' },
+      { name: 'REF', valueFrom: { secretKeyRef }, visibility: 'always' },
+      { name: 'GONE', valueFrom: { secretKeyRef: { name: 'nowhere', key: 'x' } }, visibility: 'buildtime' },
+    ]);
+    const data = { pass: Buffer.from('word').toString('base64') };
+    api.cluster.add(Secret, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: 'group-acme', name: 'vault' },
+      data,
+    });
+    expect(await listed()).toEqual([
+      { name: 'PLAIN', value: 'p', visibility: 'always' },
+      { name: 'REF', value: 'word', visibility: 'always' },
+      { name: 'GONE', value: '', visibility: 'buildtime', error: expect.stringContaining('nowhere') },
+    ]);
+    await send('patch', 'variables', { name: 'PLAIN', value: 'q' }).expect(200);
+    await send('patch', 'variables', { name: 'REF', visibility: 'buildtime' }).expect(200);
+    expect(specs()[0]?.value).toBeUndefined();
+    expect(specs()[1]).toEqual({ name: 'REF', valueFrom: { secretKeyRef }, visibility: 'buildtime' });
+    await send('delete', 'variables/REF').expect(200);
+    expect(keptValues().sort()).toEqual(['q', 'word']);
+  });
+
+  test("what another Repository's Secret holds is not shown", async () => {
+    const ownerReferences = [{ apiVersion: 'v', kind: 'Repository', name: 'other', uid: 'uid-of-other' }];
+    api.cluster.add(Secret, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: 'group-acme', name: 'repository-other', ownerReferences },
+      data: { token: Buffer.from('hunter2').toString('base64') },
+    });
+    applied([
+      {
+        name: 'TOKEN',
+        valueFrom: { secretKeyRef: { name: 'repository-other', key: 'token' } },
+        visibility: 'always',
+      },
+    ]);
+    expect(await listed()).toEqual([
+      { name: 'TOKEN', value: '', visibility: 'always', error: expect.stringContaining('Repository other alone') },
+    ]);
+  });
+
+  test('a write that got no answer leaves its value there: it may have been carried out', async () => {
+    await send('post', 'variables', { name: 'A', value: 'a' }).expect(201);
+    api.cluster.patchFailures.set(type.kind, new UnreachableError('timeout'));
+    await send('post', 'variables', { name: 'B', value: 'b' }).expect(503);
+    expect(keptValues()).toEqual(['a', 'b']);
+  });
+
+  test('values that do not fit into the Secret: 422', async () => {
+    await send('post', 'variables', { name: 'A', value: 'a' }).expect(201);
+    const full = new ApiError('patch', 422, 'Invalid', 'data: Too long: may not be more than 1048576 bytes');
+    api.cluster.patchFailures.set('Secret', full);
+    const answer = await send('post', 'variables', { name: 'B', value: 'b' }).expect(422);
+    expect(answer.body).toMatchObject({ details: [{ path: 'value', message: expect.stringContaining('1 MiB') }] });
+  });
+});

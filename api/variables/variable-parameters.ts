@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { VISIBILITIES } from '../../crds/variable.ts';
+import { textField } from '../http/parse.ts';
+
+const longestValue = 32_768;
+
+const nameField = z
+  .string()
+  .max(128)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
+    error: 'must consist of letters, digits and underscores, and not begin with a digit',
+  });
+
+const valueField = textField.refine((value) => value.length <= longestValue, {
+  error: `must have ${longestValue} characters at most`,
+});
+
+const visibilityField = z.enum(VISIBILITIES, { error: `must be one of ${VISIBILITIES.join(', ')}` });
+
+/** Body of POST …/variables, contract section 4. */
+export const createVariableSchema = z.object({
+  name: nameField,
+  value: valueField,
+  visibility: visibilityField.default('always'),
+});
+export type CreateVariable = z.infer<typeof createVariableSchema>;
+
+/** Body of PATCH …/variables. What cannot be a name is the name of no variable: 404, not 422. */
+export const updateVariableSchema = z
+  .object({ name: z.string(), value: valueField.optional(), visibility: visibilityField.optional() })
+  .refine(({ value, visibility }) => value !== undefined || visibility !== undefined, {
+    path: ['value'],
+    error: 'value or visibility is needed',
+  });
+export type UpdateVariable = z.infer<typeof updateVariableSchema>;

@@ -1,0 +1,145 @@
+import { type SecretNamer, secretNamer, secretRefusal } from '../../crds/named-secret.ts';
+import type { VariableSpec } from '../../crds/variable.ts';
+import { isUnavailable } from '../../kubernetes/api-error.ts';
+import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
+import { secretText } from '../../kubernetes/secret-texts.ts';
+import type { RandomBytes } from '../auth/tokens.ts';
+import type { ClusterWriter } from '../cluster/caches.ts';
+import type { ObjectCache } from '../cluster/object-cache.ts';
+import { requireRoom } from '../cluster/most.ts';
+import { updateChecked } from '../cluster/update-checked.ts';
+import { Conflict, NotFound } from '../http/errors.ts';
+import type { CreateVariable, UpdateVariable } from './variable-parameters.ts';
+import { VariableSecret } from './variable-secret.ts';
+import type { VariableView } from './variable-view.ts';
+
+/** A Group or a Repository. */
+export type VariableOwner = KubernetesObject & { spec: { variables?: VariableSpec[] | undefined } };
+
+export interface VariableDependencies<Owner extends VariableOwner> {
+  cluster: Pick<ClusterWriter, 'find' | 'create' | 'patch'>;
+  cache: Pick<ObjectCache<Owner>, 'observe'>;
+  type: ResourceType<Owner>;
+  /** The group's, where the Secrets are. */
+  namespaceOf: (owner: Owner) => string;
+  randomBytes: RandomBytes;
+}
+
+/** The variables of Groups, or of Repositories. Their values are kept in Secrets: the API writes none into a spec. */
+export class VariableService<Owner extends VariableOwner> {
+  readonly #dependencies: VariableDependencies<Owner>;
+
+  constructor(dependencies: VariableDependencies<Owner>) {
+    this.#dependencies = dependencies;
+  }
+
+  async list(owner: Owner): Promise<VariableView[]> {
+    const variables = owner.spec.variables ?? [];
+    return variables.map(await this.#viewer(owner, variables));
+  }
+
+  /** @throws Conflict when there is one of this name. */
+  async create(owner: Owner, { name, value, visibility }: CreateVariable): Promise<VariableView> {
+    await this.#withValue(owner, name, value, (valueFrom) =>
+      this.#change(owner, (variables) => {
+        if (variables.some((one) => one.name === name)) throw new Conflict('a variable of this name exists already');
+        requireRoom(`the ${this.#dependencies.type.kind.toLowerCase()}`, 'variables', variables.length);
+        return [...variables, { name, valueFrom, visibility }];
+      }),
+    );
+    return { name, value, visibility };
+  }
+
+  /** @throws NotFound when there is none of this name. */
+  async update(owner: Owner, { name, value, visibility }: UpdateVariable): Promise<VariableView> {
+    const write = (valueFrom?: VariableSpec['valueFrom']) =>
+      this.#change(owner, (variables) => {
+        const found = required(variables, name);
+        const kept = valueFrom ? { name, valueFrom } : found;
+        const changed = { ...kept, visibility: visibility ?? found.visibility };
+        return variables.map((one) => (one === found ? changed : one));
+      });
+    const { before, after } =
+      value === undefined ? await write() : await this.#withValue(owner, name, value, (valueFrom) => write(valueFrom));
+    if (value !== undefined) await this.#forget(before, name);
+    const changed = required(after.spec.variables, name);
+    return (await this.#viewer(after, [changed]))(changed);
+  }
+
+  /** @returns the variables that are left. @throws NotFound when there is none of this name. */
+  async remove(owner: Owner, name: string): Promise<VariableView[]> {
+    const { before, after } = await this.#change(owner, (variables) => {
+      const found = required(variables, name);
+      return variables.filter((one) => one !== found);
+    });
+    await this.#forget(before, name);
+    return this.list(after);
+  }
+
+  /** Reads what these variables of an owner refer to, each Secret once, and then shows them. */
+  async #viewer(owner: Owner, variables: readonly VariableSpec[]): Promise<(variable: VariableSpec) => VariableView> {
+    const { cluster, namespaceOf, type } = this.#dependencies;
+    const namespace = namespaceOf(owner);
+    const names = new Set(variables.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.name ?? []));
+    const find = async (name: string) => [name, await cluster.find(Secret, { namespace, name })] as const;
+    const secrets = new Map(await Promise.all([...names].map(find)));
+    return (variable) => view(variable, secrets, secretNamer(type, owner));
+  }
+
+  /** Keeps a value, and lets `write` refer to it; what is certain not to be referred to is taken out again. */
+  async #withValue<T>(
+    owner: Owner,
+    name: string,
+    value: string,
+    write: (valueFrom: VariableSpec['valueFrom']) => Promise<T>,
+  ): Promise<T> {
+    const secret = this.#secretOf(owner);
+    const secretKeyRef = await secret.add(name, value);
+    try {
+      return await write({ secretKeyRef });
+    } catch (error) {
+      // A request that got no answer may have been carried out.
+      if (!isUnavailable(error)) await secret.remove(secretKeyRef);
+      throw error;
+    }
+  }
+
+  /** Takes the value out that a variable had, where it is one of the API's. */
+  async #forget(owner: Owner, name: string): Promise<void> {
+    await this.#secretOf(owner).remove(required(owner.spec.variables, name).valueFrom?.secretKeyRef);
+  }
+
+  #change(owner: Owner, change: (variables: readonly VariableSpec[]) => VariableSpec[]) {
+    const { cluster, cache, type } = this.#dependencies;
+    return updateChecked(cluster, cache, type, owner, ({ spec }) => ({
+      spec: { variables: change(spec.variables ?? []) },
+    }));
+  }
+
+  #secretOf(owner: Owner): VariableSecret {
+    const { cluster, namespaceOf, randomBytes } = this.#dependencies;
+    return new VariableSecret(cluster, owner, namespaceOf(owner), randomBytes);
+  }
+}
+
+function required(variables: readonly VariableSpec[] | undefined, name: string): VariableSpec {
+  const found = variables?.find((one) => one.name === name);
+  if (!found) throw new NotFound('no such variable');
+  return found;
+}
+
+function view(
+  { name, value, valueFrom, visibility }: VariableSpec,
+  secrets: ReadonlyMap<string, Secret | undefined>,
+  namer: SecretNamer,
+): VariableView {
+  if (!valueFrom) return { name, value: value ?? '', visibility };
+  const { name: secret, key } = valueFrom.secretKeyRef;
+  const found = secrets.get(secret);
+  // The operator refuses it as well: nobody is to read here what they may not read there.
+  const refusal = found && secretRefusal(found, namer);
+  if (refusal !== undefined) return { name, value: '', visibility, error: refusal };
+  const text = secretText(found, key);
+  if (text !== undefined) return { name, value: text, visibility };
+  return { name, value: '', visibility, error: `the Secret ${secret} with the key ${key} is not there` };
+}

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { VISIBILITIES } from '../../crds/variable.ts';
+
+/** Contract section 2, variable. */
+export const variableViewSchema = z
+  .object({
+    name: z.string(),
+    value: z.string(),
+    visibility: z.enum(VISIBILITIES),
+    error: z.string().optional().meta({ description: 'Ours: why the value is not known; it is empty then.' }),
+  })
+  .meta({ id: 'Variable' });
+export type VariableView = z.infer<typeof variableViewSchema>;

@@ -1,0 +1,15 @@
+import type { RepositoryType } from '../../crds/repository-source.ts';
+import type { DeliveryForm } from './delivery.ts';
+import { cloudorgForm } from './forms/cloudorg.ts';
+import { groupedhostForm } from './forms/groupedhost.ts';
+import { ownerhostForm } from './forms/ownerhost.ts';
+import { workspacehostForm } from './forms/workspacehost.ts';
+
+/** How the deliveries for each type of repository are signed and written. */
+export const DELIVERY_FORMS: Readonly<Record<RepositoryType, DeliveryForm>> = {
+  generic: ownerhostForm,
+  ownerhost: ownerhostForm,
+  groupedhost: groupedhostForm,
+  cloudorg: cloudorgForm,
+  workspacehost: workspacehostForm,
+};

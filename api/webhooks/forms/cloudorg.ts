@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import type { DeliveryForm } from '../delivery.ts';
+import { isSameText } from '../signature.ts';
+import { parseJsonBody } from './json-body.ts';
+
+/** For whoever would rather enter a header than a user and a password. */
+const secretHeader = 'x-coppice-webhook-secret';
+
+const events = new Set(['git.push', 'git.pullrequest.created', 'git.pullrequest.updated', 'git.pullrequest.merged']);
+const notificationSchema = z.object({ eventType: z.string(), id: z.string().optional() });
+
+/**
+ * Azure DevOps' form (https://learn.microsoft.com/azure/devops/service-hooks/events): nothing is signed; the secret is
+ * the password of Basic authentication, whatever the user, or stands in a header.
+ */
+export const cloudorgForm: DeliveryForm = {
+  isSigned({ header }, secret) {
+    const hasPassword = isSameText(basicPassword(header('authorization')), secret);
+    return isSameText(header(secretHeader) ?? '', secret) || hasPassword;
+  },
+
+  read({ body }) {
+    const { eventType, id } = parseJsonBody(notificationSchema, body.toString('utf8'));
+    return { ids: id === undefined ? [] : [`id ${id}`], asksForSync: events.has(eventType) };
+  },
+};
+
+function basicPassword(authorization: string | undefined): string {
+  const encoded = /^Basic\s+(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  return text.includes(':') ? text.slice(text.indexOf(':') + 1) : '';
+}

@@ -1,0 +1,52 @@
+import { createHmac } from 'node:crypto';
+import { z } from 'zod';
+import type { DeliveryForm, RawDelivery } from '../delivery.ts';
+import { isSameText } from '../signature.ts';
+import { parseJsonBody } from './json-body.ts';
+
+/** How far a signed time may be from ours, as Standard Webhooks has it. */
+const toleranceMs = 5 * 60_000;
+const signingTokenPrefix = 'whsec_';
+
+const mergeRequestActions = new Set(['open', 'close', 'reopen', 'merge', 'update']);
+const mergeRequestSchema = z.object({ object_attributes: z.object({ action: z.string().optional() }) });
+
+/**
+ * GitLab's form (https://docs.gitlab.com/user/project/integrations/webhooks/): the secret itself as X-Gitlab-Token, or,
+ * where it was entered as the signing token, the HMAC of id, time and body of Standard Webhooks.
+ */
+export const groupedhostForm: DeliveryForm = {
+  isSigned(raw, secret, now) {
+    const hasToken = isSameText(raw.header('x-gitlab-token') ?? '', secret);
+    return isStandardSigned(raw, secret, now) || hasToken;
+  },
+
+  read(raw) {
+    const id = raw.header('webhook-id') ?? raw.header('idempotency-key') ?? raw.header('x-gitlab-event-uuid');
+    return { ids: id === undefined ? [] : [`id ${id}`], asksForSync: asksForSync(raw) };
+  },
+};
+
+function asksForSync(raw: RawDelivery): boolean {
+  const event = raw.header('x-gitlab-event');
+  if (event === 'Push Hook' || event === 'Tag Push Hook') return true;
+  if (event !== 'Merge Request Hook') return false;
+  const { object_attributes: attributes } = parseJsonBody(mergeRequestSchema, raw.body.toString('utf8'));
+  return attributes.action !== undefined && mergeRequestActions.has(attributes.action);
+}
+
+/** https://github.com/standard-webhooks/standard-webhooks: `webhook-signature: v1,<base64> v1,<base64>`. */
+function isStandardSigned({ header, body }: RawDelivery, secret: string, now: number): boolean {
+  const id = header('webhook-id') ?? '';
+  const timestamp = header('webhook-timestamp') ?? '';
+  const isTimely = /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= toleranceMs;
+  const expected = createHmac('sha256', signingKey(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64');
+  const given = (header('webhook-signature') ?? '').split(' ').slice(0, 8);
+  const isSigned = given.map((one) => isSameText(one, `v1,${expected}`)).includes(true);
+  return id !== '' && isTimely && isSigned;
+}
+
+function signingKey(secret: string): Buffer {
+  if (!secret.startsWith(signingTokenPrefix)) return Buffer.from(secret);
+  return Buffer.from(secret.slice(signingTokenPrefix.length), 'base64');
+}

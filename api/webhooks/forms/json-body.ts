@@ -1,0 +1,17 @@
+import type { z } from 'zod';
+import { Invalid } from '../../http/errors.ts';
+import { parse } from '../../http/parse.ts';
+
+/** The JSON of a body, which is rightly signed. @throws Invalid */
+export function parseJsonBody<T>(schema: z.ZodType<T>, text: string): T {
+  return parse(schema, jsonOf(text), 'the body');
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const details = [{ path: '', message: 'is not valid JSON' }];
+    throw new Invalid('the body is not valid', { cause: error, details });
+  }
+}

@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { groupNamespace, parseId } from '../../crds/ids.ts';
+import { REPOSITORY_TYPES, type RepositoryType } from '../../crds/repository-source.ts';
+import type { Repository } from '../../crds/repository.ts';
+import { objectKey, type ObjectName } from '../../kubernetes/resource-type.ts';
+import type { Caches, ClusterWriter } from '../cluster/caches.ts';
+import { Unauthorized, Unavailable } from '../http/errors.ts';
+import type { Delivery, RawDelivery } from './delivery.ts';
+import { DELIVERY_FORMS } from './forms.ts';
+import { REPLAY_WINDOW_MS, type Replays } from './replays.ts';
+import type { SyncRequests } from './sync-requests.ts';
+import { webhookSecretIfAny } from './webhook-secret.ts';
+
+/** What became of a rightly signed delivery; a host shows it in its list of deliveries. */
+export const DELIVERY_RESULTS = ['queued', 'repeated', 'ignored'] as const;
+type DeliveryResult = (typeof DELIVERY_RESULTS)[number];
+
+export interface ReceiverParts {
+  cluster: Pick<ClusterWriter, 'find'>;
+  cache: Pick<Caches['repositories'], 'get'>;
+  replays: Pick<Replays, 'take' | 'giveBack'>;
+  syncRequests: Pick<SyncRequests, 'ask'>;
+  now: () => number;
+}
+
+/** Every refusal takes at least so long, so that its time does not tell what there is. */
+const refusalMs = 50;
+const oneMinute = { retryAfterSeconds: 60 };
+/** What is checked against where there is nothing to check against. Nobody can sign with it: a refusal follows in any case. */
+const noSecret = 'none';
+
+/** Takes the deliveries of Git hosts. */
+export class Receiver {
+  readonly #parts: ReceiverParts;
+
+  constructor(parts: ReceiverParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * @throws Unauthorized for all that is not signed with the secret of a repository of this type and id, and what the API
+   * server says where it cannot be asked, whether there is such a repository or not.
+   */
+  async receive(type: string, id: string, raw: RawDelivery): Promise<DeliveryResult> {
+    const refusal = delay(refusalMs, undefined, { ref: false });
+    const form = DELIVERY_FORMS[isType(type) ? type : 'generic'];
+    const parts = parseId(id);
+    const at = parts && { namespace: groupNamespace(parts.group), name: parts.name };
+    const repository = at && this.#find(type, at);
+    const secret = at && (await this.#secret(at, repository, refusal));
+    const isSigned = form.isSigned(raw, secret ?? noSecret, this.#parts.now());
+    if (!isSigned || repository === undefined || secret === undefined) {
+      await refusal;
+      throw new Unauthorized('the delivery is not signed with the secret of such a repository');
+    }
+    const delivery = form.read(raw);
+    return delivery.asksForSync ? this.#carryOut(repository, delivery) : 'ignored';
+  }
+
+  /** What fails is waited with as well. */
+  async #secret(
+    at: ObjectName,
+    repository: Repository | undefined,
+    refusal: Promise<void>,
+  ): Promise<string | undefined> {
+    try {
+      return await webhookSecretIfAny(this.#parts.cluster, at, repository);
+    } catch (error) {
+      await refusal;
+      throw error;
+    }
+  }
+
+  #find(type: string, { namespace, name }: ObjectName): Repository | undefined {
+    const repository = this.#parts.cache.get(objectKey(namespace, name));
+    return repository?.spec.type === type && !repository.metadata.deletionTimestamp ? repository : undefined;
+  }
+
+  async #carryOut(repository: Repository, delivery: Delivery): Promise<DeliveryResult> {
+    const { replays, syncRequests } = this.#parts;
+    const { uid = '' } = repository.metadata;
+    const event = this.#eventToNote(repository, delivery);
+    const taking = await replays.take(uid, delivery.ids, delivery.knownForMs);
+    if (taking === 'repeated') return 'repeated';
+    if (taking === 'beyond') {
+      // A sync more does no harm; what a replay says of a pull request would.
+      await syncRequests.ask(repository);
+      if (event) throw new Unavailable('too many deliveries for this repository: deliver it again later', oneMinute);
+      return 'queued';
+    }
+    try {
+      await syncRequests.ask(repository, event);
+    } catch (error) {
+      await replays.giveBack(uid, delivery.ids);
+      throw error;
+    }
+    return 'queued';
+  }
+
+  /** Other hosts have a list, which the sync reads. What is older than deliveries are known again may be a replay. */
+  #eventToNote({ spec }: Repository, { pullRequest, pullRequestAt }: Delivery): Delivery['pullRequest'] {
+    if (spec.type !== 'generic') return undefined;
+    const age = this.#parts.now() - (pullRequestAt ?? this.#parts.now());
+    return age < REPLAY_WINDOW_MS ? pullRequest : undefined;
+  }
+}
+
+function isType(text: string): text is RepositoryType {
+  return (REPOSITORY_TYPES as readonly string[]).includes(text);
+}

@@ -1,0 +1,243 @@
+import { createHmac } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { notedPullRequests } from '../../crds/pull-request-events.ts';
+import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import { ApiError, UnreachableError } from '../../kubernetes/api-error.ts';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { TestApi } from '../testing/test-api.ts';
+
+const secret = 'whsec_c2VjcmV0';
+let api: TestApi;
+
+beforeEach(async () => {
+  ({ api } = await TestApi.withShop());
+  addSecret('webhook-shop', repository()?.metadata.uid ?? '');
+});
+
+const repository = () => api.cluster.all<Repository>(REPOSITORY).find(({ metadata }) => metadata.name === 'shop');
+const syncRequest = () => repository()?.metadata.annotations?.['coppice.dev/request-sync'];
+
+function addSecret(name: string, uid: string, value = secret) {
+  api.cluster.add(Secret, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      namespace: 'group-acme',
+      name,
+      ownerReferences: [{ apiVersion: 'v', kind: 'Repository', name: 'shop', uid }],
+    },
+    data: { secret: Buffer.from(value).toString('base64') },
+  });
+}
+
+const sign = (body: string, by = secret) => `sha256=${createHmac('sha256', by).update(body).digest('hex')}`;
+
+interface Sent {
+  path?: string;
+  body?: string;
+  event?: string;
+  id?: string;
+  signature?: string;
+}
+
+function deliver({ path = 'generic/acme.shop', body = '{}', event = 'push', id = 'd-1', signature }: Sent = {}) {
+  return request(api.app)
+    .post(`/api/webhooks/${path}`)
+    .set('content-type', 'application/json')
+    .set('x-github-event', event)
+    .set('x-github-delivery', id)
+    .set('x-hub-signature-256', signature ?? sign(body))
+    .send(body);
+}
+
+const pull = (action: string, number: number, updated_at = new Date(api.now).toISOString()) =>
+  JSON.stringify({ action, number, pull_request: { updated_at } });
+
+test('a signed push asks for a sync, without a token', async () => {
+  const answer = await deliver().expect(202);
+  expect(answer.body).toEqual({ result: 'queued' });
+  expect(syncRequest()).toMatch(/^2026-01-02T00:00:00.000Z\//);
+});
+
+test('the body is checked as it was sent, not as it is understood', async () => {
+  const body = '{ "a":1.0,\n"ä": "\\u00e4" }';
+  await deliver({ body }).expect(202);
+  await deliver({ body: '{"a":1,"ä":"ä"}', id: 'd-2', signature: sign(body) }).expect(401);
+});
+
+describe('all that is not rightly signed is 401 with the same words', () => {
+  test.each<[string, Sent]>([
+    ['another secret', { signature: sign('{}', 'guess') }],
+    ['no signature', { signature: '' }],
+    ['a repository that there is not', { path: 'generic/acme.none' }],
+    ['a group that there is not', { path: 'generic/none.shop' }],
+    ['no id', { path: 'generic/%2e%2e' }],
+    ['another type', { path: 'ownerhost/acme.shop' }],
+    ['no type', { path: 'constructor/acme.shop' }],
+    ['what would be checked without a secret', { path: 'generic/acme.none', signature: sign('{}', 'none') }],
+    ['what would be checked with an empty secret', { path: 'generic/acme.none', signature: sign('{}', '') }],
+  ])('%s', async (_name, sent) => {
+    const started = performance.now();
+    const answer = await deliver(sent);
+    expect(answer.status).toBe(401);
+    expect(answer.body).toEqual({ error: 'the delivery is not signed with the secret of such a repository' });
+    expect(performance.now() - started).toBeGreaterThan(48);
+    expect(syncRequest()).toBeUndefined();
+  });
+
+  test("a Secret that is not the repository's own", async () => {
+    api.addRepository('acme', 'other');
+    addSecret('webhook-other', repository()?.metadata.uid ?? '');
+    await deliver({ path: 'generic/acme.other' }).expect(401);
+  });
+
+  test('an empty secret', async () => {
+    const { metadata } = api.addRepository('acme', 'other');
+    addSecret('webhook-other', metadata.uid ?? '', '');
+    await deliver({ path: 'generic/acme.other', signature: sign('{}', '') }).expect(401);
+  });
+});
+
+describe('what the API server says tells as little', () => {
+  test.each<[string, Error, number]>([
+    ['nothing', new UnreachableError('GET'), 503],
+    ['429', new ApiError('GET', 429, 'TooManyRequests', 'slow down'), 503],
+    ['403', new ApiError('GET', 403, 'Forbidden', 'no such namespace'), 401],
+  ])('%s', async (_what, failure, status) => {
+    const answers: [number, string][] = [];
+    for (const path of ['generic/acme.shop', 'generic/acme.none', 'ownerhost/acme.shop', 'generic/none.shop']) {
+      api.cluster.failure = failure;
+      const started = performance.now();
+      const answer = await deliver({ path, signature: '' });
+      expect(performance.now() - started).toBeGreaterThan(48);
+      answers.push([answer.status, answer.text]);
+    }
+    expect(answers[0]).toEqual([status, expect.anything()]);
+    expect(answers).toEqual(answers.map(() => answers[0]));
+  });
+});
+
+test('a repetition does nothing more: it is known by its body, since its id is not signed', async () => {
+  await deliver().expect(202);
+  const first = syncRequest();
+  api.now += 1000;
+  expect((await deliver().expect(202)).body).toEqual({ result: 'repeated' });
+  expect((await deliver({ id: 'd-2' }).expect(202)).body).toEqual({ result: 'repeated' });
+  expect(syncRequest()).toBe(first);
+  await deliver({ body: '{"other": 2}', id: 'd-3' }).expect(202);
+  expect(syncRequest()).not.toBe(first);
+});
+
+test('at Bitbucket it is known by its body for 5 minutes: then a branch may have moved to and fro', async () => {
+  const { metadata } = api.addRepository('acme', 'bucket', {
+    type: 'workspacehost',
+    generic: undefined,
+    workspacehost: { workspace: 'w', repository: 'r' },
+  });
+  addSecret('webhook-bucket', metadata.uid ?? '');
+  const send = async (uuid: string) => {
+    const body = '{"push":{}}';
+    const answer = await request(api.app)
+      .post('/api/webhooks/workspacehost/acme.bucket')
+      .set({ 'x-event-key': 'repo:push', 'x-request-uuid': uuid, 'x-hub-signature': sign(body) })
+      .set('content-type', 'application/json')
+      .send(body)
+      .expect(202);
+    return answer.body as unknown;
+  };
+  expect(await send('d-1')).toEqual({ result: 'queued' });
+  expect(await send('d-2')).toEqual({ result: 'repeated' });
+  api.now += 5 * 60_000;
+  expect(await send('d-2')).toEqual({ result: 'queued' });
+});
+
+test('60 deliveries a minute are remembered; what comes beyond asks for a sync, and events come again later', async () => {
+  const send = (index: number, sent: Sent = {}) => deliver({ body: `{"n":${index}}`, id: `d-${index}`, ...sent });
+  for (let index = 0; index < 60; index++) await send(index).expect(202);
+  const { size } = api.redis.entries;
+  const before = syncRequest();
+  api.now += 1000;
+  expect((await send(60).expect(202)).body).toEqual({ result: 'queued' });
+  expect(syncRequest()).not.toBe(before);
+  const beyond = await send(61, { event: 'pull_request', body: pull('opened', 7) }).expect(503);
+  expect(beyond.headers['retry-after']).toBe('60');
+  expect(api.redis.entries.size).toBe(size);
+  expect(notedPullRequests(repository()?.metadata.annotations)).toEqual([]);
+  api.now += 60_000;
+  await send(61, { event: 'pull_request', body: pull('opened', 7) }).expect(202);
+  expect(notedPullRequests(repository()?.metadata.annotations)).toHaveLength(1);
+});
+
+test('what could not be written down is no repetition when it comes again', async () => {
+  api.cluster.patchFailures.set('Repository', new UnreachableError('PATCH'));
+  await deliver().expect(503);
+  api.cluster.patchFailures.clear();
+  expect((await deliver().expect(202)).body).toEqual({ result: 'queued' });
+});
+
+test('503 while Redis cannot be reached', async () => {
+  api.redis.failure = new Error('ECONNREFUSED 10.0.0.1');
+  const answer = await deliver().expect(503);
+  expect(answer.text).not.toContain('10.0.0.1');
+});
+
+test('pings and the like do nothing', async () => {
+  expect((await deliver({ event: 'ping' }).expect(202)).body).toEqual({ result: 'ignored' });
+  expect(syncRequest()).toBeUndefined();
+});
+
+describe('pull requests of a host without a list', () => {
+  const noted = () => notedPullRequests(repository()?.metadata.annotations);
+
+  test('are noted', async () => {
+    await deliver({ event: 'pull_request', body: pull('opened', 7) }).expect(202);
+    await deliver({ event: 'pull_request', body: pull('closed', 8), id: 'd-2' }).expect(202);
+    expect(noted()).toMatchObject([
+      { number: 7, isOpen: true },
+      { number: 8, isOpen: false },
+    ]);
+    expect(syncRequest()).toBeDefined();
+  });
+
+  test('are not when they are older than repetitions are known: a sync alone', async () => {
+    const body = pull('opened', 7, new Date(api.now - 25 * 3600_000).toISOString());
+    await deliver({ event: 'pull_request', body }).expect(202);
+    expect(noted()).toEqual([]);
+    expect(syncRequest()).toBeDefined();
+  });
+
+  test('are not noted where the host has a list', async () => {
+    const { metadata } = api.addRepository('acme', 'hub', {
+      type: 'ownerhost',
+      generic: undefined,
+      ownerhost: { owner: 'o', repo: 'r' },
+    });
+    addSecret('webhook-hub', metadata.uid ?? '');
+    await deliver({ path: 'ownerhost/acme.hub', event: 'pull_request', body: pull('opened', 7) }).expect(202);
+    const hub = api.cluster.all<Repository>(REPOSITORY).find((one) => one.metadata.name === 'hub');
+    expect(Object.keys(hub?.metadata.annotations ?? {})).toEqual(['coppice.dev/request-sync']);
+  });
+
+  test('that cannot be read: 422', async () => {
+    const answer = await deliver({ event: 'pull_request', body: '{}' }).expect(422);
+    expect(answer.body).toMatchObject({ details: [{ path: 'action' }, { path: 'number' }] });
+  });
+});
+
+test('a body over 1 MiB: 413', async () => {
+  await deliver({ body: `"${'a'.repeat(1024 * 1024)}"` }).expect(413);
+  expect(syncRequest()).toBeUndefined();
+});
+
+test('a compressed body is not taken: its signature is that of what was sent', async () => {
+  await deliver().set('content-encoding', 'gzip').expect(422);
+});
+
+test('limited by address', async () => {
+  api = new TestApi({ limits: { loginsPerMinute: 10, requestsPerMinute: 2 } });
+  await deliver().expect(401);
+  await deliver().expect(401);
+  const answer = await deliver().expect(429);
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+});

@@ -1,0 +1,108 @@
+import {
+  MOST_NOTED_PULL_REQUESTS,
+  notedPullRequests,
+  noteOf,
+  type PullRequestEvent,
+} from '../../crds/pull-request-events.ts';
+import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import { requestAnnotation, requestValue, SYNC_REQUEST } from '../../crds/requests.ts';
+import { keyOf } from '../../kubernetes/resource-type.ts';
+import type { Caches, ClusterWriter } from '../cluster/caches.ts';
+import { Unavailable } from '../http/errors.ts';
+import { currentRequestId } from '../http/request-context.ts';
+
+export interface SyncRequestParts {
+  cluster: Pick<ClusterWriter, 'patch'>;
+  cache: Pick<Caches['repositories'], 'get' | 'observe'>;
+  now: () => number;
+}
+
+interface Batch {
+  events: Map<number, PullRequestEvent>;
+  /** The numbers of those that were noted. */
+  written: Promise<ReadonlySet<number>>;
+}
+
+/** A sync that has only the events to see to is done by then. */
+const retryAfterSeconds = 30;
+
+/**
+ * Asks the operator, through the Repository's annotations, to look at a repository's refs. One write at a time for each
+ * repository: what comes while one is under way shares the next, which begins after all of it, so that no change is
+ * missed and a burst is a few writes.
+ */
+export class SyncRequests {
+  readonly #parts: SyncRequestParts;
+  /** By UID: what is to be written next. */
+  readonly #waiting = new Map<string, Batch>();
+  /** By UID: the end of the last write, whatever it was. */
+  readonly #ends = new Map<string, Promise<void>>();
+
+  constructor(parts: SyncRequestParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Resolves when it is written down.
+   *
+   * @throws Unavailable when the event does not fit beside those that the operator has still to see to; a sync, which
+   * makes room, is asked for all the same.
+   */
+  async ask(repository: Repository, event?: PullRequestEvent): Promise<void> {
+    const batch = this.#waiting.get(uidOf(repository)) ?? this.#newBatch(repository);
+    if (event) batch.events.set(event.number, event);
+    const noted = await batch.written;
+    if (!event || noted.has(event.number)) return;
+    const room = `${MOST_NOTED_PULL_REQUESTS} pull requests of this repository wait to be seen to`;
+    throw new Unavailable(`${room}: deliver this one again later`, { retryAfterSeconds });
+  }
+
+  #newBatch(repository: Repository): Batch {
+    const uid = uidOf(repository);
+    const events = new Map<number, PullRequestEvent>();
+    const written = (this.#ends.get(uid) ?? Promise.resolve()).then(() => {
+      this.#waiting.delete(uid);
+      return this.#write(repository, [...events.values()]);
+    });
+    const forget = () => {
+      if (this.#ends.get(uid) === end) this.#ends.delete(uid);
+    };
+    // Its failure is told to those who asked; it is not the next one's.
+    const end = written.then(forget, forget);
+    this.#ends.set(uid, end);
+    const batch = { events, written };
+    this.#waiting.set(uid, batch);
+    return batch;
+  }
+
+  async #write(repository: Repository, events: readonly PullRequestEvent[]): Promise<ReadonlySet<number>> {
+    const { cluster, cache, now } = this.#parts;
+    const { namespace, name, uid } = repository.metadata;
+    const noted = notedPullRequests((cache.get(keyOf(repository)) ?? repository).metadata.annotations);
+    const fitting = notable(noted, events);
+    const time = new Date(now());
+    const id = currentRequestId();
+    const annotations = {
+      [requestAnnotation(SYNC_REQUEST)]: requestValue(time, id),
+      ...Object.fromEntries(fitting.map((event) => noteOf(event, time, id))),
+    };
+    // The uid makes the API server refuse it for another object of the same name.
+    const patch = { metadata: { uid, annotations } };
+    cache.observe(await cluster.patch<Repository>(REPOSITORY, { namespace, name }, patch));
+    return new Set(fitting.map(({ number }) => number));
+  }
+}
+
+/** The events that fit beside what is noted already; one of the same pull request takes its place. */
+function notable(noted: readonly PullRequestEvent[], events: readonly PullRequestEvent[]): PullRequestEvent[] {
+  const numbers = new Set(noted.map(({ number }) => number));
+  return events.filter(({ number }) => {
+    if (!numbers.has(number) && numbers.size >= MOST_NOTED_PULL_REQUESTS) return false;
+    numbers.add(number);
+    return true;
+  });
+}
+
+function uidOf({ metadata: { uid = '' } }: Repository): string {
+  return uid;
+}

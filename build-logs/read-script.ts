@@ -1,0 +1,50 @@
+import type { LogKeys } from './keys.ts';
+import { LogPage } from './page.ts';
+import { Script, type ScriptRedis } from './script.ts';
+
+/** Redis as reading needs it: bulk strings come as Buffers. */
+export type LogReaderRedis = ScriptRedis;
+
+/** A page is at most this long, or one entry (chunks.ts) when that is longer: so much a slow reader holds. */
+const PAGE_BYTES = 512 * 1024;
+
+/**
+ * The entries after a message, joined, up to a number of bytes: one string for Redis to send, one Buffer here, whatever
+ * the number of lines. KEYS: stream. ARGV: seq of the message before, bytes.
+ */
+const READ_PAGE = new Script(`
+local chunks, size, after = {}, 0, '(' .. ARGV[1] .. '-0'
+while true do
+  local entries = redis.call('XRANGE', KEYS[1], after, '+', 'COUNT', 32)
+  for _, entry in ipairs(entries) do
+    local chunk = entry[2][2]
+    if size > 0 and size + #chunk > tonumber(ARGV[2]) then return table.concat(chunks, '\\n') end
+    chunks[#chunks + 1] = chunk
+    size = size + #chunk + 1
+  end
+  if #entries < 32 then return table.concat(chunks, '\\n') end
+  after = '(' .. entries[#entries][1]
+end
+`);
+
+const READ_NEWEST = new Script(`
+local entries = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
+return entries[1] and entries[1][2][2] or ''
+`);
+
+/** The messages after `seq`, at most a page of them; undefined when there are none. */
+export async function readPage(redis: LogReaderRedis, keys: LogKeys, seq: number): Promise<LogPage | undefined> {
+  const call = { keys: [keys.stream], arguments: [String(seq), String(PAGE_BYTES)] };
+  // An entry may begin with messages that came together with the ones that are wanted.
+  return toPage(await READ_PAGE.run(redis, call))?.after(seq);
+}
+
+/** The newest entry. */
+export async function readNewest(redis: LogReaderRedis, keys: LogKeys): Promise<LogPage | undefined> {
+  return toPage(await READ_NEWEST.run(redis, { keys: [keys.stream], arguments: [] }));
+}
+
+function toPage(answer: unknown): LogPage | undefined {
+  if (!Buffer.isBuffer(answer)) throw new Error('this connection to Redis does not give bulk strings as Buffers');
+  return answer.length === 0 ? undefined : new LogPage(answer);
+}

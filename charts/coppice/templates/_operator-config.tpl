@@ -1,0 +1,66 @@
+{{/* The operator's configuration file, as operator/config.ts reads it. */}}
+{{- define "coppice.operatorConfig" -}}
+systemNamespace: {{ .Release.Namespace }}
+logLevel: {{ .Values.operator.logLevel }}
+redisUrl: {{ include "coppice.redisUrl" . }}
+apiUrl: {{ .Values.api.url }}
+environmentsUrl: {{ .Values.environments.url }}
+{{- with .Values.caCertificates }}
+caCertificates: {{ . | quote }}
+{{- end }}
+ingress:
+  {{- with .Values.ingress.className }}
+  className: {{ . }}
+  {{- end }}
+  namespace: {{ .Values.ingress.controllerNamespace }}
+  annotations: {{- toYaml .Values.environments.ingressAnnotations | nindent 4 }}
+  {{- with .Values.environments.tls.clusterIssuer }}
+  clusterIssuer: {{ . }}
+  {{- end }}
+  drainSeconds: {{ .Values.environments.drainSeconds }}
+registry:
+  address: {{ .Values.registry.address }}
+  insecure: {{ .Values.registry.insecure }}
+  mirrors: {{- toYaml .Values.builder.mirrors | nindent 4 }}
+  insecureAddresses: {{- toYaml .Values.builder.insecureRegistries | nindent 4 }}
+  allowedCidrs: {{- toYaml .Values.builder.privateEgress | nindent 4 }}
+  keepUnusedHours: {{ .Values.registry.keepUnusedHours }}
+builder:
+  namespace: {{ .Values.builder.namespace }}
+  image: {{ include "coppice.imageName" (dict "root" $ "name" .Values.builder.image) }}
+  configMap: {{ include "coppice.buildkitdConfigMap" . }}
+  cloneImage: {{ include "coppice.image" . }}
+  deadlineSeconds: {{ .Values.builder.deadlineSeconds }}
+  idleSeconds: {{ .Values.builder.idleSeconds }}
+  startDeadlineSeconds: {{ .Values.builder.startDeadlineSeconds }}
+  cache:
+    size: {{ .Values.builder.cache.size }}
+    {{- with .Values.builder.cache.storageClass }}
+    storageClass: {{ . }}
+    {{- end }}
+  concurrency: {{- toYaml .Values.builder.concurrency | nindent 4 }}
+  throwaway: {{- toYaml .Values.builder.throwaway | nindent 4 }}
+  resources: {{- toYaml .Values.builder.resources | nindent 4 }}
+  {{- $proxy := dict }}
+  {{- range $name, $value := dict "HTTP_PROXY" .Values.builder.proxy.http "HTTPS_PROXY" .Values.builder.proxy.https "NO_PROXY" .Values.builder.proxy.noProxy }}
+  {{- if $value }}{{ $_ := set $proxy $name $value }}{{ end }}
+  {{- end }}
+  proxy: {{ toJson $proxy }}
+sources: {{- toYaml .Values.sources | nindent 2 }}
+environments:
+  rolloutDeadlineSeconds: {{ .Values.environments.rolloutDeadlineSeconds }}
+  jobDeadlineSeconds: {{ .Values.environments.jobDeadlineSeconds }}
+  mostPerGroup: {{ .Values.environments.mostPerGroup | int64 }}
+  quota: {{- toYaml .Values.environments.quota | nindent 4 }}
+  reusableQuota: {{- toYaml .Values.environments.reusableQuota | nindent 4 }}
+  defaultRequests: {{- toYaml .Values.environments.defaultRequests | nindent 4 }}
+  defaultLimits: {{- toYaml .Values.environments.defaultLimits | nindent 4 }}
+  volumes:
+    size: {{ .Values.environments.volumes.size }}
+    {{- with .Values.environments.volumes.storageClass }}
+    storageClass: {{ . }}
+    {{- end }}
+groups: { memberRole: coppice-group-member, apiRole: coppice-group-api, apiServiceAccount: coppice-api }
+buildLogs: {{- toYaml .Values.buildLogs | nindent 2 }}
+workers: {{ .Values.operator.workers }}
+{{- end }}

@@ -1,0 +1,10 @@
+/** Whether it is a name of the IANA time zone database as this Node knows it, and not an offset such as +01:00. */
+export function isTimeZone(name: string): boolean {
+  try {
+    Intl.DateTimeFormat('en', { timeZone: name });
+    return /^[A-Za-z]/.test(name);
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}

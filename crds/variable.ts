@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+/** Contract section 2, variable. */
+export const VISIBILITIES = ['always', 'buildtime'] as const;
+
+const secretKeyRefSchema = z.object({ name: z.string().min(1).max(253), key: z.string().min(1).max(253) });
+
+const variableSchema = z
+  .object({
+    name: z
+      .string()
+      .max(128)
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
+    value: z.string().max(32_768).optional(),
+    valueFrom: z
+      .object({ secretKeyRef: secretKeyRefSchema })
+      .optional()
+      .meta({ description: 'A key of a Secret in the namespace of the group.' }),
+    visibility: z
+      .enum(VISIBILITIES)
+      .default('always')
+      .meta({ description: 'Whether services may see it, or builds alone.' }),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      { rule: 'has(self.value) != has(self.valueFrom)', message: 'needs one of value and valueFrom' },
+    ],
+  });
+
+/** Variables of a Group or a Repository, which fill in `${NAME}` in service files. */
+export const variablesSchema = z
+  .array(variableSchema)
+  .max(200)
+  .optional()
+  .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] });
+export type VariableSpec = z.infer<typeof variableSchema>;
+
+/** Names of Secrets in the namespace of the group, of type kubernetes.io/dockerconfigjson. */
+export const registrySecretsSchema = z.array(z.string().min(1).max(253)).max(20).optional().meta({
+  description:
+    'Secrets of type kubernetes.io/dockerconfigjson in the namespace of the group: with them base images and images of services are pulled.',
+  'x-kubernetes-list-type': 'set',
+});

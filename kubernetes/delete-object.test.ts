@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { ApiError } from './api-error.ts';
+import { deleteObject } from './delete-object.ts';
+import { Pod } from './resource-type.ts';
+
+const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'x', name: 'web', uid: 'u1' } };
+
+/** What it gives, and what the API server was asked. */
+async function deleted(object: Pod, failure?: Error) {
+  const asked: unknown[] = [];
+  const client = {
+    delete: (...request: unknown[]) => {
+      asked.push(request);
+      return failure ? Promise.reject(failure) : Promise.resolve();
+    },
+  };
+  return { begun: await deleteObject(client, Pod, object, { propagationPolicy: 'Foreground' }), asked };
+}
+
+test('it is deleted by its UID', async () => {
+  const asked = [[Pod, { namespace: 'x', name: 'web' }, { uid: 'u1', propagationPolicy: 'Foreground' }]];
+  expect(await deleted(pod)).toEqual({ begun: true, asked });
+});
+
+test('one that goes already is not asked for again', async () => {
+  const going = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  expect(await deleted(going)).toEqual({ begun: false, asked: [] });
+});
+
+test.each([
+  ['one that is gone', new ApiError('DELETE', 404, 'NotFound', 'gone')],
+  ['another one of its name', new ApiError('DELETE', 409, 'Conflict', 'the UID in the precondition')],
+])('%s is no error', async (_what, failure) => {
+  expect((await deleted(pod, failure)).begun).toBe(false);
+});
+
+test('another refusal is thrown', async () => {
+  await expect(deleted(pod, new ApiError('DELETE', 403, 'Forbidden', 'no'))).rejects.toThrow('no');
+});

@@ -1,0 +1,28 @@
+import type { Clock } from './clock.ts';
+
+/** client-go's EventSourceObjectSpamFilter (tools/record/events_cache.go): 25 at once, then one in five minutes. */
+const burst = 25;
+const refillMs = 300_000;
+const mostObjects = 4096;
+
+/** How many Events an object may still have: a bucket for each, of those told of last. */
+export class EventBudget {
+  readonly #clock: Clock;
+  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether one more may be told of the object with this UID. */
+  take(uid: string): boolean {
+    const now = this.#clock.now();
+    const held = this.#buckets.get(uid) ?? { tokens: burst, at: now };
+    const tokens = Math.min(burst, held.tokens + (now - held.at) / refillMs);
+    this.#buckets.delete(uid);
+    this.#buckets.set(uid, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: now });
+    const [oldest] = this.#buckets.keys();
+    if (oldest !== undefined && this.#buckets.size > mostObjects) this.#buckets.delete(oldest);
+    return tokens >= 1;
+  }
+}

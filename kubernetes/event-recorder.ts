@@ -1,0 +1,162 @@
+import type { Logger } from 'pino';
+import { isNotFound } from './api-error.ts';
+import { systemClock, type Clock } from './clock.ts';
+import type { ClusterClient } from './client.ts';
+import { EventBudget } from './event-budget.ts';
+import { CoreEvent, type KubernetesObject } from './resource-type.ts';
+
+/** What happened to an object. */
+export interface EventNote {
+  type: 'Normal' | 'Warning';
+  /** In CamelCase, for machines: why. */
+  reason: string;
+  /** For people; cut at 1024 bytes, as everybody's are. */
+  note: string;
+}
+
+export interface EventRecorderMetrics {
+  recorded(outcome: 'written' | 'dropped' | 'failed'): void;
+}
+
+export interface EventRecorderOptions {
+  client: Pick<ClusterClient, 'create' | 'patch'>;
+  /** Who tells it: `coppice.dev/operator`. */
+  controller: string;
+  /** Which process of it, at most 128 characters. */
+  instance: string;
+  logger: Logger;
+  metrics?: EventRecorderMetrics | undefined;
+  clock?: Clock;
+}
+
+type Regarding = Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>;
+
+interface Recorded {
+  regarding: Regarding;
+  told: EventNote;
+  at: number;
+}
+
+const longestNote = 1024;
+const longestQueue = 1000;
+/** As many as client-go remembers (tools/record/events_cache.go, maxLruCacheEntries). */
+const mostRemembered = 4096;
+
+/**
+ * Writes Events, in the form of core/v1, which `kubectl describe` shows in order: one after the other and beside all
+ * else, so that none that cannot be written holds anything up. What was told of an object already is told again by
+ * counting up its Event, and an object has no more of them than client-go's spam filter lets it have.
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #clock: Clock;
+  readonly #budget: EventBudget;
+  readonly #told = new Map<string, CoreEvent>();
+  readonly #queue: Recorded[] = [];
+  #lastName = 0n;
+  #writing: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#budget = new EventBudget(this.#clock);
+  }
+
+  record(regarding: Regarding, told: EventNote): void {
+    const { metrics } = this.#options;
+    const isTooMany = this.#queue.length >= longestQueue || !this.#budget.take(regarding.metadata.uid ?? '');
+    if (this.#stopped || isTooMany) {
+      metrics?.recorded('dropped');
+      return;
+    }
+    this.#queue.push({ regarding, told, at: this.#clock.now() });
+    this.#writing ??= this.#writeAll();
+  }
+
+  /** Resolves when everything recorded so far was written, or could not be. */
+  async flush(): Promise<void> {
+    await this.#writing;
+  }
+
+  /** Takes nothing more; resolves when what was recorded is written. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.flush();
+  }
+
+  async #writeAll(): Promise<void> {
+    const { logger, metrics } = this.#options;
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      try {
+        await this.#write(next);
+        metrics?.recorded('written');
+      } catch (error) {
+        // Its namespace goes, say, or the API server does not answer: the object's status tells the same.
+        metrics?.recorded('failed');
+        logger.debug({ err: error, object: next.regarding.metadata.name }, 'an event could not be written');
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  async #write(recorded: Recorded): Promise<void> {
+    const { client } = this.#options;
+    const event = this.#eventOf(recorded);
+    const { involvedObject, type, reason, message } = event;
+    const said = JSON.stringify([involvedObject.uid, type, reason, message]);
+    const before = this.#told.get(said);
+    this.#told.delete(said);
+    const written = before && (await this.#countUp(before, event));
+    this.#told.set(said, written ?? (await client.create(CoreEvent, event)));
+    const [oldest] = this.#told.keys();
+    if (oldest !== undefined && this.#told.size > mostRemembered) this.#told.delete(oldest);
+  }
+
+  /** Undefined where the Event is there no more: the API server keeps them for an hour. */
+  async #countUp({ metadata, count = 1 }: CoreEvent, { lastTimestamp }: CoreEvent): Promise<CoreEvent | undefined> {
+    const { namespace, name } = metadata;
+    try {
+      return await this.#options.client.patch(CoreEvent, { namespace, name }, { count: count + 1, lastTimestamp });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      return undefined;
+    }
+  }
+
+  #eventOf({ regarding, told, at }: Recorded): CoreEvent {
+    const { controller, instance } = this.#options;
+    const { namespace, name, uid } = regarding.metadata;
+    const time = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { namespace: namespace ?? 'default', name: `${name}.${this.#nextName(at)}` },
+      involvedObject: { apiVersion: regarding.apiVersion, kind: regarding.kind, namespace, name, uid },
+      type: told.type,
+      reason: told.reason,
+      message: cut(told.note, longestNote),
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      source: { component: controller },
+      reportingComponent: controller,
+      reportingInstance: instance.slice(0, 128),
+    };
+  }
+
+  /** Nanoseconds, in hexadecimal digits, as client-go names Events; of one second the names tell the order. */
+  #nextName(at: number): string {
+    const time = BigInt(at) * 1_000_000n;
+    this.#lastName = time > this.#lastName ? time : this.#lastName + 1n;
+    return this.#lastName.toString(16);
+  }
+}
+
+/** At most so many bytes of UTF-8, and no half character. */
+function cut(text: string, bytes: number): string {
+  const encoded = Buffer.from(text);
+  if (encoded.length <= bytes) return text;
+  const kept = encoded.subarray(0, bytes - 3);
+  return `${kept.toString().replace(/\uFFFD+$/, '')}…`;
+}

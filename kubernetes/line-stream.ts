@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import { UnreachableError } from './api-error.ts';
+import { defaultTimeoutMs, type HttpRequest, type HttpTransport } from './http-transport.ts';
+import { readLines } from './lines.ts';
+
+interface StreamOptions {
+  query: NonNullable<HttpRequest['query']>;
+  signal?: AbortSignal | undefined;
+  totalMs?: number | undefined;
+  idleMs?: number | undefined;
+  maxLineBytes?: number | undefined;
+  wholeLinesOnly?: boolean | undefined;
+}
+
+/**
+ * The answer's lines as they come, until it ends or the signal is aborted; nothing when it was aborted before.
+ * @throws what HttpTransport.stream() does, UnreachableError for one that breaks off, is silent or does not end.
+ */
+export async function* streamLines(
+  transport: Pick<HttpTransport, 'stream'>,
+  path: string,
+  options: StreamOptions,
+): AsyncGenerator<string> {
+  const { query, signal, totalMs, idleMs, maxLineBytes, wholeLinesOnly } = options;
+  if (signal?.aborted) return;
+  const response = await transport
+    .stream({ method: 'GET', path, query, timeoutMs: defaultTimeoutMs, signal })
+    .catch((error: unknown) => {
+      if (signal?.aborted) return undefined;
+      throw error;
+    });
+  if (!response) return;
+  const total = totalMs === undefined ? undefined : setTimeout(() => response.destroy(endless(totalMs)), totalMs);
+  try {
+    yield* readLines(idleMs === undefined ? response : untilSilent(response, idleMs), maxLineBytes, wholeLinesOnly);
+  } catch (error) {
+    if (signal?.aborted) return;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UnreachableError(`GET ${path}: the stream broke: ${why}`, { cause: error });
+  } finally {
+    clearTimeout(total);
+    response.destroy();
+  }
+}
+
+function endless(ms: number): Error {
+  return new Error(`it did not end within ${ms / 1000} s`);
+}
+
+/** Fails when no chunk comes for `ms`; a reader that takes its time with one is not silence. */
+async function* untilSilent(response: IncomingMessage, ms: number): AsyncGenerator<Buffer> {
+  const chunks = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  for (;;) {
+    const timer = setTimeout(() => response.destroy(new Error(`silent for ${ms / 1000} s`)), ms);
+    const next = await chunks.next().finally(() => clearTimeout(timer));
+    if (next.done) return;
+    yield next.value;
+  }
+}

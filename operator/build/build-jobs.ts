@@ -1,0 +1,137 @@
+import { LABELS } from '../../crds/labels.ts';
+import { imageFolder } from '../../crds/names.ts';
+import { ApiError, isAlreadyExists, isUnavailable } from '../../kubernetes/api-error.ts';
+import type { Applier } from '../../kubernetes/apply.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import { deleteIfThere } from '../../kubernetes/delete-if-there.ts';
+import { deleteObject } from '../../kubernetes/delete-object.ts';
+import type { Informer } from '../../kubernetes/informer.ts';
+import { Job, objectKey, Secret, type Pod } from '../../kubernetes/resource-type.ts';
+import type { BuilderPool } from '../builders/pool.ts';
+import { waitWhileBusy } from '../source/errors.ts';
+import type { Source } from '../source/source.ts';
+import { podsOfJob } from '../workloads/job.ts';
+import { refusedForGood } from '../workloads/refusal.ts';
+import type { BuildRequest } from './build-request.ts';
+import type { BuildResolver } from './build-resolver.ts';
+import { buildSecret, sourceSecret } from './credentials.ts';
+import { BUILD_CREDENTIALS, buildJob, buildJobName, SOURCE_CREDENTIALS, type BuildJobSettings } from './job.ts';
+import type { ResolvedBuild, ResolvedImage } from './resolved-build.ts';
+import { sourcePolicy } from './source-policy.ts';
+
+export interface BuildJobsOptions {
+  client: Pick<ClusterClient, 'create' | 'delete'>;
+  applier: Applier;
+  jobs: Informer<Job>;
+  pods: Informer<Pod>;
+  source: Source;
+  registryAddress: string;
+  builders: Pick<BuilderPool, 'acquire'>;
+  settings: BuildJobSettings;
+}
+
+/** A failed build has at most so many tries more. */
+export const MOST_RETRIES = 2;
+
+/** The Jobs of builds, each with the Secrets that it mounts. */
+export class BuildJobs {
+  readonly #options: BuildJobsOptions;
+  readonly #resolver: BuildResolver;
+
+  constructor(options: BuildJobsOptions, resolver: BuildResolver) {
+    this.#options = options;
+    this.#resolver = resolver;
+  }
+
+  /** The Job of the build's last try; `attempt` is 0 for the first one. */
+  newest({ namespace, number }: BuildRequest): { job: Job | undefined; attempt: number } {
+    for (let attempt = MOST_RETRIES; attempt > 0; attempt -= 1) {
+      const job = this.#options.jobs.get(objectKey(namespace, buildJobName(number, attempt)));
+      if (job) return { job, attempt };
+    }
+    return { job: this.#options.jobs.get(objectKey(namespace, buildJobName(number, 0))), attempt: 0 };
+  }
+
+  podOf(job: Job): Pod | undefined {
+    return podsOfJob(this.#options.pods, job)[0];
+  }
+
+  /**
+   * Starts a try at what is missing, once there is a buildkitd for it. Throws Stalled when a quota refuses it, Waiting
+   * while the Git host is busy.
+   */
+  async start(
+    request: BuildRequest,
+    build: ResolvedBuild,
+    missing: readonly ResolvedImage[],
+    attempt: number,
+    now: Date,
+  ): Promise<void> {
+    const { client, applier, source, registryAddress, builders, settings, jobs } = this.#options;
+    const { namespace, labels, number, requestId, commit, repository, trusted, noCache, buildId } = request;
+    const { name: environment, uid: environmentUid } = request.environment;
+    const builder = await builders.acquire({
+      group: repository.group,
+      trusted,
+      build: { environment, environmentUid, number },
+    });
+    const { access, refName } = await request.locate().catch((error: unknown) => {
+      throw waitWhileBusy(error);
+    });
+    const ownImages = imageFolder(registryAddress, repository);
+    const untrustedImages = imageFolder(registryAddress, repository, false);
+    const { digests } = build;
+    const policy = sourcePolicy({ registry: registryAddress, ownImages, untrustedImages, trusted, digests });
+    const secrets = [
+      sourceSecret(namespace, labels, await source.files(access)),
+      buildSecret(namespace, labels, builder, await this.#resolver.auths(request), policy),
+    ];
+    const job = buildJob({
+      namespace,
+      labels,
+      number,
+      attempt,
+      requestId,
+      origin: access.origin,
+      ref: refName,
+      commit,
+      build,
+      missing,
+      trusted,
+      noCache,
+      builder,
+      // What a fork's pull request leaves in a cache, nobody else finds.
+      cacheNamespace: `${repository.group}/${repository.name}${trusted ? '' : `/untrusted/${buildId}`}`,
+      now,
+      settings,
+    });
+    try {
+      for (const secret of secrets) await applier.apply(Secret, secret, undefined);
+      jobs.observe(await client.create(Job, job));
+    } catch (error) {
+      if (isAlreadyExists(error)) return;
+      // Without an answer the Job may be there, and needs them.
+      if (error instanceof ApiError && !isUnavailable(error)) await this.#deleteCredentials(namespace);
+      throw refusedForGood(error);
+    }
+  }
+
+  /** Ends the Jobs of all builds but the running one, and takes credentials away that no build needs any more. */
+  async cleanUp(namespace: string, running: number | undefined): Promise<void> {
+    const { client, jobs } = this.#options;
+    const builds = jobs
+      .byIndex('namespace', namespace)
+      .filter(({ metadata }) => metadata.labels?.[LABELS.build] !== undefined && !metadata.deletionTimestamp);
+    const over = builds.filter(({ metadata }) => metadata.labels?.[LABELS.build] !== String(running));
+    if (over.length === 0) return;
+    // Before the Jobs: as long as one is there, it is done again when it did not come to its end.
+    if (running === undefined) await this.#deleteCredentials(namespace);
+    for (const job of over) await deleteObject(client, Job, job);
+  }
+
+  async #deleteCredentials(namespace: string): Promise<void> {
+    const { client } = this.#options;
+    await deleteIfThere(client, Secret, { namespace, name: BUILD_CREDENTIALS });
+    await deleteIfThere(client, Secret, { namespace, name: SOURCE_CREDENTIALS });
+  }
+}

@@ -1,0 +1,154 @@
+import { posix } from 'node:path';
+import type { Pod } from '../../kubernetes/resource-type.ts';
+import { literal } from '../literal.ts';
+import { confined } from '../pod-parts.ts';
+import { GIT_CONFIG_FILE } from '../source/git-files.ts';
+import type { BuildJobInput } from './job.ts';
+import type { PlannedImage } from './plan.ts';
+import type { ResolvedImage } from './resolved-build.ts';
+
+/** Where each container finds the credentials that are its own. */
+export const CREDENTIALS_FOLDER = '/credentials';
+
+/** On an image's manifest: Coppice built it, and when. Nothing without it is ever deleted from a registry. */
+export const BUILT_ANNOTATION = 'dev.coppice.built';
+
+/** The containers; the prefix keeps a service `clone` apart. With it the longest service name is 63 characters long. */
+const clone = 'clone';
+const prefix = 'build-';
+const workspace = '/workspace';
+const secretsFolder = '/build-secrets';
+
+/** What a container of a build works on; the service is empty for the clone. */
+export function roleOf(container: string): { service: string; stage: string } {
+  if (container === clone) return { service: '', stage: clone };
+  return { service: container.startsWith(prefix) ? container.slice(prefix.length) : '', stage: 'build' };
+}
+
+const resources = { requests: { cpu: '10m', memory: '32Mi' }, limits: { cpu: '2', memory: '512Mi' } };
+
+type PodSpec = NonNullable<Pod['spec']>;
+type Container = PodSpec['containers'][number];
+
+/** Fetches what the builds need of the repository. */
+export function cloneContainer({ origin, ref, commit, missing, trusted, settings }: BuildJobInput): Container {
+  // As operator/clone/complete.ts reads it.
+  const completing = {
+    ...settings.sources,
+    trusted,
+    folders: missing.map(({ image }) => image.context),
+    files: missing.map(({ image }) => image.dockerfile),
+  };
+  return {
+    name: clone,
+    image: settings.cloneImage,
+    command: ['/bin/sh', '/app/operator/clone/clone.sh'],
+    env: [
+      { name: 'ORIGIN', value: literal(origin) },
+      { name: 'REF', value: literal(ref) },
+      { name: 'COMMIT', value: commit },
+      { name: 'WORKSPACE', value: `${workspace}/source` },
+      { name: 'GIT_CONFIG_GLOBAL', value: `${CREDENTIALS_FOLDER}/${GIT_CONFIG_FILE}` },
+      { name: 'CLONE_SETTINGS', value: literal(JSON.stringify(completing)) },
+    ],
+    volumeMounts: [
+      { name: 'workspace', mountPath: workspace },
+      { name: 'tmp', mountPath: '/tmp' },
+      { name: 'source', mountPath: CREDENTIALS_FOLDER, readOnly: true },
+    ],
+    securityContext: confined(),
+    resources,
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  };
+}
+
+/** Has one image built and pushed; `index` is its place in the Job. */
+export function buildctlContainer({ image, reference }: ResolvedImage, index: number, input: BuildJobInput): Container {
+  const { settings, builder, cacheNamespace, noCache, now } = input;
+  const path = (relative: string) => posix.join(workspace, 'source', relative);
+  const secrets = secretFiles(image, index, input);
+  const output = [
+    'type=image',
+    `name=${reference}`,
+    'push=true',
+    `registry.insecure=${settings.registryInsecure}`,
+    'oci-mediatypes=true',
+    `annotation.${BUILT_ANNOTATION}=${now.toISOString()}`,
+  ];
+  return {
+    name: `${prefix}${image.service}`,
+    image: settings.buildctlImage,
+    command: ['buildctl'],
+    args: [
+      `--addr=${builder.address}`,
+      `--tlsservername=${builder.serverName}`,
+      `--tlscacert=${CREDENTIALS_FOLDER}/ca.crt`,
+      `--tlscert=${CREDENTIALS_FOLDER}/tls.crt`,
+      `--tlskey=${CREDENTIALS_FOLDER}/tls.key`,
+      'build',
+      '--progress=plain',
+      '--frontend=dockerfile.v0',
+      `--local=context=${path(image.context)}`,
+      `--local=dockerfile=${path(posix.dirname(image.dockerfile))}`,
+      `--opt=filename=${posix.basename(image.dockerfile)}`,
+      // Told so, buildkitd reads the Dockerfile itself, and fetches no frontend (BuildKit, frontend/dockerfile/builder).
+      ...(image.syntax === undefined ? [] : [`--opt=cmdline=${image.syntax}`]),
+      ...(image.target === undefined ? [] : [`--opt=target=${image.target}`]),
+      ...(image.platform === undefined ? [] : [`--opt=platform=${image.platform}`]),
+      // Before the service file's arguments, which may name others.
+      ...Object.entries(settings.proxy ?? {}).map(([name, value]) => `--opt=build-arg:${name}=${value}`),
+      ...Object.entries(image.args).map(([name, value]) => `--opt=build-arg:${name}=${value}`),
+      // Cache mounts are shared by their ids: each repository has a namespace of its own for them. After the service
+      // file's arguments, so that none of those takes its place.
+      `--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=${cacheNamespace}`,
+      ...secrets.map(({ id, file }) => `--secret=${csvOf(`id=${id}`, `src=${file}`)}`),
+      ...(noCache ? ['--no-cache'] : []),
+      `--source-policy-file=${CREDENTIALS_FOLDER}/source-policy.json`,
+      `--output=${output.join(',')}`,
+    ].map(literal),
+    env: [
+      { name: 'DOCKER_CONFIG', value: CREDENTIALS_FOLDER },
+      { name: 'HOME', value: '/tmp' },
+    ],
+    volumeMounts: [
+      { name: 'workspace', mountPath: workspace, readOnly: true },
+      { name: 'tmp', mountPath: '/tmp' },
+      { name: 'builder', mountPath: CREDENTIALS_FOLDER, readOnly: true },
+      ...secrets.map(({ mount }) => mount),
+    ],
+    securityContext: confined(),
+    resources,
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  };
+}
+
+interface SecretFile {
+  id: string;
+  /** Where buildctl finds it; buildkitd gets its content from there, for the step that mounts it. */
+  file: string;
+  volume: NonNullable<PodSpec['volumes']>[number];
+  mount: NonNullable<Container['volumeMounts']>[number];
+}
+
+/** The secrets of one image's build, each mounted into its container alone; `index` is the image's in the Job. */
+export function secretFiles(image: PlannedImage, index: number, { trusted }: BuildJobInput): SecretFile[] {
+  if (!trusted) return [];
+  return image.secrets.map(({ id, bundle, key }, number) => {
+    const name = `secret-${index}-${number}`;
+    const folder = `${secretsFolder}/${number}`;
+    return {
+      id,
+      file: `${folder}/secret`,
+      volume: {
+        name,
+        secret: { secretName: bundle, defaultMode: 0o440, items: [{ key, path: 'secret' }] },
+      },
+      mount: { name, mountPath: folder, readOnly: true },
+    };
+  });
+}
+
+/** Fields as buildctl reads them: one line of RFC 4180. */
+function csvOf(...fields: string[]): string {
+  return fields.map((field) => (/[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',');
+}

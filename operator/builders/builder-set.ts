@@ -1,0 +1,151 @@
+import { ANNOTATIONS } from '../../crds/labels.ts';
+import { isAlreadyExists } from '../../kubernetes/api-error.ts';
+import type { Applier } from '../../kubernetes/apply.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import { deleteObject } from '../../kubernetes/delete-object.ts';
+import type { Informer } from '../../kubernetes/informer.ts';
+import { NetworkPolicy, objectKey, PersistentVolumeClaim, Pod, Secret } from '../../kubernetes/resource-type.ts';
+import { secretText } from '../../kubernetes/secret-texts.ts';
+import { Waiting } from '../errors.ts';
+import { isRenewalDue, issueCertificates } from './certificates.ts';
+import type { BuilderIdentity } from './identity.ts';
+import { builderPod, builderPolicy, builderRevision, certificateSecret, cacheVolume } from './objects.ts';
+import type { BuilderPoolSettings } from './settings.ts';
+
+export interface BuilderSetParts {
+  client: Pick<ClusterClient, 'find' | 'create' | 'delete'>;
+  applier: Pick<Applier, 'apply'>;
+  /** The builders' own. */
+  secrets: Pick<Informer<Secret>, 'get' | 'list' | 'observe'>;
+  pods: Pick<Informer<Pod>, 'get' | 'observe'>;
+  policies: Pick<Informer<NetworkPolicy>, 'get'>;
+  settings: BuilderPoolSettings;
+  now: () => Date;
+}
+
+const recheckMs = 2000;
+
+/** The objects of builders. Each builder is its Secret, which owns the rest; it runs when there is a pod. */
+export class BuilderSet {
+  readonly #parts: BuilderSetParts;
+  /** UIDs of pods that are being stopped, before the watch tells of it: nobody is sent to them any more. */
+  readonly #stopping = new Set<string>();
+
+  constructor(parts: BuilderSetParts) {
+    this.#parts = parts;
+  }
+
+  /** Unless it is being removed. */
+  secret(name: string): Secret | undefined {
+    const secret = this.#parts.secrets.get(this.#key(name));
+    return secret?.metadata.deletionTimestamp ? undefined : secret;
+  }
+
+  /** Whether or not it is being stopped. */
+  pod(name: string): Pod | undefined {
+    return this.#parts.pods.get(this.#key(name));
+  }
+
+  /** The Secrets of all builders, of those too that are being removed. */
+  secrets(): Secret[] {
+    return this.#parts.secrets.list();
+  }
+
+  /** Runs, answers, and will not be stopped while a build that is told so is under way. */
+  isReady(pod: Pod): boolean {
+    const { conditions, podIP } = pod.status ?? {};
+    if (podIP === undefined || this.isStopping(pod)) return false;
+    return conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+  }
+
+  isStopping({ metadata }: Pod): boolean {
+    return metadata.deletionTimestamp !== undefined || this.#stopping.has(metadata.uid ?? '');
+  }
+
+  /** Started with another image, configuration or certificate than it would be now, or with one that soon ends. */
+  isOutOfDate(secret: Secret, pod: Pod): boolean {
+    const revision = builderRevision(secret, this.#parts.settings);
+    return pod.metadata.annotations?.[ANNOTATIONS.appliedHash] !== revision || this.#isDue(secret);
+  }
+
+  /** Makes what is missing of a builder that has no pod. @throws Waiting while a former one is being removed. */
+  async start(identity: BuilderIdentity): Promise<void> {
+    const { client, applier, pods, policies, settings } = this.#parts;
+    const owner = await this.#ensureSecret(identity);
+    const [storage] = await Promise.all([
+      identity.isThrowaway ? settings.throwaway.storage : this.#ensureVolume(owner),
+      applier.apply(NetworkPolicy, builderPolicy(identity, owner), policies.get(this.#key(identity.name))),
+    ]);
+    try {
+      pods.observe(await client.create(Pod, builderPod({ identity, owner, storage, settings })));
+    } catch (error) {
+      // The watch is about to tell of it.
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
+  /** Stops the builder; a group's keeps its cache. From the call on, isReady() is false. */
+  async stop(pod: Pod): Promise<void> {
+    const { uid = '' } = pod.metadata;
+    this.#stopping.add(uid);
+    try {
+      await deleteObject(this.#parts.client, Pod, pod);
+    } catch (error) {
+      this.#stopping.delete(uid);
+      throw error;
+    }
+  }
+
+  /** A pod that is gone needs not be remembered. */
+  forget(pod: Pod): void {
+    this.#stopping.delete(pod.metadata.uid ?? '');
+  }
+
+  /** Takes a builder away with all that it has. True when nothing of it is left. */
+  async remove(name: string): Promise<boolean> {
+    const { client, secrets, settings } = this.#parts;
+    const at = { namespace: settings.namespace, name };
+    const secret = secrets.get(this.#key(name));
+    if (secret) await deleteObject(client, Secret, secret);
+    const pod = this.pod(name);
+    if (pod && !this.isStopping(pod)) await this.stop(pod);
+    // The garbage collector takes what the Secret owned.
+    return !secret && !pod && (await client.find(PersistentVolumeClaim, at)) === undefined;
+  }
+
+  async #ensureSecret(identity: BuilderIdentity): Promise<Secret> {
+    const { applier, secrets, settings, now } = this.#parts;
+    const held = secrets.get(this.#key(identity.name));
+    if (held?.metadata.deletionTimestamp) throw beingRemoved();
+    if (held && !this.#isDue(held)) return held;
+    const certificates = await issueCertificates(identity.name, now());
+    const { object } = await applier.apply(Secret, certificateSecret(identity, settings.namespace, certificates), held);
+    secrets.observe(object);
+    return object;
+  }
+
+  /** The size of the volume, which may be another than what new ones get. */
+  async #ensureVolume(owner: Secret): Promise<string> {
+    const { client, settings } = this.#parts;
+    const wanted = cacheVolume(owner, settings);
+    const { namespace, name } = wanted.metadata;
+    const found = await client.find(PersistentVolumeClaim, { namespace, name });
+    const isOwn = found?.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? true;
+    if (found?.metadata.deletionTimestamp || !isOwn) throw beingRemoved();
+    const { spec } = found ?? (await client.create(PersistentVolumeClaim, wanted));
+    return spec?.resources?.requests?.['storage'] ?? settings.cache.size;
+  }
+
+  #isDue(secret: Secret): boolean {
+    const certificate = secretText(secret, 'tls.crt') ?? '';
+    return certificate === '' || isRenewalDue(certificate, this.#parts.now());
+  }
+
+  #key(name: string): string {
+    return objectKey(this.#parts.settings.namespace, name);
+  }
+}
+
+function beingRemoved(): Waiting {
+  return new Waiting('StartingBuilder', 'what a former builder of this name had is still being removed', recheckMs);
+}

@@ -1,0 +1,59 @@
+import type { Environment } from '../../crds/environment.ts';
+import { groupNamespace } from '../../crds/ids.ts';
+import { LABELS } from '../../crds/labels.ts';
+import type { ReconcileResult } from '../../kubernetes/controller.ts';
+import type { Informer } from '../../kubernetes/informer.ts';
+import { splitKey, type Pod, type Secret } from '../../kubernetes/resource-type.ts';
+import type { BuilderSet } from './builder-set.ts';
+import { isUnderWay, lastUse, needsBuilder } from './demand.ts';
+import { buildOf, environmentKey } from './identity.ts';
+import type { BuilderPool } from './pool.ts';
+
+export interface BuilderReconcilerParts {
+  builders: BuilderSet;
+  pool: BuilderPool;
+  environments: Pick<Informer<Environment>, 'get' | 'byIndex'>;
+  idleSeconds: number;
+  now: () => Date;
+}
+
+/**
+ * Tells builds that their builder is ready, puts groups' builders to sleep, and takes throwaway ones away. Whether a
+ * builder is needed is what the Environments' statuses say, so an operator that starts anew knows as much.
+ */
+export class BuilderReconciler {
+  readonly #parts: BuilderReconcilerParts;
+
+  constructor(parts: BuilderReconcilerParts) {
+    this.#parts = parts;
+  }
+
+  async reconcile(key: string): Promise<ReconcileResult> {
+    const { builders, pool, environments } = this.#parts;
+    const { name } = splitKey(key);
+    const pod = builders.pod(name);
+    if (pod && builders.isReady(pod)) pool.wake(name);
+    const secret = builders.secret(name);
+    if (!secret) {
+      pool.wakeQueue();
+      return {};
+    }
+    const group = secret.metadata.labels?.[LABELS.group] ?? '';
+    const build = buildOf(secret.metadata.labels);
+    if (build === undefined) return pod && !builders.isStopping(pod) ? this.#keep(group, secret, pod) : {};
+    if (!isUnderWay(environments.get(environmentKey(group, build)), build)) await builders.remove(name);
+    return {};
+  }
+
+  /** A group's builder runs while the group builds, and for a while after. */
+  async #keep(group: string, secret: Secret, pod: Pod): Promise<ReconcileResult> {
+    const { builders, environments, idleSeconds, now } = this.#parts;
+    const ofGroup = environments.byIndex('namespace', groupNamespace(group));
+    if (ofGroup.some(needsBuilder)) return {};
+    const usedAt = Math.max(lastUse(ofGroup), Date.parse(pod.metadata.creationTimestamp ?? ''));
+    const leftMs = usedAt + idleSeconds * 1000 - now().getTime();
+    if (leftMs > 0 && !builders.isOutOfDate(secret, pod)) return { requeueAfterMs: leftMs };
+    await builders.stop(pod);
+    return {};
+  }
+}

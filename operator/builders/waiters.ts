@@ -1,0 +1,41 @@
+import { environmentKey, type BuildIdentity } from './identity.ts';
+
+interface Waiter {
+  environmentKey: string;
+  since: Date;
+}
+
+/** Which builds wait for what, a builder's name or a queue's, and since when. */
+export class Waiters {
+  readonly #byName = new Map<string, Map<string, Waiter>>();
+
+  /** A build that waits already goes on to. */
+  add(name: string, group: string, build: BuildIdentity, now: Date): void {
+    const waiters = this.#byName.get(name) ?? new Map<string, Waiter>();
+    this.#byName.set(name, waiters);
+    const id = idOf(build);
+    if (!waiters.has(id)) waiters.set(id, { environmentKey: environmentKey(group, build), since: now });
+  }
+
+  /** Since when the build waits for this; undefined when it does not. */
+  since(name: string, build: BuildIdentity): Date | undefined {
+    return this.#byName.get(name)?.get(idOf(build))?.since;
+  }
+
+  remove(name: string, build: BuildIdentity): void {
+    const waiters = this.#byName.get(name);
+    waiters?.delete(idOf(build));
+    if (waiters?.size === 0) this.#byName.delete(name);
+  }
+
+  /** Nobody waits for this any more. Returns the keys of the Environments whose builds did. */
+  take(name: string): string[] {
+    const keys = [...(this.#byName.get(name)?.values() ?? [])].map((waiter) => waiter.environmentKey);
+    this.#byName.delete(name);
+    return keys;
+  }
+}
+
+function idOf({ environmentUid, number }: BuildIdentity): string {
+  return `${environmentUid}/${number}`;
+}

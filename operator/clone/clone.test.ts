@@ -1,0 +1,136 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { issueCertificates } from '../builders/certificates.ts';
+import { gitConfig } from '../source/git-config.ts';
+import { CA_FILE } from '../source/git-files.ts';
+import { gitHttp } from '../source/testing/git-http.ts';
+
+let folder: string;
+let server: Server;
+let origin: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'clone-'));
+  server = createServer(gitHttp(() => folder));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  server.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Makes a repository whose tree has these entries, as they are; `folder` holds one file. */
+function repository(name: string, entries: [mode: string, path: string, what: 'folder' | 'file' | 'link'][]): string {
+  const git = (args: string[], input?: string | Buffer) =>
+    execFileSync('git', ['-C', join(folder, name), ...args], { input, encoding: 'utf8' }).trim();
+  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', join(folder, name)]);
+  const file = git(['hash-object', '-w', '--stdin'], 'FROM node:24\n');
+  const ids = {
+    file,
+    link: git(['hash-object', '-w', '--stdin'], '/credentials'),
+    folder: git(['mktree'], `100644 blob ${file}\tfile\n`),
+  };
+  const parts = entries.flatMap(([mode, path, what]) => [
+    Buffer.from(`${mode} ${path}\0`),
+    Buffer.from(ids[what], 'hex'),
+  ]);
+  const tree = git(['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], Buffer.concat(parts));
+  const commit = git(['-c', 'user.name=x', '-c', 'user.email=x@example.com', 'commit-tree', '-m', 'x', tree]);
+  git(['update-ref', 'refs/heads/main', commit]);
+  return commit;
+}
+
+/** Runs clone.sh for a build of `ctx` with `Dockerfile`; gives its exit code, what it says and where it wrote to. */
+async function clone(name: string, commit: string, config: string, at = origin) {
+  const configFile = join(folder, `${name}.gitconfig`);
+  await writeFile(configFile, config);
+  const workspace = join(folder, `${name}-workspace`);
+  const settings = {
+    allowedCidrs: [],
+    ports: [80],
+    sshPorts: [22],
+    trusted: true,
+    folders: ['ctx'],
+    files: ['Dockerfile'],
+  };
+  const child = spawn('sh', [join(import.meta.dirname, 'clone.sh')], {
+    env: {
+      PATH: process.env['PATH'],
+      ORIGIN: `${at}/${name}`,
+      REF: 'refs/heads/main',
+      COMMIT: commit,
+      WORKSPACE: workspace,
+      GIT_CONFIG_GLOBAL: configFile,
+      CLONE_SETTINGS: JSON.stringify(settings),
+    },
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  return { code, said, workspace };
+}
+
+const config = () => gitConfig({ origin, address: '127.0.0.1' }, undefined);
+const dockerfile: [string, string, 'file'] = ['100644', 'Dockerfile', 'file'];
+const twice: Parameters<typeof repository>[1] = [dockerfile, ['40000', 'ctx', 'folder'], ['120000', 'ctx', 'link']];
+
+test('a commit is cloned, and nothing of Git with it', async () => {
+  const commit = repository('plain', [dockerfile, ['40000', 'ctx', 'folder']]);
+  const { code, said, workspace } = await clone('plain', commit, config());
+  expect(said).toContain('cloned 2 files');
+  expect(code).toBe(0);
+  expect([existsSync(join(workspace, 'ctx/file')), existsSync(join(workspace, '.git'))]).toEqual([true, false]);
+});
+
+test('a folder that is there a second time as a link is refused by git', async () => {
+  const { code, said } = await clone('twice', repository('twice', twice), config());
+  expect(said).toContain('duplicateEntries');
+  expect(code).not.toBe(0);
+});
+
+test.each([
+  ['after it came through as a link', 'unchecked', twice],
+  ['that is a link', 'link', [dockerfile, ['120000', 'ctx', 'link']] satisfies Parameters<typeof repository>[1]],
+])('a build context %s is refused, whatever git says', async (_what, name, entries) => {
+  const lenient = config().replace('fsckObjects = true', 'fsckObjects = false');
+  const { code, said } = await clone(name, repository(name, entries), lenient);
+  expect(said).toContain('fatal: ctx leads through ctx, which is not a folder');
+  expect(code).not.toBe(0);
+});
+
+test('a tree as old clients wrote it is cloned', async () => {
+  const commit = repository('old', [dockerfile, ['040000', 'ctx', 'folder']]);
+  expect(await clone('old', commit, config())).toMatchObject({ code: 0 });
+});
+
+test('authorities that lie beside the configuration are trusted, and no others', async () => {
+  const { ca, server: pair } = await issueCertificates('localhost', new Date());
+  const tls = createTlsServer(
+    { cert: pair.certificate, key: pair.key },
+    gitHttp(() => folder),
+  );
+  await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve));
+  const at = `https://localhost:${(tls.address() as AddressInfo).port}`;
+  const commit = repository('tls', [dockerfile, ['40000', 'ctx', 'folder']]);
+  const pinned = gitConfig({ origin: at, address: '127.0.0.1' }, undefined);
+  try {
+    const stranger = await clone('tls', commit, pinned, at);
+    expect(stranger).toMatchObject({ code: 128 });
+    expect(stranger.said).toMatch(/certificate/);
+    await rm(stranger.workspace, { recursive: true });
+    await writeFile(join(folder, CA_FILE), ca);
+    expect(await clone('tls', commit, pinned, at)).toMatchObject({ code: 0 });
+  } finally {
+    await rm(join(folder, CA_FILE), { force: true });
+    tls.close();
+  }
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import type { BuildStatus } from '../../crds/environment.ts';
+import { requestAnnotation } from '../../crds/requests.ts';
+import { adoptedStatus, newRecord, recordedBuild } from './adoption.ts';
+
+const build: BuildStatus = {
+  number: 3,
+  result: 'succeeded',
+  commit: 'c3',
+  version: 'v3',
+  startedAt: '2026-01-01T10:00:00.000Z',
+  finishedAt: '2026-01-01T10:01:00.000Z',
+};
+
+describe('the record of what came up', () => {
+  test('is read as it was written', () => {
+    expect(recordedBuild(newRecord(build, undefined))).toEqual(build);
+  });
+
+  test.each([[undefined], ['{'], ['{"number":0}'], ['[]']])('%j is none', (annotation) => {
+    expect(recordedBuild(annotation)).toBeUndefined();
+  });
+
+  test('is not written again, whatever the order of its fields', () => {
+    const reversed = JSON.stringify(Object.fromEntries(Object.entries(build).reverse()));
+    expect(newRecord(build, reversed)).toBeUndefined();
+    expect(newRecord({ ...build, number: 4 }, reversed)).toBeDefined();
+  });
+});
+
+test('what was asked for before it came up is done; what was asked for since is not', () => {
+  const annotations = {
+    [requestAnnotation('create')]: '2026-01-01T09:59:59Z/a',
+    [requestAnnotation('build')]: '2026-01-01T10:00:30Z/b',
+    [requestAnnotation('rebuild')]: '2026-01-01T10:30:00Z/c',
+  };
+  const spec = {
+    repository: 'r',
+    gitRef: { name: 'main', type: 'branch' },
+    active: false,
+    buildOnCreate: true,
+  } as const;
+  expect(adoptedStatus({ metadata: { name: 'x', annotations }, spec }, build)).toMatchObject({
+    state: 'built',
+    activation: { active: true, specActive: false, buildPending: false },
+    handledRequests: { create: '2026-01-01T09:59:59Z/a', build: '2026-01-01T10:00:30Z/b' },
+    deployed: build,
+    version: 'v3',
+  });
+});

@@ -1,0 +1,48 @@
+import { isDeepStrictEqual } from 'node:util';
+import { API_GROUP } from '../../crds/api-group.ts';
+import {
+  buildStatusSchema,
+  type BuildStatus,
+  type Environment,
+  type EnvironmentStatus,
+} from '../../crds/environment.ts';
+import { pendingRequests } from '../../crds/requests.ts';
+
+/** On an environment's namespace: the build that came up in it, so that a status that is lost can be told anew. */
+export const DEPLOYED_ANNOTATION = `${API_GROUP}/deployed`;
+
+/** What the annotation says; undefined where it is absent, or was written by another version of Coppice. */
+export function recordedBuild(annotation: string | undefined): BuildStatus | undefined {
+  if (annotation === undefined) return undefined;
+  try {
+    return buildStatusSchema.safeParse(JSON.parse(annotation)).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The annotation's value for a build; undefined when it is there already. */
+export function newRecord(build: BuildStatus, annotation: string | undefined): string | undefined {
+  const text = JSON.stringify(build);
+  return isDeepStrictEqual(recordedBuild(annotation), JSON.parse(text)) ? undefined : text;
+}
+
+/** The status of an environment that lost it, where contents stand that this build brought up: nothing is built again. */
+export function adoptedStatus(
+  { metadata, spec }: Pick<Environment, 'metadata' | 'spec'>,
+  build: BuildStatus,
+): EnvironmentStatus {
+  const { commit, version, startedAt: since, finishedAt = since } = build;
+  // What was asked for before it came up is what came up.
+  const done = pendingRequests(metadata.annotations, undefined).filter(({ at }) => at <= Date.parse(finishedAt));
+  return {
+    state: 'built',
+    activation: { active: true, since, reason: 'Spec', specActive: spec.active, buildPending: false },
+    handledRequests: Object.fromEntries(done.map(({ name, value }) => [name, value])),
+    build,
+    deployed: build,
+    commit,
+    version,
+  };
+}

@@ -1,0 +1,116 @@
+import type { BuildStatus } from '../../crds/environment.ts';
+import { Stalled } from '../errors.ts';
+import type { BuildRun } from './build-run.ts';
+import type { PlannedVersion } from './planner.ts';
+import type { Planning } from './planning.ts';
+import type { EnvironmentScope } from './scope.ts';
+import type { Services } from './services.ts';
+import type { EnvironmentStatuses } from './statuses.ts';
+import { userMustAct } from './user-must-act.ts';
+import type { Version } from './version.ts';
+
+export interface BuildingParts {
+  planning: Planning;
+  builds: BuildRun;
+  services: Services;
+  statuses: EnvironmentStatuses;
+  rolloutDeadlineSeconds: number;
+}
+
+/** From a build that was asked for to services that run: images, rollout, and the end of it, good or bad. */
+export class Building {
+  readonly #parts: BuildingParts;
+
+  constructor(parts: BuildingParts) {
+    this.#parts = parts;
+  }
+
+  /** A build asked for while one runs joins it, or takes its place when what it would build has changed since. */
+  async startPending(scope: EnvironmentScope): Promise<void> {
+    const { planning, builds, statuses } = this.#parts;
+    if (!scope.isBuildPending) return;
+    await planning.lookUpRepository(scope);
+    const running = scope.runningBuild;
+    if (running) {
+      const newest = await planning.newest(scope);
+      // It stays asked for: what is built now may be the commit before.
+      if (newest === 'busy') return;
+      if (newest === undefined || running.version === undefined || running.version === newest.version) {
+        builds.join(scope);
+        return;
+      }
+      await builds.finish(scope, 'superseded', whatMoved(running, newest));
+    }
+    await builds.start(scope, scope.justPlanned);
+    await statuses.write(scope);
+  }
+
+  /** Takes the running build as far as it goes now. */
+  async advance(scope: EnvironmentScope): Promise<void> {
+    const { builds } = this.#parts;
+    if (!scope.runningBuild) return;
+    try {
+      const version = await this.#versionToBuild(scope);
+      if (await this.#hasImages(scope, version)) await this.#rollOut(scope, version);
+    } catch (cause) {
+      const error = userMustAct(cause);
+      if (!(error instanceof Stalled)) throw error;
+      await builds.fail(scope, error);
+    }
+  }
+
+  async #versionToBuild(scope: EnvironmentScope): Promise<Version> {
+    const { planning, builds } = this.#parts;
+    const known = await this.#knownVersion(scope);
+    const version = known ?? (await planning.plan(scope));
+    if (scope.runningBuild?.version !== version.id) {
+      builds.takeVersion(scope, { version: version.id, commit: version.commit });
+      scope.planned(version);
+    }
+    return version;
+  }
+
+  /** What the running build was planned as. Where that had other rights than its code has now, another build takes its place. */
+  async #knownVersion(scope: EnvironmentScope): Promise<Version | undefined> {
+    const { planning, builds, statuses } = this.#parts;
+    const version = await planning.find(scope, scope.runningBuild?.version);
+    if (version?.trusted === undefined || version.trusted === scope.isTrusted) return version;
+    const now = scope.isTrusted ? 'is trusted now' : 'is not trusted any more';
+    await builds.finish(scope, 'superseded', `the pull request ${now}`);
+    await builds.start(scope, undefined);
+    await statuses.write(scope);
+    return undefined;
+  }
+
+  async #hasImages(scope: EnvironmentScope, version: Version): Promise<boolean> {
+    const { planning, builds, statuses } = this.#parts;
+    if (scope.runningBuild?.images) return true;
+    await planning.lookUpRepository(scope);
+    if (!(await builds.buildImages(scope, version))) return false;
+    await statuses.write(scope);
+    return true;
+  }
+
+  async #rollOut(scope: EnvironmentScope, version: Version): Promise<void> {
+    const { builds, services, rolloutDeadlineSeconds } = this.#parts;
+    const build = scope.runningBuild;
+    if (!build) return;
+    const progress = await services.rollOut(scope, version, build);
+    if (progress.failures.length > 0) throw new Stalled('JobFailed', progress.failures.join('; '));
+    if (!progress.done) {
+      builds.checkRolloutDeadline(scope, progress, rolloutDeadlineSeconds);
+      return;
+    }
+    await services.prune(scope, version, build);
+    await builds.finish(scope, 'succeeded', whatRuns(progress.services.length));
+  }
+}
+
+function whatRuns(count: number): string {
+  return count === 1 ? 'the one service runs' : `all ${count} services run`;
+}
+
+function whatMoved(running: BuildStatus, newest: PlannedVersion): string {
+  if (running.commit === newest.commit) return 'the variables or the settings of the repository have changed';
+  return `the ref has moved on to ${newest.commit.slice(0, 12)}`;
+}

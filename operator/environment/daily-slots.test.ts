@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import { lastSlot, nextSlot } from './daily-slots.ts';
+
+const berlin = 'Europe/Berlin';
+
+test.each([
+  ['the same day', '02:00', 'UTC', '2026-05-01T10:00:00Z', '2026-05-01T02:00:00Z'],
+  ['the very minute', '02:00', 'UTC', '2026-05-01T02:00:00Z', '2026-05-01T02:00:00Z'],
+  ['the day before', '02:00', 'UTC', '2026-05-01T01:59:59Z', '2026-04-30T02:00:00Z'],
+  ['a zone ahead', '02:00', 'Asia/Tokyo', '2026-05-01T10:00:00Z', '2026-04-30T17:00:00Z'],
+  ['a zone far ahead', '00:30', 'Pacific/Kiritimati', '2026-05-01T10:00:00Z', '2026-04-30T10:30:00Z'],
+  ['a zone behind', '23:15', 'America/Los_Angeles', '2026-05-01T10:00:00Z', '2026-05-01T06:15:00Z'],
+  ['a zone with half an hour', '02:00', 'Asia/Kolkata', '2026-05-01T10:00:00Z', '2026-04-30T20:30:00Z'],
+  ['summer', '02:00', berlin, '2026-07-01T10:00:00Z', '2026-07-01T00:00:00Z'],
+  ['winter', '02:00', berlin, '2026-01-01T10:00:00Z', '2026-01-01T01:00:00Z'],
+  ['clocks set forward past it', '02:30', berlin, '2026-03-29T12:00:00Z', '2026-03-29T01:30:00Z'],
+  ['before clocks are set forward past it', '02:30', berlin, '2026-03-29T00:59:00Z', '2026-03-28T01:30:00Z'],
+  ['clocks set forward before it', '03:30', berlin, '2026-03-29T12:00:00Z', '2026-03-29T01:30:00Z'],
+  ['clocks set back: the first of two', '02:30', berlin, '2026-10-25T12:00:00Z', '2026-10-25T00:30:00Z'],
+  ['between the two', '02:30', berlin, '2026-10-25T01:00:00Z', '2026-10-25T00:30:00Z'],
+  ['clocks set back, midnight', '00:00', berlin, '2026-10-25T23:30:00Z', '2026-10-25T23:00:00Z'],
+  ['set forward by half an hour', '02:15', 'Australia/Lord_Howe', '2026-10-04T02:00:00Z', '2026-10-03T15:45:00Z'],
+])('%s: %s in %s at %s', (_what, hour, timeZone, now, expected) => {
+  expect(lastSlot({ hour, timeZone }, new Date(now)).toISOString()).toBe(expected.replace('Z', '.000Z'));
+});
+
+test.each([
+  ['later the same day', '2026-05-01T01:59:00Z', '2026-05-01T02:00:00Z'],
+  ['not the very minute', '2026-05-01T02:00:00Z', '2026-05-02T02:00:00Z'],
+  ['the next day', '2026-05-01T02:00:01Z', '2026-05-02T02:00:00Z'],
+])('the next slot is %s', (_what, now, expected) => {
+  expect(nextSlot({ hour: '02:00', timeZone: 'UTC' }, new Date(now))).toEqual(new Date(expected));
+});
+
+test('a year of minutes has one slot for each day', () => {
+  const slots = new Set<number>();
+  const from = Date.UTC(2026, 0, 1, 12);
+  for (let day = 0; day < 365; day++) {
+    for (const hours of [0, 5, 11, 13, 19]) {
+      const now = new Date(from + (day * 24 + hours) * 3600_000);
+      slots.add(lastSlot({ hour: '02:30', timeZone: berlin }, now).getTime());
+    }
+  }
+  const gaps = [...slots].sort((a, b) => a - b).map((slot, index, all) => slot - (all[index - 1] ?? slot - 86_400_000));
+  expect(slots.size).toBe(366);
+  expect(new Set(gaps.map((gap) => gap / 3600_000))).toEqual(new Set([24, 23, 25]));
+});

@@ -1,0 +1,172 @@
+import type { Environment, EnvironmentSpec } from '../../../crds/environment.ts';
+import { FINALIZER, LABELS, MANAGED_BY } from '../../../crds/labels.ts';
+import { requestAnnotation, requestValue, type RequestName } from '../../../crds/requests.ts';
+import type { Repository } from '../../../crds/repository.ts';
+import { Controller } from '../../../kubernetes/controller.ts';
+import { keyOf, objectKey, type KubernetesObject } from '../../../kubernetes/resource-type.ts';
+import { FakeClock } from '../../../kubernetes/testing/fake-clock.ts';
+import { silentLogger } from '../../../kubernetes/testing/silent-logger.ts';
+import { planSync } from '../../repository/sync-plan.ts';
+import { carryOut } from '../../repository/sync-actions.ts';
+import { isStatusOnly } from '../../routing.ts';
+import { FakeKind, fakeClient } from './fake-cluster.ts';
+import { lifeReconciler } from './life-reconciler.ts';
+
+const namespace = 'group-acme';
+const repository = 'shop';
+const start = Date.parse('2026-01-01T00:00:00Z');
+export const main = { name: 'main', type: 'branch' } as const;
+
+/**
+ * Environments' lives in a made-up cluster: the operator's own reconciler, controller and queue, woken as they are in
+ * earnest, with a clock that the test moves. Planning, calls to the API server and removals take time, so that a
+ * trigger can come at any step.
+ */
+export class Life {
+  readonly clock = new FakeClock(start);
+  readonly environments: FakeKind<Environment>;
+  readonly namespaces: FakeKind<KubernetesObject>;
+  /** Closed, images are at work, and services do not come up. */
+  readonly gates = { images: true, rollout: true };
+  /** The branch's newest commit; undefined: the branch is gone. */
+  head: string | undefined = 'c1';
+  /** With contents at once, of the one group. */
+  mostEnvironments = 100;
+  settings: Pick<Repository['spec'], 'scheduledRebuild' | 'onRefGone' | 'autoBuild'> = {};
+  readonly client: ReturnType<typeof fakeClient>;
+  #controller: Controller | undefined;
+  #requests = 0;
+
+  constructor(lagMs = 3) {
+    this.environments = new FakeKind(this.clock, { lagMs });
+    this.namespaces = new FakeKind(this.clock, { lagMs, goesMs: 4000 });
+    this.client = fakeClient(this.environments, this.namespaces, () => this.takes(1));
+    this.environments.addHandler((object, old) => {
+      if (!isStatusOnly(object, old)) this.#wake(object);
+    });
+    this.namespaces.addHandler(({ metadata: { labels } }) => {
+      this.wake(objectKey(namespace, labels?.[LABELS.environment] ?? ''));
+    });
+  }
+
+  /** Starts the operator; one that runs is killed: nothing that it held in memory is left. */
+  async operate(): Promise<void> {
+    void this.#controller?.stop(0);
+    const reconciler = lifeReconciler(this);
+    const reconcile = (key: string) => reconciler.reconcile(key);
+    const options = { name: 'environment', workers: 4, maxDelayMs: 60_000, logger: silentLogger, clock: this.clock };
+    this.#controller = new Controller({ ...options, reconcile });
+    await this.#controller.start();
+    for (const object of this.environments.list()) this.#wake(object);
+  }
+
+  async stop(): Promise<void> {
+    const stopped = this.#controller?.stop(0);
+    await this.clock.advance(1000);
+    await stopped;
+  }
+
+  read(name: string): Environment | undefined {
+    return this.environments.read({ name, namespace });
+  }
+
+  spawn(name: string, spec: Partial<EnvironmentSpec> = {}): void {
+    this.environments.create({
+      apiVersion: 'coppice.dev/v1alpha1',
+      kind: 'Environment',
+      metadata: { name, namespace, labels: { [LABELS.managedBy]: MANAGED_BY }, finalizers: [FINALIZER] },
+      spec: { repository, gitRef: main, active: true, buildOnCreate: true, ...spec },
+    });
+  }
+
+  request(name: string, ...what: RequestName[]): void {
+    const value = requestValue(new Date(this.clock.now()), `${++this.#requests}`);
+    const annotations = Object.fromEntries(what.map((one) => [requestAnnotation(one), value]));
+    this.#change(name, ({ metadata }) => (metadata.annotations = { ...metadata.annotations, ...annotations }));
+  }
+
+  requestTtl(name: string, seconds: number): void {
+    const value = `${requestValue(new Date(this.clock.now()), `${++this.#requests}`)}/${seconds}`;
+    this.#change(
+      name,
+      ({ metadata }) => (metadata.annotations = { ...metadata.annotations, [requestAnnotation('ttl')]: value }),
+    );
+  }
+
+  changeSpec(name: string, change: Partial<EnvironmentSpec>): void {
+    this.#change(name, (object) => (object.spec = { ...object.spec, ...change }));
+  }
+
+  /** As after a restore without it. */
+  loseStatus(name: string): void {
+    this.#change(name, (object) => delete object.status);
+  }
+
+  delete(name: string): void {
+    if (this.read(name)) this.environments.delete({ name, namespace });
+  }
+
+  /** What a look at the Git host brings about. */
+  async sync(): Promise<void> {
+    const environments = this.environments.list();
+    const branches = new Map([
+      ['other', 'c0'],
+      ...(this.head === undefined ? [] : ([[main.name, this.head]] as const)),
+    ]);
+    const listing = { branches, tags: new Map(), openPullRequests: undefined, pullRequestCommits: new Map() };
+    const isTaken = () => false;
+    const input = {
+      repository,
+      spec: this.settings,
+      listing,
+      events: [],
+      environments,
+      isTaken,
+      mostEnvironments: 100,
+    };
+    const plan = { ...planSync(input), create: [] };
+    const parts = {
+      client: this.client,
+      environments: this.environments.cache,
+      now: () => new Date(this.clock.now()),
+    };
+    const done = carryOut(parts as never, { namespace, name: repository }, plan, {
+      most: 100,
+      signal: new AbortController().signal,
+    });
+    await this.clock.advance(50);
+    await done;
+  }
+
+  /** A change of the Repository makes the operator look at all of its environments. */
+  changeSettings(settings: Life['settings']): void {
+    this.settings = { ...this.settings, ...settings };
+    this.wakeAll();
+  }
+
+  openGates(gates: Partial<Life['gates']>): void {
+    Object.assign(this.gates, gates);
+    this.wakeAll();
+  }
+
+  wakeAll(): void {
+    for (const object of this.environments.list()) this.#wake(object);
+  }
+
+  #change(name: string, change: (object: Environment) => void): void {
+    if (this.read(name)) this.environments.change({ name, namespace }, change);
+  }
+
+  wake(key: string): void {
+    this.#controller?.enqueue(key);
+  }
+
+  #wake(object: KubernetesObject): void {
+    this.wake(keyOf(object));
+  }
+
+  /** Resolves when so much of the made-up time has passed. */
+  takes(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.clock.setTimeout(resolve, ms));
+  }
+}

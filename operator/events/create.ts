@@ -1,0 +1,44 @@
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { REPOSITORY } from '../../crds/repository.ts';
+import { apiVersionOf, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
+import type { EventNote, EventRecorder } from '../../kubernetes/event-recorder.ts';
+import type { Informer } from '../../kubernetes/informer.ts';
+import type { OperatorCaches } from '../caches.ts';
+import { environmentEvents } from './environment-events.ts';
+import { repositoryEvents } from './repository-events.ts';
+
+/** Tells that an Environment goes with its ref: nothing in its status says so any more. */
+export function tellRefGone(recorder: Pick<EventRecorder, 'record'>): (environment: Environment) => void {
+  const note = 'the object is deleted: the Git host has its ref no more, or it is none of those that are kept';
+  return (environment) =>
+    recorder.record(regarding(ENVIRONMENT, environment), { type: 'Normal', reason: 'RefGone', note });
+}
+
+/**
+ * Tells what happens to Environments and Repositories, from how each changes. Begins with what comes after this call:
+ * what was there before has been told by the operator that led then.
+ */
+export function tellEvents(
+  { environments, repositories }: Pick<OperatorCaches, 'environments' | 'repositories'>,
+  recorder: Pick<EventRecorder, 'record'>,
+): void {
+  tell(environments, ENVIRONMENT, environmentEvents, recorder);
+  tell(repositories, REPOSITORY, repositoryEvents, recorder);
+}
+
+function tell<T extends KubernetesObject>(
+  cache: Pick<Informer<T>, 'addHandler'>,
+  type: ResourceType,
+  plan: (old: T | undefined, now: T) => EventNote[],
+  recorder: Pick<EventRecorder, 'record'>,
+): void {
+  cache.addHandler((change, object, old) => {
+    // What is new has no story yet; its first status is a change.
+    if (change !== 'updated' || old?.metadata.uid !== object.metadata.uid) return;
+    for (const told of plan(old, object)) recorder.record(regarding(type, object), told);
+  });
+}
+
+function regarding(type: ResourceType, { metadata }: KubernetesObject): KubernetesObject {
+  return { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+}

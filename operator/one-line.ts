@@ -1,0 +1,13 @@
+/** As long as GitHub lets a description of a commit status be; the others take more. */
+const longestDescription = 140;
+
+/** What programs and files of users have said as one bounded line, without control characters. */
+export function oneLine(text: string, longest = longestDescription): string {
+  return cut(text.replace(/[\p{C}\s]+/gu, ' ').trim(), longest);
+}
+
+/** So many characters at most, the last one then an ellipsis. */
+export function cut(text: string, longest: number): string {
+  const characters = Array.from(text);
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
+}

@@ -1,0 +1,52 @@
+import type { OperatorConfig } from '../config.ts';
+import { addressGuard } from '../source/addresses.ts';
+import { BaseImages } from './base-images.ts';
+import { RegistryClient } from './client.ts';
+import { FoundImages } from './found-images.ts';
+import { createSend } from '../http/send.ts';
+import type { RegistryCredentials } from './session.ts';
+
+const ownTimeoutMs = 15_000;
+/** A build waits for it. */
+const baseTimeoutMs = 5000;
+/** Of them only headers and tokens are read. */
+const baseBytes = 64 * 1024;
+
+export interface Registries {
+  /** Coppice's own. */
+  registry: RegistryClient;
+  baseImages: BaseImages;
+  found: FoundImages;
+}
+
+/** Puts together what asks registries. Those that Dockerfiles name may be anywhere but where builds may not go. */
+export function createRegistries(
+  { registry }: OperatorConfig,
+  credentials: RegistryCredentials | undefined,
+): Registries {
+  const { address, insecure, mirrors, insecureAddresses, allowedCidrs } = registry;
+  const byAdministrator = new Set([address, ...insecureAddresses, ...Object.values(mirrors).flat().map(hostOf)]);
+  const isPublic = addressGuard(allowedCidrs);
+  return {
+    found: new FoundImages(),
+    registry: new RegistryClient({
+      address,
+      insecure,
+      credentials,
+      send: createSend({ timeoutMs: ownTimeoutMs }),
+    }),
+    baseImages: new BaseImages({
+      mirrors,
+      insecure: new Set([...(insecure ? [address] : []), ...insecureAddresses]),
+      send: createSend({
+        isAddressAllowed: (host, to) => byAdministrator.has(host) || isPublic(to),
+        timeoutMs: baseTimeoutMs,
+        maxBytes: baseBytes,
+      }),
+    }),
+  };
+}
+
+function hostOf(mirror: string): string {
+  return mirror.split('/')[0] ?? '';
+}

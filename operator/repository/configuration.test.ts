@@ -1,0 +1,136 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Group } from '../../crds/group.ts';
+import type { Repository } from '../../crds/repository.ts';
+import { Stalled, Waiting } from '../errors.ts';
+import { GitHosts } from '../hosts/git-hosts.ts';
+import { RepositoryConfigurations } from './configuration.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const secrets: Record<string, Record<string, string>> = {
+  git: { username: base64('bot'), password: base64('hunter2') },
+  variables: { TOKEN: base64('s3cret') },
+  others: { TOKEN: base64('s3cret') },
+  groups: { TOKEN: base64('s3cret') },
+};
+const owners: Record<string, { kind: string; uid: string }> = {
+  variables: { kind: 'Repository', uid: 'uid-of-shop' },
+  others: { kind: 'Repository', uid: 'uid-of-other' },
+  groups: { kind: 'Group', uid: 'uid-of-acme' },
+};
+
+function configurations(repository: Partial<Repository['spec']> | undefined, group: Partial<Group['spec']> = {}) {
+  const spec = { type: 'generic', generic: { origin: 'https://git.example/shop.git' }, ...repository } as const;
+  const metadata = { name: 'shop', uid: 'uid-of-shop', namespace: 'group-acme' };
+  const asked: string[] = [];
+  const client = {
+    find: (_type: unknown, { name }: { name: string }) => {
+      asked.push(name);
+      return Promise.resolve(
+        secrets[name] && { metadata: { name, ownerReferences: owners[name] && [owners[name]] }, data: secrets[name] },
+      );
+    },
+  };
+  const reader = new RepositoryConfigurations(
+    client as never,
+    { get: () => repository && { apiVersion: 'v', kind: 'Repository', metadata, spec } },
+    {
+      get: () => ({
+        apiVersion: 'v',
+        kind: 'Group',
+        metadata: { name: 'acme', uid: 'uid-of-acme' },
+        spec: { members: [], ...group },
+      }),
+    },
+    new GitHosts({
+      client: client as never,
+      source: undefined as never,
+      http: undefined as never,
+      defaults: undefined as never,
+      sshKeys: undefined as never,
+    }),
+  );
+  return { asked, read: () => reader.read({ group: 'acme', name: 'shop' }) };
+}
+
+const fromSecret = (key: string, name = 'variables') => ({
+  name: key,
+  valueFrom: { secretKeyRef: { name, key } },
+  visibility: 'buildtime' as const,
+});
+
+describe('a configuration', () => {
+  test('of a Repository that says nothing', async () => {
+    expect(await configurations({}).read()).toMatchObject({
+      repositoryUid: 'uid-of-shop',
+      host: { access: { origin: 'https://git.example/shop.git', credentials: undefined, party: 'group-acme' } },
+      variables: new Map(),
+      serviceFile: { mode: 'repo', content: undefined },
+      trustForks: false,
+      registrySecrets: [],
+    });
+  });
+
+  test("holds the group's variables and the repository's over them", async () => {
+    const always = 'always' as const;
+    const { read, asked } = configurations(
+      { variables: [{ name: 'B', value: 'repository', visibility: always }, fromSecret('TOKEN')] },
+      {
+        variables: [
+          { name: 'A', value: 'group', visibility: always },
+          { name: 'B', value: 'group', visibility: always },
+          fromSecret('TOKEN', 'groups'),
+        ],
+      },
+    );
+    expect((await read()).variables).toEqual(
+      new Map([
+        ['A', { value: 'group', visibility: 'always' }],
+        ['B', { value: 'repository', visibility: 'always' }],
+        ['TOKEN', { value: 's3cret', visibility: 'buildtime' }],
+      ]),
+    );
+    expect(asked).toEqual(['groups', 'variables']);
+  });
+
+  test('holds credentials, and the registry Secrets of both', async () => {
+    const generic = { origin: 'https://git.example/shop.git', credentialsSecret: 'git' };
+    const { read } = configurations({ generic, registrySecrets: ['a', 'b'] }, { registrySecrets: ['b', 'c'] });
+    expect(await read()).toMatchObject({
+      host: { access: { credentials: { username: 'bot', password: 'hunter2' } } },
+      registrySecrets: [
+        { name: 'a', namer: { kind: 'Repository', uid: 'uid-of-shop' } },
+        { name: 'b', namer: { kind: 'Repository', uid: 'uid-of-shop' } },
+        { name: 'b', namer: { kind: 'Group', uid: 'uid-of-acme' } },
+        { name: 'c', namer: { kind: 'Group', uid: 'uid-of-acme' } },
+      ],
+    });
+  });
+
+  test('without a Repository: the user must act', async () => {
+    await expect(configurations(undefined).read()).rejects.toThrow(Stalled);
+  });
+
+  test.each<[string, Partial<Group['spec']>]>([
+    ['others', {}],
+    ['groups', {}],
+    ['variables', { variables: [fromSecret('TOKEN', 'variables')] }],
+  ])('does not hold what %s has for itself', async (name, group) => {
+    const { read } = configurations(group.variables ? {} : { variables: [fromSecret('TOKEN', name)] }, group);
+    await expect(read()).rejects.toMatchObject({ name: 'StallingError', reason: 'SecretNotAllowed' });
+  });
+
+  test('reads a Secret that several variables name once', async () => {
+    const { read, asked } = configurations({ variables: [fromSecret('TOKEN'), { ...fromSecret('TOKEN'), name: 'B' }] });
+    await read();
+    expect(asked).toEqual(['variables']);
+  });
+
+  test.each([
+    ['missing', 'TOKEN'],
+    ['variables', 'OTHER'],
+  ])('waits for the Secret %s with the key %s', async (name, key) => {
+    const reading = configurations({ variables: [fromSecret(key, name)] }).read();
+    await expect(reading).rejects.toThrow(Waiting);
+    await expect(reading).rejects.toMatchObject({ reason: 'VariableMissing', message: expect.stringContaining(name) });
+  });
+});

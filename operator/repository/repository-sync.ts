@@ -1,0 +1,193 @@
+import type { Environment } from '../../crds/environment.ts';
+import { gitRefKey } from '../../crds/git-ref.ts';
+import {
+  notedPullRequests,
+  type NotedPullRequestEvent,
+  type PullRequestEvent,
+} from '../../crds/pull-request-events.ts';
+import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import { requestAnnotation, SYNC_REQUEST } from '../../crds/requests.ts';
+import { isConflict } from '../../kubernetes/api-error.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import type { Informer } from '../../kubernetes/informer.ts';
+import { objectKey } from '../../kubernetes/resource-type.ts';
+import type { Capabilities, GitHost } from '../hosts/host.ts';
+import { HostBusyError, type SourceUnreachableError } from '../source/errors.ts';
+import type { Source } from '../source/source.ts';
+import { sameHostRepository } from './host-repository.ts';
+import { HostTurns } from './host-turns.ts';
+import { readListing } from './ref-listing.ts';
+import { carryOut } from './sync-actions.ts';
+import { planSync, type SyncPlan } from './sync-plan.ts';
+import { SyncSchedule, type Polled } from './sync-schedule.ts';
+
+export interface RepositorySyncParts {
+  client: Pick<ClusterClient, 'create' | 'delete' | 'patch'>;
+  environments: Pick<Informer<Environment>, 'get' | 'byIndex' | 'observe'>;
+  source: Pick<Source, 'listRefs' | 'commitsOf'>;
+  /** How often refs are looked at where the Repository does not say. */
+  pollSeconds: number;
+  /** That one Repository may have by its refs. */
+  mostEnvironments: number;
+  /** Told of each Environment that goes with its ref. */
+  onRefGone?: ((environment: Environment) => void) | undefined;
+  now: () => Date;
+}
+
+/** A sync that came to its end. */
+export interface SyncOutcome {
+  plan: SyncPlan;
+  /** The request that it answers. */
+  request: string | undefined;
+  /** Whether anything had to be done. */
+  changed: boolean;
+}
+
+/** In one reconcile, so that of a repository with thousands of branches others need not wait long. */
+const mostAtOnce = 500;
+/** Whether a name is free by now is seen in the cache; the host is not asked. */
+const nameRecheckMs = 5000;
+
+/** Keeps each Repository's Environments in step with its refs: when it is time, or when somebody asks. */
+export class RepositorySync {
+  readonly #parts: RepositorySyncParts;
+  readonly #schedule: SyncSchedule;
+  readonly #turns = new HostTurns();
+  /** Keys of Environments that are going, whose names a Repository, by its UID, waits for. */
+  readonly #awaited = new Map<string, readonly string[]>();
+
+  constructor(parts: RepositorySyncParts) {
+    this.#parts = parts;
+    this.#schedule = new SyncSchedule(() => parts.now().getTime());
+  }
+
+  /** How long until the Repository's turn; 0: now. */
+  waitMs(repository: Repository): number {
+    const wait = this.#schedule.waitMs(this.#polled(repository), pendingRequest(repository));
+    const awaited = this.#awaited.get(repository.metadata.uid ?? '') ?? [];
+    if (awaited.length === 0) return wait;
+    const isFree = awaited.some((key) => this.#parts.environments.get(key) === undefined);
+    return isFree ? 0 : Math.min(wait, nameRecheckMs);
+  }
+
+  /** What the host says of the credentials, asked in the Repository's turn; throws what GitHost.check does. */
+  check(repository: Repository, host: GitHost): Promise<Capabilities> {
+    return this.#turns.run(repository, () => host.check());
+  }
+
+  /**
+   * Brings the Environments in step. Undefined when it was not done in one go: it goes on at the next turn. Throws what
+   * the host's and the API server's answers make it throw; the next try is then later.
+   */
+  async run(repository: Repository, host: GitHost, signal: AbortSignal): Promise<SyncOutcome | undefined> {
+    const request = pendingRequest(repository);
+    const events = notedPullRequests(repository.metadata.annotations);
+    this.#awaited.delete(repository.metadata.uid ?? '');
+    try {
+      const { plan, pullRequestsError } = await this.#plan(repository, host, events);
+      const isDone = await this.#carryOut(repository, plan, events, signal);
+      if (pullRequestsError && (isDone || pullRequestsError instanceof HostBusyError)) throw pullRequestsError;
+      this.#schedule.succeeded(this.#polled(repository), request, isDone ? undefined : 0);
+      if (!isDone) return undefined;
+      return { plan, request, changed: plan.create.length + plan.build.length + plan.remove.length > 0 };
+    } catch (error) {
+      const retryAfterMs = error instanceof HostBusyError ? error.retryAfterMs : undefined;
+      this.#schedule.failed(this.#polled(repository), request, retryAfterMs);
+      throw error;
+    }
+  }
+
+  /** Its turn is as soon as it is looked at again. */
+  dueNext(repository: Repository): void {
+    this.#schedule.succeeded(this.#polled(repository), undefined, 0);
+  }
+
+  /** Starts the removal of as many of these as one turn may take; returns how many are left to the next. */
+  removeAll({ metadata }: Repository, environments: readonly Environment[], signal: AbortSignal): Promise<number> {
+    const { client, environments: cache, now } = this.#parts;
+    const { namespace = '', name } = metadata;
+    const here = environments.filter((one) => one.metadata.deletionTimestamp === undefined);
+    const remove = here.map((environment) => ({ environment, what: 'object' as const }));
+    const plan = { create: [], build: [], remove };
+    return carryOut({ client, environments: cache, now }, { namespace, name }, plan, { most: mostAtOnce, signal });
+  }
+
+  forget({ metadata }: Repository): void {
+    this.#schedule.forget(metadata.uid ?? '');
+    this.#awaited.delete(metadata.uid ?? '');
+  }
+
+  #plan(
+    repository: Repository,
+    host: GitHost,
+    events: readonly PullRequestEvent[],
+  ): Promise<{ plan: SyncPlan; pullRequestsError: SourceUnreachableError | undefined }> {
+    const { source, environments: cache, mostEnvironments } = this.#parts;
+    const { metadata, spec } = repository;
+    const { namespace = '', name } = metadata;
+    return this.#turns.run(repository, async () => {
+      const environments = cache.byIndex('repository', objectKey(namespace, name));
+      const listing = await readListing(source, host, environments);
+      // Asked afterwards: what was listed is then of the repository that was known before.
+      await sameHostRepository(repository.status, host);
+      const isTaken = (wanted: string) => {
+        const other = cache.get(objectKey(namespace, wanted));
+        return other !== undefined && other.spec.repository !== name;
+      };
+      const plan = planSync({ repository: name, spec, listing, events, environments, isTaken, mostEnvironments });
+      return { plan, pullRequestsError: listing.pullRequestsError };
+    });
+  }
+
+  /** Whether nothing is left of it but what waits for a name, which holds up nothing else. */
+  async #carryOut(
+    repository: Repository,
+    plan: SyncPlan,
+    events: readonly NotedPullRequestEvent[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { client, environments, onRefGone: onRemoved, now } = this.#parts;
+    const { namespace = '', name, uid = '' } = repository.metadata;
+    const limits = { most: mostAtOnce, signal };
+    if ((await carryOut({ client, environments, onRemoved, now }, { namespace, name }, plan, limits)) > 0) return false;
+    const waiting = new Set(plan.waiting.map(({ ref }) => gitRefKey(ref)));
+    const seenTo = events.filter(({ number }) => !waiting.has(gitRefKey({ type: 'pull request', name: `${number}` })));
+    if (!(await this.#takeAway(repository, seenTo))) return false;
+    if (waiting.size > 0)
+      this.#awaited.set(
+        uid,
+        plan.waiting.map((one) => objectKey(namespace, one.name)),
+      );
+    return true;
+  }
+
+  /** Of events that were seen to; false when the Repository has changed since, perhaps by another event of the same. */
+  async #takeAway(repository: Repository, events: readonly NotedPullRequestEvent[]): Promise<boolean> {
+    if (events.length === 0) return true;
+    const { namespace, name, resourceVersion } = repository.metadata;
+    const annotations = Object.fromEntries(events.map(({ annotation }) => [annotation, null]));
+    try {
+      const patch = { metadata: { annotations } };
+      const written = await this.#parts.client.patch(REPOSITORY, { namespace, name }, patch, { resourceVersion });
+      repository.metadata = { ...repository.metadata, ...written.metadata };
+      return true;
+    } catch (error) {
+      if (isConflict(error)) return false;
+      throw error;
+    }
+  }
+
+  #polled({ metadata, spec }: Repository): Polled {
+    return {
+      uid: metadata.uid ?? '',
+      createdAt: new Date(metadata.creationTimestamp ?? 0),
+      intervalMs: (spec.sync?.intervalSeconds ?? this.#parts.pollSeconds) * 1000,
+    };
+  }
+}
+
+/** The request to look at the refs that was not answered yet, by its value. */
+function pendingRequest({ metadata, status }: Repository): string | undefined {
+  const asked = metadata.annotations?.[requestAnnotation(SYNC_REQUEST)];
+  return asked === status?.handledRequests?.sync ? undefined : asked;
+}

@@ -1,0 +1,62 @@
+import { type Group, GROUP } from '../../crds/group.ts';
+import { storeNamespace } from '../../crds/reusable-environment.ts';
+import type { Applier } from '../../kubernetes/apply.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import type { Informer } from '../../kubernetes/informer.ts';
+import { Namespace, NetworkPolicy, objectKey } from '../../kubernetes/resource-type.ts';
+import { createOrGet } from '../create-or-get.ts';
+import { environmentNamespaceObject } from '../environment/fence.ts';
+import { Stalled, Waiting } from '../errors.ts';
+import { groupLabels, isNamespaceOf } from '../group/objects.ts';
+
+const recheckMs = 5000;
+
+interface StoreParts {
+  client: Pick<ClusterClient, 'create' | 'get'>;
+  applier: Applier;
+  groups: Pick<Informer<Group>, 'get'>;
+  namespaces: Informer<Namespace>;
+  networkPolicies: Informer<NetworkPolicy>;
+}
+
+/** The namespace that keeps a group's published volumes: nothing runs there but the Jobs that copy them. */
+export class ReusableStore {
+  readonly #parts: StoreParts;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws Stalled where a namespace of that name is not the group's, Waiting while a former one goes. */
+  async ensure(groupName: string): Promise<string> {
+    const { client, namespaces, networkPolicies, applier, groups } = this.#parts;
+    const group = groups.get(groupName);
+    if (!group) throw new Waiting('GroupMissing', `there is no ${GROUP.kind} ${groupName}`, recheckMs);
+    const name = storeNamespace(groupName);
+    const namespace =
+      namespaces.get(name) ?? (await createOrGet(client, namespaces, Namespace, storeNamespaceObject(group)));
+    if (!isNamespaceOf(group, namespace)) {
+      throw new Stalled('NamespaceTaken', `the namespace ${name} exists and was not made for this group: remove it`);
+    }
+    if (namespace.metadata.deletionTimestamp !== undefined) {
+      throw new Waiting('NamespaceTerminating', `the namespace ${name} is still being removed`, recheckMs);
+    }
+    const policy = denyAll(name, groupLabels(groupName));
+    await applier.apply(NetworkPolicy, policy, networkPolicies.get(objectKey(name, policy.metadata.name)));
+    return name;
+  }
+}
+
+/** Its pods are held to the same as an environment's. */
+export function storeNamespaceObject({ metadata: { name, uid = '' } }: Group): Namespace {
+  return environmentNamespaceObject(storeNamespace(name), groupLabels(name), uid);
+}
+
+export function denyAll(namespace: string, labels: Record<string, string>): NetworkPolicy {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { namespace, name: 'default-deny', labels },
+    spec: { podSelector: {}, policyTypes: ['Ingress', 'Egress'] },
+  };
+}

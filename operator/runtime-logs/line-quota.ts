@@ -1,0 +1,37 @@
+/** How much of one service's log is taken in each second. */
+export const MAX_BYTES_PER_SECOND = 1024 * 1024;
+const LINE_OVERHEAD = 100;
+const WINDOW_MS = 1000;
+
+/** Admits lines up to a number of bytes in each second. */
+export class LineQuota {
+  readonly #now: () => number;
+  #windowEnd = 0;
+  #left = 0;
+
+  /** `now` in milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** A line's length counts, and some for what is stored with it. */
+  admits(length: number): boolean {
+    const bytes = length + LINE_OVERHEAD;
+    const now = this.#now();
+    if (now >= this.#windowEnd) {
+      this.#windowEnd = now + WINDOW_MS;
+      this.#left = MAX_BYTES_PER_SECOND;
+    }
+    if (bytes > this.#left) {
+      this.#left = 0;
+      return false;
+    }
+    this.#left -= bytes;
+    return true;
+  }
+
+  /** Milliseconds until lines are admitted again. */
+  get waitMs(): number {
+    return Math.max(this.#windowEnd - this.#now(), 0);
+  }
+}

@@ -1,0 +1,22 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Source } from '../source.ts';
+
+/** What a Source reads of the repository `shop` at a server on this machine that answers so. */
+export async function sourceAt<T>(
+  scratch: string,
+  listener: RequestListener,
+  read: (source: Source, origin: string) => Promise<T>,
+): Promise<T> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const guard = { isAddressAllowed: () => true, ports: [port], sshPorts: [] };
+  const source = new Source({ ...guard, scratch, timeoutMs: 2000 });
+  try {
+    return await read(source, `http://127.0.0.1:${port}/shop.git`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}

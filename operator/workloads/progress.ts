@@ -1,0 +1,28 @@
+/** One service, as the Environment's status tells it. */
+export interface ServiceProgress {
+  name: string;
+  image?: string | undefined;
+  /** Runs what it should; a job: has completed. */
+  ready: boolean;
+  /** How often its containers were started again; absent for never. */
+  restarts?: number | undefined;
+  /** Why it is not ready, for people. */
+  message?: string | undefined;
+}
+
+export interface SetUpServices {
+  services: ServiceProgress[];
+  /** The web address of each alias. */
+  aliases: Record<string, string>;
+}
+
+export interface RolloutProgress extends SetUpServices {
+  /** All services run what they should. */
+  done: boolean;
+  /** What keeps a service from coming up, as far as it is known; for people. */
+  waitingFor: string[];
+  /** Jobs that have failed, with their last words: no waiting brings them up. */
+  failures: string[];
+  /** When the last of the build's jobs has ended, or will at the latest; absent where none has begun. */
+  jobsEndAt?: Date | undefined;
+}

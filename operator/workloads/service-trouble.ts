@@ -1,0 +1,59 @@
+import type { Deployment, PersistentVolumeClaim, Pod } from '../../kubernetes/resource-type.ts';
+import { podTrouble } from './pod-trouble.ts';
+import { explainRefusal } from './refusal.ts';
+
+export interface Observed {
+  isJob?: boolean | undefined;
+  /** The service's pods that are not on their way out. */
+  pods: readonly Pod[];
+  deployment?: Deployment | undefined;
+  /** Of the volumes that it mounts. */
+  claims: readonly PersistentVolumeClaim[];
+}
+
+/** The first reason that is found for a service not to be up; undefined when nothing tells one. */
+export function serviceTrouble({ isJob, pods, deployment, claims }: Observed): string | undefined {
+  const newestFirst = [...pods].sort((a, b) => (createdAt(a) < createdAt(b) ? 1 : -1));
+  if (isJob && newestFirst[0] && runs(newestFirst[0])) return 'it still runs';
+  const unbound = claims.find(({ status }) => status?.phase !== 'Bound');
+  // The scheduler says less than the claim does.
+  if (unbound && newestFirst[0] && waitsForClaim(newestFirst[0])) return volumeWords(unbound);
+  const ofPods = newestFirst.map(podTrouble).find((found) => found !== undefined);
+  if (ofPods !== undefined) return ofPods;
+  const refused = deployment?.status?.conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True');
+  if (refused?.message !== undefined) return explainRefusal(refused.message);
+  if (pods.length > 0 && unbound) return volumeWords(unbound);
+  return undefined;
+}
+
+function runs({ status }: Pod): boolean {
+  return status?.containerStatuses?.some(({ state }) => state?.running !== undefined) ?? false;
+}
+
+function waitsForClaim({ status }: Pod): boolean {
+  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  return scheduled?.status === 'False' && /unbound immediate PersistentVolumeClaims/.test(scheduled.message ?? '');
+}
+
+function volumeWords({ metadata, spec, status }: PersistentVolumeClaim): string {
+  const name = metadata.name.replace(/^volume-/, '');
+  const size = spec?.resources?.requests?.['storage'];
+  const details = [
+    status?.phase ?? 'Pending',
+    size,
+    spec?.storageClassName && `storage class ${spec.storageClassName}`,
+  ];
+  if (status?.phase === 'Lost') return `its volume ${name} is lost: what it was on is gone; a rebuild makes a new one`;
+  return `its volume ${name} is not there yet (${details.filter(Boolean).join(', ')}): see to its storage class (x-coppice.class), or have an administrator do so`;
+}
+
+/** How often a service's containers were started again. */
+export function restartsOf(pods: readonly Pod[]): number {
+  return pods
+    .flatMap(({ status }) => status?.containerStatuses ?? [])
+    .reduce((sum, { restartCount }) => sum + restartCount, 0);
+}
+
+function createdAt({ metadata }: Pod): string {
+  return metadata.creationTimestamp ?? '';
+}

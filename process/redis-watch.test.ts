@@ -1,0 +1,48 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { watchRedis } from './redis-watch.ts';
+
+/** A client whose pings are answered by `answer`; `calls` tells what was done with it. */
+function watched(answer: () => Promise<unknown>, isReady = true) {
+  const calls: string[] = [];
+  let pings = 0;
+  const redis = {
+    isReady,
+    ping: () => {
+      pings++;
+      return answer();
+    },
+    destroy: () => {
+      redis.isReady = false;
+      calls.push('destroy');
+    },
+    connect: () => {
+      calls.push('connect');
+      return Promise.reject(new Error('refused'));
+    },
+  };
+  const errors: unknown[] = [];
+  watchRedis(redis, { pingMs: 1, patienceMs: 20, onError: (error) => errors.push(error) });
+  return { calls, errors, pings: () => pings };
+}
+
+async function until(isReached: () => boolean): Promise<void> {
+  while (!isReached()) await delay(1);
+}
+
+test('a Redis that is silent is connected to anew, once', async () => {
+  const { calls, errors, pings } = watched(() => new Promise(() => undefined));
+  await until(() => errors.length === 2);
+  expect(calls).toEqual(['destroy', 'connect']);
+  expect(errors.map(String)).toEqual([expect.stringContaining('not answered for 20 ms'), 'Error: refused']);
+  expect(pings()).toBe(1);
+});
+
+test.each<[string, () => Promise<unknown>]>([
+  ['answers', () => Promise.resolve('PONG')],
+  ['answers with an error, as while it loads its data', () => Promise.reject(new Error('LOADING'))],
+])('one that %s is left', async (_, answer) => {
+  const { calls, pings } = watched(answer);
+  await until(() => pings() > 3);
+  expect(calls).toEqual([]);
+});

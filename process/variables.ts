@@ -1,0 +1,20 @@
+import type { z } from 'zod';
+
+/**
+ * The environment variables that a schema asks for; an empty one counts as absent.
+ * @throws Error that names each variable that is missing or wrong, and never its value.
+ */
+export function readVariables<S extends z.ZodType>(
+  schema: S,
+  variables: Record<string, string | undefined>,
+): z.output<S> {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  throw new Error(`the environment variables are not valid: ${faultsOf(result.error)}`);
+}
+
+/** Where each fault is, and what it is; no values. */
+export function faultsOf({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+}

@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals';
+import { memoryFiles } from './memory-files.ts';
+import { readServiceFile } from './parse.ts';
+import { serviceFileSchema } from './schema.ts';
+
+const read = (text: string, variables: Record<string, string> = {}) =>
+  readServiceFile({
+    files: memoryFiles({ Dockerfile: text }),
+    variables: new Map(Object.entries(variables).map(([name, value]) => [name, { value, visibility: 'buildtime' }])),
+    settings: { mode: 'repo' },
+  });
+
+test.each([
+  ['EXPOSE 8080', [8080], 8080],
+  ['FROM a AS build\nEXPOSE 1\nFROM b\nexpose 443 80/tcp', [80, 443], 443],
+  ['# EXPOSE 1\nEXPOSE 2 \\\n  # a comment\n  3', [2, 3], 2],
+  ['EXPOSE 53/udp $PORT 8000-8010 99999 80', [80], 80],
+  ['RUN echo EXPOSE 80', [], undefined],
+])('%j', async (text, ports, publicPort) => {
+  const { serviceFile, errors } = await read(text);
+  expect(errors).toEqual([]);
+  expect(serviceFileSchema.parse(serviceFile)).toEqual(serviceFile);
+  expect(serviceFile?.services).toMatchObject([
+    { name: 'app', build: { context: '.', dockerfile: 'Dockerfile' }, ports },
+  ]);
+  expect(serviceFile?.publicRoutes[0]?.port).toBe(publicPort);
+});
+
+test('what is left out is told with its line', async () => {
+  const { warnings } = await read('FROM a\nEXPOSE $PORT\n');
+  expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
+    expect.stringContaining('1 it EXPOSEs no port'),
+    '2 ignored: "$PORT" is not one plain TCP port',
+  ]);
+});
+
+test('declared arguments that a variable names reach the build, no other variable does', async () => {
+  const { serviceFile } = await read('ARG BASE=a\nFROM $BASE\nARG TOKEN __proto__ OTHER=1\nEXPOSE 80', {
+    TOKEN: 't',
+    BASE: 'b',
+    UNDECLARED: 'u',
+  });
+  expect(serviceFile?.services[0]?.build?.args).toEqual({ BASE: 'b', TOKEN: 't' });
+});

@@ -1,0 +1,84 @@
+import type { Problems } from './problems.ts';
+import { BUILD_DEFAULTS, SERVICE_DEFAULTS, type ServiceFile } from './schema.ts';
+import type { Variables } from './variables.ts';
+
+const FILE = 'Dockerfile';
+
+/**
+ * The service file that a repository with only a Dockerfile stands for: one service `app`, its ports those that the
+ * last stage EXPOSEs, public at the first of them; variables that the Dockerfile declares as ARG are its build args.
+ * The build itself finds what is wrong in the Dockerfile.
+ */
+export function serviceFileOfDockerfile(text: string, variables: Variables, problems: Problems): ServiceFile {
+  const found = instructions(text);
+  const ports = exposedPorts(found, problems);
+  const [first] = ports;
+  if (first === undefined) {
+    problems.warn(
+      { file: FILE, path: '', line: 1, column: 1 },
+      'it EXPOSEs no port: the environment will have no web address; add EXPOSE, or a compose.yaml',
+    );
+  }
+  const build = { ...BUILD_DEFAULTS, args: buildArgs(found, variables) };
+  return {
+    services: [{ ...SERVICE_DEFAULTS, name: 'app', build, ports: ports.toSorted((a, b) => a - b) }],
+    publicRoutes: first === undefined ? [] : [{ service: 'app', port: first, path: '/' }],
+    volumes: [],
+    bundles: [],
+  };
+}
+
+/** The declared arguments that a variable names, sorted by name. */
+function buildArgs(found: readonly Instruction[], variables: Variables): Record<string, string> {
+  const declared = found
+    .filter(({ words: [instruction] }) => instruction?.toUpperCase() === 'ARG')
+    .flatMap(({ words: [, ...names] }) => names.map((word) => word.split('=', 1)[0] ?? ''));
+  const args = [...new Set(declared)].sort().flatMap((name) => {
+    const value = variables.get(name)?.value;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(args);
+}
+
+/** The TCP ports of the last stage's EXPOSE instructions, in the order of the file. */
+function exposedPorts(found: readonly Instruction[], problems: Problems): number[] {
+  let ports = new Set<number>();
+  for (const { line, words } of found) {
+    const [instruction, ...rest] = words;
+    if (instruction?.toUpperCase() === 'FROM') ports = new Set();
+    if (instruction?.toUpperCase() !== 'EXPOSE') continue;
+    for (const word of rest) {
+      const port = Number(/^(\d{1,5})(?:\/tcp)?$/i.exec(word)?.[1]);
+      if (port >= 1 && port <= 65_535) ports.add(port);
+      else
+        problems.warn(
+          { file: FILE, path: 'EXPOSE', line, column: 1 },
+          `ignored: ${JSON.stringify(word)} is not one plain TCP port`,
+        );
+    }
+  }
+  return [...ports];
+}
+
+interface Instruction {
+  line: number;
+  words: string[];
+}
+
+/** The Dockerfile's instructions as words: comments left out, continued lines joined. */
+function instructions(text: string): Instruction[] {
+  const found: Instruction[] = [];
+  let continued = false;
+  for (const [index, raw] of text.split(/\r?\n/).entries()) {
+    const line = raw.trim();
+    if (line.startsWith('#') || line === '') continue;
+    const words = line
+      .replace(/\\$/, '')
+      .split(/\s+/)
+      .filter((word) => word !== '');
+    if (continued) found.at(-1)?.words.push(...words);
+    else found.push({ line: index + 1, words });
+    continued = line.endsWith('\\');
+  }
+  return found;
+}

@@ -1,0 +1,210 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { stringify } from 'yaml';
+import { formatProblem } from './problems.ts';
+import { readYaml } from './testing/read-yaml.ts';
+import { serviceFileSchema } from './schema.ts';
+
+const laughs = Array.from({ length: 9 }, (_, level) =>
+  level === 0
+    ? 'x-0: &a0 [ha, ha, ha]'
+    : `x-${level}: &a${level} [${Array(9)
+        .fill(`*a${level - 1}`)
+        .join(', ')}]`,
+).join('\n');
+
+const mergedLaughs = Array.from({ length: 20 }, (_, level) =>
+  level === 0
+    ? 'x-0: &a0 { a: b }'
+    : `x-${level}: &a${level} { <<: [${Array(9)
+        .fill(`*a${level - 1}`)
+        .join(', ')}] }`,
+).join('\n');
+
+const size = 120 * 1024;
+
+test.each<[string, string, string]>([
+  ['aliases that multiply', laughs, 'more than 20000 values'],
+  ['merge keys that multiply', mergedLaughs, 'more than 20000 values'],
+  ['an alias inside its own anchor', 'services: &a { web: *a }', 'stands inside its own anchor'],
+  ['an alias without an anchor', 'services: *a', 'has no anchor'],
+  ['a merge of what is no map', 'services: { <<: [1] }', 'only maps can be merged'],
+  ['a quoted merge key', 'services: { "<<": {} }', 'kept for merging'],
+  ['deep nesting', 'services: ' + '['.repeat(200) + ']'.repeat(200), 'nested too deep'],
+  ['very deep nesting', '['.repeat(size), 'nested too deep'],
+  ['very deep flow maps', '{a: '.repeat(size / 4), 'nested too deep'],
+  ['very deep lists', '- '.repeat(size / 2), 'nested too deep'],
+  ['many errors', ']'.repeat(size), 'not valid YAML'],
+  ['many keys', Array.from({ length: size / 8 }, (_, i) => `k${i}:`).join('\n'), 'is not a key of a service file'],
+  ['many values', '-\n'.repeat(size / 2), 'more than 20000 values'],
+  ['a key that is too long', `${'k'.repeat(size)}: 1`, 'not valid YAML'],
+  ['a long explicit key', `? ${'k'.repeat(size)}\n: 1`, 'is not a key of a service file'],
+  ['too large a file', '#'.repeat(size + 10_000), 'larger than 128 KiB'],
+  ['a custom tag', 'services: !foo {}', 'the tag "!foo" is not supported'],
+  ['a binary', 'services: { a: !!binary aGk= }', 'is not supported: remove it'],
+  ['a set', 'services: !!set { a }', 'is not supported: remove it'],
+  ['another YAML version', '%YAML 1.1\n---\nservices: {}', 'only YAML 1.2 is read'],
+  ['two documents', 'services: {}\n---\nservices: {}', 'only one document'],
+  ['tabs', 'services:\n\tweb: {}', 'Tabs are not allowed as indentation'],
+  [
+    'many services',
+    `services: { ${Array.from({ length: 101 }, (_, i) => `s${i}: { image: a }`).join(', ')} }`,
+    'more than 100 services',
+  ],
+  ['a prototype as services', 'services: { __proto__: { image: a } }', 'cannot be a host name'],
+  ['duplicate keys', 'services: { web: { image: a }, web: { image: b } }', 'the key is there twice'],
+])('%s: refused within seconds, in few words', async (_, yaml, message) => {
+  const start = performance.now();
+  const { serviceFile, errors } = await readYaml(yaml);
+  expect(performance.now() - start).toBeLessThan(20_000);
+  expect(serviceFile).toBeUndefined();
+  expect(errors.map(formatProblem).join('\n')).toContain(message);
+  expect(JSON.stringify(errors).length).toBeLessThan(20_000);
+});
+
+const services = (count: number, yaml: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => `  s${index}: ${yaml(index)}`).join('\n');
+
+const twice = Object.fromEntries(
+  Array.from({ length: 19 }, (_, level) => [`${level}.yaml`, `include: [${level + 1}.yaml, ${level + 1}.yaml]`]),
+);
+
+test.each<[string, string, Record<string, string>, string]>([
+  ['includes that multiply', 'include: [0.yaml, 0.yaml]', twice, 'more than 20 files are read'],
+  [
+    'many includes of one file',
+    `include: [${'a.yaml, '.repeat(5000)}]`,
+    { 'a.yaml': 'services: {}' },
+    'more than 20 files are read',
+  ],
+  [
+    'includes that are large together',
+    `include: [${Array.from({ length: 6 }, (_, index) => `${index}.yaml`).join(', ')}]`,
+    Object.fromEntries(
+      Array.from({ length: 6 }, (_, index) => [`${index}.yaml`, `x-a: 1\n#${'a'.repeat(100 * 1024)}`]),
+    ),
+    'are larger than 512 KiB',
+  ],
+  [
+    'many env files',
+    `include: [{ path: a.yaml, env_file: [${'a.env, '.repeat(5000)}] }]`,
+    { 'a.yaml': 'services: {}', 'a.env': 'A=1' },
+    'more than 50 env files are read',
+  ],
+  [
+    'a chain of services that extend each other',
+    `services:\n${services(2000, (index) => `{ extends: s${index + 1} }`)}\n  s2000: { image: a }`,
+    {},
+    'more than 32 services extend one another',
+  ],
+  [
+    'many services that extend a large one',
+    `services:\n${services(2000, () => '{ extends: { file: a.yaml, service: a } }')}`,
+    { 'a.yaml': `services: { a: { image: a, dns_opt: [${Array.from({ length: 9000 }, (_, i) => i).join(', ')}] } }` },
+    'more than 20000 values, extended and included ones filled in',
+  ],
+  [
+    'a value that grows with each service that extends it',
+    `services:\n${services(30, (index) => `{ extends: s${index + 1}, security_opt: [${'a, '.repeat(600)}] }`)}\n  s30: { image: a }`,
+    {},
+    'more than 20000 values, extended and included ones filled in',
+  ],
+  [
+    'a variable that fills the file',
+    `services: { a: { image: a, environment: [${Array.from({ length: 500 }, (_, i) => `"A${i}=$LONG"`).join(', ')}] } }`,
+    { '.env': `LONG=${'a'.repeat(100 * 1024)}` },
+    'larger than 1024 KiB with its variables filled in',
+  ],
+  [
+    'variables of variables',
+    'services: { a: { image: "$V20" } }',
+    {
+      '.env': `V0=ha\n${Array.from({ length: 20 }, (_, i) => `V${i + 1}=${`$V${i}`.repeat(9)}`).join('\n')}`,
+    },
+    'is too long with its variables filled in',
+  ],
+  [
+    'an env file that is no text',
+    'services: { a: { image: $A } }',
+    { '.env': 'A="' + '\\"'.repeat(60_000) },
+    'not closed',
+  ],
+])('%s: refused within seconds, in few words', async (_, yaml, others, message) => {
+  const start = performance.now();
+  const { serviceFile, errors } = await readYaml(yaml, others);
+  expect(performance.now() - start).toBeLessThan(20_000);
+  expect(serviceFile).toBeUndefined();
+  expect(errors.map(formatProblem).join('\n')).toContain(message);
+  expect(JSON.stringify(errors).length).toBeLessThan(20_000);
+});
+
+test('no message holds the value of a variable, whole, in part or escaped', async () => {
+  const secret = 'hunter2-"quoted"\\-and-quite-a-long-tail-that-goes-on-and-on-and-on-and-on';
+  const yaml = `
+services:
+  a: { image: "x \${S}", ports: ["\${S}:80", "80/\${S}"], healthcheck: { interval: "\${S}", test: a } }
+  b: { build: "../../\${S}", restart: $S, user: $S, stop_signal: "a \${S}" }
+  c: { image: c, depends_on: ["\${S}"], volumes: ["\${S}:/a:\${S}"], networks: ["\${S}"], mem_limit: "\${S}" }
+  d: { image: "\${NEEDED:?$S}", logging: { driver: [ "$S" ] }, init: "\${S}", command: "'\${S}" }
+`;
+  const plain = { SHORT: 'abc', S: secret };
+  for (const text of [yaml, yaml.replace('${NEEDED:?$S}', 'd')]) {
+    const { errors, warnings } = await readYaml(text, {}, plain);
+    expect(errors.length).toBeGreaterThan(0);
+    expect(JSON.stringify([errors, warnings])).not.toMatch(/hunter2|quoted|tail|goes-on/);
+  }
+});
+
+test('nothing reaches the prototype of objects', async () => {
+  await readYaml('services: { web: { image: a, environment: { __proto__: b, constructor: c } } }\n__proto__: { x: 1 }');
+  expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain('b');
+});
+
+test('each alias means the anchor before it, also where it is filled in later', async () => {
+  const { serviceFile, errors } = await readYaml(`
+x-1: &name { A: first }
+x-2: &env { environment: *name, image: i }
+x-3: &name { A: second }
+services: { web: *env }
+`);
+  expect(errors).toEqual([]);
+  expect(serviceFile?.services[0]?.environment).toEqual({ A: 'first' });
+});
+
+test('whatever the text: it never throws, and there is a service file exactly when there are no errors', async () => {
+  const key = fc.constantFrom(
+    'image',
+    'build',
+    'ports',
+    'environment',
+    'command',
+    'depends_on',
+    'x-coppice',
+    'b',
+    'CMD',
+  );
+  const value = fc.letrec((tie) => ({
+    node: fc.oneof(
+      { depthSize: 'small' },
+      fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constantFrom(null, '80:80', '.', 'b')),
+      fc.array(tie('node'), { maxLength: 3 }),
+      fc.dictionary(key, tie('node'), { maxKeys: 3 }),
+    ),
+  })).node;
+  const file = fc.record({
+    services: fc.dictionary(fc.constantFrom('a', 'b'), fc.dictionary(key, value, { maxKeys: 3 })),
+  });
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    file.map((content) => stringify(content)),
+  );
+  await fc.assert(
+    fc.asyncProperty(text, async (yaml) => {
+      const { serviceFile, errors } = await readYaml(yaml);
+      expect(serviceFile === undefined).toBe(errors.length > 0);
+      if (serviceFile) expect(serviceFileSchema.parse(JSON.parse(JSON.stringify(serviceFile)))).toEqual(serviceFile);
+    }),
+    { numRuns: 500 },
+  );
+});

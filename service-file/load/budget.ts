@@ -1,0 +1,66 @@
+import type { Place, Problems } from '../problems.ts';
+import type { YamlNode } from '../yaml/yaml-node.ts';
+
+/** What an ordinary file is far from, and what a hostile one cannot pass, over all files together. */
+const LIMITS = {
+  files: 20,
+  envFiles: 50,
+  bytes: 512 * 1024,
+  /** Of texts with variables filled in. */
+  filledBytes: 1024 * 1024,
+  values: 20_000,
+};
+
+/** What reading one service file may still take; each limit is told once. */
+export class Budget {
+  readonly #problems: Problems;
+  #files = 0;
+  #envFiles = 0;
+  #bytes = 0;
+  #filledBytes = 0;
+  #values = 0;
+
+  constructor(problems: Problems) {
+    this.#problems = problems;
+  }
+
+  /** One more YAML file, the first among them; false when it is one too many. */
+  takeFile(at: Place): boolean {
+    const message = `more than ${LIMITS.files} files are read: include and extend fewer`;
+    return this.#isWithin(this.#files, (this.#files += 1), LIMITS.files, at, message);
+  }
+
+  takeEnvFile(at: Place): boolean {
+    const message = `more than ${LIMITS.envFiles} env files are read`;
+    return this.#isWithin(this.#envFiles, (this.#envFiles += 1), LIMITS.envFiles, at, message);
+  }
+
+  /** A file's size. */
+  takeBytes(bytes: number, at: Place): boolean {
+    const message = `the service file and what it includes are larger than ${LIMITS.bytes / 1024} KiB`;
+    return this.#isWithin(this.#bytes, (this.#bytes += bytes), LIMITS.bytes, at, message);
+  }
+
+  /** A text that variables were filled into. */
+  takeFilled(bytes: number, at: Place): boolean {
+    const message = `the file is larger than ${LIMITS.filledBytes / 1024} KiB with its variables filled in`;
+    return this.#isWithin(this.#filledBytes, (this.#filledBytes += bytes), LIMITS.filledBytes, at, message);
+  }
+
+  /** What merging made: parts of a file may be there many times. */
+  takeValues(tree: YamlNode): boolean {
+    const message = `more than ${LIMITS.values} values, extended and included ones filled in`;
+    return this.#isWithin(this.#values, (this.#values += sizeOf(tree)), LIMITS.values, tree, message);
+  }
+
+  #isWithin(before: number, after: number, limit: number, at: Place, message: string): boolean {
+    if (before <= limit && after > limit) this.#problems.error(at, message);
+    return after <= limit;
+  }
+}
+
+function sizeOf(node: YamlNode): number {
+  if (node.kind === 'scalar') return 1;
+  const children = node.kind === 'map' ? node.entries.map(({ value }) => value) : node.items;
+  return children.reduce((size, child) => size + sizeOf(child), 1);
+}

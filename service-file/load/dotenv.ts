@@ -1,0 +1,136 @@
+import type { Variable, Variables } from '../variables.ts';
+import { interpolate, InterpolationError } from './interpolation.ts';
+
+/** Told to the author; it holds no value. */
+export class DotenvError extends Error {
+  override readonly name = 'DotenvError';
+  readonly line: number;
+
+  /** `line`: counted from 1. */
+  constructor(line: number, message: string) {
+    super(message);
+    this.line = line;
+  }
+}
+
+/** `line`: counted from 1. The message holds no value. */
+export type DotenvWarn = (line: number, message: string) => void;
+
+/** `export` may stand before a name; a `:` may stand for the `=`. */
+const NAME = /(?:export[^\S\n]+)?([\w.-]+)[^\S\n]*([=:]?)[^\S\n]*/y;
+const BLANK = /(?:\s+|#[^\n]*)+/y;
+const SINGLE_QUOTED = /'((?:[^'\\]|\\[^])*)'/y;
+const DOUBLE_QUOTED = /"((?:[^"\\]|\\[^])*)"/y;
+const UNQUOTED = /[^\n]*/y;
+
+/**
+ * Reads the lines of an env file as Compose does: `NAME=value`, quotes, comments, and `${…}` where there are no single
+ * quotes, filled from `variables` and from what stands above. A name alone takes the variable's value, if it has one.
+ * What a buildtime variable is filled into is buildtime, too. `warn` is told of each variable that is set nowhere, once.
+ * Throws DotenvError.
+ */
+export function parseDotenv(source: string, variables: Variables, warn: DotenvWarn): ReadonlyMap<string, Variable> {
+  return new DotenvReader(source.replace(/^\uFEFF/, ''), variables, warn).read();
+}
+
+class DotenvReader {
+  readonly #text: string;
+  readonly #variables: Variables;
+  readonly #warn: DotenvWarn;
+  readonly #found = new Map<string, Variable>();
+  readonly #unset = new Set<string>();
+  #position = 0;
+  /** Where the lines were counted to, so that a file is gone through once. */
+  #counted = { position: 0, line: 1 };
+
+  constructor(text: string, variables: Variables, warn: DotenvWarn) {
+    this.#text = text;
+    this.#variables = variables;
+    this.#warn = warn;
+  }
+
+  read(): ReadonlyMap<string, Variable> {
+    for (this.#take(BLANK); this.#position < this.#text.length; this.#take(BLANK)) {
+      const [, name, equals] = this.#take(NAME) ?? this.#fail('is no NAME=value');
+      if (name === undefined) continue;
+      if (equals !== '') this.#found.set(name, this.#readValue());
+      else if (!/[\n]|$/y.test(this.#text.slice(this.#position, this.#position + 1))) this.#fail('is no NAME=value');
+      else this.#inherit(name);
+    }
+    return this.#found;
+  }
+
+  #inherit(name: string): void {
+    const variable = this.#variables.get(name);
+    if (variable === undefined) this.#tellUnset(name, 'it is left out', this.#position);
+    else this.#found.set(name, variable);
+  }
+
+  #readValue(): Variable {
+    const start = this.#position;
+    const quote = this.#text[this.#position];
+    if (quote === "'") {
+      const [, text = ''] = this.#take(SINGLE_QUOTED) ?? this.#fail("has a ' that is not closed");
+      return { value: text.replaceAll("\\'", "'"), visibility: 'always' };
+    }
+    if (quote === '"') {
+      const [, text = ''] = this.#take(DOUBLE_QUOTED) ?? this.#fail('has a " that is not closed');
+      return this.#fill(unescape(text), start);
+    }
+    const [line = ''] = this.#take(UNQUOTED) ?? [];
+    return this.#fill(line.split(' #', 1)[0]?.trimEnd() ?? '', start);
+  }
+
+  #fill(text: string, start: number): Variable {
+    try {
+      const { text: value, used, unset } = interpolate(text, (name) => this.#lookup(name)?.value);
+      for (const name of unset) this.#tellUnset(name, 'it is empty; write $$ for a plain $', start);
+      const isBuildtime = [...used].some((name) => this.#lookup(name)?.visibility === 'buildtime');
+      return { value, visibility: isBuildtime ? 'buildtime' : 'always' };
+    } catch (error) {
+      if (error instanceof InterpolationError) return this.#fail(error.message);
+      throw error;
+    }
+  }
+
+  #tellUnset(name: string, consequence: string, position: number): void {
+    if (this.#unset.has(name)) return;
+    this.#unset.add(name);
+    const lines = this.#text.slice(this.#counted.position, position).split('\n').length - 1;
+    this.#counted = { position, line: this.#counted.line + lines };
+    this.#warn(this.#counted.line, `the variable ${name} is not set: ${consequence}`);
+  }
+
+  #lookup(name: string): Variable | undefined {
+    return this.#variables.get(name) ?? this.#found.get(name);
+  }
+
+  #take(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#position;
+    const found = pattern.exec(this.#text) ?? undefined;
+    this.#position += found?.[0].length ?? 0;
+    return found;
+  }
+
+  #fail(message: string): never {
+    throw new DotenvError(this.#text.slice(0, this.#position).split('\n').length, message);
+  }
+}
+
+const ESCAPES = new Map([
+  ['a', '\x07'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
+  ['"', '"'],
+  ['\\', '\\'],
+  // The variables are filled in afterwards: $$ is the $ that stays.
+  ['$', '$$'],
+]);
+
+function unescape(text: string): string {
+  return text.replaceAll(/\\([^])/g, (found, character: string) => ESCAPES.get(character) ?? found);
+}

@@ -1,0 +1,121 @@
+import { type Place, quoted } from '../problems.ts';
+import { extendsKeys } from '../read/keys/service-keys.ts';
+import { readFields } from '../read/read.ts';
+import type { Variables } from '../variables.ts';
+import { textOf, type YamlMap, type YamlNode, valueAt } from '../yaml/yaml-node.ts';
+import { folderOf } from './include.ts';
+import type { Loader } from './load.ts';
+import { merge, withoutTags } from './merge.ts';
+
+/** A file with every service that says `extends` merged over the one that it names; `below` is what was merged before. */
+export async function extendServices(
+  file: YamlMap,
+  below: YamlMap | undefined,
+  loader: Loader,
+  variables: Variables,
+): Promise<YamlMap> {
+  const services = valueAt(file, 'services');
+  if (services?.kind !== 'map') return file;
+  const extender = new Extender(loader, variables);
+  const known = new Map([...servicesOf(below), ...servicesOf(file)]);
+  const own: Services = { file: services.file, services: known, extended: new Map() };
+  const entries = [];
+  for (const entry of services.entries) {
+    entries.push({ ...entry, value: await extender.extend(entry.key, entry.value, own, []) });
+  }
+  const extended = { ...services, entries };
+  return {
+    ...file,
+    entries: file.entries.map((entry) => (entry.key === 'services' ? { ...entry, value: extended } : entry)),
+  };
+}
+
+/** The services of one file, which name each other. */
+interface Services {
+  file: string;
+  services: ReadonlyMap<string, YamlNode>;
+  /** Those that are merged over the ones that they extend already. */
+  extended: Map<string, YamlNode>;
+}
+
+const MAX_DEPTH = 32;
+
+class Extender {
+  readonly #loader: Loader;
+  readonly #variables: Variables;
+  /** Many services extend one file: it is read once. */
+  readonly #files = new Map<string, Promise<Services | undefined>>();
+
+  constructor(loader: Loader, variables: Variables) {
+    this.#loader = loader;
+    this.#variables = variables;
+  }
+
+  /** `way`: the services that lead here, as `file#service`. */
+  async extend(name: string, service: YamlNode, from: Services, way: readonly string[]): Promise<YamlNode> {
+    const known = from.extended.get(name);
+    if (known !== undefined) return known;
+    const extended = await this.#merge(name, service, from, way);
+    from.extended.set(name, extended);
+    return extended;
+  }
+
+  async #merge(name: string, service: YamlNode, from: Services, way: readonly string[]): Promise<YamlNode> {
+    const extended = valueAt(service, 'extends');
+    if (service.kind !== 'map' || extended === undefined || extended.tag === 'reset') return service;
+    const own: YamlMap = { ...service, entries: service.entries.filter(({ key }) => key !== 'extends') };
+    const base = await this.#base(extended, name, from, way);
+    if (base === undefined) return own;
+    const whole = merge(base, own, ['services', name], this.#loader.problems);
+    return this.#loader.budget.takeValues(whole) ? whole : own;
+  }
+
+  /** The service that `extends` names, itself extended; undefined, and told, when there is none. */
+  async #base(node: YamlNode, name: string, from: Services, way: readonly string[]): Promise<YamlNode | undefined> {
+    const { problems } = this.#loader;
+    if (node.kind === 'map') readFields(node, extendsKeys, problems);
+    const nameNode = node.kind === 'map' ? valueAt(node, 'service') : node;
+    const wanted = textOf(nameNode);
+    if (wanted === undefined) return problems.error(node, 'must name the service to extend: { service: …, file: … }');
+    const fileNode = valueAt(node, 'file');
+    const services = fileNode === undefined ? from : await this.#file(fileNode);
+    if (services === undefined) return undefined;
+    const here = [...way, `${from.file}#${name}`];
+    const next = `${services.file}#${wanted}`;
+    if (here.includes(next)) {
+      const circle = [...here.slice(here.indexOf(next)), next].map((step) => step.slice(step.indexOf('#') + 1));
+      return problems.error(node, `the services extend each other: ${circle.join(' → ')}`);
+    }
+    if (here.length > MAX_DEPTH) return problems.error(node, `more than ${MAX_DEPTH} services extend one another`);
+    const base = services.services.get(wanted);
+    if (base === undefined) return this.#tellMissing(nameNode ?? node, wanted, services);
+    const whole = await this.extend(wanted, base, services, here);
+    return withoutTags(whole);
+  }
+
+  #tellMissing(at: Place, wanted: string, { file, services }: Services): undefined {
+    const names = [...services.keys()].slice(0, 10).map(quoted).join(', ');
+    return this.#loader.problems.error(at, `${file} has no service ${quoted(wanted)}: it has ${names || 'none'}`);
+  }
+
+  async #file(node: YamlNode): Promise<Services | undefined> {
+    const path = this.#loader.sources.path(node);
+    if (path === undefined) return undefined;
+    const known = this.#files.get(path);
+    if (known !== undefined) return known;
+    const read = this.#read(path, node);
+    this.#files.set(path, read);
+    return read;
+  }
+
+  async #read(path: string, at: Place): Promise<Services | undefined> {
+    const tree = await this.#loader.file(path, folderOf(path), this.#variables, at);
+    return tree === undefined ? undefined : { file: path, services: servicesOf(tree), extended: new Map() };
+  }
+}
+
+/** The services of a file, by name. */
+function servicesOf(tree: YamlNode | undefined): ReadonlyMap<string, YamlNode> {
+  const services = valueAt(tree, 'services');
+  return new Map(services?.kind === 'map' ? services.entries.map(({ key, value }) => [key, value]) : []);
+}

@@ -1,0 +1,75 @@
+import type { Place, Problems } from '../problems.ts';
+import type { Variables } from '../variables.ts';
+import type { YamlNode } from '../yaml/yaml-node.ts';
+import type { Budget } from './budget.ts';
+import { interpolate, type Interpolated, InterpolationError } from './interpolation.ts';
+
+/** What builds alone see: `buildtime` variables may be filled in here, and nowhere else. */
+const BUILD_ONLY = /^services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.build\.(?:args|secrets)(?![\w-])/;
+
+/** Where a value is, or begins with, a path of the repository. */
+const PATHS =
+  /^(?:services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:volumes|env_file|extends|build(?!\.args))|configs|secrets|include)(?![\w-])/;
+const BEGINS_WITH_PWD = /^\$(?:PWD|\{PWD\})(?=[/:]|$)/;
+
+/** Fills variables into every value of one file; keys, and what stands below extensions but ours, stay as they are. */
+export class TreeInterpolator {
+  readonly #variables: Variables;
+  readonly #budget: Budget;
+  readonly #problems: Problems;
+  /** The variables that were told as not set: once, however often they are asked for. */
+  readonly #unset: Set<string>;
+
+  constructor(variables: Variables, budget: Budget, problems: Problems, unset: Set<string>) {
+    this.#variables = variables;
+    this.#budget = budget;
+    this.#problems = problems;
+    this.#unset = unset;
+  }
+
+  fill(node: YamlNode): YamlNode {
+    if (node.kind === 'list') return { ...node, items: node.items.map((item) => this.fill(item)) };
+    if (node.kind === 'map') {
+      const entries = node.entries.map((entry) =>
+        isForeign(entry.key) ? entry : { ...entry, value: this.fill(entry.value) },
+      );
+      return { ...node, entries };
+    }
+    if (typeof node.value !== 'string' || !node.value.includes('$')) return node;
+    const { text, used, unset } = this.#interpolate(node.value, node);
+    if (!this.#budget.takeFilled(text.length, node)) return node;
+    for (const name of unset) this.#tellUnset(name, node);
+    for (const name of used) this.#checkVisibility(name, node);
+    return used.size === 0 ? { ...node, value: text } : { ...node, value: text, written: node.value };
+  }
+
+  #interpolate(text: string, at: Place): Interpolated {
+    try {
+      // A shell's folder, which is the file's own as a rule: relative paths start from there.
+      const folder = PATHS.test(at.path) && BEGINS_WITH_PWD.test(text) ? '.' : undefined;
+      return interpolate(text, (name) => this.#variables.get(name)?.value ?? (name === 'PWD' ? folder : undefined));
+    } catch (error) {
+      if (!(error instanceof InterpolationError)) throw error;
+      this.#problems.error(at, error.message);
+      return { text: '', used: new Set(), unset: new Set() };
+    }
+  }
+
+  #tellUnset(name: string, at: Place): void {
+    if (this.#unset.has(name)) return;
+    this.#unset.add(name);
+    this.#problems.warn(at, `the variable ${name} is not set: it is empty`);
+  }
+
+  #checkVisibility(name: string, at: Place): void {
+    if (this.#variables.get(name)?.visibility !== 'buildtime' || BUILD_ONLY.test(at.path)) return;
+    this.#problems.error(
+      at,
+      `the variable ${name} is for builds only: use it in build.args or a build's secrets, or make it visible always`,
+    );
+  }
+}
+
+function isForeign(key: string): boolean {
+  return key.startsWith('x-') && key !== 'x-coppice';
+}

@@ -1,0 +1,137 @@
+import { quoted } from '../problems.ts';
+
+/**
+ * What came of a text: `used` are the variables whose values are in it, `unset` those that were found nowhere and are
+ * empty.
+ */
+export interface Interpolated {
+  text: string;
+  used: ReadonlySet<string>;
+  unset: ReadonlySet<string>;
+}
+
+/** A variable's value, undefined when it is not set. */
+export type Lookup = (name: string) => string | undefined;
+
+/** Told to the author; it holds no variable's value. */
+export class InterpolationError extends Error {
+  override readonly name = 'InterpolationError';
+}
+
+const MAX_DEPTH = 16;
+/** Of one text with its variables filled in. */
+const MAX_LENGTH = 128 * 1024;
+const NAME = /[A-Za-z_]\w*/y;
+const OPERATOR = /:?[-?+]/y;
+
+/**
+ * Fills variables into a text by the Compose Specification's grammar: `$$`, `$NAME`, `${NAME}`, `${NAME:-default}`,
+ * `${NAME-default}`, `${NAME:?message}`, `${NAME?message}`, `${NAME:+replacement}`, `${NAME+replacement}`, nested in
+ * what follows the operator. Any other `$` stands for itself. Throws InterpolationError.
+ */
+export function interpolate(text: string, lookup: Lookup): Interpolated {
+  if (!text.includes('$')) return { text, used: new Set(), unset: new Set() };
+  const filler = new Filler(text, lookup);
+  return { text: filler.fill(), used: filler.used, unset: filler.unset };
+}
+
+/** Reads its text once, from the first character to the last. */
+class Filler {
+  readonly used = new Set<string>();
+  readonly unset = new Set<string>();
+  readonly #text: string;
+  readonly #lookup: Lookup;
+  #position = 0;
+  #length = 0;
+
+  constructor(text: string, lookup: Lookup) {
+    this.#text = text;
+    this.#lookup = lookup;
+  }
+
+  fill(): string {
+    return this.#fillUntilEnd(0, true);
+  }
+
+  /** Up to the text's end, or inside braces to the `}` that closes them. What is not `wanted` leaves no trace. */
+  #fillUntilEnd(depth: number, wanted: boolean): string {
+    if (depth > MAX_DEPTH) throw new InterpolationError('holds variables that are nested too deep');
+    const special = depth === 0 ? /\$/g : /[${}]/g;
+    let filled = '';
+    let open = 0;
+    while (this.#position < this.#text.length) {
+      special.lastIndex = this.#position;
+      const next = special.exec(this.#text)?.index ?? this.#text.length;
+      filled += this.#text.slice(this.#position, next);
+      this.#position = next;
+      const found = this.#text[next];
+      if (found === '}' && open === 0) break;
+      if (found === '$') {
+        const value = this.#fillDollar(depth, wanted);
+        this.#length += value.length;
+        if (this.#length > MAX_LENGTH) throw new InterpolationError('is too long with its variables filled in');
+        filled += value;
+      } else if (found !== undefined) {
+        open += found === '{' ? 1 : -1;
+        filled += found;
+        this.#position += 1;
+      }
+    }
+    return filled;
+  }
+
+  #fillDollar(depth: number, wanted: boolean): string {
+    this.#position += 1;
+    const after = this.#text[this.#position];
+    if (after === '$') {
+      this.#position += 1;
+      return '$';
+    }
+    if (after === '{') return this.#fillBraces(depth, wanted);
+    const name = this.#take(NAME);
+    return name === undefined ? '$' : this.#value(name, wanted);
+  }
+
+  #fillBraces(depth: number, wanted: boolean): string {
+    this.#position += 1;
+    const name = this.#take(NAME);
+    if (name === undefined) throw new InterpolationError('holds "${" without a name after it: write $$ for a plain $');
+    const operator = this.#take(OPERATOR);
+    const value = this.#lookup(name);
+    const isThere = operator?.startsWith(':') === true ? value !== undefined && value !== '' : value !== undefined;
+    const kind = operator?.at(-1);
+    const start = this.#position;
+    const rest =
+      operator === undefined ? '' : this.#fillUntilEnd(depth + 1, wanted && (kind === '+' ? isThere : !isThere));
+    if (this.#text[this.#position] !== '}') throw new InterpolationError(unclosed(name, operator));
+    const written = this.#text.slice(start, this.#position).trim();
+    this.#position += 1;
+    if (!wanted) return '';
+    if (kind === '+') return isThere ? rest : '';
+    if (operator === undefined || isThere) return this.#value(name, wanted);
+    if (kind === '-') return rest;
+    const why = value === undefined ? 'is not set' : 'is empty';
+    throw new InterpolationError(
+      `needs the variable ${name}, which ${why}${written === '' ? '' : `: ${quoted(written)}`}`,
+    );
+  }
+
+  #value(name: string, wanted: boolean): string {
+    if (!wanted) return '';
+    const value = this.#lookup(name);
+    (value === undefined ? this.unset : this.used).add(name);
+    return value ?? '';
+  }
+
+  #take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#position;
+    const found = pattern.exec(this.#text)?.[0];
+    this.#position += found?.length ?? 0;
+    return found;
+  }
+}
+
+function unclosed(name: string, operator: string | undefined): string {
+  if (operator !== undefined) return `holds \${${name}${operator} without the } that ends it`;
+  return `holds \${${name} followed by what is none of :- - :? ? :+ + and }: write $$ for a plain $`;
+}

@@ -1,0 +1,113 @@
+import type { RepositoryFiles } from '../files.ts';
+import { type Place, type Problems, SETTINGS } from '../problems.ts';
+import type { Variables } from '../variables.ts';
+import type { YamlMap } from '../yaml/yaml-node.ts';
+import { parseYaml, startOf, type YamlOrigin } from '../yaml/yaml-tree.ts';
+import { Budget } from './budget.ts';
+import { extendServices } from './extends.ts';
+import { readIncludes, withIncluded } from './include.ts';
+import { TreeInterpolator } from './interpolate-tree.ts';
+import { merge, withoutTags } from './merge.ts';
+import { SourceFiles } from './source-files.ts';
+
+export interface LoadRequest {
+  files: RepositoryFiles;
+  variables: Variables;
+  /** The service file's path in the repository, where it is read from there. */
+  path?: string;
+  /** What is merged over it: the settings' YAML. */
+  settings?: string;
+}
+
+/** One tree, everything merged and filled in, and the variables that it was filled in with. */
+export interface Loaded {
+  tree: YamlMap;
+  /** Coppice's over those of the root's `.env`. */
+  variables: Variables;
+}
+
+/** A text to be merged over those before it. */
+interface Source {
+  text: string;
+  origin: YamlOrigin;
+}
+
+/** A model is loaded by itself: the repository's, and each one that is included. */
+export interface ModelContext {
+  variables: Variables;
+  /** The files whose includes lead here, for telling one that includes itself. */
+  includedBy: readonly string[];
+}
+
+/**
+ * Texts to one tree, in Compose's order: each file's variables are filled in, then what it includes is added, then its
+ * services are extended, then it is merged over the files before it. Undefined only where there are errors.
+ */
+export async function loadServiceFile(request: LoadRequest, problems: Problems): Promise<Loaded | undefined> {
+  const loader = new Loader(request.files, problems);
+  const variables = await loader.withDotenv('', request.variables);
+  const sources: Source[] = [];
+  if (request.path !== undefined) {
+    const text = await loader.sources.yaml(request.path, startOf(request.path));
+    if (text !== undefined) sources.push({ text, origin: { file: request.path, folder: '' } });
+  }
+  if (request.settings !== undefined) {
+    sources.push({ text: request.settings, origin: { file: SETTINGS, folder: '' } });
+  }
+  const tree = await loader.model(sources, { variables, includedBy: [] });
+  return tree === undefined ? undefined : { tree, variables };
+}
+
+export class Loader {
+  readonly sources: SourceFiles;
+  readonly problems: Problems;
+  readonly budget: Budget;
+  /** The variables that were told as not set. */
+  readonly #unset = new Set<string>();
+
+  constructor(files: RepositoryFiles, problems: Problems) {
+    this.problems = problems;
+    this.budget = new Budget(problems);
+    this.sources = new SourceFiles(files, this.budget, problems);
+  }
+
+  /** `variables` over those of a folder's `.env`, where there is one. */
+  async withDotenv(folder: string, variables: Variables): Promise<Variables> {
+    const path = folder === '' ? '.env' : `${folder}/.env`;
+    return this.sources.has(path) ? this.sources.withEnvFiles([path], variables, startOf(path)) : variables;
+  }
+
+  /** Files merged in their order, with what they include and extend. */
+  async model(sources: readonly Source[], context: ModelContext): Promise<YamlMap | undefined> {
+    let model: YamlMap | undefined;
+    for (const { text, origin } of sources) {
+      const file = this.parse(text, origin, context.variables);
+      if (file === undefined) return undefined;
+      const included = await readIncludes(file, this, { ...context, includedBy: [...context.includedBy, origin.file] });
+      const whole = included.reduce((over, other) => withIncluded(over, other, this.problems), file);
+      const extended = await extendServices(whole, model, this, context.variables);
+      const merged = model === undefined ? extended : merge(model, extended, [], this.problems);
+      const plain = withoutTags(merged);
+      if (plain?.kind !== 'map' || this.problems.hasErrors || !this.budget.takeValues(plain)) return undefined;
+      model = { ...plain, entries: plain.entries.filter(({ key }) => key !== 'include') };
+    }
+    return model;
+  }
+
+  /** A repository's file as a tree whose relative paths start from `folder`. */
+  async file(path: string, folder: string, variables: Variables, at: Place): Promise<YamlMap | undefined> {
+    const text = await this.sources.yaml(path, at);
+    return text === undefined ? undefined : this.parse(text, { file: path, folder }, variables);
+  }
+
+  /** One file's tree, variables filled in; undefined only where there are errors. */
+  parse(text: string, origin: YamlOrigin, variables: Variables): YamlMap | undefined {
+    const tree = parseYaml(text, origin, this.problems);
+    if (tree === undefined) return undefined;
+    if (tree.kind !== 'map') {
+      return this.problems.error(tree, 'a service file must be a map of keys: begin with "services:"');
+    }
+    const filled = new TreeInterpolator(variables, this.budget, this.problems, this.#unset).fill(tree);
+    return filled.kind === 'map' ? filled : undefined;
+  }
+}

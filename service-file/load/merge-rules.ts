@@ -1,0 +1,88 @@
+import { textOf, type YamlEntry, type YamlMap, type YamlNode } from '../yaml/yaml-node.ts';
+
+/**
+ * What a value's keys are, with `*` for names that authors choose: `services.web.environment` is of the shape
+ * `services.*.environment`.
+ */
+export function shapeOf(path: readonly string[]): string {
+  const named = new Set(['networks', 'models', 'ulimits']);
+  return path.map((key, index) => (index === 1 || (index === 3 && named.has(path[2] ?? '')) ? '*' : key)).join('.');
+}
+
+const inServices = (...keys: string[]) => keys.map((key) => `services.*.${key}`);
+
+/** A list of `NAME=value`, or a map. */
+const VARIABLES: ReadonlySet<string> = new Set([
+  ...inServices('annotations', 'environment', 'labels', 'sysctls', 'deploy.labels'),
+  ...inServices('build.args', 'build.labels', 'build.additional_contexts'),
+  ...['networks', 'volumes', 'secrets', 'configs'].map((resource) => `${resource}.*.labels`),
+]);
+
+const REPLACED: ReadonlySet<string> = new Set(inServices('command', 'entrypoint', 'healthcheck.test', 'ulimits.*'));
+
+/** Of these the last file's value stands, whole: commands, and a variable's value, nothing included. */
+export function isReplaced(path: readonly string[]): boolean {
+  return REPLACED.has(shapeOf(path)) || VARIABLES.has(shapeOf(path.slice(0, -1)));
+}
+
+/** A list of names, or a map by name. */
+const NAMES: ReadonlySet<string> = new Set(inServices('networks', 'models', 'depends_on'));
+
+/** A list, or its only item. */
+const LISTS: ReadonlySet<string> = new Set(inServices('dns', 'dns_search', 'env_file', 'label_file', 'tmpfs'));
+
+/** A list of `host=address`, or a map of one address or several. */
+const HOSTS: ReadonlySet<string> = new Set(inServices('extra_hosts', 'build.extra_hosts'));
+
+/** A value that can be written in several forms, in the one that can be merged. */
+export function mergeable(node: YamlNode, shape: string): YamlNode {
+  if (node.kind === 'list' && VARIABLES.has(shape)) return mapOf(node, node.items.flatMap(variableOf));
+  if (node.kind === 'list' && NAMES.has(shape)) {
+    const value = (item: YamlNode) => (shape.endsWith('depends_on') ? started(item) : nothing(item));
+    return mapOf(
+      node,
+      node.items.map((item) => ({ key: textOf(item) ?? '', at: item, value: value(item) })),
+    );
+  }
+  if (node.kind === 'scalar' && node.value !== null && LISTS.has(shape))
+    return { ...node, kind: 'list', items: [node] };
+  if (node.kind === 'map' && HOSTS.has(shape)) return { ...node, kind: 'list', items: node.entries.flatMap(hostsOf) };
+  if (node.kind === 'scalar' && node.value !== null && shape === 'services.*.build') {
+    return mapOf(node, [{ key: 'context', at: node, value: node }]);
+  }
+  return node;
+}
+
+/** The entries by name, the last of a name wins. */
+function mapOf(node: YamlNode, entries: readonly YamlEntry[]): YamlMap {
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+  return { ...node, kind: 'map', entries: [...byKey.values()] };
+}
+
+function variableOf(item: YamlNode): YamlEntry[] {
+  const text = textOf(item);
+  if (text === undefined) return [];
+  const equals = text.indexOf('=');
+  if (equals === -1) return [{ key: text, at: item, value: nothing(item) }];
+  return [{ key: text.slice(0, equals), at: item, value: textAt(item, text.slice(equals + 1)) }];
+}
+
+function hostsOf({ key, value }: YamlEntry): YamlNode[] {
+  const addresses = value.kind === 'list' ? value.items : [value];
+  return addresses.flatMap((address) => {
+    const text = textOf(address);
+    return text === undefined ? [] : [textAt(address, `${key}=${text}`)];
+  });
+}
+
+function started(item: YamlNode): YamlNode {
+  return mapOf(item, [{ key: 'condition', at: item, value: textAt(item, 'service_started') }]);
+}
+
+function textAt(at: YamlNode, text: string): YamlNode {
+  return { ...at, kind: 'scalar', value: text, source: text };
+}
+
+function nothing(at: YamlNode): YamlNode {
+  return { ...at, kind: 'scalar', value: null, source: '' };
+}

@@ -1,0 +1,81 @@
+import { isUtf8 } from 'node:buffer';
+import { FileUnreadableError, type RepositoryFiles } from '../files.ts';
+import { type Place, type Problems, quoted } from '../problems.ts';
+import { readRepositoryPath } from '../repository-path.ts';
+import type { Variables } from '../variables.ts';
+import { textOf, type YamlNode } from '../yaml/yaml-node.ts';
+import type { Budget } from './budget.ts';
+import { DotenvError, parseDotenv } from './dotenv.ts';
+
+/** The repository's files that say something of the service file, as texts, within the budget. */
+export class SourceFiles {
+  readonly #files: RepositoryFiles;
+  readonly #budget: Budget;
+  readonly #problems: Problems;
+
+  constructor(files: RepositoryFiles, budget: Budget, problems: Problems) {
+    this.#files = files;
+    this.#budget = budget;
+    this.#problems = problems;
+  }
+
+  /** The path that a text names, from the repository's root; undefined, and told, when it is none in the repository. */
+  path(node: YamlNode): string | undefined {
+    const text = textOf(node);
+    if (text === undefined || text === '') return this.#problems.error(node, 'must be the path of a file');
+    if (/^[a-z][a-z\d+.-]*:\/\/|^git@|^oci:/i.test(text)) {
+      return this.#problems.error(node, `${quoted(text)} is no file of this repository: copy it in`);
+    }
+    return readRepositoryPath(text, node.folder, node, this.#problems);
+  }
+
+  has(path: string): boolean {
+    return this.#files.kindOf(path) === 'file';
+  }
+
+  /** A YAML file; undefined, and told at `at`, when it cannot be read. */
+  async yaml(path: string, at: Place): Promise<string | undefined> {
+    return this.#budget.takeFile(at) ? this.#text(path, at) : undefined;
+  }
+
+  async #text(path: string, at: Place): Promise<string | undefined> {
+    const kind = this.#files.kindOf(path);
+    if (kind !== 'file') {
+      const found = kind === undefined ? 'there is no such file in the repository' : `it is a ${kind}`;
+      return this.#problems.error(at, `${quoted(path)} cannot be read: ${found}`);
+    }
+    try {
+      const bytes = await this.#files.read(path);
+      if (!this.#budget.takeBytes(bytes.length, at)) return undefined;
+      return isUtf8(bytes) ? bytes.toString('utf8') : this.#problems.error(at, `${quoted(path)} is no UTF-8 text`);
+    } catch (error) {
+      if (error instanceof FileUnreadableError) return this.#problems.error(at, error.message);
+      throw error;
+    }
+  }
+
+  /** `variables` over those of env files, of which a later one wins. */
+  async withEnvFiles(paths: readonly string[], variables: Variables, at: Place): Promise<Variables> {
+    const defaults = new Map(variables);
+    for (const path of paths) {
+      const text = this.#budget.takeEnvFile(at) ? await this.#text(path, at) : undefined;
+      if (text === undefined) return defaults;
+      for (const [name, variable] of this.#parse(path, text, variables)) {
+        if (!variables.has(name)) defaults.set(name, variable);
+      }
+    }
+    return defaults;
+  }
+
+  #parse(path: string, text: string, variables: Variables): Variables {
+    try {
+      return parseDotenv(text, variables, (line, message) =>
+        this.#problems.warn({ file: path, path: '', line, column: 1 }, message),
+      );
+    } catch (error) {
+      if (!(error instanceof DotenvError)) throw error;
+      this.#problems.error({ file: path, path: '', line: error.line, column: 1 }, error.message);
+      return new Map();
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { serviceFileOfDockerfile } from './dockerfile.ts';
+import { type BundleContents, FileUnreadableError, type RepositoryFiles } from './files.ts';
+import { findServiceFile, type FoundServiceFile } from './find.ts';
+import { loadServiceFile } from './load/load.ts';
+import { type Problem, Problems, SETTINGS } from './problems.ts';
+import type { ReadContext } from './read/context.ts';
+import { readTree } from './read/service-file.ts';
+import type { ServiceFile } from './schema.ts';
+import { checkSpecification } from './specification/check.ts';
+import type { Variables } from './variables.ts';
+import { startOf } from './yaml/yaml-tree.ts';
+
+export interface ServiceFileRequest {
+  files: RepositoryFiles;
+  /** None where a stranger may have written the files: a pull request from a fork. */
+  variables: Variables;
+  settings: ServiceFileSettings;
+  /** The service file's path in the repository, where it is not to be found by its name. */
+  path?: string;
+}
+
+/** Where the service file stands: in the repository, in its settings (`panel`), or one merged over the other. */
+export interface ServiceFileSettings {
+  mode: 'repo' | 'panel' | 'both';
+  /** What the settings say, in YAML. */
+  content?: string;
+}
+
+export interface ParsedServiceFile {
+  /** Undefined exactly when there are errors. */
+  serviceFile: ServiceFile | undefined;
+  /** The bytes of the service file's bundles. */
+  contents: BundleContents;
+  warnings: Problem[];
+  errors: Problem[];
+}
+
+/**
+ * Reads a repository's service file (docs/service-file.md). Every key is supported, ignored with a warning or an error;
+ * all errors are told at once, each with its file, path, line and column. Never throws for what an author wrote; what
+ * `files` throws beside FileUnreadableError goes through.
+ */
+export async function readServiceFile(request: ServiceFileRequest): Promise<ParsedServiceFile> {
+  const problems = new Problems(request.variables);
+  const contents: ReadContext['contents'] = new Map();
+  const serviceFile = await read(request, contents, problems);
+  return {
+    serviceFile: problems.hasErrors ? undefined : serviceFile,
+    contents: problems.hasErrors ? new Map() : contents,
+    warnings: problems.warnings,
+    errors: problems.errors,
+  };
+}
+
+async function read(
+  { files, variables, settings, path }: ServiceFileRequest,
+  contents: ReadContext['contents'],
+  problems: Problems,
+): Promise<ServiceFile | undefined> {
+  const content = settings.mode === 'repo' || settings.content?.trim() === '' ? undefined : settings.content;
+  if (settings.mode === 'panel' && content === undefined) {
+    return problems.error(startOf(SETTINGS), 'the settings hold no service file: write one, or set the mode to repo');
+  }
+  const found = settings.mode === 'panel' ? undefined : findFile(files, path);
+  if (found?.kind === 'misnamed') return problems.error(startOf(''), found.message);
+  if (content === undefined && found?.kind === 'missing') return problems.error(startOf(''), found.message);
+  if (content === undefined && found?.kind === 'dockerfile') return readDockerfile(files, variables, problems);
+  const loaded = await loadServiceFile(
+    {
+      files,
+      variables,
+      ...(found?.kind === 'compose' && { path: found.name }),
+      ...(content !== undefined && { settings: content }),
+    },
+    problems,
+  );
+  if (loaded === undefined) return undefined;
+  const misfits = new Problems(variables);
+  checkSpecification(loaded.tree, misfits);
+  const serviceFile = await readTree(loaded.tree, { problems, files, variables: loaded.variables, contents });
+  problems.addElsewhere(misfits);
+  return serviceFile;
+}
+
+function findFile(files: RepositoryFiles, path: string | undefined): FoundServiceFile {
+  if (path !== undefined) return { kind: 'compose', name: path };
+  return findServiceFile(files.filesBelow('').filter((file) => !file.includes('/')));
+}
+
+async function readDockerfile(
+  files: RepositoryFiles,
+  variables: Variables,
+  problems: Problems,
+): Promise<ServiceFile | undefined> {
+  try {
+    return serviceFileOfDockerfile((await files.read('Dockerfile')).toString('utf8'), variables, problems);
+  } catch (error) {
+    if (error instanceof FileUnreadableError) return problems.error(startOf('Dockerfile'), error.message);
+    throw error;
+  }
+}

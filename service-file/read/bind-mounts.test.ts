@@ -1,0 +1,55 @@
+import { expect, test } from '@jest/globals';
+import { memoryFiles } from '../memory-files.ts';
+import { readServiceFile } from '../parse.ts';
+
+/** Reads a service with these volumes; `reads` and `prefetched` are of files beside the service file. */
+async function readCounted(volumes: readonly string[], files: Readonly<Record<string, string>>) {
+  const text = `services:\n  web:\n    image: app\n    volumes: ${JSON.stringify(volumes)}\n`;
+  const memory = memoryFiles({ ...files, 'compose.yaml': text });
+  const reads: string[] = [];
+  const prefetched: (readonly string[])[] = [];
+  const { serviceFile, errors } = await readServiceFile({
+    files: {
+      ...memory,
+      prefetch: (paths) => Promise.resolve(void prefetched.push(paths)),
+      read: (path) => {
+        if (path in files) reads.push(path);
+        return memory.read(path);
+      },
+    },
+    variables: new Map(),
+    settings: { mode: 'repo' },
+  });
+  return { reads, prefetched, mounts: serviceFile?.services[0]?.mounts ?? [], errors };
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, index) => index);
+const folder = (name: string, count: number) =>
+  Object.fromEntries(range(count).map((index) => [`${name}/f${index}`, `${name} ${index}`]));
+
+test('a folder that is mounted a hundred times is read once, and asked for at once', async () => {
+  const files = folder('d', 100);
+  const { reads, prefetched, mounts, errors } = await readCounted(
+    range(100).map((index) => `./d:/m${index}`),
+    files,
+  );
+  expect(errors).toEqual([]);
+  expect(mounts).toHaveLength(100);
+  expect(new Set(mounts.map((mount) => mount.type === 'files' && mount.bundle)).size).toBe(1);
+  expect(reads.sort()).toEqual(Object.keys(files).sort());
+  expect(prefetched.map((paths) => paths.length)).toEqual([100]);
+});
+
+test('a folder that is too large is told once, and not read', async () => {
+  const { reads, prefetched, errors } = await readCounted(['./d:/a', './d:/b'], folder('d', 501));
+  expect(errors.map(({ message }) => message)).toEqual([expect.stringMatching(/has 501 files, too many/)]);
+  expect([reads, prefetched]).toEqual([[], []]);
+});
+
+test('once more is mounted than can be, nothing else is read', async () => {
+  const names = range(50).map((index) => `d${index}`);
+  const files = Object.assign({}, ...names.map((name) => folder(name, 300))) as Record<string, string>;
+  const { reads, errors } = await readCounted([...names.map((name) => `./${name}:/${name}`), './d9/f1:/f1'], files);
+  expect(errors.map(({ message }) => message)).toEqual([expect.stringMatching(/more than 500 files or 900 KiB/)]);
+  expect(reads).toHaveLength(600);
+});

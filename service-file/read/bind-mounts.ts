@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import { quoted } from '../problems.ts';
+import type { FileBundle, Mount } from '../schema.ts';
+import type { YamlNode } from '../yaml/yaml-node.ts';
+import { type BundledFile, isTooLarge, isTooMany } from './bundles.ts';
+import { readFile } from './contents.ts';
+import type { FileScope } from './file-scope.ts';
+import type { MountForm } from './mount-form.ts';
+import { readRepositoryPath } from '../repository-path.ts';
+
+type BindForm = MountForm & { source: string };
+
+/**
+ * What a bind mount stands for. Its source is a file or folder of the repository, whose contents are mounted read-only:
+ * there is no other folder here. A folder over what the service's own build copies is what a developer sees changes
+ * with at once; it is ignored, the image has it.
+ */
+export async function mountFromRepository(
+  form: BindForm,
+  node: YamlNode,
+  context: string | undefined,
+  scope: FileScope,
+): Promise<Mount | undefined> {
+  const { problems, files } = scope;
+  if (/^[/~]/.test(form.source)) return tellAbsolute(form.source, node, scope);
+  const path = readRepositoryPath(form.source, node.folder, node, problems);
+  if (path === undefined) return undefined;
+  const kind = files.kindOf(path);
+  if (kind === 'folder' && context !== undefined && (isInside(path, context) || isInside(context, path))) {
+    problems.warn(node, `ignored: the image that is built has ${quoted(form.source)} already`);
+    return undefined;
+  }
+  if (kind === undefined || (kind === 'folder' && holdsNothing(path, scope))) return ownVolume(path, form, node, scope);
+  if (form.writable) problems.warn(node, 'files of the repository are mounted read-only');
+  if (scope.bundles.isFull) return undefined;
+  if (kind === 'folder') {
+    // However often it is mounted, it is read once, and told once.
+    if (!scope.folderBundles.has(path)) scope.folderBundles.set(path, await bundleFolder(path, form, node, scope));
+    const bundle = scope.folderBundles.get(path);
+    return bundle && { type: 'files', bundle: bundle.name, target: form.target };
+  }
+  return mountFile(path, form, node, context, scope);
+}
+
+/** The machine's time zone, which many files mount, is not worth a refusal. */
+const TIME_ZONE = /^\/etc\/(localtime|timezone)$/;
+const SOCKET = /^(\/var)?\/run\/(docker|podman\/podman|containerd\/containerd)\.sock$/;
+
+function tellAbsolute(source: string, node: YamlNode, { problems }: FileScope): undefined {
+  if (TIME_ZONE.test(source)) {
+    problems.warn(node, 'ignored: nothing of the machine can be mounted; set the variable TZ for a time zone');
+    return undefined;
+  }
+  if (SOCKET.test(source)) {
+    return problems.error(node, "refused: there is no engine's socket, and a container may not start others");
+  }
+  return problems.error(
+    node,
+    `refused: ${quoted(source)} is a path of the machine that Compose runs on; name a file of the repository (./…) or a volume`,
+  );
+}
+
+function isInside(path: string, folder: string): boolean {
+  return folder === '' || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** Git keeps no empty folder: such a file stands in one that programs are to fill. */
+function holdsNothing(folder: string, { files, folderBundles, folderVolumes }: FileScope): boolean {
+  if (folderBundles.has(folder)) return false;
+  if (folderVolumes.has(folder)) return true;
+  return files.filesBelow(folder).every((path) => /^\.(git)?(keep|ignore)$/.test(posix.basename(path)));
+}
+
+/**
+ * A folder that the repository does not have: Compose makes an empty one, which stays. Here that is a volume. Where a
+ * file seems to be meant, that it is missing is told.
+ */
+function ownVolume(path: string, form: BindForm, node: YamlNode, scope: FileScope): Mount | undefined {
+  const { problems } = scope;
+  const looksLikeFile = [form.source, form.target].some((name) =>
+    /(^\.env|[^/]\.[a-z0-9]{1,5}$)/i.test(posix.basename(name)),
+  );
+  const looksLikeFolder = form.source.endsWith('/') || /\.d$/.test(form.target);
+  if (!form.create || (looksLikeFile && !looksLikeFolder && scope.files.kindOf(path) === undefined)) {
+    return problems.error(node, `there is no ${quoted(path)} in the repository: add it`);
+  }
+  const name = folderVolumeName(path);
+  scope.folderVolumes.set(path, { name });
+  problems.warn(
+    node,
+    `${quoted(form.source)} is empty in the repository: it is a volume, which starts empty and stays`,
+  );
+  return { type: 'volume', volume: name, target: form.target, readOnly: form.readOnly };
+}
+
+function folderVolumeName(path: string): string {
+  return `folder-${createHash('sha256').update(path).digest('hex').slice(0, 12)}`;
+}
+
+async function mountFile(
+  path: string,
+  form: BindForm,
+  node: YamlNode,
+  context: string | undefined,
+  scope: FileScope,
+): Promise<Mount | undefined> {
+  const content = await readFile(path, node, scope);
+  if (content === undefined) return undefined;
+  if (context !== undefined && isInside(path, context) && isTooLarge(content)) {
+    scope.problems.warn(node, `ignored: too large to be mounted; the image is built from ${quoted(form.source)}`);
+    return undefined;
+  }
+  const file = { path: posix.basename(form.target), content, mode: modeOf(path, scope) };
+  const bundle = scope.bundles.add([file], false, node);
+  const key = bundle?.files[0]?.key;
+  return bundle && { type: 'files', bundle: bundle.name, target: form.target, ...(key !== undefined && { key }) };
+}
+
+async function bundleFolder(
+  path: string,
+  form: BindForm,
+  node: YamlNode,
+  scope: FileScope,
+): Promise<FileBundle | undefined> {
+  const paths = scope.files.filesBelow(path);
+  if (isTooMany(paths.length)) {
+    return scope.problems.error(
+      node,
+      `${quoted(form.source)} has ${paths.length} files, too many to be mounted: copy them into an image`,
+    );
+  }
+  await scope.files.prefetch?.(paths);
+  const found: BundledFile[] = [];
+  for (const each of paths) {
+    if (scope.files.kindOf(each) !== 'file') {
+      scope.problems.warn(node, `${quoted(each)} is left out: links and submodules are not followed`);
+      continue;
+    }
+    const content = await readFile(each, node, scope);
+    if (content === undefined) return undefined;
+    found.push({ path: posix.relative(path, each), content, mode: modeOf(each, scope) });
+  }
+  return scope.bundles.add(found, false, node);
+}
+
+function modeOf(path: string, { files }: FileScope): number {
+  return files.isExecutable(path) ? 0o755 : 0o644;
+}

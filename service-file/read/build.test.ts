@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import type { FileKind, RepositoryFiles } from '../files.ts';
+import { Problems } from '../problems.ts';
+import { checkBuildFiles } from './build.ts';
+
+const kinds: Record<string, FileKind> = {
+  '': 'folder',
+  Dockerfile: 'file',
+  web: 'folder',
+  'web/Dockerfile': 'file',
+  'web/docker': 'folder',
+  api: 'folder',
+  link: 'symlink',
+  'api/link': 'symlink',
+  vendor: 'submodule',
+};
+const files = { kindOf: (path: string) => kinds[path] } as RepositoryFiles;
+const at = { context: place('context'), dockerfile: place('dockerfile') };
+
+function place(path: string) {
+  return { file: 'compose.yaml', path, line: 1, column: 1 };
+}
+
+test.each([
+  ['.', 'Dockerfile', []],
+  ['web', 'Dockerfile', []],
+  ['api', '../web/Dockerfile', []],
+  ['vendor', 'Dockerfile', []],
+  ['vendor/app', 'Dockerfile', []],
+  ['api', '../vendor/Dockerfile', []],
+  ['nothing', 'Dockerfile', ['context: the context nothing is not in the repository (a folder is needed there)']],
+  ['link', 'Dockerfile', ['context: the context link is a symbolic link, not a folder']],
+  ['Dockerfile', 'Dockerfile', ['context: the context Dockerfile is a file, not a folder']],
+  ['api', 'Dockerfile', [expect.stringMatching(/^dockerfile: there is no file api\/Dockerfile: add it/)]],
+  ['api', 'link', ['dockerfile: api/link is a symbolic link, not a file']],
+  ['web', 'docker', ['dockerfile: web/docker is a folder, not a file']],
+])('%s with %s', (context, dockerfile, expected) => {
+  const problems = new Problems();
+  checkBuildFiles({ context, dockerfile }, at, { files, problems });
+  expect(problems.errors.map(({ path, message }) => `${path}: ${message}`)).toEqual(expected);
+});
+
+test('what is only partly there is not judged', () => {
+  const problems = new Problems();
+  checkBuildFiles({ context: 'nothing', dockerfile: 'Dockerfile' }, at, {
+    files: { ...files, isPartial: true },
+    problems,
+  });
+  expect(problems.hasErrors).toBe(false);
+});

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type { Place, Problems } from '../problems.ts';
+import type { FileBundle } from '../schema.ts';
+
+export interface BundledFile {
+  /** Relative to where the bundle is mounted. */
+  path: string;
+  content: Buffer;
+  mode: number;
+}
+
+const MAX_FILE_KIB = 512;
+/** Of all bundles together: they are kept as objects of the cluster, which are small things. */
+const MAX_TOTAL_KIB = 900;
+const MAX_FILES = 500;
+
+/** The bundles of one service file; equal ones are kept once. */
+export class Bundles {
+  readonly #problems: Problems;
+  readonly #contents: Map<string, ReadonlyMap<string, Buffer>>;
+  readonly #bundles = new Map<string, FileBundle>();
+  /** A file that is mounted often is hashed once. */
+  readonly #hashes = new WeakMap<Buffer, string>();
+  #bytes = 0;
+  #files = 0;
+  #isFull = false;
+
+  /** `contents` is filled. */
+  constructor(problems: Problems, contents: Map<string, ReadonlyMap<string, Buffer>>) {
+    this.#problems = problems;
+    this.#contents = contents;
+  }
+
+  /** Sorted by name. */
+  get all(): FileBundle[] {
+    return [...this.#bundles.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Whether one was refused for all that there are: no more files need be read, the service file is refused. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** A bundle of these files; undefined, and told at `at`, when they are too large. */
+  add(files: readonly BundledFile[], secret: boolean, at: Place): FileBundle | undefined {
+    const large = files.find(({ content }) => isTooLarge(content));
+    if (large !== undefined) {
+      const what = `${large.path} is larger than ${MAX_FILE_KIB} KiB`;
+      return this.#problems.error(at, `${what}, too large to be mounted: copy it into the image`);
+    }
+    const keys = keysOf(files);
+    const described = files.map(({ path, mode }, index) => ({ key: keys[index] ?? '', path, mode }));
+    const hashes = files.map(({ content }) => this.#hashOf(content));
+    const name = `files-${createHash('sha256')
+      .update(JSON.stringify([secret, described, hashes]))
+      .digest('hex')
+      .slice(0, 12)}`;
+    const known = this.#bundles.get(name);
+    if (known !== undefined) return known;
+    this.#bytes += files.reduce((sum, { content }) => sum + content.length, 0);
+    this.#files += files.length;
+    if (this.#bytes > MAX_TOTAL_KIB * 1024 || this.#files > MAX_FILES) {
+      this.#isFull = true;
+      const limit = `${MAX_FILES} files or ${MAX_TOTAL_KIB} KiB`;
+      return this.#problems.error(at, `with this, more than ${limit} are mounted in all: copy them into an image`);
+    }
+    const bundle = { name, secret, files: described };
+    this.#bundles.set(name, bundle);
+    this.#contents.set(name, new Map(files.map(({ content }, index) => [keys[index] ?? '', content])));
+    return bundle;
+  }
+
+  #hashOf(content: Buffer): string {
+    const hash = this.#hashes.get(content) ?? createHash('sha256').update(content).digest('hex');
+    this.#hashes.set(content, hash);
+    return hash;
+  }
+}
+
+export function isTooLarge(content: Buffer): boolean {
+  return content.length > MAX_FILE_KIB * 1024;
+}
+
+/** Whether a folder's files can be a bundle at all, before they are read. */
+export function isTooMany(files: number): boolean {
+  return files > MAX_FILES;
+}
+
+/** Names that a ConfigMap takes as keys, each once: the file's path with other characters replaced. */
+function keysOf(files: readonly BundledFile[]): string[] {
+  const keys = new Set<string>();
+  for (const { path } of files) {
+    const plain = path
+      .replaceAll(/[^\w.-]/g, '_')
+      .replace(/^\.+/, '_')
+      .slice(-200);
+    let key = plain;
+    for (let count = 2; keys.has(key); count++) key = `${plain}.${count}`;
+    keys.add(key);
+  }
+  return [...keys];
+}

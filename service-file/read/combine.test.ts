@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals';
+import { readYaml } from '../testing/read-yaml.ts';
+import type { Service } from '../schema.ts';
+
+interface Read {
+  services: Record<string, Service>;
+  errors: string[];
+  warnings: string[];
+}
+
+async function read(yaml: string, variables: Record<string, string> = {}): Promise<Read> {
+  const { serviceFile, errors, warnings } = await readYaml(yaml, {}, variables);
+  const told = (problems: typeof errors): string[] =>
+    problems.map(({ path, line, column, message }) => `${line}:${column} ${path} ${message}`);
+  return {
+    services: Object.fromEntries((serviceFile?.services ?? []).map((service) => [service.name, service])),
+    errors: told(errors),
+    warnings: told(warnings).filter((line) => !line.includes('no service has ports')),
+  };
+}
+
+describe('what runs once', () => {
+  test.each([
+    ['restart: "no"', 'once'],
+    ['restart: no', 'once'],
+    ['deploy: { restart_policy: { condition: none } }', 'once'],
+    ['deploy: { mode: replicated-job, replicas: 3 }', 'once'],
+    ['restart: always', 'continuously'],
+    ['restart: on-failure:3', 'continuously'],
+    ['restart: unless-stopped', 'continuously'],
+    ['restart: always, deploy: { restart_policy: { condition: none } }', 'continuously'],
+    ['init: true', 'continuously'],
+  ])('%s: %s', async (lines, runs) => {
+    const { services, errors, warnings } = await read(`services: { a: { image: i, ${lines} } }`);
+    expect([...errors, ...warnings]).toEqual([]);
+    expect(services['a']).toMatchObject({ runs, replicas: 1 });
+  });
+
+  test('what another waits for, whatever its restart says', async () => {
+    const { services, errors, warnings } = await read(`services:
+  web: { image: i, depends_on: { migrate: { condition: service_completed_successfully, required: true } } }
+  migrate: { image: i, restart: always, expose: [1] }
+`);
+    expect(errors).toEqual([]);
+    expect(warnings).toEqual([
+      '3:24 services.migrate.restart ignored: another service waits for its end, so it runs once',
+    ]);
+    expect(services['migrate']?.runs).toBe('once');
+    expect(services['web']?.dependsOn).toEqual([{ service: 'migrate', condition: 'completed' }]);
+  });
+
+  test.each(['ports: ["1"]', 'expose: [1]', 'healthcheck: { test: a }'])('a server with %s runs on', async (lines) => {
+    const { services, warnings } = await read(`services: { a: { image: i, restart: "no", ${lines} } }`);
+    expect(services['a']?.runs).toBe('continuously');
+    expect(warnings).toEqual([expect.stringContaining('services.a.restart ignored: it has ports or a health check')]);
+  });
+});
+
+describe('dependencies', () => {
+  test('a health that nothing tells is waited for as a start, with a warning', async () => {
+    const { services, warnings } = await read(
+      'services: { a: { image: i, depends_on: { b: { condition: service_healthy, restart: true } } }, b: { image: i } }',
+    );
+    expect(services['a']?.dependsOn).toEqual([{ service: 'b', condition: 'started' }]);
+    expect(warnings).toEqual([
+      expect.stringContaining('services.a.depends_on.b "b" has no healthcheck in this file'),
+      expect.stringContaining('services.a.depends_on.b.restart ignored: a service is not restarted'),
+    ]);
+  });
+
+  test('of depends_on and links the longer one counts', async () => {
+    const { services } = await read(`services:
+  a: { image: i, links: [b], depends_on: { b: { condition: service_healthy } } }
+  b: { image: i, healthcheck: { test: x } }
+`);
+    expect(services['a']?.dependsOn).toEqual([{ service: 'b', condition: 'healthy' }]);
+  });
+});
+
+describe('profiles', () => {
+  const file = (dependsOn = '[]'): string => `services:
+  web: { image: i, depends_on: ${dependsOn} }
+  debug: { image: i, profiles: [debug, tools], privileged: true }
+  admin: { image: i, profiles: [admin] }
+`;
+
+  test('what is not enabled is left out unread, with a warning', async () => {
+    const { services, errors, warnings } = await read(file());
+    expect(errors).toEqual([]);
+    expect(Object.keys(services)).toEqual(['web']);
+    expect(warnings.map((line) => line.slice(0, 45))).toEqual([
+      '3:22 services.debug.profiles left out: the va',
+      '4:22 services.admin.profiles left out: the va',
+    ]);
+  });
+
+  test.each([
+    ['admin', ['admin', 'web']],
+    [' other , admin', ['admin', 'web']],
+  ])('COMPOSE_PROFILES %j', async (profiles, expected) => {
+    expect(Object.keys((await read(file(), { COMPOSE_PROFILES: profiles })).services)).toEqual(expected);
+  });
+
+  test('* enables all of them', async () => {
+    const { errors } = await read(file(), { COMPOSE_PROFILES: '*' });
+    expect(errors).toEqual([expect.stringContaining('services.debug.privileged refused')]);
+  });
+
+  test('what is needed must be enabled', async () => {
+    expect((await read(file('[admin]'))).errors).toEqual([
+      '2:33 services.web.depends_on[0] none of the profiles of "admin" is enabled: name one in COMPOSE_PROFILES',
+    ]);
+  });
+
+  test('what is not required may be left out', async () => {
+    const { services, errors } = await read(file('{ admin: { condition: service_started, required: false } }'));
+    expect(errors).toEqual([]);
+    expect(services['web']?.dependsOn).toEqual([]);
+  });
+
+  test('one service has to be left', async () => {
+    expect((await read('services: { a: { image: i, profiles: [x] } }')).errors).toEqual([
+      '1:11 services none of the services has an enabled profile',
+    ]);
+  });
+});
+
+describe('names that no host can have', () => {
+  test.each([
+    ['my_app', 'my-app'],
+    ['My.App', 'my-app'],
+    ['Web', 'web'],
+    ['db_', 'db'],
+  ])('%s is %s, with a warning', async (name, expected) => {
+    const { services, errors, warnings } = await read(
+      `services: { ${name}: { image: i }, other: { image: i, depends_on: [${name}] } }`,
+    );
+    expect(errors).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining(`other services reach it as "${expected}"`)]);
+    expect(services['other']?.dependsOn).toEqual([{ service: expected, condition: 'started' }]);
+    expect(services[expected]).toBeDefined();
+  });
+
+  test.each([
+    ['environment: { URL: "postgres://u:p@my_db:5432/x" }', '2:40 services.web.environment.URL'],
+    ['environment: [DB_HOST=my_db]', '2:34 services.web.environment[0]'],
+    ['command: wait-for my_db', '2:29 services.web.command'],
+  ])('%s calls it so: refused', async (lines, place) => {
+    const { errors } = await read(`services:\n  web: { image: i, ${lines} }\n  my_db: { image: i }\n`);
+    expect(errors).toEqual([expect.stringContaining(`${place} reaches the service "my_db" by a name that no host`)]);
+  });
+
+  test.each(['environment: { A: my_dbs }', 'environment: { A: not.my_db }', 'environment: { WEB: web }'])(
+    '%s does not',
+    async (lines) => {
+      expect((await read(`services: { Web: { image: i, ${lines} }, my_db: { image: i } }`)).errors).toEqual([]);
+    },
+  );
+
+  test('two that would be the same are refused', async () => {
+    expect((await read('services: { my-db: { image: i }, my_db: { image: i } }')).errors).toEqual([
+      expect.stringContaining('"my_db" and "my-db" have the same host name "my-db"'),
+    ]);
+  });
+
+  test('volumes and networks that would be the same stay apart', async () => {
+    const { services } = await read(`services:
+  a: { image: i, volumes: [a_b:/1, a-b:/2, A.b:/3, "__:/4"], networks: [a_b, a-b] }
+volumes: { a_b: , a-b: , A.b: , __: }
+networks: { a_b: , a-b: }
+`);
+    const volumes = services['a']?.mounts.map((mount) => (mount.type === 'volume' ? mount.volume : ''));
+    expect(new Set(volumes).size).toBe(4);
+    expect(volumes?.every((name) => /^[a-z][a-z0-9-]{0,56}$/.test(name))).toBe(true);
+    expect(new Set(services['a']?.networks).size).toBe(2);
+  });
+});

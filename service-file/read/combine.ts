@@ -1,0 +1,117 @@
+import type { Place, Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { Dependency, Service } from '../schema.ts';
+import { type PlacedDependency, resolveDependencies } from './depends-on.ts';
+import { withJobs } from './jobs.ts';
+import { addAlias } from './networks.ts';
+import type { PlacedService } from './service.ts';
+
+/** A service with what the others decide, in names of the model; without its jobs. */
+export interface CombinedService {
+  placed: PlacedService;
+  service: Service;
+}
+
+/**
+ * Checks the services against each other and fills in what they say of one another: what each waits for, what it is
+ * called, whether it runs once. `leftOut`: the services whose profiles are not enabled. `volumes`: their names here.
+ */
+export function combine(
+  services: readonly PlacedService[],
+  leftOut: ReadonlySet<string>,
+  volumes: ReadonlyMap<string, { name: string }>,
+  problems: Problems,
+): { combined: CombinedService[]; services: Service[] } {
+  const dependents = new Map(
+    services.map((placed) => [
+      placed.key,
+      { dependsOn: waitsFor(placed), hasHealthcheck: placed.service.healthcheck !== undefined },
+    ]),
+  );
+  const dependencies = resolveDependencies(dependents, leftOut, problems);
+  const names = new Map(services.map(({ key, service }) => [key, service.name]));
+  const awaited = new Set(
+    [...dependencies.values()].flat().flatMap(({ service, condition }) => (condition === 'completed' ? service : [])),
+  );
+  const aliases = collectAliases(services, problems);
+  const combined = services.map((placed): CombinedService => {
+    const runs = runsOnce(placed, awaited.has(placed.key), problems) ? 'once' : 'continuously';
+    const service: Service = {
+      ...placed.service,
+      runs,
+      ...(runs === 'once' && { replicas: 1 }),
+      dependsOn: named(dependencies.get(placed.key) ?? [], names),
+      aliases: aliases.get(placed.key) ?? [],
+    };
+    return { placed, service };
+  });
+  const taken = new Set(combined.flatMap(({ service: { name, aliases: others } }) => [name, ...others]));
+  const all = combined.flatMap(({ placed, service }) =>
+    withJobs(service, placed.extension.jobs, volumes, taken, problems),
+  );
+  return { combined, services: all.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+}
+
+/** A link waits too, as it does for Compose. */
+function waitsFor({ dependsOn, links }: PlacedService): PlacedDependency[] {
+  return [
+    ...dependsOn,
+    ...links.map(({ service, at }) => ({ service, at, condition: 'started' as const, required: true })),
+  ];
+}
+
+function named(dependencies: readonly Dependency[], names: ReadonlyMap<string, string>): Dependency[] {
+  return dependencies
+    .map(({ service, condition }) => ({ service: names.get(service) ?? service, condition }))
+    .sort((a, b) => (a.service < b.service ? -1 : 1));
+}
+
+/**
+ * A service runs once when another waits for its end, or when the file says that it is not started again; but what has
+ * ports or a health check is a server all the same, whose author meant no restarts after a failure.
+ */
+function runsOnce({ service, restarts, restartAt }: PlacedService, isAwaited: boolean, problems: Problems): boolean {
+  if (isAwaited) {
+    if (restarts === true) problems.warn(restartAt, 'ignored: another service waits for its end, so it runs once');
+    return true;
+  }
+  if (restarts !== false) return false;
+  if (service.ports.length === 0 && service.udpPorts.length === 0 && service.healthcheck === undefined) return true;
+  problems.warn(restartAt, 'ignored: it has ports or a health check, so it is a server, which is always started again');
+  return false;
+}
+
+/** Of all services: each is a Service of Kubernetes, which every container looks through. */
+const MAX_ALIASES = 50;
+
+/** The other host names of each service, sorted: of its networks, and what others link to it as. */
+function collectAliases(services: readonly PlacedService[], problems: Problems): ReadonlyMap<string, string[]> {
+  const found = services.flatMap(({ key, aliases, links }) => {
+    const linked = links.flatMap(({ service, alias, at }) => {
+      const named: { name: string; at: Place }[] = [];
+      if (alias !== undefined) addAlias(alias, at, named, problems);
+      return named.map((each) => ({ key: service, ...each }));
+    });
+    return [...aliases.map((alias) => ({ key, ...alias })), ...linked];
+  });
+  const owners = new Map(services.map(({ key, service }) => [service.name, key]));
+  const result = new Map<string, string[]>();
+  for (const { key, name, at } of found) {
+    const owner = owners.get(name);
+    if (owner !== undefined && owner !== key) {
+      problems.error(
+        at,
+        `the host name ${quoted(name)} is that of the service ${quoted(owner)} already: choose another`,
+      );
+    } else if (owner === undefined) {
+      owners.set(name, key);
+      if (owners.size === services.length + MAX_ALIASES + 1)
+        problems.error(at, `more than ${MAX_ALIASES} aliases and links`);
+      const names = result.get(key) ?? [];
+      names.push(name);
+      result.set(key, names);
+    }
+  }
+  for (const names of result.values()) names.sort();
+  return result;
+}

@@ -1,0 +1,44 @@
+import type { Problems } from '../problems.ts';
+import type { Service } from '../schema.ts';
+import type { YamlNode } from '../yaml/yaml-node.ts';
+import { type Fields, optional, readText, readTextList } from './read.ts';
+import { splitShellWords } from './shell-words.ts';
+
+/**
+ * What a service runs. Nothing (`command:`) means the image's own; an empty one (`[]`, `''`) undoes the image's. Since
+ * Kubernetes cannot say the latter, the command then takes the entrypoint's place, which is the same process.
+ */
+export function readProcess(fields: Fields, problems: Problems): Pick<Service, 'entrypoint' | 'command'> {
+  const entrypoint = optional(fields, 'entrypoint', readCommand, problems);
+  const command = optional(fields, 'command', readCommand, problems);
+  const given = { ...(notEmpty(entrypoint) && { entrypoint }), ...(notEmpty(command) && { command }) };
+  if (entrypoint?.length === 0) {
+    if (notEmpty(command)) return { entrypoint: command };
+    tell(fields, 'entrypoint', "it undoes the image's entrypoint, and its command with it: write the command out");
+  } else if (command?.length === 0 && entrypoint === undefined) {
+    tell(fields, 'command', "to undo the image's command alone, write the entrypoint out");
+  }
+  return given;
+
+  function tell(entries: Fields, key: string, message: string): void {
+    const entry = entries.get(key);
+    if (entry !== undefined) problems.error(entry.value, message);
+  }
+}
+
+function notEmpty(words: string[] | undefined): words is string[] {
+  return words !== undefined && words.length > 0;
+}
+
+/** A list, or a line split into words. */
+export function readCommand(node: YamlNode, problems: Problems): string[] | undefined {
+  if (node.kind === 'list') {
+    const words = readTextList(node, problems);
+    // As Docker takes it: [""] is empty too.
+    return words?.length === 1 && words[0] === '' ? [] : words;
+  }
+  const text = readText(node, problems);
+  if (text === undefined) return undefined;
+  const split = splitShellWords(text);
+  return 'words' in split ? split.words : problems.error(node, split.error);
+}

@@ -1,0 +1,98 @@
+import { FileUnreadableError } from '../files.ts';
+import type { Place } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { YamlNode } from '../yaml/yaml-node.ts';
+import type { ReadContext } from './context.ts';
+import type { KeyTable } from './keys/key-table.ts';
+import { emptyAsMap, optional, readEntries, readFields, readName, readText } from './read.ts';
+import { readRepositoryPath } from '../repository-path.ts';
+import { type Reader, variableValue } from './variables.ts';
+
+/** Where the bytes of a config or secret come from. */
+export type DeclaredContent = { at: Place } & (
+  | { kind: 'file'; path: string; node: YamlNode }
+  | { kind: 'content'; text: string; node: YamlNode }
+  | { kind: 'variable'; name: string; node: YamlNode }
+  /** Told already. */
+  | { kind: 'invalid' }
+);
+
+/** The top level's `configs` or `secrets`. What none of the services uses is not looked for. */
+export function readContents(
+  node: YamlNode | undefined,
+  table: KeyTable,
+  context: ReadContext,
+): ReadonlyMap<string, DeclaredContent> {
+  const entries = node === undefined ? [] : (readEntries(node, context.problems) ?? []);
+  return new Map(entries.map(({ key, at, value }) => [key, readContent(value, at, table, context)]));
+}
+
+function readContent(value: YamlNode, at: Place, table: KeyTable, { problems }: ReadContext): DeclaredContent {
+  const invalid: DeclaredContent = { kind: 'invalid', at };
+  const fields = readFields(emptyAsMap(value), table, problems);
+  if (fields === undefined) return invalid;
+  const sources = ['file', 'content', 'environment'].flatMap((key) => fields.get(key) ?? []);
+  const [source, second] = sources;
+  if (second !== undefined) {
+    problems.error(second.at, `beside ${quoted(source?.key ?? '')}: only one can say what it holds, remove the others`);
+    return invalid;
+  }
+  if (source === undefined) {
+    // An external one is told as such, not as one without content.
+    const isRefused =
+      value.kind === 'map' && value.entries.some(({ key }) => table.keys.get(key)?.support === 'refused');
+    if (!isRefused) problems.error(at, `holds nothing: add one of ${sourceKeys(table)}`);
+    return invalid;
+  }
+  const { key, value: node } = source;
+  if (key === 'content') {
+    const text = optional(fields, key, readText, problems);
+    return text === undefined ? invalid : { kind: 'content', text, node, at };
+  }
+  const name = readName(node, problems);
+  if (name === undefined) return invalid;
+  if (key === 'environment') return { kind: 'variable', name, node, at };
+  const path = readRepositoryPath(name, node.folder, node, problems);
+  return path === undefined ? invalid : { kind: 'file', path, node, at };
+}
+
+function sourceKeys(table: KeyTable): string {
+  return ['file', 'content', 'environment'].filter((key) => table.keys.get(key)?.support === 'supported').join(', ');
+}
+
+/** The bytes; undefined, and told at `at` or where they are declared, when there are none. */
+export async function contentOf(
+  declared: DeclaredContent,
+  reader: Reader,
+  at: Place,
+  context: ReadContext,
+): Promise<Buffer | undefined> {
+  if (declared.kind === 'invalid') return undefined;
+  if (declared.kind === 'content') return Buffer.from(declared.text);
+  if (declared.kind === 'file') return readFile(declared.path, declared.node, context);
+  if (!context.variables.has(declared.name)) {
+    context.problems.warn(declared.node, `the variable ${quoted(declared.name)} is not set: it is empty`);
+    return Buffer.alloc(0);
+  }
+  const value = variableValue(declared.name, reader, at, context);
+  return value === undefined ? undefined : Buffer.from(value);
+}
+
+/** A file of the repository; undefined, and told at `node`, when it is none. */
+export async function readFile(
+  path: string,
+  node: YamlNode,
+  { files, problems }: ReadContext,
+): Promise<Buffer | undefined> {
+  const kind = files.kindOf(path);
+  if (kind !== 'file') {
+    const found = kind === undefined ? 'there is no such file in the repository' : `it is a ${kind}`;
+    return problems.error(node, `${quoted(path)} cannot be read: ${found}`);
+  }
+  try {
+    return await files.read(path);
+  } catch (error) {
+    if (error instanceof FileUnreadableError) return problems.error(node, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+import type { Place, Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { Dependency } from '../schema.ts';
+import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
+import { dependencyKeys } from './keys/service-keys.ts';
+import { nearest } from './nearest.ts';
+import { kindOf, optional, readBoolean, readFields, readName } from './read.ts';
+
+/** A dependency as the file has it: `service` is the name there. */
+export interface PlacedDependency extends Dependency {
+  at: Place;
+  /** False: it may be missing. */
+  required: boolean;
+}
+
+const CONDITIONS = new Map<string, Dependency['condition']>([
+  ['service_started', 'started'],
+  ['service_healthy', 'healthy'],
+  ['service_completed_successfully', 'completed'],
+]);
+
+/** `depends_on`: a list of services, or a map with a condition for each. */
+export function readDependsOn(node: YamlNode, problems: Problems): PlacedDependency[] | undefined {
+  if (node.kind === 'scalar') {
+    return problems.error(node, `must be a list of services or a map with conditions, this is ${kindOf(node)}`);
+  }
+  if (node.kind === 'map') return node.entries.flatMap((entry) => readEntry(entry, problems) ?? []);
+  const found = new Map<string, PlacedDependency>();
+  for (const item of node.items) {
+    const service = readName(item, problems);
+    if (service === undefined) continue;
+    if (found.has(service)) problems.error(item, 'is there twice: remove one');
+    else found.set(service, { service, condition: 'started', required: true, at: item });
+  }
+  return [...found.values()];
+}
+
+function readEntry({ key, at, value }: YamlEntry, problems: Problems): PlacedDependency | undefined {
+  const fields = readFields(value, dependencyKeys, problems);
+  if (fields === undefined) return undefined;
+  const required = optional(fields, 'required', readBoolean, problems) ?? true;
+  const conditionNode = fields.get('condition')?.value;
+  if (conditionNode === undefined) {
+    return problems.error(at, `has no condition: write one of ${[...CONDITIONS.keys()].join(', ')}`);
+  }
+  const text = readName(conditionNode, problems);
+  const condition = CONDITIONS.get(text ?? '');
+  if (condition !== undefined) return { service: key, condition, required, at };
+  if (text === undefined) return undefined;
+  return problems.error(conditionNode, `${quoted(text)} is no condition: use ${[...CONDITIONS.keys()].join(', ')}`);
+}
+
+interface Dependent {
+  dependsOn: readonly PlacedDependency[];
+  hasHealthcheck: boolean;
+}
+
+/**
+ * What each service waits for, of those that are there; both by the names in the file. `leftOut` are the services whose
+ * profiles are not enabled: nobody may need one of them.
+ */
+export function resolveDependencies(
+  services: ReadonlyMap<string, Dependent>,
+  leftOut: ReadonlySet<string>,
+  problems: Problems,
+): ReadonlyMap<string, readonly Dependency[]> {
+  const resolved = new Map<string, readonly Dependency[]>();
+  for (const [name, { dependsOn }] of services) {
+    const found = new Map<string, Dependency>();
+    for (const dependency of dependsOn) {
+      const condition = checkedCondition(dependency, services, leftOut, problems);
+      if (condition === undefined) continue;
+      // Of depends_on and links, which may name the same service, the one that waits longer.
+      if (condition !== 'started' || !found.has(dependency.service)) {
+        found.set(dependency.service, { service: dependency.service, condition });
+      }
+    }
+    resolved.set(name, [...found.values()]);
+  }
+  tellCycles(services, problems);
+  return resolved;
+}
+
+function checkedCondition(
+  { service, condition, required, at }: PlacedDependency,
+  services: ReadonlyMap<string, Dependent>,
+  leftOut: ReadonlySet<string>,
+  problems: Problems,
+): Dependency['condition'] | undefined {
+  const other = services.get(service);
+  if (other === undefined) {
+    if (!required) return undefined;
+    if (leftOut.has(service)) {
+      return problems.error(at, `none of the profiles of ${quoted(service)} is enabled: name one in COMPOSE_PROFILES`);
+    }
+    const meant = nearest(service, services.keys(), problems);
+    const hint = meant === undefined ? 'add it, or remove this' : `did you mean ${quoted(meant)}?`;
+    return problems.error(at, `there is no service ${quoted(service)}: ${hint}`);
+  }
+  if (condition !== 'healthy' || other.hasHealthcheck) return condition;
+  problems.warn(
+    at,
+    `${quoted(service)} has no healthcheck in this file, and one in its image is not seen: it is waited for until it runs; write the test out`,
+  );
+  return 'started';
+}
+
+/** Tells each cycle once, at the dependency that closes it. */
+function tellCycles(services: ReadonlyMap<string, Dependent>, problems: Problems): void {
+  const done = new Set<string>();
+  const way: string[] = [];
+  const visit = (name: string): void => {
+    if (done.has(name)) return;
+    way.push(name);
+    for (const { service, at } of services.get(name)?.dependsOn ?? []) {
+      const start = way.indexOf(service);
+      if (start === -1) visit(service);
+      else problems.error(at, `the services wait for each other: ${[...way.slice(start), service].join(' → ')}`);
+    }
+    way.pop();
+    done.add(name);
+  };
+  for (const name of services.keys()) visit(name);
+}

@@ -1,0 +1,63 @@
+import type { Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { YamlNode } from '../yaml/yaml-node.ts';
+import { deployKeys, restartPolicyKeys } from './keys/deploy-keys.ts';
+import { type Fields, isEmpty, optional, readFields, readInteger, readName } from './read.ts';
+
+const REPLICAS = { min: 0, max: 100 };
+
+export function readDeploy(fields: Fields, problems: Problems): Fields | undefined {
+  return optional(fields, 'deploy', (node) => readFields(node, deployKeys, problems), problems);
+}
+
+/** `deploy.replicas` or `scale`, which say the same. */
+export function readReplicas(fields: Fields, deploy: Fields | undefined, problems: Problems): number {
+  const read = (node: YamlNode): number | undefined => readInteger(node, REPLICAS, problems);
+  const scale = optional(fields, 'scale', read, problems);
+  const replicas = deploy && optional(deploy, 'replicas', read, problems);
+  const entry = fields.get('scale');
+  if (entry !== undefined && scale !== undefined && replicas !== undefined && scale !== replicas) {
+    problems.error(entry.at, 'says something else than deploy.replicas: remove one of them');
+  }
+  return replicas ?? scale ?? 1;
+}
+
+/**
+ * Whether a service is to be started again when it ends: what the file says, undefined for nothing. `restart` counts
+ * before `deploy.restart_policy`; a deploy.mode of jobs says it too.
+ */
+export function readRestarts(fields: Fields, deploy: Fields | undefined, problems: Problems): boolean | undefined {
+  const mode = deploy && optional(deploy, 'mode', (node) => readMode(node, problems), problems);
+  const restart = optional(fields, 'restart', readRestart, problems);
+  const policy = deploy && optional(deploy, 'restart_policy', readPolicy, problems);
+  return mode === 'job' ? false : (restart ?? policy);
+}
+
+function readMode(node: YamlNode, problems: Problems): 'service' | 'job' | undefined {
+  const mode = readName(node, problems);
+  if (mode === undefined || mode === 'replicated') return 'service';
+  if (mode === 'replicated-job' || mode === 'global-job') return 'job';
+  if (mode !== 'global') return problems.error(node, `${quoted(mode)} is no mode: use replicated or replicated-job`);
+  problems.warn(node, 'ignored: a service does not run on each node, but as often as its replicas say');
+  return 'service';
+}
+
+/** False for `no`. Kubernetes always starts a service again, after failures and after a success. */
+function readRestart(node: YamlNode, problems: Problems): boolean | undefined {
+  if (isEmpty(node)) return undefined;
+  const policy = readName(node, problems);
+  if (policy === undefined) return undefined;
+  if (policy === 'no' || policy === 'false') return false;
+  if (/^(always|unless-stopped|on-failure(:\d+)?)$/.test(policy)) return true;
+  return problems.error(node, `${quoted(policy)} is no restart policy: use no, always, on-failure or unless-stopped`);
+}
+
+function readPolicy(node: YamlNode, problems: Problems): boolean | undefined {
+  const fields = readFields(node, restartPolicyKeys, problems);
+  const entry = fields?.get('condition');
+  const condition = entry === undefined ? undefined : readName(entry.value, problems);
+  if (entry === undefined || condition === undefined) return undefined;
+  if (condition === 'none') return false;
+  if (condition === 'any' || condition === 'on-failure') return true;
+  return problems.error(entry.value, `${quoted(condition)} is no condition: use none, on-failure or any`);
+}

@@ -1,0 +1,110 @@
+import { DotenvError, parseDotenv } from '../load/dotenv.ts';
+import type { Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { YamlNode } from '../yaml/yaml-node.ts';
+import { readFile } from './contents.ts';
+import type { ReadContext } from './context.ts';
+import type { FileScope } from './file-scope.ts';
+import { envFileKeys } from './keys/service-keys.ts';
+import { type Fields, optional, readBoolean, readFields, readListOrOne, readName } from './read.ts';
+import { readRepositoryPath } from '../repository-path.ts';
+import { isVariableName, readVariables, toRecord } from './variables.ts';
+
+/** What a service's containers see: the files of `env_file`, a later one over an earlier, and `environment` over them. */
+export async function readEnvironment(fields: Fields, scope: FileScope): Promise<Record<string, string>> {
+  const { problems } = scope;
+  const found = new Map<string, string>();
+  const files = fields.get('env_file')?.value;
+  const items = (files?.kind === 'map' ? [files] : files && readListOrOne(files, problems)) ?? [];
+  if (files !== undefined && items.length > MAX_FILES) problems.error(files, `more than ${MAX_FILES} env files`);
+  for (const item of items.slice(0, MAX_FILES)) {
+    for (const [name, value] of (await readEnvFile(item, scope)) ?? []) found.set(name, value);
+  }
+  const own = optional(fields, 'environment', (node) => readVariables(node, 'container', scope), problems);
+  for (const [name, value] of own ?? []) found.set(name, value);
+  const entry = fields.get('environment') ?? fields.get('env_file');
+  if (entry !== undefined && found.size > MAX_VARIABLES)
+    problems.error(entry.at, `more than ${MAX_VARIABLES} variables`);
+  return toRecord(found);
+}
+
+/** Of one service. */
+const MAX_FILES = 20;
+const MAX_VARIABLES = 1000;
+/** Of all services together. */
+const MAX_FILES_IN_ALL = 50;
+const MAX_KIB = 64;
+
+interface EnvFile {
+  node: YamlNode;
+  required: boolean;
+  /** Each line as it is, without quotes and variables. */
+  raw: boolean;
+}
+
+async function readEnvFile(item: YamlNode, scope: FileScope): Promise<ReadonlyMap<string, string> | undefined> {
+  const { problems, files, envFiles } = scope;
+  const file = item.kind === 'map' ? readLongForm(item, problems) : { node: item, required: true, raw: false };
+  if (file === undefined) return undefined;
+  const text = readName(file.node, problems);
+  const path = text === undefined ? undefined : readRepositoryPath(text, file.node.folder, file.node, problems);
+  if (path === undefined || (!file.required && files.kindOf(path) === undefined)) return undefined;
+  const key = `${file.raw ? 'raw' : 'dotenv'}:${path}`;
+  const known = envFiles.get(key);
+  if (known !== undefined) return known;
+  if (envFiles.size >= MAX_FILES_IN_ALL) return problems.error(file.node, `more than ${MAX_FILES_IN_ALL} env files`);
+  const content = await readFile(path, file.node, scope);
+  if (content === undefined) return undefined;
+  if (content.length > MAX_KIB * 1024) return problems.error(file.node, `is larger than ${MAX_KIB} KiB`);
+  const found = parse(content.toString('utf8'), path, file, scope);
+  // What is wrong in it is told once.
+  envFiles.set(key, found ?? new Map());
+  return found;
+}
+
+function readLongForm(item: YamlNode, problems: Problems): EnvFile | undefined {
+  const fields = readFields(item, envFileKeys, problems);
+  if (fields === undefined) return undefined;
+  const node = fields.get('path')?.value;
+  const format = optional(fields, 'format', readName, problems);
+  const required = optional(fields, 'required', readBoolean, problems) ?? true;
+  if (node === undefined) return problems.error(item, 'has no path: name a file of the repository');
+  if (format === undefined || format === 'raw') return { node, required, raw: format === 'raw' };
+  return problems.error(item, `${quoted(format)} is no format of an env file: leave it out, or use raw`);
+}
+
+function parse(
+  text: string,
+  path: string,
+  { node, raw }: EnvFile,
+  context: ReadContext,
+): Map<string, string> | undefined {
+  const { problems, variables } = context;
+  const found = new Map<string, string>();
+  const lineOf = (line: number) => ({ file: path, path: '', line, column: 1 });
+  const warn = (line: number, message: string) => problems.warn(lineOf(line), message);
+  try {
+    for (const [name, { value, visibility }] of raw ? parseRaw(text) : parseDotenv(text, variables, warn)) {
+      const what = `${quoted(name)} of ${quoted(path)}`;
+      if (!isVariableName(name)) problems.error(node, `${what} is no name for a variable`);
+      else if (value.includes('\0')) problems.error(node, `${what} holds a NUL character`);
+      else if (visibility === 'buildtime') problems.error(node, `${what} takes a variable that is for builds only`);
+      else found.set(name, value);
+    }
+  } catch (error) {
+    if (!(error instanceof DotenvError)) throw error;
+    return problems.error(lineOf(error.line), error.message);
+  }
+  return found;
+}
+
+function parseRaw(text: string): Map<string, { value: string; visibility: 'always' }> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const equals = line.indexOf('=');
+      const name = equals === -1 ? line : line.slice(0, equals);
+      return [name.trim(), { value: equals === -1 ? '' : line.slice(equals + 1), visibility: 'always' as const }];
+    }),
+  );
+}

@@ -1,0 +1,40 @@
+import { keyTable } from './key-table.ts';
+
+export const deployKeys = keyTable({
+  of: 'deploy',
+  path: 'services.*.deploy',
+  supported: 'mode replicas resources restart_policy',
+  ignored: {
+    endpoint_mode: 'the services find each other by the DNS of the cluster',
+    labels: 'labels of the service itself are kept, not these',
+    placement: 'the cluster decides where a service runs',
+    'update_config rollback_config': 'a new version is rolled out while the one before it still answers',
+  },
+});
+
+export const deployResourcesKeys = keyTable({
+  of: 'deploy.resources',
+  path: 'services.*.deploy.resources',
+  supported: 'limits reservations',
+});
+
+export const limitsKeys = keyTable({
+  of: 'the limits',
+  path: 'services.*.deploy.resources.limits',
+  supported: 'cpus memory',
+  ignored: { pids: 'the cluster decides how many processes there may be' },
+});
+
+export const reservationsKeys = keyTable({
+  of: 'the reservations',
+  path: 'services.*.deploy.resources.reservations',
+  supported: 'cpus memory',
+  refused: { 'devices generic_resources': 'there are no devices or GPUs to ask for: remove it' },
+});
+
+export const restartPolicyKeys = keyTable({
+  of: 'a restart policy',
+  path: 'services.*.deploy.restart_policy',
+  supported: 'condition',
+  ignored: { 'delay max_attempts window': 'Kubernetes waits longer each time, and does not give up' },
+});

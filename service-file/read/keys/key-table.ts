@@ -1,0 +1,50 @@
+/** What becomes of a key: it works, it has no effect (told as a warning), or the file is not run (told as an error). */
+export type Support = 'supported' | 'ignored' | 'refused';
+
+export interface Key {
+  support: Support;
+  /** Why a key is ignored or refused, for messages and docs/service-file.md; empty for a supported one. */
+  why: string;
+  /** The values for which an ignored key is refused, and why. */
+  unless?: { values: RegExp; why: string };
+}
+
+/** Which keys a map may have: every one of the Compose Specification, and Coppice's own. */
+export interface KeyTable {
+  /** What the map is, for messages: "a service". */
+  of: string;
+  /** Where it stands, as docs/service-file.md has it: `services.*.build`. */
+  path: string;
+  keys: ReadonlyMap<string, Key>;
+}
+
+interface KeyLists {
+  of: string;
+  path: string;
+  /** Names with spaces between them. */
+  supported: string;
+  /** Why, by key; keys with the same reason stand together, with spaces between them. */
+  ignored?: Readonly<Record<string, string>>;
+  refused?: Readonly<Record<string, string>>;
+  /** Ignored keys that some values make refused. */
+  unless?: Readonly<Record<string, Required<Omit<Key, 'support'>>>>;
+}
+
+export function keyTable({ of, path, supported, ignored = {}, refused = {}, unless = {} }: KeyLists): KeyTable {
+  const keys = new Map<string, Key>();
+  for (const key of words(supported)) keys.set(key, { support: 'supported', why: '' });
+  for (const [names, why] of Object.entries(ignored)) {
+    for (const key of words(names)) keys.set(key, { support: 'ignored', why });
+  }
+  for (const [names, why] of Object.entries(refused)) {
+    for (const key of words(names)) keys.set(key, { support: 'refused', why });
+  }
+  for (const [names, key] of Object.entries(unless)) {
+    for (const name of words(names)) keys.set(name, { support: 'ignored', ...key });
+  }
+  return { of, path, keys };
+}
+
+function words(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}

@@ -1,0 +1,38 @@
+import { posix } from 'node:path';
+import type { Place, Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { Mount } from '../schema.ts';
+
+/** A mount, and where the file asks for it. */
+export interface PlacedMount {
+  mount: Mount;
+  at: Place;
+}
+
+/** What the container runtime keeps to itself. */
+const KEPT = /^\/(proc|sys|dev)(\/|$)/;
+
+/** A path in the container, as plain as it can be. */
+export function readTarget(text: string, at: Place, problems: Problems): string | undefined {
+  if (!text.startsWith('/')) {
+    return problems.error(at, `the path ${quoted(text)} in the container is not absolute: begin it with /`);
+  }
+  const target = posix.normalize(text).replace(/\/$/, '');
+  if (target === '' || /[:\\\p{Cc}]/u.test(target) || target.length > 1024) {
+    return problems.error(at, `nothing can be mounted at ${quoted(text)}: name a folder or file below /`);
+  }
+  if (KEPT.test(target) && target !== '/dev/shm') {
+    return problems.error(at, `nothing can be mounted at ${quoted(text)}: the container runtime keeps it`);
+  }
+  return target;
+}
+
+/** Sorted by target; two with the same one are told. */
+export function checkTargets(mounts: readonly PlacedMount[], problems: Problems): Mount[] {
+  const byTarget = new Map<string, Mount>();
+  for (const { mount, at } of mounts) {
+    if (byTarget.has(mount.target)) problems.error(at, `something else is mounted at ${quoted(mount.target)} already`);
+    else byTarget.set(mount.target, mount);
+  }
+  return [...byTarget.values()].sort((a, b) => (a.target < b.target ? -1 : 1));
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import type { Place, Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
+
+/** `build-<service>` is a container's name, of 63 characters at the most. */
+export const MAX_NAME_LENGTH = 57;
+
+/** One label of a host name (RFC 1035), which is what Kubernetes calls a Service. */
+export function isHostLabel(text: string, maxLength = MAX_NAME_LENGTH): boolean {
+  return text.length <= maxLength && /^[a-z]([a-z0-9-]*[a-z0-9])?$/.test(text);
+}
+
+/** The label that comes nearest to a name: `My_App` → `my-app`; undefined when nothing is left of it. */
+function nearestLabel(name: string): string | undefined {
+  const label = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^[^a-z]+/g, '')
+    .slice(0, MAX_NAME_LENGTH)
+    .replace(/-+$/, '');
+  return label === '' ? undefined : label;
+}
+
+/**
+ * What each service is called here, by its name in the file. Compose takes names that no host can have (`my_app`): such
+ * a service gets the nearest one, with a warning, unless something in the file calls it by the name that cannot work.
+ */
+export function readServiceNames(
+  services: readonly YamlEntry[],
+  problems: Problems,
+): ReadonlyMap<string, string> | undefined {
+  const names = new Map<string, string>();
+  const taken = new Map<string, string>();
+  for (const { key, at } of services) {
+    const name = isHostLabel(key) ? key : renamed(key, at, services, problems);
+    if (name === undefined) continue;
+    const other = taken.get(name);
+    if (other !== undefined) {
+      problems.error(at, `${quoted(key)} and ${quoted(other)} have the same host name ${quoted(name)}: rename one`);
+      continue;
+    }
+    taken.set(name, key);
+    names.set(key, name);
+  }
+  return names.size === services.length ? names : undefined;
+}
+
+function renamed(name: string, at: Place, services: readonly YamlEntry[], problems: Problems): string | undefined {
+  const better = nearestLabel(name);
+  const rule = `${quoted(name)} cannot be a host name: use lower-case letters, digits and -, a letter first, at most ${MAX_NAME_LENGTH}`;
+  if (better === undefined || !/^[A-Za-z][\w.-]*$/.test(name) || name.length > MAX_NAME_LENGTH) {
+    return problems.error(at, better === undefined ? rule : `${rule}, such as ${quoted(better)}`);
+  }
+  // Host names are the same in upper and lower case.
+  const mention = name.toLowerCase() === better ? undefined : findMention(name, services);
+  if (mention !== undefined) {
+    return problems.error(
+      mention,
+      `reaches the service ${quoted(name)} by a name that no host can have: call the service ${quoted(better)}, and write that here`,
+    );
+  }
+  problems.warn(at, `${quoted(name)} cannot be a host name: other services reach it as ${quoted(better)}`);
+  return better;
+}
+
+/** Where other services' addresses stand. */
+const MAY_MENTION = new Set(['environment', 'command', 'entrypoint', 'healthcheck', 'x-coppice']);
+
+/** The first value of the file that holds the name as a word. */
+function findMention(name: string, services: readonly YamlEntry[]): YamlNode | undefined {
+  const word = new RegExp(`(?<![\\w.-])${name.replaceAll('.', '\\.')}(?![\\w-])`);
+  const find = (node: YamlNode): YamlNode | undefined => {
+    if (node.kind === 'scalar') return typeof node.value === 'string' && word.test(node.value) ? node : undefined;
+    for (const child of node.kind === 'list' ? node.items : node.entries.map(({ value }) => value)) {
+      const found = find(child);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  for (const { value } of services) {
+    for (const entry of value.kind === 'map' ? value.entries : []) {
+      const found = MAY_MENTION.has(entry.key) ? find(entry.value) : undefined;
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Names for what only Coppice sees (volumes, networks): the nearest label, the same in each reading, with a hash where
+ * two would meet or nothing is left. By the name in the file.
+ */
+export function labelsFor(names: readonly string[]): ReadonlyMap<string, string> {
+  const nearest = names.map((name) => [name, nearestLabel(name) ?? 'unnamed'] as const);
+  const counts = new Map<string, number>();
+  for (const [, label] of nearest) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return new Map(
+    nearest.map(([name, label]) => {
+      const isAlone = counts.get(label) === 1 && label !== 'unnamed' && name.length <= MAX_NAME_LENGTH;
+      const plain = name === label || isAlone;
+      return [name, plain ? label : `${label.slice(0, MAX_NAME_LENGTH - 9)}-${hash(name)}`] as const;
+    }),
+  );
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}

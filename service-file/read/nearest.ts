@@ -1,0 +1,50 @@
+import type { Problems } from '../problems.ts';
+
+/** With more errors than this, a suggestion helps nobody, and files of strangers can have thousands. */
+const MAX_ERRORS = 20;
+
+/** The candidate that `word` was probably meant to be: the nearest by edits, if it is near at all. */
+export function nearest(
+  word: string,
+  candidates: Iterable<string>,
+  problems: Pick<Problems, 'errorCount'>,
+): string | undefined {
+  if (word.length > 40 || problems.errorCount >= MAX_ERRORS) return undefined;
+  const meant = word.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Math.min(2, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    // Each letter more or less is an edit.
+    if (Math.abs(candidate.length - meant.length) >= bestDistance) continue;
+    const distance = editDistance(meant, candidate);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. */
+function editDistance(a: string, b: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let distance = Math.min(
+        (previous[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (previous[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        distance = Math.min(distance, (beforePrevious[column - 2] ?? 0) + 1);
+      }
+      current.push(distance);
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

@@ -1,0 +1,95 @@
+import type { Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { YamlNode } from '../yaml/yaml-node.ts';
+import { portKeys } from './keys/service-keys.ts';
+import { optional, readFields, readInteger, readList, readText } from './read.ts';
+
+export const PORT_RANGE = { min: 1, max: 65_535 };
+/** Of one service: each is a port of a Kubernetes Service. */
+const MAX_PORTS = 100;
+
+export interface Port {
+  number: number;
+  protocol: 'tcp' | 'udp';
+}
+
+/** [[address:]published:]target[/protocol], the address an IPv4 one, or an IPv6 one in brackets. */
+const SHORT =
+  /^(?:(?:(?:\[[0-9A-Fa-f:.]+\]|[\d.]+):)?(?<published>[\d-]*):)?(?<target>\d+(?:-\d+)?)(?:\/(?<protocol>\w+))?$/;
+const EXPOSED = /^(?<target>\d+(?:-\d+)?)(?:\/(?<protocol>\w+))?$/;
+
+/**
+ * The container's ports that `ports` publishes, in the order of the file. The published port and address mean nothing
+ * here, an environment has its own web address; they are only checked for their form.
+ */
+export function readPorts(node: YamlNode, problems: Problems): Port[] | undefined {
+  const ports = readList(node, problems)?.flatMap(
+    (item) => (item.kind === 'map' ? readLong(item, problems) : readShort(item, SHORT, problems)) ?? [],
+  );
+  return checkCount(ports, node, problems);
+}
+
+/** The container's ports that `expose` names. */
+export function readExpose(node: YamlNode, problems: Problems): Port[] | undefined {
+  const ports = readList(node, problems)?.flatMap((item) => readShort(item, EXPOSED, problems) ?? []);
+  return checkCount(ports, node, problems);
+}
+
+/** Sorted, each once. */
+export function portNumbers(ports: readonly Port[], protocol: Port['protocol']): number[] {
+  const numbers = ports.filter((port) => port.protocol === protocol).map(({ number }) => number);
+  return [...new Set(numbers)].sort((a, b) => a - b);
+}
+
+function checkCount(ports: Port[] | undefined, node: YamlNode, problems: Problems): Port[] | undefined {
+  if (ports === undefined || ports.length <= MAX_PORTS) return ports;
+  return problems.error(node, `more than ${MAX_PORTS} ports: name those that are needed`);
+}
+
+function readShort(node: YamlNode, form: RegExp, problems: Problems): Port[] | undefined {
+  const text = readText(node, problems);
+  if (text === undefined) return undefined;
+  const groups = form.exec(text)?.groups;
+  if (groups === undefined) {
+    return problems.error(node, `${quoted(text)} is no port: write the container's port, or "published:container"`);
+  }
+  const { target = '', published = '', protocol: name = 'tcp' } = groups;
+  const protocol = readProtocol(name, node, problems);
+  for (const range of published === '' ? [target] : [target, published]) {
+    if (expand(range) === undefined) {
+      return problems.error(node, `${quoted(range)} is no port: they go from 1 to 65535, a range from low to high`);
+    }
+  }
+  return protocol === undefined ? undefined : expand(target)?.map((number) => ({ number, protocol }));
+}
+
+/** `8000-8002` → 8000, 8001, 8002; past what is taken at all the rest is left out, and told by checkCount. */
+function expand(range: string): number[] | undefined {
+  const [, first = '', last = first] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? [];
+  const [from, to] = [Number(first), Number(last)];
+  if (!(from >= PORT_RANGE.min && from <= to && to <= PORT_RANGE.max)) return undefined;
+  return Array.from({ length: Math.min(to - from, MAX_PORTS) + 1 }, (_, index) => from + index);
+}
+
+function readLong(node: YamlNode, problems: Problems): Port[] | undefined {
+  const fields = readFields(node, portKeys, problems);
+  if (fields === undefined) return undefined;
+  optional(fields, 'host_ip', readText, problems);
+  const published = fields.get('published')?.value;
+  const text = optional(fields, 'published', readText, problems);
+  if (published !== undefined && text !== undefined && text !== '' && expand(text) === undefined) {
+    problems.error(published, `${quoted(text)} is no port, nor a range of ports`);
+  }
+  const protocolNode = fields.get('protocol')?.value ?? node;
+  const protocol = readProtocol(optional(fields, 'protocol', readText, problems) ?? 'tcp', protocolNode, problems);
+  const target = fields.get('target')?.value;
+  if (target === undefined) return problems.error(node, 'has no target: name the port of the container');
+  const number = readInteger(target, PORT_RANGE, problems);
+  return number === undefined || protocol === undefined ? undefined : [{ number, protocol }];
+}
+
+function readProtocol(name: string, node: YamlNode, problems: Problems): Port['protocol'] | undefined {
+  const protocol = name.toLowerCase();
+  if (protocol === 'tcp' || protocol === 'udp') return protocol;
+  return problems.error(node, `the protocol ${quoted(name)} is not supported: tcp and udp are`);
+}

@@ -1,0 +1,146 @@
+import type { Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { YamlEntry, YamlMap, YamlNode } from '../yaml/yaml-node.ts';
+import type { KeyTable } from './keys/key-table.ts';
+import { nearest } from './nearest.ts';
+
+export type Fields = ReadonlyMap<string, YamlEntry>;
+
+/** The supported entries of a map; every other key becomes an error or a warning, none is dropped in silence. */
+export function readFields(node: YamlNode, table: KeyTable, problems: Problems): Fields | undefined {
+  if (node.kind !== 'map') return problems.error(node, `${table.of} must be a map of keys, this is ${kindOf(node)}`);
+  const fields = new Map<string, YamlEntry>();
+  for (const entry of node.entries) {
+    if (table.keys.get(entry.key)?.support === 'supported') fields.set(entry.key, entry);
+    else tellOtherKey(entry, table, problems);
+  }
+  return fields;
+}
+
+function tellOtherKey({ key, at, value }: YamlEntry, table: KeyTable, problems: Problems): void {
+  const known = table.keys.get(key);
+  if (known?.support === 'refused') {
+    if (!asksForNothing(value)) problems.error(at, `refused: ${known.why}`);
+  } else if (known !== undefined) {
+    const refused = value.kind === 'scalar' && known.unless?.values.test(String(value.value));
+    if (refused === true) problems.error(at, `refused: ${known.unless?.why ?? ''}`);
+    else problems.warn(at, `ignored: ${known.why}`);
+  } else {
+    tellUnknown(key, at, table, problems);
+  }
+}
+
+function tellUnknown(key: string, at: YamlEntry['at'], table: KeyTable, problems: Problems): void {
+  const meant = nearest(key, table.keys.keys(), problems);
+  if (meant === undefined && key.startsWith('x-')) {
+    problems.warn(at, 'ignored: it is not a key of Coppice (its anchors can be used)');
+    return;
+  }
+  const hint = meant === undefined ? 'remove it' : `did you mean ${quoted(meant)}?`;
+  problems.error(at, `${quoted(key)} is not a key of ${table.of}: ${hint}`);
+}
+
+/** `privileged: false`, `devices: []`: the same as not being there. */
+function asksForNothing(node: YamlNode): boolean {
+  if (node.kind === 'scalar') return node.value === null || node.value === false || node.value === 'false';
+  return (node.kind === 'map' ? node.entries : node.items).length === 0;
+}
+
+/** Text; a number is taken as it is written, where that leaves no doubt, a boolean as `true` or `false`. */
+export function readText(node: YamlNode, problems: Problems): string | undefined {
+  if (node.kind !== 'scalar') return problems.error(node, `must be text, this is ${kindOf(node)}`);
+  const { value, source } = node;
+  if (value === null) return problems.error(node, 'is empty: give it a value, or remove it');
+  if (typeof value !== 'string') {
+    if (String(value) === source) return source;
+    if (typeof value === 'number') {
+      // 1.10 and 0x1F would reach the container as 1.1 and 31: the user has to say which is meant.
+      return problems.error(node, 'is read as a number and would be written another way: put it in quotes');
+    }
+    problems.warn(
+      node,
+      `is read as the boolean ${value}, as Compose does: put it in quotes if it is meant as it stands`,
+    );
+    return String(value);
+  }
+  if (value.includes('\0')) return problems.error(node, 'holds a NUL character, which cannot reach a container');
+  return value;
+}
+
+/** Text that says something: neither empty nor only spaces. */
+export function readName(node: YamlNode, problems: Problems): string | undefined {
+  const text = readText(node, problems);
+  return text?.trim() === '' ? problems.error(node, 'is empty: give it a value, or remove it') : text;
+}
+
+export function readInteger(
+  node: YamlNode,
+  { min, max }: { min: number; max: number },
+  problems: Problems,
+): number | undefined {
+  const text = readText(node, problems);
+  if (text === undefined) return undefined;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  return problems.error(node, `must be a whole number from ${min} to ${max}, not ${quoted(text)}`);
+}
+
+export function readBoolean(node: YamlNode, problems: Problems): boolean | undefined {
+  const text = readText(node, problems);
+  if (text === undefined) return undefined;
+  if (text === 'true' || text === 'false') return text === 'true';
+  return problems.error(node, `must be true or false, not ${quoted(text)}`);
+}
+
+/** The items of a list; none where nothing is written (`ports:`). */
+export function readList(node: YamlNode, problems: Problems): readonly YamlNode[] | undefined {
+  if (node.kind === 'list') return node.items;
+  return isEmpty(node) ? [] : problems.error(node, `must be a list, this is ${kindOf(node)}`);
+}
+
+/** The entries of a map; none where nothing is written (`volumes:`). */
+export function readEntries(node: YamlNode, problems: Problems): readonly YamlEntry[] | undefined {
+  if (node.kind === 'map') return node.entries;
+  return isEmpty(node) ? [] : problems.error(node, `must be a map, this is ${kindOf(node)}`);
+}
+
+/** A list, or a single item that stands for a list of it. */
+export function readListOrOne(node: YamlNode, problems: Problems): readonly YamlNode[] | undefined {
+  return node.kind === 'scalar' && !isEmpty(node) ? [node] : readList(node, problems);
+}
+
+/** A list of texts; undefined when one of them is not. */
+export function readTextList(node: YamlNode, problems: Problems): string[] | undefined {
+  const items = readList(node, problems);
+  if (items === undefined) return undefined;
+  const texts = items.flatMap((item) => readText(item, problems) ?? []);
+  return texts.length === items.length ? texts : undefined;
+}
+
+/** The entry's value read by `read`, or undefined when the key is not there or has no value. */
+export function optional<T>(
+  fields: Fields,
+  key: string,
+  read: (node: YamlNode, problems: Problems) => T | undefined,
+  problems: Problems,
+): T | undefined {
+  const entry = fields.get(key);
+  return entry === undefined || isEmpty(entry.value) ? undefined : read(entry.value, problems);
+}
+
+/** A map without entries, where a map may be left empty (`volumes: { data: }`). */
+export function emptyAsMap(node: YamlNode): YamlNode {
+  if (!isEmpty(node)) return node;
+  const { file, folder, path, line, column } = node;
+  return { kind: 'map', file, folder, path, line, column, entries: [] } satisfies YamlMap;
+}
+
+export function isEmpty(node: YamlNode): boolean {
+  return node.kind === 'scalar' && node.value === null;
+}
+
+export function kindOf(node: YamlNode): string {
+  if (node.kind !== 'scalar') return `a ${node.kind}`;
+  if (node.value === null) return 'empty';
+  return typeof node.value === 'string' ? 'text' : `a ${typeof node.value}`;
+}

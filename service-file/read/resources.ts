@@ -1,0 +1,91 @@
+import type { Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { Service } from '../schema.ts';
+import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
+import { deployResourcesKeys, limitsKeys, reservationsKeys } from './keys/deploy-keys.ts';
+import { type Fields, optional, readFields, readText } from './read.ts';
+import { bytesQuantity, cpuQuantity, parseBytes, parseCpus } from './units.ts';
+
+type Resources = Service['resources'];
+
+const MIB = 2 ** 20;
+
+/**
+ * What a service may use and what is kept for it: `deploy.resources`, and `cpus`, `mem_limit` and `mem_reservation`,
+ * which say the same. 0 means no limit, as it does for Docker.
+ */
+export function readResources(fields: Fields, deploy: Fields | undefined, problems: Problems): Resources {
+  const resources =
+    deploy && optional(deploy, 'resources', (node) => readFields(node, deployResourcesKeys, problems), problems);
+  const limits = resources && optional(resources, 'limits', (node) => readFields(node, limitsKeys, problems), problems);
+  const kept =
+    resources && optional(resources, 'reservations', (node) => readFields(node, reservationsKeys, problems), problems);
+  const limit = {
+    cpu: readAmount([limits?.get('cpus'), fields.get('cpus')], readCpus, problems),
+    memory: readAmount([limits?.get('memory'), fields.get('mem_limit')], readMemory, problems),
+  };
+  const request = {
+    cpu: readAmount([kept?.get('cpus')], readCpus, problems),
+    memory: readAmount([kept?.get('memory'), fields.get('mem_reservation')], readMemory, problems),
+  };
+  checkOrder(request.cpu, limit.cpu, problems);
+  checkOrder(request.memory, limit.memory, problems);
+  return { requests: quantities(request), limits: quantities(limit) };
+}
+
+interface Amount {
+  value: number;
+  at: YamlNode;
+}
+
+function quantities({ cpu, memory }: { cpu: Amount | undefined; memory: Amount | undefined }): Resources['limits'] {
+  return {
+    ...(cpu !== undefined && { cpu: cpuQuantity(cpu.value) }),
+    ...(memory !== undefined && { memory: bytesQuantity(memory.value) }),
+  };
+}
+
+/** The amount of the first entry; a second one may only say the same. */
+function readAmount(
+  entries: readonly (YamlEntry | undefined)[],
+  read: (node: YamlNode, problems: Problems) => number | undefined,
+  problems: Problems,
+): Amount | undefined {
+  const [first, second] = entries.flatMap((entry) => {
+    const value = entry === undefined ? undefined : read(entry.value, problems);
+    return entry === undefined || value === undefined ? [] : [{ value, entry }];
+  });
+  if (first === undefined) return undefined;
+  if (second !== undefined && second.value !== first.value) {
+    problems.error(second.entry.at, `says something else than ${first.entry.at.path}: remove one of them`);
+  }
+  return first.value === 0 ? undefined : { value: first.value, at: first.entry.value };
+}
+
+function checkOrder(request: Amount | undefined, limit: Amount | undefined, problems: Problems): void {
+  if (request === undefined || limit === undefined || request.value <= limit.value) return;
+  problems.error(request.at, 'more is kept for the service than its limit: lower this, or raise the limit');
+}
+
+/** Thousandths of a processor. */
+function readCpus(node: YamlNode, problems: Problems): number | undefined {
+  // A number, so 0.50 leaves no doubt.
+  const isNumber = node.kind === 'scalar' && typeof node.value === 'number';
+  const text = isNumber ? String(node.value) : readText(node, problems);
+  if (text === undefined) return undefined;
+  const thousandths = parseCpus(text);
+  if (thousandths !== undefined && thousandths <= 1_000_000) return thousandths;
+  return problems.error(node, `${quoted(text)} is no number of processors: write it such as 0.5`);
+}
+
+/** Bytes. */
+function readMemory(node: YamlNode, problems: Problems): number | undefined {
+  const text = readText(node, problems);
+  if (text === undefined) return undefined;
+  const bytes = parseBytes(text);
+  if (bytes === undefined || bytes > 64 * 2 ** 40) {
+    return problems.error(node, `${quoted(text)} is no amount of memory: write it such as 512m or 1.5g`);
+  }
+  if (bytes === 0 || bytes >= 6 * MIB) return bytes;
+  return problems.error(node, `${quoted(text)} is too little memory for any container: 6m is the least`);
+}

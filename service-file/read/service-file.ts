@@ -1,0 +1,105 @@
+import type { Service, ServiceFile, Volume } from '../schema.ts';
+import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
+import { Bundles } from './bundles.ts';
+import { combine, type CombinedService } from './combine.ts';
+import { readContents } from './contents.ts';
+import type { ReadContext } from './context.ts';
+import type { FileScope } from './file-scope.ts';
+import { configKeys, secretKeys, topLevelKeys } from './keys/top-level-keys.ts';
+import { readServiceNames } from './names.ts';
+import { readNetworks } from './networks.ts';
+import { readFileExtension } from './file-extension.ts';
+import { enabledServices } from './profiles.ts';
+import { planPublicRoutes } from './public-routes.ts';
+import { type Fields, kindOf, optional, readFields } from './read.ts';
+import { type PlacedService, readService } from './service.ts';
+import { MAX_VOLUMES, readVolumes } from './volumes.ts';
+
+/** Jobs among them. */
+const MAX_SERVICES = 100;
+/** Of the model as JSON: each version of an environment is kept, and remembered. */
+const MAX_KIB = 256;
+
+/**
+ * The model that a merged tree stands for. Every key is supported, ignored with a warning or an error; all errors are
+ * told at once. Undefined only where there are errors.
+ */
+export async function readTree(root: YamlNode, context: ReadContext): Promise<ServiceFile | undefined> {
+  const { problems } = context;
+  const fields = readFields(root, topLevelKeys, problems);
+  if (fields === undefined) return undefined;
+  const scope = readScope(fields, context);
+  const services = fields.get('services')?.value;
+  if (services === undefined) return problems.error(root, 'has no services: add "services:" with at least one');
+  if (services.kind !== 'map')
+    return problems.error(services, `must be a map of services, this is ${kindOf(services)}`);
+  if (services.entries.length === 0) return problems.error(services, 'is empty: add at least one service');
+  if (services.entries.length > MAX_SERVICES) return problems.error(services, `more than ${MAX_SERVICES} services`);
+  const enabled = enabledServices(services.entries, context);
+  if (enabled.length === 0) return problems.error(services, 'none of the services has an enabled profile');
+  const placed = await readServices(enabled, scope);
+  if (placed === undefined) return undefined;
+  const leftOut = new Set(services.entries.filter((entry) => !enabled.includes(entry)).map(({ key }) => key));
+  const { combined, services: all } = combine(placed, leftOut, scope.volumes, problems);
+  if (all.length > MAX_SERVICES) return problems.error(services, `more than ${MAX_SERVICES} services and jobs`);
+  // A port that is told already would be told again as missing.
+  if (problems.hasErrors) return undefined;
+  const volumes = usedVolumes(all, scope);
+  if (volumes.length > MAX_VOLUMES) return problems.error(services, `more than ${MAX_VOLUMES} volumes`);
+  const serviceFile = {
+    services: all,
+    publicRoutes: planPublicRoutes(combined.map(routed), services, problems),
+    volumes,
+    bundles: scope.bundles.all,
+    ...optional(fields, 'x-coppice', readFileExtension, problems),
+  };
+  if (JSON.stringify(serviceFile).length <= MAX_KIB * 1024) return serviceFile;
+  return problems.error(services, `the services are larger than ${MAX_KIB} KiB with all that is filled in`);
+}
+
+function readScope(fields: Fields, context: ReadContext): FileScope {
+  const { problems, contents } = context;
+  return {
+    ...context,
+    volumes: readVolumes(fields.get('volumes')?.value, problems),
+    networks: readNetworks(fields.get('networks')?.value, problems),
+    configs: readContents(fields.get('configs')?.value, configKeys, context),
+    secrets: readContents(fields.get('secrets')?.value, secretKeys, context),
+    bundles: new Bundles(problems, contents),
+    envFiles: new Map(),
+    folderBundles: new Map(),
+    folderVolumes: new Map(),
+  };
+}
+
+/** One after the other, so that what a file's problems and bundles are does not depend on which is read first. */
+async function readServices(entries: readonly YamlEntry[], scope: FileScope): Promise<PlacedService[] | undefined> {
+  const names = readServiceNames(entries, scope.problems);
+  const placed: PlacedService[] = [];
+  for (const entry of entries) {
+    const service = await readService(entry, names?.get(entry.key) ?? entry.key, scope);
+    if (service !== undefined) placed.push(service);
+  }
+  return names === undefined || placed.length < entries.length ? undefined : placed;
+}
+
+function routed({ placed, service }: CombinedService) {
+  return {
+    name: service.name,
+    at: placed.at,
+    published: placed.published,
+    ports: service.ports,
+    named: placed.extension.routes,
+    runsOnce: service.runs !== 'continuously',
+  };
+}
+
+/** Sorted by name; what no service mounts needs no storage. */
+function usedVolumes(services: readonly Service[], { volumes, folderVolumes }: FileScope): Volume[] {
+  const used = new Set(
+    services.flatMap(({ mounts }) => mounts.flatMap((mount) => (mount.type === 'volume' ? mount.volume : []))),
+  );
+  return [...volumes.values(), ...folderVolumes.values()]
+    .filter(({ name }) => used.has(name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}

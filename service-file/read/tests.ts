@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { EnvironmentTest } from '../schema.ts';
+import { plainData } from '../yaml/plain-data.ts';
+import type { YamlNode } from '../yaml/yaml-node.ts';
+import { testKeys } from './keys/x-coppice-keys.ts';
+import { optional, readFields, readList, readName } from './read.ts';
+
+/** Each test takes its time of what all groups share. */
+const MAX_TESTS = 10;
+/** Of all `params` of a test, as JSON. */
+const MAX_PARAMS_BYTES = 8 * 1024;
+const MAX_DEPTH = 6;
+
+const params = z.record(z.string(), z.json());
+
+/** The file's tests. Which types there are, and what their params may be, the tester knows. */
+export function readTests(node: YamlNode, problems: Problems): EnvironmentTest[] | undefined {
+  const items = readList(node, problems);
+  if (items !== undefined && items.length > MAX_TESTS) return problems.error(node, `more than ${MAX_TESTS} tests`);
+  const names = new Set<string>();
+  return items?.flatMap((item) => {
+    const test = readTest(item, problems);
+    if (test === undefined) return [];
+    if (names.has(test.name))
+      problems.error(item, `the test ${quoted(test.name)} is there twice: give it another name`);
+    names.add(test.name);
+    return [test];
+  });
+}
+
+function readTest(node: YamlNode, problems: Problems): EnvironmentTest | undefined {
+  const fields = readFields(node, testKeys, problems);
+  if (fields === undefined) return undefined;
+  const name = optional(fields, 'name', readTestName, problems);
+  const type = optional(fields, 'type', readType, problems);
+  const given = fields.get('params');
+  const read = given === undefined ? {} : readParams(given.value, problems);
+  if (!fields.has('name') || !fields.has('type')) problems.error(node, 'a test has a name and a type: add both');
+  return name === undefined || type === undefined || read === undefined ? undefined : { name, type, params: read };
+}
+
+function readTestName(node: YamlNode, problems: Problems): string | undefined {
+  const text = readName(node, problems);
+  if (text === undefined || /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(text)) return text;
+  const rule = 'use at most 40 lower-case letters, digits and -, a letter first';
+  return problems.error(node, `${quoted(text)} is no name for a test: ${rule}`);
+}
+
+function readType(node: YamlNode, problems: Problems): string | undefined {
+  const text = readName(node, problems);
+  if (text === undefined || /^[a-z][a-z0-9-]{0,39}$/.test(text)) return text;
+  return problems.error(node, `${quoted(text)} is no type of test: write it such as http or page`);
+}
+
+function readParams(node: YamlNode, problems: Problems): EnvironmentTest['params'] | undefined {
+  if (node.kind !== 'map') return problems.error(node, "must be a map of the type's params");
+  const url = node.entries.find(({ key }) => key === 'url');
+  if (url) return problems.error(url.at, "is the environment's own address, which is filled in: remove it");
+  if (!isPlain(node, problems, 1)) return undefined;
+  const { success, data } = params.safeParse(plainData(node));
+  if (!success) return problems.error(node, 'holds a number that JSON does not know: put it in quotes');
+  if (Buffer.byteLength(JSON.stringify(data)) <= MAX_PARAMS_BYTES) return data;
+  return problems.error(node, `larger than ${MAX_PARAMS_BYTES / 1024} KiB`);
+}
+
+/**
+ * Whether it is as the file says it. Params go to the tester, and into results that more people read than may read
+ * variables: none is filled in here.
+ */
+function isPlain(node: YamlNode, problems: Problems, depth: number): boolean {
+  if (node.kind === 'scalar') {
+    if (node.written === undefined) return true;
+    problems.error(node, 'no variables are filled into tests, whose results show them: write the value out');
+    return false;
+  }
+  if (depth > MAX_DEPTH) {
+    problems.error(node, `more than ${MAX_DEPTH} levels deep`);
+    return false;
+  }
+  const values = node.kind === 'list' ? node.items : node.entries.map(({ value }) => value);
+  return values.every((value) => isPlain(value, problems, depth + 1));
+}

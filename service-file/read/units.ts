@@ -1,0 +1,52 @@
+/** Bytes of each unit that Compose takes, all of them in 1024s, and of Kubernetes' (`Mi`). */
+const UNITS = new Map([
+  ['', 1],
+  ['b', 1],
+  ['k', 2 ** 10],
+  ['kb', 2 ** 10],
+  ['ki', 2 ** 10],
+  ['kib', 2 ** 10],
+  ['m', 2 ** 20],
+  ['mb', 2 ** 20],
+  ['mi', 2 ** 20],
+  ['mib', 2 ** 20],
+  ['g', 2 ** 30],
+  ['gb', 2 ** 30],
+  ['gi', 2 ** 30],
+  ['gib', 2 ** 30],
+  ['t', 2 ** 40],
+  ['tb', 2 ** 40],
+  ['ti', 2 ** 40],
+  ['tib', 2 ** 40],
+]);
+
+/** An amount of memory or storage (`512m`, `1.5G`, `1024`) in bytes, undefined when it is none. */
+export function parseBytes(text: string): number | undefined {
+  const [, digits = '', unit = ''] = /^(\d{1,15}(?:\.\d{1,9})?) ?([A-Za-z]{0,3})$/.exec(text) ?? [];
+  const factor = UNITS.get(unit.toLowerCase());
+  return digits === '' || factor === undefined ? undefined : Math.ceil(Number(digits) * factor);
+}
+
+/** Kubernetes' notation: `512Mi`; bytes where no unit divides them. */
+export function bytesQuantity(bytes: number): string {
+  for (const [unit, factor] of [
+    ['Gi', 2 ** 30],
+    ['Mi', 2 ** 20],
+    ['Ki', 2 ** 10],
+  ] as const) {
+    if (bytes >= factor && bytes % factor === 0) return `${bytes / factor}${unit}`;
+  }
+  return String(bytes);
+}
+
+/** A number of processors (`0.5`, `2`) in thousandths, rounded up; undefined when it is none. */
+export function parseCpus(text: string): number | undefined {
+  return /^(\d{1,6}(\.\d{0,9})?|\.\d{1,9})$/.test(text)
+    ? Math.ceil(Number((Number(text) * 1000).toFixed(6)))
+    : undefined;
+}
+
+/** Kubernetes' notation: `2`, `500m`. */
+export function cpuQuantity(thousandths: number): string {
+  return thousandths % 1000 === 0 ? String(thousandths / 1000) : `${thousandths}m`;
+}

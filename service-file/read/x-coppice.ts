@@ -1,0 +1,127 @@
+import type { Place, Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import type { Healthcheck } from '../schema.ts';
+import type { YamlNode } from '../yaml/yaml-node.ts';
+import { readCommand } from './command.ts';
+import { readProbeTimes } from './healthcheck.ts';
+import { coppiceKeys, httpHealthcheckKeys, jobKeys, seedKeys } from './keys/x-coppice-keys.ts';
+import { isHostLabel } from './names.ts';
+import { PORT_RANGE } from './ports.ts';
+import { type NamedRoute, readRoutes } from './public-routes.ts';
+import { optional, readFields, readInteger, readList, readName, readText } from './read.ts';
+
+/** What runs once with a service's image: a job at each build, or a seed when its volume is new. */
+export interface PlacedJob {
+  name: string;
+  command: string[];
+  /** The volume that a seed fills, by its name in the file. */
+  volume?: string;
+  at: Place;
+}
+
+/** A service's x-coppice. */
+export interface Extension {
+  /** Undefined: the file does not say what of the service is public. */
+  routes?: NamedRoute[];
+  healthcheck?: Healthcheck;
+  jobs: PlacedJob[];
+  watch?: { globs: string[]; at: Place };
+}
+
+/** `ports`: of the service, for what names none. */
+export function readExtension(node: YamlNode, problems: Problems): Extension | undefined {
+  const fields = readFields(node, coppiceKeys, problems);
+  if (fields === undefined) return undefined;
+  const routes = optional(fields, 'public', readRoutes, problems);
+  const healthcheck = optional(fields, 'healthcheck', readHttpHealthcheck, problems);
+  const seed = optional(fields, 'seed', readSeed, problems);
+  const jobs = optional(fields, 'jobs', readJobs, problems) ?? [];
+  const watchEntry = fields.get('watch');
+  const globs = optional(fields, 'watch', readWatch, problems);
+  return {
+    ...(routes !== undefined && { routes }),
+    ...(healthcheck !== undefined && { healthcheck }),
+    jobs: seed === undefined ? jobs : [seed, ...jobs],
+    ...(globs !== undefined && watchEntry !== undefined && { watch: { globs, at: watchEntry.at } }),
+  };
+}
+
+/** Sooner than Docker's defaults: a request costs little. */
+const REQUEST_DEFAULTS = { intervalSeconds: 10, timeoutSeconds: 5, retries: 3, startPeriodSeconds: 0 };
+
+function readHttpHealthcheck(node: YamlNode, problems: Problems): Healthcheck | undefined {
+  const fields = readFields(node, httpHealthcheckKeys, problems);
+  if (fields === undefined) return undefined;
+  const times = readProbeTimes(fields, REQUEST_DEFAULTS, problems);
+  const path = fields.has('path') ? optional(fields, 'path', readRequestPath, problems) : '/';
+  const port = optional(fields, 'port', (value) => readInteger(value, PORT_RANGE, problems), problems);
+  if (port === undefined && !fields.has('port')) {
+    return problems.error(node, "has no port: name the service's port that is asked");
+  }
+  return path === undefined || port === undefined ? undefined : { http: { path, port }, ...times };
+}
+
+function readRequestPath(node: YamlNode, problems: Problems): string | undefined {
+  const text = readText(node, problems);
+  if (text === undefined || /^\/[!-~]{0,1000}$/.test(text)) return text;
+  return problems.error(node, `${quoted(text)} is no path: begin it with /, without spaces`);
+}
+
+const MAX_JOBS = 20;
+
+function readJobs(node: YamlNode, problems: Problems): PlacedJob[] | undefined {
+  const items = readList(node, problems);
+  if (items !== undefined && items.length > MAX_JOBS) return problems.error(node, `more than ${MAX_JOBS} jobs`);
+  return items?.flatMap((item) => {
+    const fields = readFields(item, jobKeys, problems);
+    if (fields === undefined) return [];
+    const name = optional(fields, 'name', readName, problems);
+    const command = optional(fields, 'command', readJobCommand, problems);
+    if (!fields.has('name') || !fields.has('command')) problems.error(item, 'a job has a name and a command: add both');
+    if (name === undefined || command === undefined) return [];
+    if (isHostLabel(name)) return [{ name, command, at: item }];
+    problems.error(item, `${quoted(name)} is no name for a job: use lower-case letters, digits and -, a letter first`);
+    return [];
+  });
+}
+
+/** The job that fills a volume is called `seed`. */
+function readSeed(node: YamlNode, problems: Problems): PlacedJob | undefined {
+  const fields = readFields(node, seedKeys, problems);
+  if (fields === undefined) return undefined;
+  const volume = optional(fields, 'volume', readName, problems);
+  const command = optional(fields, 'command', readJobCommand, problems);
+  if (!fields.has('volume') || !fields.has('command')) {
+    problems.error(node, 'a seed has a volume and a command that fills it: add both');
+  }
+  return volume === undefined || command === undefined ? undefined : { name: 'seed', command, volume, at: node };
+}
+
+function readJobCommand(node: YamlNode, problems: Problems): string[] | undefined {
+  const command = readCommand(node, problems);
+  return command?.length === 0 ? problems.error(node, 'is empty: write the command out') : command;
+}
+
+const MAX_GLOBS = 50;
+const MAX_GLOB_LENGTH = 128;
+/** `*` and `**` of one glob: each multiplies what it takes to compare it. */
+const MAX_STARS = 4;
+
+/** Globs of the repository's files: `libs/**`, `package.json`, `!libs/*.md`. */
+function readWatch(node: YamlNode, problems: Problems): string[] | undefined {
+  const items = readList(node, problems);
+  if (items !== undefined && items.length > MAX_GLOBS) return problems.error(node, `more than ${MAX_GLOBS} globs`);
+  return items?.flatMap((item) => {
+    const text = readName(item, problems);
+    if (text === undefined) return [];
+    if (text.length > MAX_GLOB_LENGTH || (text.match(/\*+/g)?.length ?? 0) > MAX_STARS) {
+      problems.error(item, `a glob has at most ${MAX_GLOB_LENGTH} characters and ${MAX_STARS} times * or **`);
+      return [];
+    }
+    const [, mark = '', glob = ''] = /^(!?)(.*)$/s.exec(text) ?? [];
+    const good = glob !== '' && !/^[/!]|\\|\p{Cc}/u.test(glob) && !glob.split('/').includes('..');
+    if (good) return [`${mark}${glob.replace(/^(\.\/)+/, '')}`];
+    problems.error(item, `${quoted(text)} is no glob of the repository's files: write it such as libs/**`);
+    return [];
+  });
+}

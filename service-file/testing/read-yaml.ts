@@ -1,0 +1,15 @@
+import { memoryFiles } from '../memory-files.ts';
+import { type ParsedServiceFile, readServiceFile } from '../parse.ts';
+
+/** For tests: reads a repository of a `compose.yaml`, with other files beside it, and variables that are visible always. */
+export function readYaml(
+  text: string,
+  files: Readonly<Record<string, string>> = {},
+  variables: Readonly<Record<string, string>> = {},
+): Promise<ParsedServiceFile> {
+  return readServiceFile({
+    files: memoryFiles({ ...files, 'compose.yaml': text }),
+    variables: new Map(Object.entries(variables).map(([name, value]) => [name, { value, visibility: 'always' }])),
+    settings: { mode: 'repo' },
+  });
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+
+// Editors see the file before its variables are filled in: what holds a $ may become anything.
+const port = z.union([z.int().min(1).max(65_535), z.string().regex(/^\d{1,5}$|\$/)]);
+const command = z.union([z.string(), z.array(z.string()).min(1)]);
+const path = z.string().regex(/^\/|\$/);
+const duration = z.string().meta({ examples: ['10s', '1m30s'] });
+
+/** A map of these keys only. */
+function closed<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? 'x-coppice' : undefined) });
+}
+
+const route = closed({
+  port: port.describe("One of the service's ports."),
+  path: path.optional().describe('The path prefix that leads to it; / when left out.'),
+  alias: z.string().optional().describe("A host of its own: the alias before the environment's."),
+});
+
+const healthcheck = closed({
+  path: path.optional().describe('What is requested; / when left out.'),
+  port: port.describe("One of the service's ports."),
+  interval: duration.optional(),
+  timeout: duration.optional(),
+  retries: z.union([z.int().min(1), z.string().regex(/^\d+$|\$/)]).optional(),
+  start_period: duration.optional(),
+});
+
+const job = closed({
+  name: z.string().describe('The job becomes the service <service>-<name>.'),
+  command: command.describe("Runs with the service's image, environment and volumes, before the service starts."),
+});
+
+const seed = closed({
+  volume: z.string().describe('A named volume that the service mounts.'),
+  command: command.describe('Runs once for each new volume, before the service starts.'),
+});
+
+/** `x-coppice` of a service. */
+export const serviceExtension = closed({
+  public: z.array(route).optional().describe('What of the service the web addresses of the environment lead to.'),
+  healthcheck: healthcheck.optional().describe('A request that is answered when the service is ready.'),
+  jobs: z.array(job).optional().describe('Commands that run at each build before the service starts.'),
+  seed: seed.optional().describe('The command that fills a new volume.'),
+  watch: z
+    .array(z.string())
+    .optional()
+    .describe(
+      "Globs of the repository's files whose change builds the service anew, in place of the whole build context.",
+    ),
+}).describe('What Coppice alone knows of a service.');
+
+/** `x-coppice` of a named volume. */
+export const volumeExtension = closed({
+  size: z
+    .string()
+    .optional()
+    .meta({ description: 'The size of the volume.', examples: ['1Gi', '500M'] }),
+  class: z.string().optional().describe('The storage class that the volume is of.'),
+}).describe('What Coppice alone knows of a volume.');
+
+const reusableLabel = z.string().regex(/^[a-z0-9-]{1,40}$|\$/);
+
+const environmentTest = closed({
+  name: z
+    .string()
+    .regex(/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$|\$/)
+    .describe('What the test is called in results and on the commit.'),
+  type: z.string().describe('What is tested, and how: one of the types that the tester brings, such as http or page.'),
+  params: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("By the type's own schema; the address of the environment is added. No variables are filled in."),
+});
+
+/** `x-coppice` of the whole file. */
+export const fileExtension = closed({
+  reusable: reusableLabel.optional().describe('The label of the reusable environment that a build makes.'),
+  from: reusableLabel.optional().describe('The label of the reusable environment whose volumes new ones begin with.'),
+  tests: z.array(environmentTest).optional().describe('What is tried out on the environment after each build.'),
+}).describe('What Coppice alone knows of the whole file.');
+
+/** Where x-coppice may stand in a service file, before its variables are filled in; all else is not looked at. */
+export const extendedFile = z
+  .looseObject({
+    'x-coppice': fileExtension.nullable().optional(),
+    services: z.record(z.string(), z.looseObject({ 'x-coppice': serviceExtension.nullable().optional() })).optional(),
+    volumes: z
+      .record(z.string(), z.looseObject({ 'x-coppice': volumeExtension.nullable().optional() }).nullable())
+      .optional(),
+  })
+  .meta({ title: "x-coppice, Coppice's extension of the Compose Specification" });

@@ -1,0 +1,208 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+} from 'yaml';
+import type { Place, Problems } from '../problems.ts';
+import { quoted } from '../problems.ts';
+import { childPath, type YamlEntry, type YamlNode } from './yaml-node.ts';
+
+/** The yaml package takes up to 1 s for 128 KiB of the worst input found, and 7 s for 1 MiB. */
+const MAX_BYTES = 128 * 1024;
+const MAX_DEPTH = 32;
+/** Counted after aliases are filled in: this is what bounds a "billion laughs" file. */
+const MAX_NODES = 20_000;
+const MAX_SYNTAX_ERRORS = 5;
+
+const CORE_TAGS = new Set(['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((n) => `tag:yaml.org,2002:${n}`));
+
+/** Which file a text is, and the folder that its relative paths start from. */
+export interface YamlOrigin {
+  file: string;
+  folder: string;
+}
+
+/**
+ * Reads YAML 1.2 into a tree of plain maps, lists and scalars, safe against hostile input: bounded in size, depth and
+ * aliases; duplicate keys, custom tags and keys that are not text are errors. Undefined only where there are errors.
+ */
+export function parseYaml(text: string, origin: YamlOrigin, problems: Problems): YamlNode | undefined {
+  const start = startOf(origin.file);
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    return problems.error(start, `the file is larger than ${MAX_BYTES / 1024} KiB`);
+  }
+  const lines = new LineCounter();
+  // uniqueKeys compares each key with each other one, minutes for a large map: TreeReader looks for duplicates itself.
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    version: '1.2',
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'error',
+  });
+  for (const { code, message, pos } of document.errors.slice(0, MAX_SYNTAX_ERRORS)) {
+    const { line, col } = lines.linePos(pos[0]);
+    problems.error({ ...start, line, column: col }, `not valid YAML: ${SYNTAX_MESSAGES.get(code) ?? message}`);
+  }
+  if (document.errors.length > 0) return undefined;
+  if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.2') {
+    return problems.error(start, 'only YAML 1.2 is read: remove the %YAML line');
+  }
+  if (document.contents === null) return problems.error(start, 'the file is empty');
+  return new TreeReader(document, lines, origin, problems).read(document.contents, '', 0);
+}
+
+const SYNTAX_MESSAGES = new Map<string, string>([
+  ['RESOURCE_EXHAUSTION', 'it is nested too deep'],
+  ['MULTIPLE_DOCS', 'only one document may stand in the file: remove what follows "---"'],
+]);
+
+/** How a value is merged over that of another file: load/merge.ts. */
+const MERGE_TAGS = new Map([
+  ['!reset', 'reset'],
+  ['!override', 'override'],
+] as const) as ReadonlyMap<string, 'reset' | 'override'>;
+
+/** The first place of a file. */
+export function startOf(file: string): Place {
+  return { file, path: '', line: 1, column: 1 };
+}
+
+class TreeReader {
+  readonly #lines: LineCounter;
+  readonly #origin: YamlOrigin;
+  readonly #problems: Problems;
+  /** What each alias stands for, as of where it stands. */
+  readonly #targets = new Map<Node, Node>();
+  /** The aliases being filled in, to tell one that stands inside what it stands for. */
+  readonly #open = new Set<Node>();
+  #count = 0;
+
+  constructor(document: Document, lines: LineCounter, origin: YamlOrigin, problems: Problems) {
+    this.#lines = lines;
+    this.#origin = origin;
+    this.#problems = problems;
+    const anchors = new Map<string, Node>();
+    visit(document, {
+      Node: (_, node) => {
+        if (isAlias(node)) {
+          const target = anchors.get(node.source);
+          if (target !== undefined) this.#targets.set(node, target);
+        } else if (node.anchor !== undefined) {
+          anchors.set(node.anchor, node);
+        }
+      },
+    });
+  }
+
+  read(node: Node, path: string, depth: number): YamlNode | undefined {
+    const at = { ...this.#origin, path, ...this.#position(node) };
+    this.#count += 1;
+    // The error is told once; after it every node is refused, so the walk ends soon.
+    if (this.#count === MAX_NODES + 1) this.#problems.error(at, `more than ${MAX_NODES} values, aliases filled in`);
+    if (this.#count > MAX_NODES) return undefined;
+    if (depth > MAX_DEPTH) return this.#problems.error(at, 'nested too deep');
+    if (isAlias(node)) return this.#readAlias(node, at, depth);
+    const tag = MERGE_TAGS.get(node.tag ?? '');
+    if (node.tag !== undefined && tag === undefined && !CORE_TAGS.has(node.tag)) {
+      return this.#problems.error(at, `the tag ${quoted(node.tag)} is not supported: remove it`);
+    }
+    const here = { ...at, ...(tag !== undefined && { tag }) };
+    if (isMap(node)) return { kind: 'map', ...here, entries: this.#readEntries(node.items, path, depth) };
+    if (isSeq(node)) return { kind: 'list', ...here, items: this.#readItems(node.items, path, depth) };
+    if (isScalar(node) && isPlainValue(node.value)) {
+      return { kind: 'scalar', ...here, value: node.value, source: node.source ?? '' };
+    }
+    return this.#problems.error(at, 'this kind of value is not supported: put it in quotes');
+  }
+
+  #readAlias(alias: Node & { source: string }, at: Place, depth: number): YamlNode | undefined {
+    const target = this.#targets.get(alias);
+    if (target === undefined) {
+      return this.#problems.error(at, `the alias ${quoted(`*${alias.source}`)} has no anchor before it`);
+    }
+    if (this.#open.has(target)) {
+      return this.#problems.error(at, `the alias ${quoted(`*${alias.source}`)} stands inside its own anchor`);
+    }
+    this.#open.add(target);
+    const value = this.read(target, at.path, depth + 1);
+    this.#open.delete(target);
+    return value;
+  }
+
+  #readItems(items: readonly unknown[], path: string, depth: number): YamlNode[] {
+    return items.flatMap((item, index) => this.read(item as Node, `${path}[${index}]`, depth + 1) ?? []);
+  }
+
+  #readEntries(pairs: readonly Pair[], path: string, depth: number): YamlEntry[] {
+    const entries = new Map<string, YamlEntry>();
+    const merged: YamlEntry[] = [];
+    for (const pair of pairs) {
+      const keyNode = pair.key as Node;
+      const position = this.#position(keyNode);
+      const key = this.#keyOf(keyNode, { file: this.#origin.file, path, ...position });
+      if (key === undefined) continue;
+      const at = { file: this.#origin.file, path: childPath(path, key), ...position };
+      const earlier = entries.get(key);
+      if (earlier !== undefined) {
+        this.#problems.error(at, `the key is there twice, the first time on line ${earlier.at.line}: remove one`);
+        continue;
+      }
+      if (isMergeKey(keyNode)) {
+        merged.push(...this.#readMerged(pair.value as Node, path, depth));
+        entries.set(key, { key, at, value: this.#empty(at) });
+        continue;
+      }
+      const value: YamlNode | undefined =
+        pair.value === null ? this.#empty(at) : this.read(pair.value as Node, at.path, depth + 1);
+      if (value !== undefined) entries.set(key, { key, at, value });
+    }
+    entries.delete('<<');
+    // An own key wins over a merged one, and an earlier merged map over a later one.
+    for (const entry of merged) if (!entries.has(entry.key)) entries.set(entry.key, entry);
+    return [...entries.values()];
+  }
+
+  /** The entries that `<<` brings, told by the path of the map that they are merged into. */
+  #readMerged(node: Node, path: string, depth: number): YamlEntry[] {
+    return (isSeq(node) ? node.items : [node]).flatMap((item) => {
+      const map = this.read(item as Node, path, depth + 1);
+      if (map === undefined || map.kind === 'map') return map?.entries ?? [];
+      this.#problems.error(map, 'only maps can be merged by <<: name the anchor of a map');
+      return [];
+    });
+  }
+
+  #keyOf(node: Node, at: Place): string | undefined {
+    const target = isAlias(node) ? this.#targets.get(node) : node;
+    if (isScalar(target) && typeof target.value === 'string' && target.tag === undefined) {
+      if (target.value !== '<<' || isMergeKey(node)) return target.value;
+      return this.#problems.error(at, 'the key "<<" is kept for merging: write it without quotes');
+    }
+    return this.#problems.error(at, 'a key must be text: put it in quotes');
+  }
+
+  #empty(at: Place): YamlNode {
+    return { kind: 'scalar', ...at, folder: this.#origin.folder, value: null, source: '' };
+  }
+
+  #position(node: Node): { line: number; column: number } {
+    const { line, col } = this.#lines.linePos(node.range?.[0] ?? 0);
+    return { line, column: col };
+  }
+}
+
+function isMergeKey(node: Node): boolean {
+  return isScalar(node) && node.type === 'PLAIN' && node.value === '<<';
+}
+
+function isPlainValue(value: unknown): value is string | number | boolean | null {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+}

@@ -1,0 +1,213 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import { HttpTransport } from '../../kubernetes/http-transport.ts';
+import { resourcePath } from '../../kubernetes/resource-path.ts';
+import { Namespace, PersistentVolume, RoleBinding, Secret } from '../../kubernetes/resource-type.ts';
+import {
+  apiVersionOf,
+  type KubernetesObject,
+  type ObjectName,
+  type ResourceType,
+} from '../../kubernetes/resource-type.ts';
+import { findCommandLineTools } from '../cluster/command-line-tools.ts';
+import { repositoryRoot } from '../cluster/paths.ts';
+import { startProgress } from '../cluster/progress.ts';
+import { run } from '../cluster/run.ts';
+import { deleteNamespace, eventually, randomName, testClient, testKubeConfig, unlessNotFound } from './api-server.ts';
+import type { Places } from './operator-objects.ts';
+
+const timeoutMs = 10_000;
+
+function clusterType(group: string, kind: string, plural: string): ResourceType {
+  return { group, version: 'v1', kind, plural, namespaced: false };
+}
+const rbac = 'rbac.authorization.k8s.io';
+const clusterRoleBinding = clusterType(rbac, 'ClusterRoleBinding', 'clusterrolebindings');
+const admission = 'admissionregistration.k8s.io';
+const policyTypes = [
+  clusterType(admission, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies'),
+  clusterType(admission, 'ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'),
+];
+
+/** One template of the chart, for a release in `namespace`, by Helm. */
+export async function rendered(template: string, namespace: string, builders: string): Promise<KubernetesObject[]> {
+  const { helm } = await findCommandLineTools(startProgress());
+  const home = await mkdtemp(join(tmpdir(), 'helm-'));
+  const values = ['registry.address=r.example.com', `builder.namespace=${builders}`];
+  const chart = join(repositoryRoot, 'charts/coppice');
+  const options = ['--namespace', namespace, '--show-only', `templates/${template}`];
+  const text = await run(helm, ['template', 'coppice', chart, ...options, ...values.flatMap((one) => ['--set', one])], {
+    env: { HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home },
+  });
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as KubernetesObject | null)
+    .filter((object) => object !== null);
+}
+
+/** Sends requests as one user; the API server looks at them in full, and keeps nothing of them. */
+export class DryRun {
+  readonly #transport: HttpTransport;
+
+  constructor(user?: string) {
+    const config = testKubeConfig();
+    const current = config.getCurrentUser();
+    if (!current) throw new Error('the kubeconfig has no current user');
+    if (user !== undefined) config.users = [{ ...current, impersonateUser: user }];
+    this.#transport = new HttpTransport(config, 'admission-tests');
+  }
+
+  create(type: ResourceType, object: KubernetesObject): Promise<unknown> {
+    const path = resourcePath(type, { namespace: object.metadata.namespace });
+    return this.#request({ method: 'POST', path, body: object });
+  }
+
+  patch(type: ResourceType, at: ObjectName, body: object): Promise<unknown> {
+    const contentType = 'application/merge-patch+json';
+    return this.#request({ method: 'PATCH', path: resourcePath(type, at), body, contentType });
+  }
+
+  delete(type: ResourceType, at: ObjectName): Promise<unknown> {
+    return this.#request({ method: 'DELETE', path: resourcePath(type, at) });
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  #request(request: Pick<Parameters<HttpTransport['request']>[0], 'method' | 'path' | 'body' | 'contentType'>) {
+    return this.#transport.request({ ...request, query: { dryRun: 'All' }, timeoutMs });
+  }
+}
+
+/** What requests are tried on: namespaces as Coppice has them and one of others, and in these what is whose. */
+export interface Fixture extends Places {
+  system: string;
+  others: string;
+  /** Administrators', for groups; the second has lost its label. */
+  adopted: string;
+  lost: string;
+  /** PersistentVolumes: of an environment's claim, and of others'. */
+  volume: string;
+  foreignVolume: string;
+}
+
+export function fixture(): Fixture {
+  // No group of a Coppice that may be installed here.
+  const group = randomName('admission');
+  return {
+    group,
+    environment: `env-${group}`,
+    groups: `group-${group}`,
+    store: `reusable-${group}`,
+    builders: randomName('builders'),
+    system: randomName('system'),
+    others: randomName('others'),
+    adopted: `group-${group}-adopted`,
+    lost: `group-${group}-lost`,
+    volume: randomName('volume'),
+    foreignVolume: randomName('volume'),
+  };
+}
+
+/** An object without its kind and name. */
+interface Part {
+  metadata?: object;
+  [field: string]: unknown;
+}
+
+/** The chart's policies in force for an operator who may do anything by its roles; what is made, stop() takes away. */
+export class AdmissionPolicies {
+  readonly #fixture: Fixture;
+  readonly #client: ClusterClient = testClient();
+  readonly #made: [ResourceType, string][] = [];
+  readonly operator: DryRun;
+  readonly administrator = new DryRun();
+
+  constructor(given: Fixture) {
+    this.#fixture = given;
+    this.operator = new DryRun(`system:serviceaccount:${given.system}:coppice-operator`);
+  }
+
+  async start(): Promise<void> {
+    const { environment, groups, store, builders, others, adopted, lost, system, volume, foreignVolume } =
+      this.#fixture;
+    await this.#makeNamespaces();
+    await this.#make(clusterRoleBinding, system, {
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: `system:serviceaccount:${system}:coppice-operator` }],
+    });
+    await this.#make(PersistentVolume, volume, volumeOf(environment));
+    await this.#make(PersistentVolume, foreignVolume, volumeOf(others));
+    for (const namespace of [others, groups]) {
+      const metadata = { namespace, name: 'theirs' };
+      await this.#client.create(Secret, { apiVersion: 'v1', kind: 'Secret', metadata });
+    }
+    // None has Coppice's label; somebody took it off `members`.
+    const bare = { members: 'coppice-group-member', api: 'view', theirs: 'view', guests: 'coppice-group-member' };
+    for (const namespace of [adopted, lost, others]) {
+      for (const [name, role] of Object.entries(bare)) {
+        await this.#client.create(RoleBinding, {
+          apiVersion: `${rbac}/v1`,
+          kind: 'RoleBinding',
+          metadata: { namespace, name },
+          roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+        });
+      }
+    }
+    for (const policy of await rendered('admission-policy.yaml', system, builders)) {
+      const text = JSON.stringify(policy).replaceAll(/"coppice-operator-(\w+)"/g, `"${system}-$1"`);
+      const { metadata, ...rest } = JSON.parse(text) as KubernetesObject & Part;
+      const type = policyTypes.find(({ kind }) => kind === policy.kind);
+      if (type) await this.#make(type, metadata.name, rest);
+    }
+    await eventually(async () => {
+      const tries = [
+        this.operator.create(Secret, { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: store, name: 'x' } }),
+        this.operator.patch(PersistentVolume, { name: foreignVolume }, {}),
+        this.operator.delete(Namespace, { name: others }),
+      ];
+      const ended = await Promise.allSettled(tries);
+      if (ended.some(({ status }) => status === 'fulfilled')) throw new Error('a request was let through');
+    }, 'the policies are in force');
+  }
+
+  async stop(): Promise<void> {
+    for (const [type, name] of this.#made.reverse()) {
+      if (type === Namespace) await deleteNamespace(this.#client, name);
+      else await this.#client.delete(type, { name }).catch(unlessNotFound);
+    }
+    for (const one of [this.operator, this.administrator, this.#client]) one.close();
+  }
+
+  async #makeNamespaces(): Promise<void> {
+    const { group, environment, groups, store, builders, others, adopted, lost } = this.#fixture;
+    const labels = { [LABELS.managedBy]: MANAGED_BY, [LABELS.group]: group };
+    const own = { metadata: { labels: { ...labels, 'pod-security.kubernetes.io/enforce': 'baseline' } } };
+    for (const name of [environment, groups, store]) await this.#make(Namespace, name, own);
+    await this.#make(Namespace, adopted, { metadata: { labels: { [LABELS.group]: `${group}-adopted` } } });
+    for (const name of [builders, others, lost]) await this.#make(Namespace, name, {});
+  }
+
+  async #make(type: ResourceType, name: string, { metadata, ...rest }: Part): Promise<void> {
+    const object = { apiVersion: apiVersionOf(type), kind: type.kind, ...rest, metadata: { ...metadata, name } };
+    this.#made.push([type, name]);
+    await this.#client.create(type, object);
+  }
+}
+
+export function volumeOf(namespace: string) {
+  return {
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      hostPath: { path: '/nowhere' },
+      persistentVolumeReclaimPolicy: 'Retain',
+      storageClassName: 'none',
+      claimRef: { namespace, name: 'volume-data' },
+    },
+  };
+}

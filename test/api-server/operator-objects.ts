@@ -1,0 +1,206 @@
+import { GROUP, type Group } from '../../crds/group.ts';
+import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
+import { buildSecret, pullSecret, sourceSecret } from '../../operator/build/credentials.ts';
+import { buildJob, type BuildJobInput } from '../../operator/build/job.ts';
+import { groupBuilder, throwawayBuilder } from '../../operator/builders/identity.ts';
+import { builderPod, builderPolicy, cacheVolume, certificateSecret } from '../../operator/builders/objects.ts';
+import { bundleObject } from '../../operator/environment/bundle-object.ts';
+import { environmentNamespaceObject, fenceObjects } from '../../operator/environment/fence.ts';
+import { ownedLabels } from '../../operator/environment/owned-labels.ts';
+import { groupLabels, groupNamespaceObject, roleBindings } from '../../operator/group/objects.ts';
+import { copyJob } from '../../operator/reusable/copy-job.ts';
+import { denyAll, storeNamespaceObject } from '../../operator/reusable/store.ts';
+import { stagingClaim, targetClaim, type VolumeCopy } from '../../operator/reusable/volume-copy.ts';
+import { measureJob } from '../../operator/sizes/measure-job.ts';
+import { deployment } from '../../operator/workloads/deployment.ts';
+import { ingress } from '../../operator/workloads/ingress.ts';
+import { job } from '../../operator/workloads/job.ts';
+import { networkPolicies } from '../../operator/workloads/network-policies.ts';
+import { kubernetesServices } from '../../operator/workloads/service.ts';
+import { sampleContext, sampleService } from '../../operator/workloads/testing/sample-context.ts';
+import { claim } from '../../operator/workloads/volumes.ts';
+
+/** Namespaces that are there, as Coppice names them. */
+export interface Places {
+  group: string;
+  environment: string;
+  /** The group's own. */
+  groups: string;
+  /** Of its reusable environments. */
+  store: string;
+  builders: string;
+}
+
+const uid = 'd5d86d4e-5a4c-4b3e-9f0b-0a1b2c3d4e5f';
+const image = 'none.invalid/none:1';
+
+/** One at least of each object that the operator makes, by the functions that it makes them with. */
+export function operatorObjects(places: Places): KubernetesObject[] {
+  return [...ofGroup(places), ...ofBuilders(places), ...ofBuild(places), ...ofServices(places)];
+}
+
+function ofGroup({ group: name, groups: namespace, environment, store, builders }: Places): KubernetesObject[] {
+  const group = {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: GROUP.kind,
+    metadata: { name, uid },
+    spec: { members: ['ada@example.com'], variables: [], registrySecrets: [] },
+  } as Group;
+  const roles = {
+    member: 'coppice-group-member',
+    api: 'coppice-group-api',
+    apiServiceAccount: { namespace: 'coppice-system', name: 'coppice-api' },
+  };
+  const settings = {
+    builderNamespace: builders,
+    buildkitdPort: 1234,
+    gitPorts: [443],
+    quota: { pods: '50' },
+    defaultRequests: { cpu: '10m' },
+    defaultLimits: { memory: '1Gi' },
+  };
+  const labels = ownedLabels({ group: name, name: 'shop', uid });
+  const key: KubernetesObject & { type: string } = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name: 'webhook-shop', labels: groupLabels(name) },
+    type: 'Opaque',
+  };
+  return [
+    // Others than those that are there: what is there cannot be made.
+    groupNamespaceObject({ ...group, metadata: { ...group.metadata, name: `${name}-2` } }),
+    storeNamespaceObject({ ...group, metadata: { ...group.metadata, name: `${name}-2` } }),
+    environmentNamespaceObject(`${environment}-2`, labels, uid),
+    ...roleBindings(group, roles),
+    key,
+    ...fenceObjects((object) => ({ name: object, namespace: environment, labels }), settings),
+    denyAll(store, groupLabels(name)),
+  ];
+}
+
+function ofBuilders({ group, builders: namespace }: Places): KubernetesObject[] {
+  const settings = {
+    namespace,
+    image,
+    configMap: 'buildkitd-1',
+    resources: { requests: { cpu: '10m' } },
+    idleSeconds: 60,
+    startDeadlineSeconds: 60,
+    cache: { size: '1Gi' },
+    throwaway: { atOnce: 1, storage: '1Gi' },
+  };
+  const pair = { certificate: 'certificate', key: 'key' };
+  const certificates = { ca: 'authority', server: pair, client: pair };
+  const build = { environment: 'shop', environmentUid: uid, number: 1 };
+  return [groupBuilder(group), throwawayBuilder(group, build)].flatMap((identity) => {
+    const secret = certificateSecret(identity, namespace, certificates);
+    const owner = { ...secret, metadata: { ...secret.metadata, uid } };
+    return [
+      secret,
+      cacheVolume(owner, settings),
+      builderPolicy(identity, owner),
+      builderPod({ identity, owner, storage: '1Gi', settings }),
+    ];
+  });
+}
+
+function ofBuild({ group, environment: namespace, store }: Places): KubernetesObject[] {
+  const labels = ownedLabels({ group, name: 'shop', uid });
+  const built = {
+    image: { service: 'web', address: 'a', context: '.', dockerfile: 'Dockerfile', args: {}, secrets: [], bases: [] },
+    repository: 'r.example.com/g/r/web',
+    tag: 't1',
+    reference: 'r.example.com/g/r/web:t1',
+  };
+  const input: BuildJobInput = {
+    ...{ namespace, labels, number: 1, attempt: 0, ref: 'refs/heads/main', commit: 'c0ffee', trusted: true },
+    origin: 'https://git.example.com/x.git',
+    build: { images: [built], digests: new Map() },
+    missing: [{ ...built, image: { ...built.image, secrets: [{ id: 'npm', bundle: 'files-1', key: 'token' }] } }],
+    noCache: false,
+    builder: { address: 'tcp://10.0.0.7:1234', serverName: 'group-g' },
+    cacheNamespace: 'g/r',
+    now: new Date(0),
+    settings: {
+      cloneImage: image,
+      buildctlImage: image,
+      registryInsecure: false,
+      sources: { allowedCidrs: [], ports: [443], sshPorts: [22] },
+      deadlineSeconds: 60,
+    },
+  };
+  const builder = { ca: 'authority', certificate: 'certificate', key: 'key' };
+  const claimed = claim(sampleContext({}, { namespace, labels }), { name: 'data' });
+  const copy: VolumeCopy = {
+    id: 'c1',
+    source: { namespace, name: 'volume-data' },
+    target: { namespace: store, name: 'copy-c1', labels: groupLabels(group), annotations: {} },
+    size: '1Gi',
+    storageClass: undefined,
+    environmentKey: 'group-x/shop',
+    environmentUid: uid,
+    labels,
+  };
+  const bundle = (secret: boolean) => bundleObject({ namespace, labels }, { name: 'files-1', secret, files: [] }, {});
+  return [
+    pullSecret(namespace, labels, new Map()),
+    sourceSecret(namespace, labels, () => ({ gitconfig: '' })),
+    buildSecret(namespace, labels, builder, new Map(), '{}'),
+    bundle(true),
+    bundle(false),
+    buildJob(input),
+    buildJob({ ...input, number: 2, trusted: false }),
+    measureJob({ claim: claimed, build: 1, labels, image }),
+    stagingClaim(copy),
+    copyJob(copy, { image, deadlineSeconds: 60 }),
+    targetClaim(copy, { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'none' } }),
+  ];
+}
+
+function ofServices({ group, environment: namespace }: Places): KubernetesObject[] {
+  const web = sampleService({
+    name: 'web',
+    ports: [8080],
+    udpPorts: [53],
+    aliases: ['www'],
+    labels: { team: 'shop' },
+    user: { uid: 0 },
+    init: true,
+    capAdd: ['NET_BIND_SERVICE'],
+    capDrop: ['ALL'],
+    readOnly: true,
+    hostname: 'web',
+    extraHosts: [{ ip: '10.0.0.1', hostnames: ['legacy'] }],
+    platform: 'linux/amd64',
+    networks: ['default'],
+    mounts: [
+      { type: 'volume', volume: 'data', target: '/data', readOnly: false },
+      { type: 'empty', target: '/tmp', memory: true, size: '1Mi' },
+      { type: 'files', bundle: 'files-1', target: '/etc/web' },
+      { type: 'files', bundle: 'files-2', target: '/etc/key', key: 'k' },
+    ],
+  });
+  const migrate = sampleService({ name: 'migrate', runs: 'once', networks: ['default'] });
+  const file = (name: string, secret: boolean) => ({ name, secret, files: [{ key: 'k', path: 'k', mode: 0o444 }] });
+  const context = sampleContext(
+    {
+      services: [migrate, web],
+      publicRoutes: [
+        { service: 'web', port: 8080, path: '/' },
+        { service: 'web', port: 8080, path: '/', alias: 'admin' },
+      ],
+      volumes: [{ name: 'data' }],
+      bundles: [file('files-1', false), file('files-2', true)],
+    },
+    { namespace, labels: ownedLabels({ group, name: 'shop', uid }), id: { group, name: 'shop' } },
+  );
+  const front = ingress(context);
+  return [
+    deployment(context, web, 1),
+    job(context, migrate),
+    ...kubernetesServices(context, web),
+    ...(front ? [front] : []),
+    ...networkPolicies(context),
+    claim(context, { name: 'data' }),
+  ];
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { GROUP_VERSION } from '../../crds/api-group.ts';
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { GROUP, type Group } from '../../crds/group.ts';
+import { groupNamespace } from '../../crds/ids.ts';
+import { LABELS } from '../../crds/labels.ts';
+import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import { Namespace } from '../../kubernetes/resource-type.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import { randomName, type Harness } from '../end-to-end/harness.ts';
+
+const repositoryName = 'app';
+
+/** One group's part of a benchmark: a Repository, and as many branches. */
+export interface BenchGroup {
+  name: string;
+  origin: string;
+  branches: string[];
+}
+
+/** What there is to be of one Environment. */
+export interface Place {
+  group: string;
+  branch: string;
+}
+
+/** Spreads branches over the harness's group and as many more as there are to be; nothing is pushed yet. */
+export async function addBenchGroups(harness: Harness, sizes: readonly number[]): Promise<BenchGroup[]> {
+  const groups: BenchGroup[] = [];
+  for (const [index, size] of sizes.entries()) {
+    const name = index === 0 ? harness.group : randomName(harness.group);
+    if (index > 0) await harness.addGroup(name);
+    const branches = Array.from({ length: size }, (_, branch) => `b${String(branch).padStart(5, '0')}`);
+    groups.push({ name, origin: `${harness.connection.gitUrl}/${name}/${repositoryName}.git`, branches });
+  }
+  return groups;
+}
+
+/** Suspended: no sync makes Environments of branches before the benchmark does, or takes away those without one. */
+export async function addRepository(client: ClusterClient, { name, origin }: BenchGroup): Promise<void> {
+  const repository: Repository = {
+    apiVersion: GROUP_VERSION,
+    kind: REPOSITORY.kind,
+    metadata: { name: repositoryName, namespace: groupNamespace(name) },
+    spec: { type: 'generic', generic: { origin }, suspend: true },
+  };
+  await waitFor(`the namespace of ${name}`, 60, () => client.create<Repository>(REPOSITORY, repository));
+}
+
+/** From now on its refs are looked at as any other's. */
+export async function resume(client: ClusterClient, { name }: BenchGroup): Promise<void> {
+  const at = { name: repositoryName, namespace: groupNamespace(name) };
+  await client.patch(REPOSITORY, at, { spec: { suspend: false } });
+}
+
+/** In turn of each group, so that all of them have work from the first on. */
+export function placesOf(groups: readonly BenchGroup[]): Place[] {
+  const longest = Math.max(0, ...groups.map(({ branches }) => branches.length));
+  return Array.from({ length: longest }, (_, index) => index).flatMap((index) =>
+    groups.flatMap(({ name, branches }) => {
+      const branch = branches[index];
+      return branch === undefined ? [] : [{ group: name, branch }];
+    }),
+  );
+}
+
+export function environmentAt({ group, branch }: Place): { namespace: string; name: string } {
+  return { namespace: groupNamespace(group), name: `${repositoryName}-${branch}` };
+}
+
+/** Makes the Environment, as kubectl would. */
+export async function createEnvironment(client: ClusterClient, place: Place, spec: object = {}): Promise<void> {
+  const environment: Environment = {
+    apiVersion: GROUP_VERSION,
+    kind: ENVIRONMENT.kind,
+    metadata: environmentAt(place),
+    spec: {
+      repository: repositoryName,
+      gitRef: { name: place.branch, type: 'branch' },
+      active: true,
+      buildOnCreate: true,
+      ...spec,
+    },
+  };
+  await client.create<Environment>(ENVIRONMENT, environment);
+}
+
+/** Begins to take away the groups, and waits until nothing of them, and no namespace that begins with `prefix`, is left. */
+export async function removeGroups(harness: Harness, client: ClusterClient, prefix: string): Promise<void> {
+  const groups = new Set(await ownGroups(harness));
+  const isLeft = ({ metadata: { name, labels } }: Namespace) =>
+    name.startsWith(prefix) || groups.has(labels?.[LABELS.group] ?? '');
+  for (const { metadata } of (await client.list(Namespace)).items) {
+    if (metadata.name.startsWith(prefix)) await client.delete(Namespace, { name: metadata.name });
+  }
+  await harness.remove();
+  await waitFor('all of it to be gone', 1800, async () => {
+    if ((await client.list(Namespace)).items.some(isLeft)) return undefined;
+    const there = (await client.list<Group>(GROUP)).items;
+    return there.some(({ metadata }) => groups.has(metadata.name)) ? undefined : true;
+  });
+}
+
+async function ownGroups({ client }: Harness): Promise<string[]> {
+  const groups = await client.call(z.array(z.looseObject({ id: z.string() })), 'GET', '/api/groups');
+  return groups.map(({ id }) => id);
+}

@@ -1,0 +1,86 @@
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import { atOnce } from './at-once.ts';
+import { createEnvironment, placesOf, type BenchGroup } from './bench-groups.ts';
+import { settled, type Bench } from './held.ts';
+import { secondsOf, type Figure } from './measure.ts';
+import { toldWrites, writesSince } from './observed-cluster.ts';
+import { byApply, byCreate, copyOf, environmentObjects, makeCopies, type Copy, type Make } from './raw-copies.ts';
+
+/** As many as the operator has workers (chart value operator.workers). */
+const clientsAtOnce = 16;
+/** What the bare API server takes is told by the objects of so many. */
+const mostCopied = 50;
+
+/**
+ * Creates the Environments of the groups, so many requests at a time, until all are built; beside it a plain client makes
+ * the same objects of some of them, in namespaces that begin with `prefix`.
+ */
+export async function benchCreation(
+  { progress, cluster, watch }: Bench,
+  groups: readonly BenchGroup[],
+  prefix: string,
+  told: string,
+): Promise<Figure[]> {
+  const { client } = cluster;
+  const places = placesOf(groups);
+  await settled(cluster);
+  const before = await cluster.writes();
+  const [usedBefore] = await cluster.usage('coppice-operator');
+  const seconds = await progress.step(`${told} created at once`, () =>
+    secondsOf(async () => {
+      const converged = watch.allAt('built', places, 1800);
+      await Promise.all([converged, atOnce(clientsAtOnce, places, (place) => createEnvironment(client, place))]);
+    }),
+  );
+  const [used] = await cluster.usage('coppice-operator');
+  const after = await cluster.writes();
+  console.log(`writes until all were built: ${toldWrites(before, after)}`);
+  const requests = Object.entries(used?.requests ?? {}).map(
+    ([method, count]) => [method, count - (usedBefore?.requests[method] ?? 0)] as const,
+  );
+  console.log(`the operator's requests: ${requests.map((one) => one.join(' ')).join(', ')}`);
+  const objects = (await Promise.all(groups.map(({ name }) => environmentObjects(client, name)))).flat();
+  const bare = await progress.step('the same objects by a plain client', () => benchBare(client, objects, prefix));
+  const perEnvironment = (count: number) => [count / places.length];
+  const cpuSeconds = (used?.cpuSeconds ?? Number.NaN) - (usedBefore?.cpuSeconds ?? Number.NaN);
+  const statusWrites = writesSince(before, after, (what) => what === 'environments/status');
+  const figure = (name: string, unit: string, samples: number[]): Figure => ({
+    name: `${told}: ${name}`,
+    unit,
+    samples,
+  });
+  return [
+    figure('created → all built', 's', [seconds]),
+    {
+      ...figure('objects a second', '/s', [objects.length / seconds]),
+      baseline: { name: 'a plain client creates', samples: [bare.created] },
+      target: '≥ 0.5 ×',
+    },
+    {
+      ...figure('objects a second', '/s', [objects.length / seconds]),
+      baseline: { name: 'a plain client applies server-side', samples: [bare.applied] },
+    },
+    figure('objects of each', '', perEnvironment(objects.length)),
+    figure('status writes of each', '', perEnvironment(statusWrites)),
+    figure("the operator's requests for each", '', perEnvironment(requests.reduce((sum, [, count]) => sum + count, 0))),
+    figure("operator's CPU of each, its gits apart", 'ms', perEnvironment(cpuSeconds * 1000)),
+    figure("operator's memory, all being built", 'MiB', [used?.memoryMiB ?? Number.NaN]),
+  ];
+}
+
+/** Objects a second: what the API server takes of a client that does nothing else. */
+async function benchBare(client: ClusterClient, objects: readonly Copy[], prefix: string) {
+  const namespaces = objects.flatMap(({ type, object }) => (type.kind === 'Namespace' ? [object.metadata.name] : []));
+  const rate = async (name: string, some: readonly string[], make: Make) => {
+    const names = new Map(some.map((namespace, index) => [namespace, `${prefix}-${name}-${index}`]));
+    const copies = objects
+      .filter(({ object: { metadata } }) => names.has(metadata.namespace ?? metadata.name))
+      .map((copy) => copyOf(copy, (namespace) => names.get(namespace) ?? prefix));
+    return copies.length / (await secondsOf(() => makeCopies(client, copies, clientsAtOnce, make)));
+  };
+  const half = Math.min(mostCopied, Math.floor(namespaces.length / 2));
+  return {
+    created: await rate('create', namespaces.slice(0, half), byCreate),
+    applied: await rate('apply', namespaces.slice(half, 2 * half), byApply),
+  };
+}

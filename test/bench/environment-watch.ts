@@ -1,0 +1,40 @@
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import { Informer } from '../../kubernetes/informer.ts';
+import { listWatch } from '../../kubernetes/list-watch.ts';
+import { objectKey } from '../../kubernetes/resource-type.ts';
+import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
+import { isSettledAs } from '../end-to-end/life-conditions.ts';
+import { Problem } from '../cluster/problem.ts';
+import { environmentAt, type Place } from './bench-groups.ts';
+
+/** Follows all Environments of the cluster by one watch. */
+export class EnvironmentWatch {
+  readonly #informer: Informer<Environment>;
+
+  constructor(client: ClusterClient) {
+    const source = listWatch<Environment>(client, ENVIRONMENT);
+    this.#informer = new Informer<Environment>({ name: 'bench', source, logger: silentLogger });
+  }
+
+  async start(): Promise<void> {
+    this.#informer.start();
+    await this.#informer.whenSynced();
+  }
+
+  stop(): Promise<void> {
+    return this.#informer.stop();
+  }
+
+  /** Resolves once all of these have come to rest in the state. */
+  async allAt(state: 'empty' | 'built', places: readonly Place[], seconds: number): Promise<void> {
+    const waits = places.map((place) => this.until(place, (one) => isSettledAs(state, one), seconds));
+    const missed = (await Promise.allSettled(waits)).filter(({ status }) => status === 'rejected').length;
+    if (missed > 0) throw new Problem(`${missed} of ${places.length} were not ${state} within ${seconds} s`);
+  }
+
+  async until(place: Place, is: (environment: Environment | undefined) => boolean, seconds: number): Promise<void> {
+    const { namespace, name } = environmentAt(place);
+    await this.#informer.waitFor(objectKey(namespace, name), is, { timeoutMs: seconds * 1000 });
+  }
+}

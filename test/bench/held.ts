@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import type { Progress } from '../cluster/progress.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import { environmentAt, type Place } from './bench-groups.ts';
+import type { EnvironmentWatch } from './environment-watch.ts';
+import type { Figure } from './measure.ts';
+import { sumOf } from './metrics-page.ts';
+import { toldWrites, writesSince, type ObservedCluster } from './observed-cluster.ts';
+
+const idleSeconds = 60;
+const changes = 20;
+
+const own = ['groups', 'repositories', 'environments', 'reusableenvironments'];
+const made = [
+  ...['namespaces', 'deployments', 'services', 'ingresses', 'jobs', 'networkpolicies', 'resourcequotas', 'limitranges'],
+  ...['secrets', 'configmaps', 'persistentvolumeclaims', 'events'],
+];
+
+/** What Coppice has and makes; statuses of what it makes are written by Kubernetes. */
+function isCoppices(what: string): boolean {
+  return own.includes(what.split('/')[0] ?? '') || made.includes(what);
+}
+
+export interface Bench {
+  progress: Progress;
+  cluster: ObservedCluster;
+  watch: EnvironmentWatch;
+}
+
+/** What it takes to have environments that nobody asks anything of: writes, memory, one change, the operator's restart. */
+export async function benchHeld(bench: Bench, places: readonly Place[], told: string): Promise<Figure[]> {
+  await bench.progress.step('until nothing is left to do', () => settled(bench.cluster));
+  const idle = await bench.progress.step(`${idleSeconds} s idle`, () => benchIdle(bench.cluster));
+  const noticed = await bench.progress.step(`${changes} changes`, () => benchChanges(bench, places));
+  const restarted = await bench.progress.step("the operator's restart", () =>
+    benchRestart(bench.cluster, places.length),
+  );
+  const figure = (name: string, unit: string, samples: number[], more: Partial<Figure> = {}): Figure => ({
+    name: `${told}: ${name}`,
+    unit,
+    samples,
+    ...more,
+  });
+  return [
+    figure('writes a minute while nothing changes, Leases apart', '/min', [idle.writesPerMinute], { target: '0' }),
+    figure("operator's memory", 'MiB', idle.operator, { target: '≤ 600 MB at 10,000' }),
+    figure("the api's memory, each replica", 'MiB', idle.api),
+    figure("operator's CPU while idle", 'ms/s', [idle.cpuMsPerSecond]),
+    figure('one change: asked → in its status', 'ms', noticed.status, {
+      baseline: { name: 'asked → seen by a watch', samples: noticed.seen },
+    }),
+    figure('operator begun anew → it has looked at all', 's', [restarted.seconds]),
+    figure('writes of that look', '', [restarted.writes], { target: '0' }),
+  ];
+}
+
+/** Nothing waits and nobody works, in any of the operator's queues, and no builder is awake, at three looks in a row. */
+export async function settled(cluster: ObservedCluster): Promise<void> {
+  let still = 0;
+  await waitFor('the operator to come to rest', 600, async () => {
+    const [pod = ''] = await cluster.pods('coppice-operator');
+    still = (await isAtRest(cluster, pod)) && !(await cluster.hasBuilders()) ? still + 1 : 0;
+    await sleep(1000);
+    return still >= 3 ? true : undefined;
+  });
+}
+
+async function isAtRest(cluster: ObservedCluster, pod: string): Promise<boolean> {
+  const page = await cluster.metrics(pod);
+  return sumOf(page, 'workqueue_depth') + sumOf(page, 'controller_runtime_active_workers') === 0;
+}
+
+async function benchIdle(cluster: ObservedCluster) {
+  const [before, used] = [await cluster.writes(), await cluster.usage('coppice-operator')];
+  await sleep(idleSeconds * 1000);
+  const [after, usedThen] = [await cluster.writes(), await cluster.usage('coppice-operator')];
+  console.log(`writes while idle: ${toldWrites(before, after)}`);
+  const api = await cluster.usage('coppice-api');
+  const cpuSeconds = (usedThen[0]?.cpuSeconds ?? Number.NaN) - (used[0]?.cpuSeconds ?? Number.NaN);
+  return {
+    writesPerMinute: (writesSince(before, after, isCoppices) * 60) / idleSeconds,
+    operator: usedThen.map(({ memoryMiB }) => memoryMiB),
+    api: api.map(({ memoryMiB }) => memoryMiB),
+    cpuMsPerSecond: (cpuSeconds * 1000) / idleSeconds,
+  };
+}
+
+/** One environment's spec changes; the operator's answer is that its status is of the new generation. */
+async function benchChanges({ cluster, watch }: Bench, places: readonly Place[]) {
+  const [seen, status]: [number[], number[]] = [[], []];
+  for (let change = 0; change < changes; change++) {
+    const place = places[Math.floor((change * places.length) / changes)];
+    if (!place) throw new Error('there is nothing to change');
+    const displayName = `change ${change}`;
+    const start = performance.now();
+    const since = () => performance.now() - start;
+    const isSeen = (one: Environment | undefined) => one?.spec.displayName === displayName;
+    const isAnswered = (one: Environment | undefined) =>
+      isSeen(one) && one?.status?.observedGeneration === one?.metadata.generation;
+    await Promise.all([
+      watch.until(place, isSeen, 30).then(() => seen.push(since())),
+      watch.until(place, isAnswered, 30).then(() => status.push(since())),
+      cluster.client.patch(ENVIRONMENT, environmentAt(place), { spec: { displayName } }),
+    ]);
+  }
+  return { seen, status };
+}
+
+/** From the new process's begin until it has reconciled every environment and nothing waits. */
+async function benchRestart(cluster: ObservedCluster, environments: number) {
+  const [former = ''] = await cluster.pods('coppice-operator');
+  const before = await cluster.writes();
+  await cluster.endPod(former);
+  const seconds = await waitFor('the new operator to have looked at all', 600, async () => {
+    const [pod] = await cluster.pods('coppice-operator');
+    if (pod === undefined || pod === former) return undefined;
+    const page = await cluster.metrics(pod);
+    const looks = sumOf(page, 'controller_runtime_reconcile_total', { controller: 'environment' });
+    if (looks < environments || !(await isAtRest(cluster, pod))) return undefined;
+    return Date.now() / 1000 - sumOf(page, 'process_start_time_seconds');
+  });
+  const after = await cluster.writes();
+  console.log(`writes of the restart: ${toldWrites(before, after)}`);
+  // Of the new pod Kubernetes tells in events.
+  const isLook = (what: string) => isCoppices(what) && what !== 'events';
+  return { seconds, writes: writesSince(before, after, isLook) };
+}

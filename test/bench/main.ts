@@ -1,0 +1,29 @@
+// `npm run bench -- [PART…]`: measures Coppice on the cluster that is up, each figure beside a raw baseline.
+import { join } from 'node:path';
+import { repositoryRoot } from '../cluster/paths.ts';
+import { runMain } from '../cluster/progress.ts';
+import { benchBuilds } from './builds.ts';
+import { benchBuiltCommit } from './built-commit.ts';
+import { benchLogs } from './logs.ts';
+import { benchReads } from './reads.ts';
+import { benchReusable } from './reusable.ts';
+import { runParts } from './run-parts.ts';
+import { benchScale } from './scale.ts';
+import { benchWebhooks } from './webhooks.ts';
+
+const all = new Map([
+  ['builds', benchBuilds],
+  ['built-commit', benchBuiltCommit],
+  ['logs', benchLogs],
+  ['reusable', benchReusable],
+  ['scale-100', benchScale(100)],
+  ['webhooks', benchWebhooks],
+]);
+const sized = new Map([
+  ['reads', benchReads],
+  ['scale', benchScale],
+]);
+
+const place = { page: join(repositoryRoot, 'docs/performance.md'), results: join(import.meta.dirname, 'results') };
+
+await runMain(() => runParts({ all, sized }, process.argv.slice(2), place));

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { ClusterClient } from '../../kubernetes/client.ts';
+import { HttpTransport } from '../../kubernetes/http-transport.ts';
+import { loadKubeConfig } from '../../kubernetes/kube-config.ts';
+import { Pod } from '../../kubernetes/resource-type.ts';
+import { Problem } from '../cluster/problem.ts';
+import { samplesOf, sumOf } from './metrics-page.ts';
+
+const systemNamespace = 'coppice-system';
+const builderNamespace = 'coppice-builders';
+const metricsPort = 3001;
+const writeVerbs = ['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION'];
+
+/** Requests that write, by `resource` or `resource/subresource`, since the API server began. */
+export type Writes = ReadonlyMap<string, number>;
+
+/** Of one process. */
+export interface Usage {
+  cpuSeconds: number;
+  memoryMiB: number;
+  /** To the API server, by method. */
+  requests: Record<string, number>;
+}
+
+/** What a benchmark looks at from outside: the API server, and the metrics pages of Coppice's processes. */
+export class ObservedCluster {
+  readonly client: ClusterClient;
+  readonly #transport: HttpTransport;
+
+  constructor(kubeconfig: string) {
+    process.env['KUBECONFIG'] = kubeconfig;
+    const config = loadKubeConfig();
+    this.client = new ClusterClient(config, { userAgent: 'coppice-bench' });
+    this.#transport = new HttpTransport(config, 'coppice-bench');
+  }
+
+  close(): void {
+    this.client.close();
+    this.#transport.close();
+  }
+
+  /** Every write that the API server was asked for, whoever asked, but of Leases. */
+  async writes(): Promise<Writes> {
+    const counts = new Map<string, number>();
+    for (const { labels, value } of samplesOf(await this.#page('/metrics'), 'apiserver_request_total')) {
+      const { verb = '', resource = '', subresource = '' } = labels;
+      if (!writeVerbs.includes(verb) || resource === 'leases') continue;
+      const what = subresource === '' ? resource : `${resource}/${subresource}`;
+      counts.set(what, (counts.get(what) ?? 0) + value);
+    }
+    return counts;
+  }
+
+  /** Names of a Deployment's pods that are not on their way out. */
+  async pods(name: string): Promise<string[]> {
+    const labelSelector = `app.kubernetes.io/name=${name}`;
+    const { items } = await this.client.list(Pod, { namespace: systemNamespace, labelSelector });
+    return items.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
+  }
+
+  /** Whether a builder is awake: one that a commit has woken sleeps again after `builder.idleSeconds`. */
+  async hasBuilders(): Promise<boolean> {
+    return (await this.client.list(Pod, { namespace: builderNamespace })).items.length > 0;
+  }
+
+  async metrics(pod: string): Promise<string> {
+    return this.#page(`/api/v1/namespaces/${systemNamespace}/pods/${pod}:${metricsPort}/proxy/metrics`);
+  }
+
+  /** Of each pod of a Deployment: CPU and requests since it began, memory now. Programs that it starts are not in it. */
+  async usage(name: string): Promise<Usage[]> {
+    const pages = await Promise.all((await this.pods(name)).map((pod) => this.metrics(pod)));
+    return pages.map((page) => ({
+      cpuSeconds: sumOf(page, 'process_cpu_seconds_total'),
+      memoryMiB: sumOf(page, 'process_resident_memory_bytes') / 2 ** 20,
+      requests: requestsOn(page),
+    }));
+  }
+
+  /** Ends a pod; its Deployment makes another. */
+  async endPod(name: string): Promise<void> {
+    await this.client.delete(Pod, { namespace: systemNamespace, name });
+  }
+
+  async #page(path: string): Promise<string> {
+    const text = z.string().safeParse(await this.#transport.request({ method: 'GET', path, timeoutMs: 30_000 }));
+    if (!text.success) throw new Problem(`${path} is no page of metrics`);
+    return text.data;
+  }
+}
+
+function requestsOn(page: string): Record<string, number> {
+  const requests: Record<string, number> = {};
+  for (const { labels, value } of samplesOf(page, 'rest_client_requests_total')) {
+    const { method = '' } = labels;
+    requests[method] = (requests[method] ?? 0) + value;
+  }
+  return requests;
+}
+
+/** What came since, of these resources or of all. */
+export function writesSince(before: Writes, after: Writes, isMeant: (what: string) => boolean = () => true): number {
+  return [...after].reduce((sum, [what, count]) => (isMeant(what) ? sum + count - (before.get(what) ?? 0) : sum), 0);
+}
+
+/** The resources that were written, and how often. */
+export function toldWrites(before: Writes, after: Writes): string {
+  const changed = [...after]
+    .map(([what, count]) => [what, count - (before.get(what) ?? 0)] as const)
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a);
+  return changed.map(([what, count]) => `${what} ${count}`).join(', ') || 'none';
+}

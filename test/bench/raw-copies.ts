@@ -1,0 +1,90 @@
+import { LABELS } from '../../crds/labels.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import {
+  ConfigMap,
+  Deployment,
+  Ingress,
+  LimitRange,
+  Namespace,
+  NetworkPolicy,
+  ResourceQuota,
+  Secret,
+  Service,
+  type KubernetesObject,
+  type ResourceType,
+} from '../../kubernetes/resource-type.ts';
+import { atOnce } from './at-once.ts';
+
+/** Every kind that the environments of a benchmark are made of. */
+const contents: readonly ResourceType[] = [
+  ResourceQuota,
+  LimitRange,
+  NetworkPolicy,
+  Secret,
+  ConfigMap,
+  Service,
+  Ingress,
+  Deployment,
+];
+
+export interface Copy {
+  type: ResourceType;
+  object: KubernetesObject;
+}
+
+/** What environments of a group are made of, as it is: their namespaces, and all in them that Coppice made. */
+export async function environmentObjects(client: ClusterClient, group: string): Promise<Copy[]> {
+  const labelSelector = `${LABELS.group}=${group},${LABELS.environment}`;
+  const lists = [Namespace, ...contents].map(async (type: ResourceType) => {
+    const { items } = await client.list(type, { labelSelector });
+    return items.map((object) => ({ type, object }));
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+/**
+ * The same object as it was first asked for, in a namespace of the other name, and nobody's: without what the API server
+ * added and without Coppice's labels, by which the operator would find it.
+ */
+export function copyOf({ type, object }: Copy, rename: (namespace: string) => string): Copy {
+  const { name, namespace, labels = {}, annotations } = object.metadata;
+  const kept = Object.entries(labels).filter(
+    ([label]) => !label.startsWith('coppice.dev/') && label !== LABELS.managedBy,
+  );
+  const metadata = {
+    name: type.kind === 'Namespace' ? rename(name) : name,
+    ...(namespace !== undefined && { namespace: rename(namespace) }),
+    labels: Object.fromEntries(kept.filter(([label]) => label !== 'kubernetes.io/metadata.name')),
+    annotations,
+  };
+  return { type, object: { ...without(object, ['status']), ...asked(object), metadata } as KubernetesObject };
+}
+
+/** What the API server chose, or would refuse to have twice. */
+function asked(object: KubernetesObject): object {
+  const { spec } = object as KubernetesObject & { spec?: Record<string, unknown> };
+  if (object.kind === 'Namespace') return { spec: {} };
+  if (object.kind !== 'Service' || spec === undefined) return {};
+  return { spec: without(spec, ['clusterIP', 'clusterIPs']) };
+}
+
+function without(object: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+}
+
+/** How a plain client makes an object. */
+export type Make = (client: ClusterClient, copy: Copy) => Promise<unknown>;
+
+export const byCreate: Make = (client, { type, object }) => client.create(type, object);
+export const byApply: Make = (client, { type, object }) =>
+  client.apply(type, object, { fieldManager: 'coppice-bench' });
+
+/** Makes them by one request each, namespaces first, so many at once. */
+export async function makeCopies(client: ClusterClient, copies: readonly Copy[], most: number, make: Make) {
+  const isNamespace = ({ type }: Copy) => type.kind === 'Namespace';
+  for (const some of [copies.filter(isNamespace), copies.filter((copy) => !isNamespace(copy))]) {
+    await atOnce(most, some, async (copy) => {
+      await make(client, copy);
+    });
+  }
+}

@@ -1,0 +1,36 @@
+import { loadavg } from 'node:os';
+import { Problem } from '../cluster/problem.ts';
+import { startProgress, type Progress } from '../cluster/progress.ts';
+import type { Figure } from './measure.ts';
+import { currentCommit, hasPlace, keep, table, type ReportPlace } from './report.ts';
+
+/** Measures something on the cluster that is up; throws when what it looks for is not so. */
+export type Part = (progress: Progress) => Promise<Figure[]>;
+
+export interface Parts {
+  /** Run when none is named. */
+  all: ReadonlyMap<string, Part>;
+  /** By a name that says how much is measured, such as `scale-1000`. */
+  sized: ReadonlyMap<string, (size: number) => Part>;
+}
+
+/** Runs the parts of these names, or all; keeps and prints the figures of each. Of a size without a place they are printed alone. */
+export async function runParts(parts: Parts, names: readonly string[], place: ReportPlace): Promise<void> {
+  const chosen = names.length === 0 ? [...parts.all] : names.map((name) => [name, partOf(parts, name)] as const);
+  const commit = currentCommit();
+  const progress = startProgress();
+  for (const [name, part] of chosen) {
+    const [load = Number.NaN] = loadavg();
+    const figures = await part(progress);
+    if (hasPlace(place, name)) keep(place, name, figures, { commit, date: new Date(), load });
+    console.log(`\n${name}, commit ${commit}, load average before ${load.toFixed(1)}\n\n${table(figures)}\n`);
+  }
+}
+
+function partOf({ all, sized }: Parts, name: string): Part {
+  const [, kind = '', size = ''] = /^(.+)-(\d+)$/.exec(name) ?? [];
+  const part = all.get(name) ?? sized.get(kind)?.(Number(size));
+  if (part) return part;
+  const known = [...all.keys(), ...[...sized.keys()].map((one) => `${one}-NUMBER`)];
+  throw new Problem(`There is no part ${name}: there are ${known.join(', ')}.`);
+}

@@ -1,0 +1,45 @@
+import { randomName } from '../end-to-end/harness.ts';
+import type { Progress } from '../cluster/progress.ts';
+import { addBenchGroups, addRepository, placesOf, resume } from './bench-groups.ts';
+import { benchCreation } from './creation.ts';
+import { benchHeld } from './held.ts';
+import type { Figure } from './measure.ts';
+import { pushCommits } from './push-commits.ts';
+import { withBench } from './with-bench.ts';
+
+/** So many groups share the operator's workers, each of which works for all of them by its share. */
+const groupCount = 4;
+
+/** Comes up at once, and runs nothing: every object of an environment but pods. */
+const compose = `services:
+  web:
+    image: busybox:1
+    scale: 0
+    ports: ['8080']
+    environment: { DATABASE: db }
+    depends_on: [db]
+  db:
+    image: busybox:1
+    scale: 0
+    expose: ['5432']
+`;
+
+/** A part that has so many environments created at once. */
+export function benchScale(environments: number) {
+  return (progress: Progress): Promise<Figure[]> => {
+    const prefix = randomName('raw');
+    return withBench(progress, prefix, async ({ harness, ...bench }) => {
+      const { cluster } = bench;
+      const sizes = Array.from({ length: groupCount }, (_, index) => Math.ceil((environments - index) / groupCount));
+      const groups = await addBenchGroups(harness, sizes);
+      await progress.step(`${groupCount} groups, a commit for each of ${environments} branches`, async () => {
+        for (const group of groups) await pushCommits(group.origin, group.branches, 'compose.yaml', compose);
+        for (const group of groups) await addRepository(cluster.client, group);
+      });
+      const told = `${environments.toLocaleString('en')} environments`;
+      const created = await benchCreation(bench, groups, prefix, told);
+      for (const group of groups) await resume(cluster.client, group);
+      return [...created, ...(await benchHeld(bench, placesOf(groups), told))];
+    });
+  };
+}

@@ -1,0 +1,27 @@
+import { pushRepository } from '../sample/push-repository.ts';
+
+const dockerfile = `FROM node:24-slim
+COPY title.txt /app/
+# Stands for the work of an ordinary build; it runs anew whenever the title changes.
+RUN sleep 3
+COPY server.mjs /app/
+CMD ["node", "/app/server.mjs"]
+`;
+
+const server = `import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+createServer((request, response) => response.end(readFileSync('/app/title.txt'))).listen(8080);
+process.on('SIGTERM', () => process.exit(0));
+`;
+
+const compose = `services:
+  web:
+    build: .
+    ports: ['8080']
+`;
+
+/** Pushes a web service that answers with the title; a title of its own is a new build. */
+export function pushWeb(url: string, branch: string, title: string): Promise<string> {
+  const files = { Dockerfile: dockerfile, 'server.mjs': server, 'compose.yaml': compose, 'title.txt': title };
+  return pushRepository({ url, branch, files });
+}

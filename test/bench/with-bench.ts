@@ -1,0 +1,29 @@
+import { withCleanUp } from '../cluster/clean-up.ts';
+import type { Progress } from '../cluster/progress.ts';
+import { startHarness, type Harness } from '../end-to-end/harness.ts';
+import { removeGroups } from './bench-groups.ts';
+import { EnvironmentWatch } from './environment-watch.ts';
+import type { Bench } from './held.ts';
+import type { Figure } from './measure.ts';
+import { ObservedCluster } from './observed-cluster.ts';
+
+/** Measures with a user and a watch of its own; then takes away the groups, and the namespaces that begin with `prefix`. */
+export async function withBench(
+  progress: Progress,
+  prefix: string,
+  measure: (bench: Bench & { harness: Harness }) => Promise<Figure[]>,
+): Promise<Figure[]> {
+  const harness = await startHarness('bench');
+  const cluster = new ObservedCluster(harness.connection.kubeconfig);
+  const watch = new EnvironmentWatch(cluster.client);
+  const work = async () => {
+    await watch.start();
+    return measure({ progress, cluster, watch, harness });
+  };
+  const cleanUp = async () => {
+    await watch.stop();
+    await removeGroups(harness, cluster.client, prefix);
+    cluster.close();
+  };
+  return withCleanUp(work, () => progress.step('clean up', cleanUp));
+}

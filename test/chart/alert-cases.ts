@@ -1,0 +1,149 @@
+/** When an alert fires, as Prometheus sees it. */
+export interface AlertCase {
+  alert: string;
+  /** By series: a value each minute from 0 on, in promtool's notation: `0x2 1+3x5` is 0, 0, 0, 1, 4, 7, … */
+  series: Record<string, string>;
+  /** The minute at which it fires; not one earlier. */
+  firesAt: number;
+  labels: Record<string, string>;
+  /** What the alert says of it. */
+  summary: string;
+  /** Series that are nearly as bad: nothing fires in two hours and a half. */
+  quiet: Record<string, string>;
+}
+
+const warning = { severity: 'warning' };
+const critical = { severity: 'critical' };
+const operator = 'job="coppice-operator"';
+const reconciles = `controller_runtime_reconcile_total{${operator},controller="environment"}`;
+const failures = `controller_runtime_reconcile_errors_total{${operator},controller="environment"}`;
+const panics = `controller_runtime_reconcile_panics_total{${operator},controller="group"}`;
+const longest = `workqueue_longest_running_processor_seconds{${operator},name="repository"}`;
+const requests = (code: string) => `rest_client_requests_total{job="coppice-api",code="${code}",method="GET"}`;
+const answers = (status: number) => `coppice_api_requests_total{status="${status}",route="/api/groups",method="GET"}`;
+const builds = (result: string, reason: string) => `coppice_builds_total{result="${result}",reason="${reason}"}`;
+
+/** Observations each minute of a wait for a worker: `long` of 10 are between 100 and 1000 s, the others below a second. */
+function waits(long: number): Record<string, string> {
+  const counts = { '1': 10 - long, '10': 10 - long, '100': 10 - long, '1000': 10, '+Inf': 10 };
+  return Object.fromEntries(
+    Object.entries(counts).map(([le, count]) => [
+      `workqueue_queue_duration_seconds_bucket{${operator},name="environment",le="${le}"}`,
+      `0+${count}x160`,
+    ]),
+  );
+}
+
+/** Of each alert what makes it fire, and what does not. A rate is known from the second value on, at minute 1. */
+export const alertCases: readonly AlertCase[] = [
+  {
+    alert: 'CoppiceOperatorNotLeading',
+    series: {
+      'leader_election_master_status{name="coppice-operator",pod="a"}': '1x4 0x20',
+      'leader_election_master_status{name="coppice-operator",pod="b"}': '0x24',
+    },
+    firesAt: 7,
+    labels: critical,
+    summary: 'No operator of Coppice leads',
+    quiet: {
+      'leader_election_master_status{name="coppice-operator",pod="a"}': '1x20 0x140',
+      // A minute without a leader between the two.
+      'leader_election_master_status{name="coppice-operator",pod="b"}': '0x21 1x140',
+    },
+  },
+  {
+    alert: 'CoppiceApiUnavailable',
+    series: { 'up{job="coppice-api",pod="a"}': '1x9 0x20', 'up{job="coppice-api",pod="b"}': '1x5 _x20' },
+    firesAt: 12,
+    labels: critical,
+    summary: "No replica of Coppice's API answers",
+    quiet: { 'up{job="coppice-api",pod="a"}': '0x160', 'up{job="coppice-api",pod="b"}': '1x160' },
+  },
+  {
+    alert: 'CoppiceProgrammingError',
+    series: { [panics]: '0x5 1x20' },
+    firesAt: 6,
+    labels: { ...warning, job: 'coppice-operator', controller: 'group' },
+    summary: 'The controller group hit a programming error',
+    quiet: { [panics]: '3x160' },
+  },
+  {
+    alert: 'CoppiceReconcilesFail',
+    series: { [reconciles]: '0+10x40', [failures]: '0+6x40' },
+    firesAt: 16,
+    labels: { ...warning, controller: 'environment' },
+    summary: 'More than half of what the controller environment tries fails',
+    quiet: { [reconciles]: '0+10x160', [failures]: '0+4x160' },
+  },
+  {
+    alert: 'CoppiceWorkWaits',
+    series: waits(2),
+    firesAt: 16,
+    labels: { ...warning, name: 'environment' },
+    summary: 'Objects of environment wait longer than a minute for a worker',
+    quiet: waits(0),
+  },
+  {
+    alert: 'CoppiceKubernetesUnreachable',
+    series: { [requests('200')]: '0+70x30', [requests('<error>')]: '0+20x30', [requests('503')]: '0+10x30' },
+    firesAt: 11,
+    labels: { ...critical, job: 'coppice-api' },
+    summary: "A fifth of coppice-api's requests to the Kubernetes API fails",
+    quiet: { [requests('200')]: '0+70x160', [requests('409')]: '0+20x160', [requests('503')]: '0+10x160' },
+  },
+  {
+    alert: 'CoppiceApiErrors',
+    series: { [answers(200)]: '0+90x30', [answers(500)]: '0+4x30', [answers(503)]: '0+6x30' },
+    firesAt: 11,
+    labels: warning,
+    summary: "One in twenty requests to Coppice's API fails",
+    quiet: { [answers(200)]: '0+90x160', [answers(404)]: '0+50x160', [answers(503)]: '0+4x160' },
+  },
+  {
+    alert: 'CoppiceWorkHangs',
+    series: { [longest]: '0+60x60' },
+    // 960 s at minute 16.
+    firesAt: 21,
+    labels: { ...warning, name: 'repository' },
+    summary: 'One object of repository has been worked on for more than a quarter of an hour',
+    quiet: { [longest]: '900x160' },
+  },
+  {
+    alert: 'CoppiceBuildsFail',
+    series: { [builds('failed', 'BuildFailed')]: '0x5 0+1x120', [builds('succeeded', 'Succeeded')]: '2x130' },
+    firesAt: 32,
+    labels: warning,
+    summary: 'Nearly all builds of the last hour have failed',
+    // All fail, but they are few.
+    quiet: { [builds('failed', 'BuildFailed')]: '0x20 6x140', [builds('succeeded', 'Succeeded')]: '2x160' },
+  },
+  {
+    alert: 'CoppiceBuildsWait',
+    series: { coppice_oldest_queued_build_seconds: '0x10 0+60x60' },
+    // 1860 s at minute 42.
+    firesAt: 47,
+    labels: warning,
+    summary: 'A build has been waiting for more than half an hour',
+    // Some build always waits, none for long.
+    quiet: { coppice_oldest_queued_build_seconds: '1700x160' },
+  },
+  {
+    alert: 'CoppiceTestsRefused',
+    series: { coppice_tester_refused_total: '0x5 1x20' },
+    firesAt: 6,
+    labels: warning,
+    summary: 'Tests of environments are refused, for too many wait',
+    quiet: { coppice_tester_refused_total: '4x160' },
+  },
+  {
+    alert: 'CoppiceOrphans',
+    series: {
+      'coppice_orphans{kind="Namespace",pod="a"}': '0x5 2x200',
+      'coppice_orphans{kind="Namespace",pod="b"}': '0x205',
+    },
+    firesAt: 126,
+    labels: { ...warning, kind: 'Namespace' },
+    summary: '2 objects of kind Namespace are left over',
+    quiet: { 'coppice_orphans{kind="Namespace",pod="a"}': '0x5 2x110 0x60' },
+  },
+];

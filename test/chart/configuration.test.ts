@@ -1,0 +1,167 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { parseConfig } from '../../api/config.ts';
+import { readConfig, type OperatorConfig } from '../../operator/config.ts';
+import { objectOf, objectsIn, render, renderObjects, type Rendered } from './render.ts';
+import { everything, existing, least } from './sample-values.ts';
+
+const containerSchema = z.looseObject({
+  image: z.string(),
+  env: z
+    .array(z.looseObject({ name: z.string(), value: z.string().optional(), valueFrom: z.unknown().optional() }))
+    .default([]),
+});
+const podSchema = z.looseObject({ containers: z.array(containerSchema).min(1) });
+const workloadSchema = z.looseObject({ spec: z.looseObject({ template: z.looseObject({ spec: podSchema }) }) });
+
+function containerOf(objects: Rendered[], kind: string, name: string): z.infer<typeof containerSchema> {
+  const [container] = workloadSchema.parse(objectOf(objects, kind, name)).spec.template.spec.containers;
+  if (!container) throw new Error(`${name} has no container`);
+  return container;
+}
+
+/** As the operator reads its configuration. */
+async function operatorConfig(objects: Rendered[]): Promise<OperatorConfig> {
+  const { data } = z
+    .looseObject({ data: z.record(z.string(), z.string()) })
+    .parse(objectOf(objects, 'ConfigMap', 'coppice-operator'));
+  const folder = await mkdtemp(join(tmpdir(), 'chart-'));
+  try {
+    const file = join(folder, 'operator.yaml');
+    await writeFile(file, data['operator.yaml'] ?? '');
+    return await readConfig(file);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** As the API reads its own, with `secret` for what comes from Secrets. */
+function apiConfig(objects: Rendered[]) {
+  const { env } = containerOf(objects, 'Deployment', 'coppice-api');
+  return parseConfig(Object.fromEntries(env.map(({ name, value }) => [name, value ?? 'from a Secret'])));
+}
+
+/** Which Secret and key a variable comes from. */
+function secretOf({ env }: z.infer<typeof containerSchema>, name: string): string | undefined {
+  const keySchema = z.looseObject({ secretKeyRef: z.object({ name: z.string(), key: z.string() }) });
+  const found = env.find((variable) => variable.name === name);
+  if (!found) return undefined;
+  const { secretKeyRef } = keySchema.parse(found.valueFrom);
+  return `${secretKeyRef.name}/${secretKeyRef.key}`;
+}
+
+test('hosts are in small letters, as those of Ingresses are', async () => {
+  const urls = { api: { url: 'https://Coppice.Example.ORG' }, environments: { url: 'https://Env.Example.COM' } };
+  const objects = await renderObjects({ ...least, ...urls });
+  const rules = [{ host: 'coppice.example.org' }];
+  expect(objectOf(objects, 'Ingress', 'coppice-api')).toMatchObject({ spec: { rules } });
+  const policy = objectOf(objects, 'ValidatingAdmissionPolicy', 'coppice-operator-objects');
+  expect(JSON.stringify(policy)).toContain("endsWith('.env.example.com')");
+});
+
+test.each([
+  ['the least', least],
+  ['everything', everything],
+  ['what is there already', existing],
+])('operator and API read what the chart writes for %s', async (_what, values) => {
+  const objects = await renderObjects(values);
+  expect((await operatorConfig(objects)).registry.address).toBe(values.registry.address);
+  expect(apiConfig(objects).redis.url).toBe((await operatorConfig(objects)).redisUrl);
+});
+
+test('a proxy reaches the operator under the names that programs read', async () => {
+  const proxyOf = async (proxy: object) =>
+    (await operatorConfig(await renderObjects({ ...least, builder: { proxy } }))).builder.proxy;
+  expect(await proxyOf({ http: 'http://proxy:3128', noProxy: 'registry' })).toEqual({
+    HTTP_PROXY: 'http://proxy:3128',
+    NO_PROXY: 'registry',
+  });
+  expect(await proxyOf({})).toEqual({});
+});
+
+test('large numbers reach the API as numbers', async () => {
+  const objects = await renderObjects({ ...least, api: { requestsPerMinute: 1_000_000 } });
+  expect(apiConfig(objects).limits.requestsPerMinute).toBe(1_000_000);
+});
+
+test('a Redis of your own takes the place of the bundled one, its password from your Secret', async () => {
+  const objects = await renderObjects(existing);
+  expect(objects.filter(({ metadata }) => metadata.name === 'coppice-redis')).toEqual([]);
+  expect(apiConfig(objects).redis.url).toBe('rediss://coppice@redis.example.com:6380/1');
+  for (const name of ['coppice-api', 'coppice-operator']) {
+    expect(secretOf(containerOf(objects, 'Deployment', name), 'REDIS_PASSWORD')).toBe('redis/password');
+  }
+  const withoutPassword = await renderObjects({ ...least, redis: { externalUrl: 'redis://redis.example.com' } });
+  expect(secretOf(containerOf(withoutPassword, 'Deployment', 'coppice-api'), 'REDIS_PASSWORD')).toBeUndefined();
+});
+
+test('the bundled Redis takes its password from your Secret too, and the chart makes none then', async () => {
+  const objects = await renderObjects({ ...least, redis: { passwordSecret: { name: 'mine', key: 'word' } } });
+  expect(objects.filter(({ kind, metadata }) => kind === 'Secret' && metadata.name === 'coppice-redis')).toEqual([]);
+  const containers = [
+    containerOf(objects, 'Deployment', 'coppice-api'),
+    containerOf(objects, 'Deployment', 'coppice-operator'),
+    containerOf(objects, 'StatefulSet', 'coppice-redis'),
+  ];
+  expect(containers.map((container) => secretOf(container, 'REDIS_PASSWORD'))).toEqual(
+    containers.map(() => 'mine/word'),
+  );
+});
+
+test('with a registry before them, all images come from there', async () => {
+  const objects = await renderObjects(everything);
+  const { builder } = await operatorConfig(objects);
+  const images = [
+    builder.image,
+    builder.cloneImage,
+    ...objects.flatMap((object) => {
+      const workload = workloadSchema.safeParse(object);
+      const pod = object.kind === 'Pod' ? podSchema.parse(object['spec']) : workload.data?.spec.template.spec;
+      return pod?.containers.map(({ image }) => image) ?? [];
+    }),
+  ];
+  expect(images.length).toBeGreaterThanOrEqual(6);
+  for (const image of images) expect(image).toMatch(/^mirror\.example\.com\/coppice\/./);
+});
+
+const stampSchema = z.looseObject({
+  spec: z.looseObject({ template: z.looseObject({ metadata: z.looseObject({ annotations: z.unknown() }) }) }),
+});
+
+test('other authorities start all that read them anew', async () => {
+  const stampsOf = async (name: string) => {
+    const caCertificates = `-----BEGIN CERTIFICATE-----\n${name}\n-----END CERTIFICATE-----\n`;
+    const objects = await renderObjects({ ...everything, caCertificates });
+    return ['coppice-api', 'coppice-operator', 'coppice-tester'].map((deployment) =>
+      JSON.stringify(stampSchema.parse(objectOf(objects, 'Deployment', deployment)).spec.template.metadata.annotations),
+    );
+  };
+  const [first, second] = await Promise.all([stampsOf('MIIA'), stampsOf('MIIB')]);
+  expect(first.filter((stamp, index) => stamp === second[index])).toEqual([]);
+});
+
+test('another configuration starts the operator anew, and what it does not read does not', async () => {
+  const stamp = async (values: object) => {
+    const objects = await renderObjects({ ...least, ...values });
+    return stampSchema.parse(objectOf(objects, 'Deployment', 'coppice-operator')).spec.template.metadata.annotations;
+  };
+  const first = await stamp({});
+  expect(await stamp({ api: { replicas: 5 } })).toEqual(first);
+  expect(await stamp({ operator: { workers: 5 } })).not.toEqual(first);
+  expect(await stamp({ registry: { ...least.registry, credentialsRevision: '2' } })).not.toEqual(first);
+});
+
+test('the CustomResourceDefinitions come with the chart, stay without it, and can be left out', async () => {
+  const definitions = objectsIn(await render(least)).filter(({ kind }) => kind === 'CustomResourceDefinition');
+  expect(definitions.map(({ metadata }) => metadata.name).sort()).toEqual(
+    ['environments', 'groups', 'repositories', 'reusableenvironments'].map((plural) => `${plural}.coppice.dev`),
+  );
+  for (const { metadata } of definitions) {
+    expect(metadata['annotations']).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
+  }
+  const without = await render({ ...least, crds: { enabled: false } });
+  expect(without).not.toContain('CustomResourceDefinition');
+});

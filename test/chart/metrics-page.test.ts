@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { requestMetrics } from '../../api/http/request-metrics.ts';
+import { RuntimeMetrics } from '../../kubernetes/metrics.ts';
+import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
+import { observeEnvironments } from '../../operator/metrics/create.ts';
+import { createOrphanSweeper } from '../../operator/orphans/create.ts';
+import { testerMetrics } from '../../tester/metrics.ts';
+import { repositoryRoot } from '../cluster/paths.ts';
+
+/** Everything that operator, api and tester export, but what prom-client adds. */
+function exported(): { name: string; type: string; labels: string[] }[] {
+  const metrics = new RuntimeMetrics();
+  const { registry } = metrics;
+  const environments = { addHandler: () => () => undefined, list: () => [] };
+  observeEnvironments(environments, registry, silentLogger);
+  createOrphanSweeper({ metrics, caches: {}, logger: silentLogger, now: () => new Date() } as never);
+  requestMetrics(registry, Date.now);
+  const ofTester = new Registry();
+  testerMetrics(ofTester, { waiting: 0, atWork: 0 } as never);
+  return [registry, ofTester]
+    .flatMap((one) => one.getMetricsAsArray())
+    .map((metric) => {
+      const { name, type, labelNames } = metric as unknown as { name: string; type: string; labelNames: string[] };
+      return { name, type, labels: [...labelNames] };
+    });
+}
+
+/** The rows of the page's tables of metrics. */
+function documented(): { name: string; type: string; labels: string[] }[] {
+  const text = readFileSync(join(repositoryRoot, 'docs/metrics.md'), 'utf8');
+  return [...text.matchAll(/^\| `([a-z_]+)` +\| (counter|gauge|histogram) +\| ([^|]*)\|/gm)].map(
+    ([, name = '', type = '', labels = '']) => ({ name, type, labels: labels.match(/(?<=`)\w+(?=`)/g) ?? [] }),
+  );
+}
+
+test('docs/metrics.md lists every metric, with its type and labels, and no other', () => {
+  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+  expect(documented().sort(byName)).toEqual(exported().sort(byName));
+});

@@ -1,0 +1,153 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { renderObjects, type Rendered } from './render.ts';
+import { everything, existing } from './sample-values.ts';
+
+const selectorSchema = z.strictObject({ matchLabels: z.record(z.string(), z.string()).optional() });
+const peerSchema = z.strictObject({
+  podSelector: selectorSchema.optional(),
+  namespaceSelector: selectorSchema.optional(),
+  ipBlock: z.strictObject({ cidr: z.string(), except: z.array(z.string()).optional() }).optional(),
+});
+const portsSchema = z.array(z.strictObject({ protocol: z.enum(['TCP', 'UDP']), port: z.int() })).optional();
+const policySchema = z.looseObject({
+  metadata: z.looseObject({ namespace: z.string() }),
+  spec: z.strictObject({
+    podSelector: selectorSchema,
+    policyTypes: z.array(z.enum(['Ingress', 'Egress'])),
+    ingress: z.array(z.strictObject({ from: z.array(peerSchema), ports: portsSchema })).default([]),
+    egress: z.array(z.strictObject({ to: z.array(peerSchema), ports: portsSchema })).default([]),
+  }),
+});
+
+/** Who speaks or is spoken to: a pod, or what is outside of the cluster. */
+type Party = { namespace: string; labels: Record<string, string> } | { address: string };
+
+const own = (component: string): Party => ({
+  namespace: 'coppice-system',
+  labels: {
+    'app.kubernetes.io/name': `coppice-${component}`,
+    'app.kubernetes.io/instance': 'coppice',
+    'app.kubernetes.io/part-of': 'coppice',
+  },
+});
+const inNamespace = (namespace: string): Party => ({ namespace, labels: { app: 'any' } });
+const parties = {
+  api: own('api'),
+  operator: own('operator'),
+  redis: own('redis'),
+  tester: own('tester'),
+  test: own('test'),
+  ingress: inNamespace('ingress'),
+  prometheus: inNamespace('monitoring'),
+  dns: inNamespace('kube-system'),
+  environment: inNamespace('env-shop-main--acme'),
+  neighbour: inNamespace('coppice-system'),
+  internet: { address: '0.0.0.0/0' },
+} satisfies Record<string, Party>;
+
+function selects(selector: z.infer<typeof selectorSchema> | undefined, labels: Record<string, string>): boolean {
+  return Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+}
+
+function isMeant(peer: z.infer<typeof peerSchema>, party: Party, namespace: string): boolean {
+  if ('address' in party) return peer.ipBlock?.cidr === party.address;
+  if (peer.ipBlock) return false;
+  const isThere = peer.namespaceSelector
+    ? selects(peer.namespaceSelector, { 'kubernetes.io/metadata.name': party.namespace })
+    : party.namespace === namespace;
+  return isThere && selects(peer.podSelector, party.labels);
+}
+
+/** As a CNI decides: both ends must allow it, where a policy selects them. */
+function mayReach(objects: readonly Rendered[], from: Party, to: Party, port: number): boolean {
+  const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy').map((object) => policySchema.parse(object));
+  const allows = (one: Party, other: Party, direction: 'Ingress' | 'Egress') => {
+    if ('address' in one) return true;
+    const mine = policies.filter(
+      ({ metadata, spec }) =>
+        metadata.namespace === one.namespace &&
+        spec.policyTypes.includes(direction) &&
+        selects(spec.podSelector, one.labels),
+    );
+    if (mine.length === 0) return true;
+    return mine.some(({ metadata: { namespace }, spec }) => {
+      const rules =
+        direction === 'Ingress'
+          ? spec.ingress.map(({ from: peers, ports }) => ({ peers, ports }))
+          : spec.egress.map(({ to: peers, ports }) => ({ peers, ports }));
+      return rules.some(
+        ({ peers, ports }) =>
+          peers.some((peer) => isMeant(peer, other, namespace)) &&
+          (ports === undefined || ports.some((rule) => rule.port === port)),
+      );
+    });
+  };
+  return allows(from, to, 'Egress') && allows(to, from, 'Ingress');
+}
+
+let objects: Rendered[];
+beforeAll(async () => {
+  objects = await renderObjects(everything);
+});
+
+test.each<[from: keyof typeof parties, to: keyof typeof parties, port: number, may: boolean]>([
+  ['ingress', 'api', 3000, true],
+  ['test', 'api', 3000, true],
+  ['environment', 'api', 3000, false],
+  ['neighbour', 'api', 3000, false],
+  ['ingress', 'api', 3001, false],
+  ['prometheus', 'api', 3001, true],
+  ['prometheus', 'operator', 3001, true],
+  ['prometheus', 'api', 3000, false],
+  ['environment', 'operator', 3001, false],
+  ['api', 'redis', 6379, true],
+  ['operator', 'redis', 6379, true],
+  ['test', 'redis', 6379, false],
+  ['environment', 'redis', 6379, false],
+  ['neighbour', 'redis', 6379, false],
+  ['redis', 'internet', 443, false],
+  ['redis', 'dns', 53, false],
+  ['api', 'dns', 53, true],
+  ['operator', 'dns', 53, true],
+  ['operator', 'internet', 443, true],
+  ['operator', 'internet', 22, true],
+  ['operator', 'internet', 6443, true],
+  ['operator', 'internet', 5000, true],
+  ['operator', 'internet', 5001, true],
+  ['operator', 'internet', 8080, false],
+  ['api', 'internet', 6443, true],
+  ['api', 'internet', 8443, true],
+  ['api', 'internet', 80, false],
+  ['operator', 'api', 3000, false],
+  ['test', 'internet', 443, false],
+  ['api', 'tester', 3000, true],
+  ['operator', 'tester', 3000, true],
+  ['environment', 'tester', 3000, false],
+  ['neighbour', 'tester', 3000, false],
+  ['tester', 'redis', 6379, true],
+  ['tester', 'dns', 53, true],
+  ['tester', 'ingress', 443, true],
+  ['tester', 'api', 3000, false],
+  ['tester', 'internet', 443, false],
+])('%s to %s at port %d: %s', (from, to, port, may) => {
+  expect(mayReach(objects, parties[from], parties[to], port)).toBe(may);
+});
+
+test('a Redis of your own is reached at its port', async () => {
+  const outside = await renderObjects(existing);
+  expect(mayReach(outside, parties.internet, parties.internet, 1)).toBe(true);
+  expect(mayReach(outside, own('api'), parties.internet, 6380)).toBe(true);
+  expect(mayReach(objects, own('api'), parties.internet, 6380)).toBe(false);
+});
+
+test('no address at which a cloud tells credentials is among the others', () => {
+  const texts = objects.filter(({ kind }) => kind === 'NetworkPolicy').map((object) => policySchema.parse(object));
+  const open = texts
+    .flatMap(({ spec }) => spec.egress)
+    .filter(({ ports }) => ports?.some(({ port }) => port === 80) ?? true)
+    .flatMap(({ to }) => to)
+    .flatMap(({ ipBlock }) => (ipBlock?.cidr === '0.0.0.0/0' ? [ipBlock] : []));
+  expect(open.length).toBeGreaterThan(0);
+  for (const { except } of open) expect(except).toEqual(expect.arrayContaining(['169.254.0.0/16']));
+});

@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { renderObjects } from './render.ts';
+import { everything } from './sample-values.ts';
+
+const rulesSchema = z.array(
+  z.object({
+    apiGroups: z.array(z.string()),
+    resources: z.array(z.string()),
+    resourceNames: z.array(z.string()).optional(),
+    verbs: z.array(z.string()),
+  }),
+);
+type Rule = z.infer<typeof rulesSchema>[number];
+
+/** What opens all the rest to who has it: other pods' insides, others' tokens, rights that one has not. */
+const forbidden = {
+  resources: ['pods/exec', 'pods/attach', 'pods/portforward', 'pods/ephemeralcontainers', 'serviceaccounts/token'],
+  verbs: ['impersonate', 'escalate'],
+};
+
+/** What is wrong with a rule. */
+function faults({ apiGroups, resources, resourceNames = [], verbs }: Rule): string[] {
+  const named = [...apiGroups, ...resources, ...resourceNames, ...verbs];
+  return [
+    ...named.filter((name) => name.includes('*')),
+    ...resources.filter((name) => forbidden.resources.includes(name)),
+    ...verbs.filter((name) => forbidden.verbs.includes(name)),
+    // A role may be bound by its name alone.
+    ...(verbs.includes('bind') && resourceNames.length === 0 ? ['bind'] : []),
+  ];
+}
+
+test('no role has a `*`, the way into a pod, or a right to take more rights', async () => {
+  const objects = await renderObjects(everything);
+  const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
+  const names = roles.map(({ metadata }) => metadata.name);
+  expect(names).toEqual(expect.arrayContaining(['coppice-operator', 'coppice-api', 'coppice-group-member']));
+  const found = roles.flatMap((role) =>
+    rulesSchema
+      .parse(role['rules'])
+      .flatMap(faults)
+      .map((fault) => `${role.metadata.name}: ${fault}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test('operator and API have a role each, bound to nobody else', async () => {
+  const bindings = (await renderObjects(everything)).filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind));
+  const bindingSchema = z.looseObject({
+    roleRef: z.looseObject({ name: z.string() }),
+    subjects: z.array(z.looseObject({ kind: z.literal('ServiceAccount'), name: z.string() })).length(1),
+  });
+  for (const { roleRef, subjects } of bindings.map((one) => bindingSchema.parse(one))) {
+    const [component] = /^coppice-(operator|api)/.exec(roleRef.name) ?? [];
+    expect(subjects.map(({ name }) => name)).toEqual([component]);
+  }
+  expect(bindings.length).toBeGreaterThan(2);
+});
+
+test.each<[Partial<Rule>]>([
+  [{ apiGroups: ['*'] }],
+  [{ resources: ['pods/*'] }],
+  [{ resources: ['pods/exec'] }],
+  [{ verbs: ['escalate'] }],
+  [{ verbs: ['bind'] }],
+])('%j is noticed', (part) => {
+  expect(faults({ apiGroups: [''], resources: ['pods'], verbs: ['get'], ...part })).toHaveLength(1);
+});

@@ -1,0 +1,60 @@
+import { expect, test } from '@jest/globals';
+import { withValue } from './leaves.ts';
+import { chart, program, render } from './render.ts';
+import { everything, existing, least } from './sample-values.ts';
+import { stringify } from 'yaml';
+import { run } from '../cluster/run.ts';
+
+test.each<[what: string, path: string, value: unknown, words: RegExp]>([
+  ['a misspelled name', 'api.replica', 3, /additional properties 'replica' not allowed/],
+  ['a part that there is not', 'postgres', {}, /additional properties 'postgres' not allowed/],
+  ['a text for a number', 'api.replicas', 'two', /\/api\/replicas.*want integer/],
+  ['less than no replica', 'operator.replicas', -1, /\/operator\/replicas.*minimum/],
+  ['a URL without a scheme', 'api.url', 'coppice.example.org', /\/api\/url.*pattern/],
+  ['a choice that there is not', 'api.registration.mode', 'invited', /\/api\/registration\/mode/],
+  ['an issuer over plain HTTP', 'api.oidc.issuer', 'http://login.example.org', /\/api\/oidc\/issuer.*pattern/],
+  ['a short password', 'api.administratorPassword', 'short', /\/api\/administratorPassword.*pattern/],
+  ['an address that is no e-mail', 'api.administrators', ['root'], /\/api\/administrators\/0.*pattern/],
+  ['a network without its length', 'sources.allowedCidrs', ['10.0.0.0'], /\/sources\/allowedCidrs\/0.*pattern/],
+  ['a port beyond all', 'sources.ports', [70_000], /\/sources\/ports\/0.*maximum/],
+  ['polling without a pause', 'sources.pollSeconds', 1, /\/sources\/pollSeconds.*minimum/],
+  ['an amount of no unit', 'builder.cache.size', '20 GB', /\/builder\/cache\/size.*pattern/],
+  ['a registry with a scheme', 'registry.address', 'https://registry.example.com', /\/registry\/address/],
+  ['a password in the URL', 'redis.externalUrl', 'redis://:secret@redis', /\/redis\/externalUrl.*pattern/],
+  ['a password in the proxy', 'builder.proxy.http', 'http://me:secret@proxy:3128', /\/builder\/proxy\/http.*pattern/],
+  ['what is no certificate', 'caCertificates', 'secret', /\/caCertificates.*pattern/],
+  ['resources by another name', 'api.resources', { limit: {} }, /additional properties 'limit' not allowed/],
+])('%s is told by its place', async (_what, path, value, words) => {
+  await expect(render(withValue(least, path, value))).rejects.toThrow(words);
+});
+
+test.each<[what: string, values: object, words: RegExp]>([
+  ['no registry', {}, /registry\.address must name the registry/],
+  [
+    'the API below the domain of environments',
+    { ...least, api: { url: 'http://coppice.env.localhost:8080' } },
+    /must be under different domains/,
+  ],
+  [
+    'the API below the domain of environments in capital letters',
+    { ...least, api: { url: 'http://coppice.env.localhost:8080' }, environments: { url: 'http://Env.Localhost:8080' } },
+    /must be under different domains/,
+  ],
+  ['a certificate for plain HTTP', withValue(least, 'api.tls.clusterIssuer', 'letters'), /must begin with https/],
+  [
+    'a wildcard certificate for plain HTTP',
+    withValue(least, 'environments.tls.wildcard.clusterIssuer', 'dns'),
+    /must begin with https/,
+  ],
+])('%s is told in words', async (_what, values, words) => {
+  await expect(render(values)).rejects.toThrow(words);
+});
+
+test.each([
+  ['the least', least],
+  ['everything', everything],
+  ['what is there already', existing],
+])('helm lint has nothing to say of %s', async (_what, values) => {
+  const text = await run(program('helm'), ['lint', chart, '--strict', '--values', '-'], { input: stringify(values) });
+  expect(text).toContain('0 chart(s) failed');
+});

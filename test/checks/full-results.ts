@@ -1,0 +1,26 @@
+import { writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { repositoryRoot } from '../cluster/paths.ts';
+import { Problem } from '../cluster/problem.ts';
+import { run } from '../cluster/run.ts';
+import type { SuiteResult } from './jest-results.ts';
+import type { Outcome } from './show-run.ts';
+
+export const fullResultsFile = join(repositoryRoot, 'test', 'full-results.json');
+
+/** The commit that the work tree holds. Throws a Problem when it holds more: results would name what did not run. */
+export async function cleanCommit(): Promise<string> {
+  const changed = (await run('git', ['status', '--porcelain'], { cwd: repositoryRoot })).trim();
+  if (changed !== '') throw new Problem(`Commit first: the results would name a commit that did not run.\n${changed}`);
+  return (await run('git', ['rev-parse', 'HEAD'], { cwd: repositoryRoot })).trim();
+}
+
+/** Keeps the outcome of `npm run test:full` beside the tests, to be committed. */
+export function writeFullResults(commit: string, begun: Date, outcome: Outcome, suites: readonly SuiteResult[]): void {
+  const machine = { cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), node: process.version };
+  const seconds = Math.round((Date.now() - begun.getTime()) / 1000);
+  const sorted = suites.toSorted((a, b) => a.suite.localeCompare(b.suite));
+  const results = { commit, begun: begun.toISOString(), machine, seconds, ...outcome, suites: sorted };
+  writeFileSync(fullResultsFile, `${JSON.stringify(results, null, 2)}\n`);
+}

@@ -1,0 +1,35 @@
+// Waits until all that end-to-end tests gave up is gone: their groups, with everything in them. With `--take-away`, what
+// a killed run could not give up any more is given up first.
+import { z } from 'zod';
+import { readConnection } from '../cluster/connection.ts';
+import { programsFolder } from '../cluster/paths.ts';
+import { runMain } from '../cluster/progress.ts';
+import { run } from '../cluster/run.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import { TEST_GROUP_LABEL } from '../end-to-end/test-group.ts';
+
+const listSchema = z.object({
+  items: z.array(z.object({ metadata: z.object({ name: z.string(), deletionTimestamp: z.string().optional() }) })),
+});
+
+const { kubeconfig } = readConnection();
+const env = { PATH: `${programsFolder}:${process.env['PATH'] ?? ''}` };
+const kubectl = (...args: string[]) => run('kubectl', ['--kubeconfig', kubeconfig, ...args], { env });
+
+async function leaving(): Promise<string[]> {
+  const { items } = listSchema.parse(
+    JSON.parse(await kubectl('get', 'groups.coppice.dev,namespaces', '--output', 'json')),
+  );
+  return items.flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : [metadata.name]));
+}
+
+await runMain(async () => {
+  if (process.argv.includes('--take-away')) {
+    await kubectl('delete', 'groups.coppice.dev', '--selector', `${TEST_GROUP_LABEL}=true`, '--wait=false');
+  }
+  await waitFor('what the tests made to go', 180, async () => {
+    const left = await leaving();
+    if (left.length > 0) throw new Error(`still there: ${left.join(', ')}`);
+    return true;
+  });
+});

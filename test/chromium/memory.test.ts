@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { memoryOf } from '../../tester/browser/memory.ts';
+import { lookByChromium } from './look-by-chromium.ts';
+
+jest.setTimeout(60_000);
+
+let ingress: Server;
+let port: number;
+const greedy = '<script>const a = []; for (;;) a.push(new Uint8Array(1e8).fill(1))</script>';
+const settled =
+  '<script>onload = () => setTimeout(() => { for (const a = [];;) a.push(new Uint8Array(1e8).fill(1)) }, 300)</script>';
+
+beforeAll(async () => {
+  ingress = createServer(({ url }, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' });
+    response.end(`<title>Shop</title>${url === '/greedy' ? greedy : url === '/settled' ? settled : 'fine'}`);
+  }).listen(0, '127.0.0.1');
+  await once(ingress, 'listening');
+  port = (ingress.address() as AddressInfo).port;
+});
+afterAll(() => {
+  ingress.closeAllConnections();
+  ingress.close();
+});
+
+async function look(path: string, mostBytes = 512 * 1024 * 1024) {
+  const looks = lookByChromium(port, mostBytes);
+  const url = `http://shop--acme.env.localhost:${port}/`;
+  return looks({ url, path, width: 640, height: 480 }, new AbortController().signal);
+}
+
+test.each(['/greedy', '/settled'])('a page that takes ever more memory ends its own browser: %s', async (path) => {
+  const others = look('/fine');
+  expect((await look(path)).fault).toBe('the page took more than 512 MiB');
+  expect(await others).toMatchObject({ status: 200, title: 'Shop' });
+});
+
+test('what a page takes that does nothing is far from it', async () => {
+  expect((await look('/fine', 300 * 1024 * 1024)).fault).toBeUndefined();
+});
+
+test('of processes that nobody has started nothing is told', () => {
+  expect(memoryOf('--coppice-look=none')).toEqual({ pids: [], bytes: 0 });
+});

@@ -1,0 +1,23 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import type { RequestOptions } from './local-http.ts';
+
+/** One webhook call in GitHub's form, which Gitea and Forgejo have too, signed with the secret. */
+export function githubDelivery(
+  secret: string,
+  event: string,
+  content: object,
+  id: string = randomUUID(),
+): RequestOptions {
+  const body = JSON.stringify(content);
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
+  return {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': event,
+      'x-github-delivery': id,
+      'x-hub-signature-256': `sha256=${signature}`,
+    },
+    body,
+  };
+}

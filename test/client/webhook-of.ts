@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { waitFor } from '../cluster/wait-for.ts';
+import type { RestClient } from './rest-client.ts';
+
+const webhookSchema = z.looseObject({ url: z.string(), secret: z.string(), created: z.boolean() });
+const settingsSchema = z.looseObject({ webhook: webhookSchema.optional() });
+
+/** What is to be entered at a repository's Git host, and whether it has been. */
+export type WebhookAnswer = z.infer<typeof webhookSchema>;
+
+/** Waits for a repository's webhook: the operator makes its secret once the repository can be read. */
+export function webhookOf(
+  client: RestClient,
+  repository: string,
+  isMeant: (webhook: WebhookAnswer) => boolean = () => true,
+): Promise<WebhookAnswer> {
+  return waitFor(`the webhook of ${repository}`, 30, async () => {
+    const { webhook } = await client.call(settingsSchema, 'GET', `/api/repository/${repository}/settings`);
+    return webhook && isMeant(webhook) ? webhook : undefined;
+  });
+}

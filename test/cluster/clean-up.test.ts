@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import { withCleanUp } from './clean-up.ts';
+
+const [found, left] = [new Error('a fault was found'), new Error('a namespace stays')];
+const fails = (error: Error) => () => Promise.reject(error);
+
+test('the result comes once all is cleaned up', async () => {
+  const order: string[] = [];
+  const step = (name: string) => () => Promise.resolve(order.push(name));
+  expect(await withCleanUp(step('work'), step('clean up'))).toBe(1);
+  expect(order).toEqual(['work', 'clean up']);
+});
+
+test('a failure of the work comes after the clean-up', async () => {
+  let isClean = false;
+  const clean = () => Promise.resolve((isClean = true));
+  await expect(withCleanUp(fails(found), clean)).rejects.toBe(found);
+  expect(isClean).toBe(true);
+});
+
+test('a failure of the clean-up alone is told', async () => {
+  await expect(withCleanUp(() => Promise.resolve(), fails(left))).rejects.toBe(left);
+});
+
+test('the clean-up does not hide what was found', async () => {
+  await expect(withCleanUp(fails(found), fails(left))).rejects.toMatchObject({
+    message: 'a fault was found; and the clean-up failed: a namespace stays',
+    errors: [found, left],
+  });
+});

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import type { RestClient } from '../client/rest-client.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import { pushBranches } from '../end-to-end/branches.ts';
+import { conditionOf, startHarness, type Harness } from '../end-to-end/harness.ts';
+
+const anything = z.looseObject({});
+export type Json = z.infer<typeof anything>;
+
+/** Of cases that need an environment that no other has touched. */
+const branches = ['one', 'two', 'three', 'four', 'five'];
+
+/** One page, also under an alias, that is published as the reusable environment `base`. */
+const page = {
+  'compose.yaml': `x-coppice: { reusable: base }
+services:
+  web:
+    build: .
+    ports: ['8080:8080']
+    stop_grace_period: 1s
+    x-coppice: { public: [{ port: 8080 }, { port: 8080, alias: admin }] }
+`,
+  Dockerfile: 'FROM busybox:1\nCOPY index.html /www/\nCMD ["httpd", "-f", "-p", "8080", "-h", "/www"]\n',
+  'index.html': 'the contract\n',
+};
+
+/** What the API answered of a group in which every field of the contract has something to tell. */
+export interface Seen {
+  group: string;
+  groups: Json[];
+  detail: Json;
+  groupSettings: Json;
+  repository: Json;
+  repositorySettings: Json;
+  environment: Json;
+  user: Json;
+  email: string;
+}
+
+/** What the cases act on: a user's group, with a repository of one small page on several branches. */
+export interface World {
+  harness: Harness;
+  client: RestClient;
+  group: string;
+  origin: string;
+  repository: string;
+  /** One of the repository's branches that nobody else takes. */
+  takeBranch: () => string;
+  /** Adds repositories one after the other: many of one host at once wait for each other longer than the API does. */
+  inTurn: <T>(add: () => Promise<T>) => Promise<T>;
+  /** One more repository, of that page on `main` alone, for cases that change it. */
+  newRepository: (name: string) => Promise<string>;
+  /** The body of an answer that must have this status. */
+  ask: (status: number, method: string, path: string, body?: unknown, as?: RestClient) => Promise<Json>;
+  /** The same of an answer that is a list. */
+  list: (status: number, method: string, path: string, body?: unknown) => Promise<Json[]>;
+}
+
+export async function startWorld(): Promise<World> {
+  const harness = await startHarness('contract');
+  const { client, group } = harness;
+  const origin = `${harness.connection.gitUrl}/${group}/page.git`;
+  const shop = `${harness.connection.gitUrl}/${group}/shop.git`;
+  await pushBranches(origin, page, ['main']);
+  await pushBranches(shop, page, ['main', ...branches]);
+  const answer = async (status: number, method: string, path: string, body: unknown, as: RestClient) => {
+    const { status: got, text } = await as.send(method, path, body);
+    if (got !== status) throw new Error(`${method} ${path}: ${got} instead of ${status}: ${text}`);
+    return JSON.parse(text) as unknown;
+  };
+  const repository = await harness.addRepository('shop', shop);
+  await answer(202, 'POST', `/api/repository/${repository}/sync`, undefined, client);
+  const free = [...branches];
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(add: () => Promise<T>): Promise<T> => {
+    const added = last.then(add);
+    last = added.catch(() => undefined);
+    return added;
+  };
+  return {
+    harness,
+    client,
+    group,
+    origin,
+    repository,
+    takeBranch: () => {
+      const branch = free.pop();
+      if (branch === undefined) throw new Error('there are more cases than branches');
+      return branch;
+    },
+    inTurn,
+    // On a busy machine the Git server may take longer than the API waits; nothing is left of a repository then.
+    newRepository: (name) =>
+      inTurn(() => waitFor(`the repository ${name}`, 60, () => harness.addRepository(name, origin))),
+    ask: async (status, method, path, body, as = client) =>
+      anything.parse(await answer(status, method, path, body, as)),
+    list: async (status, method, path, body) =>
+      z.array(anything).parse(await answer(status, method, path, body, client)),
+  };
+}
+
+/** Has one environment built and published. @returns its repository's id and its own */
+export async function show({ harness, group, newRepository, ask }: World): Promise<{ repository: string; id: string }> {
+  const repository = await newRepository('seen');
+  const path = `/api/repository/${repository}`;
+  await ask(200, 'POST', `${path}/settings`, {
+    environmentTTL: 86_400,
+    scheduledRebuild: { mode: 'notclones', hour: '03:30' },
+    serviceFile: { mode: 'both', serviceFile: Buffer.from('services: {}\n').toString('base64') },
+    reusable: [{ label: 'base', refs: [{ name: 'main', type: 'branch' }] }],
+  });
+  await ask(201, 'POST', `${path}/variables`, { name: 'WORD', value: 'swordfish', visibility: 'buildtime' });
+  await ask(201, 'POST', `/api/group/${group}/variables`, { name: 'GREETING', value: 'hello' });
+  const expirationTime = '2100-01-02T03:04:05Z';
+  await ask(201, 'POST', '/api/user/tokens', { name: 'robot', expirationTime, readOnly: true });
+  return { repository, id: await harness.spawn(repository, 'main', { name: 'The page' }) };
+}
+
+/** Reads everything there is of it, once it is published. */
+export async function see(
+  { client, group, ask, list }: World,
+  { repository, id }: { repository: string; id: string },
+): Promise<Seen> {
+  const path = `/api/repository/${repository}`;
+  await client.waitForEnvironment(id, (one) => conditionOf(one, 'Published')?.status === 'True', 120);
+  return {
+    group,
+    groups: await list(200, 'GET', '/api/groups'),
+    detail: await ask(200, 'GET', `/api/group/${group}`),
+    groupSettings: await ask(200, 'GET', `/api/group/${group}/settings`),
+    repository: await ask(200, 'GET', path),
+    repositorySettings: await ask(200, 'GET', `${path}/settings`),
+    environment: await ask(200, 'GET', `/api/environment/${id}`),
+    user: await ask(200, 'GET', '/api/user/info'),
+    email: client.email ?? '',
+  };
+}

@@ -1,0 +1,101 @@
+// Whether the pages hold what they say: links lead somewhere, shell can be parsed, service files would run, and the
+// messages that docs/troubleshooting.md quotes are the program's own. Ends with 1 when something is not so.
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { localFolder } from '../../service-file/local-folder.ts';
+import { readServiceFile } from '../../service-file/parse.ts';
+import { repositoryRoot } from '../cluster/paths.ts';
+import { codeBlocks } from './code-blocks.ts';
+import { anchorsOf, linksOf } from './links.ts';
+import { missingMessages } from './messages.ts';
+
+const pages = globSync(['*.md', '{docs,kubernetes,examples,charts}/**/*.md'], { cwd: repositoryRoot }).sort();
+const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
+const problems: string[] = [];
+
+function checkLinks(page: string): void {
+  for (const { path, anchor, line } of linksOf(read(page))) {
+    const target = path === '' ? page : join(dirname(page), decodeURI(path));
+    const at = `${page}:${line}`;
+    if (!existsSync(join(repositoryRoot, target))) problems.push(`${at}: there is no ${target}`);
+    else if (anchor !== '' && target.endsWith('.md') && !anchorsOf(read(target)).has(anchor)) {
+      problems.push(`${at}: ${target} has no heading #${anchor}`);
+    }
+  }
+}
+
+function checkShell(page: string): void {
+  for (const { language, code } of codeBlocks(read(page))) {
+    if (language !== 'sh') continue;
+    const { status, stderr } = spawnSync('sh', ['-n'], { input: code, encoding: 'utf8' });
+    if (status !== 0) problems.push(`${page}: a block of shell: ${stderr.trim()}`);
+  }
+}
+
+const buildsSchema = z.object({
+  services: z.record(
+    z.string(),
+    z.looseObject({
+      build: z
+        .union([
+          z.string().transform((context) => ({ context, dockerfile: 'Dockerfile' })),
+          z.looseObject({ context: z.string(), dockerfile: z.string().default('Dockerfile') }),
+        ])
+        .optional(),
+    }),
+  ),
+});
+
+/** The Dockerfiles that a service file of a page builds from. */
+function makeContexts(folder: string, code: string): void {
+  for (const { build } of Object.values(buildsSchema.parse(parse(code)).services)) {
+    if (!build) continue;
+    const file = join(folder, build.context, build.dockerfile);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, 'FROM scratch\n');
+  }
+}
+
+/** Those that are marked as whole files. */
+async function checkServiceFiles(page: string): Promise<void> {
+  for (const { name, code } of codeBlocks(read(page))) {
+    if (name !== 'compose') continue;
+    const folder = mkdtempSync(join(tmpdir(), 'docs-'));
+    try {
+      writeFileSync(join(folder, 'compose.yaml'), code);
+      makeContexts(folder, code);
+      const files = localFolder(folder);
+      const { warnings, errors } = await readServiceFile({
+        ...{ files, variables: new Map<string, never>(), settings: { mode: 'repo' }, path: 'compose.yaml' },
+      });
+      for (const said of [...warnings, ...errors]) problems.push(`${page}: a service file: ${JSON.stringify(said)}`);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+function source(): string {
+  const files = globSync('{operator,api,service-file,crds}/**/*.ts', { cwd: repositoryRoot });
+  return files
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map(read)
+    .join('\n');
+}
+
+for (const page of pages) {
+  checkLinks(page);
+  checkShell(page);
+  await checkServiceFiles(page);
+}
+const troubleshooting = 'docs/troubleshooting.md';
+for (const message of missingMessages(read(troubleshooting), source())) {
+  problems.push(`${troubleshooting}: nobody says «${message}»`);
+}
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+process.stdout.write(`${pages.length} pages, ${problems.length} problems\n`);
+process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { endpointCases } from '../../contract/endpoints.ts';
+import { fieldCases } from '../../contract/fields.ts';
+import { fieldRows, typeRows } from '../../contract/rows.ts';
+import { pageCanBeTried } from '../../contract/page.ts';
+import { namesItsParameters, ruleCases, stateCases } from '../../contract/rules.ts';
+import { see, show, startWorld, type Seen, type World } from '../../contract/world.ts';
+import { testsSideBySide } from '../side-by-side.ts';
+
+let world: World;
+let seeing: Promise<Seen>;
+
+beforeAll(async () => {
+  world = await startWorld();
+  seeing = see(world, await show(world));
+  seeing.catch(() => undefined); // each test of a field awaits it
+}, 90_000);
+
+afterAll(() => world.harness.remove(), 60_000);
+
+/** Sections 3, 4, 5, 7 and 8 of the contract: a case for each row, all at once. */
+const cases = Object.entries({ ...endpointCases, ...stateCases, ...ruleCases });
+const types = typeRows.map((type) => [`params of ${type}`, () => namesItsParameters(world, type)] as const);
+testsSideBySide(
+  {
+    ...Object.fromEntries([...cases.map(([row, run]) => [row, () => run(world)] as const), ...types]),
+    'the page of the document can be tried': () => pageCanBeTried(world),
+  },
+  240_000,
+);
+
+describe('section 2', () => {
+  test.each(fieldRows)('%s', async (row) => fieldCases[row](await seeing), 200_000);
+});

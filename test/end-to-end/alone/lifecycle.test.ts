@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { COLUMNS, TABLE_CELLS, TRIGGERS, type TableCell } from '../../../operator/environment/testing/state-table.ts';
+import { testClient } from '../../api-server/api-server.ts';
+import { randomName, startHarness, type Harness } from '../harness.ts';
+import { LifeBoard } from '../life-board.ts';
+import { check, prepare, rest } from '../life-cell.ts';
+import { TRIGGER_PULLS } from '../life-triggers.ts';
+import { LifeWorld, repositoryOf } from '../life-world.ts';
+import { isSettledAs } from '../life-conditions.ts';
+import { testsSideBySide } from '../side-by-side.ts';
+
+/**
+ * The cells of the table of state and trigger (docs/environments.md), all at once, each on a branch of its own. That a
+ * schedule leaves alone what has no contents would say nothing here: what is new is not rebuilt either, and what seems
+ * to be there for long, which tells them apart, has contents. state-table.test.ts shows those two.
+ */
+const cells = TABLE_CELLS.filter(
+  ({ trigger, column }) => trigger !== 'scheduled rebuild' || (column !== 'empty' && column !== 'being removed'),
+);
+
+let harness: Harness;
+let world: LifeWorld;
+/** Resolves once the Repositories are there. */
+let ready: Promise<void>;
+
+beforeAll(async () => {
+  harness = await startHarness('life');
+  const doomedGroup = randomName('doomed');
+  await harness.addGroup(doomedGroup);
+  world = new LifeWorld(harness, new LifeBoard(testClient(), [harness.group, doomedGroup]), doomedGroup);
+  ready = addRepositories();
+  await ready;
+}, 120_000);
+
+afterAll(async () => {
+  await world.board.stop();
+  await harness.remove();
+}, 60_000);
+
+const branchOf = ({ trigger, column }: TableCell) => `t${TRIGGERS.indexOf(trigger)}-${COLUMNS.indexOf(column)}`;
+const groupOf = ({ trigger }: TableCell) => (trigger === 'group deleted' ? world.doomedGroup : harness.group);
+const placeOf = (cell: TableCell) => `${groupOf(cell)}.${repositoryOf(cell.trigger)}`;
+const lives = Array.from({ length: 20 }, (_, index) => `life-${index}`);
+const pairs = [
+  'rebuild-delete',
+  'delete-create',
+  'build-build',
+  'put-put',
+  'rebuild-rebuild',
+  'build-deleted',
+] as const;
+
+async function addRepositories(): Promise<void> {
+  const places = Map.groupBy(cells, placeOf);
+  await Promise.all(
+    [...places].map(async ([place, its]) => {
+      const isEndless = ({ column }: TableCell) => column === 'building';
+      const quick = its.filter((cell) => !isEndless(cell)).map(branchOf);
+      const [group = '', name = ''] = place.split('.');
+      if (name === 'table') quick.push(...lives, ...pairs);
+      await world.addRepository(group, name, { quick, endless: its.filter(isEndless).map(branchOf) });
+    }),
+  );
+  await world.changeRepository(`${harness.group}.kept`, { onRefGone: 'keep' });
+}
+
+/** How many cells of each trigger are yet to be prepared. */
+const open = new Map<string, { left: number; all: PromiseWithResolvers<undefined> }>();
+
+async function isFirstOfAll(trigger: string): Promise<boolean> {
+  const gate = open.get(trigger) ?? { left: COLUMNS.length, all: Promise.withResolvers<undefined>() };
+  open.set(trigger, gate);
+  gate.left -= 1;
+  if (gate.left === 0) gate.all.resolve(undefined);
+  await gate.all.promise;
+  return gate.left-- === 0;
+}
+
+async function live(cell: TableCell): Promise<void> {
+  await ready;
+  const repositoryId = placeOf(cell);
+  const branch = branchOf(cell);
+  const id = world.environmentId(repositoryId, branch);
+  const before = await prepare(world, cell, id);
+  const place = { id, repositoryId, branch, isFirstOfAll: () => isFirstOfAll(cell.trigger) };
+  const { code, commit } = (await TRIGGER_PULLS[cell.trigger](world, place)) ?? {};
+  if (code !== undefined) expect(code < 300 ? 'taken' : code).toBe(cell.isRefused ? 409 : 'taken');
+  await check(world, cell, before, commit);
+}
+
+/** How many builds come of the two at most; a build that is over before the second is seen is joined by none. */
+const buildsOf: Partial<Record<(typeof pairs)[number], number>> = {
+  'put-put': 1,
+  'rebuild-rebuild': 1,
+  'build-build': 2,
+};
+
+type Pull = () => Promise<unknown>;
+
+/** Two triggers at once. */
+async function livesThrough(pair: (typeof pairs)[number]): Promise<void> {
+  const id = world.environmentId(`${harness.group}.table`, pair);
+  const { board } = world;
+  const triggers: Record<typeof pair, [Pull, Pull]> = {
+    'rebuild-delete': [() => rest(world, 'POST', id, '/rebuild'), () => rest(world, 'DELETE', id)],
+    'delete-create': [() => world.annotate(id, ['delete']), () => world.annotate(id, ['create', 'build'])],
+    'build-build': [() => rest(world, 'POST', id, '/build'), () => rest(world, 'POST', id, '/build')],
+    'put-put': [() => rest(world, 'PUT', id), () => rest(world, 'PUT', id)],
+    'rebuild-rebuild': [() => rest(world, 'POST', id, '/rebuild'), () => rest(world, 'POST', id, '/rebuild')],
+    'build-deleted': [() => rest(world, 'POST', id, '/build'), () => board.delete(id)],
+  };
+  const [first, second] = triggers[pair];
+  await board.state(id, 'empty');
+  if (pair !== 'put-put') {
+    await rest(world, 'PUT', id);
+    await board.state(id, 'built');
+  }
+  const { metadata, status } = board.read(id) ?? {};
+  const uid = metadata?.uid;
+  // Which is the first of two at the same moment, nobody says: the later one is sent a moment later.
+  if (pair === 'rebuild-delete' || pair === 'delete-create') await first().then(second);
+  else await Promise.all([first(), second()]);
+  if (pair === 'build-deleted') {
+    await board.until(id, 'gone', (one) => one?.metadata.uid !== uid);
+    return;
+  }
+  const end = pair === 'rebuild-delete' ? 'empty' : 'built';
+  const after = await board.until(id, `settled as ${end}`, (one) => isSettledAs(end, one));
+  const most = buildsOf[pair];
+  if (most === undefined) return;
+  const builds = (after?.status?.build?.number ?? 0) - (status?.build?.number ?? 0);
+  expect(builds).toBeGreaterThanOrEqual(1);
+  expect(builds).toBeLessThanOrEqual(most);
+}
+
+/** spawn → built → rebuild → end, 20 at once. */
+async function wholeLives(): Promise<void> {
+  const repository = `${harness.group}.table`;
+  const from = Date.now();
+  const ids = await Promise.all(
+    lives.map(async (branch, index) => {
+      const { board } = world;
+      const id = world.environmentId(repository, branch);
+      await board.state(id, 'empty');
+      expect(await rest(world, 'PUT', id)).toBe(202);
+      await board.state(id, 'built');
+      expect(await rest(world, 'POST', id, '/rebuild')).toBe(202);
+      await board.until(id, 'rebuilt', (one) => one?.status?.state === 'built' && one.status.build?.noCache === true);
+      if (index % 2 === 0) expect(await rest(world, 'POST', id, '/ttl', { ttl: 1 })).toBe(200);
+      else expect(await rest(world, 'DELETE', id)).toBe(202);
+      await board.state(id, 'empty');
+      return id;
+    }),
+  );
+  process.stderr.write(
+    `20 environments lived in ${Math.round((Date.now() - from) / 1000)} s, among ${cells.length} cells\n`,
+  );
+  const left = await Promise.all(ids.map((id) => world.board.namespaceUid(id)));
+  expect(left.filter((uid) => uid !== undefined)).toEqual([]);
+}
+
+testsSideBySide(
+  {
+    ...Object.fromEntries(
+      cells.map((cell) => {
+        const { trigger, column, outcome, isRefused } = cell;
+        return [`${trigger}, ${column}: ${outcome}${isRefused ? ' (409)' : ''}`, () => live(cell)];
+      }),
+    ),
+    ...Object.fromEntries(pairs.map((pair) => [`two at once: ${pair}`, () => livesThrough(pair)])),
+    '20 whole lives at once': wholeLives,
+  },
+  240_000,
+);

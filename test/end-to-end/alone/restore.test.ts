@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { userName } from '../../../api/users/user-record.ts';
+import { RestClient } from '../../client/rest-client.ts';
+import { repositoryRoot } from '../../cluster/paths.ts';
+import { run } from '../../cluster/run.ts';
+import { waitFor } from '../../cluster/wait-for.ts';
+import { sampleGroup } from '../../sample/sample-user.ts';
+import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
+import { Reader } from './documented.ts';
+
+/** Backed up, deleted and restored by the lines of docs/operations.md: a group with its user; then all there is of Coppice. */
+let harness: Harness;
+let reader: Reader;
+let repository: string;
+let running: string;
+let weburl: string;
+let before: Awaited<ReturnType<typeof asItIs>>;
+
+beforeAll(async () => {
+  harness = await startHarness('restore');
+  reader = new Reader('docs/operations.md', harness.connection.kubeconfig);
+}, 60_000);
+
+afterAll(async () => {
+  await reader.leave();
+  await harness.remove();
+}, 60_000);
+
+const settingsSchema = z.object({
+  variables: z.array(z.looseObject({ name: z.string(), value: z.string() })),
+  sshPublicKey: z.string().min(1),
+  webhook: z.object({ url: z.string(), secret: z.string() }),
+});
+const ownersSchema = z.object({
+  items: z.array(
+    z.object({
+      metadata: z.object({ name: z.string(), ownerReferences: z.array(z.object({ uid: z.string() })).length(1) }),
+    }),
+  ),
+});
+
+const settings = () =>
+  waitFor('the settings of the repository', 30, () =>
+    harness.client.call(settingsSchema, 'GET', `/api/repository/${repository}/settings`),
+  );
+
+const asItIs = async () => ({ settings: await settings(), owners: await owners(), states: await states() });
+
+/** Each Secret of the group by name, with the UID of its only owner. */
+async function owners(): Promise<Map<string, string>> {
+  const text = await harness.kubectl(['get', 'secrets', '--namespace', `group-${harness.group}`, '--output', 'json']);
+  const { items } = ownersSchema.parse(JSON.parse(text));
+  return new Map(items.map(({ metadata }) => [metadata.name, metadata.ownerReferences[0]?.uid ?? '']));
+}
+
+async function uidOf(kind: string, name: string): Promise<string> {
+  const namespace = kind === 'groups.coppice.dev' ? [] : ['--namespace', `group-${harness.group}`];
+  return harness.kubectl(['get', kind, name, ...namespace, '--output', 'jsonpath={.metadata.uid}']);
+}
+
+/** The states of the group's environments, in the order of their names. */
+function states(): Promise<string> {
+  const path = 'jsonpath={.items[*].status.state}';
+  return harness.kubectl([
+    ...['get', 'environments.coppice.dev', '--namespace', `group-${harness.group}`, '--sort-by=.metadata.name'],
+    ...['--output', path],
+  ]);
+}
+
+const greeting = stringify({
+  services: {
+    web: { build: '.', ports: ['8080:8080'], environment: { GREETING: '${GREETING}' } },
+  },
+});
+const page = {
+  'compose.yaml': greeting,
+  Dockerfile: 'FROM node:24-slim\nCOPY server.mjs ./\nCMD ["node", "server.mjs"]\n',
+  'server.mjs': [
+    "import { createServer } from 'node:http';",
+    'createServer((_request, response) => response.end(`says ${process.env.GREETING}`)).listen(8080);',
+    "process.on('SIGTERM', () => process.exit(0));",
+    '',
+  ].join('\n'),
+};
+
+async function isAsBefore(): Promise<void> {
+  await waitFor('the Ingress controller to find the API', 30, async () =>
+    (await harness.client.send('GET', '/api/groups')).status === 200 ? true : undefined,
+  );
+  await harness.built(running);
+  await pageWith(weburl, 'says hi');
+  const after = await asItIs();
+  expect(after.states).toEqual(before.states);
+  expect(after.settings).toEqual(before.settings);
+  expect([...after.owners.keys()].sort()).toEqual([...before.owners.keys()].sort());
+  expect(new Set(after.owners.values())).toEqual(new Set([await uidOf('repositories.coppice.dev', 'hello')]));
+  expect([...after.owners.values()]).not.toContain([...before.owners.values()][0]);
+}
+
+test('a group and its user, backed up, deleted and restored as the page says, are as they were', async () => {
+  const { client, group } = harness;
+  const origin = await harness.push('hello', 'main', page);
+  repository = await harness.addRepository('hello', origin);
+  await client.call(z.unknown(), 'POST', `/api/repository/${repository}/variables`, { name: 'GREETING', value: 'hi' });
+  const tokenAnswer = z.object({ token: z.string() });
+  const expirationTime = new Date(Date.now() + 3600_000).toISOString();
+  const { token } = await client.call(tokenAnswer, 'POST', '/api/user/tokens', { name: 'ci', expirationTime });
+  running = await harness.spawn(repository, 'main');
+  await harness.push('hello', 'other', page);
+  const emptied = await harness.spawn(repository, 'other');
+  ({ weburl } = await harness.built(running));
+  await pageWith(weburl, 'says hi');
+  await harness.built(emptied);
+  await client.call(z.unknown(), 'DELETE', `/api/environment/${emptied}`);
+  await waitFor('its contents to go', 60, async () => ((await states()).includes('built empty') ? true : undefined));
+  before = await asItIs();
+  expect([...before.owners.keys()].some((secret) => secret.startsWith('variables-'))).toBe(true);
+
+  await reader.paste('backup', { groups: group });
+  await reader.paste('backup-users');
+  await harness.kubectl(['delete', 'groups.coppice.dev', group, '--timeout=120s'], { deadline: 130 });
+  await harness.kubectl(['delete', 'secret', userName(client.email ?? ''), '--namespace', 'coppice-users']);
+  await waitFor('the token to be refused', 10, async () =>
+    (await client.send('GET', '/api/groups', undefined, { 'x-service-token': token })).status === 401
+      ? true
+      : undefined,
+  );
+
+  await reader.paste('stop');
+  try {
+    await reader.paste('restore');
+    // All others' accounts are there.
+    await expect(reader.paste('restore-users')).rejects.toThrow('AlreadyExists');
+  } finally {
+    await reader.paste('start');
+  }
+
+  client.token = token;
+  await isAsBefore();
+}, 400_000);
+
+test('all of Coppice, backed up, removed from the cluster and restored into what is left, is as it was', async () => {
+  const { client, connection } = harness;
+  const groups = async () => names(await harness.kubectl(['get', 'groups.coppice.dev', '--output', 'name']));
+  const own = await client.call(z.array(z.looseObject({ id: z.string() })), 'GET', '/api/groups');
+  const expected = [sampleGroup, ...own.map(({ id }) => id)].sort();
+  // What others have here would lose its volumes; and what is on its way out would come back.
+  await waitFor("no group but the sample's and this test's", 120, async () => {
+    const others = (await groups()).filter((name) => !expected.includes(name));
+    if (others.length > 0) throw new Error(`delete ${others.join(', ')}`);
+    return true;
+  });
+  await reader.paste('backup');
+  await reader.paste('backup-users');
+  try {
+    await reader.paste('remove');
+    await waitFor('all of Coppice to be gone', 60, async () => {
+      const left = await leftOfCoppice();
+      if (left.length > 0) throw new Error(`there is still ${left.join(', ')}`);
+      return true;
+    });
+    await reader.paste('install-stopped');
+    await reader.paste('restore');
+    await reader.paste('restore-users');
+    await reader.paste('install-started');
+  } catch (error) {
+    // Those that come after need it.
+    await run('node', ['test/cluster/up.ts'], { cwd: repositoryRoot, deadline: 300 });
+    throw error;
+  }
+  await isAsBefore();
+  expect(await groups()).toEqual(expected);
+  const sample = new RestClient(connection.apiUrl);
+  await sample.login(connection.email, connection.password);
+  const environments = z.looseObject({ environments: z.array(z.looseObject({ id: z.string() })).min(1) });
+  const shop = await sample.call(environments, 'GET', `/api/repository/${sampleGroup}.shop`);
+  for (const { id } of shop.environments) {
+    const { weburl: address } = await sample.waitForEnvironment(id, ({ status }) => status === 'built', 300);
+    await pageWith(address, 'Hello from the API');
+  }
+}, 600_000);
+
+test('what a restore made is deleted with its group: no kubectl has applied it', async () => {
+  const { group } = harness;
+  await harness.kubectl(['delete', 'groups.coppice.dev', group, '--timeout=120s'], { deadline: 130 });
+  const left = await harness.kubectl([
+    'get',
+    'namespaces',
+    `group-${group}`,
+    namespaceOf(running),
+    '--ignore-not-found',
+  ]);
+  expect(left).toBe('');
+}, 140_000);
+
+/** The names in an answer of `kubectl get --output name`. */
+const names = (text: string): string[] =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.slice(line.indexOf('/') + 1))
+    .sort();
+
+/** Whatever the cluster has by a name of Coppice's. */
+async function leftOfCoppice(): Promise<string[]> {
+  const kinds = [
+    'namespaces',
+    'customresourcedefinitions',
+    'clusterroles',
+    'clusterrolebindings',
+    'validatingadmissionpolicies',
+    'validatingadmissionpolicybindings',
+  ];
+  const found = names(await harness.kubectl(['get', kinds.join(','), '--output', 'name']));
+  return found.filter((name) => /coppice|^(env|group|reusable)-/.test(name));
+}

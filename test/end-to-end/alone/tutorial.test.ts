@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { userName } from '../../../api/users/user-record.ts';
+import { repositoryRoot } from '../../cluster/paths.ts';
+import { run } from '../../cluster/run.ts';
+import { codeBlocks } from '../../docs/code-blocks.ts';
+import { startHarness, type Harness } from '../harness.ts';
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await startHarness('tutorial');
+}, 60_000);
+
+afterAll(async () => {
+  await rm('/tmp/hello', { recursive: true, force: true });
+  const groups = ['delete', 'groups.coppice.dev', 'tutorial', 'ada', '--ignore-not-found', '--wait=false'];
+  await harness.kubectl(groups);
+  const user = ['delete', 'secret', userName('ada@example.com'), '--namespace', 'coppice-users', '--ignore-not-found'];
+  await harness.kubectl(user);
+  await harness.remove();
+}, 60_000);
+
+test('the tutorial, pasted from its first line to its last', async () => {
+  const page = readFileSync(join(repositoryRoot, 'docs/tutorial.md'), 'utf8');
+  const blocks = codeBlocks(page).filter(({ name }) => name === 'paste');
+  expect(blocks.length).toBeGreaterThan(6);
+  const began = Date.now();
+  const said = await run('sh', ['-eu', '-c', blocks.map(({ code }) => code).join('\n')], { deadline: 280 });
+  console.info(`the tutorial takes ${Math.round((Date.now() - began) / 1000)} s`);
+  expect(said).toMatch(/"weburl":"http:.*\nHello from main\n/);
+  expect(said).toMatch(/\nHello from main\nHello from blue\n/);
+  expect(said).toMatch(/"message":"[^\n]*goes wrong[^\n]*\nHello from blue\n/);
+}, 300_000);

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { RepositoryType } from '../../crds/repository-source.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import { Journey } from './git-host-journey.ts';
+import { formsOf, whatWasSaid } from './what-was-said.ts';
+
+/**
+ * Kinds of Git host, all the way: added, in step, built, rebuilt, reported, gone. What the hosted ones say is emulated
+ * over real repositories (test/git-hosts).
+ */
+export function testJourneys(types: readonly RepositoryType[]): void {
+  const since = new Date();
+  const journeys: Journey[] = [];
+  const runs = new Map<RepositoryType, Promise<void>>();
+
+  // All at once: they mostly wait. Each one's test tells how it ended.
+  beforeAll(() => {
+    for (const type of types) {
+      const begun = Journey.begin(type).then((journey) => {
+        journeys.push(journey);
+        return journey.run();
+      });
+      runs.set(type, begun);
+    }
+    void Promise.allSettled(runs.values());
+  });
+
+  afterAll(() => Promise.all(journeys.map((journey) => journey.end())), 180_000);
+
+  test.each(types)('%s', (type) => runs.get(type), 400_000);
+
+  test('no log, Event, resource, container or request line holds a credential', async () => {
+    expect(journeys.map(({ credentials }) => credentials.length)).toEqual(types.map(() => 3));
+    const hosted = journeys.filter(({ type }) => type !== 'generic');
+    await Promise.all(hosted.map((journey) => journey.breakHost()));
+    const said = await waitFor('the operator to tell of hosts that fail', 60, async () => {
+      const found = journeys[0] && (await whatWasSaid(journeys[0].harness, since));
+      return hosted.every(({ harness }) => found?.operator.includes(harness.group)) ? found : undefined;
+    });
+    for (const { type, harness, host, credentials } of journeys) {
+      const record = await host.record?.();
+      const texts = Object.entries({ ...said, ...(record && { requests: JSON.stringify(record.received) }) });
+      const holding = (word: string) => texts.filter(([, text]) => text.includes(word)).map(([name]) => name);
+      // The group's name is in all of them: what is looked for would be found.
+      const everywhere = texts.map(([name]) => name).filter((name) => name !== 'operator' || type !== 'generic');
+      expect(holding(harness.group)).toEqual(expect.arrayContaining(everywhere));
+      for (const credential of credentials) {
+        const basic = Buffer.from(`user:${credential}:`).toString('base64');
+        expect(formsOf(credential).filter((form) => basic.includes(form))).toHaveLength(1);
+        expect(formsOf(credential).flatMap(holding)).toEqual([]);
+      }
+    }
+  }, 120_000);
+}

@@ -1,0 +1,3 @@
+import { testJourneys } from '../git-host-journeys.ts';
+
+testJourneys(['generic', 'groupedhost', 'cloudorg', 'workspacehost']);

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { githubDelivery } from '../../client/github-delivery.ts';
+import { send } from '../../client/local-http.ts';
+import { webhookOf } from '../../client/webhook-of.ts';
+import { waitFor } from '../../cluster/wait-for.ts';
+import { GiteaUser, giteaSshUrl } from '../../gitea/gitea-user.ts';
+import { pageWith, startHarness, type Harness } from '../harness.ts';
+
+/** A real Git server: private repositories over HTTP and SSH, pull requests, and webhooks that it signs. */
+
+const repositorySchema = z.looseObject({
+  environments: z.array(
+    z.object({ id: z.string(), name: z.string(), gitRef: z.object({ name: z.string(), type: z.string() }) }),
+  ),
+  conditions: z.array(z.looseObject({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() })),
+});
+const settingsSchema = z.looseObject({ sshPublicKey: z.string() });
+
+/** One service that answers with one page, built in a second. */
+const page = (text: string): Record<string, string> => ({
+  'compose.yaml': "services:\n  web:\n    build: .\n    ports: ['8080:8080']\n",
+  Dockerfile: 'FROM busybox:1\nCOPY index.html /www/\nCMD exec httpd -f -p 8080 -h /www\n',
+  'index.html': text,
+});
+
+let harness: Harness;
+let gitea: GiteaUser;
+
+beforeAll(async () => {
+  harness = await startHarness('gitea');
+  gitea = await GiteaUser.create(harness.kubectl);
+}, 60_000);
+
+afterAll(async () => {
+  await harness.remove();
+  await gitea.remove();
+}, 180_000);
+
+function addRepository(name: string, params: Record<string, string>): Promise<string> {
+  return harness.register({ name, type: 'generic', params });
+}
+const repositoryOf = (id: string) => harness.client.call(repositorySchema, 'GET', `/api/repository/${id}`);
+
+/** The refs that have an environment, once they are these. */
+function waitForRefs(repository: string, refs: string[]): Promise<Map<string, string>> {
+  return waitFor(`environments of ${refs.join(', ')}`, 60, async () => {
+    const { environments } = await repositoryOf(repository);
+    const found = new Map(environments.map(({ id, gitRef }) => [`${gitRef.type} ${gitRef.name}`, id]));
+    if (JSON.stringify([...found.keys()].sort()) === JSON.stringify([...refs].sort())) return found;
+    throw new Error(`there are ${[...found.keys()].sort().join(', ')}`);
+  });
+}
+
+test('a private repository over HTTP: its refs, a pull request by webhook, rebuilt by a push, gone when closed', async () => {
+  const origin = await gitea.createRepository('shop');
+  const commit = await gitea.push('shop', { branch: 'main', files: page('from main') });
+  await gitea.createTag('shop', 'v1.0', commit);
+  const { username, password } = gitea.credentials;
+  const repository = await addRepository('shop', { origin, username, password });
+  await harness.sync(repository);
+  await waitForRefs(repository, ['branch main', 'tag v1.0']);
+
+  const webhook = await webhookOf(harness.client, repository);
+  await gitea.createWebhook('shop', webhook);
+  await gitea.commit('shop', 'main', page('from summer'), 'summer');
+  const number = await gitea.openPullRequest('shop', 'summer', 'main');
+  const pullRequest = `pull request ${number}`;
+  const found = await waitForRefs(repository, ['branch main', 'branch summer', pullRequest, 'tag v1.0']);
+  const environment = found.get(pullRequest) ?? '';
+  expect((await harness.client.send('PUT', `/api/environment/${environment}`)).status).toBe(202);
+  const { weburl } = await harness.built(environment);
+  await pageWith(weburl, 'from summer');
+
+  await gitea.commit('shop', 'summer', page('from a later summer'));
+  await pageWith(weburl, 'from a later summer', 120);
+
+  await gitea.closePullRequest('shop', number);
+  await waitForRefs(repository, ['branch main', 'branch summer', 'tag v1.0']);
+  await waitFor('the page to be gone', 60, async () => ((await send(weburl)).status === 404 ? true : undefined));
+
+  await gitea.deleteBranch('shop', 'summer');
+  await waitForRefs(repository, ['branch main', 'tag v1.0']);
+}, 300_000);
+
+test('a delivery that is not rightly signed is refused, whether there is such a repository or not', async () => {
+  const origin = await gitea.createRepository('signed');
+  await gitea.push('signed', { branch: 'main', files: page('signed') });
+  const { username, password } = gitea.credentials;
+  const repository = await addRepository('signed', { origin, username, password });
+  const webhook = await webhookOf(harness.client, repository);
+  const deliver = (url: string, secret: string) =>
+    send(url, githubDelivery(secret, 'push', { ref: 'refs/heads/main' }));
+  const answers = [
+    await deliver(webhook.url, `${webhook.secret}x`),
+    await deliver(webhook.url.replace(/signed$/, 'nothing'), webhook.secret),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+  expect(answers[0]?.text).toBe(answers[1]?.text);
+  expect((await deliver(webhook.url, webhook.secret)).status).toBeLessThan(300);
+}, 60_000);
+
+test('a private repository over SSH: not let in until its key is a deploy key, then built', async () => {
+  await gitea.createRepository('by-ssh');
+  await gitea.push('by-ssh', { branch: 'main', files: page('by ssh') });
+  const repository = await addRepository('by-ssh', { origin: `${giteaSshUrl}/${gitea.name}/by-ssh.git` });
+  const ready = async () => (await repositoryOf(repository)).conditions.find(({ type }) => type === 'Ready');
+  expect(await ready()).toMatchObject({ status: 'False', reason: 'KeyNotAccepted' });
+
+  const path = `/api/repository/${repository}/settings`;
+  const { sshPublicKey } = await harness.client.call(settingsSchema, 'GET', path);
+  await gitea.addDeployKey('by-ssh', sshPublicKey);
+  await harness.sync(repository);
+  await waitFor('the repository to be Ready', 60, async () => ((await ready())?.status === 'True' ? true : undefined));
+
+  const { weburl } = await harness.built(await harness.spawn(repository, 'main'));
+  await pageWith(weburl, 'by ssh');
+}, 300_000);

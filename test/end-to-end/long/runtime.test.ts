@@ -1,0 +1,162 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { localhostLookup, send } from '../../client/local-http.ts';
+import type { EnvironmentAnswer } from '../../client/rest-client.ts';
+import { waitFor } from '../../cluster/wait-for.ts';
+import { pushFixture, settled } from '../fixtures.ts';
+import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
+
+let harness: Harness;
+let repository: string;
+let id: string;
+let environment: EnvironmentAnswer;
+
+beforeAll(async () => {
+  harness = await startHarness('runtime');
+  repository = await harness.addRepository('runtime', await pushFixture(harness, 'runtime', 'main'));
+  id = await harness.spawn(repository, 'main');
+  environment = await settled(harness, id);
+}, 480_000);
+
+afterAll(() => harness.remove(), 60_000);
+
+const buildSchema = z.looseObject({ build: z.object({ number: z.number(), result: z.string(), message: z.string() }) });
+
+/** Asks for a build; gives it once it is over, well or not. */
+async function build() {
+  const before = buildSchema.parse(await harness.client.environment(id)).build.number;
+  await harness.client.send('POST', `/api/environment/${id}/build`);
+  const isOver = (answer: EnvironmentAnswer) => {
+    const { data } = buildSchema.safeParse(answer);
+    return data !== undefined && data.build.number > before && data.build.result !== 'running';
+  };
+  return buildSchema.parse(await harness.client.waitForEnvironment(id, isOver, 240)).build;
+}
+
+/** Pushes a version of the service file's program and builds it. */
+async function buildVersion(version: string): Promise<void> {
+  await pushFixture(harness, 'runtime', 'main', { 'app/version.txt': `${version}\n` });
+  expect(await build()).toMatchObject({ result: 'succeeded' });
+}
+
+const linesOfStore = async () => (await pageWith(`${environment.weburl}store/lines`, 'migrated')).trimEnd().split('\n');
+
+test('every service comes up, the job before what waits for it', () => {
+  expect(environment).toMatchObject({
+    status: 'built',
+    services: [
+      { name: 'migrate', ready: true },
+      { name: 'store', ready: true },
+      { name: 'web', ready: true },
+    ],
+  });
+});
+
+test('two services share a host by path, an alias has a host of its own', async () => {
+  expect(await pageWith(`${environment.weburl}version`, 'one')).toBe('one');
+  expect(await pageWith(`${environment.weburl}store/version`, 'one')).toBe('one');
+  const { admin } = z.looseObject({ aliases: z.object({ admin: z.string() }) }).parse(environment).aliases;
+  const [group = '', name = ''] = id.split('.');
+  expect(new URL(admin).hostname).toBe(`admin---${name}--${group}.env.localhost`);
+  expect(await pageWith(`${admin}version`, 'one')).toBe('one');
+});
+
+test('a file of the repository is mounted; a service is reached by its other name and writes its volume as its user', async () => {
+  expect(await pageWith(`${environment.weburl}settings`, 'hazel')).toBe('{ "colour": "hazel" }\n');
+  expect((await send(`${environment.weburl}store/lines`, { method: 'POST', body: 'kept by 1234\n' })).text).toBe(
+    'kept',
+  );
+  expect(await pageWith(`${environment.weburl}records`, 'kept by 1234')).toBe('migrated\nkept by 1234\n');
+});
+
+test('a WebSocket passes the Ingress', async () => {
+  const socket = new WebSocket(environment.weburl.replace('http', 'ws'), { lookup: localhostLookup });
+  await once(socket, 'open');
+  for (const text of ['first', 'second']) {
+    socket.send(text);
+    const [data] = (await once(socket, 'message')) as [Buffer];
+    expect(data.toString()).toBe(text);
+  }
+  socket.terminate();
+}, 20_000);
+
+test('a body of 20 MiB passes the Ingress', async () => {
+  const body = randomBytes(10 * 1024 * 1024).toString('hex');
+  const answer = await send(`${environment.weburl}digest`, { method: 'POST', body });
+  expect(answer.text).toBe(`${20 * 1024 * 1024} ${createHash('sha256').update(body).digest('hex')}`);
+}, 30_000);
+
+describe('a new version', () => {
+  let failures: string[] = [];
+  const seen = new Map<string, number>();
+
+  beforeAll(async () => {
+    let isOver = false;
+    const visit = async () => {
+      while (!isOver) {
+        const answer = await send(`${environment.weburl}version`, { timeoutMs: 10_000 }).catch(String);
+        if (typeof answer === 'object' && answer.status === 200)
+          seen.set(answer.text, (seen.get(answer.text) ?? 0) + 1);
+        else failures.push(JSON.stringify(answer));
+        await delay(5);
+      }
+    };
+    const visitors = Array.from({ length: 4 }, visit);
+    await buildVersion('two');
+    await delay(6000); // the former pod's end
+    await waitFor('100 answers of the new version', 60, async () => ((seen.get('two') ?? 0) > 100 ? true : undefined));
+    isOver = true;
+    await Promise.all(visitors);
+    failures = failures.slice(0, 5);
+  }, 300_000);
+
+  test('comes without a failed request', () => {
+    expect(failures).toEqual([]);
+    expect([...seen.keys()].sort()).toEqual(['one', 'two']);
+    expect(seen.get('one')).toBeGreaterThan(100);
+    expect(seen.get('two')).toBeGreaterThan(100);
+    console.log(`requests answered while the version changed: ${JSON.stringify(Object.fromEntries(seen))}`);
+  });
+
+  test('keeps the volume, and its job has run once more', async () => {
+    expect(await linesOfStore()).toEqual(['migrated', 'kept by 1234', 'migrated']);
+    const ofServices = ['--selector', '!coppice.dev/measured-build', '--output', 'name'];
+    const jobs = await harness.kubectl(['get', 'jobs', '--namespace', namespaceOf(id), ...ofServices]);
+    expect(jobs.trim().split('\n')).toEqual([expect.stringMatching(/^job\.batch\/migrate-[0-9a-f]{12}$/)]);
+  });
+});
+
+test('a job that fails ends the build with its last lines, and what ran runs on', async () => {
+  const compose = `services:
+  web:
+    build: ./app
+    ports: ["8080"]
+    depends_on: { broken: { condition: service_completed_successfully } }
+  broken:
+    image: node:24-slim
+    command: ["node", "-e", "console.error('there is no table notes'); process.exit(4)"]
+    restart: "no"
+`;
+  await pushFixture(harness, 'runtime', 'main', { 'compose.yaml': compose });
+  expect(await build()).toMatchObject({
+    result: 'failed',
+    message: expect.stringContaining('broken: it has failed: exit code 4: there is no table notes'),
+  });
+  expect(conditionOf(await harness.client.environment(id), 'Built')).toMatchObject({ reason: 'JobFailed' });
+  expect(await pageWith(`${environment.weburl}version`, 'two')).toBe('two');
+  expect(await linesOfStore()).toHaveLength(3);
+}, 300_000);
+
+test('after DELETE and PUT the volume is a new one', async () => {
+  await pushFixture(harness, 'runtime', 'main', { 'app/version.txt': 'three\n' });
+  await harness.client.send('DELETE', `/api/environment/${id}`);
+  await harness.client.waitForEnvironment(id, ({ status }) => status === 'empty', 120);
+  await harness.client.send('PUT', `/api/environment/${id}`);
+  expect(await settled(harness, id)).toMatchObject({ status: 'built' });
+  await pageWith(`${environment.weburl}version`, 'three');
+  expect(await linesOfStore()).toEqual(['migrated']);
+}, 600_000);

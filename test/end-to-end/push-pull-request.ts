@@ -1,0 +1,16 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../cluster/run.ts';
+
+/** Puts a branch's commit where hosts publish a pull request's. */
+export async function pushPullRequest(origin: string, branch: string, number: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'coppice-pull-request-'));
+  try {
+    const clone = join(folder, 'clone.git');
+    await run('git', ['clone', '--quiet', '--bare', origin, clone]);
+    await run('git', ['-C', clone, 'push', '--quiet', origin, `refs/heads/${branch}:refs/pull/${number}/head`]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

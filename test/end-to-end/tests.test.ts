@@ -1,0 +1,170 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { send } from '../client/local-http.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import { statusesAt } from './commit-statuses.ts';
+import { conditionOf, startHarness, type Harness } from './harness.ts';
+import { testsSideBySide } from './side-by-side.ts';
+import { makeHosted, type HostedRepository } from './test-hosts.ts';
+import { testedPage, testsOver, type NamedTest, type TestsAnswer } from './tested-page.ts';
+
+/** Tests that service files name: run after each build, told on the commit, read and run again by REST and kubectl. */
+
+const right = '<!doctype html><title>Shop</title><body style="background:#0a0"><h1>Open all day</h1></body>';
+const broken = '<!doctype html><title>Shop</title><h1>Sorry</h1><script>throw new Error("no till")</script>';
+const tests: NamedTest[] = [
+  {
+    name: 'home',
+    type: 'http',
+    params: {
+      paths: [
+        { path: '/', text: 'Open all day' },
+        { path: '/none', status: 404 },
+      ],
+    },
+  },
+  { name: 'looks', type: 'page', params: { text: 'Open all day' } },
+];
+
+let harness: Harness;
+let host: HostedRepository;
+let repository: string;
+
+beforeAll(async () => {
+  harness = await startHarness('tested');
+  host = await makeHosted('ownerhost', harness.group);
+  await host.push('refs/heads/main', 'nothing to test');
+  repository = await harness.register({ name: 'shop', type: 'ownerhost', params: host.params });
+}, 120_000);
+
+afterAll(async () => {
+  await harness.remove();
+  await host.remove();
+}, 120_000);
+
+/** A branch of this page, once its tests are over. */
+async function tested(branch: string, html: string, named: NamedTest[]) {
+  const commit = await host.pushFiles(`refs/heads/${branch}`, testedPage(html, named));
+  const id = await harness.spawn(repository, branch);
+  await harness.built(id);
+  return { commit, id, answer: await testsOver(harness.client, id) };
+}
+
+const outcomes = ({ tests: all }: TestsAnswer) => all.map(({ name, outcome }) => `${name} ${outcome}`);
+
+/** The commit statuses of an environment's tests, in their order, once the last is of this state. */
+function statusesOf(id: string, commit: string, last: string) {
+  return statusesAt(host, { context: `coppice/${id}/tests`, commit }, last, 60);
+}
+
+/** Red, green and blue of the pixel at the top left: no filter changes that one (PNG specification, section 9). */
+function firstPixel(png: Buffer): number[] {
+  // 8 bits for each colour; RGB, or RGBA.
+  expect(png[24]).toBe(8);
+  expect([2, 6]).toContain(png[25]);
+  const data: Buffer[] = [];
+  for (let at = 8; at + 8 <= png.length; at += png.readUInt32BE(at) + 12) {
+    if (png.toString('latin1', at + 4, at + 8) === 'IDAT') {
+      data.push(png.subarray(at + 8, at + 8 + png.readUInt32BE(at)));
+    }
+  }
+  return [...inflateSync(Buffer.concat(data)).subarray(1, 4)];
+}
+
+const condition = async (id: string) => conditionOf(await harness.client.environment(id), 'Tested');
+
+testsSideBySide(
+  {
+    async 'a page that is right: success on its commit, with a screenshot'() {
+      const { commit, id, answer } = await tested('right', right, tests);
+      expect(outcomes(answer)).toEqual(['home passed', 'looks passed']);
+      expect(answer.tested).toMatchObject({ status: 'True', message: 'build 1: all 2 tests passed' });
+      const statuses = await statusesOf(id, commit, 'success');
+      expect(statuses.map(({ state }) => state)).toEqual(['pending', 'success']);
+      expect(statuses.at(-1)).toMatchObject({ description: 'build 1: all 2 tests passed' });
+
+      const shot = answer.tests[1]?.result?.find(({ Type }) => Type === 'image');
+      const png = Buffer.from(shot?.Content ?? '', 'base64');
+      expect(png.subarray(1, 4).toString()).toBe('PNG');
+      await writeFile(join(tmpdir(), 'coppice-tests-right.png'), png);
+      // Width and height, of the first chunk; and the page's own colour.
+      expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1280, 800]);
+      expect(firstPixel(png)).toEqual([0, 0xaa, 0]);
+
+      // Nobody who may read the environment reads the Secret of a run, and its group's Secret is owned by it.
+      const said = await harness.kubectl([
+        'get',
+        'environments.coppice.dev',
+        '-n',
+        `group-${harness.group}`,
+        '-o',
+        'json',
+      ]);
+      const secret = await harness.kubectl([
+        'get',
+        'secret',
+        'tests-shop-right',
+        '-n',
+        `group-${harness.group}`,
+        '-o',
+        'json',
+      ]);
+      const { data } = JSON.parse(secret) as { data: Record<string, string> };
+      const kept = Buffer.from(data['runs.json'] ?? '', 'base64').toString();
+      const secrets = [...kept.matchAll(/"Secret":"([^"]+)"/g)].map(([, one = '']) => one);
+      expect(secrets).toHaveLength(2);
+      for (const one of secrets) expect(said + JSON.stringify(answer)).not.toContain(one);
+    },
+
+    async 'a page that is broken: failure on its commit; run again by kubectl, by REST, and after a mending push'() {
+      const { commit, id, answer } = await tested('broken', broken, tests);
+      expect(outcomes(answer)).toEqual(['home failed', 'looks failed']);
+      expect(await condition(id)).toMatchObject({ status: 'False', reason: 'Failed' });
+      const failure = (await statusesOf(id, commit, 'failure')).at(-1);
+      expect(failure?.description).toMatch(/^build 1: 2 of 2 tests failed: home: \/: without the text "Open all day"/);
+      // The tests beside this one read results too, and one reads at once for each account.
+      const shown = await waitFor('the results that the commit leads to', 30, async () => {
+        const answered = await send(failure?.targetUrl ?? '', {
+          headers: { 'x-service-token': harness.client.token ?? '' },
+        });
+        if (answered.status === 200) return answered;
+        throw new Error(`${answered.status} ${answered.text}`);
+      });
+      expect(JSON.parse(shown.text)).toMatchObject({ build: 1, tests: [{ name: 'home', outcome: 'failed' }, {}] });
+
+      const at = ['environments.coppice.dev', 'shop-broken', '-n', `group-${harness.group}`];
+      await harness.kubectl(['annotate', ...at, `coppice.dev/request-test=${new Date().toISOString()}`]);
+      const again = await testsOver(harness.client, id, answer);
+      expect(outcomes(again)).toEqual(['home failed', 'looks failed']);
+      const asked = await harness.client.send('POST', `/api/environment/${id}/tests`);
+      expect(asked.status).toBe(202);
+      const third = await testsOver(harness.client, id, again);
+      expect(third.build).toBe(1);
+
+      const mended = await host.pushFiles('refs/heads/broken', testedPage(right, tests));
+      await harness.sync(repository);
+      await statusesOf(id, mended, 'success');
+      expect(await condition(id)).toMatchObject({ status: 'True', message: 'build 2: all 2 tests passed' });
+    },
+
+    async 'a test that cannot run is an error, and keeps nothing from being built'() {
+      const { commit, id, answer } = await tested('odd', right, [{ name: 'odd', type: 'no-such-type' }]);
+      expect(outcomes(answer)).toEqual(['odd error']);
+      await statusesOf(id, commit, 'error');
+      expect(await condition(id)).toMatchObject({ status: 'Unknown', reason: 'NotRun' });
+      expect(await harness.client.environment(id)).toMatchObject({ status: 'built' });
+    },
+
+    async 'an environment without tests has none, and nothing to run again'() {
+      const id = await harness.spawn(repository, 'main');
+      await harness.built(id);
+      const answer = await harness.client.send('GET', `/api/environment/${id}/tests`);
+      expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { tests: [] }]);
+      expect((await harness.client.send('POST', `/api/environment/${id}/tests`)).status).toBe(409);
+    },
+  },
+  300_000,
+);

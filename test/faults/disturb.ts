@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { cleanUpAfter } from '../cluster/clean-up.ts';
+import type { Harness } from '../end-to-end/harness.ts';
+
+type Kubectl = Harness['kubectl'];
+
+const inSystem = ['--namespace', 'coppice-system'];
+/** A ConfigMap, a volume, and its folder in the pods. */
+const name = 'faults';
+const folder = `/${name}`;
+const volumeMounts = [{ name, mountPath: folder, readOnly: true }];
+
+export const PROXY = `node ${folder}/api-server-proxy.ts`;
+
+/** Parts of Coppice, by their Deployments, and the container of each that is it. */
+const containers = { 'coppice-operator': 'operator', 'coppice-api': 'api' };
+type Deployment = keyof typeof containers;
+
+/** What is changed in a pod's spec, as a strategic merge patch. */
+interface PodPatch {
+  initContainers?: object[];
+  containers: object[];
+}
+
+const deploymentSchema = z.object({
+  spec: z.object({
+    template: z.object({ spec: z.object({ containers: z.array(z.object({ name: z.string(), image: z.string() })) }) }),
+  }),
+});
+
+/** Has these parts ask a proxy in place of the API server, which fails in this way. Gives what takes it away again. */
+export async function throughProxy(kubectl: Kubectl, fault: string): Promise<() => Promise<void>> {
+  return disturb(kubectl, ['coppice-operator', 'coppice-api'], (container, image) => ({
+    initContainers: [
+      {
+        name: 'api-server-proxy',
+        image,
+        restartPolicy: 'Always',
+        command: [...PROXY.split(' '), fault],
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+        volumeMounts,
+      },
+    ],
+    containers: [{ name: container, env: [{ name: 'KUBECONFIG', value: `${folder}/kubeconfig` }], volumeMounts }],
+  }));
+}
+
+/** Has the operator's clock jump by so many seconds, when it is told to. Gives what takes it away again. */
+export function withJumpingClock(kubectl: Kubectl, seconds: number): Promise<() => Promise<void>> {
+  const env = [
+    { name: 'NODE_OPTIONS', value: `--import=${folder}/clock-jump.ts` },
+    { name: 'CLOCK_JUMP_SECONDS', value: String(seconds) },
+  ];
+  return disturb(kubectl, ['coppice-operator'], (container) => ({
+    containers: [{ name: container, env, volumeMounts }],
+  }));
+}
+
+async function disturb(
+  kubectl: Kubectl,
+  deployments: readonly Deployment[],
+  patchOf: (container: string, image: string) => PodPatch,
+): Promise<() => Promise<void>> {
+  await kubectl(['apply', '--filename', '-'], { input: JSON.stringify(filesForPods()) });
+  const rolledOut = (deployment: Deployment) =>
+    kubectl([...inSystem, 'rollout', 'status', `deployment/${deployment}`, '--timeout=120s'], { deadline: 130 });
+  const undo = async (done: readonly Deployment[]) => {
+    for (const one of done) await kubectl([...inSystem, 'rollout', 'undo', `deployment/${one}`]);
+    await Promise.all(done.map(rolledOut));
+    await kubectl([...inSystem, 'delete', 'configmap', name]);
+  };
+  const done: Deployment[] = [];
+  try {
+    for (const deployment of deployments) {
+      const text = await kubectl([...inSystem, 'get', 'deployment', deployment, '--output', 'json']);
+      const { containers: found } = deploymentSchema.parse(JSON.parse(text)).spec.template.spec;
+      const container = containers[deployment];
+      const spec = patchOf(container, found.find((one) => one.name === container)?.image ?? '');
+      const volumes = [{ name, configMap: { name } }];
+      const patch = JSON.stringify({ spec: { template: { spec: { ...spec, volumes } } } });
+      await kubectl([...inSystem, 'patch', 'deployment', deployment, '--type=strategic', '--patch', patch]);
+      done.push(deployment);
+    }
+    await Promise.all(done.map(rolledOut));
+  } catch (error) {
+    return cleanUpAfter(error, () => undo(done));
+  }
+  return () => undo(done);
+}
+
+/** The programs, and a kubeconfig that leads to the proxy: that adds the pod's own token. */
+function filesForPods(): object {
+  const programs = ['api-server-proxy.ts', 'clock-jump.ts'].map((file) => [
+    file,
+    readFileSync(join(import.meta.dirname, 'in-pod', file), 'utf8'),
+  ]);
+  const kubeconfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server: 'http://127.0.0.1:8001', 'insecure-skip-tls-verify': true } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    users: [{ name, user: {} }],
+    'current-context': name,
+  };
+  const data = { ...(Object.fromEntries(programs) as object), kubeconfig: JSON.stringify(kubeconfig) };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'coppice-system' }, data };
+}

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { secondsOf, type Figure } from '../bench/measure.ts';
+import { withCleanUp } from '../cluster/clean-up.ts';
+import type { Progress } from '../cluster/progress.ts';
+import { pageWith, startHarness, type Harness } from '../end-to-end/harness.ts';
+import { STATES, statusesAt } from '../end-to-end/commit-statuses.ts';
+import { adminOf, connect, HOSTED, makeRepository, type TestRepository } from '../end-to-end/test-hosts.ts';
+import type { Fault } from '../git-hosts/faults.ts';
+import { KINDS, type KindName } from '../git-hosts/kind.ts';
+import { nothingLeft } from './nothing-left.ts';
+
+const awaySeconds = 30;
+const withinSeconds = 300;
+const newCommit = 'commit 2';
+
+/** An environment of a branch, and what is pushed there. */
+interface Place {
+  kind: 'generic' | KindName;
+  id: string;
+  weburl: string;
+  host: TestRepository;
+}
+
+/** A kind of host, and how it fails. */
+interface Failing {
+  kind: KindName;
+  answer: Fault['answer'];
+}
+
+/**
+ * While the hosted Git hosts hang, break off or refuse, each in its way, commits are pushed to them and to a host that
+ * is well. That one's is built meanwhile, and theirs once they answer, with its status at the commit.
+ */
+export async function failingHosts(seed: number, progress: Progress): Promise<Figure[]> {
+  const failing = failuresFrom(seed);
+  const harness = await startHarness('fault');
+  const hosts: TestRepository[] = [];
+  return nothingLeft(harness, progress, async () => {
+    const work = async () => {
+      const places = await progress.step('five repositories', () =>
+        Promise.all(
+          (['generic', ...KINDS] as const).map(async (kind) => {
+            const host = await makeRepository(kind, harness.group, harness.connection.gitUrl);
+            hosts.push(host);
+            return placeAt(harness, kind, host);
+          }),
+        ),
+      );
+      const calm = places.filter(({ kind }) => kind === 'generic');
+      const hosted = places.filter(({ kind }) => kind !== 'generic');
+      const alone = await progress.step('a push while all is well', () => pushedTo(calm, 'commit 1b'));
+      return progress.step(describe(failing), async () => {
+        await Promise.all(failing.map(fail));
+        const besideThenRecover = async () => {
+          const seconds = await pushedTo(calm, newCommit);
+          await sleep(Math.max(0, awaySeconds - seconds) * 1000);
+          await Promise.all(KINDS.map((kind) => recover(harness, kind)));
+          return seconds;
+        };
+        const [commits, beside] = await Promise.all([
+          Promise.all(hosted.map(({ host }) => host.push('refs/heads/main', newCommit))),
+          besideThenRecover(),
+        ]);
+        const after = await secondsOf(() =>
+          Promise.all(hosted.map((place, index) => requireBuilt(place, commits[index] ?? ''))),
+        );
+        return [
+          {
+            name: `push to page at a host that is well, while ${KINDS.length} fail`,
+            unit: 's',
+            samples: [beside],
+            baseline: { name: 'while none fails', samples: [alone] },
+          },
+          {
+            name: `from when ${KINDS.length} hosts answer again until their new commits are built and told (seed ${seed})`,
+            unit: 's',
+            samples: [after],
+          },
+        ];
+      });
+    };
+    return withCleanUp(work, () => Promise.all(hosts.map((host) => host.remove())));
+  });
+
+  async function fail({ kind, answer }: Failing): Promise<void> {
+    // Developers push all the same, or there would be nothing to miss.
+    const fault = { match: '^(?!.*git-receive-pack)', answer };
+    await adminOf(kind).setFaults(HOSTED[kind].path(harness.group), [fault]);
+  }
+}
+
+/** Of each kind one failure, the same for the same seed. */
+function failuresFrom(seed: number): Failing[] {
+  const answer = fc.constantFrom<Fault['answer']>(500, 503, 429, 'hang', 'half', 'not JSON');
+  const answers = fc.sample(fc.array(answer, { minLength: KINDS.length, maxLength: KINDS.length }), {
+    seed,
+    numRuns: 1,
+  });
+  return KINDS.map((kind, index) => ({ kind, answer: answers[0]?.[index] ?? 500 }));
+}
+
+const describe = (failing: readonly Failing[]) => failing.map(({ kind, answer }) => `${kind}: ${answer}`).join(', ');
+
+async function placeAt(harness: Harness, kind: Place['kind'], host: TestRepository): Promise<Place> {
+  await host.push('refs/heads/main', 'commit 1');
+  const repository = await harness.register({ name: kind, type: kind, params: host.params });
+  await connect(harness.client, repository, host);
+  const id = await harness.spawn(repository, 'main');
+  const { weburl } = await harness.built(id);
+  await pageWith(weburl, 'commit 1');
+  return { kind, id, weburl, host };
+}
+
+function pushedTo(places: readonly Place[], text: string): Promise<number> {
+  return secondsOf(() =>
+    Promise.all(
+      places.map(async ({ host, weburl }) => {
+        await host.push('refs/heads/main', text);
+        await pageWith(weburl, text, withinSeconds);
+      }),
+    ),
+  );
+}
+
+function recover(harness: Harness, kind: KindName): Promise<void> {
+  return adminOf(kind).setFaults(HOSTED[kind].path(harness.group), []);
+}
+
+async function requireBuilt({ kind, id, weburl, host }: Place, commit: string): Promise<void> {
+  await pageWith(weburl, newCommit, withinSeconds);
+  if (kind === 'generic') return;
+  await statusesAt(host, { context: `coppice/${id}`, commit }, STATES[kind].success, withinSeconds);
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { groupNamespace } from '../../crds/ids.ts';
+import { testClient } from '../api-server/api-server.ts';
+import { RestClient } from '../client/rest-client.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import { pushBranches } from '../end-to-end/branches.ts';
+import { namespaceOf, pageWith, type Harness } from '../end-to-end/harness.ts';
+import { LifeBoard } from '../end-to-end/life-board.ts';
+import { isSettledAs } from '../end-to-end/life-conditions.ts';
+import { LifeWorld } from '../end-to-end/life-world.ts';
+import { countedLog, numberedDockerfile, numberIn } from '../end-to-end/numbered-build.ts';
+import { endOf, type Ask, type Moves } from './moves.ts';
+
+/** How many environments of each kind there are. */
+export interface Sizes {
+  /** They move as they are told, and run no container. */
+  moving: number;
+  /** They move too, and each runs a container that answers with a page. */
+  running: number;
+  /** Their images are built, slowly. */
+  built: number;
+}
+
+const RUNNING = {
+  'compose.yaml': `services:
+  web:
+    image: busybox:1
+    command: [sh, -c, 'mkdir /tmp/www && echo it runs > /tmp/www/index.html && exec httpd -f -p 8080 -h /tmp/www']
+    ports: ['8080:8080']
+    stop_grace_period: 0s
+`,
+};
+
+const requests: Record<Ask, { method: string; path: string }> = {
+  put: { method: 'PUT', path: '' },
+  rebuild: { method: 'POST', path: '/rebuild' },
+  delete: { method: 'DELETE', path: '' },
+};
+
+/** Environments of one group, some that move as they are told and some that are built of images, and their user. */
+export class FaultWorld {
+  readonly #harness: Harness;
+  readonly #life: LifeWorld;
+  /** Those that run come last. */
+  readonly #moving: string[];
+  readonly #running: ReadonlySet<string>;
+  readonly #built: string[];
+  /** One that logged out. */
+  #ended = new RestClient('');
+
+  private constructor(harness: Harness, life: LifeWorld, ids: { quick: string[]; running: string[]; built: string[] }) {
+    this.#harness = harness;
+    this.#life = life;
+    this.#moving = [...ids.quick, ...ids.running];
+    this.#running = new Set(ids.running);
+    this.#built = ids.built;
+  }
+
+  /** With so many empty environments of each kind. */
+  static async start(harness: Harness, sizes: Sizes): Promise<FaultWorld> {
+    const { group } = harness;
+    const life = new LifeWorld(harness, new LifeBoard(testClient(), [group]), group);
+    const named = (kind: string, count: number) => Array.from({ length: count }, (_, index) => `${kind}-${index}`);
+    const [moving, running, built] = [
+      named('moving', sizes.moving),
+      named('running', sizes.running),
+      named('numbered', sizes.built),
+    ];
+    const table = await life.addRepository(group, 'table', { quick: moving, endless: [] });
+    if (running.length > 0) await pushBranches(life.urlOf(table), RUNNING, running);
+    let origin = '';
+    for (const name of built) {
+      origin = await harness.push('shop', name, { 'api/Dockerfile': numberedDockerfile(`${group}-${name}`) });
+    }
+    const shop = await harness.addRepository('shop', origin);
+    const world = new FaultWorld(harness, life, {
+      quick: moving.map((branch) => life.environmentId(table, branch)),
+      running: running.map((branch) => life.environmentId(table, branch)),
+      built: built.map((name) => life.environmentId(shop, name)),
+    });
+    await Promise.all([table, shop].map((repository) => life.sync(repository)));
+    await Promise.all(world.ids.map((id) => life.board.state(id, 'empty')));
+    await world.#logOut();
+    return world;
+  }
+
+  get ids(): string[] {
+    return [...this.#moving, ...this.#built];
+  }
+
+  /** Sends what is asked of each, one after the other, again and again until the API takes it, or it is so already. */
+  async move(moves: readonly Moves[]): Promise<void> {
+    await Promise.all(
+      this.#moving.map(async (id, index) => {
+        for (const { ask, afterMs } of moves[index] ?? []) {
+          await sleep(afterMs);
+          await this.#ask(id, ask);
+        }
+      }),
+    );
+  }
+
+  /** Builds the others, and resolves once each of them writes its numbered lines. */
+  async beginBuilds(): Promise<void> {
+    await Promise.all(this.#built.map((id) => this.#ask(id, 'put')));
+    await Promise.all(this.#built.map((id) => this.#writes(id)));
+  }
+
+  /** Waits until each is where its moves lead; then looks whether anything was lost or left on the way. */
+  async requireAllWell(
+    moves: readonly Moves[],
+    { withinSeconds, endsBuilds }: { withinSeconds: number; endsBuilds: boolean },
+  ): Promise<void> {
+    const ends = new Map([
+      ...this.#moving.map((id, index) => [id, endOf(moves[index] ?? [])] as const),
+      ...this.#built.map((id) => [id, 'built' as const] as const),
+    ]);
+    const { board } = this.#life;
+    await Promise.all(
+      [...ends].map(([id, end]) => board.until(id, end, (one) => isSettledAs(end, one), withinSeconds)),
+    );
+    await Promise.all(this.#built.map((id) => this.#requireWhole(id, endsBuilds)));
+    const present = [...ends].flatMap(([id, end]) => (end === 'built' ? [id] : []));
+    for (const id of present) if (this.#running.has(id)) await this.#requirePage(id, 'it runs');
+    await this.#requireNamespaces(present.map((id) => namespaceOf(id)));
+    await this.#requireTokens();
+  }
+
+  /** Looks at it no more; the harness removes it. */
+  stop(): Promise<void> {
+    return this.#life.board.stop();
+  }
+
+  async #ask(id: string, ask: Ask): Promise<void> {
+    const { method, path } = requests[ask];
+    await waitFor(`${method} ${id}${path} to be taken`, 120, async () => {
+      const answer = await this.#harness.client.send(method, `/api/environment/${id}${path}`);
+      const isSoAlready = ask === 'put' && answer.status === 409 && answer.text.includes('not empty');
+      if (answer.status < 300 || isSoAlready) return true;
+      throw new Error(`${answer.status} ${answer.text}`);
+    });
+  }
+
+  async #writes(id: string): Promise<void> {
+    for await (const message of this.#harness.client.log(id)) if ((numberIn(message) ?? 0) >= 10) return;
+    throw new Error(`the build of ${id} ended before it wrote its lines`);
+  }
+
+  /** Its log has every line once, or each try's, and its page answers. */
+  async #requireWhole(id: string, isTriedAgain: boolean): Promise<void> {
+    const messages = [];
+    for await (const message of this.#harness.client.log(id)) messages.push(message);
+    const { found, expected } = countedLog(messages);
+    // Each try begins with the first line anew, and a try that was ended has those before the last that was written.
+    if (isTriedAgain) found.numbers = found.numbers.slice(found.numbers.lastIndexOf(1));
+    assert.deepEqual(found, expected, `the log of ${id} is not whole`);
+    await this.#requirePage(id, 'Hello from the API');
+  }
+
+  async #requirePage(id: string, text: string): Promise<void> {
+    await pageWith((await this.#harness.client.environment(id)).weburl, text, 60);
+  }
+
+  /** Those of its environments that have contents, and no other. */
+  async #requireNamespaces(expected: readonly string[]): Promise<void> {
+    const { group, kubectl } = this.#harness;
+    await waitFor('the namespaces of the environments, and no other', 60, async () => {
+      const names = await kubectl([
+        'get',
+        'namespaces',
+        '--selector',
+        `coppice.dev/group=${group}`,
+        '--output',
+        'name',
+      ]);
+      const found = names.split('\n').map((name) => name.replace('namespace/', ''));
+      const environments = found.filter((name) => name !== '' && name !== groupNamespace(group));
+      assert.deepEqual(environments.toSorted(), expected.toSorted());
+      return true;
+    });
+  }
+
+  async #logOut(): Promise<void> {
+    const password = 'correct horse battery';
+    const { email = '' } = await this.#harness.newUser(password);
+    this.#ended = new RestClient(this.#harness.connection.apiUrl);
+    await this.#ended.login(email, password);
+    await this.#ended.call(z.unknown(), 'POST', '/api/user/logout');
+  }
+
+  /** The user's own counts as before, and the one that logged out is refused. */
+  async #requireTokens(): Promise<void> {
+    const status = async (client: RestClient) => (await client.send('GET', '/api/user/info')).status;
+    assert.deepEqual([await status(this.#harness.client), await status(this.#ended)], [200, 401]);
+  }
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { Problem } from '../cluster/problem.ts';
+import type { Figure } from '../bench/measure.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import type { Harness } from '../end-to-end/harness.ts';
+
+type Kubectl = Harness['kubectl'];
+
+/** More than it held before, in MiB, is a leak. What a heap grew to, Node gives back in part, and only when it is idle. */
+const toleranceMiB = 64;
+/** So long it may take to give back. */
+const patienceSeconds = 90;
+
+const parts = ['operator', 'api'];
+const inSystem = ['--namespace', 'coppice-system'];
+const podsSchema = z.object({
+  items: z.array(z.object({ metadata: z.object({ name: z.string(), deletionTimestamp: z.string().optional() }) })),
+});
+
+/** Resident memory of each part in MiB: of the replica that holds most. */
+export type Memory = ReadonlyMap<string, number>;
+
+export async function memoryNow(kubectl: Kubectl): Promise<Memory> {
+  return new Map(await Promise.all(parts.map(async (part) => [part, await memoryOf(kubectl, part)] as const)));
+}
+
+/** Waits until each part holds as little as it did before. Gives both. */
+export async function memoryIsBack(kubectl: Kubectl, before: Memory): Promise<Figure[]> {
+  const holds = async () => {
+    const after = await memoryNow(kubectl);
+    for (const [part, held] of after) {
+      const former = before.get(part) ?? 0;
+      if (held > former + toleranceMiB)
+        throw new Problem(`the ${part} holds ${held.toFixed(0)} MiB, and held ${former.toFixed(0)} before`);
+    }
+    return after;
+  };
+  const after = await waitFor('memory to be back to where it was', patienceSeconds, holds);
+  return [...after].map(([part, held]) => ({
+    name: `resident memory of the ${part} once all is removed`,
+    unit: 'MiB',
+    samples: [held],
+    baseline: { name: 'before', samples: [before.get(part) ?? 0] },
+    target: `at most ${toleranceMiB} MiB more`,
+  }));
+}
+
+async function memoryOf(kubectl: Kubectl, part: string): Promise<number> {
+  // A pod that ends, or is just there, may not answer.
+  return waitFor(`the memory of the ${part}`, 60, async () => {
+    const selector = `app.kubernetes.io/name=coppice-${part}`;
+    const json = await kubectl([...inSystem, 'get', 'pods', '--selector', selector, '--output', 'json']);
+    const pods = podsSchema.parse(JSON.parse(json)).items.filter((pod) => pod.metadata.deletionTimestamp === undefined);
+    const held = pods.map(async ({ metadata: { name } }) => {
+      const path = `/api/v1/namespaces/coppice-system/pods/${name}:3001/proxy/metrics`;
+      const metrics = await kubectl(['get', '--raw', path]);
+      return Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1]) / 2 ** 20;
+    });
+    const most = Math.max(...(await Promise.all(held)));
+    // Without a pod, or a page without the figure, nothing is known yet.
+    return Number.isFinite(most) ? most : undefined;
+  });
+}

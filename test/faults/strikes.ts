@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nodeContainer } from '../cluster/kind-cluster.ts';
+import { run } from '../cluster/run.ts';
+import type { Harness } from '../end-to-end/harness.ts';
+import { PROXY, throughProxy, withJumpingClock } from './disturb.ts';
+import type { Sizes } from './fault-world.ts';
+
+type Kubectl = Harness['kubectl'];
+
+export interface Strike {
+  /** Makes ready for the harm, before there is any environment. Gives what takes that back. */
+  prepare?: (kubectl: Kubectl) => Promise<() => Promise<void>>;
+  /** Does the harm, and resolves when it is over: what was ended may still be on its way back. */
+  strike: (kubectl: Kubectl) => Promise<void>;
+  /** Ends builds under way: they are tried again, and their log tells both tries. */
+  endsBuilds?: boolean;
+  /** Other than commonly. */
+  sizes?: Partial<Sizes>;
+  /** So long after the strike everything must be where it belongs; 300 by default. */
+  withinSeconds?: number;
+}
+
+const awaySeconds = 30;
+
+/** Signals processes of the node, in whatever container, by a pattern of their command lines. */
+const signal = (name: 'KILL' | 'STOP' | 'CONT' | 'USR2', pattern: string) =>
+  run('docker', ['exec', nodeContainer, 'pkill', `-${name}`, '--full', pattern]);
+
+const killed =
+  (...patterns: string[]): Strike['strike'] =>
+  async () => {
+    await Promise.all(patterns.map((pattern) => signal('KILL', pattern)));
+  };
+
+/** Connections stay, and nothing comes over them: neither an answer nor an end. */
+const silent =
+  (pattern: string): Strike['strike'] =>
+  async () => {
+    await signal('STOP', pattern);
+    await sleep(awaySeconds * 1000);
+    await signal('CONT', pattern);
+  };
+
+const gitServerAway: Strike['strike'] = async (kubectl) => {
+  const scale = ['--namespace', 'git', 'scale', 'deployment/git', '--replicas'];
+  await kubectl([...scale, '0']);
+  await sleep(awaySeconds * 1000);
+  await kubectl([...scale, '1']);
+};
+
+const told =
+  (pattern: string): Strike['strike'] =>
+  async () => {
+    await signal('USR2', pattern);
+  };
+
+/** Operator and API go by a proxy, which fails them from the strike to the end. */
+const proxied = (fault: 'conflicts' | 'gone' | 'silent'): Strike => ({
+  prepare: (kubectl) => throughProxy(kubectl, fault),
+  strike: told(`^${PROXY}`),
+});
+
+const clockJumps = (seconds: number): Strike => ({
+  prepare: (kubectl) => withJumpingClock(kubectl, seconds),
+  strike: told(`^${OPERATOR}`),
+});
+
+const OPERATOR = 'node operator/main.ts';
+const API = 'node api/main.ts';
+const REDIS = 'redis-server';
+const BUILDER = 'buildkitd';
+
+/** What is done to the cluster while environments live through their moves. */
+export const STRIKES: ReadonlyMap<string, Strike> = new Map<string, Strike>([
+  ['undisturbed', { strike: () => Promise.resolve() }],
+  ['operator-killed', { strike: killed(OPERATOR) }],
+  ['api-killed', { strike: killed(API) }],
+  ['redis-killed', { strike: killed(REDIS) }],
+  ['builder-killed', { strike: killed(BUILDER), endsBuilds: true }],
+  ['operator-redis-and-builder-killed', { strike: killed(OPERATOR, REDIS, BUILDER), endsBuilds: true }],
+  ['api-server-killed', { strike: killed('^kube-apiserver') }],
+  ['api-server-silent', { strike: silent('^kube-apiserver') }],
+  ['git-server-away', { strike: gitServerAway }],
+  ['conflicts', proxied('conflicts')],
+  ['watches-gone', proxied('gone')],
+  ['watches-silent', proxied('silent')],
+  ['clock-ahead', clockJumps(3600)],
+  ['clock-behind', clockJumps(-3600)],
+  ['crowd', { strike: killed(OPERATOR), sizes: { moving: 150, running: 50 }, withinSeconds: 480 }],
+]);

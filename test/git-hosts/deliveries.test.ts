@@ -1,0 +1,82 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { pushRepository } from '../sample/push-repository.ts';
+import { KINDS, type KindName } from './kind.ts';
+import { typeErrors, type TypedAnswer } from './published-types.ts';
+import { startHost, type RunningHost } from './running-host.ts';
+import { typedDelivery } from './typed-deliveries.ts';
+
+/** What the emulators deliver to webhooks, beside the types that the official packages publish for it. */
+
+const places: Record<KindName, { path: string; gitPath: string; username: string }> = {
+  ownerhost: { path: 'acme/shop', gitPath: 'acme/shop.git', username: 'x-access-token' },
+  groupedhost: { path: 'acme/web/shop', gitPath: 'acme/web/shop.git', username: 'oauth2' },
+  cloudorg: { path: 'acme/The Web/shop', gitPath: 'acme/The%20Web/_git/shop', username: 'pat' },
+  workspacehost: { path: 'acme/shop', gitPath: 'acme/shop.git', username: 'x-token-auth' },
+};
+
+const typed: TypedAnswer[] = [];
+let receiver: Server;
+let bodies: unknown[] = [];
+
+beforeAll(async () => {
+  receiver = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    request.on('end', () => {
+      bodies.push(JSON.parse(text));
+      response.writeHead(202).end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+});
+
+afterAll(() => void receiver.close());
+
+describe.each(KINDS)('%s', (kind) => {
+  let host: RunningHost;
+  beforeEach(async () => {
+    bodies = [];
+    host = await startHost(kind);
+  });
+  afterEach(() => host.stop());
+
+  test('tells of a push, a tag, and a pull request that is opened, changes and is closed', async () => {
+    const { path, gitPath, username } = places[kind];
+    const token = 'a-token-of-the-test';
+    await host.admin.put(path, { tokens: { [token]: ['push'] } });
+    const repository = { url: `${host.url}/${gitPath}`, credentials: { username, password: token } };
+    const { port } = receiver.address() as AddressInfo;
+    await host.admin.addHook(path, `http://127.0.0.1:${port}/hook`, 's-1');
+
+    const told = async (count: number) => {
+      for (let tries = 0; bodies.length < count && tries < 200; tries++)
+        await new Promise((done) => setTimeout(done, 20));
+      expect(bodies).toHaveLength(count);
+    };
+    await pushRepository({ ...repository, branch: 'main', files: { 'a.txt': '1' } });
+    await told(1);
+    await pushRepository({ ...repository, branch: 'change', files: { 'a.txt': '2' } });
+    await told(2);
+    await pushRepository({ ...repository, branch: 'v1', ref: 'refs/tags/v1', files: { 'a.txt': '2' } });
+    await told(3);
+    const number = await host.admin.openPull(path, { branch: 'change' });
+    await told(4);
+    await pushRepository({ ...repository, branch: 'change', files: { 'a.txt': '3' } });
+    await told(6);
+    await host.admin.closePull(path, number);
+    await told(7);
+    typed.push(...bodies.flatMap((body) => typedDelivery(kind, body)));
+  }, 60_000);
+});
+
+test('whatever a delivery tells is of the type that the official package publishes', () => {
+  expect(typed.length).toBeGreaterThanOrEqual(24);
+  expect(typeErrors(typed)).toEqual([]);
+}, 120_000);
+
+test('what the type does not know is found', () => {
+  const wrong = typedDelivery('ownerhost', { action: 'opened', number: 'one', nothing: 1 });
+  expect(typeErrors(wrong).join()).toContain('ownerhost opened: ');
+}, 120_000);

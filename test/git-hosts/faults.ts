@@ -1,0 +1,57 @@
+import type { ServerResponse } from 'node:http';
+import type { Reply } from './api.ts';
+
+/** How a host may fail one whose calls of `match` it answers. */
+export interface Fault {
+  /** A regular expression over `METHOD /path?query`. */
+  match: string;
+  /** An HTTP status to answer, with `headers`; or what else goes wrong. */
+  answer: number | 'hang' | 'half' | 'page loop' | 'sign-in page' | 'not JSON';
+  headers?: Record<string, string>;
+}
+
+/** The faults of each repository, by its path; also of those that do not exist. */
+export class Faults {
+  readonly #faults = new Map<string, Fault[]>();
+
+  set(path: string, faults: readonly Fault[]): void {
+    this.#faults.set(path, [...faults]);
+  }
+
+  find(path: string, method: string, url: URL): Fault | undefined {
+    const line = `${method} ${url.pathname}${url.search}`;
+    return this.#faults.get(path)?.find(({ match }) => new RegExp(match).test(line));
+  }
+}
+
+export function send(response: ServerResponse, { status, headers = {}, json, text }: Reply, isHalf = false): void {
+  const body = json === undefined ? (text ?? '') : JSON.stringify(json);
+  const type = json === undefined ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8';
+  if (isHalf) {
+    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) + 100, ...headers });
+    response.write(body.slice(0, body.length / 2), () => response.destroy());
+    return;
+  }
+  response.writeHead(status, { ...(body !== '' && { 'content-type': type }), ...headers }).end(body);
+}
+
+/**
+ * Answers as the fault wants it, in the host's own form of an error; false when the call is to be answered all the
+ * same, with half of the answer left out or with pages that never end.
+ */
+export function fail(
+  { answer, headers }: Fault,
+  response: ServerResponse,
+  refuse: (status: number, message: string) => Reply,
+): boolean {
+  if (answer === 'half' || answer === 'page loop') return false;
+  if (answer === 'hang') return true;
+  if (answer === 'sign-in page') send(response, { status: 203, text: '<html>Sign in to your account</html>' });
+  else if (answer === 'not JSON') {
+    send(response, { status: 200, text: '{"half":', headers: { 'content-type': 'application/json' } });
+  } else {
+    const reply = refuse(answer, 'as the test wants it');
+    send(response, { ...reply, headers: { ...reply.headers, ...headers } });
+  }
+  return true;
+}

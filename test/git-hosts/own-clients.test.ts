@@ -1,0 +1,225 @@
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Repository } from '../../crds/repository.ts';
+import { createSend } from '../../operator/http/send.ts';
+import { GitHosts } from '../../operator/hosts/git-hosts.ts';
+import { HostHttp } from '../../operator/hosts/host-http.ts';
+import type { GitHost } from '../../operator/hosts/host.ts';
+import { portOf } from '../../operator/source/addresses.ts';
+import { Source } from '../../operator/source/source.ts';
+import { pushRepository } from '../sample/push-repository.ts';
+import type { Fault } from './faults.ts';
+import type { KindName } from './kind.ts';
+import { startHost } from './running-host.ts';
+import type { RunningHost } from './running-host.ts';
+
+interface Case {
+  kind: KindName;
+  path: string;
+  fork: string;
+  spec: (url: string) => object;
+}
+
+const cases: Case[] = [
+  {
+    kind: 'ownerhost',
+    path: 'acme/shop',
+    fork: 'mallory/shop',
+    spec: (instanceUrl) => ({ instanceUrl, owner: 'acme', repo: 'shop' }),
+  },
+  {
+    kind: 'groupedhost',
+    path: 'acme/web/shop',
+    fork: 'mallory/shop',
+    spec: (instanceUrl) => ({ instanceUrl, group: 'acme/web', project: 'shop' }),
+  },
+  {
+    kind: 'cloudorg',
+    path: 'acme/The Web/shop',
+    fork: 'acme/The Web/shop.mallory',
+    spec: (url) => ({ orgUrl: `${url}/acme`, project: 'The Web', repoName: 'shop' }),
+  },
+  {
+    kind: 'workspacehost',
+    path: 'acme/shop',
+    fork: 'mallory/shop',
+    spec: () => ({ workspace: 'acme', repository: 'shop' }),
+  },
+];
+
+const token = 'a-token-of-the-test';
+const reader = 'a-token-that-reads';
+/** More than the longest page of any of them. */
+const pullCount = 103;
+
+type Ask = 'the repository' | 'its pull requests' | 'its refs';
+/** What is asked while the host fails where this matches. */
+const asks: Record<Ask, { match: string; ask: (host: GitHost, source: Source) => Promise<unknown> }> = {
+  'the repository': { match: '.', ask: (host) => host.check() },
+  'its pull requests': { match: '/(pulls|merge_requests|pullrequests)', ask: (host) => host.openPullRequests() },
+  'its refs': { match: '/info/refs', ask: (host, source) => source.listRefs(host.access) },
+};
+const api = ['the repository', 'its pull requests'] as const;
+const everything = [...api, 'its refs'] as const;
+
+/** What the host does, where, and what becomes of it; git does not tell 403 from 401, and no time to come back at. */
+const faults: [string, Omit<Fault, 'match'>, readonly Ask[], object][] = [
+  ['401', { answer: 401 }, everything, { name: 'SourceRefusedError', reason: 'AuthenticationFailed' }],
+  ['403', { answer: 403 }, api, { name: 'SourceRefusedError', reason: 'Forbidden' }],
+  ['403', { answer: 403 }, ['its refs'], { name: 'SourceRefusedError', reason: 'AuthenticationFailed' }],
+  ['404', { answer: 404 }, everything, { name: 'SourceRefusedError', reason: 'NotFound' }],
+  ['429', { answer: 429, headers: { 'retry-after': '7' } }, api, { name: 'HostBusyError', retryAfterMs: 7000 }],
+  ['429', { answer: 429, headers: { 'retry-after': '7' } }, ['its refs'], { name: 'SourceUnreachableError' }],
+  ['500', { answer: 500 }, everything, { name: 'SourceUnreachableError' }],
+  ['a hang', { answer: 'hang' }, everything, { name: 'SourceUnreachableError' }],
+  ['half an answer', { answer: 'half' }, everything, { name: 'SourceUnreachableError' }],
+  ['half of the JSON', { answer: 'not JSON' }, api, { name: 'SourceUnreachableError' }],
+  ['pages without end', { answer: 'page loop' }, ['its pull requests'], { name: 'SourceUnreachableError' }],
+];
+const failures = faults.flatMap(([what, fault, asked, error]) =>
+  asked.map((ask) => [ask, what, fault, error] as const),
+);
+
+function sourceAt(url: string, timeoutMs = 10_000): Source {
+  const ports = [portOf(new URL(url))];
+  return new Source({ scratch: tmpdir(), isAddressAllowed: () => true, ports, sshPorts: [], timeoutMs });
+}
+
+/** Reaches the host as the operator does, with git and all, and remembers nothing of what it said to others. */
+function reach(
+  url: string,
+  kind: KindName,
+  spec: object,
+  withToken: string,
+  { timeoutMs = 10_000 } = {},
+): Promise<GitHost> {
+  const ports = [portOf(new URL(url))];
+  const data = { token: Buffer.from(withToken).toString('base64') };
+  const hosts = new GitHosts({
+    client: { find: () => Promise.resolve({ metadata: { name: 'git' }, data }) } as never,
+    source: sourceAt(url, timeoutMs),
+    http: new HostHttp({ send: createSend({ timeoutMs }), ports, now: () => new Date() }),
+    sshKeys: { access: () => Promise.reject(new Error('no SSH here')), publicKey: () => Promise.resolve(undefined) },
+    defaults: {
+      ownerhost: { webUrl: 'https://github.com', apiUrl: 'https://api.github.com' },
+      groupedhost: { webUrl: 'https://gitlab.com' },
+      workspacehost: { webUrl: url, apiUrl: `${url}/2.0` },
+    },
+  });
+  return hosts.of({
+    metadata: { name: 'shop', namespace: 'group-acme' },
+    spec: { type: kind, [kind]: { ...spec, credentialsSecret: 'git' } },
+  } as unknown as Repository);
+}
+
+/** The operator's clients and a host whose answers have the published types (official-clients.test.ts). */
+describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
+  let local: RunningHost;
+  let host: GitHost;
+  let commit: string;
+  let source: Source;
+
+  beforeAll(async () => {
+    local = await startHost(kind);
+    const grants = ['push', 'statuses', 'comments', 'hooks'] as const;
+    await local.admin.put(path, { isPrivate: true, tokens: { [token]: [...grants], [reader]: [] } });
+    host = await reach(local.url, kind, spec(local.url), token);
+    const { origin, credentials } = host.access;
+    const repository = { url: origin, ...(credentials && { credentials }) };
+    await pushRepository({ ...repository, branch: 'main', files: { 'a.txt': '1' } });
+    commit = await pushRepository({ ...repository, branch: 'feature/a', files: { 'a.txt': '2' } });
+    // At Bitbucket no access token reaches into another workspace: a fork there is public, or is not read.
+    await local.admin.put(fork, { forkOf: path, isPrivate: kind !== 'workspacehost', tokens: { [token]: [] } });
+    await local.admin.openPull(path, { branch: 'feature/a' });
+    await local.admin.openPull(path, { branch: 'feature/a', from: fork });
+    for (let number = 3; number <= pullCount; number += 1) {
+      await local.admin.openPull(path, { branch: 'feature/a' });
+    }
+    await local.admin.closePull(path, 3);
+    source = sourceAt(local.url);
+  }, 60_000);
+
+  afterAll(() => local.stop());
+
+  test('the repository is there, and nothing that the token may do is said to be forbidden', async () => {
+    const { statuses, hooks } = await host.check();
+    expect([statuses, hooks]).not.toContain(false);
+  });
+
+  test('another token is refused, and so is a repository that is not there', async () => {
+    const wrong = await reach(local.url, kind, spec(local.url), 'wrong');
+    await expect(wrong.check()).rejects.toMatchObject({ reason: 'AuthenticationFailed' });
+    const field = { ownerhost: 'repo', groupedhost: 'project', cloudorg: 'repoName', workspacehost: 'repository' }[
+      kind
+    ];
+    const missing = await reach(local.url, kind, { ...spec(local.url), [field]: 'nothing' }, token);
+    await expect(missing.check()).rejects.toMatchObject({ reason: 'NotFound' });
+  });
+
+  test('open pull requests, over several pages, and which of them are of forks', async () => {
+    const found = (await host.openPullRequests()) ?? [];
+    const numbers = found.map(({ number }) => number).sort((one, other) => one - other);
+    expect(numbers).toEqual([1, 2, ...Array.from({ length: pullCount - 3 }, (_, index) => index + 4)]);
+    expect(found.filter(({ isFork }) => isFork !== false)).toMatchObject([{ number: 2, isFork: true }]);
+  });
+
+  test.each([1, 2])('git finds pull request %i where it is said to be', async (number) => {
+    const { place, commit: said } = await host.pullRequest(number);
+    const ref = { name: String(number), type: 'pull request' as const };
+    expect(await source.resolve(place, ref)).toBe(commit);
+    expect([commit, undefined]).toContain(said);
+  });
+
+  test('a status that is written again and changes', async () => {
+    const status = { context: 'coppice/shop-feature-a', description: 'it builds', targetUrl: 'https://x.example/1' };
+    for (const state of ['pending', 'pending', 'success', 'pending', 'failure'] as const) {
+      expect(await host.setStatus(commit, { ...status, state })).toBe(true);
+    }
+    const { statuses } = await local.admin.record(path);
+    expect(statuses.at(-1)).toMatchObject({ commit, context: status.context, targetUrl: status.targetUrl });
+  });
+
+  test('one comment, by its id and by its marker', async () => {
+    const place = { pullRequest: 1, marker: '<!-- coppice shop -->' };
+    const id = await host.comment(place, `first\n${place.marker}`);
+    expect(await host.comment({ ...place, id }, `second\n${place.marker}`)).toBe(id);
+    expect(await host.comment(place, `third\n${place.marker}`)).toBe(id);
+    const { comments } = await local.admin.record(path);
+    expect(comments.map(({ body }) => body)).toEqual([`third\n${place.marker}`]);
+  });
+
+  test('one webhook, made once and removed', async () => {
+    const hook = { url: 'http://127.0.0.1:9/hook', secret: 's-1' };
+    const id = await host.ensureWebhook(hook);
+    expect(await host.ensureWebhook({ ...hook, secret: 's-2' })).toBe(id);
+    const { hooks } = await local.admin.record(path);
+    expect(new Set(hooks.map(({ url }) => url))).toEqual(new Set([hook.url]));
+    expect(new Set(hooks.map(({ events }) => events.join())).size).toBe(hooks.length);
+    await host.removeWebhook(id ?? '');
+    expect((await local.admin.record(path)).hooks).toEqual([]);
+  });
+
+  test('a token that only reads makes no webhook and no status', async () => {
+    const other = await reach(local.url, kind, spec(local.url), reader);
+    expect(await other.ensureWebhook({ url: 'http://127.0.0.1:9/hook', secret: 's' })).toBeUndefined();
+    const status = { context: 'coppice/x', state: 'pending', description: '', targetUrl: 'https://x.example' } as const;
+    await expect(other.setStatus(commit, status)).rejects.toMatchObject({ name: 'SourceRefusedError' });
+  });
+
+  test.each(failures)(
+    'instead of %s: %s',
+    async (asked, _, fault, error) => {
+      // Only a hang is waited out: a busy machine may be slower than that with an answer.
+      const timeoutMs = fault.answer === 'hang' ? 500 : 10_000;
+      const asking = await reach(local.url, kind, spec(local.url), token, { timeoutMs });
+      const { match, ask } = asks[asked];
+      await local.admin.setFaults(path, [{ match, ...fault }]);
+      try {
+        await expect(ask(asking, sourceAt(local.url, timeoutMs))).rejects.toMatchObject(error);
+      } finally {
+        await local.admin.setFaults(path, []);
+      }
+    },
+    20_000,
+  );
+});

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { ApiError, byId, pullRequestOf } from './api.ts';
+import type { ApiCall } from './api.ts';
+import type { Comment, Hook, HostedRepository, Status } from './repositories.ts';
+
+/** Keeps a status of the commit that the call names; throws 404 or 422 where the host has no such commit. */
+export async function addStatus(
+  { repository, repositories, params, hasCommit }: ApiCall,
+  said: Pick<Status, 'state' | 'context' | 'key' | 'description' | 'targetUrl'>,
+): Promise<Status> {
+  const commit = params['commit'] ?? '';
+  if (!(await hasCommit(commit))) throw new ApiError(422, `No commit found for SHA: ${commit}`);
+  const status = { id: repositories.nextId(), commit, createdAt: new Date().toISOString(), ...said };
+  repository.statuses.push(status);
+  return status;
+}
+
+export function addComment({ repository, repositories }: ApiCall, pullRequest: number, body: string): Comment {
+  const createdAt = new Date().toISOString();
+  const comment = { id: repositories.nextId(), pullRequest, body, createdAt, updatedAt: createdAt };
+  repository.comments.push(comment);
+  return comment;
+}
+
+/** Those of the pull request that the call names. */
+export function commentsOf(call: ApiCall): Comment[] {
+  const { number } = pullRequestOf(call);
+  return call.repository.comments.filter(({ pullRequest }) => pullRequest === number);
+}
+
+/** Writes the comment that the call names anew. */
+export function editComment({ repository, params }: ApiCall, body: string): Comment {
+  return Object.assign(byId(repository.comments, params['id']), { body, updatedAt: new Date().toISOString() });
+}
+
+export function addHook(
+  { repository, repositories }: Pick<ApiCall, 'repository' | 'repositories'>,
+  settings: Pick<Hook, 'url' | 'secret' | 'events'> & Partial<Pick<Hook, 'inputs'>>,
+): Hook {
+  const createdAt = new Date().toISOString();
+  const hook = { id: repositories.nextId(), uuid: randomUUID(), inputs: {}, createdAt, ...settings };
+  repository.hooks.push(hook);
+  return hook;
+}
+
+export function removeHook(repository: HostedRepository, hook: Hook): void {
+  repository.hooks.splice(repository.hooks.indexOf(hook), 1);
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cluster } from '../cluster/cluster.ts';
+import { waitForAnswer } from '../cluster/ingress.ts';
+import { apply, rollout } from '../cluster/kubectl.ts';
+import { mirrorImages } from '../cluster/mirror.ts';
+import type { Progress } from '../cluster/progress.ts';
+import { images } from '../cluster/versions.ts';
+
+/**
+ * Runs Gitea in the cluster, in the namespace of the Git server, and waits until it answers on the host. It has no user
+ * yet: tests make their own by its command line.
+ */
+export async function deployGitea(cluster: Cluster, progress: Progress): Promise<void> {
+  if (cluster.isMirror) await mirrorImages(['gitea'], cluster.registry, progress);
+  await progress.step('Gitea', async () => {
+    await apply(cluster.kubectl, manifest());
+    await rollout(cluster.kubectl, 'git', 'gitea');
+    await waitForAnswer(cluster, 'gitea.localhost:8080', '/api/healthz');
+  });
+}
+
+function manifest(): string {
+  const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
+  return read('manifest.yaml')
+    .replace('image: IMAGE', `image: ${images.gitea}`)
+    .replace("name: CONFIGURATION, value: ''", () => `name: CONFIGURATION, value: ${JSON.stringify(read('app.ini'))}`);
+}

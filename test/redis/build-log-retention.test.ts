@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { buildLogKeys } from '../../build-logs/keys.ts';
+import { BuildLogRetention, type RetentionBudget } from '../../build-logs/retention.ts';
+import { BuildLogWriter } from '../../build-logs/writer.ts';
+import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
+
+jest.setTimeout(60_000);
+
+let server: TestRedis;
+let redis: RedisClient;
+let now = new Date('2026-11-21T10:00:00Z');
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = await server.connect();
+});
+afterAll(() => server.stop());
+
+const retentionOf = (budget: Partial<RetentionBudget>) =>
+  new BuildLogRetention(redis, { buildsPerEnvironment: 100, totalBytes: 1e9, ...budget }, () => now);
+
+async function writeLog(retention: BuildLogRetention, uid: string, build: number, bytes = 10): Promise<void> {
+  const writer = await BuildLogWriter.open(redis, `${uid}/${build}`);
+  await writer.append('build-web', [{ service: 'web', stage: 'build', line: 'x'.repeat(bytes) }]);
+  await writer.end('succeeded', '');
+  now = new Date(now.getTime() + 1000);
+  await retention.ended(uid, build);
+}
+
+/** The numbers of the builds that have a log. */
+async function kept(uid: string, upTo = 20): Promise<number[]> {
+  const numbers = Array.from({ length: upTo }, (_, index) => index + 1);
+  const found = await Promise.all(
+    numbers.map(async (number) => {
+      const { stream, state } = buildLogKeys(`${uid}/${number}`);
+      const count = await redis.exists([stream, state]);
+      expect([0, 2]).toContain(count);
+      return count === 2 ? [number] : [];
+    }),
+  );
+  return found.flat();
+}
+
+test('of each environment the last builds are kept', async () => {
+  const [one, other] = [randomUUID(), randomUUID()];
+  const retention = retentionOf({ buildsPerEnvironment: 3 });
+  await writeLog(retention, other, 1);
+  for (const build of [1, 2, 3, 5, 6]) await writeLog(retention, one, build);
+  expect(await kept(one)).toEqual([5, 6]);
+  expect(await kept(other)).toEqual([1]);
+});
+
+test('of all logs together the newest are kept, and the last one in any case', async () => {
+  await redis.flushAll();
+  const uids = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as const;
+  const retention = retentionOf({ totalBytes: 3000 });
+  for (const uid of uids) await writeLog(retention, uid, 1, 1000);
+  expect(await Promise.all(uids.map((uid) => kept(uid)))).toEqual([[], [], [1], [1]]);
+  await writeLog(retention, uids[0], 2, 9000);
+  expect(await Promise.all(uids.map((uid) => kept(uid)))).toEqual([[2], [], [], []]);
+  await writeLog(retention, uids[1], 2, 1000);
+  expect(await Promise.all(uids.map((uid) => kept(uid)))).toEqual([[], [2], [], []]);
+});
+
+test('a log that is told of twice counts once', async () => {
+  await redis.flushAll();
+  const [one, other] = [randomUUID(), randomUUID()];
+  const retention = retentionOf({ totalBytes: 3000 });
+  await writeLog(retention, one, 1, 1000);
+  for (let time = 0; time < 5; time++) await retention.ended(one, 1);
+  await writeLog(retention, other, 1, 1000);
+  expect([await kept(one), await kept(other)]).toEqual([[1], [1]]);
+});
+
+test('those of an environment that is gone go, and count no more', async () => {
+  await redis.flushAll();
+  const [one, other] = [randomUUID(), randomUUID()];
+  const retention = retentionOf({});
+  for (const build of [1, 2, 3]) await writeLog(retention, one, build);
+  await writeLog(retention, other, 1);
+  await retention.forget(one, 3);
+  expect([await kept(one), await kept(other)]).toEqual([[], [1]]);
+  await retention.forget(other, 1);
+  expect((await redis.keys('*')).sort()).toEqual(['build-logs:total']);
+  expect(await redis.get('build-logs:total')).toBe('0');
+});
+
+test('what is a week old is counted no more', async () => {
+  await redis.flushAll();
+  const [one, other] = [randomUUID(), randomUUID()];
+  const retention = retentionOf({});
+  await writeLog(retention, one, 1);
+  now = new Date(now.getTime() + 8 * 24 * 3600 * 1000);
+  await writeLog(retention, other, 1);
+  expect([await kept(one), await kept(other)]).toEqual([[], [1]]);
+});

@@ -1,0 +1,259 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { RuntimeLogs as ApiRuntimeLogs } from '../../api/environments/runtime-logs.ts';
+import { withBuffers } from '../../process/redis-connection.ts';
+import { runtimeLogKeys } from '../../build-logs/keys.ts';
+import type { BuildLogMessage } from '../../build-logs/message.ts';
+import { LogReader } from '../../build-logs/reader.ts';
+import type { Environment } from '../../crds/environment.ts';
+import type { PodLogOptions } from '../../kubernetes/client-options.ts';
+import type { Pod } from '../../kubernetes/resource-type.ts';
+import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
+import { RuntimeLogs } from '../../operator/runtime-logs/runtime-logs.ts';
+import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
+
+jest.setTimeout(60_000);
+
+/** Pods of one service, whose logs the test writes, read as the kubelet lets them be read. */
+class FakePods {
+  readonly logs = new Map<string, string[]>();
+  readonly pods: Pod[] = [];
+  follows = 0;
+  #nanoseconds = 0n;
+
+  add(name: string): void {
+    this.logs.set(name, []);
+    this.pods.push({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: 'env-shop--acme', name, labels: { 'coppice.dev/service': 'web' } },
+      status: { containerStatuses: [{ name: 'web', containerID: `containerd://${name}`, state: { running: {} } }] },
+    } as unknown as Pod);
+  }
+
+  write(pod: string, ...lines: string[]): void {
+    // As the kubelet's: to the nanosecond, and never back.
+    const time = () => {
+      this.#nanoseconds = this.#nanoseconds + 1n;
+      return new Date().toISOString().replace('Z', `${String(this.#nanoseconds).padStart(6, '0')}Z`);
+    };
+    this.logs.get(pod)?.push(...lines.map((line) => `${time()} ${line}`));
+  }
+
+  async *podLog({ name }: { name: string }, { follow, tailLines, sinceTime, signal }: PodLogOptions = {}) {
+    const log = this.logs.get(name) ?? [];
+    const since = log.findIndex((line) => line.slice(0, 19) >= (sinceTime ?? '').slice(0, 19));
+    let next = Math.max(since === -1 ? log.length : since, tailLines === undefined ? 0 : log.length - tailLines);
+    if (follow) this.follows++;
+    try {
+      do {
+        for (; next < log.length; next++) yield log[next] ?? '';
+        if (follow) await sleep(5);
+      } while (follow && !signal?.aborted && this.logs.get(name) === log);
+    } finally {
+      if (follow) this.follows--;
+    }
+  }
+
+  /** The connection to this pod's log breaks. */
+  breakOff(name: string): void {
+    this.logs.set(name, [...(this.logs.get(name) ?? [])]);
+  }
+}
+
+let server: TestRedis;
+let redis: RedisClient;
+let pods: FakePods;
+let operator: RuntimeLogs;
+let api: ApiRuntimeLogs;
+let wish: { environment: string; uid: string; service: string };
+const ends: AbortController[] = [];
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = await server.connect();
+});
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  wish = { environment: 'group-acme/shop', uid: randomUUID(), service: 'web' };
+  pods = new FakePods();
+  pods.add('web-1');
+  operator = newOperator();
+  operator.start(await server.connect());
+  const [commands, subscriber] = [withBuffers(redis), await server.connect()];
+  const onRedisError = (error: unknown) => console.error(error);
+  const reader = new LogReader({ redis: commands, subscriber, onRedisError });
+  api = new ApiRuntimeLogs({ redis, pages: commands, reader, onRedisError, beginTimeoutMs: 2000 });
+});
+afterEach(() => {
+  for (const end of ends.splice(0)) end.abort();
+  operator.stop();
+});
+
+function newOperator(maxFollowed?: number): RuntimeLogs {
+  return new RuntimeLogs({
+    client: pods,
+    pods: { byIndex: () => pods.pods },
+    environments: { get: () => ({ metadata: { uid: wish.uid } }) as Environment },
+    namespaceOf: () => 'env-shop--acme',
+    redis,
+    now: () => new Date(),
+    logger: silentLogger,
+    ...(maxFollowed !== undefined && { maxFollowed }),
+  });
+}
+
+function follow(range: { tail: number; from?: number } = { tail: 100 }) {
+  const end = new AbortController();
+  ends.push(end);
+  const messages: BuildLogMessage[] = [];
+  const done = (async () => {
+    for await (const page of api.follow(wish, range, end.signal)) messages.push(...page.messages());
+  })();
+  done.catch(() => undefined);
+  return { messages, done, end };
+}
+
+const textsOf = (messages: BuildLogMessage[]) => messages.map((message) => ('line' in message ? message.line : ''));
+
+async function until(isReached: () => boolean, what: () => unknown = () => ''): Promise<void> {
+  for (const end = Date.now() + 30_000; !isReached();) {
+    if (Date.now() > end) throw new Error(`not within 30 s: ${JSON.stringify(what())}`);
+    await sleep(10);
+  }
+}
+
+async function read(tail: number): Promise<string[]> {
+  const messages: BuildLogMessage[] = [];
+  for await (const page of api.read(wish, { tail }, AbortSignal.timeout(10_000))) messages.push(...page.messages());
+  return textsOf(messages);
+}
+
+test('several viewers see what was written and what comes, of one follow', async () => {
+  pods.write('web-1', 'a', 'b', 'c');
+  const viewers = [follow(), follow({ tail: 1 }), follow()];
+  await until(() => viewers.every(({ messages }) => messages.length > 0));
+  pods.write('web-1', 'd');
+  await until(() => viewers.every(({ messages }) => textsOf(messages).includes('d')));
+  expect(viewers.map(({ messages }) => textsOf(messages))).toEqual([
+    ['a', 'b', 'c', 'd'],
+    ['c', 'd'],
+    ['a', 'b', 'c', 'd'],
+  ]);
+  expect(viewers[0]?.messages[0]).toMatchObject({ service: 'web', stage: 'run', pod: 'web-1' });
+  expect(pods.follows).toBe(1);
+});
+
+test('the last lines, without following', async () => {
+  expect(await read(5)).toEqual([]);
+  pods.write('web-1', ...Array.from({ length: 1500 }, (_, index) => `line ${index}`));
+  await until(() => pods.follows === 1);
+  await sleep(200);
+  expect(await read(2)).toEqual(['line 1498', 'line 1499']);
+});
+
+test('pods come and go', async () => {
+  pods.write('web-1', 'old');
+  const { messages } = follow();
+  await until(() => messages.length === 1);
+  pods.add('web-2');
+  pods.write('web-2', 'new');
+  operator.lookAt(pods.pods[1]!);
+  await until(() => messages.length === 2);
+  pods.pods.shift();
+  pods.write('web-2', 'newer');
+  await until(() => messages.length === 3);
+  expect(textsOf(messages)).toEqual(['old', 'new', 'newer']);
+});
+
+test('a log that breaks off, and another operator, go on without a line lost or doubled', async () => {
+  pods.write('web-1', 'a', 'b');
+  const { messages } = follow();
+  await until(() => messages.length === 2);
+  pods.breakOff('web-1');
+  pods.write('web-1', 'c');
+  await until(
+    () => messages.length === 3,
+    () => textsOf(messages),
+  );
+  operator.stop();
+  pods.write('web-1', 'd');
+  operator = newOperator();
+  operator.start(await server.connect());
+  const second = follow({ tail: 0, from: messages[1]?.seq ?? 0 });
+  await until(
+    () => messages.length === 4 && second.messages.length === 2,
+    () => textsOf(messages),
+  );
+  expect(textsOf(messages)).toEqual(['a', 'b', 'c', 'd']);
+  expect(textsOf(second.messages)).toEqual(['c', 'd']);
+});
+
+test('a log that Redis lost is begun again, with higher numbers', async () => {
+  pods.write('web-1', 'a');
+  const { messages } = follow();
+  await until(() => messages.length === 1);
+  const { stream, state } = runtimeLogKeys(wish.uid, 'web');
+  await redis.del([stream, state]);
+  pods.write('web-1', 'b');
+  await until(
+    () => textsOf(messages).includes('b'),
+    () => textsOf(messages),
+  );
+  const seqs = messages.map(({ seq }) => seq);
+  expect(seqs).toEqual([...seqs].sort((one, other) => one - other));
+});
+
+/** Lines of the flood that are there or told of. */
+function sumOf(messages: BuildLogMessage[]): number {
+  const lines = textsOf(messages);
+  const told = lines.flatMap((line) => /^\[(\d+) lines left out/.exec(line)?.[1] ?? []);
+  return told.reduce((sum, count) => sum + Number(count), 0) + lines.filter((line) => line.startsWith('xxx')).length;
+}
+
+test('what comes too fast is left out, and told; Redis keeps little', async () => {
+  pods.write('web-1', 'first');
+  const { messages } = follow();
+  await until(() => messages.length === 1);
+  for (let step = 0; step < 30; step++) pods.write('web-1', ...Array<string>(100).fill('x'.repeat(2000)));
+  await until(() => textsOf(messages).some((line) => line.includes('left out')));
+  await sleep(1100);
+  pods.write('web-1', 'last');
+  await until(
+    () => textsOf(messages).includes('last') && sumOf(messages) >= 3000,
+    () => sumOf(messages),
+  );
+  expect(sumOf(messages)).toBe(3000);
+  expect(await redis.memoryUsage(runtimeLogKeys(wish.uid, 'web').stream)).toBeLessThan(6 * 1024 * 1024);
+});
+
+test('without viewers nothing is followed', async () => {
+  const { messages, end } = follow();
+  pods.write('web-1', 'a');
+  await until(() => messages.length === 1);
+  end.abort();
+  await redis.del(runtimeLogKeys(wish.uid, 'web').wish);
+  await until(() => pods.follows === 0);
+  expect(await redis.exists(runtimeLogKeys(wish.uid, 'web').loaded)).toBe(0);
+});
+
+test('an operator that does not answer is told of', async () => {
+  operator.stop();
+  await expect(follow().done).rejects.toThrow('no operator follows');
+});
+
+test('a wish past the bound is told so at once, while what is followed goes on', async () => {
+  operator.stop();
+  operator = newOperator(1);
+  operator.start(await server.connect());
+  await sleep(100);
+  const { messages } = follow();
+  pods.write('web-1', 'a');
+  await until(() => messages.length === 1);
+  const others = api.read({ ...wish, service: 'other' }, { tail: 1 }, AbortSignal.timeout(10_000));
+  await expect(others.next()).rejects.toThrow('no more can be');
+  pods.write('web-1', 'b');
+  await until(() => messages.length === 2);
+});

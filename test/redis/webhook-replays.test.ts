@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { Unavailable } from '../../api/http/errors.ts';
+import { REPLAY_WINDOW_MS, Replays } from '../../api/webhooks/replays.ts';
+import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
+
+jest.setTimeout(60_000);
+
+const now = () => 0;
+let server: TestRedis;
+let redis: RedisClient;
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = await server.connect();
+});
+afterAll(() => server.stop());
+
+test('of the same delivery at two replicas at once one is taken', async () => {
+  const replicas = [new Replays(redis, now), new Replays(await server.connect(), now)];
+  for (let round = 0; round < 20; round++) {
+    const ids = [`id ${round}`, `body ${round}`];
+    const taken = await Promise.all([...replicas, ...replicas].map((replica) => replica.take('uid', ids)));
+    expect(taken.filter((one) => one === 'new')).toHaveLength(1);
+  }
+});
+
+test('a repetition is known by each of its ids, for each repository by itself, as long as the window', async () => {
+  const replays = new Replays(redis, now);
+  expect(await replays.take('a', ['id 1', 'body 1'])).toBe('new');
+  expect(await replays.take('a', ['id 2', 'body 1'])).toBe('repeated');
+  expect(await replays.take('a', ['id 1', 'body 2'])).toBe('repeated');
+  expect(await replays.take('b', ['id 1', 'body 1'])).toBe('new');
+  const keys = await redis.keys('coppice:webhook:a:*');
+  const left = await Promise.all(keys.map((key) => redis.pTTL(key)));
+  expect(Math.min(...left)).toBeGreaterThan(REPLAY_WINDOW_MS - 60_000);
+  expect(Math.max(...left)).toBeLessThanOrEqual(REPLAY_WINDOW_MS);
+});
+
+test('what was given back is taken again', async () => {
+  const replays = new Replays(redis, now);
+  await replays.take('c', ['id 1', 'body 1']);
+  await replays.giveBack('c', ['id 1', 'body 1']);
+  expect(await replays.take('c', ['id 1', 'body 1'])).toBe('new');
+});
+
+test('ids of any form are told apart', async () => {
+  const replays = new Replays(redis, now);
+  const ids = ['id \0', 'id \n', 'id *', `id ${'x'.repeat(10_000)}`, `id ${'x'.repeat(10_001)}`, 'id ä'];
+  for (const id of ids) expect(await replays.take('d', [id])).toBe('new');
+  for (const id of ids) expect(await replays.take('d', [id])).toBe('repeated');
+});
+
+test('without Redis nothing is taken', async () => {
+  const lost = await server.connect();
+  lost.destroy();
+  await expect(new Replays(lost, now).take('e', ['id 1'])).rejects.toBeInstanceOf(Unavailable);
+});

@@ -1,0 +1,31 @@
+// Begins with the suites that wait longest (for deadlines, for builders that fall asleep), so that none of them is left
+// alone at the end: a fresh clone has no times of earlier runs, and jest then goes by the size of the files.
+const { default: Sequencer } = require('@jest/test-sequencer');
+
+const slow = [
+  'failed-rollout',
+  'main-path',
+  'git-hosts',
+  'builds',
+  'hostile-fork',
+  'settings',
+  'runtime',
+  'builders',
+  'gitea',
+  'fixtures',
+  'log-storm',
+  'fixtures-builds',
+  'services-in-trouble',
+  'operator-killed',
+];
+
+function rank({ path }) {
+  const index = slow.findIndex((name) => path.endsWith(`/${name}.test.ts`));
+  return index === -1 ? slow.length : index;
+}
+
+module.exports = class SlowestFirst extends Sequencer {
+  sort(tests) {
+    return [...super.sort(tests)].sort((a, b) => rank(a) - rank(b));
+  }
+};

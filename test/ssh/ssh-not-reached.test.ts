@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { addressGuard } from '../../operator/source/addresses.ts';
+import { errorOf, host, useSshWorld } from './ssh-world.ts';
+
+const ssh = useSshWorld();
+
+describe('nothing is reached', () => {
+  beforeAll(() => void ssh().bareRepository('fenced.git', { 'README.md': '' }));
+
+  test.each([
+    ['where the address is private', { isAddressAllowed: addressGuard([]) }, 'sources.allowedCidrs'],
+    ['where the port is none for SSH', { sshPorts: [22] }, 'sources.sshPorts'],
+  ])('%s', async (_where, options, word) => {
+    const before = ssh().sshd.log();
+    const gitHost = await ssh()
+      .world(options)
+      .hosts.of(ssh().repository(ssh().urlOf('fenced.git')));
+    const error = await errorOf(gitHost.check());
+    expect(error).toMatchObject({ reason: 'AddressRefused', message: expect.stringContaining(word) });
+    expect(ssh().sshd.log()).toBe(before);
+  });
+
+  test('where nobody listens', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.on('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const { hosts } = ssh().world({ sshPorts: [port] });
+    const gitHost = await hosts.of(ssh().repository(`ssh://git@${host}:${port}/x`));
+    const error = await errorOf(gitHost.check());
+    expect(error).toMatchObject({ name: 'SourceUnreachableError' });
+    expect(error.message).toBe(`no SSH server answered at ${host}, port ${port}`);
+    const knownHost = ssh().repository(
+      `ssh://git@${host}:${port}/x`,
+      `[${host}]:${port} ${await ssh().sshd.hostKey()}`,
+    );
+    const later = await errorOf((await hosts.of(knownHost)).check());
+    expect(later.message).toMatch(
+      /^the Git host did not answer: connect to host 127\.0\.0\.1 port \d+: Connection refused/,
+    );
+  });
+
+  test('by a host that says nothing: it is left after its time, and shows no key meanwhile', async () => {
+    const held: { destroy: () => void }[] = [];
+    const server = createServer((socket) => held.push(socket)).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.on('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const silent = ssh().repository(`ssh://git@${host}:${port}/x`, `[${host}]:${port} ${await ssh().sshd.hostKey()}`);
+      const { hosts } = ssh().world({ sshPorts: [port], timeoutMs: 2000 });
+      const checking = errorOf((await hosts.of(silent)).check());
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const processes = processTexts();
+      expect(processes.filter((text) => text.includes('ssh_config') && text.includes(ssh().scratch))).not.toEqual([]);
+      const secretLines = (await ssh().textOf('ssh-privatekey')).split('\n').filter((line) => line.length > 60);
+      expect(secretLines.length).toBeGreaterThan(1);
+      for (const line of secretLines) expect(processes.filter((text) => text.includes(line))).toEqual([]);
+      expect((await checking).message).toMatch(/did not answer/);
+      expect(processTexts().filter((text) => text.includes(ssh().scratch))).toEqual([]);
+    } finally {
+      for (const socket of held) socket.destroy();
+      server.close();
+    }
+  });
+});
+
+/** Arguments and environment of every process that this user may look at. */
+function processTexts(): string[] {
+  const pids = execFileSync('ls', ['/proc'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => {
+    if (Number(pid) === process.pid) return [];
+    try {
+      return [readFileSync(`/proc/${pid}/cmdline`, 'utf8'), readFileSync(`/proc/${pid}/environ`, 'utf8')];
+    } catch {
+      // It is gone, or another user's.
+      return [];
+    }
+  });
+}

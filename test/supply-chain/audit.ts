@@ -1,0 +1,22 @@
+// Whether an advisory is known of a locked dependency, by `npm audit`. One that is borne for a while stands, with the reason,
+// in audit-exceptions.json. Ends with 1 when one is new, or an exception is over. A registry without an audit endpoint, as
+// some mirrors are, is said and is no failure.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '../cluster/paths.ts';
+import { exceptionsSchema, judge } from './audit-report.ts';
+
+const file = join(import.meta.dirname, 'audit-exceptions.json');
+const exceptions = exceptionsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+const args = ['audit', '--json', '--package-lock-only', '--fetch-retries=0', '--fetch-timeout=10000'];
+const { stdout, error } = spawnSync('npm', args, { cwd: repositoryRoot, encoding: 'utf8', timeout: 30_000 });
+if (error) throw error;
+const audit = judge(stdout, exceptions, new Date().toISOString().slice(0, 10));
+if (audit.checked) {
+  for (const problem of audit.problems) process.stderr.write(`${problem}\n`);
+  process.stdout.write(`checked: ${audit.problems.length} problems, ${exceptions.length} exceptions\n`);
+  process.exitCode = audit.problems.length > 0 ? 1 : 0;
+} else {
+  process.stdout.write(`not checked: no audit endpoint (${audit.why.replace(/https?:\/\/\S+/g, 'the registry')})\n`);
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+
+const documentSchema = z.looseObject({
+  bomFormat: z.literal('CycloneDX'),
+  serialNumber: z.string().optional(),
+  metadata: z.looseObject({ timestamp: z.string().optional(), component: z.looseObject({ 'bom-ref': z.string() }) }),
+  dependencies: z.array(z.object({ ref: z.string(), dependsOn: z.array(z.string()).default([]) })),
+  components: z.array(
+    z.looseObject({
+      name: z.string(),
+      version: z.string(),
+      hashes: z.array(z.looseObject({ alg: z.string(), content: z.string() })).default([]),
+      licenses: z.array(z.looseObject({})).default([]),
+    }),
+  ),
+});
+export type SbomDocument = z.infer<typeof documentSchema>;
+
+export const lockSchema = z.looseObject({
+  packages: z.record(
+    z.string(),
+    z.looseObject({
+      version: z.string().optional(),
+      dev: z.boolean().optional(),
+      optional: z.boolean().optional(),
+    }),
+  ),
+});
+export type Lock = z.infer<typeof lockSchema>;
+
+/** What runs, of the lock file: `name@version`. */
+function running({ packages }: Lock): Set<string> {
+  return new Set(
+    Object.entries(packages).flatMap(([path, { version, dev, optional }]) => {
+      if (path === '' || dev === true || optional === true) return [];
+      const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+      return [`${name}@${version ?? ''}`];
+    }),
+  );
+}
+
+const nameOf = ({ name, version }: { name: string; version: string }) => `${name}@${version}`;
+
+/**
+ * npm's SBOM of everything, with what the lock file has run alone: npm itself leaves out, with `--omit dev`, what is needed
+ * for development as well. Without what differs from one run to the next: serial number, time, the folder's name.
+ */
+export function runtimeDocument(text: string, lock: Lock): SbomDocument {
+  const document = documentSchema.parse(JSON.parse(text));
+  const kept = running(lock);
+  const isKept = (ref: string) => kept.has(ref) || ref === document.metadata.component['bom-ref'];
+  return {
+    ...document,
+    serialNumber: undefined,
+    metadata: {
+      ...document.metadata,
+      timestamp: undefined,
+      component: { ...document.metadata.component, name: 'coppice' },
+    },
+    components: document.components.filter((component) => kept.has(nameOf(component))),
+    dependencies: document.dependencies
+      .filter(({ ref }) => isKept(ref))
+      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(isKept) })),
+  };
+}
+
+/** The locked packages that run and are not in the document, and those in it without hash or licence. */
+export function missingFrom({ components }: SbomDocument, lock: Lock): string[] {
+  const listed = new Map(components.map((component) => [nameOf(component), component]));
+  return [...running(lock)].flatMap((name) => {
+    const component = listed.get(name);
+    if (!component) return [`${name} is locked, and not in the SBOM`];
+    const lacking = [component.hashes.length === 0 && 'hash', component.licenses.length === 0 && 'licence'];
+    return lacking.flatMap((what) => (what === false ? [] : [`${name} has no ${what}`]));
+  });
+}

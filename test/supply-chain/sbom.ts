@@ -1,0 +1,26 @@
+// Prints the SBOM (CycloneDX) of what the image has of npm: `node test/supply-chain/sbom.ts > sbom.json`. It is made of the
+// lock file and of what is installed, without a network, and the same for the same lock file. With `--check` it says instead
+// whether the SBOM is whole: each locked package that is not for development alone, with its hash and its licence.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '../cluster/paths.ts';
+import { lockSchema, missingFrom, runtimeDocument } from './sbom-document.ts';
+
+const args = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
+const { stdout, status, stderr } = spawnSync('npm', args, {
+  cwd: repositoryRoot,
+  encoding: 'utf8',
+  maxBuffer: 2 ** 26,
+});
+if (status !== 0) throw new Error(`npm sbom failed: ${stderr}`);
+const lock = lockSchema.parse(JSON.parse(readFileSync(join(repositoryRoot, 'package-lock.json'), 'utf8')));
+const document = runtimeDocument(stdout, lock);
+if (process.argv.includes('--check')) {
+  const missing = missingFrom(document, lock);
+  for (const what of missing) process.stderr.write(`${what}\n`);
+  process.stdout.write(`${document.components.length} components, ${missing.length} problems\n`);
+  process.exitCode = missing.length > 0 ? 1 : 0;
+} else {
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+}

@@ -1,0 +1,135 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { TesterBusyError, TesterUnreachableError, TestRefusedError, UnknownRunError } from './errors.ts';
+import { resultsSchema, startedSchema, statusSchema, type ResultItem, type TestStatus } from './interface.ts';
+
+/** How a run is known to the tester; whoever has both may read its results. */
+export interface Run {
+  ID: string;
+  Secret: string;
+}
+
+export interface TesterOptions {
+  url: URL;
+  /** Asked for at each request, for it may be replaced. */
+  readToken: () => Promise<string>;
+  /** From the request to the last byte of the answer. */
+  timeoutMs?: number;
+  fetch?: typeof globalThis.fetch;
+}
+
+const defaultTimeoutMs = 10_000;
+const longestAnswer = 64 * 1024;
+/** Screenshots among them, in base64. */
+const longestResults = 16 * 1024 * 1024;
+
+const refusalSchema = z.object({ error: z.string().max(2000) });
+
+/** The tester's interface as the core calls it. No error names a run's Secret or the token. */
+export class TesterClient {
+  readonly #options: TesterOptions;
+
+  constructor(options: TesterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param group whose turn it is among those that wait.
+   * @throws TestRefusedError, TesterBusyError, TesterUnreachableError
+   */
+  run(type: string, params: Readonly<Record<string, unknown>>, group: string): Promise<Run> {
+    return this.#ask('POST', 'test/run', startedSchema, { body: { type, params, group } });
+  }
+
+  /** @throws UnknownRunError, TesterUnreachableError */
+  status(run: Run): Promise<TestStatus> {
+    return this.#ask('GET', 'test/status', statusSchema, { run });
+  }
+
+  /** Of a finished run. @throws UnknownRunError, TesterUnreachableError */
+  async results(run: Run): Promise<ResultItem[]> {
+    return (await this.#ask('GET', 'test/results', resultsSchema, { run, longest: longestResults })).result;
+  }
+
+  async #ask<T>(
+    method: 'GET' | 'POST',
+    path: string,
+    schema: z.ZodType<T>,
+    { run, body, longest = longestAnswer }: { run?: Run; body?: object; longest?: number },
+  ): Promise<T> {
+    const { status, text } = await this.#send(method, path, run, body, longest);
+    if (status === 404 && run) throw new UnknownRunError('the tester knows the run no more');
+    if (status === 422) throw new TestRefusedError(refusalIn(text));
+    if (status === 429) throw new TesterBusyError('the queue of the tester is full');
+    if (status !== 200 && status !== 202) {
+      throw new TesterUnreachableError(`the tester answered ${status} to /${path}`, status);
+    }
+    const { success, data } = schema.safeParse(jsonIn(text));
+    if (!success) throw new TesterUnreachableError(`the tester's answer to /${path} is not as agreed`);
+    return data;
+  }
+
+  async #send(method: string, path: string, run: Run | undefined, body: object | undefined, longest: number) {
+    const { url, readToken, timeoutMs = defaultTimeoutMs, fetch = globalThis.fetch } = this.#options;
+    const target = new URL(path, url);
+    if (run) target.search = new URLSearchParams({ ID: run.ID, Secret: run.Secret }).toString();
+    try {
+      const response = await fetch(target, {
+        method,
+        headers: {
+          Authorization: `Bearer ${await readToken()}`,
+          ...(body && { 'Content-Type': 'application/json' }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return { status: response.status, text: await textWithin(response, longest) };
+    } catch (cause) {
+      throw new TesterUnreachableError(`the tester at ${url.host} gave no answer to /${path}: ${reasonOf(cause)}`);
+    }
+  }
+}
+
+/** The tester that the configuration names; undefined: tests are off. */
+export function testerClient({ url, tokenFile }: TesterAddress): TesterClient | undefined {
+  if (url === undefined) return undefined;
+  return new TesterClient({ url, readToken: async () => (await readFile(tokenFile, 'utf8')).trim() });
+}
+
+export interface TesterAddress {
+  url: URL | undefined;
+  /** Holds the token that the tester and the core share. */
+  tokenFile: string;
+}
+
+async function textWithin(response: Response, longest: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    if (length > longest) throw new Error(`more than ${longest} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function refusalIn(text: string): string {
+  const { data } = refusalSchema.safeParse(jsonIn(text));
+  return data?.error ?? 'no reason was given';
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** A failed fetch says what happened in its cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { readVariables } from '../../process/variables.ts';
+
+export interface BrowserConfig {
+  port: number;
+  logLevel: 'debug' | 'info' | 'warn' | 'error';
+  environmentsUrl: string;
+  /** Chromium's path. */
+  executable: string;
+  /** What one browser may use of memory. */
+  mostBytes: number;
+}
+
+const environmentSchema = z.object({
+  BROWSER_PORT: z.coerce.number().int().min(0).max(65_535).default(3002),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  ENVIRONMENTS_URL: z.url({ protocol: /^https?$/ }),
+  /** What the container may use, and how many runs are at work at once. */
+  MEMORY_MIB: z.coerce.number().int().min(1).default(2048),
+  RUNS: z.coerce.number().int().min(1).default(3),
+  CHROMIUM: z.string().default('/usr/bin/chromium'),
+});
+
+/** @throws Error that names each variable that is missing or wrong. */
+export function parseBrowserConfig(variables: Record<string, string | undefined>): BrowserConfig {
+  const data = readVariables(environmentSchema, variables);
+  return {
+    port: data.BROWSER_PORT,
+    logLevel: data.LOG_LEVEL,
+    environmentsUrl: data.ENVIRONMENTS_URL,
+    executable: data.CHROMIUM,
+    // One part more than there are browsers: for this process, and for what a page takes until that is seen.
+    mostBytes: Math.floor((data.MEMORY_MIB * 1024 * 1024) / (data.RUNS + 1)),
+  };
+}

@@ -1,0 +1,22 @@
+// The process that runs browsers, in a container of its own: a page that takes a browser over finds no secret here.
+import { lookup } from 'node:dns/promises';
+import { pino } from 'pino';
+import { close, listen } from '../http/server.ts';
+import { Environments } from '../network/environments.ts';
+import { stopOnSignal } from '../../process/stop-on-signal.ts';
+import { parseBrowserConfig } from './config.ts';
+import { localLook } from './local-look.ts';
+import { createBrowserApp } from './server.ts';
+
+const config = parseBrowserConfig(process.env);
+const logger = pino({ level: config.logLevel });
+const look = localLook({
+  environments: new Environments(config.environmentsUrl),
+  executable: config.executable,
+  mostBytes: config.mostBytes,
+  addressOf: async (host) => (await lookup(host)).address,
+  now: () => performance.now(),
+});
+const server = await listen(createBrowserApp(look, logger), config.port, '127.0.0.1');
+logger.info({ port: config.port }, 'listening');
+stopOnSignal(() => close(server), logger);

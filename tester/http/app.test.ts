@@ -1,0 +1,195 @@
+import { describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import request from 'supertest';
+import { Environments } from '../network/environments.ts';
+import { QueueFull } from '../runs/runs.ts';
+import type { RunStatus } from '../runs/run.ts';
+import { numberItem } from '../tests/items.ts';
+import { allTests } from '../tests/all-tests.ts';
+import { createApp } from './app.ts';
+
+const token = 'a-token-of-more-than-20-characters';
+const url = 'http://shop-main--acme.env.localhost:8080/';
+
+const environments = new Environments('http://env.localhost:8080');
+const look = () => Promise.reject(new Error('no browser here'));
+const tests = await allTests({ environments, look, now: () => 0 });
+
+/** The interface over runs that are all in one state. */
+function app(status: RunStatus = { state: 'running' }, startError?: Error) {
+  const started: unknown[] = [];
+  const runs = {
+    start: async (...of: unknown[]) => {
+      if (startError) throw startError;
+      started.push(of);
+      return { id: 'run-1', secret: 'secret-1' };
+    },
+    status: async (id: string, secret: string) => (id === 'run-1' && secret === 'secret-1' ? status : undefined),
+    result: async () => [numberItem('time /', 12)],
+  };
+  const made = createApp({ readToken: () => token, tests, environments, runs, logger: pino({ enabled: false }) });
+  return { app: made, started };
+}
+
+const authorization = `Bearer ${token}`;
+const get = (of: ReturnType<typeof app>, path: string) => request(of.app).get(path).set({ authorization });
+const run = (of: ReturnType<typeof app>, body: string | object) =>
+  request(of.app).post('/test/run').set({ authorization, 'content-type': 'application/json' }).send(body);
+const which = '?ID=run-1&Secret=secret-1';
+
+describe('a token', () => {
+  test.each([
+    ['', 400],
+    ['Bearer', 401],
+    ['Bearer ', 401],
+    [`Bearer ${token}x`, 401],
+    [`Bearer ${token.slice(0, -1)}`, 401],
+    [`Basic ${token}`, 401],
+    [token, 401],
+    [`bearer ${token}`, 200],
+    [authorization, 200],
+  ])('%j: %i', async (given, status) => {
+    const asking = request(app().app).get('/test/info');
+    const answer = await (given === '' ? asking : asking.set({ authorization: given }));
+    expect(answer.status).toBe(status);
+    expect(JSON.stringify(answer.body)).not.toContain(token);
+  });
+
+  test.each(['/test/run', '/test/status', '/test/results', '/test/nothing'])('is asked for at %s', async (path) => {
+    const answer = await request(app().app).get(path);
+    const error = 'no authentication found: send Authorization: Bearer TOKEN';
+    expect([answer.status, answer.body]).toEqual([400, { error }]);
+    expect((await request(app().app).post(path).send('{')).status).toBe(400);
+    const wrong = { authorization: 'Bearer wrong' };
+    expect((await request(app().app).post(path).set(wrong).send('{')).status).toBe(401);
+  });
+});
+
+test('info tells each test with the JSON Schema of its params', async () => {
+  const answer = await get(app(), '/test/info');
+  const body = answer.body as { tests: { params: object }[] };
+  expect(body).toEqual({
+    tests: [
+      expect.objectContaining({ type: 'http', images: false, description: expect.any(String) }),
+      expect.objectContaining({ type: 'page', images: true, description: expect.any(String) }),
+    ],
+  });
+  const [http] = body.tests;
+  expect(http?.params).toMatchObject({
+    type: 'object',
+    required: ['url'],
+    additionalProperties: false,
+    properties: { paths: { type: 'array', maxItems: 20 } },
+  });
+});
+
+test('a run is taken', async () => {
+  const of = app();
+  const params = { url, paths: [{ path: '/health' }] };
+  const answer = await run(of, { type: 'http', params });
+  expect([answer.status, answer.body]).toEqual([202, { type: 'http', params, ID: 'run-1', Secret: 'secret-1' }]);
+  expect(of.started).toEqual([['http', params, url, undefined]]);
+});
+
+test("a run takes its group's turn, where the caller names one", async () => {
+  const of = app();
+  const answer = await run(of, { type: 'http', params: { url }, group: 'acme' });
+  expect([answer.status, of.started]).toEqual([202, [['http', { url }, url, 'acme']]]);
+});
+
+describe('a run is refused', () => {
+  test.each<[string | object, string | RegExp]>([
+    ['{', /JSON/],
+    ['[]', /object/],
+    [{}, /type.*params/],
+    [{ type: 'http' }, /^params/],
+    [{ type: 'http', params: { url }, group: '' }, /^group/],
+    [{ type: 'http', params: {} }, /^params\.url/],
+    [{ type: 'load', params: { url } }, 'there is no test load: there are http, page'],
+    [{ type: '__proto__', params: { url } }, 'there is no test __proto__: there are http, page'],
+    [{ type: 'http', params: { url, path: '/' } }, /^params.*path/],
+    [{ type: 'page', params: { url, width: 10 } }, /^params\.width/],
+    [{ type: 'http', params: { url: 'http://evil.example/' } }, 'params.url is not the address of an environment'],
+    [{ type: 'page', params: { url: 'http://127.0.0.1:8080/' } }, 'params.url is not the address of an environment'],
+    [{ type: 'page', params: { url: 'file:///etc/passwd' } }, 'params.url is not the address of an environment'],
+  ])('%j', async (body, error) => {
+    const of = app();
+    const answer = await run(of, body);
+    expect([answer.status, answer.body]).toEqual([
+      422,
+      { error: typeof error === 'string' ? error : expect.stringMatching(error) },
+    ]);
+    expect(of.started).toEqual([]);
+  });
+
+  test.each([
+    { type: 'x'.repeat(20_000), params: { url } },
+    { type: 'http', params: { url, ['x'.repeat(20_000)]: 1 } },
+    { type: 'http', params: { url, paths: Array.from({ length: 4000 }, () => 1) } },
+  ])('in words that the caller can take, whatever was sent, case %#', async (body) => {
+    const answer = await run(app(), body);
+    expect(answer.status).toBe(422);
+    expect((answer.body as { error: string }).error.length).toBeLessThanOrEqual(1000);
+  });
+
+  test('by a full queue with 429', async () => {
+    const answer = await run(app(undefined, new QueueFull('full')), { type: 'http', params: { url } });
+    expect([answer.status, answer.body]).toEqual([429, { error: 'full' }]);
+  });
+
+  test('where Redis is away with 503, and without its words', async () => {
+    const answer = await run(app(undefined, new Error('ECONNREFUSED 10.1.2.3')), { type: 'http', params: { url } });
+    expect([answer.status, answer.body]).toEqual([503, { error: 'the tester cannot answer now: its log says why' }]);
+  });
+
+  test('with more params than anybody needs', async () => {
+    const answer = await run(app(), { type: 'http', params: { url, much: 'x'.repeat(40_000) } });
+    expect(answer.status).toBe(413);
+  });
+});
+
+describe('status', () => {
+  test.each<[RunStatus, object]>([
+    [{ state: 'queued' }, { Status: 'running' }],
+    [{ state: 'running' }, { Status: 'running' }],
+    [{ state: 'finished' }, { Status: 'finished' }],
+    [
+      { state: 'failed', message: 'no browser' },
+      { Status: 'failed', message: 'no browser' },
+    ],
+  ])('%j', async (status, told) => {
+    const answer = await get(app(status), `/test/status${which}`);
+    expect([answer.status, answer.body]).toEqual([200, { ID: 'run-1', Secret: 'secret-1', ...told }]);
+  });
+});
+
+describe('results', () => {
+  test('of a finished run', async () => {
+    const answer = await get(app({ state: 'finished' }), `/test/results${which}`);
+    const result = [{ Label: 'time /', Type: 'number', Content: 'MTI=' }];
+    expect([answer.status, answer.body]).toEqual([200, { ID: 'run-1', Secret: 'secret-1', result }]);
+  });
+
+  test.each<[RunStatus['state'], string]>([
+    ['queued', 'the test is not finished yet'],
+    ['running', 'the test is not finished yet'],
+    ['failed', 'the test has failed: there are no results'],
+  ])('of a %s one are 409', async (state, error) => {
+    const answer = await get(app({ state }), `/test/results${which}`);
+    expect([answer.status, answer.body]).toEqual([409, { error }]);
+  });
+});
+
+test.each(['/test/status', '/test/results'])(
+  '%s of what nobody knows is 404, and says the same of all',
+  async (path) => {
+    const of = app({ state: 'finished' });
+    for (const wrong of ['?ID=run-1&Secret=secret-2', '?ID=run-2&Secret=secret-1', '?ID=&Secret=']) {
+      const answer = await get(of, path + wrong);
+      expect([answer.status, answer.body]).toEqual([404, { error: 'there is no test of this ID and Secret' }]);
+    }
+    for (const unclear of ['', '?ID=run-1', '?ID=run-1&Secret=a&Secret=b']) {
+      expect((await get(of, path + unclear)).status).toBe(422);
+    }
+  },
+);

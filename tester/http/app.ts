@@ -1,0 +1,146 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { Environments } from '../network/environments.ts';
+import { NotReady, QueueFull, type Runs } from '../runs/runs.ts';
+import type { State } from '../runs/run.ts';
+import { cut } from '../tests/items.ts';
+import { type AnyTest, WrongParams } from '../tests/test.ts';
+import { isToken } from './token.ts';
+
+export interface AppDependencies {
+  /** What callers show as a bearer token; asked for at each request, for it may be replaced. */
+  readToken: () => string;
+  tests: ReadonlyMap<string, AnyTest>;
+  environments: Environments;
+  runs: Pick<Runs, 'start' | 'status' | 'result'>;
+  logger: Logger;
+}
+
+/** What a caller is told, with its status. */
+class Refused extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const startSchema = z.object({
+  type: z.string(),
+  params: z.looseObject({ url: z.string() }),
+  /** Whose turn it is: hosts that are made of a hash do not say. */
+  group: z.string().min(1).max(100).optional(),
+});
+const whichSchema = z.object({ ID: z.string().max(200), Secret: z.string().max(200) });
+type Which = z.infer<typeof whichSchema>;
+
+/** A run that waits is running, for whoever asks. */
+const shownState: Record<State, 'running' | 'failed' | 'finished'> = {
+  queued: 'running',
+  running: 'running',
+  failed: 'failed',
+  finished: 'finished',
+};
+
+/** The tester's interface. */
+export function createApp({ readToken, tests, environments, runs, logger }: AppDependencies): Express {
+  const authorized: RequestHandler = ({ headers }, response, next) => {
+    const { authorization = '' } = headers;
+    const [scheme, given] = authorization.split(' ');
+    if (scheme?.toLowerCase() === 'bearer' && given !== undefined && isToken(given, readToken())) return next();
+    response.setHeader('WWW-Authenticate', 'Bearer');
+    next(
+      authorization === ''
+        ? new Refused(400, 'no authentication found: send Authorization: Bearer TOKEN')
+        : new Refused(401, 'a valid token is needed: Authorization: Bearer TOKEN'),
+    );
+  };
+
+  const knownRun = async (which: Which) => {
+    const status = await runs.status(which.ID, which.Secret);
+    if (status === undefined) throw new Refused(404, 'there is no test of this ID and Secret');
+    return status;
+  };
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.use((_request, response, next) => {
+    response.setHeader('Cache-Control', 'no-store');
+    next();
+  });
+  app.use(authorized, express.json({ limit: '32kb' }));
+
+  app.get('/test/info', (_request, response) => {
+    const told = [...tests.values()].map(({ type, description, params, images }) => ({
+      type,
+      description,
+      params,
+      images,
+    }));
+    response.json({ tests: told });
+  });
+
+  app.post('/test/run', async (request, response) => {
+    const { type, params, group } = parsed(startSchema, request.body);
+    const test = tests.get(type);
+    if (test === undefined)
+      throw new Refused(422, `there is no test ${cut(type, 100)}: there are ${[...tests.keys()].join(', ')}`);
+    const { url } = test.check(params);
+    if (!environments.has(url)) throw new Refused(422, 'params.url is not the address of an environment');
+    const { id, secret } = await runs.start(type, params, url, group);
+    response.status(202).json({ type, params, ID: id, Secret: secret });
+  });
+
+  app.get('/test/status', async (request, response) => {
+    const which = parsed(whichSchema, request.query);
+    const { state, message } = await knownRun(which);
+    response.json({ ...which, Status: shownState[state], ...(message !== undefined && { message }) });
+  });
+
+  app.get('/test/results', async (request, response) => {
+    const which = parsed(whichSchema, request.query);
+    const { state } = await knownRun(which);
+    if (state === 'failed') throw new Refused(409, 'the test has failed: there are no results');
+    if (state !== 'finished') throw new Refused(409, 'the test is not finished yet');
+    response.json({ ...which, result: await runs.result(which.ID) });
+  });
+
+  app.use((_request, _response, next) => next(new Refused(404, 'there is no such endpoint')));
+  app.use(errorResponse(logger));
+  return app;
+}
+
+function parsed<T>(schema: z.ZodType<T>, given: unknown): T {
+  const { data, error } = schema.safeParse(given);
+  if (error) {
+    throw new Refused(422, error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
+  }
+  return data;
+}
+
+const parserError = z.object({ status: z.int().min(400).max(499), expose: z.literal(true), message: z.string() });
+
+function errorResponse(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    const { status, message } = answerTo(error);
+    if (status === 503) logger.warn({ err: error, path: request.path }, 'a request could not be served');
+    response.status(status).json({ error: message });
+  };
+}
+
+function answerTo(error: unknown): { status: number; message: string } {
+  if (error instanceof Refused) return error;
+  if (error instanceof WrongParams) return { status: 422, message: error.message };
+  if (error instanceof QueueFull) return { status: 429, message: error.message };
+  if (error instanceof NotReady) return { status: 503, message: error.message };
+  const ofParser = parserError.safeParse(error);
+  if (ofParser.success) {
+    const { status, message } = ofParser.data;
+    // Of JSON that cannot be read; 400 says that there is no authentication (contract section 7).
+    return { status: status === 400 ? 422 : status, message: cut(message, 1000) };
+  }
+  return { status: 503, message: 'the tester cannot answer now: its log says why' };
+}

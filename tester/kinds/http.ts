@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { getFollowing, getOnce, NoAnswer, type Page } from '../network/get.ts';
+import { cut, type Item, numberItem, stringItem } from '../tests/items.ts';
+import type { TestDependencies } from '../tests/all-tests.ts';
+import type { Kind } from '../tests/kind.ts';
+import { type AnyTest, testOf } from '../tests/test.ts';
+
+const pathSchema = z.strictObject({
+  path: z.string().regex(/^\//, 'must begin with /').max(2000).describe('Below the url; may hold a query'),
+  status: z.int().min(200).max(599).default(200).describe('Expected; of 3xx the redirect itself is looked at'),
+  text: z.string().min(1).max(1000).optional().describe('What the first MiB of the body must hold'),
+});
+type PathParams = z.infer<typeof pathSchema>;
+
+const params = z.strictObject({
+  url: z.url(),
+  paths: z
+    .array(pathSchema)
+    .min(1)
+    .max(20)
+    .default([{ path: '/', status: 200 }]),
+  timeoutSeconds: z.int().min(1).max(30).default(10).describe('How long each path may take'),
+});
+
+type HttpDependencies = Pick<TestDependencies, 'environments' | 'lookup' | 'now'>;
+
+export default (dependencies: TestDependencies): AnyTest => testOf(httpTest(dependencies));
+
+/** Asks paths of the environment, one after the other, and looks at status, text and time. */
+export function httpTest({ environments, now, lookup }: HttpDependencies): Kind<z.infer<typeof params>> {
+  const look = async (url: URL, { status }: PathParams, signal: AbortSignal): Promise<Page> => {
+    const options = { environments, signal, ...(lookup && { lookup }) };
+    return status >= 300 && status < 400 ? getOnce(url, options) : getFollowing(url, options);
+  };
+  return {
+    type: 'http',
+    description: 'Paths with the status and the text that each must answer; how long each takes',
+    params,
+    images: false,
+    run: async ({ url, paths, timeoutSeconds }, { signal, endBy }) => {
+      const items: Item[] = [];
+      const faults: string[] = [];
+      for (const wanted of paths) {
+        const { path } = wanted;
+        const began = now();
+        const leftMs = Math.floor(Math.min(timeoutSeconds * 1000, endBy - began));
+        if (leftMs <= 0) {
+          faults.push(`${shown(path)}: not asked, the time was up`);
+          continue;
+        }
+        try {
+          const inTime = AbortSignal.any([signal, AbortSignal.timeout(leftMs)]);
+          const page = await look(below(url, path), wanted, inTime);
+          items.push(numberItem(`time ${path}`, Math.round(now() - began)), numberItem(`status ${path}`, page.status));
+          faults.push(...faultsOf(wanted, page));
+        } catch (error) {
+          signal.throwIfAborted();
+          if (!(error instanceof NoAnswer)) throw error;
+          faults.push(`${shown(path)}: ${error.message}`);
+        }
+      }
+      items.push(...faults.map((fault, index) => stringItem(`fault ${index + 1}`, fault)));
+      const passed = faults.length === 0;
+      const count = paths.length === 1 ? '1 path' : `${paths.length} paths`;
+      return { passed, summary: passed ? `${count} as expected` : faults.join('; '), items };
+    },
+  };
+}
+
+/** The path below an environment's host, whatever it looks like: `//other.example/` names no host. */
+function below(url: string, path: string): URL {
+  return new URL(new URL(url).origin + path);
+}
+
+function faultsOf({ path, status, text }: PathParams, page: Page): string[] {
+  const faults = [];
+  if (page.status !== status) faults.push(`${shown(path)}: status ${page.status} instead of ${status}`);
+  if (text !== undefined && !page.text.includes(text)) faults.push(`${shown(path)}: without the text "${shown(text)}"`);
+  return faults;
+}
+
+const shown = (text: string): string => cut(text, 100);

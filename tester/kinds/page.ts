@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Look, Sight } from '../browser/sight.ts';
+import { cut, type Item, imageItem, numberItem, stringItem } from '../tests/items.ts';
+import type { TestDependencies } from '../tests/all-tests.ts';
+import type { Kind, Outcome } from '../tests/kind.ts';
+import { type AnyTest, testOf } from '../tests/test.ts';
+
+const params = z.strictObject({
+  url: z.url(),
+  path: z.string().regex(/^\//, 'must begin with /').max(2000).default('/').describe('Below the url'),
+  text: z.string().min(1).max(1000).optional().describe('What the page must show within 5 s of being loaded'),
+  width: z.int().min(320).max(1920).default(1280).describe("The window's, in pixels"),
+  height: z.int().min(240).max(1200).default(800).describe("The window's, in pixels"),
+  consoleErrors: z.boolean().default(false).describe('Whether a page with errors in its console passes'),
+});
+export type PageParams = z.infer<typeof params>;
+
+export default ({ look }: TestDependencies): AnyTest => testOf(pageTest(look));
+
+/** Opens a page of the environment in a browser: how it looks, what its console says, how long it takes. */
+function pageTest(look: Look): Kind<PageParams> {
+  return {
+    type: 'page',
+    description: 'A page in Chromium: a screenshot, errors in its console, how long it takes',
+    params,
+    images: true,
+    run: async (given, { signal }) => outcomeOf(given, await look(given, signal)),
+  };
+}
+
+/** What a test of these params finds in what the browser saw. */
+export function outcomeOf(given: PageParams, sight: Sight): Outcome {
+  const faults = faultsOf(given, sight);
+  const { status, title, times, errors, moreErrors, blocked, screenshot } = sight;
+  const items: Item[] = [
+    ...(status === undefined ? [] : [numberItem('status', status)]),
+    ...(title === undefined ? [] : [stringItem('title', title)]),
+    ...(times.firstAnswerMs === undefined ? [] : [numberItem('first answer', times.firstAnswerMs)]),
+    ...(times.loadMs === undefined ? [] : [numberItem('load time', times.loadMs)]),
+    numberItem('console errors', errors.length + moreErrors),
+    ...errors.map((error, index) => stringItem(`console error ${index + 1}`, error)),
+    ...blocked.map((url, index) => stringItem(`blocked request ${index + 1}`, url)),
+    ...(screenshot === undefined ? [] : [imageItem('screenshot', Buffer.from(screenshot, 'base64'))]),
+  ];
+  const passed = faults.length === 0;
+  return { passed, summary: passed ? summaryOf(sight) : faults.join('; '), items };
+}
+
+function faultsOf({ text, consoleErrors }: PageParams, sight: Sight): string[] {
+  const { fault, status, hasText, errors, moreErrors } = sight;
+  if (fault !== undefined) return [fault];
+  const faults = [];
+  if (status !== undefined && (status < 200 || status > 299)) faults.push(`status ${status}`);
+  if (text !== undefined && !hasText) faults.push(`the page does not show "${cut(text, 100)}"`);
+  if (sight.screenshot === undefined) faults.push('the page does not answer: a script of it does not end');
+  const [first] = errors;
+  if (!consoleErrors && first !== undefined) {
+    const count = errors.length + moreErrors;
+    faults.push(`${count} ${count === 1 ? 'error' : 'errors'} in the console: ${cut(first, 200)}`);
+  }
+  return faults;
+}
+
+function summaryOf({ title, times }: Sight): string {
+  const named = title === undefined || title === '' ? 'the page' : `"${cut(title, 100)}"`;
+  return `${named} loaded in ${times.loadMs ?? 0} ms`;
+}

@@ -1,0 +1,63 @@
+// Wires the tester: what it reads and writes, and in which order it starts and stops.
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { HealthServer } from '../process/health-server.ts';
+import { connectRedis } from '../process/redis-connection.ts';
+import { stopOnSignal } from '../process/stop-on-signal.ts';
+import { remoteLook } from './browser/remote-look.ts';
+import { parseConfig } from './config.ts';
+import { createApp } from './http/app.ts';
+import { close, listen } from './http/server.ts';
+import { testerMetrics } from './metrics.ts';
+import { FairQueue } from './runs/fair-queue.ts';
+import { RunStore } from './runs/run-store.ts';
+import { Runs } from './runs/runs.ts';
+import { allTests } from './tests/all-tests.ts';
+
+const config = parseConfig(process.env);
+const logger = pino({ level: config.logLevel });
+const readToken = (): string => {
+  const token = readFileSync(config.tokenFile, 'utf8').trim();
+  if (token.length < 20) throw new Error('the file TESTER_TOKEN_FILE must hold a token of 20 characters at least');
+  return token;
+};
+readToken(); // Better known now than at the first request.
+const { environments } = config;
+const registry = new Registry();
+collectDefaultMetrics({ register: registry });
+const now = () => performance.now();
+const queue = new FairQueue(config.limits);
+const redis = connectRedis(config.redis, logger);
+const look = remoteLook(config.browserUrl);
+const tests = await allTests({ environments, now, look });
+const runs = new Runs({
+  store: new RunStore(redis, config.keep, Date.now),
+  queue,
+  tests,
+  groupOf: (url) => environments.groupOf(url),
+  deadlineMs: config.deadlineMs,
+  randomToken: () => randomBytes(24).toString('base64url'),
+  now,
+  metrics: testerMetrics(registry, queue),
+  logger,
+});
+let isStopping = false;
+
+const ready = () => {
+  if (isStopping) throw new Error('stopping');
+  if (!redis.isReady) throw new Error('not connected to Redis');
+  if (!runs.isRecovered) throw new Error('taking up what the former tester left');
+};
+const health = new HealthServer({ port: config.healthPort, readyz: { tester: ready }, registry });
+await health.start();
+const server = await listen(createApp({ readToken, tests, environments, runs, logger }), config.port);
+logger.info({ port: config.port, healthPort: config.healthPort, tests: [...tests.keys()] }, 'listening');
+stopOnSignal(async () => {
+  isStopping = true;
+  await runs.stop();
+  await Promise.all([close(server), health.stop()]);
+  redis.destroy();
+}, logger);
+await runs.recover();

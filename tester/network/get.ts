@@ -1,0 +1,87 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { CouldNotRun } from '../tests/kind.ts';
+import type { Environments } from './environments.ts';
+
+/** What is read of an answer at the most. */
+export const MOST_BYTES = 1024 * 1024;
+const mostRedirects = 5;
+/** The Ingress controller itself was not found or reached, for which no environment can do anything. */
+const notReached = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+export interface Page {
+  status: number;
+  /** The first MOST_BYTES. */
+  text: string;
+}
+
+export interface GetOptions {
+  environments: Environments;
+  signal: AbortSignal;
+  /** The system's where absent. */
+  lookup?: LookupFunction;
+}
+
+/** The environment has not answered as HTTP asks; the message says how. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer';
+}
+
+/**
+ * The answer to a GET of an environment's URL, five redirects later at the most.
+ * @throws NoAnswer, also of a redirect to what is not of the same environment: whoever asked may not see another; CouldNotRun where the Ingress controller is not reached.
+ */
+export async function getFollowing(url: URL, options: GetOptions): Promise<Page> {
+  const environment = options.environments.of(url);
+  let next = url;
+  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+    if (!environment?.has(next)) throw new NoAnswer(`it redirects to ${next.origin}, which is not of this environment`);
+    const { location, ...page } = await getOnce(next, options);
+    if (location === undefined) return page;
+    const target = URL.parse(location, next.href);
+    if (target === null) throw new NoAnswer('it redirects to what is no URL');
+    next = target;
+  }
+  throw new NoAnswer(`it redirects more than ${mostRedirects} times`);
+}
+
+/** The same without following redirects: `location` says where to, where the answer is one. */
+export function getOnce(url: URL, { signal, lookup }: GetOptions): Promise<Page & { location?: string }> {
+  const request: typeof http.request = url.protocol === 'https:' ? https.request : http.request;
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => reject(asFailure(error, signal));
+    const headers = { 'user-agent': 'coppice-tester', accept: '*/*' };
+    request(url, { agent: false, signal, lookup, headers }, (response) => {
+      const { statusCode: status = 0 } = response;
+      const { location } = response.headers;
+      const isRedirect = [301, 302, 303, 307, 308].includes(status) && location !== undefined;
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      const done = () => {
+        const text = Buffer.concat(chunks).subarray(0, MOST_BYTES).toString();
+        resolve({ status, text, ...(isRedirect && { location }) });
+      };
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes < MOST_BYTES) return;
+        done();
+        response.destroy();
+      });
+      response.on('end', done);
+      response.on('error', fail);
+    })
+      .on('error', fail)
+      .end();
+  });
+}
+
+function asFailure(error: Error, signal: AbortSignal): Error {
+  if (signal.aborted) return new NoAnswer('it did not answer in time', { cause: error });
+  const { code = error.name } = error as NodeJS.ErrnoException;
+  if (notReached.has(code)) {
+    return new CouldNotRun(`the Ingress controller was not reached (${code})`, { cause: error });
+  }
+  return new NoAnswer(`the connection failed (${code})`, { cause: error });
+}

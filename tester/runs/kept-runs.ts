@@ -1,0 +1,65 @@
+/** A run that has ended. */
+export interface KeptRun {
+  id: string;
+  group: string;
+  bytes: number;
+  /** Milliseconds of the clock. */
+  endedAt: number;
+}
+
+/** What is kept of runs that have ended, and what must go where that is too much. */
+export class KeptRuns {
+  readonly #most: { bytes: number; ms: number };
+  /** By group, oldest first. */
+  readonly #runs = new Map<string, KeptRun[]>();
+  readonly #bytesOf = new Map<string, number>();
+  #bytes = 0;
+
+  constructor(most: { bytes: number; ms: number }) {
+    this.#most = most;
+  }
+
+  /**
+   * Notes a run that has just ended.
+   * @returns the ids of those that must go for it: the oldest of whichever group has most, so that no group drives out
+   * another's.
+   */
+  add(run: KeptRun): string[] {
+    const runs = this.#runs.get(run.group) ?? [];
+    runs.push(run);
+    this.#runs.set(run.group, runs);
+    this.#change(run.group, run.bytes);
+    this.#forgetExpired(run.endedAt - this.#most.ms);
+    const gone: string[] = [];
+    while (this.#bytes > this.#most.bytes) {
+      const largest = [...this.#bytesOf].reduce((a, b) => (b[1] > a[1] ? b : a))[0];
+      const oldest = this.#shift(largest);
+      if (oldest === undefined) break;
+      gone.push(oldest.id);
+    }
+    return gone;
+  }
+
+  /** Redis has let these go by itself. */
+  #forgetExpired(before: number): void {
+    for (const [group, runs] of this.#runs) {
+      while (runs[0] !== undefined && runs[0].endedAt <= before) this.#shift(group);
+    }
+  }
+
+  #shift(group: string): KeptRun | undefined {
+    const runs = this.#runs.get(group) ?? [];
+    const run = runs.shift();
+    if (run !== undefined) this.#change(group, -run.bytes);
+    if (runs.length === 0) {
+      this.#runs.delete(group);
+      this.#bytesOf.delete(group);
+    }
+    return run;
+  }
+
+  #change(group: string, by: number): void {
+    this.#bytes += by;
+    this.#bytesOf.set(group, (this.#bytesOf.get(group) ?? 0) + by);
+  }
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { z } from 'zod';
+import { CouldNotRun, type Outcome, type RunContext } from '../tests/kind.ts';
+import { testOf } from '../tests/test.ts';
+import { FairQueue } from './fair-queue.ts';
+import { hashOf } from './run.ts';
+import { QueueFull, Runs } from './runs.ts';
+import { MemoryStore } from './testing/memory-store.ts';
+
+const passed: Outcome = { passed: true, summary: 'all is well', items: [] };
+
+interface World {
+  store: MemoryStore;
+  runs: Runs;
+  /** Params of what is at work, by their order. */
+  atWork: { url: string; end: (outcome: Outcome | Error) => void; signal: AbortSignal; endBy: number }[];
+  ended: string[];
+}
+
+function world({ store = new MemoryStore(), deadlineMs = 60_000 } = {}): World {
+  const atWork: World['atWork'] = [];
+  const ended: string[] = [];
+  const held = testOf({
+    type: 'held',
+    description: 'ends when it is told to',
+    params: z.strictObject({ url: z.string() }),
+    images: false,
+    run: ({ url }, { signal, endBy }: RunContext) =>
+      new Promise<Outcome>((resolve, reject) => {
+        const end = (outcome: Outcome | Error) => (outcome instanceof Error ? reject(outcome) : resolve(outcome));
+        atWork.push({ url, signal, endBy, end });
+      }),
+  });
+  let tokens = 0;
+  const runs = new Runs({
+    store,
+    queue: new FairQueue({ atWork: { total: 2, perGroup: 1 }, waiting: { total: 4, perGroup: 2 } }),
+    tests: new Map([['held', held]]),
+    groupOf: (url) => url.slice(0, 1),
+    deadlineMs,
+    retryMs: 1,
+    randomToken: () => `token-${String(++tokens)}`,
+    now: () => 0,
+    metrics: { ended: (_type, result) => ended.push(result), refused: () => ended.push('refused') },
+    logger: pino({ enabled: false }),
+  });
+  return { store, runs, atWork, ended };
+}
+
+const start = ({ runs }: World, url: string) => runs.start('held', { url }, url);
+const textOf = (content: string | undefined) => Buffer.from(content ?? '', 'base64').toString();
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('a run begins, ends, and gives its result to whoever has its Secret', async () => {
+  const all = world();
+  await all.runs.recover();
+  const { id, secret } = await start(all, 'a1');
+  expect(all.store.runs.get(id)?.secretHash).toBe(hashOf(secret));
+  expect(JSON.stringify([...all.store.runs])).not.toContain(secret);
+  await until(() => all.atWork.length === 1);
+  expect(await all.runs.status(id, secret)).toEqual({ state: 'running' });
+  expect(await all.runs.status(id, `${secret}x`)).toBeUndefined();
+  expect(await all.runs.status('another', secret)).toBeUndefined();
+  expect(await all.runs.status('another', '')).toBeUndefined();
+
+  all.atWork[0]?.end(passed);
+  await until(() => all.store.stateOf(id) === 'finished');
+  const items = await all.runs.result(id);
+  expect(items.map(({ Label, Type, Content }) => [Label, Type, textOf(Content)])).toEqual([
+    ['passed', 'string', 'true'],
+    ['summary', 'string', 'all is well'],
+  ]);
+  expect(all.ended).toEqual(['passed']);
+});
+
+describe('a test that', () => {
+  test.each<[string, Error, string]>([
+    ['cannot run', new CouldNotRun('no browser'), 'no browser'],
+    [
+      'throws',
+      new TypeError('secret inner words'),
+      'the test ended with an error of its own: the log of the tester has it',
+    ],
+  ])('%s has failed', async (_what, error, message) => {
+    const all = world();
+    await all.runs.recover();
+    const { id, secret } = await start(all, 'a1');
+    await until(() => all.atWork.length === 1);
+    all.atWork[0]?.end(error);
+    await until(() => all.ended.length === 1);
+    expect(await all.runs.status(id, secret)).toEqual({ state: 'failed', message });
+  });
+
+  test('takes too long has failed, though it never ends', async () => {
+    const all = world({ deadlineMs: 20 });
+    await all.runs.recover();
+    const { id, secret } = await start(all, 'a1');
+    await until(() => all.ended.length === 1);
+    expect(await all.runs.status(id, secret)).toEqual({ state: 'failed', message: 'the test took longer than 0 s' });
+    expect(all.atWork[0]?.signal.aborted).toBe(true);
+  });
+
+  test('is not brought by this tester has failed', async () => {
+    const store = new MemoryStore();
+    await store.add({ id: 'old', secretHash: hashOf('s'), type: 'former', params: { url: 'a1' }, group: 'a' });
+    const all = world({ store });
+    await all.runs.recover();
+    await until(() => all.ended.length === 1);
+    expect(await all.runs.status('old', 's')).toEqual({ state: 'failed', message: 'this tester has no test former' });
+  });
+});
+
+test('so many at once, each group its share, and the next when one ends', async () => {
+  const all = world();
+  await all.runs.recover();
+  for (const url of ['a1', 'a2', 'b1', 'c1']) await start(all, url);
+  await until(() => all.atWork.length === 2);
+  expect(all.atWork.map(({ url }) => url)).toEqual(['a1', 'b1']);
+  all.atWork[1]?.end(passed);
+  await until(() => all.atWork.length === 3);
+  expect(all.atWork[2]?.url).toBe('c1');
+  expect(all.atWork[2]?.endBy).toBe(54_000);
+});
+
+test('the group that the caller names takes the turn, not the one of the host', async () => {
+  const all = world();
+  await all.runs.recover();
+  const names = ['acme', 'beta', undefined];
+  for (const group of names) await all.runs.start('held', { url: 'a' }, 'a', group);
+  expect([...all.store.runs.values()].map(({ group }) => group)).toEqual(['acme', 'beta', 'a']);
+});
+
+test('a full queue takes no more, and stores nothing of it', async () => {
+  const all = world();
+  await all.runs.recover();
+  for (const url of ['a1', 'a2', 'a3']) await start(all, url);
+  await expect(start(all, 'a4')).rejects.toBeInstanceOf(QueueFull);
+  expect([all.store.runs.size, all.ended]).toEqual([3, ['refused']]);
+});
+
+test('what Redis does not take gives its place back', async () => {
+  const all = world();
+  await all.runs.recover();
+  all.store.isAway = true;
+  for (let round = 0; round < 5; round++) await expect(start(all, 'a1')).rejects.toThrow('away');
+  all.store.isAway = false;
+  expect(await start(all, 'a1')).toEqual(expect.objectContaining({ id: expect.any(String) }));
+});
+
+test('an end that Redis does not take is written when it is there again', async () => {
+  const all = world();
+  await all.runs.recover();
+  const { id } = await start(all, 'a1');
+  await until(() => all.atWork.length === 1);
+  all.store.isAway = true;
+  all.atWork[0]?.end(passed);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(all.store.stateOf(id)).toBe('running');
+  all.store.isAway = false;
+  await until(() => all.store.stateOf(id) === 'finished');
+});
+
+describe('a restart', () => {
+  test('makes what ran failed, and goes on with what waited, in its order', async () => {
+    const former = world();
+    await former.runs.recover();
+    const ran = await start(former, 'a1');
+    const waited = [await start(former, 'a2'), await start(former, 'a3')];
+    await until(() => former.atWork.length === 1);
+
+    const all = world({ store: former.store });
+    await all.runs.recover();
+    const message = 'the tester was restarted while this test ran: run it again';
+    expect(await all.runs.status(ran.id, ran.secret)).toEqual({ state: 'failed', message });
+    await until(() => all.atWork.length === 1);
+    all.atWork[0]?.end(passed);
+    await until(() => all.atWork.length === 2);
+    expect(all.atWork.map(({ url }) => url)).toEqual(['a2', 'a3']);
+    expect(await all.runs.status(waited[0]?.id ?? '', waited[0]?.secret ?? '')).toEqual({ state: 'finished' });
+
+    // The former one, if it still lives, changes nothing of what it has lost.
+    former.atWork[0]?.end(passed);
+    await until(() => former.ended.length === 1);
+    expect(all.store.stateOf(ran.id)).toBe('failed');
+  });
+
+  test('that is announced says so at once', async () => {
+    const all = world();
+    await all.runs.recover();
+    const [ran, waited] = [await start(all, 'a1'), await start(all, 'a2')];
+    await until(() => all.atWork.length === 1);
+    await all.runs.stop();
+    expect([all.store.stateOf(ran.id), all.store.stateOf(waited.id)]).toEqual(['failed', 'queued']);
+    expect(all.atWork).toHaveLength(1);
+  });
+
+  test('waits for Redis, and takes no runs before', async () => {
+    const store = new MemoryStore();
+    store.isAway = true;
+    const all = world({ store });
+    const recovered = all.runs.recover();
+    await expect(start(all, 'a1')).rejects.toThrow('starting or stopping');
+    store.isAway = false;
+    await recovered;
+    expect(all.runs.isRecovered).toBe(true);
+  });
+});
