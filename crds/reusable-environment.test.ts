@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../test/properties.ts';
 import { isResourceName } from './ids.ts';
 import { reusableLabelSchema, reusableName, storeNamespace } from './reusable-environment.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../test/properties.ts';
 import { readLines } from './lines.ts';
 
 async function* chunksOf(bytes: Buffer, sizes: number[]): AsyncGenerator<Buffer> {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../test/properties.ts';
 import { Turns, type Turn } from './turns.ts';
 
 const turn = fc.record({ party: fc.constantFrom('a', 'b', 'c'), key: fc.constantFrom('x', 'y', 'z') });

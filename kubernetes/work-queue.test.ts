@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../test/properties.ts';
 import { FakeClock, settle } from './testing/fake-clock.ts';
 import { WorkQueue } from './work-queue.ts';
 

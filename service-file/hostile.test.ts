@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../test/properties.ts';
 import { stringify } from 'yaml';
 import { formatProblem } from './problems.ts';
 import { readYaml } from './testing/read-yaml.ts';

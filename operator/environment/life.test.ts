@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../test/properties.ts';
 import { pendingRequests, type RequestName } from '../../crds/requests.ts';
 import { Life } from './testing/life.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../test/properties.ts';
 import { LABELS } from '../../crds/labels.ts';
 import type { Namespace } from '../../kubernetes/resource-type.ts';
 import { Places } from './places.ts';
