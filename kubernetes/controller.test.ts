@@ -135,7 +135,7 @@ describe('results', () => {
         throw new TypeError('sync');
       },
     ],
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what it is about
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what it is about
     ['a throw of no error', () => Promise.reject('text')],
   ])('%s is survived, counted, and tried again', async (_name, reconcile) => {
     const { controller, clock, calls, counted } = setUp(reconcile);

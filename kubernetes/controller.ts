@@ -16,7 +16,7 @@ export interface ReconcileResult {
  * once. The signal is aborted when the controller must end, or the reconcile's time is over.
  * @throws StallingError, WaitingError; anything else is tried again with backoff.
  */
-// eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a reconcile that has no wish returns nothing
+// oxlint-disable-next-line typescript/no-invalid-void-type -- a reconcile that has no wish returns nothing
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult | void>;
 
 /** controller-runtime's values of the label `result`. */
@@ -146,7 +146,7 @@ export class Controller {
     }
   }
 
-  // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- as Reconcile
+  // oxlint-disable-next-line typescript/no-invalid-void-type -- as Reconcile
   #ended(key: string, result: ReconcileResult | void): ReconcileOutcome {
     const { requeueAfterMs: afterMs = 0, failure } = result ?? {};
     const outcome = failure === undefined ? undefined : this.#failed(key, failure);

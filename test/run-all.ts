@@ -2,7 +2,7 @@
 // `npm run test:full`, the long suites too, and the outcome is kept in test/full-results.json.
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { kubeconfigFile, localFolder, repositoryRoot } from './cluster/paths.ts';
+import { cacheFolder, kubeconfigFile, localFolder, repositoryRoot } from './cluster/paths.ts';
 import { cleanCommit, writeFullResults } from './checks/full-results.ts';
 import { readJestResults, type SuiteResult } from './checks/jest-results.ts';
 import { ensureTestPrograms } from './checks/test-programs.ts';
@@ -13,6 +13,8 @@ const isFull = process.argv.includes('--full');
 const begun = new Date();
 const results = join(localFolder, 'test-results');
 const suites: SuiteResult[] = [];
+/** Which contents were looked at before and were well formatted. */
+const formatted = ['--cache-location', join(cacheFolder, 'formatted.json')];
 
 async function check(name: string, program: string, ...args: string[]): Promise<Outcome> {
   const { ok } = await showRun(name, program, args);
@@ -27,6 +29,7 @@ async function jest(projects: string[], workers: number): Promise<Outcome> {
   await showRun(`tests: ${name}`, 'jest', args, {
     NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
     COPPICE_TEST_KUBECONFIG: kubeconfigFile,
+    ...(isFull && { COPPICE_SEED: String(begun.getTime() % 2 ** 31) }),
   });
   if (!existsSync(file)) return { passed: 0, failed: 1 };
   const { passed, failed, suites: ran } = readJestResults(file);
@@ -36,9 +39,9 @@ async function jest(projects: string[], workers: number): Promise<Outcome> {
 
 async function withoutCluster(): Promise<Outcome[]> {
   return [
-    await check('format', 'prettier', '--check', '.'),
+    await check('format', 'prettier', '--check', '.', '--cache', '--cache-strategy', 'content', ...formatted),
     await check('types', 'tsc', '--noEmit'),
-    await check('lint', 'eslint', '.'),
+    await check('lint', 'oxlint'),
     await check('generated files', 'node', 'crds/generate.ts', '--check'),
     await check('generated schema', 'node', 'service-file/generate.ts', '--check'),
     await check('docs', 'node', 'test/docs/check.ts'),

@@ -81,7 +81,7 @@ function ownVolume(path: string, form: BindForm, node: YamlNode, scope: FileScop
   const looksLikeFile = [form.source, form.target].some((name) =>
     /(^\.env|[^/]\.[a-z0-9]{1,5}$)/i.test(posix.basename(name)),
   );
-  const looksLikeFolder = form.source.endsWith('/') || /\.d$/.test(form.target);
+  const looksLikeFolder = form.source.endsWith('/') || form.target.endsWith('.d');
   if (!form.create || (looksLikeFile && !looksLikeFolder && scope.files.kindOf(path) === undefined)) {
     return problems.error(node, `there is no ${quoted(path)} in the repository: add it`);
   }

@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
+import { localFolder, repositoryRoot } from '../cluster/paths.ts';
 
 /** A value that a client was given, and the published type that it must be of. */
 export interface TypedAnswer {
@@ -19,15 +21,6 @@ export function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
 }
 
-const options: ts.CompilerOptions = {
-  strict: true,
-  noEmit: true,
-  skipLibCheck: true,
-  types: [],
-  target: ts.ScriptTarget.ES2024,
-  module: ts.ModuleKind.NodeNext,
-};
-
 /** The value as an expression: JSON, but for the times that a client made of texts. */
 function literal(value: unknown): string {
   if (value instanceof Date) return `new Date(${JSON.stringify(value)})`;
@@ -42,21 +35,48 @@ function literal(value: unknown): string {
  * another type, no word that an enumeration lacks, nothing that a closed type does not know. Gives what is wrong.
  */
 export function typeErrors(answers: readonly TypedAnswer[]): string[] {
-  const file = join(import.meta.dirname, 'answers.generated.ts');
   const imports = [...new Set(answers.map(({ from }) => from))];
   const lines = answers.map(({ type, value }, index) => `export const answer${index}: ${type} = ${literal(value)};`);
-  const text = [...imports, ...lines].join('\n');
-  const host = ts.createCompilerHost(options);
-  const original = host.getSourceFile.bind(host);
-  host.getSourceFile = (name, ...rest) =>
-    name === file ? ts.createSourceFile(name, text, ts.ScriptTarget.ES2024, true) : original(name, ...rest);
-  const program = ts.createProgram([file], options, host);
-  const source = program.getSourceFile(file);
-  return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
-    ({ messageText, start = 0 }) => {
-      const line = source?.getLineAndCharacterOfPosition(start).line ?? 0;
-      const name = answers[line - imports.length]?.name ?? 'imports';
-      return `${name}: ${ts.flattenDiagnosticMessageText(messageText, '\n')} (at ${text.slice(start, start + 40)})`;
-    },
-  );
+  const text = [...imports, ...lines];
+  return compilerErrors(text.join('\n')).map(({ line, column, message }) => {
+    const name = answers[line - imports.length]?.name ?? 'imports';
+    return `${name}: ${message} (at ${(text[line] ?? '').slice(column, column + 40)})`;
+  });
+}
+
+interface CompilerError {
+  /** Counted from 0, as the column. */
+  line: number;
+  column: number;
+  message: string;
+}
+
+/** What the compiler says of a module, which stands where the packages of this repository are found. */
+function compilerErrors(text: string): CompilerError[] {
+  mkdirSync(localFolder, { recursive: true });
+  const folder = mkdtempSync(join(localFolder, 'types-'));
+  try {
+    const file = join(folder, 'answers.mts');
+    writeFileSync(file, text);
+    const options = ['--strict', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext', '--ignoreConfig'];
+    const args = ['--noEmit', '--pretty', 'false', ...options, file];
+    execFileSync(join(repositoryRoot, 'node_modules/.bin/tsc'), args, { encoding: 'utf8', stdio: 'pipe' });
+    return [];
+  } catch (error) {
+    const errors = parseErrors((error as { stdout?: string }).stdout ?? '');
+    if (errors.length === 0) throw error;
+    return errors;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** `path(line,column): error TS1: message`, followed by indented lines that say more. */
+function parseErrors(output: string): CompilerError[] {
+  const found = output.matchAll(/^.+\((\d+),(\d+)\): error TS\d+: (.+(?:\n .+)*)/gm);
+  return [...found].map(([, line, column, message = '']) => ({
+    line: Number(line) - 1,
+    column: Number(column) - 1,
+    message,
+  }));
 }
