@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { localFolder, programsFolder } from './paths.ts';
 import { Problem } from './problem.ts';
@@ -49,7 +49,10 @@ async function startDockerd(): Promise<void> {
   }
   mkdirSync(localFolder, { recursive: true });
   const output = openSync(dockerdLog, 'a');
-  const dockerd = spawn('dockerd', flags, { detached: true, stdio: ['ignore', output, output] });
+  // The node's containerd, which is newer than Docker's, may be in the caller's PATH too: Docker must not find its shim.
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => resolve(folder) !== programsFolder);
+  const env = { ...process.env, PATH: folders.join(delimiter) };
+  const dockerd = spawn('dockerd', flags, { detached: true, stdio: ['ignore', output, output], env });
   dockerd.on('error', (error) => console.error(`dockerd could not be started: ${error.message}`));
   dockerd.unref();
   if (dockerd.pid) writeFileSync(pidFile, String(dockerd.pid));
