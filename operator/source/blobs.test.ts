@@ -1,10 +1,15 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { FileUnreadableError } from '../../service-file/files.ts';
 import { Blobs } from './blobs.ts';
+import { KnownBlobs } from './known-blobs.ts';
 
 let processes: string[];
 let contents: Map<string, Buffer>;
 let blobs: Blobs;
+let known: KnownBlobs;
+
+const origin = 'https://git.example.com/shop.git';
+const blobsOf = (of: { origin: string; party?: string }) => new Blobs({ run: fakeGit }, known.of(of));
 
 /** A git that has these blobs by their ids, and says of each process what it was. */
 function fakeGit(args: readonly string[], input = ''): Promise<Buffer> {
@@ -28,7 +33,8 @@ function fakeGit(args: readonly string[], input = ''): Promise<Buffer> {
 beforeEach(() => {
   processes = [];
   contents = new Map();
-  blobs = new Blobs({ run: fakeGit });
+  known = new KnownBlobs();
+  blobs = blobsOf({ origin, party: 'acme' });
 });
 
 const fill = (count: number, size: number) => {
@@ -78,4 +84,47 @@ test('a commit has so many files, and the rest starts no process', async () => {
 
 test('a git that does not know the blob is no file of the author', async () => {
   await expect(blobs.read('gone')).rejects.toThrow(/does not know the blob gone/);
+});
+
+test('what another commit of the origin had is not asked for again, and counts as before', async () => {
+  const ids = fill(3, 60_000);
+  await blobs.prefetch(ids.slice(0, 2));
+  processes = [];
+  const next = blobsOf({ origin, party: 'acme' });
+  await next.prefetch(ids.slice(0, 2));
+  expect(await next.read('id1')).toEqual(contents.get('id1'));
+  expect(processes).toEqual([]);
+  await next.prefetch(ids);
+  expect(processes).toEqual(['fetch id2', 'cat-file --batch-check', 'cat-file --batch']);
+});
+
+test('bytes in memory count as those that are read', async () => {
+  const ids = fill(1000, 64 * 1024);
+  for (const half of [ids.slice(0, 100), ids.slice(100, 200)]) {
+    await blobsOf({ origin, party: 'acme' }).prefetch(half);
+  }
+  const next = blobsOf({ origin, party: 'acme' });
+  await next.prefetch(ids.slice(0, 200));
+  expect(await next.read('id127')).toHaveLength(64 * 1024);
+  await expect(next.read('id128')).rejects.toThrow(/more than 8192 KiB/);
+});
+
+test.each([
+  ['another group', { origin, party: 'rivals' }],
+  ['another origin', { origin: 'https://git.example.com/other.git', party: 'acme' }],
+])('what was read is read anew for %s', async (_who, other) => {
+  contents.set('a', Buffer.from('secret'));
+  await blobs.read('a');
+  contents.delete('a');
+  await expect(blobsOf(other).read('a')).rejects.toThrow(/does not know the blob a/);
+});
+
+test('a large file is not kept, and what is kept has an end', async () => {
+  contents.set('large', Buffer.alloc(64 * 1024 + 1));
+  await blobs.read('large');
+  const memory = known.of({ origin, party: 'acme' });
+  expect(memory.get('large')).toBeUndefined();
+  for (let index = 0; index < 300; index++) memory.set(`m${index}`, Buffer.alloc(64 * 1024));
+  expect(memory.get('m299')).toHaveLength(64 * 1024);
+  expect(memory.get('m0')).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import { FileUnreadableError } from '../../service-file/files.ts';
 import type { GitRunner } from './git.ts';
+import type { BlobMemory } from './known-blobs.ts';
 
 const MAX_FILE_BYTES = 1024 * 1024;
 /** Of one commit: its service file decides what is read, and comes from strangers. */
@@ -10,18 +11,20 @@ const MAX_TOTAL_BYTES = 8 * 1024 * 1024;
 const FETCH = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--filter=blob:none', 'origin'];
 
 /**
- * The blobs of the partial clone `repository`. Each is asked for once, and any number of them with three processes: one
- * brings them from the Git host, one says how large they are, one gives those that are wanted.
+ * The blobs of the partial clone `repository`. Each that is not in memory is asked for once, and any number of them with
+ * three processes: one brings them from the Git host, one says how large they are, one gives those that are wanted.
  */
 export class Blobs {
   readonly #git: Pick<GitRunner, 'run'>;
+  readonly #memory: BlobMemory;
   /** The bytes, or why there are none. */
   readonly #known = new Map<string, Buffer | FileUnreadableError>();
   #files = 0;
   #bytes = 0;
 
-  constructor(git: Pick<GitRunner, 'run'>) {
+  constructor(git: Pick<GitRunner, 'run'>, memory: BlobMemory) {
     this.#git = git;
+    this.#memory = memory;
   }
 
   /** A blob's bytes. Throws FileUnreadableError when it is too large, or too much was read before. */
@@ -41,10 +44,18 @@ export class Blobs {
     for (const id of wanted.slice(taken.length)) {
       this.#known.set(id, new FileUnreadableError(`would be more than ${MAX_FILES} files that are read`));
     }
-    if (taken.length === 0) return;
-    await this.#run([...FETCH, ...taken]);
-    const small = (await this.#sizes(taken)).filter(({ id, size }) => this.#isTaken(id, size));
-    if (small.length > 0) await this.#read(small);
+    const remembered = new Map(taken.map((id) => [id, this.#memory.get(id)]));
+    const sizes = await this.#sizes(taken.filter((id) => remembered.get(id) === undefined));
+    // In their order, so that what is refused depends on no memory.
+    const small = taken
+      .map((id) => ({ id, size: remembered.get(id)?.length ?? sizes.get(id) ?? 0 }))
+      .filter(({ id, size }) => this.#isTaken(id, size));
+    const missing = small.filter(({ id }) => {
+      const bytes = remembered.get(id);
+      if (bytes) this.#known.set(id, bytes);
+      return bytes === undefined;
+    });
+    if (missing.length > 0) await this.#read(missing);
   }
 
   /** Counts the bytes of what is small enough, and remembers of the rest why it is not read. */
@@ -62,11 +73,13 @@ export class Blobs {
     return false;
   }
 
-  /** `<id> blob <size>` for each line. */
-  async #sizes(ids: readonly string[]): Promise<{ id: string; size: number }[]> {
+  /** Brings them from the Git host: `<id> blob <size>` for each line. */
+  async #sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (ids.length === 0) return new Map();
+    await this.#run([...FETCH, ...ids]);
     const output = await this.#run(['cat-file', '--batch-check'], linesOf(ids));
     const lines = output.toString('utf8').split('\n');
-    return ids.map((id, index) => ({ id, size: sizeIn(lines[index] ?? '', id) }));
+    return new Map(ids.map((id, index) => [id, sizeIn(lines[index] ?? '', id)]));
   }
 
   /** `<id> blob <size>`, a line feed, the bytes and a line feed for each. */
@@ -79,7 +92,9 @@ export class Blobs {
         throw new Error(`git gave another blob than ${id}`);
       at = start + size + 1;
       // A copy, so that what is kept does not hold all that was read with it.
-      this.#known.set(id, Buffer.from(output.subarray(start, start + size)));
+      const bytes = Buffer.from(output.subarray(start, start + size));
+      this.#known.set(id, bytes);
+      this.#memory.set(id, bytes);
     }
   }
 

@@ -8,6 +8,7 @@ import { withGit, type GitRunner } from './git.ts';
 import { partialCloneConfig } from './git-config.ts';
 import { CA_FILE, GIT_CONFIG_FILE, gitFiles, type GitFiles, type SourceAccess } from './git-files.ts';
 import { KeyWaits } from './key-waits.ts';
+import { KnownBlobs } from './known-blobs.ts';
 import { fetchedAs, READ_COMMIT } from './read-commit.ts';
 import { parseRefs, parseRemoteRefs, type RemoteRefs } from './remote-refs.ts';
 import { SnapshotFiles } from './snapshot-files.ts';
@@ -47,6 +48,7 @@ const TOTAL_MS = 60_000;
 export class Source {
   readonly #options: SourceOptions;
   readonly #keyWaits: KeyWaits;
+  readonly #knownBlobs = new KnownBlobs();
 
   constructor(options: SourceOptions) {
     this.#options = options;
@@ -101,7 +103,7 @@ export class Source {
       const output = await git.runScript(READ_COMMIT, [refName, fetchedAs(refName)]);
       const [commit = '', tree = ''] = output.split('\n', 2);
       const entries = parseTree(output.slice(commit.length + tree.length + 2), tree);
-      const blobs = new Blobs(git);
+      const blobs = new Blobs(git, this.#knownBlobs.of(access));
       const files = new SnapshotFiles(
         entries,
         (id) => blobs.read(id),
