@@ -45,7 +45,7 @@ export function createEnvironmentReconciler(
   const plannerSettings = {
     registry: registry.address,
     sourceDeadlineSeconds: sources.deadlineSeconds,
-    onNewCommit: (group: string) => builders.warm(group),
+    onBuildAhead: (group: string) => builders.warm(group),
   };
   const planning = new Planning(configurations, new Planner(source, versions, plannerSettings, now), versions);
   const masking = new Masking(planning);

@@ -65,7 +65,7 @@ function plannerIn(world: World) {
   const settings = {
     registry: 'registry:5000',
     sourceDeadlineSeconds: 60,
-    onNewCommit: (group: string) => void warmed.push(group),
+    onBuildAhead: (group: string) => void warmed.push(group),
   };
   const planner = new Planner(source, versions, settings, () => new Date(seconds * 1000));
   return { planner, saved, warmed, at: (time: number) => (seconds = time) };
@@ -155,11 +155,14 @@ test('a ref that is not there when it is read is told as one that is not there w
   });
 });
 
+const toBuild = { Dockerfile: 'FROM x\n' };
+const toPull = { 'compose.yaml': 'services:\n  web:\n    image: busybox:1\n' };
 test.each([
-  [true, ['acme']],
-  [false, []],
-] as const)('a new commit that is trusted (%s) is announced', async (trusted, expected) => {
-  const { planner, warmed } = plannerIn({ files: { Dockerfile: 'FROM x\n' } });
+  ['with an image to build', true, toBuild, ['acme']],
+  ['of code that is not trusted', false, toBuild, []],
+  ['that builds nothing', true, toPull, []],
+] as const)('a new commit %s has its group told of a build ahead, or not', async (_what, trusted, files, expected) => {
+  const { planner, warmed } = plannerIn({ files });
   await planner.plan({ ...request, isTrusted: () => trusted });
   expect(warmed).toEqual(expected);
 });

@@ -37,8 +37,8 @@ export interface PlannerSettings {
   registry: string;
   /** For how long a Git host that does not answer is asked again. */
   sourceDeadlineSeconds: number;
-  /** Called before the files of a commit that is new here are read: a build of trusted code is likely to follow. */
-  onNewCommit: (group: string) => void;
+  /** Called as soon as it is known that a commit which is new here, of trusted code, names images to build. */
+  onBuildAhead: (group: string) => void;
 }
 
 /** No two tries of one environment are further apart. */
@@ -103,13 +103,13 @@ export class Planner {
     // What the ref points to by now, which need not be what it pointed to when it was asked for.
     const input = versionInput(request, snapshot.commit);
     request.onCommit?.(snapshot.commit);
-    if (input.trusted) this.#settings.onNewCommit(request.group);
     const { serviceFile, contents, errors, warnings } = await readServiceFile({
       files: snapshot.files,
       variables: input.variables,
       settings: input.serviceFile,
     });
     if (!serviceFile) throw new Stalled('ServiceFileInvalid', errors.map(formatProblem).join('\n'));
+    if (input.trusted && serviceFile.services.some(({ build }) => build)) this.#settings.onBuildAhead(request.group);
     refuseForbiddenImages(serviceFile, this.#settings.registry);
     const { images, problems } = await planImages(serviceFile.services, snapshot);
     if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
