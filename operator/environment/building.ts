@@ -83,12 +83,10 @@ export class Building {
   }
 
   async #hasImages(scope: EnvironmentScope, version: Version): Promise<boolean> {
-    const { planning, builds, statuses } = this.#parts;
+    const { planning, builds } = this.#parts;
     if (scope.runningBuild?.images) return true;
     await planning.lookUpRepository(scope);
-    if (!(await builds.buildImages(scope, version))) return false;
-    await statuses.write(scope);
-    return true;
+    return builds.buildImages(scope, version);
   }
 
   async #rollOut(scope: EnvironmentScope, version: Version): Promise<void> {

@@ -111,3 +111,35 @@ test('a namespace that is missing is made with the UID in label and annotation',
     annotations: { 'coppice.dev/owner-uid': 'u1' },
   });
 });
+
+describe('the fence of a namespace', () => {
+  const inNamespace = (uid: string) => {
+    there = { ...own(), metadata: { ...own().metadata, uid } };
+  };
+  /** Looks at it as the next reconcile does, which finds the status that the one before wrote. */
+  const next = (before: EnvironmentScope) =>
+    new EnvironmentScope({ ...structuredClone(environment), status: before.status }, () => new Date());
+
+  test('is applied once: the status remembers it', async () => {
+    inNamespace('ns-1');
+    const first = scope();
+    await contents().ensure(first);
+    writes = [];
+    await contents().ensure(next(first));
+    expect(writes).toEqual([]);
+  });
+
+  test('is applied to another namespace of the name, and remembered there', async () => {
+    inNamespace('ns-1');
+    const first = scope();
+    await contents().ensure(first);
+    inNamespace('ns-2');
+    writes = [];
+    const second = next(first);
+    await contents().ensure(second);
+    expect(writes).toContain('apply NetworkPolicy');
+    writes = [];
+    await contents().ensure(next(second));
+    expect(writes).toEqual([]);
+  });
+});

@@ -10,9 +10,6 @@ import { adoptedStatus, DEPLOYED_ANNOTATION, newRecord, recordedBuild } from './
 import { environmentNamespaceObject, fenceObjects, type FenceSettings } from './fence.ts';
 import type { EnvironmentScope } from './scope.ts';
 
-/** On the namespace, once all of the fence was applied: with the same value, none of it is looked at again. */
-const FENCE_ANNOTATION = 'coppice.dev/fence';
-
 const recheckMs = 5000;
 /** Namespaces of others are not watched. */
 const takenRecheckMs = 30_000;
@@ -50,8 +47,7 @@ export class Contents {
     if (namespace.metadata.deletionTimestamp) {
       throw new Waiting('RemovingContents', 'the former contents are still being removed', recheckMs);
     }
-    await this.#fence(scope, namespace);
-    scope.entered(namespace.metadata.uid);
+    scope.entered(namespace.metadata.uid, await this.#fence(scope, namespace));
   }
 
   /**
@@ -95,7 +91,8 @@ export class Contents {
     return createOrGet(this.#client, this.#namespaces, Namespace, made);
   }
 
-  async #fence(scope: EnvironmentScope, namespace: Namespace): Promise<void> {
+  /** Gives what the status remembers once all of the fence was applied: with the same value, none of it is looked at again. */
+  async #fence(scope: EnvironmentScope, namespace: Namespace): Promise<string> {
     const fence = fenceObjects(
       (name) => ({ name, namespace: scope.namespace, labels: scope.labels }),
       this.#settings.fence,
@@ -103,15 +100,14 @@ export class Contents {
     const secret = await this.#settings.pullSecret(scope);
     const objects = [...fence, secret];
     const hash = hashOf({ objects });
-    if (namespace.metadata.annotations?.[FENCE_ANNOTATION] === hash) return;
+    if (scope.status.fence === hash && scope.status.namespaceUID === namespace.metadata.uid) return hash;
     const types = { ResourceQuota, LimitRange, NetworkPolicy, Secret } as const;
     await Promise.all(
       objects.map((object) =>
         this.#applier.apply<typeof object>(types[object.kind as keyof typeof types], object, undefined),
       ),
     );
-    const patch = { metadata: { annotations: { [FENCE_ANNOTATION]: hash } } };
-    this.#namespaces.observe(await this.#client.patch(Namespace, { name: scope.namespace }, patch));
+    return hash;
   }
 }
 

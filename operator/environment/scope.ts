@@ -88,11 +88,12 @@ export class EnvironmentScope {
     return this.status.activation?.buildPending ?? false;
   }
 
-  /** The namespace was found, or made, and is fenced. */
-  entered(namespaceUid: string | undefined): void {
+  /** The namespace was found, or made, and is fenced as `fence` names it. */
+  entered(namespaceUid: string | undefined, fence: string): void {
     const former = this.status.namespaceUID;
     if (former !== undefined && former !== namespaceUid) this.#lostContents();
     this.status.namespaceUID = namespaceUid;
+    this.status.fence = fence;
     this.namespaceUid = namespaceUid;
     this.isPresent = true;
   }
