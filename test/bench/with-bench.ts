@@ -20,10 +20,10 @@ export async function withBench(
     await watch.start();
     return measure({ progress, cluster, watch, harness });
   };
-  const cleanUp = async () => {
+  const takeAway = async () => {
     await watch.stop();
     await removeGroups(harness, cluster.client, prefix);
-    cluster.close();
   };
+  const cleanUp = () => withCleanUp(takeAway, async () => cluster.close());
   return withCleanUp(work, () => progress.step('clean up', cleanUp));
 }
