@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { repositoryRoot } from '../cluster/paths.ts';
 import { type Figure, median, ratioOf } from './measure.ts';
 
@@ -39,10 +39,12 @@ export function table(figures: readonly Figure[]): string {
   return [text(first), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...others.map(text)].join('\n');
 }
 
-/** What is measured: to be asked before figures are written, which changes it. */
-export function currentCommit(): string {
+/** What is measured; figures that were kept before it change nothing of that. */
+export function currentCommit({ page, results }: ReportPlace): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8' }).trim();
-  return git('rev-parse', '--short=12', 'HEAD') + (git('status', '--porcelain') === '' ? '' : ' with changes');
+  const others = [page, results].map((path) => `:(exclude)${relative(repositoryRoot, path)}`);
+  const changes = git('status', '--porcelain', '--', '.', ...others);
+  return git('rev-parse', '--short=12', 'HEAD') + (changes === '' ? '' : ' with changes');
 }
 
 /** What was measured, when, and how busy the machine was before: its load average of the last minute. */
