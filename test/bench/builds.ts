@@ -8,12 +8,12 @@ import type { Progress } from '../cluster/progress.ts';
 import { run } from '../cluster/run.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { randomName, startHarness, type Harness } from '../end-to-end/harness.ts';
-import { addressOf, removeAll } from './bench-cluster.ts';
-import { firstAnswer } from './first-answer.ts';
+import { removeAll } from './bench-cluster.ts';
+import { coppiceRound, scriptRound, type ScriptedBranch } from './build-rounds.ts';
+import { stageFigures, type Stages } from './build-stages.ts';
 import { secondsOf, type Figure } from './measure.ts';
 import { startRawCluster, type RawCluster } from './raw-cluster.ts';
-import { buildctlArguments, buildJob, namespaceObjects, webObjects } from './raw-objects.ts';
-import { stateReached } from './state-reached.ts';
+import { buildctlArguments } from './raw-objects.ts';
 import { pushWeb } from './web-repository.ts';
 import { freePort } from '../local-server.ts';
 
@@ -30,23 +30,29 @@ export async function benchBuilds(progress: Progress): Promise<Figure[]> {
     jobAnswered: [],
     floor: [],
   };
+  const stages: Stages[] = [];
   const work = async () => {
     const raw = await progress.step('a buildkitd for the baseline', () => startRawCluster(harness, namespace));
     const origin = `${harness.connection.gitUrl}/${harness.group}/web.git`;
+    const pushed = async <T>(branch: string, use: (branch: string) => Promise<T>) => {
+      await pushWeb(origin, branch, branch);
+      return use(branch);
+    };
     await pushWeb(origin, 'warm', 'warm');
     const repository = await harness.addRepository('web', origin);
     await progress.step('one build each to warm the caches', async () => {
-      await coppiceRound(harness, repository, origin, 'warm-coppice');
-      await scriptRound(harness, raw, origin, 'warm-script');
+      await pushed('warm-coppice', (branch) => coppiceRound(harness, repository, branch, branch));
+      await pushed('warm-script', (branch) => scriptRound(harness, raw, webOf(origin, branch)));
       await floorRound(harness, raw, origin, 'warm-floor');
     });
     for (let round = 1; round <= rounds; round++) {
       await progress.step(`round ${round} of ${rounds}`, async () => {
-        const coppice = await coppiceRound(harness, repository, origin, `coppice-${round}`);
+        const coppice = await pushed(`coppice-${round}`, (branch) => coppiceRound(harness, repository, branch, branch));
         figures.built.push(coppice.built);
         figures.answered.push(coppice.answered);
-        const script = await scriptRound(harness, raw, origin, `script-${round}`);
-        figures.job.push(script.rolledOut);
+        stages.push(coppice.stages);
+        const script = await pushed(`script-${round}`, (branch) => scriptRound(harness, raw, webOf(origin, branch)));
+        figures.job.push(script.built);
         figures.jobAnswered.push(script.answered);
         figures.floor.push(await floorRound(harness, raw, origin, `floor-${round}`));
       });
@@ -76,42 +82,13 @@ export async function benchBuilds(progress: Progress): Promise<Figure[]> {
       baseline: { name: 'git and buildctl, no pods', samples: figures.floor },
       target: 'towards 1.5 ×',
     },
+    ...stageFigures('new commit', stages),
   ];
 }
 
-async function coppiceRound(harness: Harness, repository: string, origin: string, branch: string) {
-  await pushWeb(origin, branch, branch);
-  const reached = stateReached(harness.connection.kubeconfig);
-  const start = performance.now();
-  const id = await harness.spawn(repository, branch);
-  await reached(id, 'built');
-  const built = (performance.now() - start) / 1000;
-  await firstAnswer((await harness.client.environment(id)).weburl, branch);
-  const answered = (performance.now() - start) / 1000;
-  await harness.client.send('DELETE', `/api/environment/${id}`);
-  await reached(id, 'empty');
-  return { built, answered };
-}
-
-async function scriptRound(harness: Harness, raw: RawCluster, origin: string, branch: string) {
-  await pushWeb(origin, branch, branch);
-  const namespace = `${raw.namespace}-${branch}`;
-  const image = `${raw.registry}/bench/web:${namespace}`;
-  const host = `${namespace}.${raw.environmentsDomain}`;
-  const { kubectl } = harness;
-  const start = performance.now();
-  await raw.apply(namespaceObjects(raw, namespace));
-  await raw.apply([buildJob(raw, { namespace, origin, branch, image })]);
-  await kubectl(['-n', namespace, 'wait', 'job/build', '--for=condition=Complete', '--timeout=120s'], {
-    deadline: 130,
-  });
-  await raw.apply(webObjects(raw, { namespace, image, host }));
-  await kubectl(['-n', namespace, 'rollout', 'status', 'deployment/web', '--timeout=60s'], { deadline: 70 });
-  const rolledOut = (performance.now() - start) / 1000;
-  await firstAnswer(addressOf(harness, host), branch);
-  const answered = (performance.now() - start) / 1000;
-  await kubectl(['delete', 'namespace', namespace, '--wait=false']);
-  return { rolledOut, answered };
+/** The branch's page says its name. */
+function webOf(origin: string, branch: string): ScriptedBranch {
+  return { origin, branch, text: branch, services: [{ name: 'web', folder: '.' }] };
 }
 
 /** git and buildctl on this machine, against the same buildkitd by a forwarded port. */

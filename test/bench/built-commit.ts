@@ -7,7 +7,7 @@ import { addressOf, removeAll } from './bench-cluster.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { Figure } from './measure.ts';
 import { startRawCluster, type RawCluster } from './raw-cluster.ts';
-import { namespaceObjects, webObjects } from './raw-objects.ts';
+import { namespaceObjects, serviceObjects } from './raw-objects.ts';
 import { stateReached } from './state-reached.ts';
 import { pushWeb } from './web-repository.ts';
 
@@ -72,7 +72,7 @@ async function applyAgain(harness: Harness, raw: RawCluster, image: string): Pro
   const host = `${namespace}.${raw.environmentsDomain}`;
   const start = performance.now();
   await raw.apply(namespaceObjects(raw, namespace));
-  await raw.apply(webObjects(raw, { namespace, image, host }));
+  await raw.apply(serviceObjects(raw, { namespace, name: 'web', image, host }));
   await firstAnswer(addressOf(harness, host), 'the same');
   const seconds = (performance.now() - start) / 1000;
   await harness.kubectl(['delete', 'namespace', namespace, '--timeout=60s'], { deadline: 70 });

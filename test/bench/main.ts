@@ -5,6 +5,7 @@ import { runMain } from '../cluster/progress.ts';
 import { benchBuilds } from './builds.ts';
 import { benchBuiltCommit } from './built-commit.ts';
 import { benchLogs } from './logs.ts';
+import { benchOneService } from './one-service.ts';
 import { benchReads } from './reads.ts';
 import { benchReusable } from './reusable.ts';
 import { runParts } from './run-parts.ts';
@@ -15,6 +16,7 @@ const all = new Map([
   ['builds', benchBuilds],
   ['built-commit', benchBuiltCommit],
   ['logs', benchLogs],
+  ['one-service', benchOneService],
   ['reusable', benchReusable],
   ['scale-100', benchScale(100)],
   ['webhooks', benchWebhooks],

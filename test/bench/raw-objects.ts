@@ -1,13 +1,14 @@
 import type { RawCluster } from './raw-cluster.ts';
 
-/** What the benchmark's web service is made of, in a namespace of its own. */
+/** One of a benchmark's services, in a namespace of its own. */
 export interface RawService {
   namespace: string;
+  name: string;
   image: string;
-  host: string;
+  /** Where its pages are; absent: nowhere. */
+  host?: string | undefined;
 }
 
-const labels = { app: 'web' };
 const pull = [{ name: 'registry' }];
 
 export function namespaceObjects({ dockerConfig }: RawCluster, namespace: string): object[] {
@@ -23,19 +24,20 @@ export function namespaceObjects({ dockerConfig }: RawCluster, namespace: string
   ];
 }
 
-export function webObjects({ ingressClassName }: RawCluster, { namespace, image, host }: RawService): object[] {
+export function serviceObjects(raw: RawCluster, { namespace, name, image, host }: RawService): object[] {
+  const labels = { app: name };
   return [
     {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
-      metadata: { name: 'web', namespace },
+      metadata: { name, namespace },
       spec: {
         selector: { matchLabels: labels },
         template: {
           metadata: { labels },
           spec: {
             imagePullSecrets: pull,
-            containers: [{ name: 'web', image, readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 } }],
+            containers: [{ name, image, readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 } }],
           },
         },
       },
@@ -43,33 +45,44 @@ export function webObjects({ ingressClassName }: RawCluster, { namespace, image,
     {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: { name: 'web', namespace },
+      metadata: { name, namespace },
       spec: { selector: labels, ports: [{ port: 8080 }] },
     },
-    {
-      apiVersion: 'networking.k8s.io/v1',
-      kind: 'Ingress',
-      metadata: { name: 'web', namespace },
-      spec: {
-        ...(ingressClassName !== undefined && { ingressClassName }),
-        rules: [
-          {
-            host,
-            http: {
-              paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 'web', port: { number: 8080 } } } }],
-            },
-          },
-        ],
-      },
-    },
+    ...(host === undefined ? [] : [ingressObject(raw, { namespace, name, host })]),
   ];
 }
 
-/** One Job: a clone, then a buildctl that pushes. */
+function ingressObject(
+  { ingressClassName }: RawCluster,
+  place: { namespace: string; name: string; host: string },
+): object {
+  const { namespace, name, host } = place;
+  const backend = { service: { name, port: { number: 8080 } } };
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name, namespace },
+    spec: {
+      ...(ingressClassName !== undefined && { ingressClassName }),
+      rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }],
+    },
+  };
+}
+
+/** An image to build of a folder of the repository. */
+export interface RawImage {
+  name: string;
+  /** `.` is the repository itself. */
+  folder: string;
+  image: string;
+}
+
+/** One Job: a clone, then a buildctl for each image, side by side, that pushes it. */
 export function buildJob(
   { cloneImage, buildctlImage, buildkitd }: RawCluster,
-  { namespace, origin, branch, image }: { namespace: string; origin: string; branch: string; image: string },
+  work: { namespace: string; origin: string; branch: string; images: readonly RawImage[] },
 ): object {
+  const { namespace, origin, branch, images } = work;
   const source = [{ name: 'source', mountPath: '/source' }];
   const { hostname, port } = new URL(origin);
   // curl takes every *.localhost for its own machine; in the cluster such a name is another's.
@@ -94,16 +107,14 @@ export function buildJob(
               volumeMounts: source,
             },
           ],
-          containers: [
-            {
-              name: 'build',
-              image: buildctlImage,
-              command: ['buildctl'],
-              args: [`--addr=${buildkitd}`, ...buildctlArguments('/source/code', image)],
-              env: [{ name: 'DOCKER_CONFIG', value: '/credentials' }],
-              volumeMounts: [...source, { name: 'registry', mountPath: '/credentials' }],
-            },
-          ],
+          containers: images.map(({ name, folder, image }) => ({
+            name,
+            image: buildctlImage,
+            command: ['buildctl'],
+            args: [`--addr=${buildkitd}`, ...buildctlArguments(`/source/code/${folder}`, image)],
+            env: [{ name: 'DOCKER_CONFIG', value: '/credentials' }],
+            volumeMounts: [...source, { name: 'registry', mountPath: '/credentials' }],
+          })),
           volumes: [
             { name: 'source', emptyDir: {} },
             { name: 'registry', secret: { secretName: 'registry' } },

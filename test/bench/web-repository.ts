@@ -20,6 +20,25 @@ const compose = `services:
     ports: ['8080']
 `;
 
+const twoServices = `services:
+  web:
+    build: web
+    ports: ['8080']
+  api:
+    build: api
+    expose: ['8080']
+`;
+
+/** Pushes two such services, of titles of their own: one that has changed is one new build. */
+export function pushWebAndApi(url: string, branch: string, titles: { web: string; api: string }): Promise<string> {
+  const files = Object.entries(titles).flatMap(([name, title]): [string, string][] => [
+    [`${name}/Dockerfile`, dockerfile],
+    [`${name}/server.mjs`, server],
+    [`${name}/title.txt`, title],
+  ]);
+  return pushRepository({ url, branch, files: { 'compose.yaml': twoServices, ...Object.fromEntries(files) } });
+}
+
 /** Pushes a web service that answers with the title; a title of its own is a new build. */
 export function pushWeb(url: string, branch: string, title: string): Promise<string> {
   const files = { Dockerfile: dockerfile, 'server.mjs': server, 'compose.yaml': compose, 'title.txt': title };

@@ -1,0 +1,90 @@
+import type { BuildLogMessage } from '../../build-logs/message.ts';
+import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
+import { addressOf } from './bench-cluster.ts';
+import { pullSeconds, stagesOf, type Stages } from './build-stages.ts';
+import { firstAnswer } from './first-answer.ts';
+import type { RawCluster } from './raw-cluster.ts';
+import { buildJob, namespaceObjects, serviceObjects } from './raw-objects.ts';
+import { stateReached } from './state-reached.ts';
+
+/** In seconds, from when it was asked for. */
+export interface Round {
+  built: number;
+  answered: number;
+}
+
+/** Spawns the branch, and takes the environment away again once its page says `text`. */
+export async function coppiceRound(
+  harness: Harness,
+  repository: string,
+  branch: string,
+  text: string,
+): Promise<Round & { stages: Stages }> {
+  const reached = stateReached(harness.connection.kubeconfig);
+  const asked = Date.now();
+  const id = await harness.spawn(repository, branch);
+  await reached(id, 'built');
+  const built = Date.now();
+  await firstAnswer((await harness.client.environment(id)).weburl, text);
+  const answered = Date.now();
+  const stages = stagesOf(await logOf(harness, id), { asked, answered, pulledSeconds: await pulled(harness, id) });
+  await harness.client.send('DELETE', `/api/environment/${id}`);
+  await reached(id, 'empty');
+  return { built: (built - asked) / 1000, answered: (answered - asked) / 1000, stages };
+}
+
+async function logOf({ client }: Harness, id: string): Promise<BuildLogMessage[]> {
+  const messages: BuildLogMessage[] = [];
+  for await (const message of client.log(id)) messages.push(message);
+  return messages;
+}
+
+/** How long the kubelet took for the services' images, the slowest counted. */
+async function pulled({ kubectl }: Harness, id: string): Promise<number> {
+  const selector = 'reason=Pulled,involvedObject.kind=Pod';
+  const format = 'jsonpath={range .items[*]}{.involvedObject.name}{"\\t"}{.message}{"\\n"}{end}';
+  const text = await kubectl(['-n', namespaceOf(id), 'get', 'events', '--field-selector', selector, '-o', format]);
+  const ofServices = text.split('\n').filter((line) => line !== '' && !line.startsWith('build-'));
+  return Math.max(0, ...ofServices.map(pullSeconds));
+}
+
+export interface ScriptedBranch {
+  origin: string;
+  branch: string;
+  /** What the page of the first service says. */
+  text: string;
+  /** Each with the folder that it is built of; the first is at the web address. */
+  services: readonly { name: string; folder: string }[];
+}
+
+/** The same by a script: a Job that clones and builds, then Deployments, Services and an Ingress. */
+export async function scriptRound(harness: Harness, raw: RawCluster, scripted: ScriptedBranch): Promise<Round> {
+  const { origin, branch, text, services } = scripted;
+  const namespace = `${raw.namespace}-${branch}`;
+  const host = `${namespace}.${raw.environmentsDomain}`;
+  const images = services.map(({ name, folder }) => ({
+    name,
+    folder,
+    image: `${raw.registry}/bench/${name}:${namespace}`,
+  }));
+  const { kubectl } = harness;
+  const start = performance.now();
+  const seconds = () => (performance.now() - start) / 1000;
+  await raw.apply(namespaceObjects(raw, namespace));
+  await raw.apply([buildJob(raw, { namespace, origin, branch, images })]);
+  await kubectl(['-n', namespace, 'wait', 'job/build', '--for=condition=Complete', '--timeout=120s'], {
+    deadline: 130,
+  });
+  const objects = images.map(({ name, image }, index) =>
+    serviceObjects(raw, { namespace, name, image, host: index === 0 ? host : undefined }),
+  );
+  await raw.apply(objects.flat());
+  for (const { name } of services) {
+    await kubectl(['-n', namespace, 'rollout', 'status', `deployment/${name}`, '--timeout=60s'], { deadline: 70 });
+  }
+  const built = seconds();
+  await firstAnswer(addressOf(harness, host), text);
+  const answered = seconds();
+  await kubectl(['delete', 'namespace', namespace, '--wait=false']);
+  return { built, answered };
+}

@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+import type { BuildLogMessage } from '../../build-logs/message.ts';
+import { pullSeconds, stageFigures, stagesOf } from './build-stages.ts';
+
+const base = Date.parse('2026-01-01T00:00:00Z');
+const at = (seconds: number) => new Date(base + seconds * 1000).toISOString();
+
+const lines: [number, string, string][] = [
+  [0.5, 'coppice', 'build 1 of the branch main'],
+  [1.5, 'clone', 'cloning refs/heads/main'],
+  [1.7, 'clone', 'cloned 4 files'],
+  [2.2, 'build', '#1 [internal] load build definition from Dockerfile'],
+  [5.2, 'build', '#7 exporting to image'],
+  [5.9, 'build', '#7 DONE 0.7s'],
+  [6.4, 'coppice', 'all images are in the registry, the services are rolled out'],
+];
+const log: BuildLogMessage[] = [
+  ...lines.map(([time, stage, line], index) => ({ seq: index + 1, time: at(time), service: '', stage, line })),
+  { seq: 8, time: at(8.4), end: { result: 'succeeded', message: 'the one service runs' } },
+];
+const asked = { asked: base, answered: base + 8500, pulledSeconds: 0.4 };
+
+test('the stages are what lies between the lines, and all of the time', () => {
+  const seconds = Object.values(stagesOf(log, asked));
+  const expected = [0.5, 1, 0.2, 0.5, 3, 0.7, 0.5, 0.4, 1.6, 0.1];
+  expect(seconds).toHaveLength(expected.length);
+  expected.forEach((value, index) => expect(seconds[index]).toBeCloseTo(value, 6));
+  expect(seconds.reduce((sum, value) => sum + value, 0)).toBeCloseTo(8.5, 6);
+});
+
+test('a log that lacks a line is told', () => {
+  expect(() => stagesOf(log.slice(0, 4), asked)).toThrow('the log has no line of an export');
+});
+
+test('each stage is a figure, with a sample for each round', () => {
+  const stages = stagesOf(log, asked);
+  const figures = stageFigures('new commit', [stages, stages]);
+  expect(figures[2]).toEqual({ name: 'new commit: clone', unit: 's', samples: [stages.clone, stages.clone] });
+});
+
+test.each([
+  ['Successfully pulled image "r/web@sha256:1" in 512ms (512ms including waiting). Image size: 1 bytes.', 0.512],
+  ['Successfully pulled image "r/web@sha256:1" in 1.25s (2.5s including waiting). Image size: 1 bytes.', 1.25],
+  ['Successfully pulled image "r/web@sha256:1" in 1m2.5s (1m3s including waiting). Image size: 1 bytes.', 62.5],
+  ['Container image "r/web@sha256:1" already present on machine', 0],
+])('%s', (message, seconds) => expect(pullSeconds(message)).toBeCloseTo(seconds, 6));

@@ -1,0 +1,75 @@
+import type { BuildLogMessage } from '../../build-logs/message.ts';
+import type { Figure } from './measure.ts';
+
+/** Where the time goes from asking to the first answer, in this order. */
+const STAGES = [
+  'namespace, commit and service file, objects',
+  'Job → clone begins',
+  'clone',
+  'clone → buildctl begins',
+  'build',
+  'export and push',
+  'pushed → the operator knows',
+  'image pulled by the node',
+  'rollout, the pull apart',
+  'Ingress, and asking',
+] as const;
+
+/** Seconds of each. */
+export type Stages = Record<(typeof STAGES)[number], number>;
+
+/** What the log does not say: times in Unix milliseconds. */
+export interface Asked {
+  asked: number;
+  answered: number;
+  pulledSeconds: number;
+}
+
+/** The stages as the build's log tells them; throws where it lacks a line that one begins or ends with. */
+export function stagesOf(log: readonly BuildLogMessage[], { asked, answered, pulledSeconds }: Asked): Stages {
+  const ofStage = (stage: string) => log.filter((message) => 'line' in message && message.stage === stage);
+  const saying = (stage: string, words: RegExp) =>
+    ofStage(stage).filter((message) => 'line' in message && words.test(message.line));
+  const end = log.filter((message) => 'end' in message);
+  const first = (of: BuildLogMessage[], what: string) => timeOf(of[0], what);
+  const last = (of: BuildLogMessage[], what: string) => timeOf(of.at(-1), what);
+  const marks = [
+    asked,
+    first(ofStage('coppice'), 'a first line'),
+    first(ofStage('clone'), 'a clone'),
+    last(ofStage('clone'), 'a clone'),
+    first(ofStage('build'), 'a build'),
+    first(saying('build', /exporting to image/), 'an export'),
+    last(ofStage('build'), 'a build'),
+    first(saying('coppice', /^all images are in the registry/), 'images'),
+  ];
+  const ended = first(end, 'an end');
+  const imagesReady = marks.at(-1) ?? Number.NaN;
+  const seconds = [
+    ...marks.slice(1).map((mark, index) => (mark - (marks[index] ?? Number.NaN)) / 1000),
+    pulledSeconds,
+    (ended - imagesReady) / 1000 - pulledSeconds,
+    (answered - ended) / 1000,
+  ];
+  return Object.fromEntries(STAGES.map((stage, index) => [stage, seconds[index]])) as Stages;
+}
+
+function timeOf(message: BuildLogMessage | undefined, what: string): number {
+  if (!message) throw new Error(`the log has no line of ${what}`);
+  return Date.parse(message.time);
+}
+
+/** Of the kubelet's «Successfully pulled image "…" in 1.234s (…)»; 0 where it was there already. */
+export function pullSeconds(message: string): number {
+  const [, minutes = '0', number = '0', unit] = /pulled image .* in (?:(\d+)m)?([\d.]+)(ms|s) \(/.exec(message) ?? [];
+  return Number(minutes) * 60 + Number(number) / (unit === 'ms' ? 1000 : 1);
+}
+
+/** A figure for each stage, and the same in each round. */
+export function stageFigures(what: string, rounds: readonly Stages[]): Figure[] {
+  return STAGES.map((stage) => ({
+    name: `${what}: ${stage}`,
+    unit: 's',
+    samples: rounds.map((stages) => stages[stage]),
+  }));
+}
