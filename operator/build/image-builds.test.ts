@@ -91,11 +91,12 @@ function world() {
       deadlineSeconds: 60,
     },
   };
+  const drained = { is: true };
   const builds = new ImageBuilds(options as unknown as ImageBuildsOptions);
   const log = {
     note: (_key: string, { line }: { line: string }) => Promise.resolve(void lines.push(line)),
     follow: () => undefined,
-    isDrained: () => true,
+    isDrained: () => drained.is,
   };
   const image = { context: '.', dockerfile: 'Dockerfile', args: {}, secrets: [] };
   const request = {
@@ -133,6 +134,8 @@ function world() {
     looks,
     refuse,
     waiting,
+    drained,
+    pods,
     job,
     cleanUp: (running?: number) => builds.cleanUp('env-x', running),
     build: (change: Partial<BuildRequest> = {}, afterMs = 0) =>
@@ -205,6 +208,43 @@ test('builds what is missing, and gives digests once it is there', async () => {
   const second = await build({ number: 2 });
   expect(second?.images).toHaveLength(2);
   expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/unchanged/)]));
+});
+
+describe('a pod that has ended before the Job controller says so', () => {
+  const podOf = (phase: string) => {
+    const labels = { 'batch.kubernetes.io/job-name': 'build-1' };
+    const finishedAt = new Date(start + 1000).toISOString();
+    return {
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'build-1-x', namespace: 'env-x', labels } },
+      status: { phase, containerStatuses: [{ name: 'build-web', state: { terminated: { exitCode: 0, finishedAt } } }] },
+    } as unknown as Pod;
+  };
+  async function built(phase: string) {
+    const made = world();
+    await made.build();
+    const job = made.job('build-1');
+    if (job) job.metadata.namespace = 'env-x';
+    made.push(...made.references('build-1'));
+    made.pods.push(podOf(phase));
+    return made;
+  }
+
+  test('well is the end of the build', async () => {
+    const { build } = await built('Succeeded');
+    expect((await build({}, 1500))?.images).toHaveLength(2);
+  });
+
+  test('has its log waited for, and not for ever', async () => {
+    const { build, drained } = await built('Succeeded');
+    drained.is = false;
+    await expect(build({}, 30_000)).rejects.toMatchObject({ reason: 'CollectingLogs' });
+    expect((await build({}, 31_001))?.images).toHaveLength(2);
+  });
+
+  test.each(['Running', 'Failed'])('otherwise (%s) is not', async (phase) => {
+    const { build } = await built(phase);
+    expect(await build({}, 1500)).toBeUndefined();
+  });
 });
 
 test('of what two images share, the size counts each layer once', async () => {

@@ -9,7 +9,7 @@ import type { BuildQueues } from './build-queue.ts';
 import { BuildJobs, MOST_RETRIES, type BuildJobsOptions } from './build-jobs.ts';
 import { note, type BuildRequest } from './build-request.ts';
 import { BuildResolver, type BuildResolverOptions } from './build-resolver.ts';
-import { buildFailure, endOf, isFailed, isFinished, obstacleOf } from './job-outcome.ts';
+import { buildFailure, endOf, isFailed, obstacleOf, workEnd } from './job-outcome.ts';
 import type { ResolvedBuild, ResolvedImage } from './resolved-build.ts';
 
 export interface ImageBuildsOptions extends BuildResolverOptions, BuildJobsOptions {
@@ -95,7 +95,7 @@ export class ImageBuilds {
     );
   }
 
-  /** Follows the Job's pod. True when the Job has ended and its logs are complete. */
+  /** Follows the Job's pod. True when its work is over and its logs are complete. */
   async #isThrough(job: Job, request: BuildRequest, now: Date): Promise<boolean> {
     const pod = this.#jobs.podOf(job);
     if (pod) {
@@ -103,12 +103,13 @@ export class ImageBuilds {
       const obstacle = obstacleOf(pod);
       if (obstacle !== undefined) await note(request, `${job.metadata.name}: ${obstacle}`, obstacle);
     }
-    if (!isFinished(job)) {
+    const ended = workEnd(job, pod);
+    if (ended === undefined) {
       if (!pod) await this.#checkRefused(job, request, now);
       return false;
     }
     if (!pod || request.log.isDrained(pod)) return true;
-    if (now.getTime() - endOf(job) > drainPatienceMs) return true;
+    if (now.getTime() - ended > drainPatienceMs) return true;
     throw new Waiting('CollectingLogs', "the build has ended, its log's last lines are on their way", 5000);
   }
 
