@@ -7,6 +7,7 @@ const at = (seconds: number) => new Date(base + seconds * 1000).toISOString();
 
 const lines: [number, string, string][] = [
   [0.5, 'coppice', 'build 1 of the branch main'],
+  [0.6, 'build', 'unchanged: its image is in the registry already'],
   [1.5, 'clone', 'cloning refs/heads/main'],
   [1.7, 'clone', 'cloned 4 files'],
   [2.2, 'build', '#1 [internal] load build definition from Dockerfile'],
@@ -16,7 +17,7 @@ const lines: [number, string, string][] = [
 ];
 const log: BuildLogMessage[] = [
   ...lines.map(([time, stage, line], index) => ({ seq: index + 1, time: at(time), service: '', stage, line })),
-  { seq: 8, time: at(8.4), end: { result: 'succeeded', message: 'the one service runs' } },
+  { seq: 9, time: at(8.4), end: { result: 'succeeded', message: 'the one service runs' } },
 ];
 const asked = { asked: base, answered: base + 8500, pulledSeconds: 0.4 };
 
@@ -29,7 +30,7 @@ test('the stages are what lies between the lines, and all of the time', () => {
 });
 
 test('a log that lacks a line is told', () => {
-  expect(() => stagesOf(log.slice(0, 4), asked)).toThrow('the log has no line of an export');
+  expect(() => stagesOf(log.slice(0, 5), asked)).toThrow('the log has no line of an export');
 });
 
 test('each stage is a figure, with a sample for each round', () => {

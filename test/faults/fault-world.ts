@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import { groupNamespace } from '../../crds/ids.ts';
 import { testClient } from '../api-server/api-server.ts';
 import { RestClient } from '../client/rest-client.ts';
@@ -47,8 +46,9 @@ export class FaultWorld {
   readonly #moving: string[];
   readonly #running: ReadonlySet<string>;
   readonly #built: string[];
-  /** One that logged out. */
+  /** One that logged out before the strike, and one that does so about the time of it. */
   #ended = new RestClient('');
+  #ending = new RestClient('');
 
   private constructor(harness: Harness, life: LifeWorld, ids: { quick: string[]; running: string[]; built: string[] }) {
     this.#harness = harness;
@@ -82,7 +82,9 @@ export class FaultWorld {
     });
     await Promise.all([table, shop].map((repository) => life.sync(repository)));
     await Promise.all(world.ids.map((id) => life.board.state(id, 'empty')));
-    await world.#logOut();
+    world.#ended = await world.#loggedIn();
+    await world.#logOut(world.#ended);
+    world.#ending = await world.#loggedIn();
     return world;
   }
 
@@ -92,14 +94,26 @@ export class FaultWorld {
 
   /** Sends what is asked of each, one after the other, again and again until the API takes it, or it is so already. */
   async move(moves: readonly Moves[]): Promise<void> {
-    await Promise.all(
-      this.#moving.map(async (id, index) => {
-        for (const { ask, afterMs } of moves[index] ?? []) {
-          await sleep(afterMs);
-          await this.#ask(id, ask);
-        }
-      }),
-    );
+    const moved = this.#moving.map(async (id, index) => {
+      for (const { ask, afterMs } of moves[index] ?? []) {
+        await sleep(afterMs);
+        await this.#ask(id, ask);
+      }
+    });
+    await Promise.all([...moved, this.#logOut(this.#ending)]);
+  }
+
+  /** How many are in which state now, such as `12 building, 8 empty`. */
+  states(): string {
+    const counts = new Map<string, number>();
+    for (const id of this.ids) {
+      const state = this.#life.board.read(id)?.status?.state ?? 'none';
+      counts.set(state, (counts.get(state) ?? 0) + 1);
+    }
+    return [...counts]
+      .toSorted()
+      .map(([state, count]) => `${count} ${state}`)
+      .join(', ');
   }
 
   /** Builds the others, and resolves once each of them writes its numbered lines. */
@@ -182,17 +196,27 @@ export class FaultWorld {
     });
   }
 
-  async #logOut(): Promise<void> {
+  async #loggedIn(): Promise<RestClient> {
     const password = 'correct horse battery';
     const { email = '' } = await this.#harness.newUser(password);
-    this.#ended = new RestClient(this.#harness.connection.apiUrl);
-    await this.#ended.login(email, password);
-    await this.#ended.call(z.unknown(), 'POST', '/api/user/logout');
+    const client = new RestClient(this.#harness.connection.apiUrl);
+    await client.login(email, password);
+    return client;
   }
 
-  /** The user's own counts as before, and the one that logged out is refused. */
+  /** Asked for until it is taken; after an answer that was lost it is refused, for it has logged out. */
+  async #logOut(client: RestClient): Promise<void> {
+    await waitFor('a logout to be taken', 120, async () => {
+      const { status, text } = await client.send('POST', '/api/user/logout');
+      if (status < 300 || status === 401) return true;
+      throw new Error(`${status} ${text}`);
+    });
+  }
+
+  /** The user's own counts as before, and those that logged out are refused. */
   async #requireTokens(): Promise<void> {
     const status = async (client: RestClient) => (await client.send('GET', '/api/user/info')).status;
-    assert.deepEqual([await status(this.#harness.client), await status(this.#ended)], [200, 401]);
+    const clients = [this.#harness.client, this.#ended, this.#ending];
+    assert.deepEqual(await Promise.all(clients.map(status)), [200, 401, 401]);
   }
 }

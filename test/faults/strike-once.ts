@@ -31,18 +31,19 @@ export async function strikeOnce(
       );
       const struck = async () => {
         await progress.step('builds begin', () => world.beginBuilds());
-        const { whole, itself } = await progress.step('strike, and wait until all is well', async () => {
+        const { states, whole, itself } = await progress.step('strike, and wait until all is well', async () => {
           const strikeLater = async () => {
             await sleep(strikeAfterMs);
+            const states = world.states();
             const begun = Date.now();
             await strike(kubectl);
-            return { begun, over: Date.now() };
+            return { states, begun, over: Date.now() };
           };
-          const [, { begun, over }] = await Promise.all([world.move(moves), strikeLater()]);
+          const [, { states, begun, over }] = await Promise.all([world.move(moves), strikeLater()]);
           await world.requireAllWell(moves, { withinSeconds, endsBuilds });
-          return { whole: (Date.now() - begun) / 1000, itself: (over - begun) / 1000 };
+          return { states, whole: (Date.now() - begun) / 1000, itself: (over - begun) / 1000 };
         });
-        const name = `from the strike until ${count} environments are where they belong (seed ${seed})`;
+        const name = `from the strike until ${count} environments are where they belong (seed ${seed}; at the strike ${states})`;
         const baseline = { name: 'the strike itself', samples: [itself] };
         return [{ name, unit: 's', samples: [whole], ...(itself > 1 && { baseline }) }];
       };
