@@ -6,7 +6,7 @@ import { environmentAt, type Place } from './bench-groups.ts';
 import type { EnvironmentWatch } from './environment-watch.ts';
 import type { Figure } from './measure.ts';
 import { sumOf } from './metrics-page.ts';
-import { toldWrites, writesSince, type ObservedCluster } from './observed-cluster.ts';
+import { toldWrites, writesSince, type ObservedCluster, type Usage } from './observed-cluster.ts';
 
 const idleSeconds = 60;
 const changes = 20;
@@ -44,9 +44,10 @@ export async function benchHeld(bench: Bench, places: readonly Place[], told: st
   });
   return [
     figure('writes a minute while nothing changes, Leases apart', '/min', [idle.writesPerMinute], { target: '0' }),
-    figure("operator's memory", 'MiB', idle.operator, { target: '≤ 600 MB at 10,000' }),
-    figure("the api's memory, each replica", 'MiB', idle.api),
-    figure("operator's CPU while idle", 'ms/s', [idle.cpuMsPerSecond]),
+    figure("operator's memory", 'MiB', idle.operator.memoryMiB, { target: '≤ 600 MB at 10,000' }),
+    figure("the api's memory, each replica", 'MiB', idle.api.memoryMiB),
+    figure("operator's CPU while idle", 'ms/s', idle.operator.cpuMsPerSecond),
+    figure("the api's CPU while idle, each replica", 'ms/s', idle.api.cpuMsPerSecond),
     figure('one change: asked → in its status', 'ms', noticed.status, {
       baseline: { name: 'asked → seen by a watch', samples: noticed.seen },
     }),
@@ -72,17 +73,25 @@ async function isAtRest(cluster: ObservedCluster, pod: string): Promise<boolean>
 }
 
 async function benchIdle(cluster: ObservedCluster) {
-  const [before, used] = [await cluster.writes(), await cluster.usage('coppice-operator')];
+  const usage = async () => [await cluster.usage('coppice-operator'), await cluster.usage('coppice-api')] as const;
+  const [before, [operator, api]] = [await cluster.writes(), await usage()];
   await sleep(idleSeconds * 1000);
-  const [after, usedThen] = [await cluster.writes(), await cluster.usage('coppice-operator')];
+  const [after, [operatorThen, apiThen]] = [await cluster.writes(), await usage()];
   console.log(`writes while idle: ${toldWrites(before, after)}`);
-  const api = await cluster.usage('coppice-api');
-  const cpuSeconds = (usedThen[0]?.cpuSeconds ?? Number.NaN) - (used[0]?.cpuSeconds ?? Number.NaN);
   return {
     writesPerMinute: (writesSince(before, after, isCoppices) * 60) / idleSeconds,
-    operator: usedThen.map(({ memoryMiB }) => memoryMiB),
-    api: api.map(({ memoryMiB }) => memoryMiB),
-    cpuMsPerSecond: (cpuSeconds * 1000) / idleSeconds,
+    operator: usedSince(operator, operatorThen),
+    api: usedSince(api, apiThen),
+  };
+}
+
+/** Of each process: its memory now, and what it took of a processor since. */
+function usedSince(before: readonly Usage[], now: readonly Usage[]) {
+  return {
+    memoryMiB: now.map(({ memoryMiB }) => memoryMiB),
+    cpuMsPerSecond: now.map(
+      ({ cpuSeconds }, index) => ((cpuSeconds - (before[index]?.cpuSeconds ?? Number.NaN)) * 1000) / idleSeconds,
+    ),
   };
 }
 

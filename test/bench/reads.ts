@@ -11,7 +11,7 @@ import {
   type Place,
 } from './bench-groups.ts';
 import { benchHeld } from './held.ts';
-import { percentile, type Figure } from './measure.ts';
+import { percentile, secondsOf, type Figure } from './measure.ts';
 import type { ObservedCluster } from './observed-cluster.ts';
 import { pushCommits } from './push-commits.ts';
 import { withBench } from './with-bench.ts';
@@ -60,10 +60,11 @@ export function benchReads(environments: number) {
       await progress.step(`${few} environments`, () => create(own));
       const atFew = await progress.step(`reads at ${few}`, () => measureAll(reads));
       const told = `${environments.toLocaleString('en')} environments`;
-      await progress.step(told, () => create(others));
+      const seconds = await progress.step(told, () => secondsOf(() => create(others)));
       const atMany = await progress.step(`reads at ${environments}`, () => measureAll(reads));
       const held = await benchHeld(bench, places, told);
-      return [...figuresOf(reads, atFew, atMany, environments), ...held];
+      const created = { name: `${told}, empty: created → all looked at`, unit: 's', samples: [seconds] };
+      return [...figuresOf(reads, atFew, atMany, environments), created, ...held];
     });
 }
 
