@@ -13,25 +13,24 @@ const mayImport: Record<string, string[]> = {
   tester: ['process'],
 };
 
-const importRules = Object.entries(mayImport).map(([folder, allowed]) => ({
-  files: [`${folder}/**/*.ts`],
-  rules: {
-    'no-restricted-imports': [
-      'error',
-      {
-        patterns: [
-          ...Object.keys(mayImport)
-            .filter((other) => other !== folder && !allowed.includes(other))
-            .map((other) => ({
-              regex: `^(\\.\\./)+${other}/`,
-              message: `${folder}/ may not import ${other}/: see docs/architecture.md`,
-            })),
-          { group: ['**/test/**', '!**/test/properties.ts'], message: `${folder}/ may not import test/` },
-        ],
-      },
-    ] satisfies ['error', object],
+/** `ofTest`: which paths in test/ it may not import, as in a .gitignore. */
+function importRule(folder: string, allowed: readonly string[], ofTest: string[]) {
+  const others = Object.keys(mayImport).filter((other) => other !== folder && !allowed.includes(other));
+  const patterns = others.map((other) => ({
+    regex: `^(\\.\\./)+${other}/`,
+    message: `${folder}/ may not import ${other}/: see docs/architecture.md`,
+  }));
+  const test = { group: ofTest, message: `${folder}/ may not import test/: see docs/architecture.md` };
+  return { 'no-restricted-imports': ['error', { patterns: [...patterns, test] }] satisfies ['error', object] };
+}
+
+const importRules = Object.entries(mayImport).flatMap(([folder, allowed]) => [
+  { files: [`${folder}/**/*.ts`], rules: importRule(folder, allowed, ['**/test/**']) },
+  {
+    files: [`${folder}/**/*.test.ts`],
+    rules: importRule(folder, allowed, ['**/test/**', '!**/test/properties.ts']),
   },
-}));
+]);
 
 /** What typescript-eslint calls strict and type-checked, as far as it is not in the category `correctness`. */
 const strict = [
@@ -83,7 +82,7 @@ export default defineConfig({
   plugins: ['typescript', 'unicorn', 'oxc'],
   categories: { correctness: 'error' },
   options: { typeAware: true, reportUnusedDisableDirectives: 'error' },
-  ignorePatterns: ['.local/**', 'test/sample/repository/**', 'test/fixtures/**'],
+  ignorePatterns: ['node_modules/**', '.local/**', 'test/sample/repository/**', 'test/fixtures/**'],
   rules: {
     // Conditional members are spread into a literal; the rule takes a group of them for one too many.
     'unicorn/no-useless-spread': 'off',
@@ -120,6 +119,10 @@ export default defineConfig({
           },
         ],
         'typescript/restrict-template-expressions': ['error', { allowNumber: true }],
+        'no-unused-vars': [
+          'error',
+          { argsIgnorePattern: '^$', varsIgnorePattern: '^$', caughtErrorsIgnorePattern: '^$' },
+        ],
       },
     },
     {

@@ -144,10 +144,6 @@ export const environmentStatusSchema = z.object({
   expiresAt: time.optional(),
   handledRequests: handledRequestsSchema.optional(),
   namespaceUID: z.string().optional().meta({ description: 'Of the namespace that the contents are in.' }),
-  fence: z
-    .string()
-    .optional()
-    .meta({ description: 'A hash of what that namespace was fenced with: limits, network policies, a pull Secret.' }),
   commit: z.string().optional().meta({ description: 'The commit that the contents were planned from.' }),
   version: z.string().optional().meta({ description: 'What the contents were planned as.' }),
   fromFork: z

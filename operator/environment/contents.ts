@@ -10,6 +10,12 @@ import { adoptedStatus, DEPLOYED_ANNOTATION, newRecord, recordedBuild } from './
 import { environmentNamespaceObject, fenceObjects, type FenceSettings } from './fence.ts';
 import type { EnvironmentScope } from './scope.ts';
 
+/**
+ * On the namespace, once all of the fence was applied: with the same value, none of it is looked at again. It is made of
+ * credentials too, so it stands where no member of a group may read it.
+ */
+const FENCE_ANNOTATION = 'coppice.dev/fence';
+
 const recheckMs = 5000;
 /** Namespaces of others are not watched. */
 const takenRecheckMs = 30_000;
@@ -47,7 +53,8 @@ export class Contents {
     if (namespace.metadata.deletionTimestamp) {
       throw new Waiting('RemovingContents', 'the former contents are still being removed', recheckMs);
     }
-    scope.entered(namespace.metadata.uid, await this.#fence(scope, namespace));
+    await this.#fence(scope, namespace);
+    scope.entered(namespace.metadata.uid);
   }
 
   /**
@@ -91,8 +98,7 @@ export class Contents {
     return createOrGet(this.#client, this.#namespaces, Namespace, made);
   }
 
-  /** Gives what the status remembers once all of the fence was applied: with the same value, none of it is looked at again. */
-  async #fence(scope: EnvironmentScope, namespace: Namespace): Promise<string> {
+  async #fence(scope: EnvironmentScope, namespace: Namespace): Promise<void> {
     const fence = fenceObjects(
       (name) => ({ name, namespace: scope.namespace, labels: scope.labels }),
       this.#settings.fence,
@@ -100,14 +106,22 @@ export class Contents {
     const secret = await this.#settings.pullSecret(scope);
     const objects = [...fence, secret];
     const hash = hashOf({ objects });
-    if (scope.status.fence === hash && scope.status.namespaceUID === namespace.metadata.uid) return hash;
+    const former = namespace.metadata.annotations?.[FENCE_ANNOTATION];
+    if (former === hash) return;
+    // It is not true any more of a fence of which only a part comes to be applied.
+    if (former !== undefined) await this.#mark(scope, null);
     const types = { ResourceQuota, LimitRange, NetworkPolicy, Secret } as const;
     await Promise.all(
       objects.map((object) =>
         this.#applier.apply<typeof object>(types[object.kind as keyof typeof types], object, undefined),
       ),
     );
-    return hash;
+    await this.#mark(scope, hash);
+  }
+
+  async #mark(scope: EnvironmentScope, fence: string | null): Promise<void> {
+    const patch = { metadata: { annotations: { [FENCE_ANNOTATION]: fence } } };
+    this.#namespaces.observe(await this.#client.patch(Namespace, { name: scope.namespace }, patch));
   }
 }
 

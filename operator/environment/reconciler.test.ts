@@ -188,7 +188,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     record: () => Promise.resolve(),
     ensure: (scope: EnvironmentScope) => {
       ensured.push([scope.isTrusted, calls.includes('rollOut')]);
-      return Promise.resolve(scope.entered(world.namespaceUid ?? 'ns', 'fence'));
+      return Promise.resolve(scope.entered(world.namespaceUid ?? 'ns'));
     },
     remove: does('remove', world.isGone ?? false),
   };

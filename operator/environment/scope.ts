@@ -88,12 +88,11 @@ export class EnvironmentScope {
     return this.status.activation?.buildPending ?? false;
   }
 
-  /** The namespace was found, or made, and is fenced as `fence` names it. */
-  entered(namespaceUid: string | undefined, fence: string): void {
+  /** The namespace was found, or made, and is fenced. */
+  entered(namespaceUid: string | undefined): void {
     const former = this.status.namespaceUID;
     if (former !== undefined && former !== namespaceUid) this.#lostContents();
     this.status.namespaceUID = namespaceUid;
-    this.status.fence = fence;
     this.namespaceUid = namespaceUid;
     this.isPresent = true;
   }

@@ -23,7 +23,6 @@ export function forgetContents(status: EnvironmentStatus): void {
   delete status.services;
   delete status.aliases;
   delete status.namespaceUID;
-  delete status.fence;
   delete status.seed;
   if (status.publication?.result === 'running') status.publication.result = 'failed';
 }

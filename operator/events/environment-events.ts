@@ -101,9 +101,9 @@ function buildEvents(before: EnvironmentStatus, after: EnvironmentStatus, { spec
       events.push(
         normal('BuildQueued', `build ${build.number}: ${findCondition(after.conditions, 'Ready')?.message ?? ''}`),
       );
-    if (build.images && (isNew || !before.build?.images))
-      events.push(normal('ImagesReady', `build ${build.number}: all images are there, the services are rolled out`));
   }
+  if (build?.images && (isNew || !before.build?.images) && (build.result === 'running' || hasEnded))
+    events.push(normal('ImagesReady', `build ${build.number}: all images are there, the services are rolled out`));
   if (hasEnded) events.push(endOfBuild(build, after));
   return events;
 }

@@ -29,7 +29,7 @@ function scopeOf(gitRef: GitRef, status: EnvironmentStatus = {}): EnvironmentSco
     status,
   };
   const scope = new EnvironmentScope(environment, () => now);
-  scope.entered('n1', 'fence');
+  scope.entered('n1');
   return scope;
 }
 
@@ -149,6 +149,6 @@ test('what the quota of the environment would not take is not copied first', asy
 test('each contents have copies of their own', async () => {
   const first = await step(scopeOf(main), 'base');
   const rebuilt = scopeOf(main);
-  rebuilt.entered('n2', 'fence');
+  rebuilt.entered('n2');
   expect((await step(rebuilt, 'base')).asked[0]?.id).not.toBe(first.asked[0]?.id);
 });

@@ -119,6 +119,13 @@ test.each([
   await expect(blobsOf(other).read('a')).rejects.toThrow(/does not know the blob a/);
 });
 
+test('what is kept holds no more than its bytes', async () => {
+  contents.set('small', Buffer.from('services: {}'));
+  const bytes = await blobs.read('small');
+  expect(bytes.toString()).toBe('services: {}');
+  expect(bytes.buffer.byteLength).toBe(bytes.length);
+});
+
 test('a large file is not kept, and what is kept has an end', async () => {
   contents.set('large', Buffer.alloc(64 * 1024 + 1));
   await blobs.read('large');

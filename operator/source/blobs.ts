@@ -91,8 +91,9 @@ export class Blobs {
       if (sizeIn(output.toString('utf8', at, start - 1), id) !== size)
         throw new Error(`git gave another blob than ${id}`);
       at = start + size + 1;
-      // A copy, so that what is kept does not hold all that was read with it.
-      const bytes = Buffer.from(output.subarray(start, start + size));
+      // A copy of its own: neither what was read with it nor one of Node's pools of small Buffers is kept with it.
+      const bytes = Buffer.allocUnsafeSlow(size);
+      output.copy(bytes, 0, start, start + size);
       this.#known.set(id, bytes);
       this.#memory.set(id, bytes);
     }

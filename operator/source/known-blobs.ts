@@ -6,7 +6,7 @@ export interface BlobMemory {
   set: (id: string, bytes: Buffer) => void;
 }
 
-/** A service file, a Dockerfile; what is larger is read anew, so that one repository does not displace the others'. */
+/** A service file, a Dockerfile; what is larger is read anew. Whoever brings many displaces the others', which costs time alone. */
 const MAX_BLOB_BYTES = 64 * 1024;
 const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
 

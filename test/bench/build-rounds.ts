@@ -22,15 +22,20 @@ export async function coppiceRound(
 ): Promise<Round & { stages: Stages }> {
   const reached = stateReached(harness.connection.kubeconfig);
   const asked = Date.now();
+  const start = performance.now();
   const id = await harness.spawn(repository, branch);
   await reached(id, 'built');
-  const built = Date.now();
+  const built = (performance.now() - start) / 1000;
   await firstAnswer((await harness.client.environment(id)).weburl, text);
-  const answered = Date.now();
-  const stages = stagesOf(await logOf(harness, id), { asked, answered, pulledSeconds: await pulled(harness, id) });
+  const answeredMs = performance.now() - start;
+  const stages = stagesOf(await logOf(harness, id), {
+    asked,
+    answered: asked + answeredMs,
+    pulledSeconds: await pulled(harness, id),
+  });
   await harness.client.send('DELETE', `/api/environment/${id}`);
   await reached(id, 'empty');
-  return { built: (built - asked) / 1000, answered: (answered - asked) / 1000, stages };
+  return { built, answered: answeredMs / 1000, stages };
 }
 
 async function logOf({ client }: Harness, id: string): Promise<BuildLogMessage[]> {
@@ -45,7 +50,8 @@ async function pulled({ kubectl }: Harness, id: string): Promise<number> {
   const format = 'jsonpath={range .items[*]}{.involvedObject.name}{"\\t"}{.message}{"\\n"}{end}';
   const text = await kubectl(['-n', namespaceOf(id), 'get', 'events', '--field-selector', selector, '-o', format]);
   const ofServices = text.split('\n').filter((line) => line !== '' && !line.startsWith('build-'));
-  return Math.max(0, ...ofServices.map(pullSeconds));
+  if (ofServices.length === 0) throw new Error(`the kubelet told of no image for ${id}`);
+  return Math.max(...ofServices.map(pullSeconds));
 }
 
 export interface ScriptedBranch {

@@ -4,7 +4,7 @@ import type { Figure } from './measure.ts';
 /** Where the time goes from asking to the first answer, in this order. */
 const STAGES = [
   'namespace, commit and service file, objects',
-  'Job → clone begins',
+  'build asked for → clone begins',
   'clone',
   'clone → buildctl begins',
   'build',
