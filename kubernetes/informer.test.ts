@@ -107,6 +107,7 @@ const page = (names: [string, number][], at: number, next?: string): ObjectList<
 });
 const gone = () => apiErrorFrom('watch', 410, { reason: 'Expired', message: 'too old resource version' });
 
+/** What client-go's reflector is held to (tools/cache/reflector_test.go), and silence, which it leaves to the connection. */
 describe('list and watch', () => {
   test('lists page by page, then watches from the version of the list', async () => {
     const source = new FakeSource(page([['a', 3]], 7, 'more'), page([['b', 4]], 7));

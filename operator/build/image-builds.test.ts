@@ -210,39 +210,48 @@ test('builds what is missing, and gives digests once it is there', async () => {
   expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/unchanged/)]));
 });
 
-describe('a pod that has ended before the Job controller says so', () => {
-  const podOf = (phase: string) => {
+describe('containers that have ended before the Job controller says so', () => {
+  const finishedAt = new Date(start + 1000).toISOString();
+  const well = { terminated: { exitCode: 0, finishedAt } };
+  /** A pod of two containers, as far as it has statuses for them. */
+  const podOf = (...states: object[]) => {
     const labels = { 'batch.kubernetes.io/job-name': 'build-1' };
-    const finishedAt = new Date(start + 1000).toISOString();
+    const names = ['build-web', 'build-api'];
     return {
       ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'build-1-x', namespace: 'env-x', labels } },
-      status: { phase, containerStatuses: [{ name: 'build-web', state: { terminated: { exitCode: 0, finishedAt } } }] },
+      spec: { containers: names.map((name) => ({ name })) },
+      status: { phase: 'Running', containerStatuses: states.map((state, index) => ({ name: names[index], state })) },
     } as unknown as Pod;
   };
-  async function built(phase: string) {
+  async function built(...states: object[]) {
     const made = world();
     await made.build();
     const job = made.job('build-1');
     if (job) job.metadata.namespace = 'env-x';
     made.push(...made.references('build-1'));
-    made.pods.push(podOf(phase));
+    made.pods.push(podOf(...states));
     return made;
   }
 
-  test('well is the end of the build', async () => {
-    const { build } = await built('Succeeded');
+  test('all of them well are the end of the build', async () => {
+    const { build } = await built(well, well);
     expect((await build({}, 1500))?.images).toHaveLength(2);
   });
 
-  test('has its log waited for, and not for ever', async () => {
-    const { build, drained } = await built('Succeeded');
+  test('have their log waited for, and not for ever', async () => {
+    const { build, drained } = await built(well, well);
     drained.is = false;
     await expect(build({}, 30_000)).rejects.toMatchObject({ reason: 'CollectingLogs' });
     expect((await build({}, 31_001))?.images).toHaveLength(2);
   });
 
-  test.each(['Running', 'Failed'])('otherwise (%s) is not', async (phase) => {
-    const { build } = await built(phase);
+  test.each([
+    ['one that runs', [well, { running: {} }]],
+    ['one that failed', [well, { terminated: { exitCode: 1, finishedAt } }]],
+    ['one that is not told of yet', [well]],
+    ['none that is told of', []],
+  ])('%s is not the end', async (_what, states) => {
+    const { build } = await built(...states);
     expect(await build({}, 1500)).toBeUndefined();
   });
 });

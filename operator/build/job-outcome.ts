@@ -24,14 +24,17 @@ export function isFinished(job: Job): boolean {
 }
 
 /**
- * When the Job's work was over, in milliseconds since 1970; undefined while it is not. Its pod says so a second or two
- * before the Job controller does. Only of success: why a Job failed is told by its end.
+ * When the Job's work was over, in milliseconds since 1970; undefined while it is not. Its containers say so a second or
+ * two before the pod's phase and the Job controller do. Only of success: why a Job failed is told by its end.
  */
 export function workEnd(job: Job, pod: Pod | undefined): number | undefined {
   if (isFinished(job)) return endOf(job);
-  if (pod?.status?.phase !== 'Succeeded') return undefined;
-  const ends = (pod.status.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''));
-  return Math.max(...ends);
+  const statuses = pod?.status?.containerStatuses ?? [];
+  const ended = (pod?.spec?.containers ?? []).map(
+    ({ name }) => statuses.find((status) => status.name === name)?.state?.terminated,
+  );
+  if (ended.length === 0 || ended.some((one) => one?.exitCode !== 0)) return undefined;
+  return Math.max(...ended.map((one) => Date.parse(one?.finishedAt ?? '')));
 }
 
 /** When a Job that has finished did, in milliseconds since 1970. */
