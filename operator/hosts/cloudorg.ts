@@ -63,7 +63,7 @@ export class CloudorgHost implements GitHost {
     this.access = { origin: this.webUrl, credentials: { username: 'coppice', password: token }, party: options.party };
     const basic = Buffer.from(`:${token}`).toString('base64');
     const headers = { authorization: `Basic ${basic}` };
-    this.#api = new HostApi({ http, baseUrl: trimSlash(orgUrl), headers, explain: explainSignIn });
+    this.#api = new HostApi({ http, baseUrl: trimSlash(orgUrl), headers, explain });
   }
 
   async check(): Promise<Capabilities> {
@@ -178,8 +178,14 @@ function skipped(url: URL): URL {
   return next;
 }
 
-/** A token that is not valid is answered with a page to sign in on, or with the way there. */
-function explainSignIn(status: number): Error | undefined {
+/** A token that is not valid is answered with a page to sign in on, or with the way there; an organization that is not, with one too. */
+function explain(status: number): Error | undefined {
+  if (status === 404) {
+    return new SourceRefusedError(
+      'NotFound',
+      'there is no such organization, project or repository, or the token may not see it: check the names and the token',
+    );
+  }
   if (status !== 203 && status !== 302) return undefined;
   return new SourceRefusedError(
     'AuthenticationFailed',

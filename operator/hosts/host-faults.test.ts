@@ -90,7 +90,11 @@ const json = { 'content-type': 'application/json' };
 const faults: [string, RequestListener, object][] = [
   ['401', answering(401), { name: 'SourceRefusedError', reason: 'AuthenticationFailed' }],
   ['403', answering(403), { name: 'SourceRefusedError', reason: 'Forbidden' }],
-  ['404', answering(404), { name: 'SourceRefusedError', reason: 'NotFound' }],
+  [
+    '404',
+    answering(404, json, '{"message":"Not Found, tok-5ecret"}'),
+    { name: 'SourceRefusedError', reason: 'NotFound' },
+  ],
   ['422', answering(422), { name: 'SourceRefusedError', reason: 'Refused' }],
   ['429 until in 7 s', answering(429, { 'retry-after': '7' }), { name: 'HostBusyError', retryAfterMs: 7000 }],
   ['429 that says no more', answering(429), { name: 'HostBusyError', retryAfterMs: 60_000 }],
@@ -132,6 +136,18 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
       else expect(error).toBeInstanceOf(code === 302 ? SourceRefusedError : SourceUnreachableError);
     }
     expect(elsewhere.requests).toEqual([]);
+  });
+
+  test('404 of a proxy that has lost the host is no word about the repository', async () => {
+    for (const headers of [{ 'content-type': 'text/plain' }, undefined]) {
+      local.answer(answering(404, headers));
+      const error = await failureOf(host().check());
+      // Azure DevOps itself answers so of an organization that is not there.
+      const isOwn = name === 'cloudorg';
+      expect(error).toMatchObject(isOwn ? { reason: 'NotFound' } : { message: expect.stringContaining('is it up') });
+      expect(error).toBeInstanceOf(isOwn ? SourceRefusedError : SourceUnreachableError);
+      expect(error.message).not.toContain('tok-5ecret');
+    }
   });
 
   test('a redirect to another origin is not followed', async () => {

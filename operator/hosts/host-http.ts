@@ -97,7 +97,9 @@ export class HostHttp {
     if (answer.status >= 200 && answer.status < 300 && answer.status !== 203) return;
     const own = request.explain?.(answer.status);
     if (own) throw own;
-    const error = answerError(request.url.host, whatOf(request), answer, this.#options.now());
+    const error = isOfProxy(request, answer)
+      ? unusable(request, "404, and not as a Git host's API does: is it up, and is that where its API is?")
+      : answerError(request.url.host, whatOf(request), answer, this.#options.now());
     if (error instanceof HostBusyError) this.#busy.add(askerAt(request), error);
     throw error;
   }
@@ -149,6 +151,14 @@ function askerAt({ url, headers }: HostRequest): string {
 
 function hashOf(headers: HostRequest['headers']): string {
   return createHash('sha256').update(JSON.stringify(headers)).digest('base64');
+}
+
+/**
+ * A proxy that has lost the host behind it answers 404 with a page of its own, or with nothing; the host itself answers in
+ * JSON. What is to be deleted is gone either way.
+ */
+function isOfProxy({ method }: HostRequest, { status, headers }: HttpAnswer): boolean {
+  return method !== 'DELETE' && status === 404 && !isJson(headers);
 }
 
 function parse<T>(schema: z.ZodType<T>, text: string, request: HostRequest): T {

@@ -178,9 +178,8 @@ describe('the webhook', () => {
     expect(local.requests[1]).toMatchObject({ line: `PATCH ${repo}/hooks/4`, body: { active: true, config } });
   });
 
-  test('is none where the token may not', async () => {
-    expect(await host('tok').ensureWebhook(hook)).toBeUndefined();
-    local.answer((_, response) => sendJson(response, {}, {}, 403));
+  test.each([403, 404])('is none where the token is told %i', async (status) => {
+    local.answer((_, response) => sendJson(response, {}, {}, status));
     expect(await host('tok').ensureWebhook(hook)).toBeUndefined();
   });
 

@@ -42,6 +42,10 @@ export async function serveApi(
     if (error instanceof ApiError) return kind.refuse(error.status, error.message);
     throw error;
   });
+  if (reply.status >= 400) {
+    const known = { repository: repository !== undefined, token: token !== undefined };
+    console.error(`${method} ${url.pathname}: ${reply.status}`, known);
+  }
   const isUnchanged = kind.hasETags && method === 'GET' && reply.status === 200 && isKnown(request, reply);
   repository?.received.push({ method, path: url.pathname + url.search, status: isUnchanged ? 304 : reply.status });
   send(response, isUnchanged ? { status: 304, headers: reply.headers ?? {} } : reply, fault?.answer === 'half');
