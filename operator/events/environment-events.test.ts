@@ -99,6 +99,15 @@ describe('what changes is told', () => {
       ['ImagesReady: build 2: all images are there, the services are rolled out'],
     ],
     [
+      'its images are there, and it is up at once',
+      { build: running },
+      { build: { ...finished, result: 'succeeded', images: [], message: 'all 2 services run' } },
+      [
+        'ImagesReady: build 2: all images are there, the services are rolled out',
+        'BuildSucceeded: build 2: all 2 services run, after 12 s (commit 0123456789ab)',
+      ],
+    ],
+    [
       'it comes up',
       { build: { ...running, images: [] } },
       { build: { ...finished, result: 'succeeded', images: [], message: 'all 2 services run' } },

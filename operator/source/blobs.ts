@@ -45,16 +45,16 @@ export class Blobs {
       this.#known.set(id, new FileUnreadableError(`would be more than ${MAX_FILES} files that are read`));
     }
     const remembered = new Map(taken.map((id) => [id, this.#memory.get(id)]));
-    const sizes = await this.#sizes(taken.filter((id) => remembered.get(id) === undefined));
+    const sizes = await this.#fetch(taken.filter((id) => remembered.get(id) === undefined));
+    const missing = [];
     // In their order, so that what is refused depends on no memory.
-    const small = taken
-      .map((id) => ({ id, size: remembered.get(id)?.length ?? sizes.get(id) ?? 0 }))
-      .filter(({ id, size }) => this.#isTaken(id, size));
-    const missing = small.filter(({ id }) => {
+    for (const id of taken) {
       const bytes = remembered.get(id);
+      const size = bytes?.length ?? sizes.get(id) ?? 0;
+      if (!this.#isTaken(id, size)) continue;
       if (bytes) this.#known.set(id, bytes);
-      return bytes === undefined;
-    });
+      else missing.push({ id, size });
+    }
     if (missing.length > 0) await this.#read(missing);
   }
 
@@ -73,8 +73,8 @@ export class Blobs {
     return false;
   }
 
-  /** Brings them from the Git host: `<id> blob <size>` for each line. */
-  async #sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  /** Brings them from the Git host, and gives how large each is, told as `<id> blob <size>` a line. */
+  async #fetch(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     if (ids.length === 0) return new Map();
     await this.#run([...FETCH, ...ids]);
     const output = await this.#run(['cat-file', '--batch-check'], linesOf(ids));

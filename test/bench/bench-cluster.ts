@@ -1,4 +1,10 @@
-import type { Harness } from '../end-to-end/harness.ts';
+import { LABELS } from '../../crds/labels.ts';
+import { withCleanUp } from '../cluster/clean-up.ts';
+import type { Progress } from '../cluster/progress.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import { randomName, startHarness, type Harness } from '../end-to-end/harness.ts';
+import type { Figure } from './measure.ts';
+import { startRawCluster, type RawCluster } from './raw-cluster.ts';
 
 /** The web address of a host that the Ingress controller serves. */
 export function addressOf({ connection }: Harness, host: string): string {
@@ -6,10 +12,32 @@ export function addressOf({ connection }: Harness, host: string): string {
   return `http://${host}${port === '' ? '' : `:${port}`}/`;
 }
 
-/** Takes away what a benchmark made: the baseline's namespaces, which begin with `namespace`, and the harness's groups. */
-export async function removeAll(harness: Harness, namespace: string): Promise<void> {
-  const namespaces = await harness.kubectl(['get', 'namespaces', '-o', 'name']);
-  const mine = namespaces.split('\n').filter((name) => name.startsWith(`namespace/${namespace}`));
+/** Measures with a user of its own, and a script's cluster as the baseline; then takes both away. */
+export async function withBaseline(
+  progress: Progress,
+  measure: (bench: { harness: Harness; raw: RawCluster }) => Promise<Figure[]>,
+): Promise<Figure[]> {
+  const harness = await startHarness('bench');
+  const namespace = randomName('bench');
+  const work = async () => {
+    const raw = await progress.step('a buildkitd for the baseline', () => startRawCluster(harness, namespace));
+    return measure({ harness, raw });
+  };
+  return withCleanUp(work, () => progress.step('clean up', () => removeAll(harness, namespace)));
+}
+
+/** Takes away the harness's groups and the namespaces that begin with `prefix`, and waits until nothing of them is left. */
+export async function removeAll(harness: Harness, prefix: string): Promise<void> {
+  const named = async (...what: string[]) =>
+    (await harness.kubectl(['get', ...what, '--output', 'name'])).split('\n').filter((name) => name !== '');
+  const baselines = async () => (await named('namespaces')).filter((name) => name.startsWith(`namespace/${prefix}`));
+  const groups = await harness.groups();
+  const mine = await baselines();
   if (mine.length > 0) await harness.kubectl(['delete', '--wait=false', ...mine]);
-  await harness.removeAndWait();
+  await harness.remove();
+  await waitFor('all of it to be gone', 1800, async () => {
+    const ofGroups = await named('namespaces', '--selector', `${LABELS.group} in (${groups.join()})`);
+    const objects = await named('groups.coppice.dev', ...groups, '--ignore-not-found');
+    return [...ofGroups, ...objects, ...(await baselines())].length === 0 ? true : undefined;
+  });
 }

@@ -1,12 +1,8 @@
-import { z } from 'zod';
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
-import { GROUP, type Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
-import { LABELS } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
-import { Namespace } from '../../kubernetes/resource-type.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { randomName, type Harness } from '../end-to-end/harness.ts';
 
@@ -84,25 +80,4 @@ export async function createEnvironment(client: ClusterClient, place: Place, spe
     },
   };
   await client.create<Environment>(ENVIRONMENT, environment);
-}
-
-/** Begins to take away the groups, and waits until nothing of them, and no namespace that begins with `prefix`, is left. */
-export async function removeGroups(harness: Harness, client: ClusterClient, prefix: string): Promise<void> {
-  const groups = new Set(await ownGroups(harness));
-  const isLeft = ({ metadata: { name, labels } }: Namespace) =>
-    name.startsWith(prefix) || groups.has(labels?.[LABELS.group] ?? '');
-  for (const { metadata } of (await client.list(Namespace)).items) {
-    if (metadata.name.startsWith(prefix)) await client.delete(Namespace, { name: metadata.name });
-  }
-  await harness.remove();
-  await waitFor('all of it to be gone', 1800, async () => {
-    if ((await client.list(Namespace)).items.some(isLeft)) return undefined;
-    const there = (await client.list<Group>(GROUP)).items;
-    return there.some(({ metadata }) => groups.has(metadata.name)) ? undefined : true;
-  });
-}
-
-async function ownGroups({ client }: Harness): Promise<string[]> {
-  const groups = await client.call(z.array(z.looseObject({ id: z.string() })), 'GET', '/api/groups');
-  return groups.map(({ id }) => id);
 }

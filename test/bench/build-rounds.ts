@@ -1,8 +1,9 @@
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { addressOf } from './bench-cluster.ts';
-import { pullSeconds, stagesOf, type Stages } from './build-stages.ts';
+import { pullSeconds, stageFigures, stagesOf, type Stages } from './build-stages.ts';
 import { firstAnswer } from './first-answer.ts';
+import type { Figure } from './measure.ts';
 import type { RawCluster } from './raw-cluster.ts';
 import { buildJob, namespaceObjects, serviceObjects } from './raw-objects.ts';
 import { stateReached } from './state-reached.ts';
@@ -13,13 +14,28 @@ export interface Round {
   answered: number;
 }
 
+export type CoppiceRound = Round & { stages: Stages };
+
+/** Coppice's rounds beside the script's, and the stages of Coppice's. */
+export function roundFigures(what: string, coppice: readonly CoppiceRound[], script: readonly Round[]): Figure[] {
+  const figure = (name: string, key: keyof Round): Figure => ({
+    name: `${what}: spawn → ${name}`,
+    unit: 's',
+    samples: coppice.map((round) => round[key]),
+    baseline: { name: 'Job and rollout by a script', samples: script.map((round) => round[key]) },
+    target: '≤ 1 ×',
+  });
+  const stages = coppice.map((round) => round.stages);
+  return [figure('built', 'built'), figure('first answer', 'answered'), ...stageFigures(what, stages)];
+}
+
 /** Spawns the branch, and takes the environment away again once its page says `text`. */
 export async function coppiceRound(
   harness: Harness,
   repository: string,
   branch: string,
   text: string,
-): Promise<Round & { stages: Stages }> {
+): Promise<CoppiceRound> {
   const reached = stateReached(harness.connection.kubeconfig);
   const asked = Date.now();
   const start = performance.now();

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { withCleanUp } from '../cluster/clean-up.ts';
 import type { Progress } from '../cluster/progress.ts';
-import { namespaceOf, randomName, startHarness, type Harness } from '../end-to-end/harness.ts';
-import { addressOf, removeAll } from './bench-cluster.ts';
+import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
+import { addressOf, withBaseline } from './bench-cluster.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { Figure } from './measure.ts';
-import { startRawCluster, type RawCluster } from './raw-cluster.ts';
+import type { RawCluster } from './raw-cluster.ts';
 import { namespaceObjects, serviceObjects } from './raw-objects.ts';
 import { stateReached } from './state-reached.ts';
 import { pushWeb } from './web-repository.ts';
@@ -20,13 +19,10 @@ const deploymentSchema = z.looseObject({
 });
 
 /** A commit whose images are in the registry, from spawn to the first answer; beside a plain server-side apply. */
-export async function benchBuiltCommit(progress: Progress): Promise<Figure[]> {
-  const harness = await startHarness('bench');
-  const namespace = randomName('bench');
-  const samples: number[] = [];
-  const baseline: number[] = [];
-  const work = async () => {
-    const raw = await progress.step('the baseline', () => startRawCluster(harness, namespace));
+export function benchBuiltCommit(progress: Progress): Promise<Figure[]> {
+  return withBaseline(progress, async ({ harness, raw }) => {
+    const samples: number[] = [];
+    const baseline: number[] = [];
     const origin = `${harness.connection.gitUrl}/${harness.group}/web.git`;
     await pushWeb(origin, 'main', 'the same');
     const repository = await harness.addRepository('web', origin);
@@ -37,17 +33,16 @@ export async function benchBuiltCommit(progress: Progress): Promise<Figure[]> {
         baseline.push(await applyAgain(harness, raw, image));
       });
     }
-  };
-  await withCleanUp(work, () => progress.step('clean up', () => removeAll(harness, namespace)));
-  return [
-    {
-      name: 'commit already built: spawn → first answer',
-      unit: 's',
-      samples,
-      baseline: { name: 'server-side apply → first answer', samples: baseline },
-      target: '≤ 1.3 ×',
-    },
-  ];
+    return [
+      {
+        name: 'commit already built: spawn → first answer',
+        unit: 's',
+        samples,
+        baseline: { name: 'server-side apply → first answer', samples: baseline },
+        target: '≤ 1.3 ×',
+      },
+    ];
+  });
 }
 
 /** The image of the service, by digest. */

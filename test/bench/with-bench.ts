@@ -1,7 +1,7 @@
 import { withCleanUp } from '../cluster/clean-up.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { startHarness, type Harness } from '../end-to-end/harness.ts';
-import { removeGroups } from './bench-groups.ts';
+import { removeAll } from './bench-cluster.ts';
 import { EnvironmentWatch } from './environment-watch.ts';
 import type { Bench } from './held.ts';
 import type { Figure } from './measure.ts';
@@ -22,7 +22,7 @@ export async function withBench(
   };
   const takeAway = async () => {
     await watch.stop();
-    await removeGroups(harness, cluster.client, prefix);
+    await removeAll(harness, prefix);
   };
   const cleanUp = () => withCleanUp(takeAway, async () => cluster.close());
   return withCleanUp(work, () => progress.step('clean up', cleanUp));

@@ -34,6 +34,8 @@ export interface Harness {
   /** The last message of the build's log. */
   endOfLog(environmentId: string): Promise<unknown>;
   kubectl: (args: readonly string[], options?: RunOptions) => Promise<string>;
+  /** The users' groups, those of other tests apart. */
+  groups(): Promise<string[]>;
   /** Begins to take away the users' groups and everything in them; `npm test` waits for it at the end of all tests. */
   remove(): Promise<void>;
   /** As remove, and waits until all of it is gone. */
@@ -106,14 +108,19 @@ export async function startHarness(purpose: string): Promise<Harness> {
       for await (const message of client.log(environmentId)) last = message;
       return last;
     },
+    groups,
     remove: () => deleteGroups(['--wait=false']),
     removeAndWait: () => deleteGroups(['--timeout=120s']),
   };
 
-  async function deleteGroups(options: readonly string[]): Promise<void> {
+  async function groups(): Promise<string[]> {
     const lists = clients.map((user) => user.call(z.array(idSchema), 'GET', '/api/groups'));
-    const groups = (await Promise.all(lists)).flat().map(({ id }) => id);
-    await kubectl(['delete', 'groups.coppice.dev', ...groups, '--ignore-not-found', ...options], { deadline: 150 });
+    return (await Promise.all(lists)).flat().map(({ id }) => id);
+  }
+
+  async function deleteGroups(options: readonly string[]): Promise<void> {
+    const args = ['delete', 'groups.coppice.dev', ...(await groups()), '--ignore-not-found', ...options];
+    await kubectl(args, { deadline: 150 });
   }
 }
 

@@ -38,6 +38,14 @@ const requests: Record<Ask, { method: string; path: string }> = {
   delete: { method: 'DELETE', path: '' },
 };
 
+/** Of users of their own. */
+interface Sessions {
+  /** Logged out before the strike. */
+  ended: RestClient;
+  /** Logs out about the time of it. */
+  ending: RestClient;
+}
+
 /** Environments of one group, some that move as they are told and some that are built of images, and their user. */
 export class FaultWorld {
   readonly #harness: Harness;
@@ -46,13 +54,17 @@ export class FaultWorld {
   readonly #moving: string[];
   readonly #running: ReadonlySet<string>;
   readonly #built: string[];
-  /** One that logged out before the strike, and one that does so about the time of it. */
-  #ended = new RestClient('');
-  #ending = new RestClient('');
+  readonly #sessions: Sessions;
 
-  private constructor(harness: Harness, life: LifeWorld, ids: { quick: string[]; running: string[]; built: string[] }) {
+  private constructor(
+    harness: Harness,
+    life: LifeWorld,
+    ids: { quick: string[]; running: string[]; built: string[] },
+    sessions: Sessions,
+  ) {
     this.#harness = harness;
     this.#life = life;
+    this.#sessions = sessions;
     this.#moving = [...ids.quick, ...ids.running];
     this.#running = new Set(ids.running);
     this.#built = ids.built;
@@ -75,16 +87,16 @@ export class FaultWorld {
       origin = await harness.push('shop', name, { 'api/Dockerfile': numberedDockerfile(`${group}-${name}`) });
     }
     const shop = await harness.addRepository('shop', origin);
-    const world = new FaultWorld(harness, life, {
+    const ids = {
       quick: moving.map((branch) => life.environmentId(table, branch)),
       running: running.map((branch) => life.environmentId(table, branch)),
       built: built.map((name) => life.environmentId(shop, name)),
-    });
+    };
+    const sessions = { ended: await loggedIn(harness), ending: await loggedIn(harness) };
+    await logOut(sessions.ended);
+    const world = new FaultWorld(harness, life, ids, sessions);
     await Promise.all([table, shop].map((repository) => life.sync(repository)));
     await Promise.all(world.ids.map((id) => life.board.state(id, 'empty')));
-    world.#ended = await world.#loggedIn();
-    await world.#logOut(world.#ended);
-    world.#ending = await world.#loggedIn();
     return world;
   }
 
@@ -100,7 +112,7 @@ export class FaultWorld {
         await this.#ask(id, ask);
       }
     });
-    await Promise.all([...moved, this.#logOut(this.#ending)]);
+    await Promise.all([...moved, logOut(this.#sessions.ending)]);
   }
 
   /** How many are in which state now, such as `12 building, 8 empty`. */
@@ -196,27 +208,28 @@ export class FaultWorld {
     });
   }
 
-  async #loggedIn(): Promise<RestClient> {
-    const password = 'correct horse battery';
-    const { email = '' } = await this.#harness.newUser(password);
-    const client = new RestClient(this.#harness.connection.apiUrl);
-    await client.login(email, password);
-    return client;
-  }
-
-  /** Asked for until it is taken; after an answer that was lost it is refused, for it has logged out. */
-  async #logOut(client: RestClient): Promise<void> {
-    await waitFor('a logout to be taken', 120, async () => {
-      const { status, text } = await client.send('POST', '/api/user/logout');
-      if (status < 300 || status === 401) return true;
-      throw new Error(`${status} ${text}`);
-    });
-  }
-
   /** The user's own counts as before, and those that logged out are refused. */
   async #requireTokens(): Promise<void> {
     const status = async (client: RestClient) => (await client.send('GET', '/api/user/info')).status;
-    const clients = [this.#harness.client, this.#ended, this.#ending];
+    const { ended, ending } = this.#sessions;
+    const clients = [this.#harness.client, ended, ending];
     assert.deepEqual(await Promise.all(clients.map(status)), [200, 401, 401]);
   }
+}
+
+async function loggedIn(harness: Harness): Promise<RestClient> {
+  const password = 'correct horse battery';
+  const { email = '' } = await harness.newUser(password);
+  const client = new RestClient(harness.connection.apiUrl);
+  await client.login(email, password);
+  return client;
+}
+
+/** Asked for until it is taken; after an answer that was lost it is refused, for it has logged out. */
+async function logOut(client: RestClient): Promise<void> {
+  await waitFor('a logout to be taken', 120, async () => {
+    const { status, text } = await client.send('POST', '/api/user/logout');
+    if (status < 300 || status === 401) return true;
+    throw new Error(`${status} ${text}`);
+  });
 }

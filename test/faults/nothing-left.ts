@@ -1,8 +1,9 @@
+import { LABELS } from '../../crds/labels.ts';
 import type { Figure } from '../bench/measure.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
 import type { Progress } from '../cluster/progress.ts';
-import type { Harness } from '../end-to-end/harness.ts';
 import { waitFor } from '../cluster/wait-for.ts';
+import type { Harness } from '../end-to-end/harness.ts';
 import { memoryIsBack, memoryNow } from './memory.ts';
 
 /** What may be left of a group, in any namespace: its own, its environments', and that of the builders. */
@@ -10,8 +11,7 @@ const kinds = 'namespaces,pods,jobs,secrets,configmaps,services,persistentvolume
 
 /**
  * Does the work, and removes the harness's groups with all that is in them, whatever becomes of it; then nothing may be
- * left of the first, and the memory of
- * operator and API must be back to where it was. Adds its figures.
+ * left of them, and the memory of operator and API must be back to where it was. Adds its figures.
  */
 export async function nothingLeft(
   harness: Harness,
@@ -22,25 +22,22 @@ export async function nothingLeft(
   const measured = async () => ({ before: await memoryNow(kubectl), figures: await work() });
   const cleanUp = () =>
     progress.step('clean up', async () => {
+      const groups = await harness.groups();
       await harness.removeAndWait();
-      await requireNone(harness);
+      await requireNone(harness, groups);
     });
   const { before, figures } = await withCleanUp(measured, cleanUp);
   return [...figures, ...(await progress.step('memory is back', () => memoryIsBack(kubectl, before)))];
 }
 
 /** Volumes go by their provisioner, a while after their claims. */
-async function requireNone({ group, kubectl }: Harness): Promise<void> {
-  await waitFor('all that had the group on its label to be gone', 120, async () => {
-    const labelled = ['--all-namespaces', '--selector', `coppice.dev/group=${group}`, '--output', 'name'];
+async function requireNone({ kubectl }: Harness, groups: readonly string[]): Promise<void> {
+  await waitFor("all that had the groups' label to be gone", 120, async () => {
+    const labelled = ['--all-namespaces', '--selector', `${LABELS.group} in (${groups.join()})`, '--output', 'name'];
     const named = await kubectl(['get', kinds, ...labelled]);
-    const claims = await kubectl([
-      'get',
-      'persistentvolumes',
-      '--output',
-      'jsonpath={.items[*].spec.claimRef.namespace}',
-    ]);
-    const volumes = claims.split(' ').filter((namespace) => namespace.endsWith(`--${group}`));
+    const claimants = 'jsonpath={.items[*].spec.claimRef.namespace}';
+    const namespaces = (await kubectl(['get', 'persistentvolumes', '--output', claimants])).split(' ');
+    const volumes = namespaces.filter((namespace) => groups.some((group) => namespace.endsWith(`--${group}`)));
     const left = [...named.split('\n').filter(Boolean), ...volumes.map((namespace) => `a volume of ${namespace}`)];
     if (left.length > 0) throw new Error(`still there: ${left.join(', ')}`);
     return true;
