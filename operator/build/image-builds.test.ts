@@ -141,11 +141,11 @@ function world() {
     build: (change: Partial<BuildRequest> = {}, afterMs = 0) =>
       builds.build({ ...request, ...change }, new Date(start + afterMs)),
     pushed,
-    /** The references that a Job's containers push. */
+    /** The references that a Job's containers push; the first one clones. */
     references: (name: string) =>
-      (job(name)?.spec?.template.spec?.containers ?? []).map(
-        ({ args = [] }) => /name=r:5000\/([^,]+)/.exec(args.join(' '))?.[1] ?? '',
-      ),
+      (job(name)?.spec?.template.spec?.containers ?? [])
+        .slice(1)
+        .map(({ args = [] }) => /name=r:5000\/([^,]+)/.exec(args.join(' '))?.[1] ?? ''),
     push: (...references: string[]) => {
       for (const reference of references)
         pushed.set(reference, { digest: `sha256:${reference}`, layers: [], annotations: {} });

@@ -3,6 +3,7 @@ import type { Pod } from '../../kubernetes/resource-type.ts';
 import { literal } from '../literal.ts';
 import { confined } from '../pod-parts.ts';
 import { GIT_CONFIG_FILE } from '../source/git-files.ts';
+import { AFTER_CLONE } from './after-clone.ts';
 import type { BuildJobInput } from './job.ts';
 import type { PlannedImage } from './plan.ts';
 import type { ResolvedImage } from './resolved-build.ts';
@@ -17,6 +18,7 @@ export const BUILT_ANNOTATION = 'dev.coppice.built';
 const clone = 'clone';
 const prefix = 'build-';
 const workspace = '/workspace';
+const source = `${workspace}/source`;
 const secretsFolder = '/build-secrets';
 
 /** What a container of a build works on; the service is empty for the clone. */
@@ -47,7 +49,7 @@ export function cloneContainer({ origin, ref, commit, missing, trusted, settings
       { name: 'ORIGIN', value: literal(origin) },
       { name: 'REF', value: literal(ref) },
       { name: 'COMMIT', value: commit },
-      { name: 'WORKSPACE', value: `${workspace}/source` },
+      { name: 'WORKSPACE', value: source },
       { name: 'GIT_CONFIG_GLOBAL', value: `${CREDENTIALS_FOLDER}/${GIT_CONFIG_FILE}` },
       { name: 'CLONE_SETTINGS', value: literal(JSON.stringify(completing)) },
     ],
@@ -62,10 +64,10 @@ export function cloneContainer({ origin, ref, commit, missing, trusted, settings
   };
 }
 
-/** Has one image built and pushed; `index` is its place in the Job. */
+/** Has one image built and pushed, once the clone is there; `index` is its place in the Job. */
 export function buildctlContainer({ image, reference }: ResolvedImage, index: number, input: BuildJobInput): Container {
   const { settings, builder, cacheNamespace, noCache, now } = input;
-  const path = (relative: string) => posix.join(workspace, 'source', relative);
+  const path = (relative: string) => posix.join(source, relative);
   const secrets = secretFiles(image, index, input);
   const output = [
     'type=image',
@@ -78,7 +80,7 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
   return {
     name: `${prefix}${image.service}`,
     image: settings.buildctlImage,
-    command: ['buildctl'],
+    command: ['/bin/sh', '-c', AFTER_CLONE, 'sh', 'buildctl'],
     args: [
       `--addr=${builder.address}`,
       `--tlsservername=${builder.serverName}`,
@@ -109,6 +111,7 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
     env: [
       { name: 'DOCKER_CONFIG', value: CREDENTIALS_FOLDER },
       { name: 'HOME', value: '/tmp' },
+      { name: 'WORKSPACE', value: source },
     ],
     volumeMounts: [
       { name: 'workspace', mountPath: workspace, readOnly: true },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Job, Pod } from '../../kubernetes/resource-type.ts';
+import { NOT_CLONED } from './after-clone.ts';
 import { buildFailure, isFailed, isFinished, obstacleOf } from './job-outcome.ts';
 
 function job(type?: string, reason?: string): Job {
@@ -13,11 +14,7 @@ function pod(states: Record<string, object>, status: object = {}, metadata: obje
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'p', ...metadata },
-    status: {
-      initContainerStatuses: statuses.filter(({ name }) => name.startsWith('clone')),
-      containerStatuses: statuses.filter(({ name }) => !name.startsWith('clone')),
-      ...status,
-    },
+    status: { containerStatuses: statuses, ...status },
   } as Pod;
 }
 
@@ -42,7 +39,16 @@ describe('the repository’s own failures', () => {
       pod({ 'build-web': ended(1, `a\n${step} exit code: 1`) }),
       /^the build of service web failed \(exit code 1\):\na\n/,
     ],
-    ['the clone', pod({ clone: ended(128) }), /^the clone failed \(exit code 128\)$/],
+    [
+      'the clone, and with it those that wait for it',
+      pod({ clone: ended(128), 'build-api': ended(NOT_CLONED), 'build-web': ended(NOT_CLONED) }),
+      /^the clone failed \(exit code 128\)$/,
+    ],
+    [
+      'the clone, as an init container, which it was in former versions',
+      pod({}, { initContainerStatuses: [{ name: 'clone', state: ended(128) }] }),
+      /^the clone failed \(exit code 128\)$/,
+    ],
     [
       'a step that prints what lost connections look like',
       pod({ 'build-web': ended(1, `error: rpc error: code = Unavailable\n${step} exit code: 1`) }),

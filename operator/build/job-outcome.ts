@@ -1,5 +1,6 @@
 import type { Job, Pod } from '../../kubernetes/resource-type.ts';
 import { usedTooMuchDisk } from '../pod-parts.ts';
+import { NOT_CLONED } from './after-clone.ts';
 import { roleOf } from './job-containers.ts';
 
 export interface BuildFailure {
@@ -58,7 +59,9 @@ export function buildFailure(job: Job, pod: Pod | undefined, deadlineSeconds: nu
   const containers = [...(pod?.status?.initContainerStatuses ?? []), ...(pod?.status?.containerStatuses ?? [])];
   const failures = containers.flatMap(({ name, state }) => {
     const { exitCode, reason, message } = state?.terminated ?? {};
-    return exitCode === undefined || exitCode === 0 ? [] : [containerFailure(name, exitCode, reason, message ?? '')];
+    // One that waited for a clone which did not come says nothing of its own.
+    if (exitCode === undefined || exitCode === 0 || exitCode === NOT_CLONED) return [];
+    return [containerFailure(name, exitCode, reason, message ?? '')];
   });
   const podFailure = pod ? failureOfPod(pod) : { message: 'it is gone', isInfrastructure: true };
   if (podFailure) {

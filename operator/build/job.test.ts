@@ -60,6 +60,7 @@ const input: BuildJobInput = {
 };
 
 const pod = buildJob(input).spec?.template.spec;
+const [, buildctl] = pod?.containers ?? [];
 
 test('one deterministic Job for a build, with a deadline and no second try', () => {
   expect(buildJob(input)).toMatchObject({
@@ -70,7 +71,7 @@ test('one deterministic Job for a build, with a deadline and no second try', () 
 
 test('build steps are told of the proxy, before the arguments that the service file gives', () => {
   const settings = { ...input.settings, proxy: { HTTP_PROXY: 'http://proxy:3128' } };
-  const args = buildJob({ ...input, settings }).spec?.template.spec?.containers[0]?.args ?? [];
+  const args = buildJob({ ...input, settings }).spec?.template.spec?.containers[1]?.args ?? [];
   expect(args.indexOf('--opt=build-arg:HTTP_PROXY=http://proxy:3128')).toBeLessThan(
     args.indexOf('--opt=build-arg:VERSION=1 2'),
   );
@@ -120,11 +121,11 @@ test('a secret is a file in the container of its build, and nowhere in what the 
       secret: { secretName: 'files-1', defaultMode: 0o440, items: [{ key: 'token', path: 'secret' }] },
     },
   ]);
-  const mounting = [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])].filter(({ volumeMounts }) =>
+  const mounting = (pod?.containers ?? []).filter(({ volumeMounts }) =>
     volumeMounts?.some(({ name }) => name === 'secret-0-0'),
   );
   expect(mounting.map(({ name }) => name)).toEqual(['build-web']);
-  expect(pod?.containers[0]?.args).toContain('--secret="id=npm,""x""",src=/build-secrets/0/secret');
+  expect(buildctl?.args).toContain('--secret="id=npm,""x""",src=/build-secrets/0/secret');
 });
 
 test('code that is not trusted gets no secret', () => {
@@ -133,13 +134,13 @@ test('code that is not trusted gets no secret', () => {
 });
 
 test.each([true, false])('without cache: %s', (noCache) => {
-  const [container] = buildJob({ ...input, noCache }).spec?.template.spec?.containers ?? [];
+  const [, container] = buildJob({ ...input, noCache }).spec?.template.spec?.containers ?? [];
   expect(container?.args?.includes('--no-cache')).toBe(noCache);
 });
 
 test('the clone sees the source credentials alone, buildctl the builder credentials alone', () => {
   const mounts = (volume: string) =>
-    [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])]
+    (pod?.containers ?? [])
       .filter((container) => container.volumeMounts?.some(({ name }) => name === volume))
       .map(({ name }) => name);
   expect(pod?.volumes).toContainEqual(
@@ -155,7 +156,7 @@ test('the clone sees the source credentials alone, buildctl the builder credenti
 test('no container runs as root, writes its root file system, or has a service account token', () => {
   expect(pod?.automountServiceAccountToken).toBe(false);
   expect(pod?.securityContext).toMatchObject({ runAsNonRoot: true });
-  for (const container of [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])]) {
+  for (const container of pod?.containers ?? []) {
     expect(container.securityContext).toMatchObject({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
@@ -165,7 +166,7 @@ test('no container runs as root, writes its root file system, or has a service a
 });
 
 test('buildctl gets the paths in the workspace, each argument as one word', () => {
-  expect(pod?.containers[0]?.args).toEqual(
+  expect(buildctl?.args).toEqual(
     expect.arrayContaining([
       '--addr=tcp://10.0.0.7:1234',
       '--tlsservername=group-g',

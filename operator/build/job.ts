@@ -9,7 +9,7 @@ import { recordBuild, RECORD_ANNOTATION, type ResolvedBuild, type ResolvedImage 
 export interface BuildJobSettings {
   /** Coppice's own image: it holds git and clone.sh. */
   cloneImage: string;
-  /** An image with buildctl. */
+  /** An image with buildctl, a shell and flock. */
   buildctlImage: string;
   /** Variables that name an HTTP proxy, for build steps: no part of an image or of its address. */
   proxy?: Readonly<Record<string, string>> | undefined;
@@ -56,7 +56,7 @@ export function buildJobName(number: number, attempt: number): string {
   return attempt === 0 ? `build-${number}` : `build-${number}-retry-${attempt}`;
 }
 
-/** One Job for one build: a clone, then one buildctl for each image side by side. */
+/** One Job for one build: a clone, and one buildctl for each image, side by side; these wait for the clone. */
 export function buildJob(input: BuildJobInput): Job {
   const labels = {
     ...input.labels,
@@ -92,8 +92,10 @@ export function buildJob(input: BuildJobInput): Job {
             fsGroup: 1000,
             seccompProfile: { type: 'RuntimeDefault' },
           },
-          initContainers: [cloneContainer(input)],
-          containers: input.missing.map((image, index) => buildctlContainer(image, index, input)),
+          containers: [
+            cloneContainer(input),
+            ...input.missing.map((image, index) => buildctlContainer(image, index, input)),
+          ],
           volumes: [
             { name: 'workspace', emptyDir: { sizeLimit: '4Gi' } },
             { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },

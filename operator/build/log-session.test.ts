@@ -11,8 +11,10 @@ const pod = {
   kind: 'Pod',
   metadata: { namespace: 'env-x', name: 'build' },
   status: {
-    initContainerStatuses: [{ name: 'clone', state: { terminated: { startedAt: time, exitCode: 0 } } }],
-    containerStatuses: [{ name: 'build-web', state: { terminated: { startedAt: time, exitCode: 0 } } }],
+    containerStatuses: ['clone', 'build-web'].map((name) => ({
+      name,
+      state: { terminated: { startedAt: time, exitCode: 0 } },
+    })),
   },
 } as Pod;
 const client = {

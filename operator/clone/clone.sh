@@ -1,9 +1,14 @@
 #!/bin/sh
 # The build Job's first container: puts one commit of the repository under $WORKSPACE and nothing else of it.
+# Beside it stand the containers that build: each waits for the lock on $WORKSPACE.cloning to be let go, as it is however this
+# one ends, and goes on where it finds $WORKSPACE.cloned (operator/build/after-clone.ts).
 # ORIGIN, REF (full name), COMMIT and WORKSPACE come from the Job; credentials, and what git may do, are in the file
 # GIT_CONFIG_GLOBAL and beside it.
 set -eu
 export GIT_CONFIG_NOSYSTEM=1 GIT_TERMINAL_PROMPT=0 LC_ALL=C HOME=/tmp
+exec 9>"$WORKSPACE.lock"
+flock 9
+mv "$WORKSPACE.lock" "$WORKSPACE.cloning"
 # Authorities of the installation's own: git knows either the public ones or one file.
 authorities=$(dirname "$GIT_CONFIG_GLOBAL")/certificate-authorities.pem
 if [ -f "$authorities" ]; then
@@ -28,3 +33,4 @@ fi
 node "$(dirname "$0")/check-paths.ts"
 rm -rf .git
 echo "cloned $(find . -type f | wc -l) files"
+: >"$WORKSPACE.cloned"

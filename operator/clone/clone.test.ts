@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -6,7 +7,8 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AFTER_CLONE, NOT_CLONED } from '../build/after-clone.ts';
 import { issueCertificates } from '../builders/certificates.ts';
 import { gitConfig } from '../source/git-config.ts';
 import { CA_FILE } from '../source/git-files.ts';
@@ -49,11 +51,12 @@ function repository(name: string, entries: [mode: string, path: string, what: 'f
   return commit;
 }
 
-/** Runs clone.sh for a build of `ctx` with `Dockerfile`; gives its exit code, what it says and where it wrote to. */
-async function clone(name: string, commit: string, config: string, at = origin) {
+const workspaceOf = (name: string) => join(folder, `${name}-workspace`);
+
+/** Begins clone.sh for a build of `ctx` with `Dockerfile`, in a process group of its own. */
+async function startClone(name: string, commit: string, config: string, at = origin) {
   const configFile = join(folder, `${name}.gitconfig`);
   await writeFile(configFile, config);
-  const workspace = join(folder, `${name}-workspace`);
   const settings = {
     allowedCidrs: [],
     ports: [80],
@@ -62,21 +65,31 @@ async function clone(name: string, commit: string, config: string, at = origin) 
     folders: ['ctx'],
     files: ['Dockerfile'],
   };
-  const child = spawn('sh', [join(import.meta.dirname, 'clone.sh')], {
+  return spawn('sh', [join(import.meta.dirname, 'clone.sh')], {
+    detached: true,
     env: {
       PATH: process.env['PATH'],
       ORIGIN: `${at}/${name}`,
       REF: 'refs/heads/main',
       COMMIT: commit,
-      WORKSPACE: workspace,
+      WORKSPACE: workspaceOf(name),
       GIT_CONFIG_GLOBAL: configFile,
       CLONE_SETTINGS: JSON.stringify(settings),
     },
   });
+}
+
+/** The exit code of a process, and what it says. */
+async function endOf(child: ReturnType<typeof spawn>) {
   let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const code = await new Promise((resolve) => child.on('close', resolve));
-  return { code, said, workspace };
+  return { code, said };
+}
+
+/** Runs clone.sh; gives its exit code, what it says and where it wrote to. */
+async function clone(...[name, ...rest]: Parameters<typeof startClone>) {
+  return { ...(await endOf(await startClone(name, ...rest))), workspace: workspaceOf(name) };
 }
 
 const config = () => gitConfig({ origin, address: '127.0.0.1' }, undefined);
@@ -133,4 +146,40 @@ test('authorities that lie beside the configuration are trusted, and no others',
     await rm(join(folder, CA_FILE), { force: true });
     tls.close();
   }
+});
+
+describe('what stands beside the clone', () => {
+  const waiting = (name: string) => {
+    const env = { PATH: process.env['PATH'], WORKSPACE: workspaceOf(name) };
+    return endOf(spawn('sh', ['-c', AFTER_CLONE, 'sh', 'echo', 'a  word'], { env }));
+  };
+
+  test('does its work once the clone has ended well', async () => {
+    const commit = repository('waited', [dockerfile, ['40000', 'ctx', 'folder']]);
+    const both = [waiting('waited'), waiting('waited')];
+    expect(existsSync(`${workspaceOf('waited')}.cloned`)).toBe(false);
+    await clone('waited', commit, config());
+    expect(await Promise.all(both)).toEqual(Array(2).fill({ code: 0, said: 'a  word\n' }));
+    expect(await waiting('waited')).toEqual({ code: 0, said: 'a  word\n' });
+  });
+
+  test('does nothing after a clone that failed', async () => {
+    const waits = waiting('refused');
+    await clone('refused', repository('refused', twice), config());
+    expect(await waits).toEqual({ code: NOT_CLONED, said: '' });
+  });
+
+  test('does nothing after a clone that was killed', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const asked = once(silent, 'request');
+    const waits = waiting('killed');
+    const at = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const child = await startClone('killed', 'c0ffee', gitConfig({ origin: at, address: '127.0.0.1' }, undefined), at);
+    await asked;
+    process.kill(-child.pid!, 'SIGKILL');
+    expect(await waits).toEqual({ code: NOT_CLONED, said: '' });
+    silent.closeAllConnections();
+    silent.close();
+  });
 });
