@@ -44,7 +44,7 @@ export class BuildJobs {
   }
 
   /** The Job of the build's last try; `attempt` is 0 for the first one. */
-  newest({ namespace, number }: BuildRequest): { job: Job | undefined; attempt: number } {
+  newest({ namespace, number }: Pick<BuildRequest, 'namespace' | 'number'>): { job: Job | undefined; attempt: number } {
     for (let attempt = MOST_RETRIES; attempt > 0; attempt -= 1) {
       const job = this.#options.jobs.get(objectKey(namespace, buildJobName(number, attempt)));
       if (job) return { job, attempt };

@@ -59,6 +59,7 @@ async function followed(writer: BuildLogWriter, client: ReturnType<typeof fakeLo
     openWriter: () => Promise.resolve(writer),
     currentPod: () => (pods.length > 1 ? pods.shift() : pods[0]),
     onDrained: () => drained(),
+    onPushed: () => undefined,
     onLost: () => undefined,
     logger: silentLogger,
   });
@@ -103,6 +104,46 @@ describe('a container followed to its end', () => {
     const { writer, lines } = fakeWriter(0, 1);
     await followed(writer, fakeLogs(['a', 'b']), [ended]);
     expect(lines.map(({ line }) => line)).toEqual(['a', 'b']);
+  });
+});
+
+describe('what says that an image is pushed', () => {
+  const name = 'r.example/g/web:t1@sha256:0123';
+  async function pushedBy(...lines: string[]) {
+    const { writer } = fakeWriter(lines.length);
+    let told = 0;
+    const drained = Promise.withResolvers<true>();
+    const logs = new ContainerLogs({
+      client: fakeLogs(lines),
+      openWriter: () => Promise.resolve(writer),
+      currentPod: () => ended,
+      onDrained: () => drained.resolve(true),
+      onPushed: () => told++,
+      onLost: () => undefined,
+      logger: silentLogger,
+    });
+    const spec = { containers: [{ name: 'clone' }, { name: 'build-web' }] };
+    const building = { ...ended, spec } as unknown as Pod;
+    expect(logs.havePushed(building)).toBe(false);
+    logs.follow(building);
+    await drained.promise;
+    return [logs.havePushed(building), told];
+  }
+
+  test.each([`#9 pushing manifest for ${name} done`, `#12 pushing manifest for ${name} 0.1s done`])(
+    '%s, also where a former operator had written it; told once',
+    async (line) => {
+      expect(await pushedBy('#9 exporting to image', line, line)).toEqual([true, 1]);
+    },
+  );
+
+  test.each([
+    `#9 pushing manifest for ${name}`,
+    `#9 0.123 #9 pushing manifest for ${name} done`,
+    `#9 pushing manifest for a b done`,
+    '#9 pushing layers 0.1s done',
+  ])('not %s', async (line) => {
+    expect(await pushedBy(line)).toEqual([false, 0]);
   });
 });
 

@@ -15,6 +15,8 @@ export interface ContainerLogsOptions {
   currentPod: () => Pod | undefined;
   /** Called when one more container's log is complete. */
   onDrained: () => void;
+  /** Called when one more container has said that its image is in the registry. */
+  onPushed: () => void;
   /** Called, and following ends, when Redis has lost lines that it had taken. */
   onLost: () => void;
   logger: Logger;
@@ -23,6 +25,11 @@ export interface ContainerLogsOptions {
 const retryMs = 500;
 /** Characters; more than the stream keeps of a line, and so much more that a secret at its end is seen whole. */
 const longestLine = 64 * 1024;
+/**
+ * What `buildctl --progress=plain` writes of an image that it has pushed. Before each line of a build step it puts a number
+ * and a time; and whoever could write such a line would but have the registry asked.
+ */
+const push = /^#\d+ pushing manifest for \S+(?: [\d.]+s)? done$/;
 
 /**
  * Carries the logs of a build's containers into its stream, each line once: a container's log is read from its
@@ -33,6 +40,7 @@ export class ContainerLogs {
   readonly #options: ContainerLogsOptions;
   readonly #followed = new Map<string, 'following' | 'drained'>();
   readonly #following = new Map<string, Promise<void>>();
+  readonly #pushed = new Set<string>();
   readonly #stopping = new AbortController();
 
   constructor(options: ContainerLogsOptions) {
@@ -52,6 +60,12 @@ export class ContainerLogs {
   /** Whether all that the pod's containers wrote is in the stream. */
   isDrained(pod: Pod): boolean {
     return startedContainers(pod).every((container) => this.#followed.get(sourceOf(pod, container)) === 'drained');
+  }
+
+  /** Whether each of the pod's containers that push an image has said that it is there. */
+  havePushed(pod: Pod): boolean {
+    const pushing = (pod.spec?.containers ?? []).filter(({ name }) => roleOf(name).service !== '');
+    return pushing.length > 0 && pushing.every(({ name }) => this.#pushed.has(sourceOf(pod, name)));
   }
 
   /** Waits for the logs of the containers that have ended, up to `patienceMs`. */
@@ -119,11 +133,18 @@ export class ContainerLogs {
         this.#options.logger.debug({ container, text: text.slice(0, 200) }, 'no line of the container');
         continue;
       }
+      if (push.test(line.line)) this.#hasPushed(source);
       if (skip-- > 0) continue;
       const paced = flusher.add({ ...where, ...line });
       if (paced) await paced;
     }
     await flusher.finish();
+  }
+
+  #hasPushed(source: string): void {
+    if (this.#pushed.has(source)) return;
+    this.#pushed.add(source);
+    this.#options.onPushed();
   }
 }
 

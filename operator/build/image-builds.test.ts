@@ -92,11 +92,13 @@ function world() {
     },
   };
   const drained = { is: true };
+  const pushing = { isTold: false };
   const builds = new ImageBuilds(options as unknown as ImageBuildsOptions);
   const log = {
     note: (_key: string, { line }: { line: string }) => Promise.resolve(void lines.push(line)),
     follow: () => undefined,
     isDrained: () => drained.is,
+    havePushed: () => pushing.isTold,
   };
   const image = { context: '.', dockerfile: 'Dockerfile', args: {}, secrets: [] };
   const request = {
@@ -135,11 +137,13 @@ function world() {
     refuse,
     waiting,
     drained,
+    pushing,
     pods,
     job,
     cleanUp: (running?: number) => builds.cleanUp('env-x', running),
     build: (change: Partial<BuildRequest> = {}, afterMs = 0) =>
       builds.build({ ...request, ...change }, new Date(start + afterMs)),
+    isOver: (afterMs: number) => builds.isOver(request, new Date(start), new Date(start + afterMs)),
     pushed,
     /** The references that a Job's containers push; the first one clones. */
     references: (name: string) =>
@@ -253,6 +257,31 @@ describe('containers that have ended before the Job controller says so', () => {
   ])('%s is not the end', async (_what, states) => {
     const { build } = await built(...states);
     expect(await build({}, 1500)).toBeUndefined();
+  });
+
+  describe('and whose log has said that they pushed', () => {
+    test('are no more waited for: the images are there, and the end of the build is not', async () => {
+      const { build, isOver, pods, pushing, looks } = await built({ running: {} }, { running: {} });
+      pushing.isTold = true;
+      expect((await build({}, 500))?.images).toHaveLength(2);
+      expect([await isOver(500), looks.at(-1)]).toEqual([false, 29_500]);
+      pods.splice(0, 1, podOf(well, well));
+      expect(await isOver(1500)).toBe(true);
+    });
+
+    test('are believed only where the registry says so', async () => {
+      const { build, pushing, pushed, waiting } = await built({ running: {} }, { running: {} });
+      pushing.isTold = true;
+      pushed.delete([...pushed.keys()][0] ?? '');
+      expect([await build({}, 500), waiting.left]).toEqual([undefined, []]);
+    });
+
+    test('end their build in half a minute at the latest, and the last lines of their log may be missing', async () => {
+      const { isOver, drained } = await built({ running: {} }, { running: {} });
+      expect([await isOver(29_999), await isOver(30_000)]).toEqual([false, true]);
+      drained.is = false;
+      expect(await isOver(30_000)).toBe(true);
+    });
   });
 });
 

@@ -51,7 +51,8 @@ export class ImageBuilds {
   /** The images once all are there; undefined while the Job works. Throws Stalled when the build has failed. */
   async build(request: BuildRequest, now: Date): Promise<BuiltImages | undefined> {
     const { job, attempt } = this.#jobs.newest(request);
-    if (job && !(await this.#isThrough(job, request, now))) return undefined;
+    const isThrough = !job || (await this.#isThrough(job, request, now));
+    if (!isThrough && !this.#havePushed(job, request)) return undefined;
     // What waits is not looked up again: it is known to be missing.
     if (!job && this.#options.queues.of(request.trusted).isWaiting(request.buildId)) this.#awaitTurn(request);
     const build = await this.#resolver.resolve(request, job);
@@ -63,6 +64,7 @@ export class ImageBuilds {
       this.#options.queues.of(request.trusted).leave(request.buildId);
       return result(found);
     }
+    if (!isThrough) return undefined;
     if (job) {
       const names = missing.map(({ image }) => image.service).join(', ');
       throw new Stalled('BuildFailed', `the build ended well, but the registry has no image of: ${names}`);
@@ -70,6 +72,23 @@ export class ImageBuilds {
     this.#awaitTurn(request);
     await this.#jobs.start(request, build, missing, 0, now);
     return undefined;
+  }
+
+  /**
+   * Whether the build whose images are there since then has come to its end: its work is over and its log complete, or had
+   * its time for that.
+   */
+  async isOver(request: BuildRequest, since: Date, now: Date): Promise<boolean> {
+    const { job } = this.#jobs.newest(request);
+    const leftMs = since.getTime() + drainPatienceMs - now.getTime();
+    if (!job || leftMs <= 0) return true;
+    request.lookAgainIn(leftMs);
+    return this.#isThrough(job, request, now);
+  }
+
+  /** Whether the build has a Job, which may be at work yet when its images are there. */
+  hasJob(build: Pick<BuildRequest, 'namespace' | 'number'>): boolean {
+    return this.#jobs.newest(build).job !== undefined;
   }
 
   /** A build is over: whatever it waited for, it waits no more. */
@@ -111,6 +130,12 @@ export class ImageBuilds {
     if (!pod || request.log.isDrained(pod)) return true;
     if (now.getTime() - ended > drainPatienceMs) return true;
     throw new Waiting('CollectingLogs', "the build has ended, its log's last lines are on their way", 5000);
+  }
+
+  /** Whether the log says that all is pushed: some seconds before the kubelet tells that the containers have ended. */
+  #havePushed(job: Job, { log }: BuildRequest): boolean {
+    const pod = this.#jobs.podOf(job);
+    return pod !== undefined && log.havePushed(pod);
   }
 
   /** Tells why the Job has no pod. Throws Stalled where the quota leaves it no room. */

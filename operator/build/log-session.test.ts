@@ -70,6 +70,7 @@ function startSession(log: FakeLog) {
     openWriter: () => Promise.resolve(log.open()),
     currentPod: () => pod,
     onDrained: () => undefined,
+    onPushed: () => undefined,
     onEnded: () => Promise.resolve(void ended.push('ended')),
     logger: silentLogger,
     holdMs: 20,

@@ -14,6 +14,8 @@ export interface LogSessionOptions {
   currentPod: () => Pod | undefined;
   /** Called when one more container's log is complete. */
   onDrained: () => void;
+  /** Called when one more container has said that its image is in the registry. */
+  onPushed: () => void;
   /** Called when the end message is written. */
   onEnded: () => Promise<void>;
   logger: Logger;
@@ -66,6 +68,11 @@ export class LogSession {
   /** Whether all that the pod's containers wrote is in the stream. */
   isDrained(pod: Pod): boolean {
     return this.#containers.isDrained(pod);
+  }
+
+  /** Whether each of the pod's containers that push an image has said that it is there. */
+  havePushed(pod: Pod): boolean {
+    return this.#containers.havePushed(pod);
   }
 
   stop(): void {

@@ -12,7 +12,7 @@ export interface LogSessionsOptions {
   openWriter: (logId: string, secrets: string[]) => Promise<BuildLogWriter>;
   /** Called when a log has its end message. */
   onEnded: (environmentUid: string, buildNumber: number) => Promise<void>;
-  /** Looks at the environment again: more of its build's log is complete. */
+  /** Looks at the environment again: more of its build's log is complete, or says that an image is pushed. */
   enqueue: (environmentKey: string) => void;
   logger: Logger;
 }
@@ -48,6 +48,7 @@ export class LogSessions {
       openWriter: () => openWriter(logId, [...all]),
       currentPod: () => buildPod(pods, namespace, buildNumber),
       onDrained: () => enqueue(environmentKey),
+      onPushed: () => enqueue(environmentKey),
       onEnded: () => onEnded(environmentUid, buildNumber),
       logger: logger.child({ build: logId }),
     });

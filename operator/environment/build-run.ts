@@ -71,6 +71,20 @@ export class BuildRun {
     return true;
   }
 
+  /** Whether the running build has a Job, which may write to its log yet when its images are there. */
+  hasJob({ namespace, runningBuild }: EnvironmentScope): boolean {
+    return runningBuild !== undefined && this.#imageBuilds.hasJob({ namespace, number: runningBuild.number });
+  }
+
+  /** Whether the Job of a build whose images are there is over, and its log complete. */
+  async isOver(scope: EnvironmentScope, version: Version): Promise<boolean> {
+    const build = scope.runningBuild;
+    if (build?.rolloutStartedAt === undefined) return true;
+    const log = this.#session(scope, build, version);
+    const since = new Date(build.rolloutStartedAt);
+    return this.#imageBuilds.isOver(this.#request(scope, build, version, log), since, scope.now);
+  }
+
   /**
    * Throws Stalled when the services have had their time; otherwise the deadline is looked at again. Their time begins
    * anew when a job has ended: jobs have a deadline of their own.

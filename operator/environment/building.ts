@@ -89,6 +89,14 @@ export class Building {
     return builds.buildImages(scope, version);
   }
 
+  /** What the log is not to show, the configuration says. */
+  async #isBuildOver(scope: EnvironmentScope, version: Version): Promise<boolean> {
+    const { planning, builds } = this.#parts;
+    if (!builds.hasJob(scope)) return true;
+    await planning.lookUpRepository(scope);
+    return builds.isOver(scope, version);
+  }
+
   async #rollOut(scope: EnvironmentScope, version: Version): Promise<void> {
     const { builds, services, rolloutDeadlineSeconds } = this.#parts;
     const build = scope.runningBuild;
@@ -99,6 +107,7 @@ export class Building {
       builds.checkRolloutDeadline(scope, progress, rolloutDeadlineSeconds);
       return;
     }
+    if (!(await this.#isBuildOver(scope, version))) return;
     await services.prune(scope, version, build);
     await builds.finish(scope, 'succeeded', whatRuns(progress.services.length));
   }

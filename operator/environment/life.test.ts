@@ -13,7 +13,7 @@ type Happening =
   | { what: 'ttl'; seconds: number }
   | { what: 'active'; active: boolean }
   | { what: 'suspend'; suspend: boolean }
-  | { what: 'gates'; images: boolean; rollout: boolean }
+  | { what: 'gates'; images: boolean; jobs: boolean; rollout: boolean }
   | { what: 'spawn' | 'delete' | 'commit' | 'operator killed' };
 
 const request = fc.record({
@@ -23,7 +23,12 @@ const request = fc.record({
 });
 const disturbance = fc.oneof(
   fc.record({ what: fc.constantFrom('spawn' as const, 'commit' as const, 'operator killed' as const) }),
-  fc.record({ what: fc.constant('gates' as const), images: fc.boolean(), rollout: fc.boolean() }),
+  fc.record({
+    what: fc.constant('gates' as const),
+    images: fc.boolean(),
+    jobs: fc.boolean(),
+    rollout: fc.boolean(),
+  }),
 );
 const anything: fc.Arbitrary<Happening> = fc.oneof(
   { arbitrary: request, weight: 4 },
@@ -63,7 +68,7 @@ async function live(lagMs: number, happenings: readonly (readonly [Happening, nu
     await happen(life, happening);
   }
   life.changeSpec(name, { suspend: false });
-  life.openGates({ images: true, rollout: true });
+  life.openGates({ images: true, jobs: true, rollout: true });
   await life.clock.advance(60_000);
   return life;
 }
@@ -186,6 +191,19 @@ test('what waits for former contents to go begins as soon as they are gone', asy
     await life.clock.advance(4200);
     expect([what, life.read(name)?.status?.state]).toEqual([what, 'built']);
   }
+  await life.stop();
+});
+
+test('services that run are no end of a build whose Job is at work yet', async () => {
+  const life = new Life();
+  life.gates.jobs = false;
+  await life.operate();
+  life.spawn(name);
+  await life.clock.advance(1000);
+  expect(life.read(name)?.status).toMatchObject({ state: 'building', build: { result: 'running', images: [] } });
+  life.openGates({ jobs: true });
+  await life.clock.advance(1000);
+  expect(life.read(name)?.status).toMatchObject({ state: 'built', build: { result: 'succeeded' } });
   await life.stop();
 });
 

@@ -114,6 +114,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       calls.push('build');
       return world.build ? world.build() : Promise.resolve({ images: [], sizeBytes: 0 });
     },
+    hasJob: () => false,
     ended: () => undefined,
     cleanUp: does('cleanUp', undefined),
   };

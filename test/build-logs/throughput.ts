@@ -56,6 +56,7 @@ const session = new LogSession({
   openWriter: () => BuildLogWriter.open(client, 'uid/1', { secrets }),
   currentPod: () => ended,
   onDrained: () => undefined,
+  onPushed: () => undefined,
   onEnded: () => Promise.resolve(),
   logger: silentLogger,
 });

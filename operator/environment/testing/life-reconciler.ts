@@ -94,6 +94,8 @@ function builderOf(life: Life) {
       await life.takes(5);
       return life.gates.images ? { images: [], sizeBytes: 1 } : undefined;
     },
+    hasJob: () => true,
+    isOver: () => Promise.resolve(life.gates.jobs),
     ended: () => undefined,
     cleanUp: () => life.takes(1),
   };

@@ -26,8 +26,8 @@ export class Life {
   readonly clock = new FakeClock(start);
   readonly environments: FakeKind<Environment>;
   readonly namespaces: FakeKind<KubernetesObject>;
-  /** Closed, images are at work, and services do not come up. */
-  readonly gates = { images: true, rollout: true };
+  /** Closed, images are not there, the Jobs that push them are at work, and services do not come up. */
+  readonly gates = { images: true, jobs: true, rollout: true };
   /** The branch's newest commit; undefined: the branch is gone. */
   head: string | undefined = 'c1';
   /** With contents at once, of the one group. */
