@@ -9,7 +9,7 @@ export const NOT_CLONED = 75;
 export const AFTER_CLONE = `
 until [ -e "$WORKSPACE.cloning" ]; do sleep 0.05; done
 exec 9<"$WORKSPACE.cloning"
-flock -s 9
+flock -s 9 || exit 1
 exec 9<&-
 [ -e "$WORKSPACE.cloned" ] || exit ${NOT_CLONED}
 exec "$@"

@@ -116,9 +116,13 @@ export class BuildJobs {
     }
   }
 
+  async end(job: Job): Promise<void> {
+    await deleteObject(this.#options.client, Job, job);
+  }
+
   /** Ends the Jobs of all builds but the running one, and takes credentials away that no build needs any more. */
   async cleanUp(namespace: string, running: number | undefined): Promise<void> {
-    const { client, jobs } = this.#options;
+    const { jobs } = this.#options;
     const builds = jobs
       .byIndex('namespace', namespace)
       .filter(({ metadata }) => metadata.labels?.[LABELS.build] !== undefined && !metadata.deletionTimestamp);
@@ -126,7 +130,7 @@ export class BuildJobs {
     if (over.length === 0) return;
     // Before the Jobs: as long as one is there, it is done again when it did not come to its end.
     if (running === undefined) await this.#deleteCredentials(namespace);
-    for (const job of over) await deleteObject(client, Job, job);
+    for (const job of over) await this.end(job);
   }
 
   async #deleteCredentials(namespace: string): Promise<void> {

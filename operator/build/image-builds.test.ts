@@ -143,7 +143,8 @@ function world() {
     cleanUp: (running?: number) => builds.cleanUp('env-x', running),
     build: (change: Partial<BuildRequest> = {}, afterMs = 0) =>
       builds.build({ ...request, ...change }, new Date(start + afterMs)),
-    isOver: (afterMs: number) => builds.isOver(request, new Date(start), new Date(start + afterMs)),
+    isOver: () => builds.isOver(request),
+    partingMs: (afterMs: number) => builds.partingMs(request, new Date(start), new Date(start + afterMs)),
     pushed,
     /** The references that a Job's containers push; the first one clones. */
     references: (name: string) =>
@@ -217,10 +218,11 @@ test('builds what is missing, and gives digests once it is there', async () => {
 describe('containers that have ended before the Job controller says so', () => {
   const finishedAt = new Date(start + 1000).toISOString();
   const well = { terminated: { exitCode: 0, finishedAt } };
-  /** A pod of two containers, as far as it has statuses for them. */
-  const podOf = (...states: object[]) => {
+  /** A pod of a clone that ended well, and two containers beside it, as far as it has statuses for them. */
+  const podOf = (...beside: object[]) => podOfAll(well, ...beside);
+  const podOfAll = (...states: object[]) => {
     const labels = { 'batch.kubernetes.io/job-name': 'build-1' };
-    const names = ['build-web', 'build-api'];
+    const names = ['clone', 'build-web', 'build-api'];
     return {
       ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'build-1-x', namespace: 'env-x', labels } },
       spec: { containers: names.map((name) => ({ name })) },
@@ -249,6 +251,12 @@ describe('containers that have ended before the Job controller says so', () => {
     expect((await build({}, 31_001))?.images).toHaveLength(2);
   });
 
+  test('a clone that runs is not the end', async () => {
+    const { build, pods } = await built();
+    pods.splice(0, 1, podOfAll({ running: {} }, well, well));
+    expect(await build({}, 1500)).toBeUndefined();
+  });
+
   test.each([
     ['one that runs', [well, { running: {} }]],
     ['one that failed', [well, { terminated: { exitCode: 1, finishedAt } }]],
@@ -260,28 +268,69 @@ describe('containers that have ended before the Job controller says so', () => {
   });
 
   describe('and whose log has said that they pushed', () => {
-    test('are no more waited for: the images are there, and the end of the build is not', async () => {
-      const { build, isOver, pods, pushing, looks } = await built({ running: {} }, { running: {} });
+    const working = { running: {} };
+
+    test('are no more waited for: the images are there, and the end of the Job is not', async () => {
+      const { build, isOver, pods, pushing, drained } = await built(working, working);
       pushing.isTold = true;
-      expect((await build({}, 500))?.images).toHaveLength(2);
-      expect([await isOver(500), looks.at(-1)]).toEqual([false, 29_500]);
+      expect([(await build({}, 500))?.images.length, isOver()]).toEqual([2, false]);
       pods.splice(0, 1, podOf(well, well));
-      expect(await isOver(1500)).toBe(true);
+      drained.is = false;
+      expect(isOver()).toBe(false);
+      drained.is = true;
+      expect(isOver()).toBe(true);
     });
 
     test('are believed only where the registry says so', async () => {
-      const { build, pushing, pushed, waiting } = await built({ running: {} }, { running: {} });
+      const { build, pushing, pushed, waiting } = await built(working, working);
       pushing.isTold = true;
       pushed.delete([...pushed.keys()][0] ?? '');
       expect([await build({}, 500), waiting.left]).toEqual([undefined, []]);
     });
 
-    test('end their build in half a minute at the latest, and the last lines of their log may be missing', async () => {
-      const { isOver, drained } = await built({ running: {} }, { running: {} });
-      expect([await isOver(29_999), await isOver(30_000)]).toEqual([false, true]);
-      drained.is = false;
-      expect(await isOver(30_000)).toBe(true);
+    test('have half a minute to end, where there is a pod', async () => {
+      const { partingMs, isOver, pods } = await built(working, working);
+      expect([0, 29_999, 30_001].map(partingMs)).toEqual([30_000, 1, 0]);
+      pods.splice(0, 1);
+      expect([partingMs(0), isOver()]).toEqual([0, true]);
     });
+  });
+});
+
+describe('a clone that ended at its very start, so that nobody ends with it', () => {
+  const finishedAt = new Date(start + 1000).toISOString();
+  async function stranded(message: string) {
+    const made = world();
+    await made.build();
+    const job = made.job('build-1');
+    if (job) job.metadata.namespace = 'env-x';
+    made.pods.push({
+      ...{ apiVersion: 'v1', kind: 'Pod' },
+      metadata: { name: 'build-1-x', namespace: 'env-x', labels: { 'batch.kubernetes.io/job-name': 'build-1' } },
+      status: {
+        containerStatuses: [
+          { name: 'clone', state: { terminated: { exitCode: 128, finishedAt, message } } },
+          { name: 'build-web', state: { running: {} } },
+        ],
+      },
+    } as unknown as Pod);
+    return made;
+  }
+
+  test('has failed ten seconds later', async () => {
+    const { build, looks } = await stranded('argument list too long');
+    expect([await build({}, 2000), looks.at(-1)]).toEqual([undefined, 9000]);
+    await expect(build({}, 11_000)).rejects.toMatchObject({
+      reason: 'BuildFailed',
+      message: expect.stringContaining('the clone failed (exit code 128):\nargument list too long'),
+    });
+  });
+
+  test('is tried again where that may help, and its Job is ended', async () => {
+    const { build, job, deleted } = await stranded('fatal: unable to access: Could not resolve host: x');
+    await expect(build({}, 11_000)).rejects.toMatchObject({ reason: 'Retrying', afterMs: 5000 });
+    expect(await build({}, 16_000)).toBeUndefined();
+    expect([job('build-1-retry-1')?.metadata.name, deleted]).toEqual(['build-1-retry-1', ['build-1']]);
   });
 });
 

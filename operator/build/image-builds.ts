@@ -1,6 +1,7 @@
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { groupNamespace } from '../../crds/ids.ts';
 import { objectKey, type Job } from '../../kubernetes/resource-type.ts';
+import { PARTING_MS } from '../builders/demand.ts';
 import { Stalled, Waiting } from '../errors.ts';
 import type { ImageInRegistry, RegistryClient } from '../registry/client.ts';
 import type { FoundImages } from '../registry/found-images.ts';
@@ -9,7 +10,7 @@ import type { BuildQueues } from './build-queue.ts';
 import { BuildJobs, MOST_RETRIES, type BuildJobsOptions } from './build-jobs.ts';
 import { note, type BuildRequest } from './build-request.ts';
 import { BuildResolver, type BuildResolverOptions } from './build-resolver.ts';
-import { buildFailure, endOf, isFailed, obstacleOf, workEnd } from './job-outcome.ts';
+import { buildFailure, failedAt, isFinished, obstacleOf, untilStrandedMs, workEnd } from './job-outcome.ts';
 import type { ResolvedBuild, ResolvedImage } from './resolved-build.ts';
 
 export interface ImageBuildsOptions extends BuildResolverOptions, BuildJobsOptions {
@@ -23,6 +24,14 @@ export interface BuiltImages {
   images: { service: string; image: string }[];
   /** Each layer counted once. */
   sizeBytes: number;
+}
+
+/** One that is through, of which images are missing. */
+interface Attempt {
+  build: ResolvedBuild;
+  missing: readonly ResolvedImage[];
+  job: Job;
+  attempt: number;
 }
 
 /** A place in the queue moves up meanwhile; whose turn it is, is woken. */
@@ -48,7 +57,10 @@ export class ImageBuilds {
     this.#jobs = new BuildJobs(options, this.#resolver);
   }
 
-  /** The images once all are there; undefined while the Job works. Throws Stalled when the build has failed. */
+  /**
+   * The images once all are there; undefined while the Job works. Throws Stalled when the build has failed. What the Job
+   * has pushed counts from when its log says so, though its containers have not ended.
+   */
   async build(request: BuildRequest, now: Date): Promise<BuiltImages | undefined> {
     const { job, attempt } = this.#jobs.newest(request);
     const isThrough = !job || (await this.#isThrough(job, request, now));
@@ -56,7 +68,6 @@ export class ImageBuilds {
     // What waits is not looked up again: it is known to be missing.
     if (!job && this.#options.queues.of(request.trusted).isWaiting(request.buildId)) this.#awaitTurn(request);
     const build = await this.#resolver.resolve(request, job);
-    if (job && isFailed(job)) return this.#retry(request, build, job, attempt, now);
     const found = await this.#lookUp(build, now);
     const missing = build.images.filter((image) => !found.has(image));
     if (!job) await this.#tellUnchanged(request, [...found.keys()]);
@@ -66,8 +77,8 @@ export class ImageBuilds {
     }
     if (!isThrough) return undefined;
     if (job) {
-      const names = missing.map(({ image }) => image.service).join(', ');
-      throw new Stalled('BuildFailed', `the build ended well, but the registry has no image of: ${names}`);
+      await this.#retry(request, { build, missing, job, attempt }, now);
+      return undefined;
     }
     this.#awaitTurn(request);
     await this.#jobs.start(request, build, missing, 0, now);
@@ -75,20 +86,22 @@ export class ImageBuilds {
   }
 
   /**
-   * Whether the build whose images are there since then has come to its end: its work is over and its log complete, or had
-   * its time for that.
+   * How long the Job of a build whose images are there since then may be at work yet; 0 where it has no pod, or has had its
+   * time.
    */
-  async isOver(request: BuildRequest, since: Date, now: Date): Promise<boolean> {
-    const { job } = this.#jobs.newest(request);
-    const leftMs = since.getTime() + drainPatienceMs - now.getTime();
-    if (!job || leftMs <= 0) return true;
-    request.lookAgainIn(leftMs);
-    return this.#isThrough(job, request, now);
+  partingMs(build: Pick<BuildRequest, 'namespace' | 'number'>, since: Date, now: Date): number {
+    const { job } = this.#jobs.newest(build);
+    if (!job || !this.#jobs.podOf(job)) return 0;
+    return Math.max(0, since.getTime() + PARTING_MS - now.getTime());
   }
 
-  /** Whether the build has a Job, which may be at work yet when its images are there. */
-  hasJob(build: Pick<BuildRequest, 'namespace' | 'number'>): boolean {
-    return this.#jobs.newest(build).job !== undefined;
+  /** Whether the Job's work is over and all of its log is written; follows it. */
+  isOver({ namespace, number, log }: Pick<BuildRequest, 'namespace' | 'number' | 'log'>): boolean {
+    const { job } = this.#jobs.newest({ namespace, number });
+    const pod = job && this.#jobs.podOf(job);
+    if (!pod) return true;
+    log.follow(pod);
+    return workEnd(job, pod) !== undefined && log.isDrained(pod);
   }
 
   /** A build is over: whatever it waited for, it waits no more. */
@@ -122,9 +135,11 @@ export class ImageBuilds {
       const obstacle = obstacleOf(pod);
       if (obstacle !== undefined) await note(request, `${job.metadata.name}: ${obstacle}`, obstacle);
     }
-    const ended = workEnd(job, pod);
+    const ended = workEnd(job, pod) ?? failedAt(job, pod, now);
     if (ended === undefined) {
       if (!pod) await this.#checkRefused(job, request, now);
+      const leftMs = untilStrandedMs(job, pod, now);
+      if (leftMs !== undefined) request.lookAgainIn(leftMs);
       return false;
     }
     if (!pod || request.log.isDrained(pod)) return true;
@@ -152,9 +167,14 @@ export class ImageBuilds {
     await note(request, `${name}: ${told}`, told);
   }
 
-  /** Another try where the machinery failed. Throws Stalled when there is none. */
-  async #retry(request: BuildRequest, build: ResolvedBuild, job: Job, attempt: number, now: Date): Promise<undefined> {
+  /** Another try at what is missing, where the machinery failed. Throws Stalled when there is none. */
+  async #retry(request: BuildRequest, { build, missing, job, attempt }: Attempt, now: Date): Promise<void> {
     const pod = this.#jobs.podOf(job);
+    const failed = failedAt(job, pod, now);
+    if (failed === undefined) {
+      const names = missing.map(({ image }) => image.service).join(', ');
+      throw new Stalled('BuildFailed', `the build ended well, but the registry has no image of: ${names}`);
+    }
     const failure = buildFailure(job, pod, this.#options.settings.deadlineSeconds);
     if (!failure.isInfrastructure || attempt >= MOST_RETRIES) {
       const tries = attempt === 0 ? '' : `, at the last of ${attempt + 1} tries`;
@@ -162,14 +182,12 @@ export class ImageBuilds {
     }
     const [first = ''] = failure.message.split('\n');
     await note(request, `retry-${attempt}`, `try ${attempt + 1} failed through no fault of the build: ${first}`);
-    const leftMs = endOf(job) + (failure.pauseMs ?? retryPauseMs * 3 ** attempt) - now.getTime();
+    const leftMs = failed + (failure.pauseMs ?? retryPauseMs * 3 ** attempt) - now.getTime();
     if (leftMs > 0) throw new Waiting('Retrying', `the build is tried again: ${first}`, leftMs);
-    const found = await this.#lookUp(build, now);
-    const missing = build.images.filter((image) => !found.has(image));
     this.#awaitTurn(request);
     await note(request, `try-${attempt + 1}`, `try ${attempt + 2} of ${MOST_RETRIES + 1}`);
-    await this.#jobs.start(request, build, missing.length > 0 ? missing : build.images, attempt + 1, now);
-    return undefined;
+    await this.#jobs.start(request, build, missing, attempt + 1, now);
+    if (!isFinished(job)) await this.#jobs.end(job);
   }
 
   async #lookUp({ images }: ResolvedBuild, now: Date): Promise<Map<ResolvedImage, ImageInRegistry>> {

@@ -55,7 +55,7 @@ export function cloneContainer({ origin, ref, commit, missing, trusted, settings
     ],
     volumeMounts: [
       { name: 'workspace', mountPath: workspace },
-      { name: 'tmp', mountPath: '/tmp' },
+      { name: 'clone-tmp', mountPath: '/tmp' },
       { name: 'source', mountPath: CREDENTIALS_FOLDER, readOnly: true },
     ],
     securityContext: confined(),

@@ -38,6 +38,32 @@ export function workEnd(job: Job, pod: Pod | undefined): number | undefined {
   return Math.max(...ended.map((one) => Date.parse(one?.finishedAt ?? '')));
 }
 
+/** What waits for a clone ends with it, unless the clone ended before it had begun. */
+const endsWithCloneMs = 10_000;
+
+/**
+ * When the Job failed, in milliseconds since 1970; undefined where it has not. After a clone that ended at its very start the
+ * containers beside it would wait until the Job's deadline.
+ */
+export function failedAt(job: Job, pod: Pod | undefined, now: Date): number | undefined {
+  if (isFinished(job)) return isFailed(job) ? endOf(job) : undefined;
+  const strandedAt = cloneFailedAt(pod) + endsWithCloneMs;
+  return strandedAt <= now.getTime() ? strandedAt : undefined;
+}
+
+/** NaN where it did not. */
+function cloneFailedAt(pod: Pod | undefined): number {
+  const { state } = pod?.status?.containerStatuses?.find(({ name }) => roleOf(name).stage === 'clone') ?? {};
+  const { exitCode = 0, finishedAt = '' } = state?.terminated ?? {};
+  return exitCode === 0 ? Number.NaN : Date.parse(finishedAt);
+}
+
+/** How long until it is known whether what waits for a clone that failed has ended with it; undefined where none failed. */
+export function untilStrandedMs(job: Job, pod: Pod | undefined, now: Date): number | undefined {
+  const leftMs = cloneFailedAt(pod) + endsWithCloneMs - now.getTime();
+  return !isFinished(job) && leftMs > 0 ? leftMs : undefined;
+}
+
 /** When a Job that has finished did, in milliseconds since 1970. */
 export function endOf(job: Job): number {
   return Math.max(...(job.status?.conditions ?? []).map((one) => Date.parse(one.lastTransitionTime ?? '')));

@@ -150,6 +150,7 @@ test('the clone sees the source credentials alone, buildctl the builder credenti
     expect.objectContaining({ name: 'builder', secret: expect.objectContaining({ secretName: BUILD_CREDENTIALS }) }),
   );
   expect(mounts('source')).toEqual(['clone']);
+  expect([mounts('clone-tmp'), mounts('tmp')]).toEqual([['clone'], ['build-web']]);
   expect(mounts('builder')).toEqual(['build-web']);
 });
 

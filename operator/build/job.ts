@@ -98,6 +98,7 @@ export function buildJob(input: BuildJobInput): Job {
           ],
           volumes: [
             { name: 'workspace', emptyDir: { sizeLimit: '4Gi' } },
+            { name: 'clone-tmp', emptyDir: { sizeLimit: '1Gi' } },
             { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },
             { name: 'source', secret: { secretName: SOURCE_CREDENTIALS, defaultMode: 0o440 } },
             { name: 'builder', secret: { secretName: BUILD_CREDENTIALS, defaultMode: 0o440 } },

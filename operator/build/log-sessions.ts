@@ -56,6 +56,10 @@ export class LogSessions {
     return session;
   }
 
+  has(logId: string): boolean {
+    return this.#sessions.has(logId);
+  }
+
   close(logId: string): void {
     this.#sessions.get(logId)?.session.stop();
     this.#sessions.delete(logId);

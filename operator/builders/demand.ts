@@ -1,20 +1,29 @@
 import type { Environment } from '../../crds/environment.ts';
 import type { BuildIdentity } from './identity.ts';
 
-/** Whether a build of this Environment needs a builder now, or is about to. */
-export function needsBuilder({ status }: Environment): boolean {
-  return (status?.activation?.active && status.activation.buildPending) || isBuildingImages(status);
+type Status = Environment['status'];
+
+/** A build's images are there before its Job has ended, which has so long for it: buildctl takes its leave, the log its last lines. */
+export const PARTING_MS = 30_000;
+
+/** Until when a build of this Environment needs a builder, in ms since 1970: for ever while one builds images, or is about to. */
+export function neededUntil({ status }: Environment): number {
+  const isAboutTo = status?.activation?.active === true && status.activation.buildPending;
+  return isAboutTo ? Infinity : builtUntil(status);
+}
+
+/** Until when this very build needs one. */
+export function buildNeedsUntil(environment: Environment | undefined, build: BuildIdentity): number {
+  if (environment?.metadata.uid !== build.environmentUid || environment.metadata.deletionTimestamp) return 0;
+  return environment.status?.build?.number === build.number ? builtUntil(environment.status) : 0;
 }
 
 /** Once every image is in the registry, the build is about the services alone. */
-function isBuildingImages(status: Environment['status']): boolean {
-  return status?.build?.result === 'running' && status.build.images === undefined;
-}
-
-/** Whether it is this very build that needs one. */
-export function isUnderWay(environment: Environment | undefined, { environmentUid, number }: BuildIdentity): boolean {
-  if (environment?.metadata.uid !== environmentUid || environment.metadata.deletionTimestamp) return false;
-  return environment.status?.build?.number === number && isBuildingImages(environment.status);
+function builtUntil(status: Status): number {
+  const build = status?.build;
+  if (build?.result !== 'running') return 0;
+  if (build.images === undefined) return Infinity;
+  return Date.parse(build.rolloutStartedAt ?? build.startedAt) + PARTING_MS;
 }
 
 /** When the last of these Environments' builds was over, in ms since 1970; 0 when none is known. */

@@ -72,6 +72,7 @@ describe('a group’s builder', () => {
     ['is not kept by another group’s build', 10, [environment(running, { namespace: 'group-b' })], {}, stopped],
     ['sleeps at once when it is out of date', 1, [environment(over)], { image: 'buildkit:2' }, stopped],
     ['is not taken from a build because of that', 1, [environment(running)], { image: 'buildkit:2' }, undefined],
+    ['nor before buildctl has taken its leave', 5, [environment(rollingOut)], { image: 'buildkit:2' }, 30_000],
   ])('%s', async (_name, minutes, environments, change, expected) => {
     expect(await outcome(minutes, environments, change)).toBe(expected);
   });
@@ -104,9 +105,15 @@ describe('a group’s builder', () => {
 });
 
 describe('a throwaway builder', () => {
+  const now = Date.parse('2026-01-01T00:06:00Z');
+  const rolledOutAfter = (ms: number) => ({
+    build: { ...building, images: [], rolloutStartedAt: new Date(now + ms).toISOString() },
+  });
+
   test.each([
     ['stays while its build runs', environment(running), true],
-    ['goes when the build only rolls out', environment(rollingOut), false],
+    ['stays until buildctl has taken its leave', environment(rolledOutAfter(-29_999)), true],
+    ['goes when the build only rolls out', environment(rolledOutAfter(-30_000)), false],
     ['goes when the build is over', environment(over), false],
     ['goes when another build runs', environment({ build: { ...building, number: 4 } }), false],
     ['goes with its Environment', undefined, false],
@@ -115,6 +122,7 @@ describe('a throwaway builder', () => {
   ])('%s', async (_name, object, stays) => {
     const cluster = new FakeCluster();
     await cluster.builders.start(throwaway);
+    cluster.now = new Date(now);
     const { reconciler } = reconcilerIn(cluster, object ? [object] : []);
     await reconciler.reconcile(`builders/${throwaway.name}`);
     cluster.collectGarbage();

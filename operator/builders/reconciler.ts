@@ -5,7 +5,7 @@ import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { splitKey, type Pod, type Secret } from '../../kubernetes/resource-type.ts';
 import type { BuilderSet } from './builder-set.ts';
-import { isUnderWay, lastUse, needsBuilder } from './demand.ts';
+import { buildNeedsUntil, lastUse, neededUntil } from './demand.ts';
 import { buildOf, environmentKey } from './identity.ts';
 import type { BuilderPool } from './pool.ts';
 
@@ -41,19 +41,30 @@ export class BuilderReconciler {
     const group = secret.metadata.labels?.[LABELS.group] ?? '';
     const build = buildOf(secret.metadata.labels);
     if (build === undefined) return pod && !builders.isStopping(pod) ? this.#keep(group, secret, pod) : {};
-    if (!isUnderWay(environments.get(environmentKey(group, build)), build)) await builders.remove(name);
+    const leftMs = this.#leftUntil(buildNeedsUntil(environments.get(environmentKey(group, build)), build));
+    if (leftMs > 0) return later(leftMs);
+    await builders.remove(name);
     return {};
   }
 
   /** A group's builder runs while the group builds, and for a while after. */
   async #keep(group: string, secret: Secret, pod: Pod): Promise<ReconcileResult> {
-    const { builders, environments, idleSeconds, now } = this.#parts;
+    const { builders, environments, idleSeconds } = this.#parts;
     const ofGroup = environments.byIndex('namespace', groupNamespace(group));
-    if (ofGroup.some(needsBuilder)) return {};
     const usedAt = Math.max(lastUse(ofGroup), Date.parse(pod.metadata.creationTimestamp ?? ''));
-    const leftMs = usedAt + idleSeconds * 1000 - now().getTime();
-    if (leftMs > 0 && !builders.isOutOfDate(secret, pod)) return { requeueAfterMs: leftMs };
+    const idleAt = builders.isOutOfDate(secret, pod) ? 0 : usedAt + idleSeconds * 1000;
+    const leftMs = this.#leftUntil(Math.max(idleAt, ...ofGroup.map(neededUntil)));
+    if (leftMs > 0) return later(leftMs);
     await builders.stop(pod);
     return {};
   }
+
+  #leftUntil(ms: number): number {
+    return ms - this.#parts.now().getTime();
+  }
+}
+
+/** What is needed for ever is looked at when that changes. */
+function later(ms: number): ReconcileResult {
+  return ms === Infinity ? {} : { requeueAfterMs: ms };
 }

@@ -2,7 +2,7 @@
 export interface BuilderPoolSettings {
   /** Where they live; nobody but the operator and administrators acts there. */
   namespace: string;
-  /** An image with rootlesskit, buildkitd and buildctl, user 1000. */
+  /** An image with rootlesskit, buildkitd, buildctl, /bin/sh and flock, user 1000. */
   image: string;
   /** The name of the ConfigMap with buildkitd.toml; another content has another name. */
   configMap: string;

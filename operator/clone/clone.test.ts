@@ -178,8 +178,8 @@ describe('what stands beside the clone', () => {
     const child = await startClone('killed', 'c0ffee', gitConfig({ origin: at, address: '127.0.0.1' }, undefined), at);
     await asked;
     process.kill(-child.pid!, 'SIGKILL');
-    expect(await waits).toEqual({ code: NOT_CLONED, said: '' });
     silent.closeAllConnections();
     silent.close();
+    expect(await waits).toEqual({ code: NOT_CLONED, said: '' });
   });
 });

@@ -71,18 +71,31 @@ export class BuildRun {
     return true;
   }
 
-  /** Whether the running build has a Job, which may write to its log yet when its images are there. */
-  hasJob({ namespace, runningBuild }: EnvironmentScope): boolean {
-    return runningBuild !== undefined && this.#imageBuilds.hasJob({ namespace, number: runningBuild.number });
+  /** Whether the Job of a build whose images are there may be at work yet; it is looked at again when it has had its time. */
+  isParting(scope: EnvironmentScope): boolean {
+    const { namespace, runningBuild: build, now } = scope;
+    if (build?.rolloutStartedAt === undefined) return false;
+    const leftMs = this.#imageBuilds.partingMs(
+      { namespace, number: build.number },
+      new Date(build.rolloutStartedAt),
+      now,
+    );
+    if (leftMs > 0) scope.lookAgainIn(leftMs);
+    return leftMs > 0;
   }
 
-  /** Whether the Job of a build whose images are there is over, and its log complete. */
-  async isOver(scope: EnvironmentScope, version: Version): Promise<boolean> {
+  /** Whether its log is written by this operator: what must not be seen in it is known. */
+  hasLog(scope: EnvironmentScope): boolean {
     const build = scope.runningBuild;
-    if (build?.rolloutStartedAt === undefined) return true;
+    return build !== undefined && this.#logs.has(logId(scope.environment, build.number));
+  }
+
+  /** Whether the Job is over, and its log complete; follows it. */
+  isJobOver(scope: EnvironmentScope, version: Version): boolean {
+    const build = scope.runningBuild;
+    if (!build) return true;
     const log = this.#session(scope, build, version);
-    const since = new Date(build.rolloutStartedAt);
-    return this.#imageBuilds.isOver(this.#request(scope, build, version, log), since, scope.now);
+    return this.#imageBuilds.isOver({ namespace: scope.namespace, number: build.number, log });
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { BuildStatus } from '../../crds/environment.ts';
-import { Stalled } from '../errors.ts';
+import { Stalled, Waiting } from '../errors.ts';
 import type { BuildRun } from './build-run.ts';
 import type { PlannedVersion } from './planner.ts';
 import type { Planning } from './planning.ts';
@@ -89,27 +89,48 @@ export class Building {
     return builds.buildImages(scope, version);
   }
 
-  /** What the log is not to show, the configuration says. */
-  async #isBuildOver(scope: EnvironmentScope, version: Version): Promise<boolean> {
-    const { planning, builds } = this.#parts;
-    if (!builds.hasJob(scope)) return true;
-    await planning.lookUpRepository(scope);
-    return builds.isOver(scope, version);
+  /** The build ends when its services run, or cannot, and its Job is over. */
+  async #rollOut(scope: EnvironmentScope, version: Version): Promise<void> {
+    const isJobOver = await this.#isJobOver(scope, version);
+    const end = await this.#endOfRollout(scope, version);
+    if (end === undefined || !isJobOver) return;
+    if (end instanceof Stalled) throw end;
+    await this.#parts.builds.finish(scope, 'succeeded', end);
   }
 
-  async #rollOut(scope: EnvironmentScope, version: Version): Promise<void> {
+  /** Follows the Job's log while it may be written yet. */
+  async #isJobOver(scope: EnvironmentScope, version: Version): Promise<boolean> {
+    const { planning, builds } = this.#parts;
+    if (!builds.isParting(scope)) return true;
+    try {
+      // What the log is not to show, the configuration says.
+      if (!builds.hasLog(scope)) await planning.lookUpRepository(scope);
+    } catch (cause) {
+      if (cause instanceof Stalled || cause instanceof Waiting) return false;
+      throw cause;
+    }
+    return builds.isJobOver(scope, version);
+  }
+
+  /** What runs, or why it does not; undefined while that is not known. */
+  async #endOfRollout(scope: EnvironmentScope, version: Version): Promise<string | Stalled | undefined> {
     const { builds, services, rolloutDeadlineSeconds } = this.#parts;
     const build = scope.runningBuild;
-    if (!build) return;
-    const progress = await services.rollOut(scope, version, build);
-    if (progress.failures.length > 0) throw new Stalled('JobFailed', progress.failures.join('; '));
-    if (!progress.done) {
-      builds.checkRolloutDeadline(scope, progress, rolloutDeadlineSeconds);
-      return;
+    if (!build) return undefined;
+    try {
+      const progress = await services.rollOut(scope, version, build);
+      if (progress.failures.length > 0) return new Stalled('JobFailed', progress.failures.join('; '));
+      if (!progress.done) {
+        builds.checkRolloutDeadline(scope, progress, rolloutDeadlineSeconds);
+        return undefined;
+      }
+      await services.prune(scope, version, build);
+      return whatRuns(progress.services.length);
+    } catch (cause) {
+      const error = userMustAct(cause);
+      if (error instanceof Stalled) return error;
+      throw error;
     }
-    if (!(await this.#isBuildOver(scope, version))) return;
-    await services.prune(scope, version, build);
-    await builds.finish(scope, 'succeeded', whatRuns(progress.services.length));
   }
 }
 

@@ -72,6 +72,10 @@ interface World {
   namespaceUid: string;
   scheduledRebuild: Repository['spec']['scheduledRebuild'];
   reusing: Partial<typeof noReusing>;
+  /** Of the running build, whose images are there. */
+  job: { partingMs: number; isOver: boolean; hasLog: boolean };
+  /** Why the Repository's configuration cannot be read. */
+  configurationError: Error;
 }
 
 const version = (commit: string): Version => ({
@@ -114,7 +118,8 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       calls.push('build');
       return world.build ? world.build() : Promise.resolve({ images: [], sizeBytes: 0 });
     },
-    hasJob: () => false,
+    partingMs: () => world.job?.partingMs ?? 0,
+    isOver: () => world.job?.isOver ?? true,
     ended: () => undefined,
     cleanUp: does('cleanUp', undefined),
   };
@@ -139,7 +144,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     defaultTtlSeconds: () => 0,
     registryAccess: () => ({ trustForks: world.trustForks ?? false, registrySecrets: [] }),
     scheduledRebuild: () => world.scheduledRebuild,
-    read: () => Promise.resolve(configuration),
+    read: () => (world.configurationError ? Promise.reject(world.configurationError) : Promise.resolve(configuration)),
   };
   const planner = {
     plan: async (request: PlanRequest) => {
@@ -182,7 +187,8 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const masking = new Masking(planning);
   const services = new Services(workloads as never, 'registry', masking);
   const statuses = new EnvironmentStatuses(writer as never);
-  const builds = new BuildRun(builder as never, { open: () => session, close: () => undefined } as never, masking);
+  const logs = { open: () => session, has: () => world.job?.hasLog ?? true, close: () => undefined };
+  const builds = new BuildRun(builder as never, logs as never, masking);
   const environments = { get: () => object, byIndex: () => [object] };
   const contents = {
     adopt: () => undefined,
@@ -376,6 +382,37 @@ describe('a build', () => {
     const services = Array.from({ length: count }, (_, index) => ({ name: `s${index}`, ready: true }));
     await reconcilerIn(object, { rollOut: () => Promise.resolve({ ...up, services }) }).reconciler.reconcile('key');
     expect(object.status?.build).toMatchObject({ result: 'succeeded', message });
+  });
+
+  describe('whose images are there while its Job is at work', () => {
+    const rolledOut = { ...running, images: [], rolloutStartedAt: '2026-01-01T00:59:50.000Z' };
+    const atWork = { partingMs: 20_000, isOver: false, hasLog: true };
+    const failed = { ...down, failures: ['job web: exit code 1'] };
+    async function outcome(world: Partial<World>) {
+      const object = environment({ ...contents, build: rolledOut });
+      const result = await reconcilerIn(object, world).reconciler.reconcile('key');
+      return [object.status?.build?.result, result.requeueAfterMs];
+    }
+
+    test.each<[string, Partial<World>]>([
+      ['succeeds', {}],
+      ['fails', { rollOut: () => Promise.resolve(failed) }],
+    ])('%s when that is over', async (verb, world) => {
+      expect(await outcome({ ...world, job: atWork })).toEqual(['running', 20_000]);
+      const result = verb === 'succeeds' ? 'succeeded' : 'failed';
+      expect((await outcome({ ...world, job: { ...atWork, isOver: true } }))[0]).toBe(result);
+      expect((await outcome({ ...world, job: { ...atWork, partingMs: 0 } }))[0]).toBe(result);
+    });
+
+    test.each([
+      ['what its log is not to show', new Waiting('VariableMissing', 'no Secret', 2000)],
+      ['its Repository', new Stalled('RepositoryNotFound', 'there is none')],
+    ])('waits for its time to be over where a new operator cannot read %s', async (_what, configurationError) => {
+      const job = { partingMs: 20_000, isOver: true, hasLog: false };
+      expect(await outcome({ configurationError, job })).toEqual(['running', 20_000]);
+      expect(await outcome({ configurationError, job: { ...job, partingMs: 0 } })).toEqual(['succeeded', undefined]);
+      expect((await outcome({ configurationError, job: { ...job, hasLog: true } }))[0]).toBe('succeeded');
+    });
   });
 
   test('whose services do not come up in time fails with their trouble', async () => {

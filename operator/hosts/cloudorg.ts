@@ -63,7 +63,8 @@ export class CloudorgHost implements GitHost {
     this.access = { origin: this.webUrl, credentials: { username: 'coppice', password: token }, party: options.party };
     const basic = Buffer.from(`:${token}`).toString('base64');
     const headers = { authorization: `Basic ${basic}` };
-    this.#api = new HostApi({ http, baseUrl: trimSlash(orgUrl), headers, explain });
+    // An organization that is not there is told by a page.
+    this.#api = new HostApi({ http, baseUrl: trimSlash(orgUrl), headers, isPage404Own: true, explain: explainSignIn });
   }
 
   async check(): Promise<Capabilities> {
@@ -178,14 +179,8 @@ function skipped(url: URL): URL {
   return next;
 }
 
-/** A token that is not valid is answered with a page to sign in on, or with the way there; an organization that is not, with one too. */
-function explain(status: number): Error | undefined {
-  if (status === 404) {
-    return new SourceRefusedError(
-      'NotFound',
-      'there is no such organization, project or repository, or the token may not see it: check the names and the token',
-    );
-  }
+/** A token that is not valid is answered with a page to sign in on, or with the way there. */
+function explainSignIn(status: number): Error | undefined {
   if (status !== 203 && status !== 302) return undefined;
   return new SourceRefusedError(
     'AuthenticationFailed',

@@ -9,6 +9,7 @@ export interface HostApiOptions {
   baseUrl: string;
   /** The token among them; they go to the base URL's origin alone. */
   headers: Record<string, string>;
+  isPage404Own?: HostRequest['isPage404Own'];
   /** What a host means by a status in a way of its own; undefined where it means what others do. */
   explain?: HostRequest['explain'];
 }
@@ -69,8 +70,8 @@ export class HostApi {
   }
 
   #request(method: HostRequest['method'], url: URL, body?: unknown): HostRequest {
-    const { headers, explain } = this.#options;
-    return { method, url, headers, body, explain };
+    const { headers, isPage404Own, explain } = this.#options;
+    return { method, url, headers, body, isPage404Own, explain };
   }
 }
 

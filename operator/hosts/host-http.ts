@@ -18,6 +18,8 @@ export interface HostRequest {
   body?: unknown;
   /** Whether a list is asked for, whose answer may be longer than that of anything else. */
   isLong?: boolean;
+  /** Whether the host itself, and not what is before it, may answer 404 without JSON. */
+  isPage404Own?: boolean | undefined;
   /** What the host means by a status in a way of its own; undefined where it means what others do. */
   explain?: ((status: number) => Error | undefined) | undefined;
 }
@@ -157,8 +159,8 @@ function hashOf(headers: HostRequest['headers']): string {
  * A proxy that has lost the host behind it answers 404 with a page of its own, or with nothing; the host itself answers in
  * JSON. What is to be deleted is gone either way.
  */
-function isOfProxy({ method }: HostRequest, { status, headers }: HttpAnswer): boolean {
-  return method !== 'DELETE' && status === 404 && !isJson(headers);
+function isOfProxy({ method, isPage404Own }: HostRequest, { status, headers }: HttpAnswer): boolean {
+  return method !== 'DELETE' && isPage404Own !== true && status === 404 && !isJson(headers);
 }
 
 function parse<T>(schema: z.ZodType<T>, text: string, request: HostRequest): T {

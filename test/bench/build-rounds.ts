@@ -54,14 +54,14 @@ export async function coppiceRound(
   return { built, answered: answeredMs / 1000, stages };
 }
 
-async function logOf({ client }: Harness, id: string): Promise<BuildLogMessage[]> {
+export async function logOf({ client }: Harness, id: string): Promise<BuildLogMessage[]> {
   const messages: BuildLogMessage[] = [];
   for await (const message of client.log(id)) messages.push(message);
   return messages;
 }
 
 /** How long the kubelet took for the services' images, the slowest counted. */
-async function pulled({ kubectl }: Harness, id: string): Promise<number> {
+export async function pulled({ kubectl }: Harness, id: string): Promise<number> {
   const selector = 'reason=Pulled,involvedObject.kind=Pod';
   const format = 'jsonpath={range .items[*]}{.involvedObject.name}{"\\t"}{.message}{"\\n"}{end}';
   const text = await kubectl(['-n', namespaceOf(id), 'get', 'events', '--field-selector', selector, '-o', format]);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
-import { pullSeconds, stageFigures, stagesOf } from './build-stages.ts';
+import { pullSeconds, shortStagesOf, stageFigures, stagesOf } from './build-stages.ts';
 
 const base = Date.parse('2026-01-01T00:00:00Z');
 const at = (seconds: number) => new Date(base + seconds * 1000).toISOString();
@@ -12,12 +12,13 @@ const lines: [number, string, string][] = [
   [1.7, 'clone', 'cloned 4 files'],
   [2.2, 'build', '#1 [internal] load build definition from Dockerfile'],
   [5.2, 'build', '#7 exporting to image'],
-  [5.9, 'build', '#7 DONE 0.7s'],
+  [5.9, 'build', '#7 pushing manifest for r/web:1@sha256:1 0.1s done'],
   [6.4, 'coppice', 'all images are in the registry, the services are rolled out'],
+  [6.5, 'build', '#7 DONE 0.7s'],
 ];
 const log: BuildLogMessage[] = [
   ...lines.map(([time, stage, line], index) => ({ seq: index + 1, time: at(time), service: '', stage, line })),
-  { seq: 9, time: at(8.4), end: { result: 'succeeded', message: 'the one service runs' } },
+  { seq: 10, time: at(8.4), end: { result: 'succeeded', message: 'the one service runs' } },
 ];
 const asked = { asked: base, answered: base + 8500, pulledSeconds: 0.4 };
 
@@ -27,6 +28,12 @@ test('the stages are what lies between the lines, and all of the time', () => {
   expect(seconds).toHaveLength(expected.length);
   expected.forEach((value, index) => expect(seconds[index]).toBeCloseTo(value, 6));
   expect(seconds.reduce((sum, value) => sum + value, 0)).toBeCloseTo(8.5, 6);
+});
+
+test('of a commit already built there are fewer, and all of the time', () => {
+  const short = log.filter((message) => !('stage' in message) || message.stage === 'coppice');
+  const stages = shortStagesOf(short, asked);
+  expect(Object.values(stages).map((seconds) => Math.round(seconds * 10))).toEqual([5, 59, 4, 17]);
 });
 
 test('a log that lacks a line is told', () => {

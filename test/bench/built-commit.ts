@@ -3,6 +3,8 @@ import { z } from 'zod';
 import type { Progress } from '../cluster/progress.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { addressOf, withBaseline } from './bench-cluster.ts';
+import { logOf, pulled, type Round } from './build-rounds.ts';
+import { shortStagesOf, stageFigures } from './build-stages.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { Figure } from './measure.ts';
 import type { RawCluster } from './raw-cluster.ts';
@@ -21,26 +23,32 @@ const deploymentSchema = z.looseObject({
 /** A commit whose images are in the registry, from spawn to the first answer; beside a plain server-side apply. */
 export function benchBuiltCommit(progress: Progress): Promise<Figure[]> {
   return withBaseline(progress, async ({ harness, raw }) => {
-    const samples: number[] = [];
-    const baseline: number[] = [];
+    const coppice: (Round & { stages: Record<string, number> })[] = [];
+    const script: number[] = [];
     const origin = `${harness.connection.gitUrl}/${harness.group}/web.git`;
     await pushWeb(origin, 'main', 'the same');
     const repository = await harness.addRepository('web', origin);
     const image = await progress.step('build the commit once', () => buildOnce(harness, repository));
     for (let round = 1; round <= rounds; round++) {
       await progress.step(`round ${round} of ${rounds}`, async () => {
-        samples.push(await spawnAgain(harness, repository));
-        baseline.push(await applyAgain(harness, raw, image));
+        coppice.push(await spawnAgain(harness, repository));
+        script.push(await applyAgain(harness, raw, image));
       });
     }
+    const what = 'commit already built';
     return [
+      { name: `${what}: spawn → built`, unit: 's', samples: coppice.map(({ built }) => built) },
       {
-        name: 'commit already built: spawn → first answer',
+        name: `${what}: spawn → first answer`,
         unit: 's',
-        samples,
-        baseline: { name: 'server-side apply → first answer', samples: baseline },
+        samples: coppice.map(({ answered }) => answered),
+        baseline: { name: 'server-side apply → first answer', samples: script },
         target: '≤ 1.3 ×',
       },
+      ...stageFigures(
+        what,
+        coppice.map(({ stages }) => stages),
+      ),
     ];
   });
 }
@@ -53,13 +61,21 @@ async function buildOnce(harness: Harness, repository: string): Promise<string> 
   return deploymentSchema.parse(JSON.parse(json)).spec.template.spec.containers[0]?.image ?? '';
 }
 
-async function spawnAgain(harness: Harness, repository: string): Promise<number> {
+async function spawnAgain(harness: Harness, repository: string) {
+  const reached = stateReached(harness.connection.kubeconfig);
+  const asked = Date.now();
   const start = performance.now();
+  const seconds = () => (performance.now() - start) / 1000;
   const id = await harness.spawn(repository, 'main');
-  await firstAnswer((await harness.client.environment(id)).weburl, 'the same');
-  const seconds = (performance.now() - start) / 1000;
+  const { weburl } = await harness.client.environment(id);
+  const [built, answered] = await Promise.all([
+    reached(id, 'built').then(seconds),
+    firstAnswer(weburl, 'the same').then(seconds),
+  ]);
+  const pulledSeconds = await pulled(harness, id);
+  const stages = shortStagesOf(await logOf(harness, id), { asked, answered: asked + answered * 1000, pulledSeconds });
   await harness.kubectl(['-n', `group-${harness.group}`, 'delete', 'environments.coppice.dev', id.split('.')[1] ?? '']);
-  return seconds;
+  return { built, answered, stages };
 }
 
 async function applyAgain(harness: Harness, raw: RawCluster, image: string): Promise<number> {

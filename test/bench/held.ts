@@ -32,6 +32,7 @@ export interface Bench {
 export async function benchHeld(bench: Bench, places: readonly Place[], told: string): Promise<Figure[]> {
   await bench.progress.step('until nothing is left to do', () => settled(bench.cluster));
   const idle = await bench.progress.step(`${idleSeconds} s idle`, () => benchIdle(bench.cluster));
+  if (idle.writesPerMinute > 0) throw new Error(`${idle.writesPerMinute} writes a minute while nothing changes`);
   const noticed = await bench.progress.step(`${changes} changes`, () => benchChanges(bench, places));
   const restarted = await bench.progress.step("the operator's restart", () =>
     benchRestart(bench.cluster, places.length),

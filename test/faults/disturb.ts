@@ -13,6 +13,7 @@ const folder = `/${name}`;
 const volumeMounts = [{ name, mountPath: folder, readOnly: true }];
 
 export const PROXY = `node ${folder}/api-server-proxy.ts`;
+const proxyContainer = 'api-server-proxy';
 
 /** Parts of Coppice, by their Deployments, and the container of each that is it. */
 const containers = { 'coppice-operator': 'operator', 'coppice-api': 'api' };
@@ -35,7 +36,7 @@ export async function throughProxy(kubectl: Kubectl, fault: string): Promise<() 
   return disturb(kubectl, ['coppice-operator', 'coppice-api'], (container, image) => ({
     initContainers: [
       {
-        name: 'api-server-proxy',
+        name: proxyContainer,
         image,
         restartPolicy: 'Always',
         command: [...PROXY.split(' '), fault],
@@ -56,6 +57,18 @@ export function withJumpingClock(kubectl: Kubectl, seconds: number): Promise<() 
   return disturb(kubectl, ['coppice-operator'], (container) => ({
     containers: [{ name: container, env, volumeMounts }],
   }));
+}
+
+/** What the proxies say that they failed; throws where that is nothing, for then nothing was shown. */
+export const requireFailedByProxy = (kubectl: Kubectl): Promise<void> => requireFailures(kubectl, proxyContainer);
+
+/** Throws where the clock has not jumped, or the operator ended of being told to. */
+export const requireJumped = (kubectl: Kubectl): Promise<void> =>
+  requireFailures(kubectl, containers['coppice-operator']);
+
+async function requireFailures(kubectl: Kubectl, container: string): Promise<void> {
+  const log = await kubectl([...inSystem, 'logs', 'deployment/coppice-operator', '--container', container]);
+  if (!/^failed: /m.test(log)) throw new Error(`${container} says of no failure: nothing was struck`);
 }
 
 async function disturb(

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { groupNamespace } from '../../crds/ids.ts';
 import { testClient } from '../api-server/api-server.ts';
-import { RestClient } from '../client/rest-client.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { pushBranches } from '../end-to-end/branches.ts';
 import { namespaceOf, pageWith, type Harness } from '../end-to-end/harness.ts';
@@ -10,6 +9,7 @@ import { LifeBoard } from '../end-to-end/life-board.ts';
 import { isSettledAs } from '../end-to-end/life-conditions.ts';
 import { LifeWorld } from '../end-to-end/life-world.ts';
 import { countedLog, numberedDockerfile, numberIn } from '../end-to-end/numbered-build.ts';
+import { FaultTokens } from './fault-tokens.ts';
 import { endOf, type Ask, type Moves } from './moves.ts';
 
 /** How many environments of each kind there are. */
@@ -38,13 +38,9 @@ const requests: Record<Ask, { method: string; path: string }> = {
   delete: { method: 'DELETE', path: '' },
 };
 
-/** Of users of their own. */
-interface Sessions {
-  /** Logged out before the strike. */
-  ended: RestClient;
-  /** Logs out about the time of it. */
-  ending: RestClient;
-}
+const STATES = ['empty', 'created', 'building', 'built'] as const;
+/** One of so many that move is built when the moves begin. */
+const builtOf = 3;
 
 /** Environments of one group, some that move as they are told and some that are built of images, and their user. */
 export class FaultWorld {
@@ -54,17 +50,17 @@ export class FaultWorld {
   readonly #moving: string[];
   readonly #running: ReadonlySet<string>;
   readonly #built: string[];
-  readonly #sessions: Sessions;
+  readonly #tokens: FaultTokens;
 
   private constructor(
     harness: Harness,
     life: LifeWorld,
     ids: { quick: string[]; running: string[]; built: string[] },
-    sessions: Sessions,
+    tokens: FaultTokens,
   ) {
     this.#harness = harness;
     this.#life = life;
-    this.#sessions = sessions;
+    this.#tokens = tokens;
     this.#moving = [...ids.quick, ...ids.running];
     this.#running = new Set(ids.running);
     this.#built = ids.built;
@@ -92,9 +88,7 @@ export class FaultWorld {
       running: running.map((branch) => life.environmentId(table, branch)),
       built: built.map((name) => life.environmentId(shop, name)),
     };
-    const sessions = { ended: await loggedIn(harness), ending: await loggedIn(harness) };
-    await logOut(sessions.ended);
-    const world = new FaultWorld(harness, life, ids, sessions);
+    const world = new FaultWorld(harness, life, ids, await FaultTokens.make(harness));
     await Promise.all([table, shop].map((repository) => life.sync(repository)));
     await Promise.all(world.ids.map((id) => life.board.state(id, 'empty')));
     return world;
@@ -112,24 +106,27 @@ export class FaultWorld {
         await this.#ask(id, ask);
       }
     });
-    await Promise.all([...moved, logOut(this.#sessions.ending)]);
+    await Promise.all(moved);
   }
 
-  /** How many are in which state now, such as `12 building, 8 empty`. */
-  states(): string {
-    const counts = new Map<string, number>();
-    for (const id of this.ids) {
-      const state = this.#life.board.read(id)?.status?.state ?? 'none';
-      counts.set(state, (counts.get(state) ?? 0) + 1);
+  /** As soon as there are some in each of the states, how many, such as `12 building, 8 empty`; then tokens are asked with. */
+  async inAllStates(): Promise<string> {
+    const count = (state: string) => this.ids.filter((id) => this.#life.board.read(id)?.status?.state === state).length;
+    // They move for 20 s at most, and a state may last a tenth of a second.
+    for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5)) {
+      const counts = STATES.map((state) => [count(state), state] as const);
+      if (counts.some(([number]) => number === 0)) continue;
+      this.#tokens.begin();
+      return counts.map((one) => one.join(' ')).join(', ');
     }
-    return [...counts]
-      .toSorted()
-      .map(([state, count]) => `${count} ${state}`)
-      .join(', ');
+    throw new Error('there were never environments in each of the states at once');
   }
 
-  /** Builds the others, and resolves once each of them writes its numbered lines. */
-  async beginBuilds(): Promise<void> {
+  /** Builds some of those that move, and the others, and resolves once each of these writes its numbered lines. */
+  async begin(): Promise<void> {
+    const first = this.#moving.filter((_, index) => index % builtOf === 0);
+    await Promise.all(first.map((id) => this.#ask(id, 'put')));
+    await Promise.all(first.map((id) => this.#life.board.state(id, 'built')));
     await Promise.all(this.#built.map((id) => this.#ask(id, 'put')));
     await Promise.all(this.#built.map((id) => this.#writes(id)));
   }
@@ -151,7 +148,7 @@ export class FaultWorld {
     const present = [...ends].flatMap(([id, end]) => (end === 'built' ? [id] : []));
     for (const id of present) if (this.#running.has(id)) await this.#requirePage(id, 'it runs');
     await this.#requireNamespaces(present.map((id) => namespaceOf(id)));
-    await this.#requireTokens();
+    await this.#tokens.requireAsTheyShould();
   }
 
   /** Looks at it no more; the harness removes it. */
@@ -207,29 +204,4 @@ export class FaultWorld {
       return true;
     });
   }
-
-  /** The user's own counts as before, and those that logged out are refused. */
-  async #requireTokens(): Promise<void> {
-    const status = async (client: RestClient) => (await client.send('GET', '/api/user/info')).status;
-    const { ended, ending } = this.#sessions;
-    const clients = [this.#harness.client, ended, ending];
-    assert.deepEqual(await Promise.all(clients.map(status)), [200, 401, 401]);
-  }
-}
-
-async function loggedIn(harness: Harness): Promise<RestClient> {
-  const password = 'correct horse battery';
-  const { email = '' } = await harness.newUser(password);
-  const client = new RestClient(harness.connection.apiUrl);
-  await client.login(email, password);
-  return client;
-}
-
-/** Asked for until it is taken; after an answer that was lost it is refused, for it has logged out. */
-async function logOut(client: RestClient): Promise<void> {
-  await waitFor('a logout to be taken', 120, async () => {
-    const { status, text } = await client.send('POST', '/api/user/logout');
-    if (status < 300 || status === 401) return true;
-    throw new Error(`${status} ${text}`);
-  });
 }

@@ -7,26 +7,19 @@ export type Ask = keyof typeof ENDS;
 /** One after the other, each so long after the one before. */
 export type Moves = readonly { ask: Ask; afterMs: number }[];
 
-export interface Plan {
-  moves: Moves[];
-  /** How long after the builds began to write the strike comes. */
-  strikeAfterMs: number;
-}
+const moves = fc.array(
+  fc.record({ ask: fc.constantFrom<Ask>('put', 'rebuild', 'delete'), afterMs: fc.noBias(fc.nat(4000)) }),
+  {
+    minLength: 1,
+    maxLength: 5,
+  },
+);
 
-const moves = fc.array(fc.record({ ask: fc.constantFrom<Ask>('put', 'rebuild', 'delete'), afterMs: fc.nat(4000) }), {
-  minLength: 1,
-  maxLength: 5,
-});
-
-/** The same for the same seed. */
-export function planFrom(seed: number, environments: number): Plan {
-  const plan = fc.record({
-    moves: fc.array(moves, { minLength: environments, maxLength: environments }),
-    strikeAfterMs: fc.nat(5000),
-  });
-  const [first] = fc.sample(plan, { seed, numRuns: 1 });
-  if (!first) throw new Error('fast-check gave no plan');
-  return first;
+/** For each environment its own; the same for the same seed. */
+export function movesFrom(seed: number, environments: number): Moves[] {
+  const [all] = fc.sample(fc.array(moves, { minLength: environments, maxLength: environments }), { seed, numRuns: 1 });
+  if (!all) throw new Error('fast-check gave no moves');
+  return all;
 }
 
 /** Where the last of the moves leads. */

@@ -7,7 +7,10 @@ import type { Harness } from '../end-to-end/harness.ts';
 import { memoryIsBack, memoryNow } from './memory.ts';
 
 /** What may be left of a group, in any namespace: its own, its environments', and that of the builders. */
-const kinds = 'namespaces,pods,jobs,secrets,configmaps,services,persistentvolumeclaims,deployments,rolebindings';
+const kinds = [
+  ...['namespaces', 'pods', 'jobs', 'secrets', 'configmaps', 'services', 'persistentvolumeclaims', 'deployments'],
+  ...['rolebindings', 'networkpolicies', 'ingresses', 'resourcequotas', 'limitranges'],
+].join();
 
 /**
  * Does the work, and removes the harness's groups with all that is in them, whatever becomes of it; then nothing may be
@@ -35,10 +38,14 @@ async function requireNone({ kubectl }: Harness, groups: readonly string[]): Pro
   await waitFor("all that had the groups' label to be gone", 120, async () => {
     const labelled = ['--all-namespaces', '--selector', `${LABELS.group} in (${groups.join()})`, '--output', 'name'];
     const named = await kubectl(['get', kinds, ...labelled]);
-    const claimants = 'jsonpath={.items[*].spec.claimRef.namespace}';
-    const namespaces = (await kubectl(['get', 'persistentvolumes', '--output', claimants])).split(' ');
-    const volumes = namespaces.filter((namespace) => groups.some((group) => namespace.endsWith(`--${group}`)));
-    const left = [...named.split('\n').filter(Boolean), ...volumes.map((namespace) => `a volume of ${namespace}`)];
+    const claim = 'jsonpath={range .items[*]}{.spec.claimRef.namespace}/{.spec.claimRef.name}{"\\n"}{end}';
+    const claims = (await kubectl(['get', 'persistentvolumes', '--output', claim])).split('\n');
+    // Of an environment, of what is published, of a builder's cache.
+    const volumes = claims.filter((one) => groups.some((group) => one.includes(group)));
+    const own = (
+      await kubectl(['get', 'groups.coppice.dev', ...groups, '--ignore-not-found', '--output', 'name'])
+    ).split('\n');
+    const left = [...[...named.split('\n'), ...own].filter(Boolean), ...volumes.map((one) => `a volume of ${one}`)];
     if (left.length > 0) throw new Error(`still there: ${left.join(', ')}`);
     return true;
   });

@@ -1,24 +1,26 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figure } from '../bench/measure.ts';
 import { cleanUpAfter, withCleanUp } from '../cluster/clean-up.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { startHarness } from '../end-to-end/harness.ts';
 import { FaultWorld, type Sizes } from './fault-world.ts';
-import { planFrom } from './moves.ts';
+import { movesFrom } from './moves.ts';
 import { nothingLeft } from './nothing-left.ts';
 import type { Strike } from './strikes.ts';
 
 const commonly: Sizes = { moving: 40, running: 0, built: 2 };
 
-/** Strikes once while environments live through the moves of this seed; throws when one does not end where it belongs. */
+/**
+ * Strikes once while environments live through the moves of this seed, as soon as there are some in each of the states;
+ * throws when one does not end where it belongs.
+ */
 export async function strikeOnce(
-  { prepare, strike, endsBuilds = false, sizes, withinSeconds = 300 }: Strike,
+  { prepare, strike, requireHarm, endsBuilds = false, sizes, withinSeconds = 300 }: Strike,
   given: Partial<Sizes>,
   seed: number,
   progress: Progress,
 ): Promise<Figure[]> {
   const { moving, running, built } = { ...commonly, ...sizes, ...given };
-  const { moves, strikeAfterMs } = planFrom(seed, moving + running);
+  const moves = movesFrom(seed, moving + running);
   const harness = await startHarness('fault');
   const { kubectl } = harness;
   const ready = prepare && progress.step('make ready', () => prepare(kubectl));
@@ -30,17 +32,17 @@ export async function strikeOnce(
         FaultWorld.start(harness, { moving, running, built }),
       );
       const struck = async () => {
-        await progress.step('builds begin', () => world.beginBuilds());
+        await progress.step('some are built, builds of others begin', () => world.begin());
         const { states, whole, itself } = await progress.step('strike, and wait until all is well', async () => {
-          const strikeLater = async () => {
-            await sleep(strikeAfterMs);
-            const states = world.states();
+          const strikeThen = async () => {
+            const states = await world.inAllStates();
             const begun = Date.now();
             await strike(kubectl);
             return { states, begun, over: Date.now() };
           };
-          const [, { states, begun, over }] = await Promise.all([world.move(moves), strikeLater()]);
+          const [, { states, begun, over }] = await Promise.all([world.move(moves), strikeThen()]);
           await world.requireAllWell(moves, { withinSeconds, endsBuilds });
+          await requireHarm?.(kubectl);
           return { states, whole: (Date.now() - begun) / 1000, itself: (over - begun) / 1000 };
         });
         const name = `from the strike until ${count} environments are where they belong (seed ${seed}; at the strike ${states})`;

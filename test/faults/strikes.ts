@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nodeContainer } from '../cluster/kind-cluster.ts';
 import { run } from '../cluster/run.ts';
 import type { Harness } from '../end-to-end/harness.ts';
-import { PROXY, throughProxy, withJumpingClock } from './disturb.ts';
+import { PROXY, requireFailedByProxy, requireJumped, throughProxy, withJumpingClock } from './disturb.ts';
 import type { Sizes } from './fault-world.ts';
 
 type Kubectl = Harness['kubectl'];
@@ -12,6 +12,8 @@ export interface Strike {
   prepare?: (kubectl: Kubectl) => Promise<() => Promise<void>>;
   /** Does the harm, and resolves when it is over: what was ended may still be on its way back. */
   strike: (kubectl: Kubectl) => Promise<void>;
+  /** Throws where the harm was not done after all. */
+  requireHarm?: (kubectl: Kubectl) => Promise<void>;
   /** Ends builds under way: they are tried again, and their log tells both tries. */
   endsBuilds?: boolean;
   /** Other than commonly. */
@@ -58,11 +60,13 @@ const told =
 const proxied = (fault: 'conflicts' | 'gone' | 'silent'): Strike => ({
   prepare: (kubectl) => throughProxy(kubectl, fault),
   strike: told(`^${PROXY}`),
+  requireHarm: requireFailedByProxy,
 });
 
 const clockJumps = (seconds: number): Strike => ({
   prepare: (kubectl) => withJumpingClock(kubectl, seconds),
   strike: told(`^${OPERATOR}`),
+  requireHarm: requireJumped,
 });
 
 const OPERATOR = 'node operator/main.ts';

@@ -1,3 +1,4 @@
+import { PARTING_MS } from '../../builders/demand.ts';
 import { StatusWriter } from '../../status-writer.ts';
 import type { RolloutProgress } from '../../workloads/progress.ts';
 import { BuildRun } from '../build-run.ts';
@@ -94,8 +95,8 @@ function builderOf(life: Life) {
       await life.takes(5);
       return life.gates.images ? { images: [], sizeBytes: 1 } : undefined;
     },
-    hasJob: () => true,
-    isOver: () => Promise.resolve(life.gates.jobs),
+    partingMs: (_build: unknown, since: Date, now: Date) => Math.max(0, since.getTime() + PARTING_MS - now.getTime()),
+    isOver: () => life.gates.jobs,
     ended: () => undefined,
     cleanUp: () => life.takes(1),
   };
@@ -144,5 +145,6 @@ const versions = {
 
 const logs = {
   open: () => ({ note: () => Promise.resolve(), end: () => Promise.resolve() }),
+  has: () => true,
   close: () => undefined,
 };

@@ -35,6 +35,7 @@ http
 function answer(request: http.IncomingMessage, body: Buffer, response: http.ServerResponse): void {
   const { method = 'GET', url: path = '/' } = request;
   if (isStruck && fault === 'conflicts' && isFirstTry(method, path, body)) {
+    console.log(`failed: ${method} ${path}`);
     response.writeHead(409, { 'content-type': 'application/json' });
     response.end(
       JSON.stringify(status(409, 'Conflict', 'the object has been modified; please apply your changes to it')),
@@ -68,6 +69,7 @@ function passWatch(incoming: http.IncomingMessage, response: http.ServerResponse
   let rest = '';
   let isSilent = false;
   const fail = () => {
+    if (fault !== 'conflicts') console.log('failed: a watch');
     if (fault === 'silent') isSilent = true;
     if (fault !== 'gone') return;
     const object = status(410, 'Expired', 'too old resource version');

@@ -9,6 +9,9 @@ globalThis.Date = new Proxy(RealDate, {
     Reflect.construct(target, given.length > 0 ? given : [now()], newTarget) as Date,
   get: (target, name): unknown => (name === 'now' ? now : Reflect.get(target, name)),
 });
-process.on('SIGUSR2', () => (aheadMs += Number(process.env['CLOCK_JUMP_SECONDS']) * 1000));
+process.on('SIGUSR2', () => {
+  aheadMs += Number(process.env['CLOCK_JUMP_SECONDS']) * 1000;
+  console.log(`failed: the clock is at ${new Date().toISOString()}`);
+});
 
 export {};
