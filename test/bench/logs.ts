@@ -11,6 +11,7 @@ const seconds = 5;
 const viewers = 50;
 
 const resultSchema = z.object({
+  writing: z.object({ linesPerSecond: z.number() }),
   reading: z.object({
     linesPerSecond: z.number(),
     gaps: z.number(),
@@ -44,8 +45,11 @@ export async function benchLogs(progress: Progress): Promise<Figure[]> {
       name: `build log: lines a second at each of ${viewers} viewers`,
       unit: '/s',
       samples: samples(({ reading }) => reading.linesPerSecond),
-      baseline: { name: 'written', samples: results.map(() => offered) },
-      target: '50,000/s, none lost',
+      baseline: {
+        name: `taken by Redis, of ${offered.toLocaleString('en')} offered`,
+        samples: samples(({ writing }) => writing.linesPerSecond),
+      },
+      target: 'as they are offered, none lost',
     },
     {
       name: 'build log: from written to seen, p99',
