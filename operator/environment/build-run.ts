@@ -71,17 +71,10 @@ export class BuildRun {
     return true;
   }
 
-  /** Whether the Job of a build whose images are there may be at work yet; it is looked at again when it has had its time. */
-  isParting(scope: EnvironmentScope): boolean {
-    const { namespace, runningBuild: build, now } = scope;
-    if (build?.rolloutStartedAt === undefined) return false;
-    const leftMs = this.#imageBuilds.partingMs(
-      { namespace, number: build.number },
-      new Date(build.rolloutStartedAt),
-      now,
-    );
-    if (leftMs > 0) scope.lookAgainIn(leftMs);
-    return leftMs > 0;
+  /** How long the Job of a build whose images are there may be at work yet. */
+  partingMs({ namespace, runningBuild: build, now }: EnvironmentScope): number {
+    if (build?.rolloutStartedAt === undefined) return 0;
+    return this.#imageBuilds.partingMs({ namespace, number: build.number }, new Date(build.rolloutStartedAt), now);
   }
 
   /** Whether its log is written by this operator: what must not be seen in it is known. */

@@ -100,16 +100,24 @@ export class Building {
 
   /** Follows the Job's log while it may be written yet. */
   async #isJobOver(scope: EnvironmentScope, version: Version): Promise<boolean> {
+    const { builds } = this.#parts;
+    const leftMs = builds.partingMs(scope);
+    if (leftMs === 0) return true;
+    const isOver = (await this.#maySeeLog(scope)) && builds.isJobOver(scope, version);
+    if (!isOver) scope.lookAgainIn(leftMs);
+    return isOver;
+  }
+
+  /** Whether it is known what the log is not to show: an operator that comes after reads it from the configuration. */
+  async #maySeeLog(scope: EnvironmentScope): Promise<boolean> {
     const { planning, builds } = this.#parts;
-    if (!builds.isParting(scope)) return true;
     try {
-      // What the log is not to show, the configuration says.
       if (!builds.hasLog(scope)) await planning.lookUpRepository(scope);
+      return true;
     } catch (cause) {
       if (cause instanceof Stalled || cause instanceof Waiting) return false;
       throw cause;
     }
-    return builds.isJobOver(scope, version);
   }
 
   /** What runs, or why it does not; undefined while that is not known. */
