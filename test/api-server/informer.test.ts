@@ -121,12 +121,11 @@ describe('a connection that fails', () => {
     let forgets = false;
     const widgets = await start({
       source: {
-        list: (options) => source.list(options),
-        watch(options) {
-          const resourceVersion = forgets ? '1' : options.resourceVersion;
+        list(options) {
           forgets = false;
-          return source.watch({ ...options, resourceVersion });
+          return source.list(options);
         },
+        watch: (options) => source.watch({ ...options, resourceVersion: forgets ? '1' : options.resourceVersion }),
       },
     });
     const told: string[] = [];
