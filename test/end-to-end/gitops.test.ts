@@ -18,8 +18,8 @@ beforeAll(async () => {
   harness = await startHarness('gitops');
   board = new LifeBoard(testClient(), [harness.group]);
   id = `${harness.group}.shop-main`;
-  await harness.kubectl(['wait', `groups.coppice.dev/${harness.group}`, '--for=condition=Ready', '--timeout=60s'], {
-    deadline: 70,
+  await harness.kubectl(['wait', `groups.coppice.dev/${harness.group}`, '--for=condition=Ready', '--timeout=90s'], {
+    deadline: 100,
   });
 }, 90_000);
 

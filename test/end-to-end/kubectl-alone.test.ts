@@ -40,7 +40,7 @@ test('kubectl alone: a group, a private repository, an environment, its page; de
   await pushRepository({ url: origin, branch: 'main', from: sampleRepository, credentials });
 
   await apply({ apiVersion, kind: 'Group', metadata: { name: group }, spec: { members: [harness.client.email] } });
-  await waitForCondition('groups.coppice.dev', group, 'condition=Ready', 30);
+  await waitForCondition('groups.coppice.dev', group, 'condition=Ready', 90);
   await apply(
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'shop-git', namespace }, stringData: credentials },
     {
@@ -56,7 +56,7 @@ test('kubectl alone: a group, a private repository, an environment, its page; de
       spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' } },
     },
   );
-  await waitForCondition('repositories.coppice.dev', 'shop', 'condition=Ready', 30);
+  await waitForCondition('repositories.coppice.dev', 'shop', 'condition=Ready', 90);
   await waitForCondition('environments.coppice.dev', 'shop-main', 'jsonpath={.status.state}=built', 180);
 
   const table = await harness.kubectl(['get', 'environments.coppice.dev', '--namespace', namespace]);
