@@ -29,7 +29,7 @@ const longestLine = 64 * 1024;
  * What `buildctl --progress=plain` writes of an image that it has pushed. Before each line of a build step it puts a number
  * and a time; and whoever could write such a line would but have the registry asked.
  */
-const push = /^#\d+ pushing manifest for \S+(?: [\d.]+s)? done$/;
+export const PUSHED = /^#\d+ pushing manifest for \S+(?: [\d.]+s)? done$/;
 
 /**
  * Carries the logs of a build's containers into its stream, each line once: a container's log is read from its
@@ -133,7 +133,7 @@ export class ContainerLogs {
         this.#options.logger.debug({ container, text: text.slice(0, 200) }, 'no line of the container');
         continue;
       }
-      if (push.test(line.line)) this.#hasPushed(source);
+      if (PUSHED.test(line.line)) this.#hasPushed(source);
       if (skip-- > 0) continue;
       const paced = flusher.add({ ...where, ...line });
       if (paced) await paced;

@@ -10,7 +10,7 @@ import type { BuildQueues } from './build-queue.ts';
 import { BuildJobs, MOST_RETRIES, type BuildJobsOptions } from './build-jobs.ts';
 import { note, type BuildRequest } from './build-request.ts';
 import { BuildResolver, type BuildResolverOptions } from './build-resolver.ts';
-import { buildFailure, failedAt, isFinished, obstacleOf, untilStrandedMs, workEnd } from './job-outcome.ts';
+import { buildFailure, failedAt, isFinished, obstacleOf, strandedAt, workEnd } from './job-outcome.ts';
 import type { ResolvedBuild, ResolvedImage } from './resolved-build.ts';
 
 export interface ImageBuildsOptions extends BuildResolverOptions, BuildJobsOptions {
@@ -36,8 +36,6 @@ interface Attempt {
 
 /** A place in the queue moves up meanwhile; whose turn it is, is woken. */
 const queueRecheckMs = 30_000;
-/** After the Job's end its pod's logs have this long to arrive; then the build goes on without the rest. */
-const drainPatienceMs = 30_000;
 /** A pod is there at once, unless it is refused. */
 const podExpectedMs = 10_000;
 /** What fills the quota may be about to go: an earlier build's pod, one that is replaced. */
@@ -138,12 +136,12 @@ export class ImageBuilds {
     const ended = workEnd(job, pod) ?? failedAt(job, pod, now);
     if (ended === undefined) {
       if (!pod) await this.#checkRefused(job, request, now);
-      const leftMs = untilStrandedMs(job, pod, now);
-      if (leftMs !== undefined) request.lookAgainIn(leftMs);
+      const stranded = strandedAt(pod);
+      if (stranded !== undefined) request.lookAgainIn(stranded - now.getTime());
       return false;
     }
     if (!pod || request.log.isDrained(pod)) return true;
-    if (now.getTime() - ended > drainPatienceMs) return true;
+    if (now.getTime() - ended > PARTING_MS) return true;
     throw new Waiting('CollectingLogs', "the build has ended, its log's last lines are on their way", 5000);
   }
 

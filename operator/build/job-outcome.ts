@@ -47,21 +47,15 @@ const endsWithCloneMs = 10_000;
  */
 export function failedAt(job: Job, pod: Pod | undefined, now: Date): number | undefined {
   if (isFinished(job)) return isFailed(job) ? endOf(job) : undefined;
-  const strandedAt = cloneFailedAt(pod) + endsWithCloneMs;
-  return strandedAt <= now.getTime() ? strandedAt : undefined;
+  const at = strandedAt(pod);
+  return at !== undefined && at <= now.getTime() ? at : undefined;
 }
 
-/** NaN where it did not. */
-function cloneFailedAt(pod: Pod | undefined): number {
+/** By when what waits for a clone that failed has ended with it, in milliseconds since 1970; undefined where none failed. */
+export function strandedAt(pod: Pod | undefined): number | undefined {
   const { state } = pod?.status?.containerStatuses?.find(({ name }) => roleOf(name).stage === 'clone') ?? {};
   const { exitCode = 0, finishedAt = '' } = state?.terminated ?? {};
-  return exitCode === 0 ? Number.NaN : Date.parse(finishedAt);
-}
-
-/** How long until it is known whether what waits for a clone that failed has ended with it; undefined where none failed. */
-export function untilStrandedMs(job: Job, pod: Pod | undefined, now: Date): number | undefined {
-  const leftMs = cloneFailedAt(pod) + endsWithCloneMs - now.getTime();
-  return !isFinished(job) && leftMs > 0 ? leftMs : undefined;
+  return exitCode === 0 ? undefined : Date.parse(finishedAt) + endsWithCloneMs;
 }
 
 /** When a Job that has finished did, in milliseconds since 1970. */

@@ -3,7 +3,10 @@ import type { BuildIdentity } from './identity.ts';
 
 type Status = Environment['status'];
 
-/** A build's images are there before its Job has ended, which has so long for it: buildctl takes its leave, the log its last lines. */
+/**
+ * How long a build waits for what its images do not need any more: for its Job to end once they are there, and once it
+ * has ended for the last lines of its log.
+ */
 export const PARTING_MS = 30_000;
 
 /** Until when a build of this Environment needs a builder, in ms since 1970: for ever while one builds images, or is about to. */

@@ -1,4 +1,5 @@
 import type { BuildLogMessage } from '../../build-logs/message.ts';
+import { PUSHED } from '../../operator/build/container-logs.ts';
 import type { Figure } from './measure.ts';
 
 /** Where the time goes from asking to the first answer, in this order. */
@@ -17,6 +18,7 @@ const STAGES = [
 
 /** A service that is not built again has a line of its own in the stage `build`. */
 const byBuildctl = /^#\d+ /;
+const imagesReady = /^all images are in the registry/;
 
 /** Seconds of each. */
 export type Stages = Record<(typeof STAGES)[number], number>;
@@ -30,28 +32,26 @@ export interface Asked {
 
 /** The stages as the build's log tells them; throws where it lacks a line that one begins or ends with. */
 export function stagesOf(log: readonly BuildLogMessage[], { asked, answered, pulledSeconds }: Asked): Stages {
-  const ofStage = (stage: string) => log.filter((message) => 'line' in message && message.stage === stage);
-  const saying = (stage: string, words: RegExp) =>
-    ofStage(stage).filter((message) => 'line' in message && words.test(message.line));
-  const end = log.filter((message) => 'end' in message);
-  const first = (of: BuildLogMessage[], what: string) => timeOf(of[0], what);
-  const last = (of: BuildLogMessage[], what: string) => timeOf(of.at(-1), what);
+  const clone = saying(log, 'clone');
   const marks = [
     asked,
-    first(ofStage('coppice'), 'a first line'),
-    first(ofStage('clone'), 'a clone'),
-    last(ofStage('clone'), 'a clone'),
-    first(saying('build', byBuildctl), 'a build'),
-    first(saying('build', /exporting to image/), 'an export'),
-    last(saying('build', /^#\d+ pushing manifest for .* done$/), 'a push'),
-    first(saying('coppice', /^all images are in the registry/), 'images'),
+    timeOf(saying(log, 'coppice')[0], 'a first line'),
+    timeOf(clone[0], 'a clone'),
+    timeOf(clone.at(-1), 'a clone'),
+    timeOf(saying(log, 'build', byBuildctl)[0], 'a build'),
+    timeOf(saying(log, 'build', /exporting to image/)[0], 'an export'),
+    timeOf(saying(log, 'build', PUSHED).at(-1), 'a push'),
+    timeOf(saying(log, 'coppice', imagesReady)[0], 'images'),
   ];
-  const ended = first(end, 'an end');
-  const imagesReady = marks.at(-1) ?? Number.NaN;
+  const ended = timeOf(
+    log.find((message) => 'end' in message),
+    'an end',
+  );
+  const ready = marks.at(-1) ?? Number.NaN;
   const seconds = [
     ...marks.slice(1).map((mark, index) => (mark - (marks[index] ?? Number.NaN)) / 1000),
     pulledSeconds,
-    (ended - imagesReady) / 1000 - pulledSeconds,
+    (ended - ready) / 1000 - pulledSeconds,
     (answered - ended) / 1000,
   ];
   return Object.fromEntries(STAGES.map((stage, index) => [stage, seconds[index]])) as Stages;
@@ -59,17 +59,18 @@ export function stagesOf(log: readonly BuildLogMessage[], { asked, answered, pul
 
 /** As stagesOf, of a commit whose images are in the registry; its page may answer before it is told to be built. */
 export function shortStagesOf(log: readonly BuildLogMessage[], { asked, answered, pulledSeconds }: Asked) {
-  const coppice = log.filter((message) => 'line' in message && message.stage === 'coppice');
-  const ready = coppice.find(
-    (message) => 'line' in message && message.line.startsWith('all images are in the registry'),
-  );
-  const [begun, found] = [timeOf(coppice[0], 'a first line'), timeOf(ready, 'images')];
+  const begun = timeOf(saying(log, 'coppice')[0], 'a first line');
+  const found = timeOf(saying(log, 'coppice', imagesReady)[0], 'images');
   return {
     'namespace, commit and service file, objects': (begun - asked) / 1000,
     'images looked for': (found - begun) / 1000,
     'image pulled by the node': pulledSeconds,
     'rollout, Ingress and asking, the pull apart': (answered - found) / 1000 - pulledSeconds,
   };
+}
+
+function saying(log: readonly BuildLogMessage[], stage: string, words = /^/): BuildLogMessage[] {
+  return log.filter((message) => 'line' in message && message.stage === stage && words.test(message.line));
 }
 
 function timeOf(message: BuildLogMessage | undefined, what: string): number {
@@ -84,10 +85,13 @@ export function pullSeconds(message: string): number {
 }
 
 /** A figure for each stage, and the same in each round. */
-export function stageFigures(what: string, rounds: readonly Readonly<Record<string, number>>[]): Figure[] {
-  return Object.keys(rounds[0] ?? {}).map((stage) => ({
+export function stageFigures<Stage extends string>(
+  what: string,
+  rounds: readonly Readonly<Record<Stage, number>>[],
+): Figure[] {
+  return (Object.keys(rounds[0] ?? {}) as Stage[]).map((stage) => ({
     name: `${what}: ${stage}`,
     unit: 's',
-    samples: rounds.map((stages) => stages[stage] ?? Number.NaN),
+    samples: rounds.map((stages) => stages[stage]),
   }));
 }

@@ -23,7 +23,7 @@ const deploymentSchema = z.looseObject({
 /** A commit whose images are in the registry, from spawn to the first answer; beside a plain server-side apply. */
 export function benchBuiltCommit(progress: Progress): Promise<Figure[]> {
   return withBaseline(progress, async ({ harness, raw }) => {
-    const coppice: (Round & { stages: Record<string, number> })[] = [];
+    const coppice: (Round & { stages: ReturnType<typeof shortStagesOf> })[] = [];
     const script: number[] = [];
     const origin = `${harness.connection.gitUrl}/${harness.group}/web.git`;
     await pushWeb(origin, 'main', 'the same');

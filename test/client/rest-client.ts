@@ -53,6 +53,14 @@ export class RestClient {
     this.email = email;
   }
 
+  /** A client by a new API token of this user. */
+  async withApiToken(name: string, expires: Date, readOnly = false): Promise<RestClient> {
+    const body = { name, readOnly, expirationTime: expires.toISOString() };
+    const client = new RestClient(this.#apiUrl);
+    client.token = (await this.call(z.object({ token: z.string() }), 'POST', '/api/user/tokens', body)).token;
+    return client;
+  }
+
   /** Registers a user unless there is one, and logs in. */
   async registerAndLogin(email: string, password: string): Promise<void> {
     const answer = await this.send('POST', '/api/user/register', { email, password });

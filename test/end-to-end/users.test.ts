@@ -26,9 +26,7 @@ test("the chart's administrator invites somebody, who comes; removed, they and t
   expect([accepted.status, accepted.text]).toEqual([201, JSON.stringify({ email, apiTokens: [] })]);
   const user = new RestClient(connection.apiUrl);
   await user.login(email, password);
-  const robot = new RestClient(connection.apiUrl);
-  const token = { name: 'robot', expirationTime: '2100-01-01T00:00:00Z' };
-  robot.token = (await user.call(z.object({ token: z.string() }), 'POST', '/api/user/tokens', token)).token;
+  const robot = await user.withApiToken('robot', new Date('2100-01-01'));
   expect((await robot.send('GET', '/api/groups')).status).toBe(200);
 
   expect((await root.send('DELETE', `/api/users/${email}`)).status).toBe(200);

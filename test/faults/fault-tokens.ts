@@ -39,7 +39,8 @@ export class FaultTokens {
     const user = await loggedIn(harness);
     const gone = await loggedIn(harness);
     await logOut(gone);
-    const token = (name: string, readOnly = false) => apiToken(harness, user, name, readOnly);
+    const tomorrow = new Date(Date.now() + 24 * 3600_000);
+    const token = (name: string, readOnly = false) => user.withApiToken(name, tomorrow, readOnly);
     const [living, reading, deleted] = [await token('living'), await token('reading', true), await token('deleted')];
     await user.call(z.unknown(), 'DELETE', '/api/user/tokens', { name: 'deleted' });
     const get = { method: 'GET', path: '/api/user/info' } as const;
@@ -103,13 +104,6 @@ async function loggedIn(harness: Harness): Promise<RestClient> {
   const { email = '' } = await harness.newUser(password);
   const client = new RestClient(harness.connection.apiUrl);
   await client.login(email, password);
-  return client;
-}
-
-async function apiToken(harness: Harness, user: RestClient, name: string, readOnly: boolean): Promise<RestClient> {
-  const body = { name, readOnly, expirationTime: new Date(Date.now() + 24 * 3600_000).toISOString() };
-  const client = new RestClient(harness.connection.apiUrl);
-  client.token = (await user.call(z.object({ token: z.string() }), 'POST', '/api/user/tokens', body)).token;
   return client;
 }
 
