@@ -3,7 +3,7 @@ import { atOnce } from './at-once.ts';
 import { createEnvironment, placesOf, type BenchGroup } from './bench-groups.ts';
 import { settled, type Bench } from './held.ts';
 import { secondsOf, type Figure } from './measure.ts';
-import { toldWrites, writesSince } from './observed-cluster.ts';
+import { toldWrites, writesSince, type Usage } from './observed-cluster.ts';
 import { byApply, byCreate, copyOf, environmentObjects, makeCopies, type Copy, type Make } from './raw-copies.ts';
 
 /** As many as the operator has workers (chart value operator.workers). */
@@ -11,6 +11,7 @@ const clientsAtOnce = 16;
 /** What the bare API server takes is told by the objects of so many. */
 const mostCopied = 50;
 
+const countEveryMs = 5000;
 /** At most; a third of it is what 100 take on two processors. */
 const secondsOfEach = 1;
 
@@ -29,13 +30,17 @@ export async function benchCreation(
   await settled(cluster);
   const before = await cluster.writes();
   const [usedBefore] = await cluster.usage('coppice-operator');
-  const seconds = await progress.step(`${told} created at once`, () =>
+  const apiBefore = await cluster.usage('coppice-api');
+  const seconds = await progress.step(`${told} created at once`, (detail) =>
     secondsOf(async () => {
       const converged = watch.allAt('built', places, Math.max(1800, places.length * secondsOfEach));
-      await Promise.all([converged, atOnce(clientsAtOnce, places, (place) => createEnvironment(client, place))]);
+      const count = setInterval(() => detail(`${watch.countAt('built', places)} built`), countEveryMs);
+      const creating = atOnce(clientsAtOnce, places, (place) => createEnvironment(client, place));
+      await Promise.all([converged, creating]).finally(() => clearInterval(count));
     }),
   );
   const [used] = await cluster.usage('coppice-operator');
+  const api = await cluster.usage('coppice-api');
   const after = await cluster.writes();
   console.log(`writes until all were built: ${toldWrites(before, after)}`);
   const requests = Object.entries(used?.requests ?? {}).map(
@@ -68,7 +73,17 @@ export async function benchCreation(
     figure("the operator's requests for each", '', perEnvironment(requests.reduce((sum, [, count]) => sum + count, 0))),
     figure("operator's CPU of each, its gits apart", 'ms', perEnvironment(cpuSeconds * 1000)),
     figure("operator's memory, all being built", 'MiB', [used?.memoryMiB ?? Number.NaN]),
+    figure("the api's CPU of each, both replicas", 'ms', perEnvironment(cpuOf(api) * 1000 - cpuOf(apiBefore) * 1000)),
+    figure(
+      "the api's memory, all being built, each replica",
+      'MiB',
+      api.map(({ memoryMiB }) => memoryMiB),
+    ),
   ];
+}
+
+function cpuOf(processes: readonly Usage[]): number {
+  return processes.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 
 /** Objects a second: what the API server takes of a client that does nothing else. */

@@ -33,8 +33,17 @@ export class EnvironmentWatch {
     if (missed > 0) throw new Problem(`${missed} of ${places.length} were not ${state} within ${seconds} s`);
   }
 
-  async until(place: Place, is: (environment: Environment | undefined) => boolean, seconds: number): Promise<void> {
-    const { namespace, name } = environmentAt(place);
-    await this.#informer.waitFor(objectKey(namespace, name), is, { timeoutMs: seconds * 1000 });
+  /** How many of these have come to rest in the state. */
+  countAt(state: 'empty' | 'built', places: readonly Place[]): number {
+    return places.filter((place) => isSettledAs(state, this.#informer.get(keyAt(place)))).length;
   }
+
+  async until(place: Place, is: (environment: Environment | undefined) => boolean, seconds: number): Promise<void> {
+    await this.#informer.waitFor(keyAt(place), is, { timeoutMs: seconds * 1000 });
+  }
+}
+
+function keyAt(place: Place): string {
+  const { namespace, name } = environmentAt(place);
+  return objectKey(namespace, name);
 }

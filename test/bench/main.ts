@@ -1,5 +1,7 @@
-// `npm run bench -- [PART…]`: measures Coppice on the cluster that is up, each figure beside a raw baseline.
+// `npm run bench -- [--keep] [PART…]`: measures Coppice on the cluster that is up, each figure beside a raw baseline. With
+// --keep the environments of scale-NUMBER stay.
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { repositoryRoot } from '../cluster/paths.ts';
 import { runMain } from '../cluster/progress.ts';
 import { benchBuilds } from './builds.ts';
@@ -12,20 +14,22 @@ import { runParts } from './run-parts.ts';
 import { benchScale } from './scale.ts';
 import { benchWebhooks } from './webhooks.ts';
 
+const { values, positionals } = parseArgs({ options: { keep: { type: 'boolean' } }, allowPositionals: true });
+
 const all = new Map([
   ['builds', benchBuilds],
   ['built-commit', benchBuiltCommit],
   ['logs', benchLogs],
   ['one-service', benchOneService],
   ['reusable', benchReusable],
-  ['scale-100', benchScale(100)],
+  ['scale-100', benchScale(100, values)],
   ['webhooks', benchWebhooks],
 ]);
 const sized = new Map([
   ['reads', benchReads],
-  ['scale', benchScale],
+  ['scale', (environments: number) => benchScale(environments, values)],
 ]);
 
 const place = { page: join(repositoryRoot, 'docs/performance.md'), results: join(import.meta.dirname, 'results') };
 
-await runMain(() => runParts({ all, sized }, process.argv.slice(2), place));
+await runMain(() => runParts({ all, sized }, positionals, place));

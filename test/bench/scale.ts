@@ -1,8 +1,8 @@
-import { randomName } from '../end-to-end/harness.ts';
+import { randomName, type Harness } from '../end-to-end/harness.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { addBenchGroups, addRepository, placesOf, resume } from './bench-groups.ts';
 import { benchCreation } from './creation.ts';
-import { benchHeld } from './held.ts';
+import { benchHeld, type Bench } from './held.ts';
 import type { Figure } from './measure.ts';
 import { pushCommits } from './push-commits.ts';
 import { withBench } from './with-bench.ts';
@@ -24,11 +24,11 @@ const compose = `services:
     expose: ['5432']
 `;
 
-/** A part that has so many environments created at once. */
-export function benchScale(environments: number) {
+/** A part that has so many environments created at once. To take ten thousand away again takes as long as they took. */
+export function benchScale(environments: number, { keep = false } = {}) {
   return (progress: Progress): Promise<Figure[]> => {
     const prefix = randomName('raw');
-    return withBench(progress, prefix, async ({ harness, ...bench }) => {
+    const measure = async ({ harness, ...bench }: Bench & { harness: Harness }) => {
       const { cluster } = bench;
       const sizes = Array.from({ length: groupCount }, (_, index) => Math.ceil((environments - index) / groupCount));
       const groups = await addBenchGroups(harness, sizes);
@@ -40,6 +40,7 @@ export function benchScale(environments: number) {
       const created = await benchCreation(bench, groups, prefix, told);
       for (const group of groups) await resume(cluster.client, group);
       return [...created, ...(await benchHeld(bench, placesOf(groups), told))];
-    });
+    };
+    return withBench(progress, prefix, measure, { keep });
   };
 }

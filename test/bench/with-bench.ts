@@ -7,11 +7,15 @@ import type { Bench } from './held.ts';
 import type { Figure } from './measure.ts';
 import { ObservedCluster } from './observed-cluster.ts';
 
-/** Measures with a user and a watch of its own; then takes away the groups, and the namespaces that begin with `prefix`. */
+/**
+ * Measures with a user and a watch of its own; then takes away the groups, and the namespaces that begin with `prefix`,
+ * unless they are to be kept.
+ */
 export async function withBench(
   progress: Progress,
   prefix: string,
   measure: (bench: Bench & { harness: Harness }) => Promise<Figure[]>,
+  { keep = false } = {},
 ): Promise<Figure[]> {
   const harness = await startHarness('bench');
   const cluster = new ObservedCluster(harness.connection.kubeconfig);
@@ -22,7 +26,7 @@ export async function withBench(
   };
   const takeAway = async () => {
     await watch.stop();
-    await removeAll(harness, prefix);
+    if (!keep) await removeAll(harness, prefix);
   };
   const cleanUp = () => withCleanUp(takeAway, async () => cluster.close());
   return withCleanUp(work, () => progress.step('clean up', cleanUp));

@@ -17,7 +17,7 @@ const proxyContainer = 'api-server-proxy';
 
 /** Parts of Coppice, by their Deployments, and the container of each that is it. */
 const containers = { 'coppice-operator': 'operator', 'coppice-api': 'api' };
-type Deployment = keyof typeof containers;
+export type Deployment = keyof typeof containers;
 
 /** What is changed in a pod's spec, as a strategic merge patch. */
 interface PodPatch {
@@ -48,27 +48,32 @@ export async function throughProxy(kubectl: Kubectl, fault: string): Promise<() 
   }));
 }
 
-/** Has the operator's clock jump by so many seconds, when it is told to. Gives what takes it away again. */
-export function withJumpingClock(kubectl: Kubectl, seconds: number): Promise<() => Promise<void>> {
+/** Has a part's clock jump by so many seconds, when it is told to. Gives what takes it away again. */
+export function withJumpingClock(
+  kubectl: Kubectl,
+  deployment: Deployment,
+  seconds: number,
+): Promise<() => Promise<void>> {
   const env = [
     { name: 'NODE_OPTIONS', value: `--import=${folder}/clock-jump.ts` },
     { name: 'CLOCK_JUMP_SECONDS', value: String(seconds) },
   ];
-  return disturb(kubectl, ['coppice-operator'], (container) => ({
+  return disturb(kubectl, [deployment], (container) => ({
     containers: [{ name: container, env, volumeMounts }],
   }));
 }
 
 /** What the proxies say that they failed; throws where that is nothing, for then nothing was shown. */
-export const requireFailedByProxy = (kubectl: Kubectl): Promise<void> => requireFailures(kubectl, proxyContainer);
+export const requireFailedByProxy = (kubectl: Kubectl): Promise<void> =>
+  requireFailures(kubectl, 'coppice-operator', proxyContainer);
 
-/** Throws where the clock has not jumped, or the operator ended of being told to. */
-export const requireJumped = (kubectl: Kubectl): Promise<void> =>
-  requireFailures(kubectl, containers['coppice-operator']);
+/** Throws where a part's clock has not jumped, or the part ended of being told to. */
+export const requireJumped = (kubectl: Kubectl, deployment: Deployment): Promise<void> =>
+  requireFailures(kubectl, deployment, containers[deployment]);
 
-async function requireFailures(kubectl: Kubectl, container: string): Promise<void> {
-  const log = await kubectl([...inSystem, 'logs', 'deployment/coppice-operator', '--container', container]);
-  if (!/^failed: /m.test(log)) throw new Error(`${container} says of no failure: nothing was struck`);
+async function requireFailures(kubectl: Kubectl, deployment: Deployment, container: string): Promise<void> {
+  const log = await kubectl([...inSystem, 'logs', `deployment/${deployment}`, '--container', container]);
+  if (!/^failed: /m.test(log)) throw new Error(`${deployment}/${container} says of no failure: nothing was struck`);
 }
 
 async function disturb(

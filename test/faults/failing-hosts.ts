@@ -29,7 +29,7 @@ interface Failing {
 }
 
 /**
- * While the hosted Git hosts hang, break off or refuse, each in its way, commits are pushed to them and to a host that
+ * While the hosted Git hosts hang, are slow, break off or refuse, each in its way, commits are pushed to them and to a host that
  * is well. That one's is built meanwhile, and theirs once they answer, with its status at the commit.
  */
 export async function failingHosts(seed: number, progress: Progress): Promise<Figure[]> {
@@ -90,14 +90,14 @@ export async function failingHosts(seed: number, progress: Progress): Promise<Fi
   }
 }
 
-/** Of each kind one failure, one of them a host that hangs; the same for the same seed. */
+/** Of each kind one failure, among them a host that hangs and one that is slow; the same for the same seed. */
 function failuresFrom(seed: number): Failing[] {
-  const others = fc.shuffledSubarray<Fault['answer']>([500, 503, 429, 'half', 'not JSON'], {
-    minLength: KINDS.length - 1,
-  });
-  const [plan] = fc.sample(fc.tuple(fc.noBias(fc.nat(KINDS.length - 1)), others), { seed, numRuns: 1 });
-  const [hanging = 0, answers = []] = plan ?? [];
-  const failures = answers.toSpliced(hanging, 0, 'hang');
+  const others: Fault['answer'][] = [500, 503, 429, 'half', 'not JSON'];
+  const count = KINDS.length - 2;
+  const answers = fc
+    .shuffledSubarray(others, { minLength: count, maxLength: count })
+    .chain((some) => fc.shuffledSubarray<Fault['answer']>(['hang', 'slow', ...some], { minLength: KINDS.length }));
+  const [failures = []] = fc.sample(answers, { seed, numRuns: 1 });
   return KINDS.map((kind, index) => ({ kind, answer: failures[index] ?? 'hang' }));
 }
 

@@ -11,6 +11,7 @@ import { LifeWorld } from '../end-to-end/life-world.ts';
 import { countedLog, numberedDockerfile, numberIn } from '../end-to-end/numbered-build.ts';
 import { FaultTokens } from './fault-tokens.ts';
 import { endOf, type Ask, type Moves } from './moves.ts';
+import { StayingViewer } from './staying-viewer.ts';
 
 /** How many environments of each kind there are. */
 export interface Sizes {
@@ -49,7 +50,8 @@ export class FaultWorld {
   /** Those that run come last. */
   readonly #moving: string[];
   readonly #running: ReadonlySet<string>;
-  readonly #built: string[];
+  /** With a viewer of each one's log, who stays whatever is struck. */
+  readonly #built: ReadonlyMap<string, StayingViewer>;
   readonly #tokens: FaultTokens;
 
   private constructor(
@@ -63,7 +65,7 @@ export class FaultWorld {
     this.#tokens = tokens;
     this.#moving = [...ids.quick, ...ids.running];
     this.#running = new Set(ids.running);
-    this.#built = ids.built;
+    this.#built = new Map(ids.built.map((id) => [id, new StayingViewer(harness.client, id)]));
   }
 
   /** With so many empty environments of each kind. */
@@ -95,7 +97,7 @@ export class FaultWorld {
   }
 
   get ids(): string[] {
-    return [...this.#moving, ...this.#built];
+    return [...this.#moving, ...this.#built.keys()];
   }
 
   /** Sends what is asked of each, one after the other, again and again until the API takes it, or it is so already. */
@@ -127,8 +129,10 @@ export class FaultWorld {
     const first = this.#moving.filter((_, index) => index % builtOf === 0);
     await Promise.all(first.map((id) => this.#ask(id, 'put')));
     await Promise.all(first.map((id) => this.#life.board.state(id, 'built')));
-    await Promise.all(this.#built.map((id) => this.#ask(id, 'put')));
-    await Promise.all(this.#built.map((id) => this.#writes(id)));
+    const built = [...this.#built.keys()];
+    await Promise.all(built.map((id) => this.#ask(id, 'put')));
+    for (const viewer of this.#built.values()) viewer.begin();
+    await Promise.all(built.map((id) => this.#writes(id)));
   }
 
   /** Waits until each is where its moves lead; then looks whether anything was lost or left on the way. */
@@ -138,13 +142,13 @@ export class FaultWorld {
   ): Promise<void> {
     const ends = new Map([
       ...this.#moving.map((id, index) => [id, endOf(moves[index] ?? [])] as const),
-      ...this.#built.map((id) => [id, 'built' as const] as const),
+      ...[...this.#built.keys()].map((id) => [id, 'built' as const] as const),
     ]);
     const { board } = this.#life;
     await Promise.all(
       [...ends].map(([id, end]) => board.until(id, end, (one) => isSettledAs(end, one), withinSeconds)),
     );
-    await Promise.all(this.#built.map((id) => this.#requireWhole(id, endsBuilds)));
+    await Promise.all([...this.#built].map(([id, viewer]) => this.#requireWhole(id, viewer, endsBuilds)));
     const present = [...ends].flatMap(([id, end]) => (end === 'built' ? [id] : []));
     for (const id of present) if (this.#running.has(id)) await this.#requirePage(id, 'it runs');
     await this.#requireNamespaces(present.map((id) => namespaceOf(id)));
@@ -153,6 +157,7 @@ export class FaultWorld {
 
   /** Looks at it no more; the harness removes it. */
   stop(): Promise<void> {
+    for (const viewer of this.#built.values()) viewer.stop();
     return this.#life.board.stop();
   }
 
@@ -171,10 +176,11 @@ export class FaultWorld {
     throw new Error(`the build of ${id} ended before it wrote its lines`);
   }
 
-  /** Its log has every line once, or each try's, and its page answers. */
-  async #requireWhole(id: string, isTriedAgain: boolean): Promise<void> {
+  /** Its log has every line once, or each try's, the viewer who stayed has seen the same, and its page answers. */
+  async #requireWhole(id: string, viewer: StayingViewer, isTriedAgain: boolean): Promise<void> {
     const messages = [];
     for await (const message of this.#harness.client.log(id)) messages.push(message);
+    assert.deepEqual(await viewer.seen(), messages, `the viewer of ${id} has seen another log`);
     const { found, expected } = countedLog(messages);
     // Each try begins with the first line anew, and a try that was ended has those before the last that was written.
     if (isTriedAgain) found.numbers = found.numbers.slice(found.numbers.lastIndexOf(1));

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import type { Figure } from '../bench/measure.ts';
 import { secondsOf } from '../bench/measure.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
-import { nodeContainer } from '../cluster/kind-cluster.ts';
 import type { EnvironmentAnswer } from '../client/rest-client.ts';
 import type { Progress } from '../cluster/progress.ts';
-import { run } from '../cluster/run.ts';
 import { conditionOf, pageWith, startHarness, type Harness } from '../end-to-end/harness.ts';
 import { smallPage } from '../end-to-end/small-page.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { nothingLeft } from './nothing-left.ts';
+import { onNode } from './on-node.ts';
 
 const inBuilders = ['--namespace', 'coppice-builders'];
 const volumeMiB = 96;
@@ -49,12 +48,12 @@ export function fullDisk(progress: Progress): Promise<Figure[]> {
         }),
       );
       await progress.step('a volume that is full before it begins', async () => {
-        await onNode(`dd if=/dev/zero of=${folder}/filler bs=64k 2>/dev/null || true`);
+        await onNode('sh', '-c', `dd if=/dev/zero of=${folder}/filler bs=64k 2>/dev/null || true`);
         await push(smallPage('page 3'));
         const isRetried = (message: string | undefined) => /tried again.*disk is full/.test(message ?? '');
         const told = (one: EnvironmentAnswer) => isRetried(conditionOf(one, 'Reconciling')?.message);
         await harness.client.waitForEnvironment(id, told, 120);
-        await onNode(`rm ${folder}/filler`);
+        await onNode('rm', `${folder}/filler`);
       });
       const after = await progress.step('it is built when there is room again', () =>
         secondsOf(() => pageWith(weburl, 'page 3', 240)),
@@ -66,7 +65,7 @@ export function fullDisk(progress: Progress): Promise<Figure[]> {
     };
     return withCleanUp(fill, async () => {
       await harness.kubectl([...inBuilders, 'delete', 'pod', `group-${harness.group}`, '--ignore-not-found']);
-      await onNode(`umount ${folder}`);
+      await onNode('umount', folder);
     });
   });
 }
@@ -126,10 +125,6 @@ async function onSmallVolume({ kubectl, group }: Harness): Promise<string> {
   const folder = await field('pv', volume, '{.spec.hostPath.path}{.spec.local.path}');
   assert.match(folder, /^\/[\w./-]+$/);
   await kubectl([...inBuilders, 'delete', 'pod', builder, '--wait']);
-  await onNode(`mount -t tmpfs -o size=${volumeMiB}m,mode=0777 tmpfs ${folder}`);
+  await onNode('mount', '-t', 'tmpfs', '-o', `size=${volumeMiB}m,mode=0777`, 'tmpfs', folder);
   return folder;
-}
-
-function onNode(script: string): Promise<string> {
-  return run('docker', ['exec', nodeContainer, 'sh', '-c', script]);
 }

@@ -3,6 +3,7 @@ import { Problem } from '../cluster/problem.ts';
 import type { Figure } from '../bench/measure.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import type { Harness } from '../end-to-end/harness.ts';
+import { onNode } from './on-node.ts';
 
 type Kubectl = Harness['kubectl'];
 
@@ -11,7 +12,7 @@ const toleranceMiB = 64;
 /** So long it may take to give back. */
 const patienceSeconds = 90;
 
-const parts = ['operator', 'api'];
+const parts = ['operator', 'api', 'Redis'];
 const inSystem = ['--namespace', 'coppice-system'];
 const podsSchema = z.object({
   items: z.array(z.object({ metadata: z.object({ name: z.string(), deletionTimestamp: z.string().optional() }) })),
@@ -46,6 +47,7 @@ export async function memoryIsBack(kubectl: Kubectl, before: Memory): Promise<Fi
 }
 
 async function memoryOf(kubectl: Kubectl, part: string): Promise<number> {
+  if (part === 'Redis') return waitFor('the memory of Redis', 60, redisMemory);
   // A pod that ends, or is just there, may not answer.
   return waitFor(`the memory of the ${part}`, 60, async () => {
     const selector = `app.kubernetes.io/name=coppice-${part}`;
@@ -60,4 +62,11 @@ async function memoryOf(kubectl: Kubectl, part: string): Promise<number> {
     // Without a pod, or a page without the figure, nothing is known yet.
     return Number.isFinite(most) ? most : undefined;
   });
+}
+
+/** Builders are no part: theirs go with them. */
+async function redisMemory(): Promise<number | undefined> {
+  const status = await onNode('sh', '-c', 'cat /proc/$(pgrep --oldest redis-server)/status');
+  const kibibytes = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
+  return kibibytes === undefined ? undefined : Number(kibibytes) / 1024;
 }

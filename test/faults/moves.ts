@@ -15,6 +15,15 @@ const moves = fc.array(
   },
 );
 
+/** After the moves begin; they are over after some ten seconds. */
+const longestLullMs = 5000;
+
+/** How long after the moves begin the strike waits for its moment; the same for the same seed. */
+export function lullFrom(seed: number): number {
+  const [lullMs = 0] = fc.sample(fc.noBias(fc.nat(longestLullMs)), { seed, numRuns: 1 });
+  return lullMs;
+}
+
 /** For each environment its own; the same for the same seed. */
 export function movesFrom(seed: number, environments: number): Moves[] {
   const [all] = fc.sample(fc.array(moves, { minLength: environments, maxLength: environments }), { seed, numRuns: 1 });

@@ -1,17 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figure } from '../bench/measure.ts';
 import { cleanUpAfter, withCleanUp } from '../cluster/clean-up.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { startHarness } from '../end-to-end/harness.ts';
 import { FaultWorld, type Sizes } from './fault-world.ts';
-import { movesFrom } from './moves.ts';
+import { lullFrom, movesFrom } from './moves.ts';
 import { nothingLeft } from './nothing-left.ts';
 import type { Strike } from './strikes.ts';
 
 const commonly: Sizes = { moving: 40, running: 0, built: 2 };
 
 /**
- * Strikes once while environments live through the moves of this seed, as soon as there are some in each of the states;
- * throws when one does not end where it belongs.
+ * Strikes once while environments live through the moves of this seed, at the first moment after the seed's lull at which
+ * there are some in each of the states; throws when one does not end where it belongs.
  */
 export async function strikeOnce(
   { prepare, strike, requireHarm, endsBuilds = false, sizes, withinSeconds = 300 }: Strike,
@@ -35,6 +36,7 @@ export async function strikeOnce(
         await progress.step('some are built, builds of others begin', () => world.begin());
         const { states, whole, itself } = await progress.step('strike, and wait until all is well', async () => {
           const strikeThen = async () => {
+            await sleep(lullFrom(seed));
             const states = await world.inAllStates();
             const begun = Date.now();
             await strike(kubectl);

@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { nodeContainer } from '../cluster/kind-cluster.ts';
-import { run } from '../cluster/run.ts';
+import { waitFor } from '../cluster/wait-for.ts';
 import type { Harness } from '../end-to-end/harness.ts';
-import { PROXY, requireFailedByProxy, requireJumped, throughProxy, withJumpingClock } from './disturb.ts';
+import {
+  PROXY,
+  requireFailedByProxy,
+  requireJumped,
+  throughProxy,
+  withJumpingClock,
+  type Deployment,
+} from './disturb.ts';
 import type { Sizes } from './fault-world.ts';
+import { onNode } from './on-node.ts';
 
 type Kubectl = Harness['kubectl'];
 
@@ -26,7 +33,7 @@ const awaySeconds = 30;
 
 /** Signals processes of the node, in whatever container, by a pattern of their command lines. */
 const signal = (name: 'KILL' | 'STOP' | 'CONT' | 'USR2', pattern: string) =>
-  run('docker', ['exec', nodeContainer, 'pkill', `-${name}`, '--full', pattern]);
+  onNode('pkill', `-${name}`, '--full', pattern);
 
 const killed =
   (...patterns: string[]): Strike['strike'] =>
@@ -63,14 +70,31 @@ const proxied = (fault: 'conflicts' | 'gone' | 'silent'): Strike => ({
   requireHarm: requireFailedByProxy,
 });
 
-const clockJumps = (seconds: number): Strike => ({
-  prepare: (kubectl) => withJumpingClock(kubectl, seconds),
-  strike: told(`^${OPERATOR}`),
-  requireHarm: requireJumped,
+const clockJumps = (deployment: Deployment, seconds: number): Strike => ({
+  prepare: (kubectl) => withJumpingClock(kubectl, deployment, seconds),
+  strike: told(`^${deployment === 'coppice-api' ? API : OPERATOR}`),
+  requireHarm: (kubectl) => requireJumped(kubectl, deployment),
 });
+
+/** Nobody listens: every connection is refused, and those that were open are closed. The kubelet starts no static pod without its file. */
+const apiServerAway: Strike['strike'] = async () => {
+  const file = '/etc/kubernetes/manifests/kube-apiserver.yaml';
+  const aside = '/root/kube-apiserver.yaml';
+  await onNode('mv', file, aside);
+  try {
+    await waitFor('the API server to have ended', 60, async () => {
+      const isRunning = await onNode('sh', '-c', `pgrep --full '${API_SERVER}' || true`);
+      return isRunning.trim() === '' ? true : undefined;
+    });
+    await sleep(awaySeconds * 1000);
+  } finally {
+    await onNode('mv', aside, file);
+  }
+};
 
 const OPERATOR = 'node operator/main.ts';
 const API = 'node api/main.ts';
+const API_SERVER = '^kube-apiserver';
 const REDIS = 'redis-server';
 const BUILDER = 'buildkitd';
 
@@ -82,13 +106,16 @@ export const STRIKES: ReadonlyMap<string, Strike> = new Map<string, Strike>([
   ['redis-killed', { strike: killed(REDIS) }],
   ['builder-killed', { strike: killed(BUILDER), endsBuilds: true }],
   ['operator-redis-and-builder-killed', { strike: killed(OPERATOR, REDIS, BUILDER), endsBuilds: true }],
-  ['api-server-killed', { strike: killed('^kube-apiserver') }],
-  ['api-server-silent', { strike: silent('^kube-apiserver') }],
+  ['api-server-killed', { strike: killed(API_SERVER) }],
+  ['api-server-silent', { strike: silent(API_SERVER) }],
+  ['api-server-away', { strike: apiServerAway }],
   ['git-server-away', { strike: gitServerAway }],
   ['conflicts', proxied('conflicts')],
   ['watches-gone', proxied('gone')],
   ['watches-silent', proxied('silent')],
-  ['clock-ahead', clockJumps(3600)],
-  ['clock-behind', clockJumps(-3600)],
+  ['clock-ahead', clockJumps('coppice-operator', 3600)],
+  ['clock-behind', clockJumps('coppice-operator', -3600)],
+  ['api-clock-ahead', clockJumps('coppice-api', 3600)],
+  ['api-clock-behind', clockJumps('coppice-api', -3600)],
   ['crowd', { strike: killed(OPERATOR), sizes: { moving: 150, running: 50 }, withinSeconds: 480 }],
 ]);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 import type { Reply } from './api.ts';
 
@@ -6,9 +7,12 @@ export interface Fault {
   /** A regular expression over `METHOD /path?query`. */
   match: string;
   /** An HTTP status to answer, with `headers`; or what else goes wrong. */
-  answer: number | 'hang' | 'half' | 'page loop' | 'sign-in page' | 'not JSON';
+  answer: number | 'hang' | 'slow' | 'half' | 'page loop' | 'sign-in page' | 'not JSON';
   headers?: Record<string, string>;
 }
+
+/** So long a slow host takes for each of its answers. */
+const slowMs = 5000;
 
 /** The faults of each repository, by its path; also of those that do not exist. */
 export class Faults {
@@ -37,14 +41,15 @@ export function send(response: ServerResponse, { status, headers = {}, json, tex
 
 /**
  * Answers as the fault wants it, in the host's own form of an error; false when the call is to be answered all the
- * same, with half of the answer left out or with pages that never end.
+ * same, after a while, with half of the answer left out or with pages that never end.
  */
-export function fail(
+export async function fail(
   { answer, headers }: Fault,
   response: ServerResponse,
   refuse: (status: number, message: string) => Reply,
-): boolean {
-  if (answer === 'half' || answer === 'page loop') return false;
+): Promise<boolean> {
+  if (answer === 'slow') await sleep(slowMs);
+  if (answer === 'slow' || answer === 'half' || answer === 'page loop') return false;
   if (answer === 'hang') return true;
   if (answer === 'sign-in page') send(response, { status: 203, text: '<html>Sign in to your account</html>' });
   else if (answer === 'not JSON') {

@@ -25,7 +25,7 @@ export async function serveApi(
   const repository = kind.repositoryOf(repositories, params, body, token);
 
   const fault = repository && faults.find(repository.path, method, url);
-  if (fault && fail(fault, response, (status, message) => kind.refuse(status, message))) return;
+  if (fault && (await fail(fault, response, (status, message) => kind.refuse(status, message)))) return;
 
   const answer = async (): Promise<Reply> => {
     if (token === undefined && kind.challenge && (!repository || repository.isPrivate)) return kind.challenge;

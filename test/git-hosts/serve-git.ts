@@ -22,7 +22,7 @@ export async function serveGit(
 ): Promise<void> {
   const method = request.method ?? 'GET';
   const fault = emulator.faults.find(path, method, url);
-  if (fault && fail(fault, response, (status, text) => ({ status, text }))) return;
+  if (fault && (await fail(fault, response, (status, text) => ({ status, text })))) return;
   if (fault?.answer === 'half') return send(response, { status: 200, text: '001e# service=git-upload-pack\n' }, true);
 
   const repository = emulator.repositories.find(path);
