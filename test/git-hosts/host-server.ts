@@ -11,6 +11,9 @@ import { serveApi } from './serve-api.ts';
 import { serveGit } from './serve-git.ts';
 import { workspacehost } from './workspacehost.ts';
 
+/** Longer than the Ingress controller keeps an idle connection: a POST on one that is just being closed gets 502. */
+const keepAliveTimeout = 120_000;
+
 const kinds: Record<KindName, Kind> = { ownerhost, groupedhost, cloudorg, workspacehost };
 
 export const createEmulator = (name: KindName, root: string): Emulator => new Emulator(name, kinds[name], root);
@@ -33,7 +36,7 @@ async function handle(
 
 /** A server of Git hosts; which one a request is for, its name says. */
 export function createHostServer(emulatorOf: (hostname: string) => Emulator | undefined): Server {
-  return createServer((request, response) => {
+  return createServer({ keepAliveTimeout }, (request, response) => {
     const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
     handle(emulatorOf(url.hostname), request, response, url).catch((error: unknown) => {
       console.error(`${request.method ?? ''} ${url.pathname}:`, error);

@@ -73,7 +73,10 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   serveByHttpBackend(request, response, repositories.root, url);
 }
 
-const server = createServer((request, response) => {
+/** Longer than the Ingress controller keeps an idle connection: a POST on one that is just being closed gets 502. */
+const keepAliveTimeout = 120_000;
+
+const server = createServer({ keepAliveTimeout }, (request, response) => {
   handle(request, response).catch((error: unknown) => {
     console.error(`${request.method ?? ''} ${request.url ?? ''}:`, error);
     if (!response.headersSent) answer(response, 500, 'failed, see the log of the server');
