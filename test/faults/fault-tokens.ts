@@ -69,7 +69,7 @@ export class FaultTokens {
 
   /** Throws where one was taken that must not be, or is not as it should be now. */
   async requireAsTheyShould(): Promise<void> {
-    this.#stopping.abort();
+    this.stop();
     await Promise.all([this.#asked, this.#hasLeft]);
     assert.deepEqual(this.#wronglyTaken, []);
     const left = await this.#leaving.send('GET', '/api/user/info');
@@ -77,6 +77,11 @@ export class FaultTokens {
     for (const { what, client, method, path, expected } of this.#askings) {
       assert.equal((await client.send(method, path, bodyOf(method))).status, expected, what);
     }
+  }
+
+  /** They are asked with no more. */
+  stop(): void {
+    this.#stopping.abort();
   }
 
   async #askAgainAndAgain(): Promise<void> {

@@ -157,13 +157,14 @@ export class FaultWorld {
 
   /** Looks at it no more; the harness removes it. */
   stop(): Promise<void> {
+    this.#tokens.stop();
     for (const viewer of this.#built.values()) viewer.stop();
     return this.#life.board.stop();
   }
 
   async #ask(id: string, ask: Ask): Promise<void> {
     const { method, path } = requests[ask];
-    await waitFor(`${method} ${id}${path} to be taken`, 120, async () => {
+    await waitFor(`${method} ${id}${path} to be taken`, 300, async () => {
       const answer = await this.#harness.client.send(method, `/api/environment/${id}${path}`);
       const isSoAlready = ask === 'put' && answer.status === 409 && answer.text.includes('not empty');
       if (answer.status < 300 || isSoAlready) return true;

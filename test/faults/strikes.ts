@@ -76,20 +76,23 @@ const clockJumps = (deployment: Deployment, seconds: number): Strike => ({
   requireHarm: (kubectl) => requireJumped(kubectl, deployment),
 });
 
-/** Nobody listens: every connection is refused, and those that were open are closed. The kubelet starts no static pod without its file. */
-const apiServerAway: Strike['strike'] = async () => {
+/**
+ * Nobody listens: every connection is refused, and those that were open are closed. Its file is taken from the kubelet, which
+ * starts it again when it is back; the strike is over when the API server says that it is ready.
+ */
+const apiServerAway: Strike['strike'] = async (kubectl) => {
   const file = '/etc/kubernetes/manifests/kube-apiserver.yaml';
   const aside = '/root/kube-apiserver.yaml';
   await onNode('mv', file, aside);
-  try {
-    await waitFor('the API server to have ended', 60, async () => {
-      const isRunning = await onNode('sh', '-c', `pgrep --full '${API_SERVER}' || true`);
-      return isRunning.trim() === '' ? true : undefined;
-    });
-    await sleep(awaySeconds * 1000);
-  } finally {
-    await onNode('mv', aside, file);
-  }
+  await sleep(awaySeconds * 1000);
+  const isReady = () => kubectl(['get', '--raw', '/readyz']);
+  const isStillThere = await isReady().then(
+    () => true,
+    () => false,
+  );
+  await onNode('mv', aside, file);
+  if (isStillThere) throw new Error('the API server did not end: nothing was struck');
+  await waitFor('the API server to be ready again', 180, isReady);
 };
 
 const OPERATOR = 'node operator/main.ts';
