@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { pendingRequests, requestAnnotation, requestedTtlSeconds, requestValue } from './requests.ts';
+import { describe, expect, test } from '@jest/globals';
+import { nextRequestTime, pendingRequests, requestAnnotation, requestedTtlSeconds, requestValue } from './requests.ts';
 
 const early = requestValue(new Date('2026-01-01T00:00:00Z'), 'a');
 const late = requestValue(new Date('2026-01-01T00:00:01Z'), 'b');
@@ -27,4 +27,26 @@ test.each([
   ['x/99999999999', undefined],
 ])('requestedTtlSeconds(%j)', (value, expected) => {
   expect(requestedTtlSeconds(value)).toBe(expected);
+});
+
+describe('a request is made after all before it', () => {
+  const now = new Date('2026-01-01T00:00:00.500Z');
+  test.each<[string, Record<string, string>, string]>([
+    ['of which there are none', { unrelated: '2027-01-01T00:00:00Z/x' }, '2026-01-01T00:00:00.500Z'],
+    ['made earlier', { [requestAnnotation('create')]: early }, '2026-01-01T00:00:00.500Z'],
+    ['by a clock that is ahead', { [requestAnnotation('delete')]: late }, '2026-01-01T00:00:01.001Z'],
+    [
+      'of which the last counts',
+      { [requestAnnotation('ttl')]: `${late}/60`, [requestAnnotation('build')]: early },
+      '2026-01-01T00:00:01.001Z',
+    ],
+    ['without a time', { [requestAnnotation('build')]: 'now' }, '2026-01-01T00:00:00.500Z'],
+    [
+      'at the end of time',
+      { [requestAnnotation('build')]: '+275760-09-13T00:00:00.000Z/x' },
+      '+275760-09-13T00:00:00.000Z',
+    ],
+  ])('%s', (_what, annotations, expected) => {
+    expect(nextRequestTime(now, annotations).toISOString()).toBe(expected);
+  });
 });

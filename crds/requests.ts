@@ -33,7 +33,7 @@ export const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;
  * for so. It is for logs alone: who writes with kubectl may write any.
  */
 export function newestRequestId(annotations: Record<string, string> | undefined): string | undefined {
-  const prefix = requestAnnotation('' as RequestName);
+  const prefix = requestAnnotation('');
   const values = Object.entries(annotations ?? {}).filter(([key]) => key.startsWith(prefix));
   const newest = values
     .map(([, value]) => value)
@@ -43,8 +43,24 @@ export function newestRequestId(annotations: Record<string, string> | undefined)
   return id !== undefined && REQUEST_ID_PATTERN.test(id) ? id : undefined;
 }
 
-export function requestAnnotation(name: RequestName | typeof SYNC_REQUEST | typeof TEST_REQUEST): string {
+/** Its name; for '' what all of them begin with. */
+export function requestAnnotation(name: RequestName | typeof SYNC_REQUEST | typeof TEST_REQUEST | ''): string {
   return `${API_GROUP}/request-${name}`;
+}
+
+/** The last time that a Date can hold, in Unix milliseconds. */
+const endOfTime = 8.64e15;
+
+/**
+ * When a request is made: now, but after all that were made of the object before, whoever's clock is ahead, for the last
+ * word counts. `annotations`: the object's.
+ */
+export function nextRequestTime(now: Date, annotations: Record<string, string> | undefined): Date {
+  const prefix = requestAnnotation('');
+  const times = Object.entries(annotations ?? {})
+    .filter(([key]) => key.startsWith(prefix))
+    .map(([, value]) => timeOf(value) + 1);
+  return new Date(Math.min(Math.max(now.getTime(), ...times), endOfTime));
 }
 
 /** A new request's value. `id`, without a slash, makes two requests of the same millisecond differ. */
@@ -78,7 +94,12 @@ export function pendingRequests(
   return REQUESTS.flatMap((name) => {
     const value = annotations?.[requestAnnotation(name)];
     if (value === undefined || value === handled?.[name]) return [];
-    const time = Date.parse(value.split('/')[0] ?? '');
-    return [{ name, value, at: Number.isNaN(time) ? 0 : time }];
+    return [{ name, value, at: timeOf(value) }];
   }).sort((a, b) => a.at - b.at);
+}
+
+/** In Unix milliseconds; 0 when the value does not begin with a time. */
+function timeOf(value: string): number {
+  const time = Date.parse(value.split('/')[0] ?? '');
+  return Number.isNaN(time) ? 0 : time;
 }

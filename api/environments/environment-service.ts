@@ -4,6 +4,7 @@ import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { environmentName } from '../../crds/names.ts';
 import type { Repository } from '../../crds/repository.ts';
 import {
+  nextRequestTime,
   requestAnnotation,
   requestValue,
   TEST_REQUEST,
@@ -124,8 +125,8 @@ export class EnvironmentService {
   ): Promise<Environment> {
     if (isGoing(environment)) throw new Conflict('the environment is being deleted');
     const { cluster, cache, now } = this.#dependencies;
-    const { namespace, name, uid } = environment.metadata;
-    const at = new Date(now());
+    const { namespace, name, uid, annotations } = environment.metadata;
+    const at = nextRequestTime(new Date(now()), annotations);
     const id = currentRequestId();
     const values = names.map((request) => [requestAnnotation(request), requestValue(at, id)]);
     if (ttl !== undefined) values.push([requestAnnotation('ttl'), ttlRequestValue(at, id, ttl)]);

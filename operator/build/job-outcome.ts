@@ -54,8 +54,9 @@ export function failedAt(job: Job, pod: Pod | undefined, now: Date): number | un
 /** By when what waits for a clone that failed has ended with it, in milliseconds since 1970; undefined where none failed. */
 export function strandedAt(pod: Pod | undefined): number | undefined {
   const { state } = pod?.status?.containerStatuses?.find(({ name }) => roleOf(name).stage === 'clone') ?? {};
-  const { exitCode = 0, finishedAt = '' } = state?.terminated ?? {};
-  return exitCode === 0 ? undefined : Date.parse(finishedAt) + endsWithCloneMs;
+  const { exitCode = 0, finishedAt } = state?.terminated ?? {};
+  // The kubelet knows no time of a container that it has lost.
+  return exitCode === 0 || !finishedAt ? undefined : Date.parse(finishedAt) + endsWithCloneMs;
 }
 
 /** When a Job that has finished did, in milliseconds since 1970. */

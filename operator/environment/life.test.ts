@@ -9,7 +9,7 @@ const clone = 'shop-main-2';
 
 /** What may happen at any moment, whatever step is under way. */
 type Happening =
-  | { what: 'request'; of: string; request: Exclude<RequestName, 'ttl'> }
+  | { what: 'request'; of: string; request: Exclude<RequestName, 'ttl'>; aheadMs: number }
   | { what: 'ttl'; seconds: number }
   | { what: 'active'; active: boolean }
   | { what: 'suspend'; suspend: boolean }
@@ -20,6 +20,8 @@ const request = fc.record({
   what: fc.constant('request' as const),
   of: fc.constantFrom(name, name, clone),
   request: fc.constantFrom('create' as const, 'delete' as const, 'build' as const, 'rebuild' as const),
+  // Two replicas of the API, one of whose clocks is wrong.
+  aheadMs: fc.constantFrom(0, 0, -3_600_000, 3_600_000),
 });
 const disturbance = fc.oneof(
   fc.record({ what: fc.constantFrom('spawn' as const, 'commit' as const, 'operator killed' as const) }),
@@ -44,7 +46,7 @@ const lag = fc.constantFrom(0, 3, 40);
 
 async function happen(life: Life, happening: Happening): Promise<void> {
   const { what } = happening;
-  if (what === 'request') life.request(happening.of, happening.request);
+  if (what === 'request') life.requestBy(happening.aheadMs, happening.of, happening.request);
   if (what === 'ttl') life.requestTtl(name, happening.seconds);
   if (what === 'active') life.changeSpec(name, { active: happening.active });
   if (what === 'suspend') life.changeSpec(name, { suspend: happening.suspend });

@@ -1,7 +1,7 @@
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { FINALIZER, LABELS, MANAGED_BY } from '../../crds/labels.ts';
-import { requestAnnotation, requestValue, type RequestName } from '../../crds/requests.ts';
+import { nextRequestTime, requestAnnotation, requestValue, type RequestName } from '../../crds/requests.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { deleteObject } from '../../kubernetes/delete-object.ts';
@@ -94,11 +94,11 @@ async function remove(parts: SyncActionsParts, { environment, what }: SyncPlan['
 
 async function request(
   { client, environments, now }: SyncActionsParts,
-  { metadata: { namespace, name, uid } }: Environment,
+  { metadata: { namespace, name, uid, annotations: before } }: Environment,
   what: RequestName,
   id: string,
 ): Promise<void> {
-  const annotations = { [requestAnnotation(what)]: requestValue(now(), id) };
+  const annotations = { [requestAnnotation(what)]: requestValue(nextRequestTime(now(), before), id) };
   // The uid makes the API server refuse it for another object of the same name.
   const patch = { metadata: { uid, annotations } };
   try {

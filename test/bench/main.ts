@@ -1,5 +1,5 @@
 // `npm run bench -- [--keep] [PART…]`: measures Coppice on the cluster that is up, each figure beside a raw baseline. With
-// --keep the environments of scale-NUMBER stay.
+// --keep the environments of scale-NUMBER and small-NUMBER stay.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot } from '../cluster/paths.ts';
@@ -28,6 +28,7 @@ const all = new Map([
 const sized = new Map([
   ['reads', benchReads],
   ['scale', (environments: number) => benchScale(environments, values)],
+  ['small', (environments: number) => benchScale(environments, { ...values, small: true })],
 ]);
 
 const place = { page: join(repositoryRoot, 'docs/performance.md'), results: join(import.meta.dirname, 'results') };

@@ -24,8 +24,21 @@ const compose = `services:
     expose: ['5432']
 `;
 
-/** A part that has so many environments created at once. To take ten thousand away again takes as long as they took. */
-export function benchScale(environments: number, { keep = false } = {}) {
+/** As `compose`, but neither an Ingress controller nor kube-proxy, which look through all of theirs at a change, has work. */
+const withoutPorts = `services:
+  worker:
+    image: busybox:1
+    scale: 0
+`;
+
+interface ScaleOptions {
+  /** Ten thousand take as long to go as they took to come. */
+  keep?: boolean | undefined;
+  small?: boolean;
+}
+
+/** A part that has so many environments created at once. */
+export function benchScale(environments: number, { keep = false, small = false }: ScaleOptions = {}) {
   return (progress: Progress): Promise<Figure[]> => {
     const prefix = randomName('raw');
     const measure = async ({ harness, ...bench }: Bench & { harness: Harness }) => {
@@ -33,10 +46,11 @@ export function benchScale(environments: number, { keep = false } = {}) {
       const sizes = Array.from({ length: groupCount }, (_, index) => Math.ceil((environments - index) / groupCount));
       const groups = await addBenchGroups(harness, sizes);
       await progress.step(`${groupCount} groups, a commit for each of ${environments} branches`, async () => {
-        for (const group of groups) await pushCommits(group.origin, group.branches, 'compose.yaml', compose);
+        for (const group of groups)
+          await pushCommits(group.origin, group.branches, 'compose.yaml', small ? withoutPorts : compose);
         for (const group of groups) await addRepository(cluster.client, group);
       });
-      const told = `${environments.toLocaleString('en')} environments`;
+      const told = `${environments.toLocaleString('en')} ${small ? 'small ' : ''}environments`;
       const created = await benchCreation(bench, groups, prefix, told);
       for (const group of groups) await resume(cluster.client, group);
       return [...created, ...(await benchHeld(bench, placesOf(groups), told))];

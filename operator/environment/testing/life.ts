@@ -1,6 +1,6 @@
 import type { Environment, EnvironmentSpec } from '../../../crds/environment.ts';
 import { FINALIZER, LABELS, MANAGED_BY } from '../../../crds/labels.ts';
-import { requestAnnotation, requestValue, type RequestName } from '../../../crds/requests.ts';
+import { nextRequestTime, requestAnnotation, requestValue, type RequestName } from '../../../crds/requests.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import { Controller } from '../../../kubernetes/controller.ts';
 import { keyOf, objectKey, type KubernetesObject } from '../../../kubernetes/resource-type.ts';
@@ -80,7 +80,14 @@ export class Life {
   }
 
   request(name: string, ...what: RequestName[]): void {
-    const value = requestValue(new Date(this.clock.now()), `${++this.#requests}`);
+    this.requestBy(0, name, ...what);
+  }
+
+  /** As by an API whose clock is so far ahead. */
+  requestBy(aheadMs: number, name: string, ...what: RequestName[]): void {
+    const now = new Date(this.clock.now() + aheadMs);
+    const at = nextRequestTime(now, this.read(name)?.metadata.annotations);
+    const value = requestValue(at, `${++this.#requests}`);
     const annotations = Object.fromEntries(what.map((one) => [requestAnnotation(one), value]));
     this.#change(name, ({ metadata }) => (metadata.annotations = { ...metadata.annotations, ...annotations }));
   }
