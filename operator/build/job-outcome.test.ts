@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Job, Pod } from '../../kubernetes/resource-type.ts';
 import { NOT_CLONED } from './after-clone.ts';
-import { buildFailure, isFailed, isFinished, obstacleOf } from './job-outcome.ts';
+import { buildFailure, failedAt, isFailed, isFinished, obstacleOf, strandedAt } from './job-outcome.ts';
 
 function job(type?: string, reason?: string): Job {
   const conditions = type === undefined ? [] : [{ type, status: 'True', reason, message: 'words of the controller' }];
@@ -153,6 +153,23 @@ test('a builder without room is another try worth, and says what gives it more',
     message: expect.stringMatching(/disk is full.*builder\.cache\.size[^]*no space left/),
     isInfrastructure: true,
     pauseMs: 70_000,
+  });
+});
+
+describe('what waits for a clone is stranded', () => {
+  const finishedAt = '2026-01-01T00:00:00Z';
+  const tenLater = Date.parse('2026-01-01T00:00:10Z');
+  const clone = (terminated: object) => pod({ clone: { terminated }, 'build-web': { running: {} } });
+  test.each<[string, Pod | undefined, number | undefined]>([
+    ['ten seconds after one that failed', clone({ exitCode: 2, finishedAt }), tenLater],
+    ['after none that went well', clone({ exitCode: 0, finishedAt }), undefined],
+    ['after none that runs', pod({ clone: { running: {} } }), undefined],
+    ['after none that the kubelet has lost, and knows no time of', clone({ exitCode: 137 }), undefined],
+    ['without a pod', undefined, undefined],
+  ])('%s', (_what, given, expected) => {
+    expect(strandedAt(given)).toBe(expected);
+    expect(failedAt(job(), given, new Date(tenLater))).toBe(expected);
+    expect(failedAt(job(), given, new Date(tenLater - 1))).toBeUndefined();
   });
 });
 

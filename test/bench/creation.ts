@@ -73,7 +73,11 @@ export async function benchCreation(
     figure("the operator's requests for each", '', perEnvironment(requests.reduce((sum, [, count]) => sum + count, 0))),
     figure("operator's CPU of each, its gits apart", 'ms', perEnvironment(cpuSeconds * 1000)),
     figure("operator's memory, all being built", 'MiB', [used?.memoryMiB ?? Number.NaN]),
-    figure("the api's CPU of each, both replicas", 'ms', perEnvironment(cpuOf(api) * 1000 - cpuOf(apiBefore) * 1000)),
+    figure(
+      "the api's CPU of each, by its watches, all replicas",
+      'ms',
+      perEnvironment(cpuOf(api) * 1000 - cpuOf(apiBefore) * 1000),
+    ),
     figure(
       "the api's memory, all being built, each replica",
       'MiB',

@@ -1,21 +1,24 @@
-// What throughput.ts measures against: a server that hands the same lines to as many readers and does nothing else, as the
-// kubelet hands out a container's log. Says its port; begins when it is told to.
+// What throughput.ts measures against: the same lines to as many readers by plain TCP, and nothing else. Says its port;
+// begins when all of them are there; says at the end how many bytes each was sent.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { containers, madeUpLines } from './made-up-lines.ts';
 
-const [rate = 0, seconds = 0] = process.argv.slice(2).map(Number);
+const [rate = 0, seconds = 0, viewers = 0] = process.argv.slice(2).map(Number);
+process.once('disconnect', () => process.exit());
 const readers: Socket[] = [];
 const server = createServer((socket) => readers.push(socket));
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 process.send?.((server.address() as AddressInfo).port);
-await once(process, 'message');
+while (readers.length < viewers) await once(server, 'connection');
 
 let text = '';
+let sent = 0;
 const handOut = () => {
   const bytes = Buffer.from(text);
   text = '';
+  sent += bytes.length;
   for (const reader of readers) reader.write(bytes);
 };
 const write = async () => {
@@ -28,6 +31,5 @@ const write = async () => {
 await Promise.all(containers.map(write));
 setImmediate(() => {
   for (const reader of readers) reader.end();
-  server.close();
-  process.disconnect();
+  process.send?.(sent);
 });

@@ -12,6 +12,7 @@ import { withBuffers } from '../../process/redis-connection.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 
+process.once('disconnect', () => process.exit());
 const redisPort = Number(process.argv[2]);
 const connect = () => createClient({ socket: { host: '127.0.0.1', port: redisPort } }).connect();
 const [redis, subscriber] = [await connect(), await connect()];

@@ -2,13 +2,14 @@
 // [seconds] [viewers]`. Three processes beside a Redis of their own: this one is the operator, with pods that are made
 // up; one is the API's log stream; one holds the viewers. Before that, the same lines to as many viewers with nothing between.
 import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { on } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BuildLogWriter } from '../../build-logs/writer.ts';
 import type { Pod } from '../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { LogSession } from '../../operator/build/log-session.ts';
-import { startRedis } from '../redis/start-redis.ts';
+import { withCleanUp } from '../cluster/clean-up.ts';
+import { startRedis, type TestRedis } from '../redis/start-redis.ts';
 import { containers, madeUpLines } from './made-up-lines.ts';
 
 const [rate = 50_000, seconds = 5, viewers = 50] = process.argv.slice(2).map(Number);
@@ -24,30 +25,39 @@ function buildPod(state: object): Pod {
   return pod as unknown as Pod;
 }
 
-async function message(child: ChildProcess): Promise<unknown> {
-  const [said] = (await once(child, 'message')) as [unknown];
-  return said;
+interface Started {
+  process: ChildProcess;
+  /** What it says next; throws where it has ended. */
+  next: () => Promise<unknown>;
 }
 
-function start(script: string, ...args: readonly unknown[]): ChildProcess {
-  return fork(new URL(script, import.meta.url), args.map(String));
+function start(script: string, ...args: readonly unknown[]): Started {
+  const process = fork(new URL(script, import.meta.url), args.map(String));
+  const messages = on(process, 'message', { close: ['exit'] }) as AsyncIterator<[unknown], undefined>;
+  const next = async () => {
+    const said = await messages.next();
+    if (said.done === true) throw new Error(`${script} has ended`);
+    return said.value[0];
+  };
+  return { process, next };
 }
 
-/** What viewers have of a server that hands the same lines out and does nothing else. */
-async function measureRaw(): Promise<unknown> {
-  const server = start('serve-raw.ts', rate, seconds);
-  const view = start('view.ts', 'raw', await message(server), viewers);
-  await message(view);
-  server.send('begin');
-  return message(view);
+/** What viewers have of a server that hands the same lines out and does nothing else; and how many bytes each was sent. */
+async function measureRaw(): Promise<object> {
+  const server = start('serve-raw.ts', rate, seconds, viewers);
+  const view = start('view.ts', 'raw', await server.next(), viewers);
+  await view.next();
+  const sent = await server.next();
+  await view.next();
+  server.process.disconnect();
+  return { sent, ...((await view.next()) as object) };
 }
 
-async function measureLog(): Promise<object> {
-  const redis = await startRedis();
+async function measureLog(redis: TestRedis): Promise<object> {
   const client = await redis.connect();
   const api = start('serve.ts', redis.port);
-  const view = start('view.ts', 'log', await message(api), viewers);
-  await message(view);
+  const view = start('view.ts', 'log', await api.next(), viewers);
+  await view.next();
 
   const ended = buildPod({ terminated: { startedAt: 'now' } });
   const session = new LogSession({
@@ -66,11 +76,11 @@ async function measureLog(): Promise<object> {
   const writing = (performance.now() - started) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   await session.end('succeeded', '');
-  const seen = await message(view);
+  await view.next();
   const reading = (performance.now() - started) / 1000;
-  api.send('end');
-  const served = await message(api);
-  await redis.stop();
+  const seen = await view.next();
+  api.process.send('end');
+  const served = await api.next();
   return {
     writing: { linesPerSecond: Math.round((rate * seconds) / writing), cpuShare: (user + system) / 1e6 / writing },
     reading: { linesPerSecond: Math.round((rate * seconds) / reading), ...(seen as object) },
@@ -78,5 +88,10 @@ async function measureLog(): Promise<object> {
   };
 }
 
-const result = { lines: rate * seconds, viewers, raw: await measureRaw(), ...(await measureLog()) };
-process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+const raw = await measureRaw();
+const redis = await startRedis();
+const log = await withCleanUp(
+  () => measureLog(redis),
+  () => redis.stop(),
+);
+process.stdout.write(`${JSON.stringify({ lines: rate * seconds, viewers, raw, ...log }, null, 2)}\n`);

@@ -1,37 +1,41 @@
-// The viewers of throughput.ts, of a log's WebSocket or of the raw lines. Says when all are connected, and at the end
-// whether each had all, and how late.
+// The viewers of throughput.ts, of a log's WebSocket or of the raw lines. Says when all are connected, when all have been
+// closed, and then whether each had all, and how late.
+import { MARK } from './made-up-lines.ts';
 import { readBytes, readTextFrames } from './plain-sockets.ts';
 
 const [what, port, count] = process.argv.slice(2);
+process.once('disconnect', () => process.exit());
+const mark = MARK.charCodeAt(0);
 const delays: number[] = [];
 let gaps = 0;
 
-/** Reads without parsing every line, or the viewers would be what is measured. */
+/** Reads without parsing every line, or the viewers would be what is measured. `had` counts messages. */
 function viewLog() {
   let last = 0;
   const reading = readTextFrames(Number(port), (text) => {
     if (seqOf(text.toString('latin1', 0, 30)) !== last + 1) gaps++;
     last = seqOf(text.toString('latin1', text.lastIndexOf(10) + 1));
-    note(text);
+    noteDelays(text);
   });
   return { ...reading, had: () => last };
 }
 
+/** `had` counts bytes. */
 function viewRaw() {
   let bytes = 0;
   const reading = readBytes(Number(port), (chunk) => {
     bytes += chunk.length;
-    note(chunk.subarray(0, Math.max(chunk.lastIndexOf(10), 0)));
+    noteDelays(chunk);
   });
   return { ...reading, had: () => bytes };
 }
 
-/** How late the first and the last of the lines are. */
-function note(text: Buffer): void {
+/** Of each line that says when it was due; not of one that is cut in two there. */
+function noteDelays(text: Buffer): void {
   const now = performance.timeOrigin + performance.now();
-  for (const some of [text.toString('latin1', 0, 300), text.toString('latin1', text.lastIndexOf(10) + 1)]) {
-    const written = /#9 (\d+\.\d+) /.exec(some)?.[1];
-    if (written !== undefined) delays.push(now - Number(written));
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) {
+    const due = /^#(\d+\.\d{3}) /.exec(text.toString('latin1', at, at + 24))?.[1];
+    if (due !== undefined) delays.push(now - Number(due));
   }
 }
 
@@ -43,8 +47,8 @@ const all = Array.from({ length: Number(count) }, what === 'raw' ? viewRaw : vie
 await Promise.all(all.map(({ opened }) => opened));
 process.send?.('connected');
 await Promise.all(all.map(({ closed }) => closed));
+process.send?.('closed');
 delays.sort((a, b) => a - b);
-const at = (share: number) => Math.round((delays[Math.floor(delays.length * share)] ?? 0) * 10) / 10;
-const delayMs = { p50: at(0.5), p99: at(0.99), most: at(0.99999) };
-const had = [...new Set(all.map((one) => one.had()))];
-process.send?.({ had, gaps, frames: delays.length / 2, delayMs }, () => process.exit());
+const at = (share: number) => delays[Math.floor(delays.length * share)];
+const delayMs = { p50: at(0.5), p99: at(0.99), most: delays.at(-1) };
+process.send?.({ had: [...new Set(all.map((one) => one.had()))], gaps, delayMs }, () => process.exit());

@@ -89,14 +89,17 @@ export class RestClient {
     }
   }
 
-  /** The messages of an environment's build log, from the start or after `from`, until its end message. */
-  async *log(id: string, parameters: Record<string, string> = {}): AsyncGenerator<BuildLogMessage> {
+  /** The messages of an environment's build log, from the start or after `from`, until its end message. @returns the close code. */
+  async *log(id: string, parameters: Record<string, string> = {}): AsyncGenerator<BuildLogMessage, number> {
     const query = new URLSearchParams(parameters).toString();
     const url = `${this.#apiUrl.replace(/^http/, 'ws')}/api/environment/${id}/build/logs${query && `?${query}`}`;
     const socket = new WebSocket(url, { headers: { 'x-service-token': this.token ?? '' }, lookup: localhostLookup });
+    let code = 1006;
+    socket.once('close', (given: number) => (code = given));
     const messages = on(socket, 'message', { close: ['close'] }) as AsyncIterable<[Buffer]>;
     try {
       for await (const [data] of messages) yield* decodeMessages(data.toString('utf8'));
+      return code;
     } finally {
       socket.terminate();
     }

@@ -18,6 +18,7 @@ const proxyContainer = 'api-server-proxy';
 /** Parts of Coppice, by their Deployments, and the container of each that is it. */
 const containers = { 'coppice-operator': 'operator', 'coppice-api': 'api' };
 export type Deployment = keyof typeof containers;
+const disturbed = Object.keys(containers) as Deployment[];
 
 /** What is changed in a pod's spec, as a strategic merge patch. */
 interface PodPatch {
@@ -33,7 +34,7 @@ const deploymentSchema = z.object({
 
 /** Has these parts ask a proxy in place of the API server, which fails in this way. Gives what takes it away again. */
 export async function throughProxy(kubectl: Kubectl, fault: string): Promise<() => Promise<void>> {
-  return disturb(kubectl, ['coppice-operator', 'coppice-api'], (container, image) => ({
+  return disturb(kubectl, disturbed, (container, image) => ({
     initContainers: [
       {
         name: proxyContainer,
@@ -63,17 +64,22 @@ export function withJumpingClock(
   }));
 }
 
-/** What the proxies say that they failed; throws where that is nothing, for then nothing was shown. */
-export const requireFailedByProxy = (kubectl: Kubectl): Promise<void> =>
-  requireFailures(kubectl, 'coppice-operator', proxyContainer);
+/** Throws where one of the proxies says of no failure: then nothing was shown. */
+export async function requireFailedByProxy(kubectl: Kubectl): Promise<void> {
+  for (const deployment of disturbed) await requireFailures(kubectl, deployment, proxyContainer);
+}
 
-/** Throws where a part's clock has not jumped, or the part ended of being told to. */
+/** Throws where the clock of one of a part's replicas has not jumped, or the replica ended of being told to. */
 export const requireJumped = (kubectl: Kubectl, deployment: Deployment): Promise<void> =>
   requireFailures(kubectl, deployment, containers[deployment]);
 
 async function requireFailures(kubectl: Kubectl, deployment: Deployment, container: string): Promise<void> {
-  const log = await kubectl([...inSystem, 'logs', `deployment/${deployment}`, '--container', container]);
-  if (!/^failed: /m.test(log)) throw new Error(`${deployment}/${container} says of no failure: nothing was struck`);
+  const selector = ['--selector', `app.kubernetes.io/name=${deployment}`];
+  const names = await kubectl([...inSystem, 'get', 'pods', ...selector, '--output', 'name']);
+  for (const pod of names.split('\n').filter(Boolean)) {
+    const log = await kubectl([...inSystem, 'logs', pod, '--container', container]);
+    if (!/^failed: /m.test(log)) throw new Error(`${pod}/${container} says of no failure: nothing was struck`);
+  }
 }
 
 async function disturb(

@@ -28,7 +28,7 @@ export class FaultTokens {
   readonly #wronglyTaken: string[] = [];
   readonly #stopping = new AbortController();
   #asked: Promise<void> = Promise.resolve();
-  #hasLeft: Promise<void> = Promise.resolve();
+  #hasLeft: Promise<PromiseSettledResult<void>[]> = Promise.resolve([]);
 
   private constructor(askings: readonly Asking[], leaving: RestClient) {
     this.#askings = askings;
@@ -63,17 +63,19 @@ export class FaultTokens {
 
   /** At the strike: one logs out, the others are asked with until the end. */
   begin(): void {
-    this.#hasLeft = logOut(this.#leaving);
+    this.#hasLeft = Promise.allSettled([logOut(this.#leaving, this.#stopping.signal)]);
     this.#asked = this.#askAgainAndAgain();
   }
 
   /** Throws where one was taken that must not be, or is not as it should be now. */
   async requireAsTheyShould(): Promise<void> {
+    const [left] = await this.#hasLeft;
+    if (left?.status === 'rejected') throw left.reason;
     this.stop();
-    await Promise.all([this.#asked, this.#hasLeft]);
+    await this.#asked;
     assert.deepEqual(this.#wronglyTaken, []);
-    const left = await this.#leaving.send('GET', '/api/user/info');
-    assert.equal(left.status, 401, 'a login that logged out at the strike');
+    const after = await this.#leaving.send('GET', '/api/user/info');
+    assert.equal(after.status, 401, 'a login that logged out at the strike');
     for (const { what, client, method, path, expected } of this.#askings) {
       assert.equal((await client.send(method, path, bodyOf(method))).status, expected, what);
     }
@@ -113,10 +115,11 @@ async function loggedIn(harness: Harness): Promise<RestClient> {
 }
 
 /** Asked for until it is taken; after an answer that was lost it is refused, for it has logged out. */
-async function logOut(client: RestClient): Promise<void> {
-  await waitFor('a logout to be taken', 120, async () => {
+async function logOut(client: RestClient, signal?: AbortSignal): Promise<void> {
+  const leave = async () => {
     const { status, text } = await client.send('POST', '/api/user/logout');
     if (status < 300 || status === 401) return true;
     throw new Error(`${status} ${text}`);
-  });
+  };
+  await waitFor('a logout to be taken', 300, leave, signal);
 }

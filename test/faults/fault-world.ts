@@ -8,7 +8,7 @@ import { namespaceOf, pageWith, type Harness } from '../end-to-end/harness.ts';
 import { LifeBoard } from '../end-to-end/life-board.ts';
 import { isSettledAs } from '../end-to-end/life-conditions.ts';
 import { LifeWorld } from '../end-to-end/life-world.ts';
-import { countedLog, numberedDockerfile, numberIn } from '../end-to-end/numbered-build.ts';
+import { countedLog, numberedDockerfile } from '../end-to-end/numbered-build.ts';
 import { FaultTokens } from './fault-tokens.ts';
 import { endOf, type Ask, type Moves } from './moves.ts';
 import { StayingViewer } from './staying-viewer.ts';
@@ -40,6 +40,8 @@ const requests: Record<Ask, { method: string; path: string }> = {
 };
 
 const STATES = ['empty', 'created', 'building', 'built'] as const;
+/** Their logs outlast the wait for the moment of the strike. */
+const numberedLines = 400;
 /** One of so many that move is built when the moves begin. */
 const builtOf = 3;
 
@@ -50,9 +52,10 @@ export class FaultWorld {
   /** Those that run come last. */
   readonly #moving: string[];
   readonly #running: ReadonlySet<string>;
-  /** With a viewer of each one's log, who stays whatever is struck. */
-  readonly #built: ReadonlyMap<string, StayingViewer>;
+  /** Of the logs of those that are built of images: they stay, whatever is struck. */
+  readonly #viewers: ReadonlyMap<string, StayingViewer>;
   readonly #tokens: FaultTokens;
+  readonly #stopping = new AbortController();
 
   private constructor(
     harness: Harness,
@@ -65,7 +68,7 @@ export class FaultWorld {
     this.#tokens = tokens;
     this.#moving = [...ids.quick, ...ids.running];
     this.#running = new Set(ids.running);
-    this.#built = new Map(ids.built.map((id) => [id, new StayingViewer(harness.client, id)]));
+    this.#viewers = new Map(ids.built.map((id) => [id, new StayingViewer(harness.client, id)]));
   }
 
   /** With so many empty environments of each kind. */
@@ -82,7 +85,9 @@ export class FaultWorld {
     if (running.length > 0) await pushBranches(life.urlOf(table), RUNNING, running);
     let origin = '';
     for (const name of built) {
-      origin = await harness.push('shop', name, { 'api/Dockerfile': numberedDockerfile(`${group}-${name}`) });
+      origin = await harness.push('shop', name, {
+        'api/Dockerfile': numberedDockerfile(`${group}-${name}`, numberedLines),
+      });
     }
     const shop = await harness.addRepository('shop', origin);
     const ids = {
@@ -97,31 +102,36 @@ export class FaultWorld {
   }
 
   get ids(): string[] {
-    return [...this.#moving, ...this.#built.keys()];
+    return [...this.#moving, ...this.#viewers.keys()];
   }
 
   /** Sends what is asked of each, one after the other, again and again until the API takes it, or it is so already. */
   async move(moves: readonly Moves[]): Promise<void> {
     const moved = this.#moving.map(async (id, index) => {
       for (const { ask, afterMs } of moves[index] ?? []) {
-        await sleep(afterMs);
+        await sleep(afterMs, undefined, { signal: this.#stopping.signal });
         await this.#ask(id, ask);
       }
     });
     await Promise.all(moved);
   }
 
-  /** As soon as there are some in each of the states, how many, such as `12 building, 8 empty`; then tokens are asked with. */
+  /**
+   * As soon as there are some in each of the states, how many, such as `12 building, 8 empty`, and how far the numbered logs
+   * are, all of which are being written; then tokens are asked with.
+   */
   async inAllStates(): Promise<string> {
     const count = (state: string) => this.ids.filter((id) => this.#life.board.read(id)?.status?.state === state).length;
     // They move for 20 s at most, and a state may last a tenth of a second.
     for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5)) {
       const counts = STATES.map((state) => [count(state), state] as const);
       if (counts.some(([number]) => number === 0)) continue;
+      const lines = [...this.#viewers.values()].map((viewer) => viewer.number);
+      if (lines.some((line) => line >= numberedLines)) break;
       this.#tokens.begin();
-      return counts.map((one) => one.join(' ')).join(', ');
+      return `${counts.map((one) => one.join(' ')).join(', ')}, the logs at line ${lines.join(' and ')} of ${numberedLines}`;
     }
-    throw new Error('there were never environments in each of the states at once');
+    throw new Error('there were never environments in each of the states at once while the logs were written');
   }
 
   /** Builds some of those that move, and the others, and resolves once each of these writes its numbered lines. */
@@ -129,10 +139,14 @@ export class FaultWorld {
     const first = this.#moving.filter((_, index) => index % builtOf === 0);
     await Promise.all(first.map((id) => this.#ask(id, 'put')));
     await Promise.all(first.map((id) => this.#life.board.state(id, 'built')));
-    const built = [...this.#built.keys()];
+    const built = [...this.#viewers.keys()];
     await Promise.all(built.map((id) => this.#ask(id, 'put')));
-    for (const viewer of this.#built.values()) viewer.begin();
-    await Promise.all(built.map((id) => this.#writes(id)));
+    for (const viewer of this.#viewers.values()) viewer.begin();
+    await Promise.all(
+      [...this.#viewers].map(([id, viewer]) =>
+        waitFor(`the build of ${id} to write its lines`, 240, async () => (viewer.number >= 10 ? true : undefined)),
+      ),
+    );
   }
 
   /** Waits until each is where its moves lead; then looks whether anything was lost or left on the way. */
@@ -142,39 +156,41 @@ export class FaultWorld {
   ): Promise<void> {
     const ends = new Map([
       ...this.#moving.map((id, index) => [id, endOf(moves[index] ?? [])] as const),
-      ...[...this.#built.keys()].map((id) => [id, 'built' as const] as const),
+      ...[...this.#viewers.keys()].map((id) => [id, 'built' as const] as const),
     ]);
     const { board } = this.#life;
     await Promise.all(
       [...ends].map(([id, end]) => board.until(id, end, (one) => isSettledAs(end, one), withinSeconds)),
     );
-    await Promise.all([...this.#built].map(([id, viewer]) => this.#requireWhole(id, viewer, endsBuilds)));
+    await Promise.all([...this.#viewers].map(([id, viewer]) => this.#requireWhole(id, viewer, endsBuilds)));
     const present = [...ends].flatMap(([id, end]) => (end === 'built' ? [id] : []));
     for (const id of present) if (this.#running.has(id)) await this.#requirePage(id, 'it runs');
     await this.#requireNamespaces(present.map((id) => namespaceOf(id)));
     await this.#tokens.requireAsTheyShould();
   }
 
+  /** How often each viewer who stayed connected. */
+  get connections(): number[] {
+    return [...this.#viewers.values()].map((viewer) => viewer.connections);
+  }
+
   /** Looks at it no more; the harness removes it. */
   stop(): Promise<void> {
+    this.#stopping.abort();
     this.#tokens.stop();
-    for (const viewer of this.#built.values()) viewer.stop();
+    for (const viewer of this.#viewers.values()) viewer.stop();
     return this.#life.board.stop();
   }
 
   async #ask(id: string, ask: Ask): Promise<void> {
     const { method, path } = requests[ask];
-    await waitFor(`${method} ${id}${path} to be taken`, 300, async () => {
+    const send = async () => {
       const answer = await this.#harness.client.send(method, `/api/environment/${id}${path}`);
       const isSoAlready = ask === 'put' && answer.status === 409 && answer.text.includes('not empty');
       if (answer.status < 300 || isSoAlready) return true;
       throw new Error(`${answer.status} ${answer.text}`);
-    });
-  }
-
-  async #writes(id: string): Promise<void> {
-    for await (const message of this.#harness.client.log(id)) if ((numberIn(message) ?? 0) >= 10) return;
-    throw new Error(`the build of ${id} ended before it wrote its lines`);
+    };
+    await waitFor(`${method} ${id}${path} to be taken`, 300, send, this.#stopping.signal);
   }
 
   /** Its log has every line once, or each try's, the viewer who stayed has seen the same, and its page answers. */
@@ -182,7 +198,7 @@ export class FaultWorld {
     const messages = [];
     for await (const message of this.#harness.client.log(id)) messages.push(message);
     assert.deepEqual(await viewer.seen(), messages, `the viewer of ${id} has seen another log`);
-    const { found, expected } = countedLog(messages);
+    const { found, expected } = countedLog(messages, numberedLines);
     // Each try begins with the first line anew, and a try that was ended has those before the last that was written.
     if (isTriedAgain) found.numbers = found.numbers.slice(found.numbers.lastIndexOf(1));
     assert.deepEqual(found, expected, `the log of ${id} is not whole`);

@@ -15,13 +15,13 @@ const moves = fc.array(
   },
 );
 
-/** After the moves begin; they are over after some ten seconds. */
-const longestLullMs = 5000;
+/** Moves are over after 20 s at most. */
+const longestDelayMs = 5000;
 
 /** How long after the moves begin the strike waits for its moment; the same for the same seed. */
-export function lullFrom(seed: number): number {
-  const [lullMs = 0] = fc.sample(fc.noBias(fc.nat(longestLullMs)), { seed, numRuns: 1 });
-  return lullMs;
+export function delayFrom(seed: number): number {
+  const [delayMs = 0] = fc.sample(fc.noBias(fc.nat(longestDelayMs)), { seed, numRuns: 1 });
+  return delayMs;
 }
 
 /** For each environment its own; the same for the same seed. */

@@ -14,7 +14,7 @@ const kinds = [
 
 /**
  * Does the work, and removes the harness's groups with all that is in them, whatever becomes of it; then nothing may be
- * left of them, and the memory of operator and API must be back to where it was. Adds its figures.
+ * left of them, and the memory of operator, API and Redis must be back to where it was. Adds its figures.
  */
 export async function nothingLeft(
   harness: Harness,

@@ -3,9 +3,12 @@ import type { BuildLogMessage } from '../../build-logs/message.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { messageOf } from '../cluster/problem.ts';
 import { waitFor } from '../cluster/wait-for.ts';
+import { numberIn } from '../end-to-end/numbered-build.ts';
 
 const againMs = 500;
 const endWithinSeconds = 60;
+/** After these docs/rest-api.md has a page connect again; after any other the log is over for it. */
+const passing = [1001, 1006, 1011, 1012];
 
 /**
  * Views a build's log as docs/rest-api.md says that a page should: when the connection breaks, whatever is away, it connects
@@ -18,7 +21,6 @@ export class StayingViewer {
   readonly #messages: BuildLogMessage[] = [];
   #connections = 0;
   #trouble = '';
-  #viewing: Promise<void> = Promise.resolve();
 
   constructor(client: Pick<RestClient, 'log'>, id: string) {
     this.#client = client;
@@ -26,12 +28,21 @@ export class StayingViewer {
   }
 
   begin(): void {
-    this.#viewing = this.#viewToEnd();
+    void this.#viewToEnd();
   }
 
   /** It does not connect again. */
   stop(): void {
     this.#stopping.abort();
+  }
+
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Of the last numbered line that it saw; 0 before the first. */
+  get number(): number {
+    return this.#messages.reduce((last, message) => numberIn(message) ?? last, 0);
   }
 
   /** Waits for the end message. Gives all that was seen, in the order in which it came. */
@@ -40,7 +51,6 @@ export class StayingViewer {
       if (this.#hasEnded) return true;
       throw new Error(`${this.#messages.length} messages after ${this.#connections} connections ${this.#trouble}`);
     });
-    await this.#viewing;
     return this.#messages;
   }
 
@@ -49,17 +59,32 @@ export class StayingViewer {
     return last !== undefined && 'end' in last;
   }
 
+  /** Never throws: what went wrong is told where the end never comes. */
   async #viewToEnd(): Promise<void> {
-    while (!this.#hasEnded && !this.#stopping.signal.aborted) {
+    while (!this.#stopping.signal.aborted) {
       this.#connections += 1;
-      const from = String(this.#messages.at(-1)?.seq ?? 0);
-      try {
-        for await (const message of this.#client.log(this.#id, { from })) this.#messages.push(message);
-      } catch (error) {
-        // What is away answers nobody: it is asked again, and told of only where the end never comes.
-        this.#trouble = messageOf(error);
+      const code = await this.#viewOnce();
+      if (this.#hasEnded) return;
+      if (!passing.includes(code)) {
+        this.#trouble = `and was closed with ${code}`;
+        return;
       }
       await sleep(againMs);
+    }
+  }
+
+  /** @returns the close code, 1006 where nobody listens. */
+  async #viewOnce(): Promise<number> {
+    const log = this.#client.log(this.#id, { from: String(this.#messages.at(-1)?.seq ?? 0) });
+    try {
+      for (let next = await log.next(); ; next = await log.next()) {
+        if (next.done) return next.value;
+        this.#messages.push(next.value);
+        if (this.#hasEnded) await log.return(1000);
+      }
+    } catch (error) {
+      this.#trouble = messageOf(error);
+      return 1006;
     }
   }
 }

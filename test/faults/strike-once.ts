@@ -4,14 +4,14 @@ import { cleanUpAfter, withCleanUp } from '../cluster/clean-up.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { startHarness } from '../end-to-end/harness.ts';
 import { FaultWorld, type Sizes } from './fault-world.ts';
-import { lullFrom, movesFrom } from './moves.ts';
+import { delayFrom, movesFrom } from './moves.ts';
 import { nothingLeft } from './nothing-left.ts';
 import type { Strike } from './strikes.ts';
 
 const commonly: Sizes = { moving: 40, running: 0, built: 2 };
 
 /**
- * Strikes once while environments live through the moves of this seed, at the first moment after the seed's lull at which
+ * Strikes once while environments live through the moves of this seed, at the first moment after the seed's delay at which
  * there are some in each of the states; throws when one does not end where it belongs.
  */
 export async function strikeOnce(
@@ -36,7 +36,7 @@ export async function strikeOnce(
         await progress.step('some are built, builds of others begin', () => world.begin());
         const { states, whole, itself } = await progress.step('strike, and wait until all is well', async () => {
           const strikeThen = async () => {
-            await sleep(lullFrom(seed));
+            await sleep(delayFrom(seed));
             const states = await world.inAllStates();
             const begun = Date.now();
             await strike(kubectl);
@@ -49,7 +49,10 @@ export async function strikeOnce(
         });
         const name = `from the strike until ${count} environments are where they belong (seed ${seed}; at the strike ${states})`;
         const baseline = { name: 'the strike itself', samples: [itself] };
-        return [{ name, unit: 's', samples: [whole], ...(itself > 1 && { baseline }) }];
+        return [
+          { name, unit: 's', samples: [whole], ...(itself > 1 && { baseline }) },
+          { name: 'connections of each viewer who stayed', unit: '', samples: world.connections },
+        ];
       };
       return withCleanUp(struck, () => world.stop());
     });

@@ -72,7 +72,7 @@ const proxied = (fault: 'conflicts' | 'gone' | 'silent'): Strike => ({
 
 const clockJumps = (deployment: Deployment, seconds: number): Strike => ({
   prepare: (kubectl) => withJumpingClock(kubectl, deployment, seconds),
-  strike: told(`^${deployment === 'coppice-api' ? API : OPERATOR}`),
+  strike: told(`^${PROCESSES[deployment]}`),
   requireHarm: (kubectl) => requireJumped(kubectl, deployment),
 });
 
@@ -84,19 +84,21 @@ const apiServerAway: Strike['strike'] = async (kubectl) => {
   const file = '/etc/kubernetes/manifests/kube-apiserver.yaml';
   const aside = '/root/kube-apiserver.yaml';
   await onNode('mv', file, aside);
-  await sleep(awaySeconds * 1000);
-  const isReady = () => kubectl(['get', '--raw', '/readyz']);
-  const isStillThere = await isReady().then(
-    () => true,
-    () => false,
-  );
-  await onNode('mv', aside, file);
-  if (isStillThere) throw new Error('the API server did not end: nothing was struck');
-  await waitFor('the API server to be ready again', 180, isReady);
+  try {
+    await waitFor('the API server to have ended', 90, async () => {
+      const running = await onNode('sh', '-c', `pgrep --full '${API_SERVER}' || true`);
+      return running.trim() === '' ? true : undefined;
+    });
+    await sleep(awaySeconds * 1000);
+  } finally {
+    await onNode('mv', aside, file);
+  }
+  await waitFor('the API server to be ready again', 180, () => kubectl(['get', '--raw', '/readyz']));
 };
 
 const OPERATOR = 'node operator/main.ts';
 const API = 'node api/main.ts';
+const PROCESSES: Record<Deployment, string> = { 'coppice-operator': OPERATOR, 'coppice-api': API };
 const API_SERVER = '^kube-apiserver';
 const REDIS = 'redis-server';
 const BUILDER = 'buildkitd';

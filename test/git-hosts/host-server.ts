@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { KEEP_ALIVE_MS } from '../git-server/http-backend.ts';
 import { administer } from './admin.ts';
 import { cloudorg } from './cloudorg.ts';
 import { Emulator } from './emulator.ts';
@@ -10,9 +11,6 @@ import { ownerhost } from './ownerhost.ts';
 import { serveApi } from './serve-api.ts';
 import { serveGit } from './serve-git.ts';
 import { workspacehost } from './workspacehost.ts';
-
-/** Longer than the Ingress controller keeps an idle connection: a POST on one that is just being closed gets 502. */
-const keepAliveTimeout = 120_000;
 
 const kinds: Record<KindName, Kind> = { ownerhost, groupedhost, cloudorg, workspacehost };
 
@@ -36,7 +34,7 @@ async function handle(
 
 /** A server of Git hosts; which one a request is for, its name says. */
 export function createHostServer(emulatorOf: (hostname: string) => Emulator | undefined): Server {
-  return createServer({ keepAliveTimeout }, (request, response) => {
+  return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
     handle(emulatorOf(url.hostname), request, response, url).catch((error: unknown) => {
       console.error(`${request.method ?? ''} ${url.pathname}:`, error);

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+/** Longer than the Ingress controller keeps an idle connection: a POST on one that is just being closed gets 502. */
+export const KEEP_ALIVE_MS = 120_000;
+
 const headerEnd = Buffer.from('\r\n\r\n');
 
 /** Answers one request by `git http-backend`, Git's own CGI program for its smart HTTP protocol. */

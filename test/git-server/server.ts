@@ -11,7 +11,7 @@
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { serveByHttpBackend } from './http-backend.ts';
+import { KEEP_ALIVE_MS, serveByHttpBackend } from './http-backend.ts';
 import { serveLargeFiles } from './large-files.ts';
 import { administeredRepository, Repositories, repositoryOf } from './repositories.ts';
 
@@ -73,10 +73,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   serveByHttpBackend(request, response, repositories.root, url);
 }
 
-/** Longer than the Ingress controller keeps an idle connection: a POST on one that is just being closed gets 502. */
-const keepAliveTimeout = 120_000;
-
-const server = createServer({ keepAliveTimeout }, (request, response) => {
+const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
   handle(request, response).catch((error: unknown) => {
     console.error(`${request.method ?? ''} ${request.url ?? ''}:`, error);
     if (!response.headersSent) answer(response, 500, 'failed, see the log of the server');
