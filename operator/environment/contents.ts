@@ -7,7 +7,7 @@ import { LimitRange, Namespace, NetworkPolicy, ResourceQuota, Secret } from '../
 import { createOrGet } from '../create-or-get.ts';
 import { Waiting } from '../errors.ts';
 import { adoptedStatus, DEPLOYED_ANNOTATION, newRecord, recordedBuild } from './adoption.ts';
-import { environmentNamespaceObject, fenceObjects, type FenceSettings } from './fence.ts';
+import { environmentNamespaceObject, fenceObjects, type FenceObject, type FenceSettings } from './fence.ts';
 import type { EnvironmentScope } from './scope.ts';
 
 /**
@@ -110,13 +110,17 @@ export class Contents {
     if (former === hash) return;
     // It is not true any more of a fence of which only a part comes to be applied.
     if (former !== undefined) await this.#mark(scope, null);
-    const types = { ResourceQuota, LimitRange, NetworkPolicy, Secret } as const;
-    await Promise.all(
-      objects.map((object) =>
-        this.#applier.apply<typeof object>(types[object.kind as keyof typeof types], object, undefined),
-      ),
-    );
+    // Once there is a quota, the API server writes into it whatever it counts: what is counted of the fence comes before it.
+    const isQuota = ({ kind }: FenceObject | Secret) => kind === ResourceQuota.kind;
+    for (const some of [objects.filter((object) => !isQuota(object)), objects.filter(isQuota)]) {
+      await Promise.all(some.map((object) => this.#apply(object)));
+    }
     await this.#mark(scope, hash);
+  }
+
+  #apply(object: FenceObject | Secret): Promise<unknown> {
+    const types = { ResourceQuota, LimitRange, NetworkPolicy, Secret } as const;
+    return this.#applier.apply<typeof object>(types[object.kind as keyof typeof types], object, undefined);
   }
 
   async #mark(scope: EnvironmentScope, fence: string | null): Promise<void> {

@@ -15,11 +15,11 @@ import {
 } from '../../kubernetes/resource-type.ts';
 import { atOnce } from './at-once.ts';
 
-/** Every kind that the environments of a benchmark are made of. */
+/** Every kind that the environments of a benchmark are made of, in about the order in which the operator makes them. */
 const contents: readonly ResourceType[] = [
-  ResourceQuota,
   LimitRange,
   NetworkPolicy,
+  ResourceQuota,
   Secret,
   ConfigMap,
   Service,
