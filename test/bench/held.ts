@@ -8,7 +8,8 @@ import type { Figure } from './measure.ts';
 import { sumOf } from './metrics-page.ts';
 import { toldWrites, writesSince, type ObservedCluster, type Usage } from './observed-cluster.ts';
 
-const idleSeconds = 60;
+/** Longer than a repository's refs are left alone (chart value sources.pollSeconds). */
+const idleSeconds = 330;
 const changes = 20;
 
 const own = ['groups', 'repositories', 'environments', 'reusableenvironments'];
