@@ -13,6 +13,8 @@ export const LABELS = {
   service: `${API_GROUP}/service`,
   /** On the pods of a service without any network: they reach nothing, and nothing reaches them. */
   offline: `${API_GROUP}/offline`,
+  /** On the network policies that every environment's namespace has, whatever its services are. */
+  fence: `${API_GROUP}/fence`,
   /** The number of the build that a Job or a pod works on. */
   build: `${API_GROUP}/build`,
   /** The number of the build after which a Job or a pod measures a volume. */

@@ -67,7 +67,8 @@ export function operatorCaches(
     services: informer(Service, own),
     ingresses: informer(Ingress, own),
     jobs: informer(Job, own),
-    networkPolicies: informer(NetworkPolicy, own),
+    /** But those of fences, three in each namespace: nobody looks at them once they are applied. */
+    networkPolicies: informer(NetworkPolicy, { labelSelector: `${own.labelSelector},!${LABELS.fence}` }),
     volumeClaims: informer(PersistentVolumeClaim, own),
     /** Those alone that are on their way from one claim to another. */
     movingVolumes: informer(PersistentVolume, {

@@ -17,6 +17,13 @@ function policy(name: string): NetworkPolicy['spec'] {
   )?.spec;
 }
 
+test('its policies are told from those of services, which alone are watched', () => {
+  const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
+  expect(policies.map(({ metadata }) => metadata.labels)).toEqual(
+    ['default-deny', 'services', 'builds'].map(() => ({ owner: 'x', 'coppice.dev/fence': 'true' })),
+  );
+});
+
 test('nothing comes in or goes out unless it is allowed', () => {
   expect(policy('default-deny')).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
 });

@@ -76,12 +76,15 @@ export type FenceObject = ResourceQuota | LimitRange | NetworkPolicy;
 
 /** What holds an environment apart from all others: quota, limits and network policies. */
 export function fenceObjects(owned: Owned, settings: FenceSettings): FenceObject[] {
-  const policy = (name: string, spec: PolicySpec): NetworkPolicy => ({
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'NetworkPolicy',
-    metadata: owned(name),
-    spec,
-  });
+  const policy = (name: string, spec: PolicySpec): NetworkPolicy => {
+    const { labels, ...metadata } = owned(name);
+    return {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { ...metadata, labels: { ...labels, [LABELS.fence]: 'true' } },
+      spec,
+    };
+  };
   const buildPods = { matchExpressions: [{ key: LABELS.build, operator: 'Exists' }] };
   const servicePods = {
     matchExpressions: [
