@@ -65,7 +65,8 @@ function asked(object: KubernetesObject): object {
   const { spec } = object as KubernetesObject & { spec?: Record<string, unknown> };
   if (object.kind === 'Namespace') return { spec: {} };
   if (object.kind !== 'Service' || spec === undefined) return {};
-  return { spec: without(spec, ['clusterIP', 'clusterIPs']) };
+  // A headless one was asked for so.
+  return { spec: spec['clusterIP'] === 'None' ? spec : without(spec, ['clusterIP', 'clusterIPs']) };
 }
 
 function without(object: object, names: readonly string[]): object {
