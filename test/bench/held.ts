@@ -58,12 +58,16 @@ export async function benchHeld(bench: Bench, places: readonly Place[], told: st
   ];
 }
 
-/** Nothing waits and nobody works, in any of the operator's queues, and no builder is awake, at three looks in a row. */
+/**
+ * Nothing waits and nobody works, in any of the operator's queues, every repository's refs were looked at, and no builder is
+ * awake, at three looks in a row.
+ */
 export async function settled(cluster: ObservedCluster): Promise<void> {
   let still = 0;
   await waitFor('the operator to come to rest', 600, async () => {
     const [pod = ''] = await cluster.pods('coppice-operator');
-    still = (await isAtRest(cluster, pod)) && !(await cluster.hasBuilders()) ? still + 1 : 0;
+    const hasWork = (await cluster.hasBuilders()) || (await cluster.hasNewRepositories());
+    still = !hasWork && (await isAtRest(cluster, pod)) ? still + 1 : 0;
     await sleep(1000);
     return still >= 3 ? true : undefined;
   });

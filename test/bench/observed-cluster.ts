@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { ClusterClient } from '../../kubernetes/client.ts';
 import { HttpTransport } from '../../kubernetes/http-transport.ts';
 import { loadKubeConfig } from '../../kubernetes/kube-config.ts';
@@ -61,6 +62,12 @@ export class ObservedCluster {
   /** Whether a builder is awake: one that a commit has woken sleeps again after `builder.idleSeconds`. */
   async hasBuilders(): Promise<boolean> {
     return (await this.client.list(Pod, { namespace: builderNamespace })).items.length > 0;
+  }
+
+  /** Whether there is a repository whose refs were not looked at yet: the first look is news. */
+  async hasNewRepositories(): Promise<boolean> {
+    const { items } = await this.client.list<Repository>(REPOSITORY);
+    return items.some(({ spec, status }) => spec.suspend !== true && status?.sync === undefined);
   }
 
   async metrics(pod: string): Promise<string> {
