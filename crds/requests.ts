@@ -33,19 +33,20 @@ export const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;
  * for so. It is for logs alone: who writes with kubectl may write any.
  */
 export function newestRequestId(annotations: Record<string, string> | undefined): string | undefined {
-  const prefix = requestAnnotation('');
-  const values = Object.entries(annotations ?? {}).filter(([key]) => key.startsWith(prefix));
-  const newest = values
-    .map(([, value]) => value)
-    .sort()
-    .at(-1);
+  const newest = valuesOf(annotations).sort().at(-1);
   const id = newest === undefined ? annotations?.[ANNOTATIONS.requestId] : newest.split('/')[1];
   return id !== undefined && REQUEST_ID_PATTERN.test(id) ? id : undefined;
 }
 
-/** Its name; for '' what all of them begin with. */
-export function requestAnnotation(name: RequestName | typeof SYNC_REQUEST | typeof TEST_REQUEST | ''): string {
-  return `${API_GROUP}/request-${name}`;
+const prefix = `${API_GROUP}/request-`;
+
+export function requestAnnotation(name: RequestName | typeof SYNC_REQUEST | typeof TEST_REQUEST): string {
+  return `${prefix}${name}`;
+}
+
+/** Of all requests that are on an object, handled or not. */
+function valuesOf(annotations: Record<string, string> | undefined): string[] {
+  return Object.entries(annotations ?? {}).flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : []));
 }
 
 /** The last time that a Date can hold, in Unix milliseconds. */
@@ -56,10 +57,7 @@ const endOfTime = 8.64e15;
  * word counts. `annotations`: the object's.
  */
 export function nextRequestTime(now: Date, annotations: Record<string, string> | undefined): Date {
-  const prefix = requestAnnotation('');
-  const times = Object.entries(annotations ?? {})
-    .filter(([key]) => key.startsWith(prefix))
-    .map(([, value]) => timeOf(value) + 1);
+  const times = valuesOf(annotations).map((value) => (requestTime(value) ?? 0) + 1);
   return new Date(Math.min(Math.max(now.getTime(), ...times), endOfTime));
 }
 
@@ -94,12 +92,12 @@ export function pendingRequests(
   return REQUESTS.flatMap((name) => {
     const value = annotations?.[requestAnnotation(name)];
     if (value === undefined || value === handled?.[name]) return [];
-    return [{ name, value, at: timeOf(value) }];
+    return [{ name, value, at: requestTime(value) ?? 0 }];
   }).sort((a, b) => a.at - b.at);
 }
 
-/** In Unix milliseconds; 0 when the value does not begin with a time. */
-function timeOf(value: string): number {
-  const time = Date.parse(value.split('/')[0] ?? '');
-  return Number.isNaN(time) ? 0 : time;
+/** When a request was made, in Unix milliseconds; undefined when its value does not begin with a time. */
+export function requestTime(value: string | undefined): number | undefined {
+  const time = Date.parse(value?.split('/')[0] ?? '');
+  return Number.isNaN(time) ? undefined : time;
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../../crds/environment.ts';
-import { pendingRequests, requestedTtlSeconds, type PendingRequest } from '../../crds/requests.ts';
+import { pendingRequests, requestedTtlSeconds, requestTime, type PendingRequest } from '../../crds/requests.ts';
 
 type EnvironmentParts = Pick<Environment, 'metadata' | 'spec' | 'status'>;
 
@@ -50,12 +50,6 @@ export function readStartsBuild(environment: EnvironmentParts): boolean {
   const created = activation.reason === 'CreateRequest' ? (requestTime(handledRequests?.create) ?? since) : since;
   const requested = requestTime(handledRequests?.build);
   return requested === undefined || requested < created;
-}
-
-/** When a request was made, in Unix milliseconds. */
-function requestTime(value: string | undefined): number | undefined {
-  const time = Date.parse(value?.split('/')[0] ?? '');
-  return Number.isNaN(time) ? undefined : time;
 }
 
 /** The time to live in seconds, a new one that the operator has yet to take included; 0 means none. */

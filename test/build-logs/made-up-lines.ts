@@ -22,7 +22,7 @@ export async function* madeUpLines(rate: number, seconds: number): AsyncGenerato
     const time = new Date().toISOString().replace('Z', '000000Z');
     for (; written < due; written++) {
       const dueAt = performance.timeOrigin + begun + written / perMs;
-      const mark = written % markEvery === 0 ? `${MARK}${dueAt.toFixed(3)}` : 'and neither is this';
+      const mark = written % markEvery === 0 ? `${MARK}${dueAt.toFixed(3)}` : 'as others, no time';
       yield `${time} ${mark} the ${written}th line of a build, as long as they are`;
     }
     await delay(tickMs);

@@ -7,6 +7,8 @@ import { numberIn } from '../end-to-end/numbered-build.ts';
 
 const againMs = 500;
 const endWithinSeconds = 60;
+/** The close code after the end message, which is not waited for. */
+const ended = 1000;
 /** After these docs/rest-api.md has a page connect again; after any other the log is over for it. */
 const passing = [1001, 1006, 1011, 1012];
 
@@ -80,7 +82,9 @@ export class StayingViewer {
       for (let next = await log.next(); ; next = await log.next()) {
         if (next.done) return next.value;
         this.#messages.push(next.value);
-        if (this.#hasEnded) await log.return(1000);
+        if (!this.#hasEnded) continue;
+        await log.return(ended);
+        return ended;
       }
     } catch (error) {
       this.#trouble = messageOf(error);
