@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { addressesOfNobody, podsAndSlicesSchema } from './service-addresses.ts';
+
+const pod = (uid: string, podIP?: string) => ({ kind: 'Pod', metadata: { uid }, status: { podIP } });
+const slice = (...endpoints: [uid: string | undefined, address: string][]) => ({
+  kind: 'EndpointSlice',
+  endpoints: endpoints.map(([uid, address]) => ({
+    addresses: [address],
+    ...(uid !== undefined && { targetRef: { uid } }),
+  })),
+});
+
+test.each([
+  ['each pod where its Service looks for it', [pod('git', '10.0.0.5'), slice(['git', '10.0.0.5'])], []],
+  ['a pod with another address by now', [pod('git', '10.0.0.9'), slice(['git', '10.0.0.5'])], ['10.0.0.5']],
+  [
+    'whose old address is another pod’s',
+    [pod('git', '10.0.0.9'), pod('api', '10.0.0.5'), slice(['git', '10.0.0.5'], ['api', '10.0.0.5'])],
+    ['10.0.0.5'],
+  ],
+  ['a pod that is gone', [slice(['git', '10.0.0.5'])], ['10.0.0.5']],
+  ['a pod that has no address yet', [pod('git'), slice(['git', '10.0.0.5'])], ['10.0.0.5']],
+  ['no pod behind the Service', [pod('git', '10.0.0.5'), { kind: 'EndpointSlice', endpoints: null }], []],
+  ['an address that is no pod’s', [slice([undefined, '172.18.0.2'])], []],
+])('%s', (_, items, expected) => {
+  expect(addressesOfNobody(podsAndSlicesSchema.parse({ items }))).toEqual(expected);
+});
