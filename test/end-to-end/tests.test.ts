@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { send } from '../client/local-http.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { statusesAt } from './commit-statuses.ts';
-import { conditionOf, startHarness, type Harness } from './harness.ts';
+import { conditionOf, objectOf, startHarness, type Harness } from './harness.ts';
 import { testsSideBySide } from './side-by-side.ts';
 import { makeHosted, type HostedRepository } from './test-hosts.ts';
 import { testedPage, testsOver, type NamedTest, type TestsAnswer } from './tested-page.ts';
@@ -95,23 +95,9 @@ testsSideBySide(
       expect(firstPixel(png)).toEqual([0, 0xaa, 0]);
 
       // Nobody who may read the environment reads the Secret of a run, and its group's Secret is owned by it.
-      const said = await harness.kubectl([
-        'get',
-        'environments.coppice.dev',
-        '-n',
-        `group-${harness.group}`,
-        '-o',
-        'json',
-      ]);
-      const secret = await harness.kubectl([
-        'get',
-        'secret',
-        'tests-shop-right',
-        '-n',
-        `group-${harness.group}`,
-        '-o',
-        'json',
-      ]);
+      const { namespace, name } = objectOf(id);
+      const said = await harness.kubectl(['get', 'environments.coppice.dev', '-n', namespace, '-o', 'json']);
+      const secret = await harness.kubectl(['get', 'secret', `tests-${name}`, '-n', namespace, '-o', 'json']);
       const { data } = JSON.parse(secret) as { data: Record<string, string> };
       const kept = Buffer.from(data['runs.json'] ?? '', 'base64').toString();
       const secrets = [...kept.matchAll(/"Secret":"([^"]+)"/g)].map(([, one = '']) => one);
@@ -135,7 +121,8 @@ testsSideBySide(
       });
       expect(JSON.parse(shown.text)).toMatchObject({ build: 1, tests: [{ name: 'home', outcome: 'failed' }, {}] });
 
-      const at = ['environments.coppice.dev', 'shop-broken', '-n', `group-${harness.group}`];
+      const { namespace, name } = objectOf(id);
+      const at = ['environments.coppice.dev', name, '-n', namespace];
       await harness.kubectl(['annotate', ...at, `coppice.dev/request-test=${new Date().toISOString()}`]);
       const again = await testsOver(harness.client, id, answer);
       expect(outcomes(again)).toEqual(['home failed', 'looks failed']);
