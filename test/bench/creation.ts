@@ -4,6 +4,7 @@ import { createEnvironment, placesOf, type BenchGroup } from './bench-groups.ts'
 import { settled, type Bench } from './held.ts';
 import { secondsOf, type Figure } from './measure.ts';
 import { toldWrites, writesSince, type Usage } from './observed-cluster.ts';
+import { processorTime, type ProcessorTime } from './processor-time.ts';
 import { byApply, byCreate, copyOf, environmentObjects, makeCopies, type Copy, type Make } from './raw-copies.ts';
 
 /** As many as the operator has workers (chart value operator.workers). */
@@ -31,6 +32,7 @@ export async function benchCreation(
   const before = await cluster.writes();
   const [usedBefore] = await cluster.usage('coppice-operator');
   const apiBefore = await cluster.usage('coppice-api');
+  const timeBefore = await processorTime();
   const seconds = await progress.step(`${told} created at once`, (detail) =>
     secondsOf(async () => {
       const converged = watch.allAt('built', places, Math.max(1800, places.length * secondsOfEach));
@@ -39,6 +41,7 @@ export async function benchCreation(
       await Promise.all([converged, creating]).finally(() => clearInterval(count));
     }),
   );
+  const time = timeSince(timeBefore, await processorTime(), places.length);
   const [used] = await cluster.usage('coppice-operator');
   const api = await cluster.usage('coppice-api');
   const after = await cluster.writes();
@@ -83,14 +86,23 @@ export async function benchCreation(
       'MiB',
       api.map(({ memoryMiB }) => memoryMiB),
     ),
+    ...[...time].map(([part, ms]) => ({
+      ...figure(`processors' time of each, ${part}`, 'ms', [ms]),
+      baseline: { name: 'made by the plain client', samples: [bare.time.get(part) ?? Number.NaN] },
+    })),
   ];
+}
+
+/** In milliseconds, by part, for each of so many. */
+function timeSince(before: ProcessorTime, after: ProcessorTime, count: number): ReadonlyMap<string, number> {
+  return new Map([...after].map(([part, now]) => [part, ((now - (before.get(part) ?? 0)) * 1000) / count]));
 }
 
 function cpuOf(processes: readonly Usage[]): number {
   return processes.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 
-/** Objects a second: what the API server takes of a client that does nothing else. */
+/** Objects a second: what the API server takes of a client that does nothing else; and what time of processors each namespace of it takes. */
 async function benchBare(client: ClusterClient, objects: readonly Copy[], prefix: string) {
   const namespaces = objects.flatMap(({ type, object }) => (type.kind === 'Namespace' ? [object.metadata.name] : []));
   const rate = async (name: string, some: readonly string[], make: Make) => {
@@ -101,8 +113,8 @@ async function benchBare(client: ClusterClient, objects: readonly Copy[], prefix
     return copies.length / (await secondsOf(() => makeCopies(client, copies, clientsAtOnce, make)));
   };
   const half = Math.min(mostCopied, Math.floor(namespaces.length / 2));
-  return {
-    created: await rate('create', namespaces.slice(0, half), byCreate),
-    applied: await rate('apply', namespaces.slice(half, 2 * half), byApply),
-  };
+  const before = await processorTime();
+  const created = await rate('create', namespaces.slice(0, half), byCreate);
+  const time = timeSince(before, await processorTime(), half);
+  return { created, time, applied: await rate('apply', namespaces.slice(half, 2 * half), byApply) };
 }

@@ -8,7 +8,7 @@ import { conditionOf, pageWith, startHarness, type Harness } from '../end-to-end
 import { smallPage } from '../end-to-end/small-page.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { nothingLeft } from './nothing-left.ts';
-import { onNode } from './on-node.ts';
+import { onNode } from '../cluster/on-node.ts';
 
 const inBuilders = ['--namespace', 'coppice-builders'];
 const volumeMiB = 96;

@@ -10,7 +10,7 @@ import {
   type Deployment,
 } from './disturb.ts';
 import type { Sizes } from './fault-world.ts';
-import { onNode } from './on-node.ts';
+import { onNode } from '../cluster/on-node.ts';
 
 type Kubectl = Harness['kubectl'];
 
