@@ -2,6 +2,7 @@ import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { addressOf } from './bench-cluster.ts';
 import { pullSeconds, stageFigures, stagesOf, type Stages } from './build-stages.ts';
+import { ContentsWatch } from './contents-watch.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { Figure } from './measure.ts';
 import type { RawCluster } from './raw-cluster.ts';
@@ -30,28 +31,31 @@ export function roundFigures(what: string, coppice: readonly CoppiceRound[], scr
 }
 
 /** Spawns the branch, and takes the environment away again once its page says `text`. */
-export async function coppiceRound(
+export function coppiceRound(
   harness: Harness,
   repository: string,
   branch: string,
   text: string,
 ): Promise<CoppiceRound> {
-  const reached = stateReached(harness.connection.kubeconfig);
-  const asked = Date.now();
-  const start = performance.now();
-  const id = await harness.spawn(repository, branch);
-  await reached(id, 'built');
-  const built = (performance.now() - start) / 1000;
-  await firstAnswer((await harness.client.environment(id)).weburl, text);
-  const answeredMs = performance.now() - start;
-  const stages = stagesOf(await logOf(harness, id), {
-    asked,
-    answered: asked + answeredMs,
-    pulledSeconds: await pulled(harness, id),
+  return ContentsWatch.during(harness, async (contents) => {
+    const reached = stateReached(harness.connection.kubeconfig);
+    const asked = Date.now();
+    const start = performance.now();
+    const id = await harness.spawn(repository, branch);
+    await reached(id, 'built');
+    const built = (performance.now() - start) / 1000;
+    await firstAnswer((await harness.client.environment(id)).weburl, text);
+    const answeredMs = performance.now() - start;
+    const stages = stagesOf(await logOf(harness, id), {
+      asked,
+      moments: contents.momentsOf(id),
+      answered: asked + answeredMs,
+      pulledSeconds: await pulled(harness, id),
+    });
+    await harness.client.send('DELETE', `/api/environment/${id}`);
+    await reached(id, 'empty');
+    return { built, answered: answeredMs / 1000, stages };
   });
-  await harness.client.send('DELETE', `/api/environment/${id}`);
-  await reached(id, 'empty');
-  return { built, answered: answeredMs / 1000, stages };
 }
 
 export async function logOf({ client }: Harness, id: string): Promise<BuildLogMessage[]> {

@@ -1,10 +1,13 @@
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { PUSHED } from '../../operator/build/container-logs.ts';
+import type { ContentsMoments } from './contents-watch.ts';
 import type { Figure } from './measure.ts';
 
 /** Where the time goes from asking to the first answer, in this order. */
 const STAGES = [
-  'namespace, commit and service file, objects',
+  'namespace',
+  'commit and service file',
+  'objects',
   'build asked for → clone begins',
   'clone',
   'clone → buildctl begins',
@@ -12,7 +15,8 @@ const STAGES = [
   'export and push',
   'pushed → the operator knows',
   'image pulled by the node',
-  'rollout and end of the Job, the pull apart',
+  'rollout, the pull apart',
+  'end of the Job, beyond the rollout',
   'Ingress, and asking',
 ] as const;
 
@@ -26,15 +30,18 @@ export type Stages = Record<(typeof STAGES)[number], number>;
 /** What the log does not say: times in Unix milliseconds. */
 export interface Asked {
   asked: number;
+  moments: ContentsMoments;
   answered: number;
   pulledSeconds: number;
 }
 
 /** The stages as the build's log tells them; throws where it lacks a line that one begins or ends with. */
-export function stagesOf(log: readonly BuildLogMessage[], { asked, answered, pulledSeconds }: Asked): Stages {
+export function stagesOf(log: readonly BuildLogMessage[], { asked, moments, answered, pulledSeconds }: Asked): Stages {
   const clone = saying(log, 'clone');
   const marks = [
     asked,
+    moments.namespace,
+    moments.service,
     timeOf(saying(log, 'coppice')[0], 'a first line'),
     timeOf(clone[0], 'a clone'),
     timeOf(clone.at(-1), 'a clone'),
@@ -51,21 +58,25 @@ export function stagesOf(log: readonly BuildLogMessage[], { asked, answered, pul
   const seconds = [
     ...marks.slice(1).map((mark, index) => (mark - (marks[index] ?? Number.NaN)) / 1000),
     pulledSeconds,
-    (ended - ready) / 1000 - pulledSeconds,
+    (moments.rolledOut - ready) / 1000 - pulledSeconds,
+    (ended - moments.rolledOut) / 1000,
     (answered - ended) / 1000,
   ];
   return Object.fromEntries(STAGES.map((stage, index) => [stage, seconds[index]])) as Stages;
 }
 
 /** As stagesOf, of a commit whose images are in the registry; its page may answer before it is told to be built. */
-export function shortStagesOf(log: readonly BuildLogMessage[], { asked, answered, pulledSeconds }: Asked) {
+export function shortStagesOf(log: readonly BuildLogMessage[], { asked, moments, answered, pulledSeconds }: Asked) {
   const begun = timeOf(saying(log, 'coppice')[0], 'a first line');
   const found = timeOf(saying(log, 'coppice', imagesReady)[0], 'images');
   return {
-    'namespace, commit and service file, objects': (begun - asked) / 1000,
+    namespace: (moments.namespace - asked) / 1000,
+    'commit and service file': (moments.service - moments.namespace) / 1000,
+    objects: (begun - moments.service) / 1000,
     'images looked for': (found - begun) / 1000,
     'image pulled by the node': pulledSeconds,
-    'rollout, Ingress and asking, the pull apart': (answered - found) / 1000 - pulledSeconds,
+    'rollout, the pull apart': (moments.rolledOut - found) / 1000 - pulledSeconds,
+    'Ingress, and asking': (answered - moments.rolledOut) / 1000,
   };
 }
 

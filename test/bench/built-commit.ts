@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Progress } from '../cluster/progress.ts';
+import { objectOf } from '../client/object-of.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { addressOf, withBaseline } from './bench-cluster.ts';
 import { logOf, pulled, type Round } from './build-rounds.ts';
 import { shortStagesOf, stageFigures } from './build-stages.ts';
+import { ContentsWatch } from './contents-watch.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { Figure } from './measure.ts';
 import type { RawCluster } from './raw-cluster.ts';
@@ -61,21 +63,28 @@ async function buildOnce(harness: Harness, repository: string): Promise<string> 
   return deploymentSchema.parse(JSON.parse(json)).spec.template.spec.containers[0]?.image ?? '';
 }
 
-async function spawnAgain(harness: Harness, repository: string) {
-  const reached = stateReached(harness.connection.kubeconfig);
-  const asked = Date.now();
-  const start = performance.now();
-  const seconds = () => (performance.now() - start) / 1000;
-  const id = await harness.spawn(repository, 'main');
-  const { weburl } = await harness.client.environment(id);
-  const [built, answered] = await Promise.all([
-    reached(id, 'built').then(seconds),
-    firstAnswer(weburl, 'the same').then(seconds),
-  ]);
-  const pulledSeconds = await pulled(harness, id);
-  const stages = shortStagesOf(await logOf(harness, id), { asked, answered: asked + answered * 1000, pulledSeconds });
-  await harness.kubectl(['-n', `group-${harness.group}`, 'delete', 'environments.coppice.dev', id.split('.')[1] ?? '']);
-  return { built, answered, stages };
+function spawnAgain(harness: Harness, repository: string) {
+  return ContentsWatch.during(harness, async (contents) => {
+    const reached = stateReached(harness.connection.kubeconfig);
+    const asked = Date.now();
+    const start = performance.now();
+    const seconds = () => (performance.now() - start) / 1000;
+    const id = await harness.spawn(repository, 'main');
+    const { weburl } = await harness.client.environment(id);
+    const [built, answered] = await Promise.all([
+      reached(id, 'built').then(seconds),
+      firstAnswer(weburl, 'the same').then(seconds),
+    ]);
+    const stages = shortStagesOf(await logOf(harness, id), {
+      asked,
+      moments: contents.momentsOf(id),
+      answered: asked + answered * 1000,
+      pulledSeconds: await pulled(harness, id),
+    });
+    const { namespace, name } = objectOf(id);
+    await harness.kubectl(['-n', namespace, 'delete', 'environments.coppice.dev', name]);
+    return { built, answered, stages };
+  });
 }
 
 async function applyAgain(harness: Harness, raw: RawCluster, image: string): Promise<number> {

@@ -124,12 +124,6 @@ export async function startHarness(purpose: string): Promise<Harness> {
   }
 }
 
-/** Where the object of an environment is; its name is not the ref's alone where a look at the refs made one before it. */
-export function objectOf(environmentId: string): { namespace: string; name: string } {
-  const [group = '', name = ''] = environmentId.split('.');
-  return { namespace: `group-${group}`, name };
-}
-
 /** The namespace of an environment. */
 export function namespaceOf(environmentId: string): string {
   const [group = '', name = ''] = environmentId.split('.');
