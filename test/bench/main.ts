@@ -10,25 +10,26 @@ import { benchLogs } from './logs.ts';
 import { benchOneService } from './one-service.ts';
 import { benchReads } from './reads.ts';
 import { benchReusable } from './reusable.ts';
-import { runParts } from './run-parts.ts';
+import { ofThisCheckout, runParts } from './run-parts.ts';
 import { benchScale } from './scale.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const { values, positionals } = parseArgs({ options: { keep: { type: 'boolean' } }, allowPositionals: true });
 
 const all = new Map([
-  ['builds', benchBuilds],
-  ['built-commit', benchBuiltCommit],
+  ['builds', ofThisCheckout(benchBuilds)],
+  ['built-commit', ofThisCheckout(benchBuiltCommit)],
+  // Needs no cluster.
   ['logs', benchLogs],
-  ['one-service', benchOneService],
-  ['reusable', benchReusable],
-  ['scale-100', benchScale(100, values)],
-  ['webhooks', benchWebhooks],
+  ['one-service', ofThisCheckout(benchOneService)],
+  ['reusable', ofThisCheckout(benchReusable)],
+  ['scale-100', ofThisCheckout(benchScale(100, values))],
+  ['webhooks', ofThisCheckout(benchWebhooks)],
 ]);
 const sized = new Map([
-  ['reads', benchReads],
-  ['scale', (environments: number) => benchScale(environments, values)],
-  ['small', (environments: number) => benchScale(environments, { ...values, small: true })],
+  ['reads', (environments: number) => ofThisCheckout(benchReads(environments))],
+  ['scale', (environments: number) => ofThisCheckout(benchScale(environments, values))],
+  ['small', (environments: number) => ofThisCheckout(benchScale(environments, { ...values, small: true }))],
 ]);
 
 const place = { page: join(repositoryRoot, 'docs/performance.md'), results: join(import.meta.dirname, 'results') };

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { cpus, release, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
 import { repositoryRoot } from '../cluster/paths.ts';
 import { type Figure, median, ratioOf } from './measure.ts';
@@ -61,7 +61,7 @@ export function hasPlace({ page }: ReportPlace, part: string): boolean {
 
 /** Keeps a part's figures with the commit and the machine, and shows them on the page. */
 export function keep({ page, results }: ReportPlace, part: string, figures: readonly Figure[], run: Run): void {
-  const machine = `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const machine = machineOf();
   mkdirSync(results, { recursive: true });
   const { commit, date, load } = run;
   const result = { part, commit, date: date.toISOString(), machine, load, figures };
@@ -74,6 +74,13 @@ export function keep({ page, results }: ReportPlace, part: string, figures: read
   const day = date.toISOString().slice(0, 10);
   const told = `Commit ${commit}, ${day}, ${machine}, load average before ${load.toFixed(1)}; ${mediansOf(figures)}.`;
   writeFileSync(page, `${above}${begin}\n\n${told}\n\n${table(figures)}\n\n${end}${below}`);
+}
+
+function machineOf(): string {
+  const processors = cpus();
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const [kernel = ''] = release().split('-');
+  return `${processors.length} cores (${processors[0]?.model ?? 'of an unknown model'}), ${memory}, ${type()} ${kernel}`;
 }
 
 function mediansOf(figures: readonly Figure[]): string {

@@ -1,4 +1,6 @@
 import { loadavg } from 'node:os';
+import { readConnection } from '../cluster/connection.ts';
+import { requireThisCheckout } from '../cluster/install-coppice.ts';
 import { Problem } from '../cluster/problem.ts';
 import { startProgress, type Progress } from '../cluster/progress.ts';
 import type { Figure } from './measure.ts';
@@ -6,6 +8,14 @@ import { currentCommit, hasPlace, keep, table, type ReportPlace } from './report
 
 /** Measures something on the cluster that is up; throws when what it looks for is not so. */
 export type Part = (progress: Progress) => Promise<Figure[]>;
+
+/** A part that measures what is in this checkout, or throws a Problem where the cluster runs something else. */
+export function ofThisCheckout(part: Part): Part {
+  return async (progress) => {
+    await requireThisCheckout(readConnection());
+    return part(progress);
+  };
+}
 
 export interface Parts {
   /** Run when none is named. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { copiedPaths } from './app-image.ts';
+import { copiedPaths, isCopied } from './app-image.ts';
 import { repositoryRoot } from './paths.ts';
 import { versions } from './versions.ts';
 
@@ -14,6 +14,28 @@ const letThrough = read('.dockerignore')
 test('what a Dockerfile copies, of its context alone', () => {
   const text = 'FROM a AS b\nCOPY one two ./\nCOPY --from=b /c /c\nRUN echo COPY x y\nCOPY three three\n';
   expect([...copiedPaths(text)]).toEqual(['one', 'two', 'three']);
+});
+
+test.each([
+  ['package.json', true],
+  ['packages.json', false],
+  ['package_json', false],
+  ['server.ts', true],
+  ['server.tsx', false],
+  ['lib/server.ts', false],
+  ['api/http/server.ts', true],
+  ['apis/server.ts', false],
+  ['hosts/kind.ts', true],
+  ['hosts/deep/kind.ts', false],
+])('%s is copied: %s', (file, expected) => {
+  expect(isCopied(new Set(['package.json', '*.ts', 'api', 'hosts/*.ts']), file)).toBe(expected);
+});
+
+test.each(['test/git-server', 'test/git-hosts'])('the image of %s is known by every program in it', (folder) => {
+  const context = folder === 'test/git-hosts' ? 'test' : folder;
+  const copied = copiedPaths(read(join(folder, 'Dockerfile')));
+  const programs = ['server.ts', 'http-backend.ts'].map((name) => join('test/git-server', name));
+  expect(programs.map((name) => isCopied(copied, relative(context, name)))).toEqual([true, true]);
 });
 
 test.each(['Dockerfile', 'tester/Dockerfile'])(

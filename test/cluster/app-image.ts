@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { ensureBaseImages } from './base-images.ts';
 import type { Cluster } from './cluster.ts';
 import { dockerBuild, imageRecipes } from './docker.ts';
@@ -14,6 +14,14 @@ export function copiedPaths(dockerfile: string): Set<string> {
   return new Set(dockerfile.match(/(?<=^COPY )(?!--from=).*(?= \S+$)/gm)?.flatMap((line) => line.split(' ')));
 }
 
+/** Whether a file of the build context, by its path in it, is one of those, or below one, or matches one with asterisks. */
+export function isCopied(copied: ReadonlySet<string>, file: string): boolean {
+  return [...copied].some((path) => {
+    const pattern = path.split('*').map((text) => text.replaceAll(/[^\w/-]/g, '\\$&'));
+    return new RegExp(`^${pattern.join('[^/]*')}(/|$)`).test(file);
+  });
+}
+
 /**
  * What a .dockerignore of our form lets through, `*`, then `!path` lines, then patterns of names to leave out, and of that
  * what the Dockerfile copies: two images of one context are not made anew for each other's files.
@@ -23,29 +31,45 @@ function contextOf(context: string, dockerfile: string): { paths: string[]; coun
   if (!existsSync(file)) return { paths: [context], counts: () => true };
   const lines = readFileSync(file, 'utf8').split('\n');
   const copied = copiedPaths(readFileSync(dockerfile, 'utf8'));
-  const paths = lines
-    .filter((line) => line.startsWith('!') && copied.has(line.slice(1)))
-    .map((line) => join(context, line.slice(1)));
+  const paths = lines.filter((line) => line.startsWith('!')).map((line) => join(context, line.slice(1)));
   const leftOut = lines
     .filter((line) => line.startsWith('**/'))
     .map((line) => new RegExp(`/${line.slice(3).replaceAll('.', '\\.').replaceAll('*', '[^/]*')}(/|$)`));
-  return { paths: [...paths, file], counts: (name) => !leftOut.some((pattern) => pattern.test(name)) };
+  const own = [file, dockerfile];
+  return {
+    paths: [...paths, file],
+    counts: (name) =>
+      own.includes(name) ||
+      (isCopied(copied, relative(context, name)) && !leftOut.some((pattern) => pattern.test(name))),
+  };
+}
+
+/** A Dockerfile of ours and its build context. It must be FROM node:24-slim, or FROM ${NODE_IMAGE}: the pinned one cannot be pulled everywhere. */
+export interface ImageSource {
+  name: string;
+  context: string;
+  dockerfile: string;
 }
 
 /**
- * Builds an image of ours from a folder, as `NAME:<hash of what goes in>`, and answers that name; one that is there
- * already is not built again. Its Dockerfile must be FROM node:24-slim, or FROM ${NODE_IMAGE}: the pinned one cannot be pulled everywhere.
+ * What `npm run up` calls the image of what is in the folder now: `NAME:<hash of what goes in>`. Docker has the base image
+ * by then.
  */
-export async function buildImage(
-  name: string,
-  context: string,
-  dockerfile: string,
-  progress: Progress,
-): Promise<string> {
-  await ensureBaseImages(['node'], progress);
+export async function currentImage(source: ImageSource): Promise<string> {
+  return `${source.name}:${await recipeOf(source)}`;
+}
+
+async function recipeOf({ context, dockerfile }: ImageSource): Promise<string> {
   const base = await run('docker', ['image', 'inspect', '--format', '{{.Id}}', images.node]);
   const { paths, counts } = contextOf(context, dockerfile);
-  const recipe = recipeHash([dockerfile, ...paths], [base], counts);
+  return recipeHash([dockerfile, ...paths], [base], counts);
+}
+
+/** Builds an image of ours from a folder, and answers its name; one that is there already is not built again. */
+export async function buildImage(source: ImageSource, progress: Progress): Promise<string> {
+  const { name, context, dockerfile } = source;
+  await ensureBaseImages(['node'], progress);
+  const recipe = await recipeOf(source);
   const image = `${name}:${recipe}`;
   if (!(await imageRecipes([image])).has(image)) {
     const args: Record<string, string> = {};

@@ -3,11 +3,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { buildImage, deliverImage } from './app-image.ts';
+import { buildImage, currentImage, deliverImage, type ImageSource } from './app-image.ts';
 import type { Cluster } from './cluster.ts';
 import { waitForAnswer } from './ingress.ts';
 import { apply, rollout } from './kubectl.ts';
-import { localFolder, repositoryRoot } from './paths.ts';
+import { localFolder, programsFolder, repositoryRoot } from './paths.ts';
+import { Problem } from './problem.ts';
 import type { Progress } from './progress.ts';
 import { recipeHash } from './recipe.ts';
 import { run, tryRun } from './run.ts';
@@ -16,6 +17,7 @@ import { images } from './versions.ts';
 const namespace = 'coppice-system';
 const release = 'coppice';
 const chart = join(repositoryRoot, 'charts/coppice');
+const imageSource = { name: 'coppice', context: repositoryRoot, dockerfile: join(repositoryRoot, 'Dockerfile') };
 export const apiUrl = 'http://coppice.localhost:8080';
 
 /** Installs Coppice from this checkout with Helm, or upgrades it, and waits until it answers; the same checkout again changes nothing. */
@@ -29,11 +31,29 @@ export async function installCoppice(cluster: Cluster, progress: Progress): Prom
   });
 }
 
+/** Throws a Problem where operator and api of the cluster are not made from what is in this checkout. */
+export async function requireThisCheckout({ kubeconfig }: { kubeconfig: string }): Promise<void> {
+  const image = await currentImage(imageSource);
+  const tag = image.slice(image.lastIndexOf(':'));
+  const names = ['coppice-operator', 'coppice-api'].map((name) => `deployment/${name}`);
+  const format = 'jsonpath={range .items[*]}{.spec.template.spec.containers[0].image}{"\\n"}{end}';
+  const kubectl = join(programsFolder, 'kubectl');
+  const args = ['--kubeconfig', kubeconfig, '--namespace', namespace, 'get', ...names, '--output', format];
+  const running = (await run(kubectl, args)).trim().split('\n');
+  if (running.every((one) => one.endsWith(tag))) return;
+  throw new Problem(
+    `The cluster runs ${running.join(' and ')}, and not this checkout (${image}): \`npm run up\` installs it.`,
+  );
+}
+
 async function upgradeRelease(cluster: Cluster, progress: Progress): Promise<void> {
-  const deliver = async (name: string, dockerfile: string) =>
-    deliverImage(await buildImage(name, repositoryRoot, join(repositoryRoot, dockerfile), progress), cluster, progress);
-  const image = await deliver('coppice', 'Dockerfile');
-  const testerImage = await deliver('coppice-tester', 'tester/Dockerfile');
+  const deliver = async (source: ImageSource) => deliverImage(await buildImage(source, progress), cluster, progress);
+  const image = await deliver(imageSource);
+  const testerImage = await deliver({
+    name: 'coppice-tester',
+    context: repositoryRoot,
+    dockerfile: join(repositoryRoot, 'tester/Dockerfile'),
+  });
   const values = stringify(chartValues(cluster, image, testerImage, await gitServerNetworks(cluster)));
   const version = createHash('sha256')
     .update(values)

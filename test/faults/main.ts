@@ -3,7 +3,7 @@
 // nothing left.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runParts, type Part } from '../bench/run-parts.ts';
+import { ofThisCheckout, runParts, type Part } from '../bench/run-parts.ts';
 import { repositoryRoot } from '../cluster/paths.ts';
 import { runMain } from '../cluster/progress.ts';
 import { failingHosts } from './failing-hosts.ts';
@@ -29,6 +29,7 @@ await runMain(async () => {
     ['builder-disk-full', fullDisk],
     ['throwaway-disk-full', overfullThrowaway],
   ]);
+  const all = new Map([...parts].map(([name, part]) => [name, ofThisCheckout(part)]));
   const place = { page: join(repositoryRoot, 'docs/reliability.md'), results: join(import.meta.dirname, 'results') };
-  await runParts({ all: parts, sized: new Map() }, positionals, place);
+  await runParts({ all, sized: new Map() }, positionals, place);
 });

@@ -10,7 +10,10 @@ import { KINDS } from './kind.ts';
 /** Runs the hosted kinds of Git host in the cluster, in the Git server's namespace, and waits until each answers. */
 export async function deployGitHosts(cluster: Cluster, progress: Progress): Promise<void> {
   const folder = import.meta.dirname;
-  const built = await buildImage('coppice-git-hosts', dirname(folder), join(folder, 'Dockerfile'), progress);
+  const built = await buildImage(
+    { name: 'coppice-git-hosts', context: dirname(folder), dockerfile: join(folder, 'Dockerfile') },
+    progress,
+  );
   const image = await deliverImage(built, cluster, progress);
   await progress.step('Git hosts', async () => {
     const manifest = readFileSync(join(folder, 'manifest.yaml'), 'utf8');

@@ -9,7 +9,10 @@ import type { Progress } from '../cluster/progress.ts';
 /** Runs the Git server in the cluster and waits until it answers on the host; gives the URL below which its repositories are. */
 export async function deployGitServer(cluster: Cluster, progress: Progress): Promise<string> {
   const folder = import.meta.dirname;
-  const built = await buildImage('coppice-git-server', folder, join(folder, 'Dockerfile'), progress);
+  const built = await buildImage(
+    { name: 'coppice-git-server', context: folder, dockerfile: join(folder, 'Dockerfile') },
+    progress,
+  );
   const image = await deliverImage(built, cluster, progress);
   return progress.step('Git server', async () => {
     const manifest = readFileSync(join(folder, 'manifest.yaml'), 'utf8');
