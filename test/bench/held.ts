@@ -4,9 +4,10 @@ import type { Progress } from '../cluster/progress.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { environmentAt, type Place } from './bench-groups.ts';
 import type { EnvironmentWatch } from './environment-watch.ts';
-import type { Figure } from './measure.ts';
+import { secondsOf, type Figure } from './measure.ts';
 import { sumOf } from './metrics-page.ts';
 import { toldWrites, writesSince, type ObservedCluster, type Usage } from './observed-cluster.ts';
+import { listEverything } from './raw-copies.ts';
 
 /** Longer than a repository's refs are left alone (chart value sources.pollSeconds). */
 const idleSeconds = 330;
@@ -53,7 +54,9 @@ export async function benchHeld(bench: Bench, places: readonly Place[], told: st
     figure('one change: asked → in its status', 'ms', noticed.status, {
       baseline: { name: 'asked → seen by a watch', samples: noticed.seen },
     }),
-    figure('operator begun anew → it has looked at all', 's', [restarted.seconds]),
+    figure('operator begun anew → it has looked at all', 's', [restarted.seconds], {
+      baseline: { name: 'a plain client lists the same', samples: [restarted.listedSeconds] },
+    }),
     figure('writes of that look', '', [restarted.writes], { target: '0' }),
   ];
 }
@@ -125,6 +128,7 @@ async function benchChanges({ cluster, watch }: Bench, places: readonly Place[])
 /** From the new process's begin until it has reconciled every environment and nothing waits. */
 async function benchRestart(cluster: ObservedCluster, environments: number) {
   const [former = ''] = await cluster.pods('coppice-operator');
+  const listedSeconds = await secondsOf(() => listEverything(cluster.client));
   const before = await cluster.writes();
   await cluster.endPod(former);
   const seconds = await waitFor('the new operator to have looked at all', 600, async () => {
@@ -139,5 +143,5 @@ async function benchRestart(cluster: ObservedCluster, environments: number) {
   console.log(`writes of the restart: ${toldWrites(before, after)}`);
   // Of the new pod Kubernetes tells in events.
   const isLook = (what: string) => isCoppices(what) && what !== 'events';
-  return { seconds, writes: writesSince(before, after, isLook) };
+  return { seconds, listedSeconds, writes: writesSince(before, after, isLook) };
 }

@@ -11,8 +11,9 @@ const seconds = 5;
 const viewers = 50;
 
 const delaySchema = z.object({ p50: z.number(), p99: z.number() });
+const memory = { idleMiB: z.number(), mostMiB: z.number() };
 const resultSchema = z.object({
-  raw: z.object({ sent: z.number(), had: z.array(z.number()), delayMs: delaySchema }),
+  raw: z.object({ sent: z.number(), had: z.array(z.number()), delayMs: delaySchema, ...memory }),
   writing: z.object({ linesPerSecond: z.number() }),
   reading: z.object({
     linesPerSecond: z.number(),
@@ -21,7 +22,7 @@ const resultSchema = z.object({
     had: z.array(z.number()),
     delayMs: delaySchema,
   }),
-  api: z.object({ idleMiB: z.number(), mostMiB: z.number() }),
+  api: z.object(memory),
 });
 
 /** One build's log, from pods that are made up to viewers by WebSocket, with a Redis of its own: no cluster needed. */
@@ -69,6 +70,10 @@ export async function benchLogs(progress: Progress): Promise<Figure[]> {
       name: `build log: the api's memory above idle, for each of ${viewers} viewers`,
       unit: 'MiB',
       samples: samples(({ api }) => (api.mostMiB - api.idleMiB) / viewers),
+      baseline: {
+        name: "that of plain TCP's server",
+        samples: samples(({ raw }) => (raw.mostMiB - raw.idleMiB) / viewers),
+      },
     },
   ];
 }

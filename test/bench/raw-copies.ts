@@ -1,3 +1,4 @@
+import { ENVIRONMENT } from '../../crds/environment.ts';
 import { LABELS } from '../../crds/labels.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import {
@@ -26,6 +27,14 @@ const contents: readonly ResourceType[] = [
   Ingress,
   Deployment,
 ];
+
+/** Lists all that environments are made of, in the whole cluster, and the Environments, as a client begins that holds them in memory. */
+export async function listEverything(client: ClusterClient): Promise<void> {
+  const mine = [Namespace, ...contents].map((type: ResourceType) =>
+    client.list(type, { labelSelector: LABELS.environment }),
+  );
+  await Promise.all([client.list(ENVIRONMENT), ...mine]);
+}
 
 export interface Copy {
   type: ResourceType;

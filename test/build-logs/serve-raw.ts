@@ -1,8 +1,10 @@
 // What throughput.ts measures against: the same lines to as many readers by plain TCP, and nothing else. Says its port;
-// begins when all of them are there; says at the end how many bytes each was sent.
+// begins when all of them are there; says at the end how many bytes each was sent, and
+// what memory it took.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { containers, madeUpLines } from './made-up-lines.ts';
+import { watchMemory } from './most-memory.ts';
 
 const [rate = 0, seconds = 0, viewers = 0] = process.argv.slice(2).map(Number);
 process.once('disconnect', () => process.exit());
@@ -11,6 +13,7 @@ const server = createServer((socket) => readers.push(socket));
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 process.send?.((server.address() as AddressInfo).port);
+const memory = watchMemory();
 while (readers.length < viewers) await once(server, 'connection');
 
 let text = '';
@@ -31,5 +34,5 @@ const write = async () => {
 await Promise.all(containers.map(write));
 setImmediate(() => {
   for (const reader of readers) reader.end();
-  process.send?.(sent);
+  process.send?.({ sent, ...memory() });
 });

@@ -8,6 +8,7 @@ import { serveLog } from '../../api/environments/log-socket.ts';
 import { sendPages } from '../../api/environments/log-sending.ts';
 import { startServer } from '../../api/http/server.ts';
 import { WebSockets } from '../../api/http/web-sockets.ts';
+import { watchMemory } from './most-memory.ts';
 import { withBuffers } from '../../process/redis-connection.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express } from 'express';
@@ -29,15 +30,12 @@ function app(request: IncomingMessage, response: ServerResponse): void {
 }
 
 const { port } = await startServer(app as unknown as Express, webSockets, 0);
-const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
-const idle = process.memoryUsage.rss();
+const memory = watchMemory();
 const cpu = process.cpuUsage();
 const started = performance.now();
-let most = 0;
-setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 20);
 process.on('message', () => {
   const { user, system } = process.cpuUsage(cpu);
   const cpuShare = (user + system) / 1000 / (performance.now() - started);
-  process.send?.({ idleMiB: megabytes(idle), mostMiB: megabytes(most), cpuShare }, () => process.exit());
+  process.send?.({ ...memory(), cpuShare }, () => process.exit());
 });
 process.send?.(port);

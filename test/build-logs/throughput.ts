@@ -42,15 +42,15 @@ function start(script: string, ...args: readonly unknown[]): Started {
   return { process, next };
 }
 
-/** What viewers have of a server that hands the same lines out and does nothing else; and how many bytes each was sent. */
+/** What viewers have of a server that hands the same lines out and does nothing else; how many bytes each was sent, and that server's memory. */
 async function measureRaw(): Promise<object> {
   const server = start('serve-raw.ts', rate, seconds, viewers);
   const view = start('view.ts', 'raw', await server.next(), viewers);
   await view.next();
-  const sent = await server.next();
+  const served = await server.next();
   await view.next();
   server.process.disconnect();
-  return { sent, ...((await view.next()) as object) };
+  return { ...(served as object), ...((await view.next()) as object) };
 }
 
 async function measureLog(redis: TestRedis): Promise<object> {
