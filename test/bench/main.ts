@@ -1,14 +1,13 @@
 // `npm run bench -- [--keep] [PART…]`: measures Coppice on the cluster that is up, each figure beside a raw baseline. With
 // --keep the environments of scale-NUMBER and small-NUMBER stay.
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { repositoryRoot } from '../cluster/paths.ts';
 import { runMain } from '../cluster/progress.ts';
 import { benchBuilds } from './builds.ts';
 import { benchBuiltCommit } from './built-commit.ts';
 import { benchLogs } from './logs.ts';
 import { benchOneService } from './one-service.ts';
 import { benchReads } from './reads.ts';
+import { PLACES } from './report.ts';
 import { benchReusable } from './reusable.ts';
 import { ofThisCheckout, runParts } from './run-parts.ts';
 import { benchScale } from './scale.ts';
@@ -32,6 +31,4 @@ const sized = new Map([
   ['small', (environments: number) => ofThisCheckout(benchScale(environments, { ...values, small: true }))],
 ]);
 
-const place = { page: join(repositoryRoot, 'docs/performance.md'), results: join(import.meta.dirname, 'results') };
-
-await runMain(() => runParts({ all, sized }, positionals, place));
+await runMain(() => runParts({ all, sized }, positionals, PLACES.bench));

@@ -11,6 +11,16 @@ export interface ReportPlace {
   results: string;
 }
 
+const place = (page: string, results: string) => ({
+  page: join(repositoryRoot, page),
+  results: join(repositoryRoot, results),
+});
+
+export const PLACES = {
+  bench: place('docs/performance.md', 'test/bench/results'),
+  faults: place('docs/reliability.md', 'test/faults/results'),
+};
+
 function rows(figures: readonly Figure[]): string[][] {
   return figures.map((figure) => {
     const ratio = ratioOf(figure);
@@ -40,9 +50,10 @@ export function table(figures: readonly Figure[]): string {
 }
 
 /** What is measured; figures that were kept before it change nothing of that. */
-export function currentCommit({ page, results }: ReportPlace): string {
+export function currentCommit(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8' }).trim();
-  const others = [page, results].map((path) => `:(exclude)${relative(repositoryRoot, path)}`);
+  const kept = Object.values(PLACES).flatMap(({ page, results }) => [page, results]);
+  const others = kept.map((path) => `:(exclude)${relative(repositoryRoot, path)}`);
   const changes = git('status', '--porcelain', '--', '.', ...others);
   return git('rev-parse', '--short=12', 'HEAD') + (changes === '' ? '' : ' with changes');
 }

@@ -27,7 +27,7 @@ export interface Parts {
 /** Runs the parts of these names, or all; keeps and prints the figures of each. Of a size without a place they are printed alone. */
 export async function runParts(parts: Parts, names: readonly string[], place: ReportPlace): Promise<void> {
   const chosen = names.length === 0 ? [...parts.all] : names.map((name) => [name, partOf(parts, name)] as const);
-  const commit = currentCommit(place);
+  const commit = currentCommit();
   const progress = startProgress();
   for (const [name, part] of chosen) {
     const [load = Number.NaN] = loadavg();

@@ -1,10 +1,9 @@
 // `npm run faults -- [--seed N] [--moving N] [--running N] [--built N] [FAULT…]`: strikes the cluster that is up while
 // environments are in all stages of their lives, and looks whether each ends where it belongs, with nothing lost and
 // nothing left.
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ofThisCheckout, runParts, type Part } from '../bench/run-parts.ts';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { PLACES } from '../bench/report.ts';
 import { runMain } from '../cluster/progress.ts';
 import { failingHosts } from './failing-hosts.ts';
 import { fullDisk, overfullThrowaway } from './full-disk.ts';
@@ -30,6 +29,5 @@ await runMain(async () => {
     ['throwaway-disk-full', overfullThrowaway],
   ]);
   const all = new Map([...parts].map(([name, part]) => [name, ofThisCheckout(part)]));
-  const place = { page: join(repositoryRoot, 'docs/reliability.md'), results: join(import.meta.dirname, 'results') };
-  await runParts({ all, sized: new Map() }, positionals, place);
+  await runParts({ all, sized: new Map() }, positionals, PLACES.faults);
 });
