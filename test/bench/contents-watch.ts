@@ -11,6 +11,7 @@ import {
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
+import { isRolledOut } from './deployment-watch.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 
@@ -84,10 +85,4 @@ export class ContentsWatch {
     if (which === 'last') moments[moment] = Date.now();
     else moments[moment] ??= Date.now();
   }
-}
-
-function isRolledOut({ metadata, spec, status }: Deployment): boolean {
-  const replicas = spec?.replicas ?? 1;
-  if (status?.observedGeneration !== metadata.generation) return false;
-  return (status?.updatedReplicas ?? 0) >= replicas && (status?.availableReplicas ?? 0) >= replicas;
 }

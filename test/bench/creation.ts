@@ -1,11 +1,12 @@
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { atOnce } from './at-once.ts';
+import { DeploymentWatch } from './deployment-watch.ts';
 import { createEnvironment, placesOf, type BenchGroup } from './bench-groups.ts';
 import { settled, type Bench } from './held.ts';
 import { secondsOf, type Figure } from './measure.ts';
 import { toldWrites, writesSince, type Usage } from './observed-cluster.ts';
 import { processorTime, type ProcessorTime } from './processor-time.ts';
-import { byApply, byCreate, copyOf, environmentObjects, makeCopies, type Copy, type Make } from './raw-copies.ts';
+import { byApply, byCreate, copyOf, environmentObjects, makeCopies, type Copy } from './raw-copies.ts';
 
 /** As many as the operator has workers (chart value operator.workers). */
 const clientsAtOnce = 16;
@@ -69,6 +70,10 @@ export async function benchCreation(
     },
     {
       ...figure('objects a second', '/s', [objects.length / seconds]),
+      baseline: { name: 'a plain client creates, until its Deployments are rolled out', samples: [bare.rolledOut] },
+    },
+    {
+      ...figure('objects a second', '/s', [objects.length / seconds]),
       baseline: { name: 'a plain client applies server-side', samples: [bare.applied] },
     },
     figure('objects of each', '', perEnvironment(objects.length)),
@@ -102,19 +107,38 @@ function cpuOf(processes: readonly Usage[]): number {
   return processes.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 
-/** Objects a second: what the API server takes of a client that does nothing else; and what time of processors each namespace of it takes. */
+/**
+ * Objects a second of a plain client that does nothing else: what the API server takes, and what there is once the
+ * Deployments of it are rolled out; and what time of processors each namespace of it takes until then.
+ */
 async function benchBare(client: ClusterClient, objects: readonly Copy[], prefix: string) {
   const namespaces = objects.flatMap(({ type, object }) => (type.kind === 'Namespace' ? [object.metadata.name] : []));
-  const rate = async (name: string, some: readonly string[], make: Make) => {
+  const copiesOf = (name: string, some: readonly string[]) => {
     const names = new Map(some.map((namespace, index) => [namespace, `${prefix}-${name}-${index}`]));
-    const copies = objects
+    return objects
       .filter(({ object: { metadata } }) => names.has(metadata.namespace ?? metadata.name))
       .map((copy) => copyOf(copy, (namespace) => names.get(namespace) ?? prefix));
-    return copies.length / (await secondsOf(() => makeCopies(client, copies, clientsAtOnce, make)));
   };
   const half = Math.min(mostCopied, Math.floor(namespaces.length / 2));
-  const before = await processorTime();
-  const created = await rate('create', namespaces.slice(0, half), byCreate);
-  const time = timeSince(before, await processorTime(), half);
-  return { created, time, applied: await rate('apply', namespaces.slice(half, 2 * half), byApply) };
+  const [toCreate, toApply] = [namespaces.slice(0, half), namespaces.slice(half, 2 * half)];
+  return {
+    ...(await createCopies(client, copiesOf('create', toCreate), half)),
+    applied: await rateOf(copiesOf('apply', toApply), (copies) => makeCopies(client, copies, clientsAtOnce, byApply)),
+  };
+}
+
+async function createCopies(client: ClusterClient, copies: readonly Copy[], namespaces: number) {
+  return DeploymentWatch.during(client, async (deployments) => {
+    const before = await processorTime();
+    let created = Number.NaN;
+    const rolledOut = await rateOf(copies, async () => {
+      created = await rateOf(copies, () => makeCopies(client, copies, clientsAtOnce, byCreate));
+      await deployments.rolledOut(copies.flatMap(({ type, object }) => (type.kind === 'Deployment' ? [object] : [])));
+    });
+    return { created, rolledOut, time: timeSince(before, await processorTime(), namespaces) };
+  });
+}
+
+async function rateOf(copies: readonly Copy[], make: (copies: readonly Copy[]) => Promise<unknown>): Promise<number> {
+  return copies.length / (await secondsOf(() => make(copies)));
 }
