@@ -27,6 +27,11 @@ export async function processorTime(): Promise<ProcessorTime> {
   return text === undefined ? new Map() : processorTimeOf(text);
 }
 
+/** What each part took between the two, in milliseconds. */
+export function timeSince(before: ProcessorTime, after: ProcessorTime): ReadonlyMap<string, number> {
+  return new Map([...after].map(([part, now]) => [part, (now - (before.get(part) ?? 0)) * 1000]));
+}
+
 /** Reads the line `cpu` of /proc/stat, and lines `/proc/PID/stat:…` and `/proc/PID/cmdline:…`. */
 export function processorTimeOf(text: string): ProcessorTime {
   const ticks = new Map<string, number>();
