@@ -18,6 +18,8 @@ import { withBench } from './with-bench.ts';
 
 const rounds = 3;
 const requests = 600;
+/** Of a group with a thousand environments, each of which is in the answer. */
+const largeRequests = 80;
 const requestsAtOnce = 8;
 const few = 10;
 const groupCount = 10;
@@ -29,6 +31,12 @@ interface Taken {
   p50: number;
   p99: number;
 }
+
+const measures = [
+  { of: 'perSecond', unit: '/s', words: '' },
+  { of: 'p50', unit: 'ms', words: ', p50' },
+  { of: 'p99', unit: 'ms', words: ', p99', target: '≤ 3 ×' },
+] as const;
 
 /** What is read, by its name. */
 type Reads = Map<string, () => Promise<void>>;
@@ -62,10 +70,44 @@ export function benchReads(environments: number) {
       const told = `${environments.toLocaleString('en')} environments`;
       const seconds = await progress.step(told, () => secondsOf(() => create(others)));
       const atMany = await progress.step(`reads at ${environments}`, () => measureAll(reads));
+      const [ofLarge, listed] = await progress.step(`a group of ${size}`, () =>
+        measureLarge(
+          harness,
+          cluster,
+          others.filter(({ group }) => group === others[0]?.group),
+        ),
+      );
       const held = await benchHeld(bench, places, told);
       const created = { name: `${told}, empty: created → all looked at`, unit: 's', samples: [seconds] };
-      return [...figuresOf(reads, atFew, atMany, environments), created, ...held];
+      return [
+        ...figuresOf(reads, atFew, atMany, environments),
+        ...figuresOfLarge(size, ofLarge, listed),
+        created,
+        ...held,
+      ];
     });
+}
+
+/** The read of a group with all of these environments, and the API server's list of them. */
+async function measureLarge({ client }: Harness, cluster: ObservedCluster, places: readonly Place[]) {
+  const [place] = places;
+  if (!place) throw new Error('there is no group with environments');
+  const { namespace } = environmentAt(place);
+  const reads: Reads = new Map([
+    ['by REST', readByRest(client, `/api/group/${place.group}`)],
+    ['bare', async () => void (await cluster.client.list(ENVIRONMENT, { namespace }))],
+  ]);
+  const taken = await measureAll(reads, largeRequests);
+  return [taken.get('by REST') ?? [], taken.get('bare') ?? []] as const;
+}
+
+function figuresOfLarge(size: number, ofLarge: readonly Taken[], listed: readonly Taken[]): Figure[] {
+  return measures.map(({ of, unit, words }) => ({
+    name: `GET /api/group/{id}${words}, of a group with ${size.toLocaleString('en')} environments`,
+    unit,
+    samples: ofLarge.map((one) => one[of]),
+    baseline: { name: 'the API server: their list', samples: listed.map((one) => one[of]) },
+  }));
 }
 
 function isOf({ group }: Harness): (place: Place) => boolean {
@@ -87,25 +129,26 @@ function readsOf({ client, group }: Harness, cluster: ObservedCluster, own: read
     '/api/environment/{id}': `/api/environment/${group}.${at.name}?build=false`,
     '/api/user/info': '/api/user/info',
   };
-  const byRest = Object.entries(paths).map(([name, path]) => {
-    const read = async () => {
-      const { status, text } = await client.send('GET', path);
-      if (status !== 200) throw new Error(`GET ${path}: ${status} ${text}`);
-    };
-    return [`GET ${name}`, read] as const;
-  });
+  const byRest = Object.entries(paths).map(([name, path]) => [`GET ${name}`, readByRest(client, path)] as const);
   const bare = async () => {
     await cluster.client.get(ENVIRONMENT, at);
   };
   return new Map([...byRest, ['the API server: GET of an Environment', bare]]);
 }
 
-/** In turn, round by round, so that what else the machine does meets all of them. */
-async function measureAll(reads: Reads): Promise<Map<string, Taken[]>> {
+function readByRest(client: Harness['client'], path: string): () => Promise<void> {
+  return async () => {
+    const { status, text } = await client.send('GET', path);
+    if (status !== 200) throw new Error(`GET ${path}: ${status} ${text}`);
+  };
+}
+
+/** In turn, round by round, so that what else the machine does meets all of them; after a round that does not count. */
+async function measureAll(reads: Reads, count = requests): Promise<Map<string, Taken[]>> {
   const taken = new Map([...reads.keys()].map((name) => [name, [] as Taken[]]));
-  for (const read of reads.values()) await measure(read, requests / 10);
+  for (const read of reads.values()) await measure(read, count);
   for (let round = 0; round < rounds; round++) {
-    for (const [name, read] of reads) taken.get(name)?.push(await measure(read, requests));
+    for (const [name, read] of reads) taken.get(name)?.push(await measure(read, count));
   }
   return taken;
 }
@@ -127,17 +170,12 @@ async function measure(read: () => Promise<void>, count: number): Promise<Taken>
 }
 
 function figuresOf(reads: Reads, atFew: Map<string, Taken[]>, atMany: Map<string, Taken[]>, many: number): Figure[] {
-  const measures = [
-    { of: 'perSecond', unit: '/s', words: 'at' },
-    { of: 'p50', unit: 'ms', words: 'p50 at' },
-    { of: 'p99', unit: 'ms', words: 'p99 at', target: '≤ 3 ×' },
-  ] as const;
   return [...reads.keys()].flatMap((name) =>
     measures.map(({ of, unit, words, ...more }): Figure => {
       const samples = (taken: Map<string, Taken[]>) => (taken.get(name) ?? []).map((one) => one[of]);
       const isOurs = name.startsWith('GET');
       return {
-        name: `${name}, ${words} ${many.toLocaleString('en')}`,
+        name: `${name}${words}, at ${many.toLocaleString('en')}`,
         unit,
         samples: samples(atMany),
         baseline: { name: `at ${few}`, samples: samples(atFew) },
