@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { readConnection } from '../cluster/connection.ts';
 import { requireThisCheckout } from '../cluster/install-coppice.ts';
-import { Problem } from '../cluster/problem.ts';
+import { messageOf, Problem } from '../cluster/problem.ts';
 import { startProgress, type Progress } from '../cluster/progress.ts';
 import type { Figure } from './measure.ts';
 import { currentCommit, hasPlace, keep, table, type ReportPlace } from './report.ts';
@@ -24,17 +24,24 @@ export interface Parts {
   sized: ReadonlyMap<string, (size: number) => Part>;
 }
 
-/** Runs the parts of these names, or all; keeps and prints the figures of each. Of a size without a place they are printed alone. */
+/** Runs the parts of these names, or all, those after one that fails too; keeps and prints the figures of each. Of a size without a place they are printed alone. */
 export async function runParts(parts: Parts, names: readonly string[], place: ReportPlace): Promise<void> {
   const chosen = names.length === 0 ? [...parts.all] : names.map((name) => [name, partOf(parts, name)] as const);
   const commit = currentCommit();
   const progress = startProgress();
+  const failed: string[] = [];
   for (const [name, part] of chosen) {
     const [load = Number.NaN] = loadavg();
-    const figures = await part(progress);
+    const figures = await part(progress).catch((error: unknown) => {
+      console.error(`\n${name}, commit ${commit}: ${messageOf(error)}\n`);
+      failed.push(name);
+    });
+    if (figures === undefined) continue;
     if (hasPlace(place, name)) keep(place, name, figures, { commit, date: new Date(), load });
     console.log(`\n${name}, commit ${commit}, load average before ${load.toFixed(1)}\n\n${table(figures)}\n`);
   }
+  if (failed.length > 0)
+    throw new Problem(`${failed.join(', ')} failed; what is kept of them is of the last run that did not.`);
 }
 
 function partOf({ all, sized }: Parts, name: string): Part {

@@ -7,6 +7,7 @@ import type { Harness } from '../end-to-end/harness.ts';
 
 const password = 'correct horse battery';
 const everyMs = 500;
+const expiresInMs = 3000;
 
 /** How a token is asked with, and what a Coppice that is well answers. */
 interface Asking {
@@ -35,12 +36,15 @@ export class FaultTokens {
     this.#leaving = leaving;
   }
 
-  static async make(harness: Harness): Promise<FaultTokens> {
+  /** `takesExpired`: where a token whose time is over may be taken, it is not asked with. */
+  static async make(harness: Harness, { takesExpired }: { takesExpired: boolean }): Promise<FaultTokens> {
     const user = await loggedIn(harness);
     const gone = await loggedIn(harness);
     await logOut(gone);
     const tomorrow = new Date(Date.now() + 24 * 3600_000);
     const token = (name: string, readOnly = false) => user.withApiToken(name, tomorrow, readOnly);
+    // It has ended by the time of the strike, for which builds are waited for.
+    const expired = await user.withApiToken('expired', new Date(Date.now() + expiresInMs));
     const [living, reading, deleted] = [await token('living'), await token('reading', true), await token('deleted')];
     await user.call(z.unknown(), 'DELETE', '/api/user/tokens', { name: 'deleted' });
     const get = { method: 'GET', path: '/api/user/info' } as const;
@@ -49,6 +53,7 @@ export class FaultTokens {
       { what: 'an API token', client: living, ...get, expected: 200 },
       { what: 'a login that was logged out', client: gone, ...get, expected: 401 },
       { what: 'an API token that was deleted', client: deleted, ...get, expected: 401 },
+      ...(takesExpired ? [] : [{ what: 'an API token whose time is over', client: expired, ...get, expected: 401 }]),
       // It has no body that a group could be made of, were it let through.
       {
         what: 'a write by a token that only reads',

@@ -72,7 +72,7 @@ export class FaultWorld {
   }
 
   /** With so many empty environments of each kind. */
-  static async start(harness: Harness, sizes: Sizes): Promise<FaultWorld> {
+  static async start(harness: Harness, sizes: Sizes, strike: { takesExpired: boolean }): Promise<FaultWorld> {
     const { group } = harness;
     const life = new LifeWorld(harness, new LifeBoard(testClient(), [group]), group);
     const named = (kind: string, count: number) => Array.from({ length: count }, (_, index) => `${kind}-${index}`);
@@ -95,7 +95,7 @@ export class FaultWorld {
       running: running.map((branch) => life.environmentId(table, branch)),
       built: built.map((name) => life.environmentId(shop, name)),
     };
-    const world = new FaultWorld(harness, life, ids, await FaultTokens.make(harness));
+    const world = new FaultWorld(harness, life, ids, await FaultTokens.make(harness, strike));
     await Promise.all([table, shop].map((repository) => life.sync(repository)));
     await Promise.all(world.ids.map((id) => life.board.state(id, 'empty')));
     return world;
