@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { readConnection } from '../cluster/connection.ts';
 import { requireThisCheckout } from '../cluster/install-coppice.ts';
-import { messageOf, Problem } from '../cluster/problem.ts';
+import { Problem } from '../cluster/problem.ts';
 import { startProgress, type Progress } from '../cluster/progress.ts';
 import type { Figure } from './measure.ts';
 import { currentCommit, hasPlace, keep, table, type ReportPlace } from './report.ts';
@@ -33,7 +33,7 @@ export async function runParts(parts: Parts, names: readonly string[], place: Re
   for (const [name, part] of chosen) {
     const [load = Number.NaN] = loadavg();
     const figures = await part(progress).catch((error: unknown) => {
-      console.error(`\n${name}, commit ${commit}: ${messageOf(error)}\n`);
+      console.error(`\n${name}, commit ${commit}:`, error instanceof Problem ? error.message : error);
       failed.push(name);
     });
     if (figures === undefined) continue;
