@@ -33,20 +33,20 @@ export const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;
  * for so. It is for logs alone: who writes with kubectl may write any.
  */
 export function newestRequestId(annotations: Record<string, string> | undefined): string | undefined {
-  const newest = valuesOf(annotations).sort().at(-1);
+  const newest = requestValues(annotations).sort().at(-1);
   const id = newest === undefined ? annotations?.[ANNOTATIONS.requestId] : newest.split('/')[1];
   return id !== undefined && REQUEST_ID_PATTERN.test(id) ? id : undefined;
 }
 
-const prefix = `${API_GROUP}/request-`;
+const requestPrefix = `${API_GROUP}/request-`;
 
 export function requestAnnotation(name: RequestName | typeof SYNC_REQUEST | typeof TEST_REQUEST): string {
-  return `${prefix}${name}`;
+  return `${requestPrefix}${name}`;
 }
 
-/** Of all requests that are on an object, handled or not. */
-function valuesOf(annotations: Record<string, string> | undefined): string[] {
-  return Object.entries(annotations ?? {}).flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : []));
+/** The values of all requests on an object, handled or not. */
+function requestValues(annotations: Record<string, string> | undefined): string[] {
+  return Object.entries(annotations ?? {}).flatMap(([key, value]) => (key.startsWith(requestPrefix) ? [value] : []));
 }
 
 /** The last time that a Date can hold, in Unix milliseconds. */
@@ -57,7 +57,7 @@ const endOfTime = 8.64e15;
  * word counts. `annotations`: the object's.
  */
 export function nextRequestTime(now: Date, annotations: Record<string, string> | undefined): Date {
-  const times = valuesOf(annotations).map((value) => (requestTime(value) ?? 0) + 1);
+  const times = requestValues(annotations).map((value) => (requestTime(value) ?? 0) + 1);
   return new Date(Math.min(Math.max(now.getTime(), ...times), endOfTime));
 }
 

@@ -193,6 +193,16 @@ describe('bad answers', () => {
   });
 });
 
+test('a deadline that passes within an answer on a kept connection: the request is not made again', async () => {
+  answers.push(
+    json(200, { metadata: { name: 'web' } }),
+    (_request, response) => void response.writeHead(200).write('{'),
+  );
+  await client.get(ConfigMap, at);
+  await expect(client.patch(ConfigMap, at, {}, { timeoutMs: 100 })).rejects.toThrow(UnreachableError);
+  expect(requests).toHaveLength(2);
+});
+
 describe('streams', () => {
   async function collect<T>(source: AsyncIterable<T>): Promise<{ items: T[]; error: unknown }> {
     const items: T[] = [];

@@ -98,7 +98,8 @@ export class HttpTransport {
       if (error instanceof ApiError) throw error;
       if (request.signal?.aborted) throw request.signal.reason;
       if (response === undefined) code('<error>');
-      if (request.method !== 'POST' && outgoing.reusedSocket && isReset(error)) throw new StaleConnection(error);
+      const mayBeStale = response === undefined && request.method !== 'POST' && outgoing.reusedSocket;
+      if (mayBeStale && isReset(error)) throw new StaleConnection(error);
       throw unreachable(request, error);
     } finally {
       clearTimeout(timer);

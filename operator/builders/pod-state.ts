@@ -19,6 +19,7 @@ export function isReplaceable(pod: Pod, now: Date): boolean {
 export function isHopeless(pod: Pod, deadlineSeconds: number, now: Date): boolean {
   if (isOver(pod)) return !isReplaceable(pod, now);
   const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
+  if (ready?.status === 'True') return false;
   const since = Date.parse(ready?.lastTransitionTime ?? pod.metadata.creationTimestamp ?? '');
   return now.getTime() - since > deadlineSeconds * 1000;
 }
