@@ -14,7 +14,7 @@ import type { EnvironmentScope } from './scope.ts';
  * On the namespace, once all of the fence was applied: with the same value, none of it is looked at again. It is made of
  * credentials too, so it stands where no member of a group may read it.
  */
-const FENCE_ANNOTATION = 'coppice.dev/fence';
+export const FENCE_ANNOTATION = 'coppice.dev/fence';
 
 const recheckMs = 5000;
 /** Namespaces of others are not watched. */

@@ -1,13 +1,17 @@
 import type { ClusterClient } from '../../kubernetes/client.ts';
-import { DeploymentWatch } from './deployment-watch.ts';
+import { Deployment, keyOf } from '../../kubernetes/resource-type.ts';
+import { isRolledOut } from '../../operator/workloads/rollout.ts';
+import { following } from './following.ts';
 import { secondsOf } from './measure.ts';
 import { processorTime, timeSince } from './processor-time.ts';
-import { byApply, byCreate, copyOf, makeCopies, type Copy } from './raw-copies.ts';
+import { byApply, byCreate, COPY_LABEL, copyOf, makeCopies, type Copy } from './raw-copies.ts';
 
 /** As many as the operator has workers (chart value operator.workers). */
 export const clientsAtOnce = 16;
 /** What the bare API server takes is told by the objects of so many. */
 const mostCopied = 50;
+/** No rollout that nobody disturbs takes longer. */
+const timeoutMs = 300_000;
 
 /**
  * Objects a second of a plain client that does nothing else: what the API server takes, and what there is once the
@@ -30,16 +34,23 @@ export async function createBare(client: ClusterClient, objects: readonly Copy[]
 }
 
 async function createCopies(client: ClusterClient, copies: readonly Copy[], namespaces: number) {
-  return DeploymentWatch.during(client, async (deployments) => {
-    const before = await processorTime();
-    let created = Number.NaN;
-    const rolledOut = await rateOf(copies, async () => {
-      created = await rateOf(copies, () => makeCopies(client, copies, clientsAtOnce, byCreate));
-      await deployments.rolledOut(copies.flatMap(({ type, object }) => (type.kind === 'Deployment' ? [object] : [])));
-    });
-    const time = timeSince(before, await processorTime());
-    return { created, rolledOut, time: new Map([...time].map(([part, ms]) => [part, ms / namespaces])) };
+  const before = await processorTime();
+  let created = Number.NaN;
+  const rolledOut = await rateOf(copies, async () => {
+    created = await rateOf(copies, () => makeCopies(client, copies, clientsAtOnce, byCreate));
+    await deploymentsRolledOut(client, copies);
   });
+  const time = timeSince(before, await processorTime());
+  return { created, rolledOut, time: new Map([...time].map(([part, ms]) => [part, ms / namespaces])) };
+}
+
+/** By a watch of the copies alone, which begins when all are made. */
+async function deploymentsRolledOut(client: ClusterClient, copies: readonly Copy[]): Promise<void> {
+  const deployments = copies.filter(({ type }) => type.kind === Deployment.kind);
+  const isThere = (one: Deployment | undefined) => one !== undefined && isRolledOut(one);
+  await following(client, Deployment, { labelSelector: COPY_LABEL }, (informer) =>
+    Promise.all(deployments.map(({ object }) => informer.waitFor(keyOf(object), isThere, { timeoutMs }))),
+  );
 }
 
 async function rateOf(copies: readonly Copy[], make: (copies: readonly Copy[]) => Promise<unknown>): Promise<number> {

@@ -2,7 +2,7 @@ import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { addressOf } from './bench-cluster.ts';
 import { pullSeconds, stageFigures, stagesOf, type Stages } from './build-stages.ts';
-import { ContentsWatch } from './contents-watch.ts';
+import { watchingContents } from './contents-watch.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { Figure } from './measure.ts';
 import type { RawCluster } from './raw-cluster.ts';
@@ -37,7 +37,7 @@ export function coppiceRound(
   branch: string,
   text: string,
 ): Promise<CoppiceRound> {
-  return ContentsWatch.during(harness, async (contents) => {
+  return watchingContents(harness, async (moments) => {
     const reached = stateReached(harness.connection.kubeconfig);
     const asked = Date.now();
     const start = performance.now();
@@ -48,7 +48,7 @@ export function coppiceRound(
     const answeredMs = performance.now() - start;
     const stages = stagesOf(await logOf(harness, id), {
       asked,
-      moments: contents.momentsOf(id),
+      moments: moments.of(id),
       answered: asked + answeredMs,
       pulledSeconds: await pulled(harness, id),
     });

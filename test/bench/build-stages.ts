@@ -6,6 +6,7 @@ import type { Figure } from './measure.ts';
 /** Where the time goes from asking to the first answer, in this order. */
 const STAGES = [
   'namespace',
+  'fence',
   'commit and service file',
   'objects',
   'build asked for → clone begins',
@@ -41,6 +42,7 @@ export function stagesOf(log: readonly BuildLogMessage[], { asked, moments, answ
   const marks = [
     asked,
     moments.namespace,
+    moments.fenced,
     moments.service,
     timeOf(saying(log, 'coppice')[0], 'a first line'),
     timeOf(clone[0], 'a clone'),
@@ -71,7 +73,8 @@ export function shortStagesOf(log: readonly BuildLogMessage[], { asked, moments,
   const found = timeOf(saying(log, 'coppice', imagesReady)[0], 'images');
   return {
     namespace: (moments.namespace - asked) / 1000,
-    'commit and service file': (moments.service - moments.namespace) / 1000,
+    fence: (moments.fenced - moments.namespace) / 1000,
+    'commit and service file': (moments.service - moments.fenced) / 1000,
     objects: (begun - moments.service) / 1000,
     'images looked for': (found - begun) / 1000,
     'image pulled by the node': pulledSeconds,

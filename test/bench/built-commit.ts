@@ -6,7 +6,7 @@ import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { addressOf, withBaseline } from './bench-cluster.ts';
 import { logOf, pulled, type Round } from './build-rounds.ts';
 import { shortStagesOf, stageFigures } from './build-stages.ts';
-import { ContentsWatch } from './contents-watch.ts';
+import { watchingContents } from './contents-watch.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { Figure } from './measure.ts';
 import type { RawCluster } from './raw-cluster.ts';
@@ -64,7 +64,7 @@ async function buildOnce(harness: Harness, repository: string): Promise<string> 
 }
 
 function spawnAgain(harness: Harness, repository: string) {
-  return ContentsWatch.during(harness, async (contents) => {
+  return watchingContents(harness, async (moments) => {
     const reached = stateReached(harness.connection.kubeconfig);
     const asked = Date.now();
     const start = performance.now();
@@ -77,7 +77,7 @@ function spawnAgain(harness: Harness, repository: string) {
     ]);
     const stages = shortStagesOf(await logOf(harness, id), {
       asked,
-      moments: contents.momentsOf(id),
+      moments: moments.of(id),
       answered: asked + answered * 1000,
       pulledSeconds: await pulled(harness, id),
     });

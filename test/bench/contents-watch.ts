@@ -1,88 +1,77 @@
 import { LABELS } from '../../crds/labels.ts';
 import { ClusterClient } from '../../kubernetes/client.ts';
-import { Informer } from '../../kubernetes/informer.ts';
+import type { InformerHandler } from '../../kubernetes/informer.ts';
 import { loadKubeConfig } from '../../kubernetes/kube-config.ts';
-import { listWatch } from '../../kubernetes/list-watch.ts';
-import {
-  Deployment,
-  Namespace,
-  Service,
-  type KubernetesObject,
-  type ResourceType,
-} from '../../kubernetes/resource-type.ts';
-import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { isRolledOut } from './deployment-watch.ts';
+import { Deployment, Namespace, Service } from '../../kubernetes/resource-type.ts';
+import { FENCE_ANNOTATION } from '../../operator/environment/contents.ts';
+import { isRolledOut } from '../../operator/workloads/rollout.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
+import { following } from './following.ts';
 
-/** When the contents of an environment were first seen by a watch; in Unix milliseconds. */
+/** When a watch told of the contents of an environment; in Unix milliseconds. */
 export interface ContentsMoments {
   namespace: number;
+  /** The namespace says that all of its fence was applied. */
+  fenced: number;
   /** The first Service: by then the commit is known, and the service file read. */
   service: number;
-  /** The last Deployment with all of its replicas available. */
+  /** The last Deployment that has replicas has all of them available. */
   rolledOut: number;
 }
 
-/** Follows the contents of a group's environments, so that stages are told that no log speaks of. */
-export class ContentsWatch {
-  readonly #client: ClusterClient;
-  readonly #informers: { stop(): Promise<void> }[] = [];
+/** Notes the moments as a watch tells of the objects. */
+export class MomentNotes {
+  readonly #now: () => number;
   readonly #moments = new Map<string, Partial<ContentsMoments>>();
 
-  private constructor(kubeconfig: string) {
-    process.env['KUBECONFIG'] = kubeconfig;
-    this.#client = new ClusterClient(loadKubeConfig(), { userAgent: 'coppice-bench' });
+  constructor(now: () => number) {
+    this.#now = now;
   }
 
-  /** Follows what comes while `work` is under way. */
-  static async during<T>({ connection, group }: Harness, work: (contents: ContentsWatch) => Promise<T>): Promise<T> {
-    const watch = new ContentsWatch(connection.kubeconfig);
-    const followed = async () => {
-      await Promise.all([
-        watch.#follow(Namespace, group, ({ metadata }) => watch.#note(metadata.name, 'namespace', 'first')),
-        watch.#follow(Service, group, ({ metadata }) => watch.#note(metadata.namespace, 'service', 'first')),
-        watch.#follow(Deployment, group, (deployment, old) => {
-          if (isRolledOut(deployment) && !(old && isRolledOut(old)))
-            watch.#note(deployment.metadata.namespace, 'rolledOut', 'last');
-        }),
-      ]);
-      return work(watch);
-    };
-    return withCleanUp(followed, () => watch.#stop());
-  }
+  readonly onNamespace: InformerHandler<Namespace> = (change, { metadata: { name, annotations } }) => {
+    if (change === 'deleted') return;
+    const moments = this.#momentsIn(name);
+    moments.namespace ??= this.#now();
+    if (annotations?.[FENCE_ANNOTATION] !== undefined) moments.fenced ??= this.#now();
+  };
 
-  async #stop(): Promise<void> {
-    await Promise.all(this.#informers.map((informer) => informer.stop()));
-    this.#client.close();
-  }
+  readonly onService: InformerHandler<Service> = (change, { metadata: { namespace = '' } }) => {
+    if (change !== 'deleted') this.#momentsIn(namespace).service ??= this.#now();
+  };
+
+  readonly onDeployment: InformerHandler<Deployment> = (change, deployment, old) => {
+    const runs = (one: Deployment) => (one.spec?.replicas ?? 1) > 0 && isRolledOut(one);
+    if (change === 'deleted' || !runs(deployment) || (old && runs(old))) return;
+    this.#momentsIn(deployment.metadata.namespace ?? '').rolledOut = this.#now();
+  };
 
   /** Throws where one of them was not seen. */
-  momentsOf(environmentId: string): ContentsMoments {
-    const { namespace, service, rolledOut } = this.#moments.get(namespaceOf(environmentId)) ?? {};
-    if (namespace === undefined || service === undefined || rolledOut === undefined)
-      throw new Error(`of ${environmentId} no namespace, Service or rollout was seen`);
-    return { namespace, service, rolledOut };
+  of(environmentId: string): ContentsMoments {
+    const { namespace, fenced, service, rolledOut } = this.#momentsIn(namespaceOf(environmentId));
+    if (namespace === undefined || fenced === undefined || service === undefined || rolledOut === undefined)
+      throw new Error(`of ${environmentId} no namespace, fence, Service or rollout was seen`);
+    return { namespace, fenced, service, rolledOut };
   }
 
-  async #follow<T extends KubernetesObject>(
-    type: ResourceType<T>,
-    group: string,
-    onChange: (object: T, old: T | undefined) => void,
-  ): Promise<void> {
-    const labelSelector = `${LABELS.group}=${group},${LABELS.environment}`;
-    const source = listWatch<T>(this.#client, type, { labelSelector });
-    const informer = new Informer<T>({ name: 'bench', source, logger: silentLogger });
-    this.#informers.push(informer);
-    informer.addHandler((_, object, old) => onChange(object, old));
-    informer.start();
-    await informer.whenSynced();
-  }
-
-  #note(namespace = '', moment: keyof ContentsMoments, which: 'first' | 'last'): void {
+  #momentsIn(namespace: string): Partial<ContentsMoments> {
     const moments = this.#moments.get(namespace) ?? {};
     this.#moments.set(namespace, moments);
-    if (which === 'last') moments[moment] = Date.now();
-    else moments[moment] ??= Date.now();
+    return moments;
   }
+}
+
+/** Follows the contents of a group's environments while `work` is under way, so that stages are told that no log speaks of. */
+export function watchingContents<T>(
+  { connection, group }: Harness,
+  work: (moments: MomentNotes) => Promise<T>,
+): Promise<T> {
+  process.env['KUBECONFIG'] = connection.kubeconfig;
+  const client = new ClusterClient(loadKubeConfig(), { userAgent: 'coppice-bench' });
+  const moments = new MomentNotes(Date.now);
+  const ofGroup = { labelSelector: `${LABELS.group}=${group},${LABELS.environment}` };
+  const deployments = () => following(client, Deployment, ofGroup, () => work(moments), moments.onDeployment);
+  const services = () => following(client, Service, ofGroup, deployments, moments.onService);
+  const all = () => following(client, Namespace, ofGroup, services, moments.onNamespace);
+  return withCleanUp(all, async () => client.close());
 }

@@ -71,7 +71,7 @@ export async function benchLogs(progress: Progress): Promise<Figure[]> {
       unit: 'MiB',
       samples: samples(({ api }) => (api.mostMiB - api.idleMiB) / viewers),
       baseline: {
-        name: "that of plain TCP's server",
+        name: "that of plain TCP's server, which makes the lines too",
         samples: samples(({ raw }) => (raw.mostMiB - raw.idleMiB) / viewers),
       },
     },

@@ -9,26 +9,25 @@ import { benchOneService } from './one-service.ts';
 import { benchReads } from './reads.ts';
 import { PLACES } from './report.ts';
 import { benchReusable } from './reusable.ts';
-import { ofThisCheckout, runParts } from './run-parts.ts';
+import { runParts } from './run-parts.ts';
 import { benchScale } from './scale.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const { values, positionals } = parseArgs({ options: { keep: { type: 'boolean' } }, allowPositionals: true });
 
 const all = new Map([
-  ['builds', ofThisCheckout(benchBuilds)],
-  ['built-commit', ofThisCheckout(benchBuiltCommit)],
-  // Needs no cluster.
+  ['builds', benchBuilds],
+  ['built-commit', benchBuiltCommit],
   ['logs', benchLogs],
-  ['one-service', ofThisCheckout(benchOneService)],
-  ['reusable', ofThisCheckout(benchReusable)],
-  ['scale-100', ofThisCheckout(benchScale(100, values))],
-  ['webhooks', ofThisCheckout(benchWebhooks)],
+  ['one-service', benchOneService],
+  ['reusable', benchReusable],
+  ['scale-100', benchScale(100, values)],
+  ['webhooks', benchWebhooks],
 ]);
 const sized = new Map([
-  ['reads', (environments: number) => ofThisCheckout(benchReads(environments))],
-  ['scale', (environments: number) => ofThisCheckout(benchScale(environments, values))],
-  ['small', (environments: number) => ofThisCheckout(benchScale(environments, { ...values, small: true }))],
+  ['reads', benchReads],
+  ['scale', (environments: number) => benchScale(environments, values)],
+  ['small', (environments: number) => benchScale(environments, { ...values, small: true })],
 ]);
 
-await runMain(() => runParts({ all, sized }, positionals, PLACES.bench));
+await runMain(() => runParts({ all, sized, withoutCluster: ['logs'] }, positionals, PLACES.bench));

@@ -22,9 +22,10 @@ export function percentile(samples: readonly number[], share: number): number {
   return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)] ?? Number.NaN;
 }
 
-/** The ratio of the medians; undefined without a baseline. */
+/** The ratio of the medians; undefined without a baseline, or with one that is nothing. */
 export function ratioOf({ samples, baseline }: Figure): number | undefined {
-  return baseline && median(samples) / median(baseline.samples);
+  const base = baseline ? median(baseline.samples) : 0;
+  return base > 0 ? median(samples) / base : undefined;
 }
 
 /** Seconds that an action takes. */

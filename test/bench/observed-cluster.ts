@@ -8,7 +8,7 @@ import { Problem } from '../cluster/problem.ts';
 import { samplesOf, sumOf } from './metrics-page.ts';
 
 const systemNamespace = 'coppice-system';
-const builderNamespace = 'coppice-builders';
+export const BUILDER_NAMESPACE = 'coppice-builders';
 const metricsPort = 3001;
 const writeVerbs = ['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION'];
 
@@ -54,14 +54,19 @@ export class ObservedCluster {
 
   /** Names of a Deployment's pods that are not on their way out. */
   async pods(name: string): Promise<string[]> {
-    const labelSelector = `app.kubernetes.io/name=${name}`;
-    const { items } = await this.client.list(Pod, { namespace: systemNamespace, labelSelector });
-    return items.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
+    return (await this.#pods(name)).map(({ metadata }) => metadata.name);
+  }
+
+  /** Of those, the ones that are sent requests. */
+  async readyPods(name: string): Promise<string[]> {
+    const isReady = ({ status }: Pod) =>
+      status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
+    return (await this.#pods(name)).filter(isReady).map(({ metadata }) => metadata.name);
   }
 
   /** Whether a builder is awake: one that a commit has woken sleeps again after `builder.idleSeconds`. */
   async hasBuilders(): Promise<boolean> {
-    return (await this.client.list(Pod, { namespace: builderNamespace })).items.length > 0;
+    return (await this.client.list(Pod, { namespace: BUILDER_NAMESPACE })).items.length > 0;
   }
 
   /** Whether there is a repository whose refs were not looked at yet: the first look is news. */
@@ -87,6 +92,12 @@ export class ObservedCluster {
   /** Ends a pod; its Deployment makes another. */
   async endPod(name: string): Promise<void> {
     await this.client.delete(Pod, { namespace: systemNamespace, name });
+  }
+
+  async #pods(name: string): Promise<Pod[]> {
+    const labelSelector = `app.kubernetes.io/name=${name}`;
+    const { items } = await this.client.list(Pod, { namespace: systemNamespace, labelSelector });
+    return items.filter(({ metadata }) => !metadata.deletionTimestamp);
   }
 
   async #page(path: string): Promise<string> {

@@ -1,15 +1,21 @@
 import { tryOnNode } from '../cluster/on-node.ts';
 
-/** Whose time is told apart, by what its command line begins with. A process has that of the programs it started and that have ended. */
-const PARTS = {
+/** What any client gives work to, by what its command line begins with. */
+const CLUSTER_PARTS = {
   'the API server': /^kube-apiserver /,
   etcd: /^etcd /,
   'the controller manager': /^kube-controller-manager /,
   'the Ingress controller': /^\S*traefik /,
+} as const;
+
+/** What Coppice alone gives work to. A process has the time of the programs too that it started and that have ended. */
+const COPPICE_PARTS = {
   'the Git server, its gits included': /^\S*node \/app\/server\.ts/,
   'the operator, its gits included': /^\S*node operator\/main\.ts/,
   'the api, all replicas': /^\S*node api\/main\.ts/,
 } as const;
+
+const PARTS = { ...CLUSTER_PARTS, ...COPPICE_PARTS };
 
 /** What none of them has: kubelet and container runtime, the benchmark itself, whatever else runs on the machine. */
 const REST = 'all else on the machine';
@@ -27,9 +33,15 @@ export async function processorTime(): Promise<ProcessorTime> {
   return text === undefined ? new Map() : processorTimeOf(text);
 }
 
-/** What each part took between the two, in milliseconds. */
+/** What each part took between the two, in milliseconds; nothing where one of them is of nothing. */
 export function timeSince(before: ProcessorTime, after: ProcessorTime): ReadonlyMap<string, number> {
-  return new Map([...after].map(([part, now]) => [part, (now - (before.get(part) ?? 0)) * 1000]));
+  if (before.size === 0) return new Map();
+  return new Map([...after].map(([part, now]) => [part, (now - (before.get(part) ?? Number.NaN)) * 1000]));
+}
+
+/** Whether a part has work of a client that knows nothing of Coppice. */
+export function worksForAnyClient(part: string): boolean {
+  return !(part in COPPICE_PARTS);
 }
 
 /** Reads the line `cpu` of /proc/stat, and lines `/proc/PID/stat:…` and `/proc/PID/cmdline:…`. */
@@ -37,6 +49,7 @@ export function processorTimeOf(text: string): ProcessorTime {
   const ticks = new Map<string, number>();
   const commands = new Map<string, string>();
   for (const [, pid = '', file, line = ''] of text.matchAll(/^\/proc\/(\d+)\/(stat|cmdline):(.*)$/gm)) {
+    // A command line with line breaks goes on in lines that are not read.
     if (file === 'cmdline') commands.set(pid, line.replaceAll('\0', ' '));
     else ticks.set(pid, ticksOf(line));
   }

@@ -1,4 +1,3 @@
-import { ENVIRONMENT } from '../../crds/environment.ts';
 import { LABELS } from '../../crds/labels.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import {
@@ -28,13 +27,8 @@ const contents: readonly ResourceType[] = [
   Deployment,
 ];
 
-/** Lists all that environments are made of, in the whole cluster, and the Environments, as a client begins that holds them in memory. */
-export async function listEverything(client: ClusterClient): Promise<void> {
-  const mine = [Namespace, ...contents].map((type: ResourceType) =>
-    client.list(type, { labelSelector: LABELS.environment }),
-  );
-  await Promise.all([client.list(ENVIRONMENT), ...mine]);
-}
+/** What a copy is known by. */
+export const COPY_LABEL = 'bench-copy';
 
 export interface Copy {
   type: ResourceType;
@@ -57,13 +51,13 @@ export async function environmentObjects(client: ClusterClient, group: string): 
  */
 export function copyOf({ type, object }: Copy, rename: (namespace: string) => string): Copy {
   const { name, namespace, labels = {}, annotations } = object.metadata;
-  const kept = Object.entries(labels).filter(
-    ([label]) => !label.startsWith('coppice.dev/') && label !== LABELS.managedBy,
-  );
+  const isCopied = (label: string) =>
+    !label.startsWith('coppice.dev/') && ![LABELS.managedBy, 'kubernetes.io/metadata.name'].includes(label);
+  const kept = Object.entries(labels).filter(([label]) => isCopied(label));
   const metadata = {
     name: type.kind === 'Namespace' ? rename(name) : name,
     ...(namespace !== undefined && { namespace: rename(namespace) }),
-    labels: Object.fromEntries(kept.filter(([label]) => label !== 'kubernetes.io/metadata.name')),
+    labels: Object.fromEntries([...kept, [COPY_LABEL, 'true']]),
     annotations,
   };
   return { type, object: { ...without(object, ['status']), ...asked(object), metadata } as KubernetesObject };

@@ -10,7 +10,7 @@ import {
   placesOf,
   type Place,
 } from './bench-groups.ts';
-import { benchHeld } from './held.ts';
+import { benchHeld, type Bench } from './held.ts';
 import { percentile, secondsOf, type Figure } from './measure.ts';
 import type { ObservedCluster } from './observed-cluster.ts';
 import { pushCommits } from './push-commits.ts';
@@ -19,7 +19,10 @@ import { withBench } from './with-bench.ts';
 const rounds = 3;
 const requests = 600;
 /** Of a group with a thousand environments, each of which is in the answer. */
-const largeRequests = 80;
+const largeRequests = 100;
+const bareList = 'list';
+const bareGet = 'the API server: GET of an Environment';
+const restGet = 'GET /api/environment/{id}';
 const requestsAtOnce = 8;
 const few = 10;
 const groupCount = 10;
@@ -70,44 +73,40 @@ export function benchReads(environments: number) {
       const told = `${environments.toLocaleString('en')} environments`;
       const seconds = await progress.step(told, () => secondsOf(() => create(others)));
       const atMany = await progress.step(`reads at ${environments}`, () => measureAll(reads));
-      const [ofLarge, listed] = await progress.step(`a group of ${size}`, () =>
-        measureLarge(
-          harness,
-          cluster,
-          others.filter(({ group }) => group === others[0]?.group),
-        ),
+      const large = others.filter(({ group }) => group === others[0]?.group);
+      const atLarge = await progress.step(`reads of a group of ${size}`, () =>
+        measureAll(readsOfLarge(bench, harness, large), largeRequests),
       );
       const held = await benchHeld(bench, places, told);
       const created = { name: `${told}, empty: created → all looked at`, unit: 's', samples: [seconds] };
-      return [
-        ...figuresOf(reads, atFew, atMany, environments),
-        ...figuresOfLarge(size, ofLarge, listed),
-        created,
-        ...held,
-      ];
+      return [...figuresOf(reads, atFew, atMany, environments), ...figuresOfLarge(size, atLarge), created, ...held];
     });
 }
 
-/** The read of a group with all of these environments, and the API server's list of them. */
-async function measureLarge({ client }: Harness, cluster: ObservedCluster, places: readonly Place[]) {
+/** What tells of all of these environments: of their group, of their repository, and the API server's list of them. */
+function readsOfLarge({ cluster }: Bench, { client }: Harness, places: readonly Place[]): Reads {
   const [place] = places;
   if (!place) throw new Error('there is no group with environments');
+  const { group } = place;
   const { namespace } = environmentAt(place);
-  const reads: Reads = new Map([
-    ['by REST', readByRest(client, `/api/group/${place.group}`)],
-    ['bare', async () => void (await cluster.client.list(ENVIRONMENT, { namespace }))],
+  return new Map([
+    ['GET /api/group/{id}', readByRest(client, `/api/group/${group}`)],
+    ['GET /api/repository/{id}', readByRest(client, `/api/repository/${group}.app`)],
+    [bareList, async () => void (await cluster.client.list(ENVIRONMENT, { namespace }))],
   ]);
-  const taken = await measureAll(reads, largeRequests);
-  return [taken.get('by REST') ?? [], taken.get('bare') ?? []] as const;
 }
 
-function figuresOfLarge(size: number, ofLarge: readonly Taken[], listed: readonly Taken[]): Figure[] {
-  return measures.map(({ of, unit, words }) => ({
-    name: `GET /api/group/{id}${words}, of a group with ${size.toLocaleString('en')} environments`,
-    unit,
-    samples: ofLarge.map((one) => one[of]),
-    baseline: { name: 'the API server: their list', samples: listed.map((one) => one[of]) },
-  }));
+function figuresOfLarge(size: number, taken: ReadonlyMap<string, Taken[]>): Figure[] {
+  const samples = (name: string, of: keyof Taken) => (taken.get(name) ?? []).map((one) => one[of]);
+  const byRest = [...taken.keys()].filter((name) => name !== bareList);
+  return byRest.flatMap((name) =>
+    measures.map(({ of, unit, words }) => ({
+      name: `${name}${words}, of ${size.toLocaleString('en')} environments`,
+      unit,
+      samples: samples(name, of),
+      baseline: { name: 'the API server: their list', samples: samples(bareList, of) },
+    })),
+  );
 }
 
 function isOf({ group }: Harness): (place: Place) => boolean {
@@ -133,7 +132,7 @@ function readsOf({ client, group }: Harness, cluster: ObservedCluster, own: read
   const bare = async () => {
     await cluster.client.get(ENVIRONMENT, at);
   };
-  return new Map([...byRest, ['the API server: GET of an Environment', bare]]);
+  return new Map([...byRest, [bareGet, bare]]);
 }
 
 function readByRest(client: Harness['client'], path: string): () => Promise<void> {
@@ -170,7 +169,13 @@ async function measure(read: () => Promise<void>, count: number): Promise<Taken>
 }
 
 function figuresOf(reads: Reads, atFew: Map<string, Taken[]>, atMany: Map<string, Taken[]>, many: number): Figure[] {
-  return [...reads.keys()].flatMap((name) =>
+  const beside = measures.map(({ of, unit, words }) => ({
+    name: `${restGet}${words}, at ${many.toLocaleString('en')}`,
+    unit,
+    samples: (atMany.get(restGet) ?? []).map((one) => one[of]),
+    baseline: { name: "the API server's own GET", samples: (atMany.get(bareGet) ?? []).map((one) => one[of]) },
+  }));
+  const before = [...reads.keys()].flatMap((name) =>
     measures.map(({ of, unit, words, ...more }): Figure => {
       const samples = (taken: Map<string, Taken[]>) => (taken.get(name) ?? []).map((one) => one[of]);
       const isOurs = name.startsWith('GET');
@@ -183,4 +188,5 @@ function figuresOf(reads: Reads, atFew: Map<string, Taken[]>, atMany: Map<string
       };
     }),
   );
+  return [...before, ...beside];
 }

@@ -1,27 +1,23 @@
 import { loadavg } from 'node:os';
 import { readConnection } from '../cluster/connection.ts';
-import { requireThisCheckout } from '../cluster/install-coppice.ts';
+import { requireThisImage } from '../cluster/install-coppice.ts';
+import { kubectlOf } from '../cluster/kubectl.ts';
 import { Problem } from '../cluster/problem.ts';
 import { startProgress, type Progress } from '../cluster/progress.ts';
+import { requireUndisturbed } from '../faults/disturb.ts';
 import type { Figure } from './measure.ts';
 import { currentCommit, hasPlace, keep, table, type ReportPlace } from './report.ts';
 
 /** Measures something on the cluster that is up; throws when what it looks for is not so. */
 export type Part = (progress: Progress) => Promise<Figure[]>;
 
-/** A part that measures what is in this checkout, or throws a Problem where the cluster runs something else. */
-export function ofThisCheckout(part: Part): Part {
-  return async (progress) => {
-    await requireThisCheckout(readConnection());
-    return part(progress);
-  };
-}
-
 export interface Parts {
   /** Run when none is named. */
   all: ReadonlyMap<string, Part>;
   /** By a name that says how much is measured, such as `scale-1000`. */
   sized: ReadonlyMap<string, (size: number) => Part>;
+  /** Those of all that need none. */
+  withoutCluster?: readonly string[];
 }
 
 /** Runs the parts of these names, or all, those after one that fails too; keeps and prints the figures of each. Of a size without a place they are printed alone. */
@@ -32,7 +28,11 @@ export async function runParts(parts: Parts, names: readonly string[], place: Re
   const failed: string[] = [];
   for (const [name, part] of chosen) {
     const [load = Number.NaN] = loadavg();
-    const figures = await part(progress).catch((error: unknown) => {
+    const measured = async () => {
+      if (!parts.withoutCluster?.includes(name)) await requireOurs();
+      return part(progress);
+    };
+    const figures = await measured().catch((error: unknown) => {
       console.error(`\n${name}, commit ${commit}:`, error instanceof Problem ? error.message : error);
       failed.push(name);
     });
@@ -42,6 +42,13 @@ export async function runParts(parts: Parts, names: readonly string[], place: Re
   }
   if (failed.length > 0)
     throw new Problem(`${failed.join(', ')} failed; what is kept of them is of the last run that did not.`);
+}
+
+/** Throws a Problem where the cluster runs something else than this checkout, or as a strike left it that was broken off. */
+async function requireOurs(): Promise<void> {
+  const kubectl = kubectlOf(readConnection());
+  await requireThisImage(kubectl);
+  await requireUndisturbed(kubectl);
 }
 
 function partOf({ all, sized }: Parts, name: string): Part {

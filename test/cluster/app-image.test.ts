@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { copiedPaths, isCopied } from './app-image.ts';
+import { contextOf, copiedPaths, isCopied } from './app-image.ts';
 import { repositoryRoot } from './paths.ts';
+import { filesBelow } from './recipe.ts';
 import { versions } from './versions.ts';
 
 const read = (file: string): string => readFileSync(join(repositoryRoot, file), 'utf8');
@@ -31,11 +32,18 @@ test.each([
   expect(isCopied(new Set(['package.json', '*.ts', 'api', 'hosts/*.ts']), file)).toBe(expected);
 });
 
-test.each(['test/git-server', 'test/git-hosts'])('the image of %s is known by every program in it', (folder) => {
-  const context = folder === 'test/git-hosts' ? 'test' : folder;
-  const copied = copiedPaths(read(join(folder, 'Dockerfile')));
-  const programs = ['server.ts', 'http-backend.ts'].map((name) => join('test/git-server', name));
-  expect(programs.map((name) => isCopied(copied, relative(context, name)))).toEqual([true, true]);
+test.each([
+  ['test/git-server', 'test/git-server', ['test/git-server']],
+  ['test/git-hosts', 'test', ['test/git-server', 'test/git-hosts']],
+])('the image of %s is known by every program in it, and by no test of one', (folder, context, programs) => {
+  const { paths, counts } = contextOf(join(repositoryRoot, context), join(repositoryRoot, folder, 'Dockerfile'));
+  const known = paths.flatMap(filesBelow).filter(counts);
+  const expected = programs
+    .flatMap((one) => filesBelow(join(repositoryRoot, one)))
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.endsWith('/deploy.ts'));
+  expect(expected.length).toBeGreaterThan(3);
+  expect(known).toEqual(expect.arrayContaining(expected));
+  expect(known.filter((file) => file.endsWith('.test.ts'))).toEqual([]);
 });
 
 test.each(['Dockerfile', 'tester/Dockerfile'])(

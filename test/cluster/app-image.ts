@@ -26,7 +26,7 @@ export function isCopied(copied: ReadonlySet<string>, file: string): boolean {
  * What a .dockerignore of our form lets through, `*`, then `!path` lines, then patterns of names to leave out, and of that
  * what the Dockerfile copies: two images of one context are not made anew for each other's files.
  */
-function contextOf(context: string, dockerfile: string): { paths: string[]; counts: (file: string) => boolean } {
+export function contextOf(context: string, dockerfile: string): { paths: string[]; counts: (file: string) => boolean } {
   const file = join(context, '.dockerignore');
   if (!existsSync(file)) return { paths: [context], counts: () => true };
   const lines = readFileSync(file, 'utf8').split('\n');
@@ -38,13 +38,17 @@ function contextOf(context: string, dockerfile: string): { paths: string[]; coun
   const own = [file, dockerfile];
   return {
     paths: [...paths, file],
-    counts: (name) =>
-      own.includes(name) ||
-      (isCopied(copied, relative(context, name)) && !leftOut.some((pattern) => pattern.test(name))),
+    counts: (name) => {
+      const path = relative(context, name);
+      return own.includes(name) || (isCopied(copied, path) && !leftOut.some((pattern) => pattern.test(`/${path}`)));
+    },
   };
 }
 
-/** A Dockerfile of ours and its build context. It must be FROM node:24-slim, or FROM ${NODE_IMAGE}: the pinned one cannot be pulled everywhere. */
+/**
+ * A Dockerfile of ours and its build context. It must be FROM node:24-slim, or FROM ${NODE_IMAGE}: the pinned one cannot
+ * be pulled everywhere.
+ */
 export interface ImageSource {
   name: string;
   context: string;

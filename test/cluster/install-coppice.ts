@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { buildImage, currentImage, deliverImage, type ImageSource } from './app-image.ts';
 import type { Cluster } from './cluster.ts';
 import { waitForAnswer } from './ingress.ts';
-import { apply, rollout } from './kubectl.ts';
-import { localFolder, programsFolder, repositoryRoot } from './paths.ts';
+import { apply, rollout, type Kubectl } from './kubectl.ts';
+import { localFolder, repositoryRoot } from './paths.ts';
 import { Problem } from './problem.ts';
 import type { Progress } from './progress.ts';
 import { recipeHash } from './recipe.ts';
@@ -31,19 +31,27 @@ export async function installCoppice(cluster: Cluster, progress: Progress): Prom
   });
 }
 
-/** Throws a Problem where operator and api of the cluster are not made from what is in this checkout. */
-export async function requireThisCheckout({ kubeconfig }: { kubeconfig: string }): Promise<void> {
+/**
+ * Throws a Problem where operator and api of the cluster are not of the image that this checkout makes. Chart and values are
+ * not looked at.
+ */
+export async function requireThisImage(kubectl: Kubectl): Promise<void> {
   const image = await currentImage(imageSource);
   const tag = image.slice(image.lastIndexOf(':'));
-  const names = ['coppice-operator', 'coppice-api'].map((name) => `deployment/${name}`);
   const format = 'jsonpath={range .items[*]}{.spec.template.spec.containers[0].image}{"\\n"}{end}';
-  const kubectl = join(programsFolder, 'kubectl');
-  const args = ['--kubeconfig', kubeconfig, '--namespace', namespace, 'get', ...names, '--output', format];
-  const running = (await run(kubectl, args)).trim().split('\n');
-  if (running.every((one) => one.endsWith(tag))) return;
-  throw new Problem(
-    `The cluster runs ${running.join(' and ')}, and not this checkout (${image}): \`npm run up\` installs it.`,
-  );
+  const args = [
+    '--namespace',
+    namespace,
+    'get',
+    'deployments',
+    'coppice-operator',
+    'coppice-api',
+    '--ignore-not-found',
+  ];
+  const running = (await kubectl([...args, '--output', format])).split('\n').filter((line) => line !== '');
+  if (running.length === 2 && running.every((one) => one.endsWith(tag))) return;
+  const told = running.length === 0 ? 'no Coppice' : running.join(' and ');
+  throw new Problem(`The cluster runs ${told}, and not this checkout (${image}): \`npm run up\` installs it.`);
 }
 
 async function upgradeRelease(cluster: Cluster, progress: Progress): Promise<void> {

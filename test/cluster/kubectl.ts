@@ -1,4 +1,4 @@
-import { kubeconfigFile } from './paths.ts';
+import { kubeconfigFile, programsFolder } from './paths.ts';
 import type { RunOptions } from './run.ts';
 import { run } from './run.ts';
 import { addressesOfNobody, podsAndSlicesSchema } from './service-addresses.ts';
@@ -6,6 +6,12 @@ import { waitFor } from './wait-for.ts';
 
 /** Runs kubectl against the cluster that is up; the program is the one that findCommandLineTools found. */
 export type Kubectl = (args: readonly string[], options?: RunOptions) => Promise<string>;
+
+/** With the kubeconfig of a cluster that is up; the program is the machine's, or the one that findCommandLineTools made. */
+export function kubectlOf({ kubeconfig }: { kubeconfig: string }): Kubectl {
+  const env = { PATH: `${programsFolder}:${process.env['PATH'] ?? ''}` };
+  return (args, options) => run('kubectl', ['--kubeconfig', kubeconfig, ...args], { env, ...options });
+}
 
 export function kubectlWith(program: string): Kubectl {
   return (args, options) => run(program, ['--kubeconfig', kubeconfigFile, ...args], options);

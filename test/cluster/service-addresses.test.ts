@@ -1,17 +1,22 @@
 import { expect, test } from '@jest/globals';
 import { addressesOfNobody, podsAndSlicesSchema } from './service-addresses.ts';
 
-const pod = (uid: string, podIP?: string) => ({ kind: 'Pod', metadata: { uid }, status: { podIP } });
+const pod = (uid: string, ...addresses: string[]) => ({
+  kind: 'Pod',
+  metadata: { uid },
+  status: addresses.length > 0 ? { podIPs: addresses.map((ip) => ({ ip })) } : {},
+});
 const slice = (...endpoints: [uid: string | undefined, address: string][]) => ({
   kind: 'EndpointSlice',
   endpoints: endpoints.map(([uid, address]) => ({
     addresses: [address],
-    ...(uid !== undefined && { targetRef: { uid } }),
+    ...(uid !== undefined && { targetRef: { kind: 'Pod', uid } }),
   })),
 });
 
 test.each([
   ['each pod where its Service looks for it', [pod('git', '10.0.0.5'), slice(['git', '10.0.0.5'])], []],
+  ['a pod with an address of each family', [pod('git', '10.0.0.5', 'fd00::5'), slice(['git', 'fd00::5'])], []],
   ['a pod with another address by now', [pod('git', '10.0.0.9'), slice(['git', '10.0.0.5'])], ['10.0.0.5']],
   [
     'whose old address is another pod’s',

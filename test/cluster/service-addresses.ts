@@ -3,7 +3,7 @@ import { z } from 'zod';
 const podSchema = z.looseObject({
   kind: z.literal('Pod'),
   metadata: z.looseObject({ uid: z.string() }),
-  status: z.looseObject({ podIP: z.string().optional() }),
+  status: z.looseObject({ podIPs: z.array(z.looseObject({ ip: z.string() })).optional() }),
 });
 
 const endpointSliceSchema = z.looseObject({
@@ -12,7 +12,7 @@ const endpointSliceSchema = z.looseObject({
     .array(
       z.looseObject({
         addresses: z.array(z.string()),
-        targetRef: z.looseObject({ uid: z.string().optional() }).nullish(),
+        targetRef: z.looseObject({ kind: z.string().optional(), uid: z.string().optional() }).nullish(),
       }),
     )
     .nullish(),
@@ -29,13 +29,15 @@ export const podsAndSlicesSchema = z.object({
  */
 export function addressesOfNobody({ items }: z.infer<typeof podsAndSlicesSchema>): string[] {
   const addresses = new Map(
-    items.flatMap((one) => (one.kind === 'Pod' ? [[one.metadata.uid, one.status.podIP] as const] : [])),
+    items.flatMap((one) =>
+      one.kind === 'Pod' ? [[one.metadata.uid, (one.status.podIPs ?? []).map(({ ip }) => ip)] as const] : [],
+    ),
   );
   return items
     .flatMap((one) => (one.kind === 'EndpointSlice' ? (one.endpoints ?? []) : []))
     .flatMap(({ addresses: told, targetRef }) => {
-      if (targetRef?.uid === undefined) return [];
-      const actual = addresses.get(targetRef.uid);
-      return told.filter((address) => address !== actual);
+      if (targetRef?.kind !== 'Pod' || targetRef.uid === undefined) return [];
+      const actual = addresses.get(targetRef.uid) ?? [];
+      return told.filter((address) => !actual.includes(address));
     });
 }

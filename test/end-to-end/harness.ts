@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { send } from '../client/local-http.ts';
 import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
 import { readConnection, type Connection } from '../cluster/connection.ts';
-import { programsFolder } from '../cluster/paths.ts';
-import { run, type RunOptions } from '../cluster/run.ts';
+import { kubectlOf, type Kubectl } from '../cluster/kubectl.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { pushRepository, sampleRepository } from '../sample/push-repository.ts';
 import { TEST_GROUP_LABEL } from './test-group.ts';
@@ -33,7 +32,7 @@ export interface Harness {
   stalled(environmentId: string): Promise<EnvironmentAnswer>;
   /** The last message of the build's log. */
   endOfLog(environmentId: string): Promise<unknown>;
-  kubectl: (args: readonly string[], options?: RunOptions) => Promise<string>;
+  kubectl: Kubectl;
   /** The users' groups, those of other tests apart. */
   groups(): Promise<string[]>;
   /** Begins to take away the users' groups and everything in them; `npm test` waits for it at the end of all tests. */
@@ -57,11 +56,7 @@ export async function startHarness(purpose: string): Promise<Harness> {
   };
   const client = await newUser();
   const group = randomName(purpose);
-  const kubectl: Harness['kubectl'] = (args, options) =>
-    run('kubectl', ['--kubeconfig', connection.kubeconfig, ...args], {
-      env: { PATH: `${programsFolder}:${process.env['PATH'] ?? ''}` },
-      ...options,
-    });
+  const kubectl = kubectlOf(connection);
   async function addGroup(name: string): Promise<void> {
     await client.call(idSchema, 'POST', '/api/groups', { name });
     await kubectl(['label', 'groups.coppice.dev', name, `${TEST_GROUP_LABEL}=true`]);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { cleanUpAfter } from '../cluster/clean-up.ts';
+import { Problem } from '../cluster/problem.ts';
 import type { Harness } from '../end-to-end/harness.ts';
 
 type Kubectl = Harness['kubectl'];
@@ -31,6 +32,14 @@ const deploymentSchema = z.object({
     template: z.object({ spec: z.object({ containers: z.array(z.object({ name: z.string(), image: z.string() })) }) }),
   }),
 });
+
+/** Throws a Problem where what a strike brought into the pods was not taken back: it was broken off. */
+export async function requireUndisturbed(kubectl: Kubectl): Promise<void> {
+  const left = await kubectl([...inSystem, 'get', 'configmap', name, '--ignore-not-found', '--output', 'name']);
+  if (left === '') return;
+  const again = '`npm run down` and `npm run up` make the cluster anew';
+  throw new Problem(`A strike that was broken off has left its proxy or its clock in Coppice's pods: ${again}.`);
+}
 
 /** Has these parts ask a proxy in place of the API server, which fails in this way. Gives what takes it away again. */
 export async function throughProxy(kubectl: Kubectl, fault: string): Promise<() => Promise<void>> {

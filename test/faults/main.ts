@@ -2,7 +2,7 @@
 // environments are in all stages of their lives, and looks whether each ends where it belongs, with nothing lost and
 // nothing left.
 import { parseArgs } from 'node:util';
-import { ofThisCheckout, runParts, type Part } from '../bench/run-parts.ts';
+import { runParts, type Part } from '../bench/run-parts.ts';
 import { PLACES } from '../bench/report.ts';
 import { runMain } from '../cluster/progress.ts';
 import { failingHosts } from './failing-hosts.ts';
@@ -28,6 +28,5 @@ await runMain(async () => {
     ['builder-disk-full', fullDisk],
     ['throwaway-disk-full', overfullThrowaway],
   ]);
-  const all = new Map([...parts].map(([name, part]) => [name, ofThisCheckout(part)]));
-  await runParts({ all, sized: new Map() }, positionals, PLACES.faults);
+  await runParts({ all: parts, sized: new Map() }, positionals, PLACES.faults);
 });
