@@ -85,19 +85,22 @@ export class Life {
 
   /** As by an API whose clock is so far ahead. */
   requestBy(aheadMs: number, name: string, ...what: RequestName[]): void {
-    const now = new Date(this.clock.now() + aheadMs);
-    const at = nextRequestTime(now, this.read(name)?.metadata.annotations);
-    const value = requestValue(at, `${++this.#requests}`);
-    const annotations = Object.fromEntries(what.map((one) => [requestAnnotation(one), value]));
-    this.#change(name, ({ metadata }) => (metadata.annotations = { ...metadata.annotations, ...annotations }));
+    const value = this.#nextValue(name, aheadMs);
+    this.#annotate(name, Object.fromEntries(what.map((one) => [requestAnnotation(one), value])));
   }
 
   requestTtl(name: string, seconds: number): void {
-    const value = `${requestValue(new Date(this.clock.now()), `${++this.#requests}`)}/${seconds}`;
-    this.#change(
-      name,
-      ({ metadata }) => (metadata.annotations = { ...metadata.annotations, [requestAnnotation('ttl')]: value }),
-    );
+    this.#annotate(name, { [requestAnnotation('ttl')]: `${this.#nextValue(name, 0)}/${seconds}` });
+  }
+
+  #nextValue(name: string, aheadMs: number): string {
+    const now = new Date(this.clock.now() + aheadMs);
+    const at = nextRequestTime(now, this.read(name)?.metadata.annotations);
+    return requestValue(at, `${++this.#requests}`);
+  }
+
+  #annotate(name: string, annotations: Record<string, string>): void {
+    this.#change(name, ({ metadata }) => (metadata.annotations = { ...metadata.annotations, ...annotations }));
   }
 
   changeSpec(name: string, change: Partial<EnvironmentSpec>): void {
