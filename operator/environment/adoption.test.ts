@@ -33,6 +33,7 @@ test('what was asked for before it came up is done; what was asked for since is 
     [requestAnnotation('create')]: '2026-01-01T09:59:59Z/a',
     [requestAnnotation('build')]: '2026-01-01T10:00:30Z/b',
     [requestAnnotation('rebuild')]: '2026-01-01T10:30:00Z/c',
+    [requestAnnotation('delete')]: '9999-12-31T23:59:59.999Z/d',
   };
   const spec = {
     repository: 'r',
@@ -40,10 +41,16 @@ test('what was asked for before it came up is done; what was asked for since is 
     active: false,
     buildOnCreate: true,
   } as const;
-  expect(adoptedStatus({ metadata: { name: 'x', annotations }, spec }, build)).toMatchObject({
+  const now = new Date('2026-01-01T11:00:00Z');
+  expect(adoptedStatus({ metadata: { name: 'x', annotations }, spec }, build, now)).toMatchObject({
     state: 'built',
     activation: { active: true, specActive: false, buildPending: false },
-    handledRequests: { create: '2026-01-01T09:59:59Z/a', build: '2026-01-01T10:00:30Z/b' },
+    handledRequests: {
+      create: '2026-01-01T09:59:59Z/a',
+      build: '2026-01-01T10:00:30Z/b',
+      // Nobody knows when that was asked for: what runs is not removed for it.
+      delete: '9999-12-31T23:59:59.999Z/d',
+    },
     deployed: build,
     version: 'v3',
   });

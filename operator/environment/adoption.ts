@@ -28,14 +28,23 @@ export function newRecord(build: BuildStatus, annotation: string | undefined): s
   return isDeepStrictEqual(recordedBuild(annotation), JSON.parse(text)) ? undefined : text;
 }
 
-/** The status of an environment that lost it, where contents stand that this build brought up: nothing is built again. */
+/** No two clocks are further apart: a day. */
+const mostAheadMs = 24 * 3600_000;
+
+/**
+ * The status of an environment that lost it, where contents stand that this build brought up: nothing is built again, and
+ * nothing removed by a request of which nobody knows whether it was before or after.
+ */
 export function adoptedStatus(
   { metadata, spec }: Pick<Environment, 'metadata' | 'spec'>,
   build: BuildStatus,
+  now: Date,
 ): EnvironmentStatus {
   const { commit, version, startedAt: since, finishedAt = since } = build;
-  // What was asked for before it came up is what came up.
-  const done = pendingRequests(metadata.annotations, undefined).filter(({ at }) => at <= Date.parse(finishedAt));
+  // What was asked for before it came up is what came up. A request of a time that no clock says yet, and all that come
+  // after it and so are told to be later still, may be as old as that.
+  const isDone = (at: number) => at <= Date.parse(finishedAt) || at > now.getTime() + mostAheadMs;
+  const done = pendingRequests(metadata.annotations, undefined).filter(({ at }) => isDone(at));
   return {
     state: 'built',
     activation: { active: true, since, reason: 'Spec', specActive: spec.active, buildPending: false },

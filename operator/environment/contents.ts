@@ -66,7 +66,7 @@ export class Contents {
     if (scope.status.activation || !namespace || namespace.metadata.deletionTimestamp) return;
     const build = recordedBuild(namespace.metadata.annotations?.[DEPLOYED_ANNOTATION]);
     if (!build || !isOwn(namespace, scope)) return;
-    scope.take({ ...adoptedStatus(scope.environment, build), namespaceUID: namespace.metadata.uid });
+    scope.take({ ...adoptedStatus(scope.environment, build, scope.now), namespaceUID: namespace.metadata.uid });
     scope.isPresent = true;
   }
 

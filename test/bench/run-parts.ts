@@ -8,6 +8,9 @@ import { requireUndisturbed } from '../faults/disturb.ts';
 import type { Figure } from './measure.ts';
 import { currentCommit, hasPlace, keep, table, type ReportPlace } from './report.ts';
 
+/** Of fewer there are not enough that could change, or be in one of several groups. */
+const leastSize = 20;
+
 /** Measures something on the cluster that is up; throws when what it looks for is not so. */
 export type Part = (progress: Progress) => Promise<Figure[]>;
 
@@ -53,7 +56,9 @@ async function requireOurs(): Promise<void> {
 
 function partOf({ all, sized }: Parts, name: string): Part {
   const [, kind = '', size = ''] = /^(.+)-(\d+)$/.exec(name) ?? [];
-  const part = all.get(name) ?? sized.get(kind)?.(Number(size));
+  const ofSize = sized.get(kind);
+  if (ofSize && Number(size) < leastSize) throw new Problem(`${name} is too few to measure: at least ${leastSize}.`);
+  const part = all.get(name) ?? ofSize?.(Number(size));
   if (part) return part;
   const known = [...all.keys(), ...[...sized.keys()].map((one) => `${one}-NUMBER`)];
   throw new Problem(`There is no part ${name}: there are ${known.join(', ')}.`);

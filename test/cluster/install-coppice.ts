@@ -50,7 +50,7 @@ export async function requireThisImage(kubectl: Kubectl): Promise<void> {
   ];
   const running = (await kubectl([...args, '--output', format])).split('\n').filter((line) => line !== '');
   if (running.length === 2 && running.every((one) => one.endsWith(tag))) return;
-  const told = running.length === 0 ? 'no Coppice' : running.join(' and ');
+  const told = running.length === 0 ? 'no Coppice' : [...new Set(running)].join(' and ');
   throw new Problem(`The cluster runs ${told}, and not this checkout (${image}): \`npm run up\` installs it.`);
 }
 

@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { messageOf, Problem } from '../cluster/problem.ts';
+import type { Sizes } from './fault-world.ts';
+
+const usage = `npm run faults -- [--seed N] [--moving N] [--running N] [--built N] [FAULT…]
+  --seed     of the moves and of the strike's delay; the time by default
+  --moving   environments that run no container, 10 at least: some are to be in each of the states at the strike
+  --running  environments that run one
+  --built    environments that are built from images, 1 at least: it is their logs that are looked at`;
+
+const whole = (least: number) => z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(least)).optional();
+const optionsSchema = z.object({ seed: whole(0), moving: whole(10), running: whole(0), built: whole(1) });
+
+interface FaultOptions {
+  seed: number | undefined;
+  sizes: Partial<Sizes>;
+  parts: readonly string[];
+}
+
+/** @throws Problem with the usage for whatever it cannot read */
+export function parseFaultOptions(args: readonly string[]): FaultOptions {
+  const text = { type: 'string' } as const;
+  try {
+    const { values, positionals: parts } = parseArgs({
+      args: [...args],
+      options: { seed: text, moving: text, running: text, built: text },
+      allowPositionals: true,
+    });
+    const { seed, ...sizes } = optionsSchema.parse(values);
+    return { seed, sizes: withoutUndefined(sizes), parts };
+  } catch (error) {
+    const why = error instanceof z.ZodError ? error.issues.map(told).join('\n') : messageOf(error);
+    throw new Problem(`${why}\n${usage}`, { cause: error });
+  }
+}
+
+function told({ path, message }: z.core.$ZodIssue): string {
+  return `--${path.join('.')}: ${message}`;
+}
+
+function withoutUndefined(sizes: Record<string, number | undefined>): Partial<Sizes> {
+  return Object.fromEntries(Object.entries(sizes).filter(([, size]) => size !== undefined));
+}
