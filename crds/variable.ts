@@ -20,10 +20,15 @@ const variableSchema = z
       .enum(VISIBILITIES)
       .default('always')
       .meta({ description: 'Whether services may see it, or builds alone.' }),
+    secret: z.boolean().optional().meta({ description: 'The REST API never shows the value, and every log masks it.' }),
   })
   .meta({
     'x-kubernetes-validations': [
       { rule: 'has(self.value) != has(self.valueFrom)', message: 'needs one of value and valueFrom' },
+      {
+        rule: '!(has(self.secret) && self.secret && has(self.value))',
+        message: 'a secret variable needs valueFrom: a value in the spec is not secret',
+      },
     ],
   });
 

@@ -4,7 +4,9 @@ import type { Repository } from '../../crds/repository.ts';
 import type { Directory } from '../auth/directory.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { serviceFileSchema } from '../../service-file/schema.ts';
+import type { Variable } from '../../service-file/variables.ts';
 import type { VariableService } from '../variables/variable-service.ts';
+import type { VariableView } from '../variables/variable-view.ts';
 import { checkSchema } from './check-parameters.ts';
 import type { ServiceFileChecker } from './checker.ts';
 
@@ -27,6 +29,14 @@ export interface CheckRoutes {
   repositoryVariables: VariableService<Repository>;
 }
 
+/** What stands for a value that the caller may not see: the answer shows what a file makes of its variables. */
+const WITHHELD_VALUE = 'withheld';
+
+function filledIn({ name, value, visibility, secret, withheld, error }: VariableView): [string, Variable][] {
+  if (error !== undefined) return [];
+  return [[name, { value: (secret ?? withheld) ? WITHHELD_VALUE : value, visibility }]];
+}
+
 /** Ours: would Coppice run this service file? Nothing is spawned, nothing is kept. */
 export function checkRoutes(dependencies: CheckRoutes): Endpoint[] {
   const { directory, checker, groupVariables, repositoryVariables } = dependencies;
@@ -42,12 +52,7 @@ export function checkRoutes(dependencies: CheckRoutes): Endpoint[] {
       run: async ({ caller: { user }, target: { group, repository }, body }) => {
         // Of two of one name the later one counts: the repository's.
         const all = await Promise.all([groupVariables.list(group), repositoryVariables.list(repository)]);
-        const variables = all
-          .flat()
-          .flatMap(
-            ({ name, value, visibility, error }): [string, { value: string; visibility: typeof visibility }][] =>
-              error === undefined ? [[name, { value, visibility }]] : [],
-          );
+        const variables = all.flat().flatMap((variable) => filledIn(variable));
         return checker.check(user.accountId, { ...body, variables });
       },
     }),

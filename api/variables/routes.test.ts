@@ -61,6 +61,53 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     expect(keptValues()).toEqual([]);
   });
 
+  describe('a secret one', () => {
+    const shown = { name: 'KEY', value: '', visibility: 'always', secret: true };
+
+    test('is never shown again, and stays one when its value changes', async () => {
+      expect(
+        (await send('post', 'variables', { name: 'KEY', value: 'hunter2', secret: true }).expect(201)).body,
+      ).toEqual(shown);
+      expect(await listed()).toEqual([shown]);
+      expect((await send('patch', 'variables', { name: 'KEY', value: 'hunter3' }).expect(200)).body).toEqual(shown);
+      const built = await send('patch', 'variables', { name: 'KEY', visibility: 'buildtime' }).expect(200);
+      expect(built.body).toEqual({ ...shown, visibility: 'buildtime' });
+      await send('post', 'variables', { name: 'OTHER', value: '1' }).expect(201);
+      expect((await send('delete', 'variables/OTHER').expect(200)).body).toEqual([built.body]);
+      expect(specs()).toMatchObject([{ name: 'KEY', secret: true }]);
+      expect(keptValues()).toEqual(['hunter3']);
+    });
+
+    test('stops being one with another value alone', async () => {
+      await send('post', 'variables', { name: 'KEY', value: 'hunter2', secret: 'true' }).expect(201);
+      const answer = await send('patch', 'variables', { name: 'KEY', secret: false, visibility: 'always' }).expect(422);
+      expect(answer.body).toMatchObject({ details: [{ path: 'secret' }] });
+      expect(await listed()).toEqual([shown]);
+      const open = await send('patch', 'variables', { name: 'KEY', secret: false, value: 'open' }).expect(200);
+      expect(open.body).toEqual({ name: 'KEY', value: 'open', visibility: 'always' });
+    });
+
+    test('can be made of any: what stood in the spec does not stand there any more', async () => {
+      applied([{ name: 'KEY', value: 'hunter2', visibility: 'always' }]);
+      await send('patch', 'variables', { name: 'KEY', secret: true }).expect(200);
+      expect(JSON.stringify(specs())).not.toContain('hunter2');
+      expect(await listed()).toEqual([shown]);
+      expect(keptValues()).toEqual(['hunter2']);
+    });
+
+    test('is not shown by the check of a service file either', async () => {
+      await send('post', 'variables', { name: 'KEY', value: 'hunter2', secret: true }).expect(201);
+      const file = 'services: {web: {image: "nginx:1", environment: {A: "${KEY}", B: "${KEY:+set}"}}}';
+      const checked = await request(api.app)
+        .post('/api/repository/acme.shop/check')
+        .set('x-service-token', token)
+        .send({ serviceFile: Buffer.from(file).toString('base64') })
+        .expect(200);
+      expect(checked.text).not.toContain('hunter2');
+      expect(checked.text).toContain('withheld');
+    });
+  });
+
   test('the Secret belongs to what has the variables', async () => {
     await send('post', 'variables', { name: 'KEY', value: '' }).expect(201);
     const [secret] = api.cluster.all<Secret>(Secret).filter(({ metadata }) => metadata.namespace === 'group-acme');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { VISIBILITIES } from '../../crds/variable.ts';
-import { textField } from '../http/parse.ts';
+import { booleanField, textField } from '../http/parse.ts';
 
 const longestValue = 32_768;
 
@@ -22,13 +22,19 @@ export const createVariableSchema = z.object({
   name: nameField,
   value: valueField,
   visibility: visibilityField.default('always'),
+  secret: booleanField.default(false),
 });
 export type CreateVariable = z.infer<typeof createVariableSchema>;
 
 /** Body of PATCH …/variables. What cannot be a name is the name of no variable: 404, not 422. */
 export const updateVariableSchema = z
-  .object({ name: z.string(), value: valueField.optional(), visibility: visibilityField.optional() })
-  .refine(({ value, visibility }) => value !== undefined || visibility !== undefined, {
+  .object({
+    name: z.string(),
+    value: valueField.optional(),
+    visibility: visibilityField.optional(),
+    secret: booleanField.optional(),
+  })
+  .refine(({ value, visibility, secret }) => value !== undefined || visibility !== undefined || secret !== undefined, {
     path: ['value'],
     error: 'value or visibility is needed',
   });

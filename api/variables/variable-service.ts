@@ -8,7 +8,7 @@ import type { ClusterWriter } from '../cluster/caches.ts';
 import type { ObjectCache } from '../cluster/object-cache.ts';
 import { requireRoom } from '../cluster/most.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
-import { Conflict, NotFound } from '../http/errors.ts';
+import { Conflict, Invalid, NotFound } from '../http/errors.ts';
 import type { CreateVariable, UpdateVariable } from './variable-parameters.ts';
 import { VariableSecret } from './variable-secret.ts';
 import type { VariableView } from './variable-view.ts';
@@ -39,24 +39,28 @@ export class VariableService<Owner extends VariableOwner> {
   }
 
   /** @throws Conflict when there is one of this name. */
-  async create(owner: Owner, { name, value, visibility }: CreateVariable): Promise<VariableView> {
+  async create(owner: Owner, { name, value, visibility, secret }: CreateVariable): Promise<VariableView> {
     await this.#withValue(owner, name, value, (valueFrom) =>
       this.#change(owner, (variables) => {
         if (variables.some((one) => one.name === name)) throw new Conflict('a variable of this name exists already');
         requireRoom(`the ${this.#dependencies.type.kind.toLowerCase()}`, 'variables', variables.length);
-        return [...variables, { name, valueFrom, visibility }];
+        return [...variables, { name, valueFrom, visibility, ...(secret && { secret }) }];
       }),
     );
-    return { name, value, visibility };
+    return secret ? { name, value: '', visibility, secret } : { name, value, visibility };
   }
 
-  /** @throws NotFound when there is none of this name. */
-  async update(owner: Owner, { name, value, visibility }: UpdateVariable): Promise<VariableView> {
+  /** @throws NotFound when there is none of this name; Invalid when it would show the value of a secret one. */
+  async update(owner: Owner, change: UpdateVariable): Promise<VariableView> {
+    const { name } = change;
+    const hidden = change.value === undefined ? valueToHide(owner, change) : undefined;
+    const value = change.value ?? hidden;
     const write = (valueFrom?: VariableSpec['valueFrom']) =>
       this.#change(owner, (variables) => {
         const found = required(variables, name);
-        const kept = valueFrom ? { name, valueFrom } : found;
-        const changed = { ...kept, visibility: visibility ?? found.visibility };
+        const plain = change.value === undefined && change.secret === true ? found.value : undefined;
+        if (plain !== hidden) throw new Conflict('the variable was changed at the same time; try again');
+        const changed = changedVariable(found, change, valueFrom);
         return variables.map((one) => (one === found ? changed : one));
       });
     const { before, after } =
@@ -122,6 +126,29 @@ export class VariableService<Owner extends VariableOwner> {
   }
 }
 
+/**
+ * A variable as a change leaves it. A secret stops being one with another value alone: otherwise whoever may write it
+ * could read it. @throws Invalid
+ */
+function changedVariable(
+  found: VariableSpec,
+  { value, visibility = found.visibility, secret = found.secret ?? false }: UpdateVariable,
+  valueFrom: VariableSpec['valueFrom'],
+): VariableSpec {
+  if (found.secret === true && !secret && value === undefined) {
+    const details = [{ path: 'secret', message: 'a variable stops being secret with a new value alone: send one' }];
+    throw new Invalid('the body is not valid', { details });
+  }
+  const { name } = found;
+  const kept = valueFrom ? { name, valueFrom } : { name, value: found.value, valueFrom: found.valueFrom };
+  return { ...kept, visibility, ...(secret && { secret }) };
+}
+
+/** The value that stands in the spec, where everybody who reads it would see the secret that it is to become. */
+function valueToHide({ spec }: VariableOwner, { name, secret }: UpdateVariable): string | undefined {
+  return secret === true ? spec.variables?.find((one) => one.name === name)?.value : undefined;
+}
+
 function required(variables: readonly VariableSpec[] | undefined, name: string): VariableSpec {
   const found = variables?.find((one) => one.name === name);
   if (!found) throw new NotFound('no such variable');
@@ -129,17 +156,19 @@ function required(variables: readonly VariableSpec[] | undefined, name: string):
 }
 
 function view(
-  { name, value, valueFrom, visibility }: VariableSpec,
+  { name, value, valueFrom, visibility, secret: isSecret }: VariableSpec,
   secrets: ReadonlyMap<string, Secret | undefined>,
   namer: SecretNamer,
 ): VariableView {
-  if (!valueFrom) return { name, value: value ?? '', visibility };
+  const marked = { name, visibility, ...(isSecret === true && { secret: true as const }) };
+  const shown = (text: string) => ({ ...marked, value: isSecret === true ? '' : text });
+  if (!valueFrom) return shown(value ?? '');
   const { name: secret, key } = valueFrom.secretKeyRef;
   const found = secrets.get(secret);
   // The operator refuses it as well: nobody is to read here what they may not read there.
   const refusal = found && secretRefusal(found, namer);
-  if (refusal !== undefined) return { name, value: '', visibility, error: refusal };
+  if (refusal !== undefined) return { ...shown(''), error: refusal };
   const text = secretText(found, key);
-  if (text !== undefined) return { name, value: text, visibility };
-  return { name, value: '', visibility, error: `the Secret ${secret} with the key ${key} is not there` };
+  if (text !== undefined) return shown(text);
+  return { ...shown(''), error: `the Secret ${secret} with the key ${key} is not there` };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
+import type { Variable } from '../../service-file/variables.ts';
 import { Stalled, Waiting } from '../errors.ts';
 import { GitHosts } from '../hosts/git-hosts.ts';
 import { RepositoryConfigurations } from './configuration.ts';
@@ -90,6 +91,23 @@ describe('a configuration', () => {
       ]),
     );
     expect(asked).toEqual(['groups', 'variables']);
+  });
+
+  test('says which are marked as secret, whoever has them', async () => {
+    const marked = { ...fromSecret('TOKEN'), secret: true };
+    const group = { variables: [{ ...fromSecret('TOKEN', 'groups'), name: 'GROUPS', secret: true }] };
+    const { variables } = await configurations(
+      { variables: [marked, { ...fromSecret('TOKEN'), name: 'B' }] },
+      group,
+    ).read();
+    const secret: Variable = { value: 's3cret', visibility: 'buildtime', secret: true };
+    expect(variables).toEqual(
+      new Map<string, Variable>([
+        ['GROUPS', secret],
+        ['TOKEN', secret],
+        ['B', { value: 's3cret', visibility: 'buildtime' }],
+      ]),
+    );
   });
 
   test('holds credentials, and the registry Secrets of both', async () => {

@@ -91,14 +91,15 @@ export class RepositoryConfigurations {
   async #variables(namespace: string, specs: readonly NamedVariable[]): Promise<Variables> {
     const variables = new Map<string, Variable>();
     const secrets = new Map<string, Promise<Secret | undefined>>();
-    for (const { name, value, valueFrom, visibility, namer } of specs) {
+    for (const { name, value, valueFrom, visibility, secret: isSecret, namer } of specs) {
+      const marked = { visibility, ...(isSecret === true && { secret: true }) };
       const reference = valueFrom?.secretKeyRef;
       if (reference) {
         const secret = secrets.get(reference.name) ?? this.#client.find(Secret, { namespace, name: reference.name });
         secrets.set(reference.name, secret);
-        variables.set(name, { value: valueOf(await secret, { ...reference, namer }, name, namespace), visibility });
+        variables.set(name, { value: valueOf(await secret, { ...reference, namer }, name, namespace), ...marked });
       } else {
-        variables.set(name, { value: value ?? '', visibility });
+        variables.set(name, { value: value ?? '', ...marked });
       }
     }
     return variables;
