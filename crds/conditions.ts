@@ -2,18 +2,28 @@ import { z } from 'zod';
 
 /** `metav1.Condition`, as every kind's status lists them. */
 const conditionSchema = z.object({
-  type: z.string().max(316),
-  status: z.enum(['True', 'False', 'Unknown']),
-  observedGeneration: z.int().min(0).optional(),
-  lastTransitionTime: z.iso.datetime({ offset: true }).meta({ format: 'date-time' }),
-  reason: z.string().max(1024),
-  message: z.string().max(32768),
+  type: z.string().max(316).meta({ description: 'Name of the condition, such as Ready.' }),
+  status: z.enum(['True', 'False', 'Unknown']).meta({ description: 'Whether the condition holds.' }),
+  observedGeneration: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'The `metadata.generation` that the condition was set for.' }),
+  lastTransitionTime: z.iso
+    .datetime({ offset: true })
+    .meta({ format: 'date-time', description: 'When the status last changed.' }),
+  reason: z.string().max(1024).meta({ description: 'The cause in one word, for programs.' }),
+  message: z.string().max(32768).meta({ description: 'The cause and what to do, for people.' }),
 });
 export type Condition = z.infer<typeof conditionSchema>;
 
 export const conditionsSchema = z
   .array(conditionSchema)
-  .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
+  .meta({
+    description: 'What the operator reports of the object, one entry for each type.',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['type'],
+  });
 
 export type ConditionStatus = Condition['status'];
 

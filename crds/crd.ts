@@ -115,8 +115,9 @@ function structural(schema: unknown): unknown {
   return source['type'] === 'integer' ? { ...copy, format: 'int64' } : copy;
 }
 
-function jsonSchema(schema: z.ZodType): unknown {
-  return structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'throw' }));
+function jsonSchema(schema: z.ZodType, description: string): unknown {
+  const made = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'throw' });
+  return structural({ ...made, description });
 }
 
 /** The CustomResourceDefinition of one kind, as JSON. */
@@ -156,8 +157,8 @@ function customResourceDefinition(source: CrdSource): JsonSchema {
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
                 metadata: { type: 'object' },
-                spec: jsonSchema(source.spec),
-                status: jsonSchema(source.status),
+                spec: jsonSchema(source.spec, 'What is wanted; users write it, or the API for them.'),
+                status: jsonSchema(source.status, 'What the operator found and did; written by Coppice alone.'),
               },
               'x-kubernetes-validations': [
                 {

@@ -10,12 +10,12 @@ export const TESTED = 'Tested';
 const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
 
 const testRunSchema = z.object({
-  name: z.string(),
-  type: z.string(),
+  name: z.string().meta({ description: 'Name of the test.' }),
+  type: z.string().meta({ description: 'Type of the test.' }),
   id: z.string().optional().meta({ description: "The run's ID at the tester." }),
-  outcome: z.enum(TEST_OUTCOMES),
+  outcome: z.enum(TEST_OUTCOMES).meta({ description: 'How the test ended, or how far it is.' }),
   summary: z.string().optional().meta({ description: 'What was found, or why it could not run, in one line.' }),
-  finishedAt: time.optional(),
+  finishedAt: time.optional().meta({ description: 'When the test ended.' }),
 });
 export type TestRun = z.infer<typeof testRunSchema>;
 
@@ -23,7 +23,13 @@ export const testsStatusSchema = z.object({
   build: z.int().min(1).meta({ description: 'The build that was tested.' }),
   request: z.string().optional().meta({ description: 'The last request to test again, as far as it was handled.' }),
   since: time.meta({ description: 'When the tests were begun.' }),
-  runs: z.array(testRunSchema).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+  runs: z
+    .array(testRunSchema)
+    .meta({
+      description: 'One run for each test.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+    }),
 });
 export type TestsStatus = z.infer<typeof testsStatusSchema>;
 

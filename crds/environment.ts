@@ -52,8 +52,10 @@ export const environmentSpecSchema = z.object({
 
 const activationSchema = z.object({
   active: z.boolean().meta({ description: 'Whether contents are wanted.' }),
-  since: time,
-  reason: z.enum(['Spec', 'CreateRequest', 'DeleteRequest', 'RebuildRequest', 'Schedule', 'Expired']),
+  since: time.meta({ description: 'When that was decided.' }),
+  reason: z
+    .enum(['Spec', 'CreateRequest', 'DeleteRequest', 'RebuildRequest', 'Schedule', 'Expired'])
+    .meta({ description: 'What decided it.' }),
   specActive: z.boolean().meta({ description: 'The last seen spec.active: a difference is an event.' }),
   buildPending: z.boolean().meta({ description: 'A build was asked for and has not started.' }),
   rebuild: z
@@ -69,24 +71,34 @@ const ttlSchema = z.object({
 });
 
 export const buildStatusSchema = z.object({
-  number: z.int().min(1),
-  result: z.enum(BUILD_RESULTS),
-  commit: z.string().optional(),
+  number: z.int().min(1).meta({ description: 'Builds of an environment count from 1.' }),
+  result: z.enum(BUILD_RESULTS).meta({ description: 'How the build ended, or that it is running.' }),
+  commit: z.string().optional().meta({ description: 'Commit that is built.' }),
   version: z
     .string()
     .optional()
     .meta({ description: 'What the build was planned as: commit, service file, variables.' }),
-  noCache: z.boolean().optional(),
-  startedAt: time,
-  finishedAt: time.optional(),
-  message: z.string().optional(),
+  noCache: z.boolean().optional().meta({ description: 'Whether the build uses no cache.' }),
+  startedAt: time.meta({ description: 'When the build started.' }),
+  finishedAt: time.optional().meta({ description: 'When the build ended.' }),
+  message: z.string().optional().meta({ description: 'Why the build failed, or what it waits for.' }),
   images: z
-    .array(z.object({ service: z.string(), image: z.string() }))
+    .array(
+      z.object({
+        service: z.string().meta({ description: 'Service that the image was built for.' }),
+        image: z.string().meta({ description: 'The image, by digest.' }),
+      }),
+    )
     .optional()
     .meta({ description: 'What was built, by digest; absent until every image is in the registry.' }),
-  rolloutStartedAt: time.optional(),
+  rolloutStartedAt: time
+    .optional()
+    .meta({ description: 'When the services were started with the images of the build.' }),
   previous: z
-    .object({ startedAt: time, finishedAt: time })
+    .object({
+      startedAt: time.meta({ description: 'When it started.' }),
+      finishedAt: time.meta({ description: 'When it ended.' }),
+    })
     .optional()
     .meta({ description: 'The build before that finished: the last one that did, while this one runs.' }),
   sizeBytes: z.int().optional().meta({ description: 'Compressed layers of the images, each layer counted once.' }),
@@ -95,18 +107,28 @@ export const buildStatusSchema = z.object({
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
 
 const seedSchema = z.object({
-  label: z.string(),
-  result: z.enum(['running', 'copied']),
-  reusableUID: z.string(),
-  publication: z.string(),
-  volumes: z.array(z.object({ name: z.string(), claim: z.string(), size: z.string() })),
+  label: z.string().meta({ description: 'Label of the reusable environment.' }),
+  result: z.enum(['running', 'copied']).meta({ description: 'How far the copy is.' }),
+  reusableUID: z.string().meta({ description: 'UID of the ReusableEnvironment.' }),
+  publication: z.string().meta({ description: 'Which publication of it is copied.' }),
+  volumes: z
+    .array(
+      z.object({
+        name: z.string().meta({ description: 'The volume, as the service file names it.' }),
+        claim: z.string().meta({ description: "PersistentVolumeClaim of the publication's copy." }),
+        size: z.string().meta({ description: 'Size that the copy requests.' }),
+      }),
+    )
+    .meta({ description: 'The volumes to copy.' }),
 });
 export type SeedStatus = z.infer<typeof seedSchema>;
 
 const publicationSchema = z.object({
-  label: z.string(),
-  build: z.int().min(1),
-  result: z.enum(['running', 'succeeded', 'failed']),
+  label: z.string().meta({ description: 'Label that it is published as.' }),
+  build: z.int().min(1).meta({ description: 'Number of the build that is published.' }),
+  result: z
+    .enum(['running', 'succeeded', 'failed'])
+    .meta({ description: 'How the publication ended, or that it is running.' }),
   stoppingSince: time
     .optional()
     .meta({ description: 'Services are stopped for it, and since then pods still have its volumes.' }),
@@ -114,12 +136,19 @@ const publicationSchema = z.object({
 
 const feedbackSchema = z.object({
   commit: z.string().optional().meta({ description: 'Whose status was written last.' }),
-  state: z.enum(['pending', 'success', 'failure', 'error']).optional(),
+  state: z
+    .enum(['pending', 'success', 'failure', 'error'])
+    .optional()
+    .meta({ description: 'State of that commit status.' }),
   status: z.string().optional().meta({ description: 'A hash of the commit status as it was written.' }),
   commentId: z.string().optional().meta({ description: "The pull request's comment, by its id at the Git host." }),
   comment: z.string().optional().meta({ description: 'A hash of the comment as it was written.' }),
   tests: z
-    .object({ commit: z.string(), state: z.enum(['pending', 'success', 'failure', 'error']), hash: z.string() })
+    .object({
+      commit: z.string().meta({ description: 'Commit whose status it is.' }),
+      state: z.enum(['pending', 'success', 'failure', 'error']).meta({ description: 'State of the commit status.' }),
+      hash: z.string().meta({ description: 'Hash of the commit status as it was written.' }),
+    })
     .optional()
     .meta({ description: 'The commit status of the tests as it was written last, and a hash of it.' }),
   refused: z
@@ -130,19 +159,21 @@ const feedbackSchema = z.object({
 export type FeedbackStatus = z.infer<typeof feedbackSchema>;
 
 export const environmentStatusSchema = z.object({
-  observedGeneration: z.int().optional(),
-  state: z.enum(ENVIRONMENT_STATES).optional(),
-  activation: activationSchema.optional(),
-  ttl: ttlSchema.optional(),
+  observedGeneration: z.int().optional().meta({ description: 'The `metadata.generation` that the operator has seen.' }),
+  state: z.enum(ENVIRONMENT_STATES).optional().meta({ description: 'How far the contents are.' }),
+  activation: activationSchema.optional().meta({ description: 'Whether contents are wanted, and since when.' }),
+  ttl: ttlSchema.optional().meta({ description: 'The time to live of the contents.' }),
   schedule: z
     .object({
-      setting: z.string(),
+      setting: z.string().meta({ description: 'Mode, hour and time zone of the schedule.' }),
       since: time.meta({ description: 'When it was first seen: it counts from here.' }),
     })
     .optional()
     .meta({ description: "The repository's scheduled rebuild, as far as this environment takes part in it." }),
-  expiresAt: time.optional(),
-  handledRequests: handledRequestsSchema.optional(),
+  expiresAt: time.optional().meta({ description: 'When the contents are deleted by their time to live.' }),
+  handledRequests: handledRequestsSchema
+    .optional()
+    .meta({ description: 'The one-off requests that were handled, by name.' }),
   namespaceUID: z.string().optional().meta({ description: 'Of the namespace that the contents are in.' }),
   commit: z.string().optional().meta({ description: 'The commit that the contents were planned from.' }),
   version: z.string().optional().meta({ description: 'What the contents were planned as.' }),
@@ -155,7 +186,7 @@ export const environmentStatusSchema = z.object({
   feedback: feedbackSchema
     .optional()
     .meta({ description: 'What the Git host was told; written by its reporter alone.' }),
-  webURL: z.string().optional(),
+  webURL: z.string().optional().meta({ description: 'Web address of the environment.' }),
   aliases: z
     .record(z.string(), z.string())
     .optional()
@@ -163,15 +194,19 @@ export const environmentStatusSchema = z.object({
   services: z
     .array(
       z.object({
-        name: z.string(),
-        image: z.string().optional(),
+        name: z.string().meta({ description: 'Name of the service.' }),
+        image: z.string().optional().meta({ description: 'Image that the service runs.' }),
         ready: z.boolean().meta({ description: 'It runs what it should; a job: it has completed.' }),
         restarts: z.int().optional().meta({ description: 'How often its containers were started again.' }),
         message: z.string().optional().meta({ description: 'Why it is not ready.' }),
       }),
     )
     .optional()
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    .meta({
+      description: 'The services of the environment.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+    }),
   build: buildStatusSchema.optional().meta({ description: 'The last build.' }),
   deployed: buildStatusSchema
     .optional()

@@ -40,7 +40,7 @@ export const gitRefSchema = z
           message: 'is not a valid Git reference name',
         })),
       }),
-    type: z.enum(GIT_REF_TYPES),
+    type: z.enum(GIT_REF_TYPES).meta({ description: 'Whether it is a branch, a pull request or a tag.' }),
   })
   .refine(({ name, type }) => type !== 'pull request' || pullRequestNumber.test(name), {
     error: 'a pull request is named by its number',

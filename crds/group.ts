@@ -27,7 +27,7 @@ export const groupSpecSchema = z.object({
 });
 
 export const groupStatusSchema = z.object({
-  observedGeneration: z.int().optional(),
+  observedGeneration: z.int().optional().meta({ description: 'The `metadata.generation` that the operator has seen.' }),
   namespace: z
     .string()
     .optional()

@@ -70,8 +70,8 @@ export const ownerhostSourceSchema = z.object({
     ...instanceUrlSchema.meta(),
     description: "Web address of an instance of one's own; the public one without.",
   }),
-  owner: plainPart,
-  repo: plainPart,
+  owner: plainPart.meta({ description: 'User or organization that owns the repository.' }),
+  repo: plainPart.meta({ description: 'Name of the repository.' }),
   credentialsSecret: tokenSecret,
 });
 export const groupedhostSourceSchema = z.object({
@@ -80,17 +80,17 @@ export const groupedhostSourceSchema = z.object({
     description: 'Web address of the instance; the public one without.',
   }),
   group: nestedPart.meta({ ...nestedPart.meta(), description: 'The group, with the groups that it is in: a/b/c.' }),
-  project: plainPart,
+  project: plainPart.meta({ description: 'Name of the project in its group.' }),
   credentialsSecret: tokenSecret,
 });
 export const cloudorgSourceSchema = z.object({
   orgUrl: instanceUrlSchema.meta({ ...instanceUrlSchema.meta(), description: 'Web address of the organization.' }),
-  project: spacedPart,
-  repoName: spacedPart,
+  project: spacedPart.meta({ description: 'Name of the project in the organization.' }),
+  repoName: spacedPart.meta({ description: 'Name of the repository in the project.' }),
   credentialsSecret: tokenSecret,
 });
 export const workspacehostSourceSchema = z.object({
-  workspace: plainPart,
-  repository: plainPart,
+  workspace: plainPart.meta({ description: 'Workspace that the repository is in.' }),
+  repository: plainPart.meta({ description: 'Name of the repository in the workspace.' }),
   credentialsSecret: tokenSecret,
 });

@@ -17,11 +17,11 @@ export const SYNC_REQUEST = 'sync';
 export const TEST_REQUEST = 'test';
 
 export const handledRequestsSchema = z.object({
-  create: z.string().optional(),
-  delete: z.string().optional(),
-  build: z.string().optional(),
-  rebuild: z.string().optional(),
-  ttl: z.string().optional(),
+  create: z.string().optional().meta({ description: 'Value of the last handled request for contents.' }),
+  delete: z.string().optional().meta({ description: 'Value of the last handled request to delete the contents.' }),
+  build: z.string().optional().meta({ description: 'Value of the last handled request to build.' }),
+  rebuild: z.string().optional().meta({ description: 'Value of the last handled request to rebuild.' }),
+  ttl: z.string().optional().meta({ description: 'Value of the last handled request for another time to live.' }),
 });
 export type HandledRequests = z.infer<typeof handledRequestsSchema>;
 

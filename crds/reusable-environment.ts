@@ -34,24 +34,29 @@ const volumeCopySchema = z.object({
  * are somebody else's.
  */
 export const reusableEnvironmentStatusSchema = z.object({
-  observedGeneration: z.int().optional(),
+  observedGeneration: z.int().optional().meta({ description: 'The `metadata.generation` that the operator has seen.' }),
   from: z
     .object({
       environment: z.string().meta({ description: 'Name of the Environment.' }),
-      environmentUID: z.string(),
+      environmentUID: z.string().meta({ description: 'UID of the Environment.' }),
       gitRef: gitRefSchema,
-      commit: z.string().optional(),
-      build: z.int(),
+      commit: z.string().optional().meta({ description: 'Commit that was built.' }),
+      build: z.int().meta({ description: 'Number of the build.' }),
     })
     .optional()
     .meta({ description: 'Where it came from.' }),
   publication: z.string().optional().meta({ description: 'Differs for each publication.' }),
   builtAt: time.optional().meta({ description: 'When the build that it came from had come up.' }),
   images: z
-    .array(z.object({ service: z.string(), image: z.string() }))
+    .array(
+      z.object({
+        service: z.string().meta({ description: 'Service that runs the image.' }),
+        image: z.string().meta({ description: 'The image, by digest.' }),
+      }),
+    )
     .optional()
     .meta({ description: 'By digest; they are kept in the registry as long as this is there.' }),
-  volumes: z.array(volumeCopySchema).optional(),
+  volumes: z.array(volumeCopySchema).optional().meta({ description: 'The copied volumes.' }),
   conditions: conditionsSchema.optional(),
 });
 

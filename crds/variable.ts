@@ -3,15 +3,21 @@ import { z } from 'zod';
 /** Contract section 2, variable. */
 export const VISIBILITIES = ['always', 'buildtime'] as const;
 
-const secretKeyRefSchema = z.object({ name: z.string().min(1).max(253), key: z.string().min(1).max(253) });
+const secretKeyRefSchema = z
+  .object({
+    name: z.string().min(1).max(253).meta({ description: 'Name of the Secret.' }),
+    key: z.string().min(1).max(253).meta({ description: 'Key in the Secret.' }),
+  })
+  .meta({ description: 'The Secret, and the key in it.' });
 
 const variableSchema = z
   .object({
     name: z
       .string()
       .max(128)
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
-    value: z.string().max(32_768).optional(),
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+      .meta({ description: 'Name of the variable: service files write `${NAME}`.' }),
+    value: z.string().max(32_768).optional().meta({ description: 'The value itself, where no `valueFrom` is given.' }),
     valueFrom: z
       .object({ secretKeyRef: secretKeyRefSchema })
       .optional()
@@ -37,7 +43,11 @@ export const variablesSchema = z
   .array(variableSchema)
   .max(200)
   .optional()
-  .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] });
+  .meta({
+    description: 'Variables that fill in `${NAME}` in service files.',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+  });
 export type VariableSpec = z.infer<typeof variableSchema>;
 
 /** Names of Secrets in the namespace of the group, of type kubernetes.io/dockerconfigjson. */

@@ -117,6 +117,14 @@ export function settingsPatch({ environmentTTL, scheduledRebuild, serviceFile, r
   };
 }
 
+/** Whether the change would leave a schedule that names no time: it would never come. */
+export function leavesScheduleWithoutHour({ spec }: Repository, { scheduledRebuild }: ChangeSettings): boolean {
+  if (scheduledRebuild === undefined) return false;
+  const mode = scheduledRebuild.mode ?? spec.scheduledRebuild?.mode ?? 'disabled';
+  const hour = scheduledRebuild.hour ?? spec.scheduledRebuild?.hour ?? '';
+  return mode !== 'disabled' && hour === '';
+}
+
 /** The service file of the settings as a change leaves it; undefined where it does not count, or stays as it is. */
 export function serviceFileInForce({ spec }: Repository, { serviceFile }: ChangeSettings): string | undefined {
   if (serviceFile === undefined) return undefined;

@@ -106,6 +106,17 @@ test.each([
   expect(answer.body).toMatchObject({ details: [{ path }] });
 });
 
+test('a scheduled rebuild without an hour is refused, also where the hour is taken away', async () => {
+  const details = [{ path: 'scheduledRebuild.hour', message: 'hour is required unless mode is disabled' }];
+  const withoutHour = await send('post', '/settings', { scheduledRebuild: { mode: 'all' } }).expect(422);
+  expect(withoutHour.body).toMatchObject({ details });
+  await send('post', '/settings', { scheduledRebuild: { hour: '03:30' } }).expect(200);
+  await send('post', '/settings', { scheduledRebuild: { mode: 'all' } }).expect(200);
+  const taken = await send('post', '/settings', { scheduledRebuild: { hour: '' } }).expect(422);
+  expect(taken.body).toMatchObject({ details });
+  await send('post', '/settings', { scheduledRebuild: { mode: 'disabled', hour: '' } }).expect(200);
+});
+
 test('a service file over the limit: 422', async () => {
   const serviceFile = Buffer.from('a'.repeat(131_073)).toString('base64');
   await send('post', '/settings', { serviceFile: { serviceFile } }).expect(422);

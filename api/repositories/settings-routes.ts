@@ -1,4 +1,4 @@
-import type { Repository } from '../../crds/repository.ts';
+import { SCHEDULE_WITHOUT_HOUR, type Repository } from '../../crds/repository.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
@@ -12,6 +12,7 @@ import { webhookSecret } from '../webhooks/webhook-secret.ts';
 import type { RepositoryService } from './repository-service.ts';
 import {
   changeSettingsSchema,
+  leavesScheduleWithoutHour,
   repositorySettingsView,
   repositorySettingsViewSchema,
   serviceFileInForce,
@@ -56,6 +57,7 @@ export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes)
       body: changeSettingsSchema,
       answer: repositorySettingsViewSchema,
       run: async ({ caller: { user }, target, body }) => {
+        if (leavesScheduleWithoutHour(target, body)) throw scheduleWithoutHour();
         const content = serviceFileInForce(target, body);
         if (content !== undefined) await requireYaml(checker, user.accountId, content);
         return view(await repositories.change(target, settingsPatch(body)));
@@ -63,6 +65,11 @@ export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes)
     }),
     ...variableRoutes({ path, find, variables }),
   ];
+}
+
+function scheduleWithoutHour(): Invalid {
+  const details = [{ path: 'scheduledRebuild.hour', message: SCHEDULE_WITHOUT_HOUR }];
+  return new Invalid(`scheduledRebuild.hour: ${SCHEDULE_WITHOUT_HOUR}`, { details });
 }
 
 async function webhookView(
