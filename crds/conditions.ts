@@ -17,13 +17,11 @@ const conditionSchema = z.object({
 });
 export type Condition = z.infer<typeof conditionSchema>;
 
-export const conditionsSchema = z
-  .array(conditionSchema)
-  .meta({
-    description: 'What the operator reports of the object, one entry for each type.',
-    'x-kubernetes-list-type': 'map',
-    'x-kubernetes-list-map-keys': ['type'],
-  });
+export const conditionsSchema = z.array(conditionSchema).meta({
+  description: 'What the operator reports of the object, one entry for each type.',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+});
 
 export type ConditionStatus = Condition['status'];
 

@@ -23,13 +23,11 @@ export const testsStatusSchema = z.object({
   build: z.int().min(1).meta({ description: 'The build that was tested.' }),
   request: z.string().optional().meta({ description: 'The last request to test again, as far as it was handled.' }),
   since: time.meta({ description: 'When the tests were begun.' }),
-  runs: z
-    .array(testRunSchema)
-    .meta({
-      description: 'One run for each test.',
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['name'],
-    }),
+  runs: z.array(testRunSchema).meta({
+    description: 'One run for each test.',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+  }),
 });
 export type TestsStatus = z.infer<typeof testsStatusSchema>;
 

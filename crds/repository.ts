@@ -38,13 +38,10 @@ export const REBUILD_MODES = ['all', 'notclones', 'reusables', 'disabled'] as co
 
 const scheduledRebuildSchema = z
   .object({
-    mode: z
-      .enum(REBUILD_MODES)
-      .default('disabled')
-      .meta({
-        description:
-          'Which environments are rebuilt: all, all but clones of reusable environments, those that publish one, or none.',
-      }),
+    mode: z.enum(REBUILD_MODES).default('disabled').meta({
+      description:
+        'Which environments are rebuilt: all, all but clones of reusable environments, those that publish one, or none.',
+    }),
     hour: z
       .string()
       .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
@@ -114,24 +111,17 @@ export const repositorySpecSchema = z
     generic: genericSourceSchema
       .optional()
       .meta({ description: 'A repository on any Git server. Required when `type` is generic.' }),
-    ownerhost: ownerhostSourceSchema
-      .optional()
-      .meta({
-        description:
-          'A repository on an ownerhost: GitHub, or a server with its API. Required when `type` is ownerhost.',
-      }),
-    groupedhost: groupedhostSourceSchema
-      .optional()
-      .meta({
-        description:
-          'A repository on a groupedhost: GitLab, or a server with its API. Required when `type` is groupedhost.',
-      }),
-    cloudorg: cloudorgSourceSchema
-      .optional()
-      .meta({
-        description:
-          'A repository on a cloudorg: Azure DevOps, or a server with its API. Required when `type` is cloudorg.',
-      }),
+    ownerhost: ownerhostSourceSchema.optional().meta({
+      description: 'A repository on an ownerhost: GitHub, or a server with its API. Required when `type` is ownerhost.',
+    }),
+    groupedhost: groupedhostSourceSchema.optional().meta({
+      description:
+        'A repository on a groupedhost: GitLab, or a server with its API. Required when `type` is groupedhost.',
+    }),
+    cloudorg: cloudorgSourceSchema.optional().meta({
+      description:
+        'A repository on a cloudorg: Azure DevOps, or a server with its API. Required when `type` is cloudorg.',
+    }),
     workspacehost: workspacehostSourceSchema
       .optional()
       .meta({ description: 'A repository on a workspacehost: Bitbucket. Required when `type` is workspacehost.' }),

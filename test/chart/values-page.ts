@@ -1,4 +1,4 @@
-// Writes docs/reference/values.md from the chart's values.yaml and values.schema.json: `node test/chart/values-page.ts`.
+// Writes docs/reference/values.md from the chart's values.yaml and values.schema.json: `npm run generate`.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -32,7 +32,7 @@ export async function valuesText(): Promise<string> {
     ([part, rows]) => `## ${part}\n\n| value | type | default | |\n|---|---|---|---|\n${rows.map(rowOf).join('\n')}\n`,
   );
   const text = [
-    '<!-- Generated from charts/coppice by `node test/chart/values-page.ts`; do not edit. -->',
+    '<!-- Generated from charts/coppice by `npm run generate`; do not edit. -->',
     "# The chart's values",
     'Other names, and values of another type or form, are refused before anything is installed ' +
       '(`charts/coppice/values.schema.json`). What to set for an installation is in [installing.md](../installing.md).',

@@ -13,7 +13,7 @@ test('every value is described', () => {
   expect(leaves.filter(({ schema }) => schema.description === undefined).map(({ path }) => path)).toEqual([]);
 });
 
-test('docs/reference/values.md is as values.yaml and its schema are: node test/chart/values-page.ts', async () => {
+test('docs/reference/values.md is as values.yaml and its schema are: npm run generate', async () => {
   expect(readFileSync(valuesPage, 'utf8')).toBe(await valuesText());
 });
 

@@ -12,6 +12,7 @@ import { repositoryRoot } from '../cluster/paths.ts';
 import { codeBlocks } from './code-blocks.ts';
 import { anchorsOf, linksOf } from './links.ts';
 import { missingMessages } from './messages.ts';
+import { unportableCommands } from './portability.ts';
 
 const pages = globSync(['*.md', '{docs,kubernetes,examples,charts}/**/*.md'], { cwd: repositoryRoot }).sort();
 const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
@@ -90,6 +91,7 @@ function source(): string {
 for (const page of pages) {
   checkLinks(page);
   checkShell(page);
+  for (const problem of unportableCommands(read(page))) problems.push(`${page}: ${problem}`);
   await checkServiceFiles(page);
 }
 const troubleshooting = 'docs/troubleshooting.md';

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { codeBlocks } from './code-blocks.ts';
 import { anchorsOf, linksOf } from './links.ts';
 import { missingMessages } from './messages.ts';
+import { unportableCommands } from './portability.ts';
 
 const fence = '```';
 
@@ -33,4 +34,20 @@ describe('messages that nobody says', () => {
     ['the Secret … is lost for good', ['the Secret … is lost for good']],
     ['… is gone: make it again', ['… is gone: make it again']],
   ])('%s', (message, expected) => expect(missingMessages(`| «${message}» |`, source)).toEqual(expected));
+});
+
+describe("commands that fail on a reader's machine", () => {
+  const block = (code: string) => `${fence}sh\n${code}\n${fence}\n`;
+  test.each([
+    ['a TypeScript file by whatever Node there is', 'Run `node test/a.ts` once.', ['node test/a.ts']],
+    ['the same in a block', block('node test/a.ts'), ['node test/a.ts']],
+    ['by the Node of the project', 'Run `npx node test/a.ts` or `node_modules/.bin/node a.ts`.', []],
+    ['wrapped base64 of GNU alone', block('echo a | base64 -w0'), ['base64 -w0']],
+    ['an option of GNU base64 alone', block('echo a | base64 -d'), ['base64 -d']],
+    ['base64 as everywhere', block("base64 < a | tr -d '\\n' | base64 --decode"), []],
+    ['jq without a word', block('curl a | jq .b'), ['jq']],
+    ['jq with one', block('curl a | jq .b   # needs jq'), []],
+  ])('%s', (_what, page, found) => {
+    expect(unportableCommands(page).map((problem) => problem.split(':')[0])).toEqual(found);
+  });
 });

@@ -1,4 +1,4 @@
-// Prints the SBOM (CycloneDX) of what the image has of npm: `node test/supply-chain/sbom.ts > sbom.json`. It is made of the
+// Prints the SBOM (CycloneDX) of what the image has of npm: `npm run --silent sbom > sbom.json`. It is made of the
 // lock file and of what is installed, without a network, and the same for the same lock file. With `--check` it says instead
 // whether the SBOM is whole: each locked package that is not for development alone, with its hash and its licence.
 import { spawnSync } from 'node:child_process';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { repositoryRoot } from '../cluster/paths.ts';
 import { lockSchema, missingFrom, runtimeDocument } from './sbom-document.ts';
 
-const args = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
+const args = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--loglevel', 'error'];
 const { stdout, status, stderr } = spawnSync('npm', args, {
   cwd: repositoryRoot,
   encoding: 'utf8',
