@@ -78,8 +78,8 @@ export class BuildJobs {
     const { access, refName } = await request.locate().catch((error: unknown) => {
       throw waitWhileBusy(error);
     });
-    const ownImages = imageFolder(registryAddress, repository);
-    const untrustedImages = imageFolder(registryAddress, repository, false);
+    const ownImages = `${imageFolder(registryAddress, repository)}/`;
+    const untrustedImages = `${imageFolder(registryAddress, repository, false)}/`;
     const { digests } = build;
     const policy = sourcePolicy({ registry: registryAddress, ownImages, untrustedImages, trusted, digests });
     const secrets = [

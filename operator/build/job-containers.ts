@@ -66,7 +66,7 @@ export function cloneContainer({ origin, ref, commit, missing, trusted, settings
 
 /** Has one image built and pushed, once the clone is there; `index` is its place in the Job. */
 export function buildctlContainer({ image, reference }: ResolvedImage, index: number, input: BuildJobInput): Container {
-  const { settings, builder, cacheNamespace, noCache, now } = input;
+  const { settings, builder, cacheNamespace, noCache, now, trusted } = input;
   const path = (relative: string) => posix.join(source, relative);
   const secrets = secretFiles(image, index, input);
   const output = [
@@ -93,8 +93,7 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
       `--local=context=${path(image.context)}`,
       `--local=dockerfile=${path(posix.dirname(image.dockerfile))}`,
       `--opt=filename=${posix.basename(image.dockerfile)}`,
-      // Told so, buildkitd reads the Dockerfile itself, and fetches no frontend (BuildKit, frontend/dockerfile/builder).
-      ...(image.syntax === undefined ? [] : [`--opt=cmdline=${image.syntax}`]),
+      ...frontendOf(image, trusted),
       ...(image.target === undefined ? [] : [`--opt=target=${image.target}`]),
       ...(image.platform === undefined ? [] : [`--opt=platform=${image.platform}`]),
       // Before the service file's arguments, which may name others.
@@ -123,6 +122,16 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
     resources,
     terminationMessagePolicy: 'FallbackToLogsOnError',
   };
+}
+
+/**
+ * With `cmdline` buildkitd reads the Dockerfile itself, and fetches no frontend that `# syntax=` or the argument
+ * BUILDKIT_SYNTAX names (BuildKit, frontend/dockerfile/builder). A frontend may ask buildkitd for any source with the
+ * build's credentials, so code that is not trusted never brings one.
+ */
+function frontendOf({ syntax }: PlannedImage, trusted: boolean): string[] {
+  const builtIn = trusted ? syntax : 'docker/dockerfile:1';
+  return builtIn === undefined ? [] : [`--opt=cmdline=${builtIn}`];
 }
 
 interface SecretFile {

@@ -133,6 +133,19 @@ test('code that is not trusted gets no secret', () => {
   expect(text).not.toMatch(/--secret|build-secrets|files-1/);
 });
 
+test('code that is not trusted is read by the built-in frontend, whatever it names', () => {
+  const frontend = (trusted: boolean, syntax?: string) => {
+    const args = { BUILDKIT_SYNTAX: 'evil/frontend' };
+    const job = buildJob({ ...input, trusted, missing: [{ ...web, image: { ...web.image, args, syntax } }] });
+    return job.spec?.template.spec?.containers[1]?.args?.filter((word) => word.startsWith('--opt=cmdline='));
+  };
+  expect(frontend(false)).toEqual(['--opt=cmdline=docker/dockerfile:1']);
+  expect(frontend(false, 'docker/dockerfile:1.4')).toEqual(['--opt=cmdline=docker/dockerfile:1']);
+  expect(frontend(true, 'docker/dockerfile:1.4')).toEqual(['--opt=cmdline=docker/dockerfile:1.4']);
+  // buildkitd takes only the frontends that the installation lists.
+  expect(frontend(true)).toEqual([]);
+});
+
 test.each([true, false])('without cache: %s', (noCache) => {
   const [, container] = buildJob({ ...input, noCache }).spec?.template.spec?.containers ?? [];
   expect(container?.args?.includes('--no-cache')).toBe(noCache);

@@ -145,7 +145,7 @@ export function builderPod({ identity, owner, storage, settings }: BuilderPodInp
             '--net=host',
             '--copy-up=/run',
             'buildkitd',
-            `--config=${configuration}/buildkitd.toml`,
+            `--config=${configuration}/${identity.isThrowaway ? 'buildkitd-untrusted.toml' : 'buildkitd.toml'}`,
             `--root=${root}`,
             `--addr=tcp://0.0.0.0:${BUILDKITD_PORT}`,
             `--tlscacert=${tls}/ca.crt`,

@@ -4,6 +4,7 @@ import { formatProblem } from '../../service-file/problems.ts';
 import type { ServiceFile } from '../../service-file/schema.ts';
 import { planImages } from '../build/plan.ts';
 import { Stalled } from '../errors.ts';
+import { isInRegistry } from '../registry/own-registry.ts';
 import type { RepositoryConfiguration } from '../repository/configuration.ts';
 import { refNotFound, SourceRefusedError, SourceUnreachableError, waitWhileBusy } from '../source/errors.ts';
 import type { RefPlace, Source, SourceSnapshot } from '../source/source.ts';
@@ -170,7 +171,7 @@ function versionInput({ configuration, isTrusted }: PlanRequest, commit: string)
  */
 function refuseForbiddenImages(serviceFile: ServiceFile, registry: string): void {
   for (const { name, image = '' } of serviceFile.services) {
-    const isOwn = image.toLowerCase().startsWith(`${registry.toLowerCase()}/`);
+    const isOwn = isInRegistry(registry, image);
     if (!isOwn && !/^sha256(:|@|$)/i.test(image)) continue;
     const why = isOwn ? "is in Coppice's own registry, whose images can only be built" : 'names no repository';
     throw new Stalled('ServiceFileInvalid', `services.${name}.image: ${image} ${why}`);

@@ -82,6 +82,25 @@ test('a proxy reaches the operator under the names that programs read', async ()
   expect(await proxyOf({})).toEqual({});
 });
 
+test('buildkitd takes the listed frontends, and for code that is not trusted none beside its own', async () => {
+  const filesWith = async (builder: object) => {
+    const objects = await renderObjects({ ...least, builder });
+    const { builder: settings } = await operatorConfig(objects);
+    const { data } = z
+      .looseObject({ data: z.record(z.string(), z.string()) })
+      .parse(objectOf(objects, 'ConfigMap', settings.configMap));
+    return data;
+  };
+  const disabled = '[frontend."gateway.v0"]\n  enabled = false';
+  const files = await filesWith({});
+  expect(files['buildkitd.toml']).toContain(
+    'allowedRepositories = ["docker.io/docker/dockerfile","docker.io/docker/dockerfile-upstream"]',
+  );
+  expect(files['buildkitd-untrusted.toml']).toContain(disabled);
+  // To buildkitd an empty list means any.
+  expect((await filesWith({ frontends: [] }))['buildkitd.toml']).toContain(disabled);
+});
+
 test('large numbers reach the API as numbers', async () => {
   const objects = await renderObjects({ ...least, api: { requestsPerMinute: 1_000_000 } });
   expect(apiConfig(objects).limits.requestsPerMinute).toBe(1_000_000);

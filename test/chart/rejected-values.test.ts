@@ -40,6 +40,11 @@ test.each<[what: string, values: object, words: RegExp]>([
     { ...least, api: { url: 'http://coppice.env.localhost:8080' }, environments: { url: 'http://Env.Localhost:8080' } },
     /must be under different domains/,
   ],
+  [
+    'a frontend that groups can build',
+    withValue(least, 'builder.frontends', [`${least.registry.address}/acme/frontend`]),
+    /builder\.frontends lists .* which is in registry\.address/,
+  ],
   ['a certificate for plain HTTP', withValue(least, 'api.tls.clusterIssuer', 'letters'), /must begin with https/],
   [
     'a wildcard certificate for plain HTTP',

@@ -98,9 +98,27 @@ capabilities: { drop: [ALL] }
 {{- end }}
 {{- end }}
 
+{{/* Of builders that build trusted code: the frontends that a Dockerfile can name beside the built-in one. An empty list
+would mean any to buildkitd. */}}
+{{- define "coppice.frontendsToml" -}}
+[frontend."gateway.v0"]
+{{- if .Values.builder.frontends }}
+  allowedRepositories = {{ toJson .Values.builder.frontends }}
+{{- else }}
+  enabled = false
+{{- end }}
+{{- end }}
+
+{{/* Of builders that build code of forks: the built-in frontend alone. */}}
+{{- define "coppice.noFrontendsToml" -}}
+[frontend."gateway.v0"]
+  enabled = false
+{{- end }}
+
 {{/* Other settings, another name: builders that run take them up when they are idle. */}}
 {{- define "coppice.buildkitdConfigMap" -}}
-buildkitd-{{ printf "%s%s" (include "coppice.buildkitdToml" .) .Values.caCertificates | sha256sum | trunc 10 }}
+{{- $toml := printf "%s\n%s\n%s" (include "coppice.buildkitdToml" .) (include "coppice.frontendsToml" .) (include "coppice.noFrontendsToml" .) -}}
+buildkitd-{{ printf "%s%s" $toml .Values.caCertificates | sha256sum | trunc 10 }}
 {{- end }}
 
 {{- define "coppice.redisUrl" -}}
