@@ -20,6 +20,7 @@ test('the least that must be said', () => {
     administrators: [],
     mostEnvironmentsPerGroup: 200,
     limits: { loginsPerMinute: 10, requestsPerMinute: 1200 },
+    budgets: { requestMemoryBytes: 64 * 1024 * 1024 },
     trustedProxies: 0,
     tester: { url: undefined, tokenFile: '/etc/coppice-tester/token' },
   });

@@ -3,6 +3,7 @@ import { readVariables } from '../process/variables.ts';
 import type { WebAddress } from './environments/environment-view.ts';
 import { integerField } from './http/parse.ts';
 import type { RateLimits } from './http/rate-limit.ts';
+import type { Budgets } from './limits/budgets.ts';
 import type { FirstAdministrator } from './users/first-administrator.ts';
 import type { RegistrationPolicy } from './users/registration-policy.ts';
 import type { TesterAddress } from '../tester-client/client.ts';
@@ -32,6 +33,7 @@ export interface Config {
   /** Where results of tests are read. */
   tester: TesterAddress;
   limits: RateLimits;
+  budgets: Budgets;
   /** How many proxies stand before the API: so many entries of X-Forwarded-For are believed. */
   trustedProxies: number;
 }
@@ -78,6 +80,7 @@ const environmentSchema = z
     TESTER_TOKEN_FILE: z.string().default('/etc/coppice-tester/token'),
     LOGINS_PER_MINUTE: integerField(1, 1_000_000).default(10),
     REQUESTS_PER_MINUTE: integerField(1, 1_000_000).default(1200),
+    REQUEST_MEMORY_MIB: integerField(16, 1_000_000).default(64),
     TRUSTED_PROXIES: integerField(0, 10).default(0),
   })
   .refine((variables) => variables.REGISTRATION !== 'domains' || variables.REGISTRATION_DOMAINS.length > 0, {
@@ -119,6 +122,7 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
     mostEnvironmentsPerGroup: data.MOST_ENVIRONMENTS_PER_GROUP,
     tester: { url: data.TESTER_URL, tokenFile: data.TESTER_TOKEN_FILE },
     limits: { loginsPerMinute: data.LOGINS_PER_MINUTE, requestsPerMinute: data.REQUESTS_PER_MINUTE },
+    budgets: { requestMemoryBytes: data.REQUEST_MEMORY_MIB * 1024 * 1024 },
     trustedProxies: data.TRUSTED_PROXIES,
   };
 }

@@ -22,6 +22,8 @@ const mergedLaughs = Array.from({ length: 20 }, (_, level) =>
 ).join('\n');
 
 const size = 120 * 1024;
+/** What is refused for another reason than its number of tokens. */
+const tokens = 50_000;
 
 test.each<[string, string, string]>([
   ['aliases that multiply', laughs, 'more than 20000 values'],
@@ -31,12 +33,14 @@ test.each<[string, string, string]>([
   ['a merge of what is no map', 'services: { <<: [1] }', 'only maps can be merged'],
   ['a quoted merge key', 'services: { "<<": {} }', 'kept for merging'],
   ['deep nesting', 'services: ' + '['.repeat(200) + ']'.repeat(200), 'nested too deep'],
-  ['very deep nesting', '['.repeat(size), 'nested too deep'],
-  ['very deep flow maps', '{a: '.repeat(size / 4), 'nested too deep'],
-  ['very deep lists', '- '.repeat(size / 2), 'nested too deep'],
-  ['many errors', ']'.repeat(size), 'not valid YAML'],
-  ['many keys', Array.from({ length: size / 8 }, (_, i) => `k${i}:`).join('\n'), 'is not a key of a service file'],
-  ['many values', '-\n'.repeat(size / 2), 'more than 20000 values'],
+  ['very deep nesting', '['.repeat(tokens), 'nested too deep'],
+  ['very deep flow maps', '{a: '.repeat(tokens / 5), 'nested too deep'],
+  ['very deep lists', '- '.repeat(tokens / 2), 'nested too deep'],
+  ['many errors', ']'.repeat(tokens), 'not valid YAML'],
+  ['many keys', Array.from({ length: tokens / 5 }, (_, i) => `k${i}:`).join('\n'), 'is not a key of a service file'],
+  ['many values', '-\n'.repeat(tokens / 2), 'more than 20000 values'],
+  ['many tokens', `x: [${'a,'.repeat(size / 2)}]`, 'more than 60000 YAML tokens: shorten the file'],
+  ['many wrong tokens', ']'.repeat(size), 'more than 60000 YAML tokens'],
   ['a key that is too long', `${'k'.repeat(size)}: 1`, 'not valid YAML'],
   ['a long explicit key', `? ${'k'.repeat(size)}\n: 1`, 'is not a key of a service file'],
   ['too large a file', '#'.repeat(size + 10_000), 'larger than 128 KiB'],
@@ -86,6 +90,23 @@ test.each<[string, string, Record<string, string>, string]>([
     'are larger than 512 KiB',
   ],
   [
+    'includes that have many tokens together',
+    `include: [${Array.from({ length: 4 }, (_, index) => `${index}.yaml`).join(', ')}]`,
+    Object.fromEntries(Array.from({ length: 4 }, (_, index) => [`${index}.yaml`, `x-a: [${'a,'.repeat(15_000)}]`])),
+    'more than 120000 YAML tokens in all files together',
+  ],
+  [
+    'includes whose aliases have many values together',
+    `include: [${Array.from({ length: 5 }, (_, index) => `${index}.yaml`).join(', ')}]`,
+    Object.fromEntries(
+      Array.from({ length: 5 }, (_, index) => [
+        `${index}.yaml`,
+        `x-a: &a [${'a,'.repeat(120)}]\nx-b: [${'*a,'.repeat(120)}]`,
+      ]),
+    ),
+    'more than 60000 values in all files together',
+  ],
+  [
     'many env files',
     `include: [{ path: a.yaml, env_file: [${'a.env, '.repeat(5000)}] }]`,
     { 'a.yaml': 'services: {}', 'a.env': 'A=1' },
@@ -99,13 +120,13 @@ test.each<[string, string, Record<string, string>, string]>([
   ],
   [
     'many services that extend a large one',
-    `services:\n${services(2000, () => '{ extends: { file: a.yaml, service: a } }')}`,
+    `services:\n${services(1000, () => '{ extends: { file: a.yaml, service: a } }')}`,
     { 'a.yaml': `services: { a: { image: a, dns_opt: [${Array.from({ length: 9000 }, (_, i) => i).join(', ')}] } }` },
     'more than 20000 values, extended and included ones filled in',
   ],
   [
     'a value that grows with each service that extends it',
-    `services:\n${services(30, (index) => `{ extends: s${index + 1}, security_opt: [${'a, '.repeat(600)}] }`)}\n  s30: { image: a }`,
+    `services:\n${services(30, (index) => `{ extends: s${index + 1}, security_opt: [${'a, '.repeat(300)}] }`)}\n  s30: { image: a }`,
     {},
     'more than 20000 values, extended and included ones filled in',
   ],

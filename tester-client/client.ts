@@ -21,7 +21,7 @@ export interface TesterOptions {
 const defaultTimeoutMs = 10_000;
 const longestAnswer = 64 * 1024;
 /** Screenshots among them, in base64. */
-const longestResults = 16 * 1024 * 1024;
+const longestResults = 8 * 1024 * 1024;
 
 const refusalSchema = z.object({ error: z.string().max(2000) });
 

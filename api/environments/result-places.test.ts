@@ -13,9 +13,9 @@ function answer(closed = false): Response & EventEmitter {
 
 const ready = () => Promise.resolve('results');
 
-test('a place is held until the answer was taken, one for each account and 4 in all', async () => {
+test('a place is held until the answer was taken, one for each account and 2 in all', async () => {
   const places = new ResultPlaces();
-  const answers = ['ann', 'ben', 'cat', 'dan'].map((accountId) => ({ accountId, response: answer() }));
+  const answers = ['ann', 'ben'].map((accountId) => ({ accountId, response: answer() }));
   for (const one of answers) expect(await places.hold(one, ready)).toBe('results');
   const hold = (accountId: string) => places.hold({ accountId, response: answer() }, ready);
   await expect(hold('ann')).rejects.toThrow('results of other tests are on their way to you');

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Unavailable } from '../http/errors.ts';
 
-const mostAtOnce = 4;
+/** Each takes up to 32 MiB: the tester's answer, what is parsed of it, and our own as text and as bytes. */
+const mostAtOnce = 2;
 const deadlineMs = 30_000;
 
 /** Who asks for results, and what they are answered by. */

@@ -25,7 +25,7 @@ export interface TestResults {
 }
 
 /** Base64 characters of all results in one answer. */
-const mostOfOne = 16 * 1024 * 1024;
+const mostOfOne = 8 * 1024 * 1024;
 const mostOfAll = 4 * 1024 * 1024;
 
 /** What is asked for: the test of this name alone, or all. */

@@ -23,6 +23,9 @@ import { MemberService } from '../groups/member-service.ts';
 import { Memberships } from '../groups/memberships.ts';
 import { groupRoutes } from '../groups/routes.ts';
 import { groupSettingsRoutes } from '../groups/settings-routes.ts';
+import { heldMemory } from '../limits/held-memory.ts';
+import { limitMetrics } from '../limits/limit-metrics.ts';
+import { memoryBudget } from '../limits/memory-budget.ts';
 import { docsPage } from '../openapi/page.ts';
 import { openApiRoutes } from '../openapi/routes.ts';
 import { RepositoryService } from '../repositories/repository-service.ts';
@@ -49,7 +52,10 @@ import { requestMetrics } from './request-metrics.ts';
 import type { WebSockets } from './web-sockets.ts';
 
 export interface AppDependencies {
-  config: Pick<Config, 'ownOrigin' | 'webAddress' | 'mostEnvironmentsPerGroup' | 'limits' | 'trustedProxies'> &
+  config: Pick<
+    Config,
+    'ownOrigin' | 'webAddress' | 'mostEnvironmentsPerGroup' | 'limits' | 'budgets' | 'trustedProxies'
+  > &
     UserServiceDependencies['config'];
   cluster: ClusterWriter;
   caches: FreshCaches;
@@ -76,7 +82,7 @@ export interface AppDependencies {
 /** The REST API, all of it: what every request passes, and the resources' routes. */
 export function createApp(dependencies: AppDependencies): Express {
   const { config, caches, limitStores, logReader, webSockets, now, randomBytes, registry, logger } = dependencies;
-  const { ownOrigin, webAddress, mostEnvironmentsPerGroup, limits } = config;
+  const { ownOrigin, webAddress, mostEnvironmentsPerGroup, limits, budgets } = config;
   const readYourWrites = new ReadYourWrites(new WrittenVersions(dependencies.written, logger), freshByKind(caches));
   const cluster = readYourWrites.writer(auditedWriter(dependencies.cluster));
   const directory = new Directory(caches);
@@ -108,12 +114,15 @@ export function createApp(dependencies: AppDependencies): Express {
   const variables = variableServices(cluster, caches, randomBytes);
   const environments = new EnvironmentService({ cluster, cache: caches.environments, now, randomBytes });
 
+  const metrics = limitMetrics(registry);
+  const memory = memoryBudget(budgets.requestMemoryBytes, registry, metrics);
+
   const app = express();
   app.set('trust proxy', config.trustedProxies);
   app.set('etag', false);
   app.enable('case sensitive routing');
   app.use(requestContext(), accessLog(logger, now, auditLog(dependencies.auditLog)));
-  app.use(requestMetrics(registry, now), helmet());
+  app.use(requestMetrics(registry, now), helmet(), heldMemory(memory));
   app.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
     next();
@@ -128,7 +137,7 @@ export function createApp(dependencies: AppDependencies): Express {
     syncRequests,
     now,
   });
-  const checker = new ServiceFileChecker();
+  const checker = new ServiceFileChecker(metrics);
   const checked = { groupVariables: variables.groups, repositoryVariables: variables.repositories };
   const endpoints: Endpoint[] = [
     ...userEndpoints,

@@ -1,6 +1,8 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { z } from 'zod';
 import { callerOf, requireLogin, type Caller } from '../auth/caller.ts';
+import { holdBody, sendJson } from '../limits/held-memory.ts';
+import { BEYOND_BOUNDS, OPEN_BODY_BYTES, beyondJsonBounds } from '../limits/json-bounds.ts';
 import { Forbidden, MethodNotAllowed } from './errors.ts';
 import { parse } from './parse.ts';
 
@@ -74,7 +76,16 @@ interface OpenDefinition<Path extends string, Body, Answer extends z.ZodType> ex
 const limitBytes = 1024 * 1024;
 // Whatever the content type says: bodies are JSON (contract section 4). What a browser could send across origins
 // because of that is refused by its Origin.
-const jsonParser: RequestHandler = express.json({ limit: limitBytes, strict: false, type: () => true });
+const jsonParser = jsonParserOf(limitBytes);
+const openJsonParser = jsonParserOf(OPEN_BODY_BYTES);
+
+function jsonParserOf(limit: number): { limit: number; handle: RequestHandler } {
+  const verify = (_request: unknown, _response: unknown, bytes: Buffer, encoding: string) => {
+    const beyond = beyondJsonBounds(bytes, encoding === 'utf-8');
+    if (beyond !== undefined) throw Object.assign(new Error(beyond), { type: BEYOND_BOUNDS });
+  };
+  return { limit, handle: express.json({ limit, strict: false, type: () => true, verify }) };
+}
 
 /**
  * An endpoint with the checks in the order that every request is held to (authentication came before): is it
@@ -90,10 +101,11 @@ export function endpoint<Path extends string, Target, Answer extends z.ZodType, 
     const target = find(caller, request.params as PathParameters<Path>);
     if (writes && caller.readOnly) throw new Forbidden('a read-only token may not change anything');
     if (declaration.needsLogin === true) requireLogin(caller);
-    const body = definition.body ? await parseBody(request, response, definition.body) : undefined;
+    const body = definition.body ? await parseBody(request, response, definition.body, jsonParser) : undefined;
     const query = definition.query ? parse(definition.query, request.query, 'the query') : undefined;
     const answer = await run({ caller, target, body: body as Body, query: query as Query, request, response });
-    response.status(status).json(answer);
+    response.status(status);
+    sendJson(request, response, answer, !writes);
   };
   return { ...declaration, isOpen: false, handle };
 }
@@ -104,8 +116,10 @@ export function openEndpoint<Path extends string, Body, Answer extends z.ZodType
 ): Endpoint {
   const { run, ...declaration } = definition;
   const handle: RequestHandler = async (request, response) => {
-    const body = await parseBody(request, response, definition.body);
-    response.status(declaration.status ?? 200).json(await run({ body }));
+    const body = await parseBody(request, response, definition.body, openJsonParser);
+    const answer = await run({ body });
+    response.status(declaration.status ?? 200);
+    sendJson(request, response, answer, false);
   };
   return { ...declaration, isOpen: true, writes: true, handle };
 }
@@ -147,13 +161,21 @@ export function endpointOf(response: Pick<Response, 'locals'>): Endpoint | undef
 }
 
 /** Reads the body, which may be absent: then it is `{}`. */
-async function parseBody<T>(request: Request, response: Response, schema: z.ZodType<T>): Promise<T> {
+async function parseBody<T>(
+  request: Request,
+  response: Response,
+  schema: z.ZodType<T>,
+  { limit, handle }: typeof jsonParser,
+): Promise<T> {
+  holdBody(request, response, limit);
   await new Promise<void>((resolve, reject) => {
-    void jsonParser(request, response, (error: unknown) => {
+    void handle(request, response, (error: unknown) => {
       if (error === undefined) resolve();
       else reject(error instanceof Error ? error : new Error('the body parser failed', { cause: error }));
     });
   });
   const body: unknown = request.body;
+  // What the schema does not name need not stay in memory for as long as the request takes.
+  request.body = undefined;
   return parse(schema, body === undefined ? {} : body, 'the body');
 }

@@ -1,4 +1,5 @@
 import { ApiError, isInvalid, isNamespaceTerminating, isUnavailable } from '../../kubernetes/api-error.ts';
+import { BEYOND_BOUNDS, OPEN_BODY_BYTES } from '../limits/json-bounds.ts';
 import { Conflict, HttpError, Invalid, NotFound, TooLarge, Unavailable, type ErrorDetail } from './errors.ts';
 
 export interface ErrorResponse {
@@ -57,8 +58,20 @@ function fromKubernetes(error: unknown): HttpError | undefined {
 function fromExpress(error: unknown): HttpError | undefined {
   if (error instanceof URIError) return new NotFound('no such resource', { cause: error });
   if (!(error instanceof Error) || !('status' in error)) return undefined;
-  if (error.status === 413) return new TooLarge('the body is too large: at most 1 MiB is taken', { cause: error });
+  if (error.status === 413) return tooLarge(error);
+  if ('type' in error && error.type === BEYOND_BOUNDS) {
+    return new Invalid('the body is not valid', { cause: error, details: [{ path: '', message: error.message }] });
+  }
   if (typeof error.status !== 'number' || error.status >= 500) return undefined;
   const message = 'type' in error && error.type === 'entity.parse.failed' ? 'is not valid JSON' : 'cannot be read';
   return new Invalid('the body is not valid', { cause: error, details: [{ path: '', message }] });
+}
+
+/** What is sent without a login is an address and a password, and has a limit of its own. */
+function tooLarge(error: Error): TooLarge {
+  const isOpen = 'limit' in error && error.limit === OPEN_BODY_BYTES;
+  const message = isOpen
+    ? 'the body is too large: at most 16 KiB is taken'
+    : 'the body is too large: at most 1 MiB is taken';
+  return new TooLarge(message, { cause: error });
 }

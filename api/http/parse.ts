@@ -2,11 +2,16 @@ import { z } from 'zod';
 import { Invalid } from './errors.ts';
 import { faultWords } from './fault-words.ts';
 
+/** More help nobody, and would make an answer much larger than its request. */
+const maxDetails = 50;
+
 /** Where a request was wrong, one entry for each fault. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value, { error: faultWords });
   if (result.success) return result.data;
-  const details = result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+  const details = result.error.issues
+    .slice(0, maxDetails)
+    .map(({ path, message }) => ({ path: path.join('.'), message }));
   throw new Invalid(`${what} is not valid`, { details });
 }
 

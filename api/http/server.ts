@@ -6,6 +6,8 @@ import { isWebSocketUpgrade, type WebSockets } from './web-sockets.ts';
 
 /** Longer than what proxies keep an idle connection for, so that none uses one that is just being closed. */
 const keepAliveTimeoutMs = 120_000;
+/** A client that sends its request more slowly would hold memory for it too long. */
+const requestTimeoutMs = 60_000;
 
 /** Serves the app. @returns the server and the port it listens on. */
 export async function startServer(
@@ -13,7 +15,11 @@ export async function startServer(
   webSockets: WebSockets,
   port: number,
 ): Promise<{ server: Server; port: number }> {
-  const options = { keepAliveTimeout: keepAliveTimeoutMs, shouldUpgradeCallback: isWebSocketUpgrade };
+  const options = {
+    keepAliveTimeout: keepAliveTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    shouldUpgradeCallback: isWebSocketUpgrade,
+  };
   const server = createServer(options, app);
   answerUnreadable(server);
   webSockets.attach(server, app);

@@ -1,10 +1,12 @@
 import { expect, jest, test } from '@jest/globals';
-import { Invalid, Unavailable } from '../http/errors.ts';
+import { Invalid, TooManyRequests, Unavailable } from '../http/errors.ts';
 import type { CheckInput, CheckResult } from './check.ts';
 import { ServiceFileChecker } from './checker.ts';
 
 /** Each starts a thread, which takes its time on a busy machine. */
 jest.setTimeout(60_000);
+
+const metrics = { refused: () => undefined };
 
 const input = (serviceFile: string, rest: Partial<CheckInput> = {}): CheckInput => ({
   mode: 'repo',
@@ -13,7 +15,7 @@ const input = (serviceFile: string, rest: Partial<CheckInput> = {}): CheckInput 
   variables: [],
   ...rest,
 });
-const check = (...given: Parameters<typeof input>) => new ServiceFileChecker().check('ann', input(...given));
+const check = (...given: Parameters<typeof input>) => new ServiceFileChecker(metrics).check('ann', input(...given));
 const names = ({ services }: CheckResult) => services.map(({ name }) => name);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
@@ -52,12 +54,12 @@ test('settings merged over the file of the repository', async () => {
 });
 
 test('one that takes too long is ended, and refused', async () => {
-  const slow = new ServiceFileChecker(1).check('ann', input('services: {}'));
+  const slow = new ServiceFileChecker(metrics, { deadlineMs: 1 }).check('ann', input('services: {}'));
   await expect(slow).rejects.toBeInstanceOf(Invalid);
 });
 
 test('a thread that cannot be started takes no place from the next', async () => {
-  const checker = new ServiceFileChecker();
+  const checker = new ServiceFileChecker(metrics);
   const notCloneable = input('services: {}', {
     variables: [['A', { value: (() => '') as never, visibility: 'always' }]],
   });
@@ -68,22 +70,50 @@ test('a thread that cannot be started takes no place from the next', async () =>
 const refusals = (answers: PromiseSettledResult<CheckResult>[]) =>
   answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
 
-test('so many at once; then 503', async () => {
-  const checker = new ServiceFileChecker();
+const statusesOf = (answers: PromiseSettledResult<CheckResult>[]) => answers.map(({ status }) => status);
+
+test('the requests of all accounts wait for one thread, and all are answered', async () => {
+  const checker = new ServiceFileChecker(metrics);
   const users = ['ann', 'ben', 'cem', 'dan', 'eve', 'fay'];
   const answers = await Promise.allSettled(users.map((user) => checker.check(user, input('services: {}'))));
-  expect(refusals(answers)).toEqual([expect.any(Unavailable), expect.any(Unavailable)]);
+  expect(statusesOf(answers)).toEqual(Array(6).fill('fulfilled'));
+});
+
+test('accounts take turns: one request does not wait for all of another account', async () => {
+  const checker = new ServiceFileChecker(metrics);
+  const done: string[] = [];
+  const check = async (user: string) => {
+    await checker.check(user, input('services: {}'));
+    done.push(user);
+  };
+  await Promise.all(['ann', 'ann', 'ann', 'ann', 'ben'].map(check));
+  expect(done).toEqual(['ann', 'ann', 'ben', 'ann', 'ann']);
+});
+
+test('more than four of one account are refused with 429, and counted', async () => {
+  const refused: string[] = [];
+  const checker = new ServiceFileChecker({ refused: (limit) => void refused.push(limit) });
+  const users = ['ann', 'ann', 'ann', 'ann', 'ann', 'ben'];
+  const answers = await Promise.allSettled(users.map((user) => checker.check(user, input('services: {}'))));
+  expect(statusesOf(answers)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  expect(refusals(answers)).toEqual([expect.any(TooManyRequests)]);
+  expect(refusals(answers)).toMatchObject([{ headers: { 'Retry-After': '2' } }]);
+  expect(refused).toEqual(['checks']);
   await checker.check('ann', input('services: {}'));
 });
 
-test('one at once of a user, so that places are left for others', async () => {
-  const checker = new ServiceFileChecker();
-  const users = ['ann', 'ann', 'ann', 'ann', 'ben'];
+test('a request that waits too long is refused with 503, and leaves the queue to others', async () => {
+  const checker = new ServiceFileChecker(metrics, { queueDeadlineMs: 1 });
+  const answers = await Promise.allSettled(['ann', 'ben'].map((user) => checker.check(user, input('services: {}'))));
+  expect(statusesOf(answers)).toEqual(['fulfilled', 'rejected']);
+  expect(refusals(answers)).toEqual([expect.any(Unavailable)]);
+  await checker.check('ben', input('services: {}'));
+});
+
+test('at most 64 requests wait', async () => {
+  const checker = new ServiceFileChecker(metrics, { queueDeadlineMs: 50 });
+  const users = Array.from({ length: 66 }, (_, index) => `user-${index}`);
   const answers = await Promise.allSettled(users.map((user) => checker.check(user, input('services: {}'))));
-  const statuses = answers.map(({ status }) => status);
-  expect(statuses).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled']);
-  expect(refusals(answers)).toEqual(
-    Array(3).fill(expect.objectContaining({ message: expect.stringContaining('yours') })),
-  );
-  await checker.check('ann', input('services: {}'));
+  const messages = refusals(answers).map((error) => (error instanceof Error ? error.message : ''));
+  expect(messages.filter((message) => message.startsWith('too many service files'))).toHaveLength(1);
 });

@@ -1,40 +1,104 @@
 import { Worker } from 'node:worker_threads';
-import { Invalid, Unavailable } from '../http/errors.ts';
+import { Turns } from '../../kubernetes/turns.ts';
+import { Invalid, TooManyRequests, Unavailable } from '../http/errors.ts';
+import type { LimitMetrics } from '../limits/limit-metrics.ts';
 import type { CheckInput, CheckResult } from './check.ts';
 
-const deadlineMs = 10_000;
-const mostAtOnce = 4;
-const heapMb = 256;
+/** One thread at a time: with its own memory it stays below 100 MiB (docs/security.md says what the pod needs). */
+const concurrency = 1;
+const heapMiB = 64;
+const youngHeapMiB = 16;
+const maxWaitingOfAccount = 4;
+const maxWaiting = 64;
 
-/** Checks service files of strangers, each in a thread of its own that is ended when it takes too long or too much. */
+export interface CheckerTimes {
+  /** How long one file is read for. */
+  deadlineMs: number;
+  /** How long a request waits in the queue. */
+  queueDeadlineMs: number;
+}
+
+const defaultTimes: CheckerTimes = { deadlineMs: 5_000, queueDeadlineMs: 30_000 };
+
+/**
+ * Checks service files of strangers in a thread that is ended when it takes too much time or memory. Requests wait in a
+ * bounded queue; accounts take turns, so that one account's requests never wait for all of another's.
+ */
 export class ServiceFileChecker {
-  /** The users whose files are being checked: one each, so that nobody takes all places. */
-  readonly #running = new Set<string>();
-  readonly #deadlineMs: number;
+  readonly #metrics: LimitMetrics;
+  readonly #times: CheckerTimes;
+  readonly #queue = new Turns<() => void>({ party: concurrency, key: concurrency });
+  readonly #ofAccount = new Map<string, number>();
 
-  constructor(deadline = deadlineMs) {
-    this.#deadlineMs = deadline;
+  constructor(metrics: LimitMetrics, times: Partial<CheckerTimes> = {}) {
+    this.#metrics = metrics;
+    this.#times = { ...defaultTimes, ...times };
   }
 
-  /** @throws Invalid when it cannot be read within bounds; Unavailable while another of the user's, or many, are. */
-  async check(user: string, input: CheckInput): Promise<CheckResult> {
-    if (this.#running.has(user)) {
-      throw new Unavailable('another service file of yours is being checked; try again when it is done');
-    }
-    if (this.#running.size >= mostAtOnce)
-      throw new Unavailable('other service files are being checked; try again soon');
-    this.#running.add(user);
+  /**
+   * @throws Invalid when the file cannot be read within bounds; TooManyRequests while too many of the account's wait;
+   * Unavailable while too many of all accounts wait, or for too long
+   */
+  async check(account: string, input: CheckInput): Promise<CheckResult> {
+    this.#requireRoom(account);
+    this.#count(account, 1);
     try {
-      return await this.#checkInThread(input);
+      const turn = { party: account, key: 'thread' };
+      await this.#enter(turn);
+      try {
+        return await this.#checkInThread(input);
+      } finally {
+        this.#queue.ended(turn);
+        this.#queue.take()?.();
+      }
     } finally {
-      this.#running.delete(user);
+      this.#count(account, -1);
     }
+  }
+
+  #requireRoom(account: string): void {
+    if ((this.#ofAccount.get(account) ?? 0) >= maxWaitingOfAccount) {
+      this.#metrics.refused('checks');
+      throw new TooManyRequests(
+        `${maxWaitingOfAccount} service files of yours are being checked, the limit of one account. ` +
+          'Try again when one of them is done',
+        { retryAfterSeconds: 2 },
+      );
+    }
+    if (this.#queue.size < maxWaiting) return;
+    this.#metrics.refused('checks');
+    throw new Unavailable('too many service files are waiting to be checked. Try again in a few seconds');
+  }
+
+  /** Waits for the thread. @throws Unavailable */
+  async #enter(turn: { party: string; key: string }): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.#metrics.refused('checks');
+      reject(new Unavailable('the service file waited too long to be checked. Try again in a few seconds'));
+    }, this.#times.queueDeadlineMs);
+    this.#queue.push(turn, () => {
+      clearTimeout(timer);
+      if (!isLate) return resolve(undefined);
+      this.#queue.ended(turn);
+      this.#queue.take()?.();
+    });
+    this.#queue.take()?.();
+    await promise;
+  }
+
+  #count(account: string, by: 1 | -1): void {
+    const count = (this.#ofAccount.get(account) ?? 0) + by;
+    if (count > 0) this.#ofAccount.set(account, count);
+    else this.#ofAccount.delete(account);
   }
 
   async #checkInThread(input: CheckInput): Promise<CheckResult> {
     const worker = new Worker(new URL('./check-worker.ts', import.meta.url), {
       workerData: input,
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: youngHeapMiB },
     });
     try {
       return await this.#answerOf(worker);
@@ -44,15 +108,16 @@ export class ServiceFileChecker {
   }
 
   #answerOf(worker: Worker): Promise<CheckResult> {
+    const { deadlineMs } = this.#times;
     const { promise, resolve, reject } = Promise.withResolvers<CheckResult>();
     const tooLarge = (what: string) =>
       new Invalid('the service file cannot be checked', {
-        details: [{ path: 'serviceFile', message: `it takes more than ${what} to read` }],
+        details: [{ path: 'serviceFile', message: `takes more than ${what} to read. Shorten it` }],
       });
-    const timer = setTimeout(() => reject(tooLarge(`${this.#deadlineMs / 1000} s`)), this.#deadlineMs);
+    const timer = setTimeout(() => reject(tooLarge(`${deadlineMs / 1000} s`)), deadlineMs);
     worker.once('message', resolve);
     worker.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge(`${heapMb} MiB of memory`) : error);
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge(`${heapMiB} MiB of memory`) : error);
     });
     worker.once('exit', () => reject(new Error('the thread that checked a service file ended without an answer')));
     return promise.finally(() => clearTimeout(timer));

@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { Passwords } from '../auth/passwords.ts';
 import type { AppDependencies } from '../http/app.ts';
+import type { Budgets } from '../limits/budgets.ts';
 import { WebSockets } from '../http/web-sockets.ts';
 import { FakeLogReader } from './fake-log-reader.ts';
 import { FakeRuntimeLogs } from './fake-runtime-logs.ts';
@@ -13,6 +14,9 @@ export const TEST_ORIGIN = 'http://coppice.localhost:8080';
 
 /** For tests that ask more than any client does. */
 export const UNLIMITED = { limits: { loginsPerMinute: 1000, requestsPerMinute: 100_000 } };
+
+/** The chart's defaults. */
+export const TEST_BUDGETS: Budgets = { requestMemoryBytes: 64 * 1024 * 1024 };
 
 /** Cheap, so that a test of a hundred logins takes no minute. */
 export const weakPasswords = new Passwords(randomBytes, { ln: 4, r: 8, p: 1 });
@@ -34,6 +38,7 @@ export function testDependencies({ redis, config, ...given }: TestParts): AppDep
       registration: { mode: 'open', domains: [], provesAddress: false },
       mostEnvironmentsPerGroup: 200,
       limits: { loginsPerMinute: 1000, requestsPerMinute: 1000 },
+      budgets: TEST_BUDGETS,
       usersNamespace: TEST_NAMESPACE,
       administrators: ['root@example.com'],
       trustedProxies: 0,

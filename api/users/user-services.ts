@@ -15,6 +15,7 @@ import { Administration } from './administration.ts';
 import { ApiTokens } from './api-tokens.ts';
 import { Attempts } from './attempts.ts';
 import { GroupInvitations } from './group-invitations.ts';
+import { boundedFetch } from './oidc/bounded-fetch.ts';
 import { LoginStates, type LoginRedis } from './oidc/login-states.ts';
 import { OidcAccounts } from './oidc/oidc-accounts.ts';
 import { callbackPath, oidcRoutes } from './oidc/oidc-routes.ts';
@@ -82,7 +83,7 @@ function oidcEndpoints(
   oidcAccounts: OidcAccounts,
   { config, sessions, limitStores, logger, randomBytes, fetch = globalThis.fetch }: UserServiceDependencies,
 ): Endpoint[] {
-  const provider = new Provider(oidc, `${config.ownOrigin}${callbackPath}`, fetch);
+  const provider = new Provider(oidc, `${config.ownOrigin}${callbackPath}`, boundedFetch(fetch));
   const states = new LoginStates(sessions, randomBytes);
   const limit = limitOidc(config.limits, limitStores, logger);
   return oidcRoutes({ provider, states, oidcAccounts, accounts, landingPage: oidc.landingPage, limit });

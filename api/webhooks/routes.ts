@@ -1,11 +1,16 @@
 import express, { type RequestHandler } from 'express';
 import { z } from 'zod';
 import type { Endpoint } from '../http/endpoint.ts';
+import { holdBody } from '../limits/held-memory.ts';
 import { DELIVERY_RESULTS, type Receiver } from './receiver.ts';
 
 const limitBytes = 1024 * 1024;
 /** As it was sent, for its signature: not decompressed, whatever its content type. */
 const rawBody: RequestHandler = express.raw({ limit: limitBytes, inflate: false, type: () => true });
+const held: RequestHandler = (request, response, next) => {
+  holdBody(request, response, limitBytes);
+  next();
+};
 
 /** Where Git hosts deliver: nobody is logged in there, the signature is the proof. */
 export function webhookRoutes(receiver: Receiver): Endpoint[] {
@@ -32,7 +37,7 @@ export function webhookRoutes(receiver: Receiver): Endpoint[] {
         413: 'The body is too large.',
         422: 'The body cannot be read.',
       },
-      handle: [rawBody, handle],
+      handle: [held, rawBody, handle],
     },
   ];
 }

@@ -1,4 +1,5 @@
 import type { Place, Problems } from '../problems.ts';
+import { YamlBudget } from '../yaml/yaml-budget.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 
 /** What an ordinary file is far from, and what a hostile one cannot pass, over all files together. */
@@ -13,6 +14,7 @@ const LIMITS = {
 
 /** What reading one service file may still take; each limit is told once. */
 export class Budget {
+  readonly yaml = new YamlBudget();
   readonly #problems: Problems;
   #files = 0;
   #envFiles = 0;

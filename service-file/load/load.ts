@@ -102,7 +102,7 @@ export class Loader {
 
   /** One file's tree, variables filled in; undefined only where there are errors. */
   parse(text: string, origin: YamlOrigin, variables: Variables): YamlMap | undefined {
-    const tree = parseYaml(text, origin, this.problems);
+    const tree = parseYaml(text, origin, this.problems, this.budget.yaml);
     if (tree === undefined) return undefined;
     if (tree.kind !== 'map') {
       return this.problems.error(tree, 'a service file must be a map of keys: begin with "services:"');

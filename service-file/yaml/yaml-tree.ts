@@ -12,13 +12,11 @@ import {
 } from 'yaml';
 import type { Place, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
+import { MAX_VALUES_OF_FILE, YamlBudget } from './yaml-budget.ts';
 import { childPath, type YamlEntry, type YamlNode } from './yaml-node.ts';
 
-/** The yaml package takes up to 1 s for 128 KiB of the worst input found, and 7 s for 1 MiB. */
 const MAX_BYTES = 128 * 1024;
 const MAX_DEPTH = 32;
-/** Counted after aliases are filled in: this is what bounds a "billion laughs" file. */
-const MAX_NODES = 20_000;
 const MAX_SYNTAX_ERRORS = 5;
 
 const CORE_TAGS = new Set(['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((n) => `tag:yaml.org,2002:${n}`));
@@ -30,23 +28,33 @@ export interface YamlOrigin {
 }
 
 /**
- * Reads YAML 1.2 into a tree of plain maps, lists and scalars, safe against hostile input: bounded in size, depth and
- * aliases; duplicate keys, custom tags and keys that are not text are errors. Undefined only where there are errors.
+ * Reads YAML 1.2 into a tree of plain maps, lists and scalars, safe against hostile input: bounded in size, tokens, depth
+ * and aliases; duplicate keys, custom tags and keys that are not text are errors. Undefined only where there are errors.
+ * @param budget shared by the files of one service file
  */
-export function parseYaml(text: string, origin: YamlOrigin, problems: Problems): YamlNode | undefined {
+export function parseYaml(
+  text: string,
+  origin: YamlOrigin,
+  problems: Problems,
+  budget = new YamlBudget(),
+): YamlNode | undefined {
   const start = startOf(origin.file);
   if (Buffer.byteLength(text) > MAX_BYTES) {
     return problems.error(start, `the file is larger than ${MAX_BYTES / 1024} KiB`);
   }
+  const exceeded = budget.takeTokens(text);
+  if (exceeded !== undefined) return problems.error(start, exceeded);
   const lines = new LineCounter();
   // uniqueKeys compares each key with each other one, minutes for a large map: TreeReader looks for duplicates itself.
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    version: '1.2',
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: 'error',
-  });
+  const document = withoutStacks(() =>
+    parseDocument(text, {
+      lineCounter: lines,
+      version: '1.2',
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'error',
+    }),
+  );
   for (const { code, message, pos } of document.errors.slice(0, MAX_SYNTAX_ERRORS)) {
     const { line, col } = lines.linePos(pos[0]);
     problems.error({ ...start, line, column: col }, `not valid YAML: ${SYNTAX_MESSAGES.get(code) ?? message}`);
@@ -56,7 +64,18 @@ export function parseYaml(text: string, origin: YamlOrigin, problems: Problems):
     return problems.error(start, 'only YAML 1.2 is read: remove the %YAML line');
   }
   if (document.contents === null) return problems.error(start, 'the file is empty');
-  return new TreeReader(document, lines, origin, problems).read(document.contents, '', 0);
+  return new TreeReader(document, lines, origin, problems, budget).read(document.contents, '', 0);
+}
+
+/** The yaml package makes an Error of each wrong token; their stacks would take 1 KiB each. */
+function withoutStacks<T>(run: () => T): T {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return run();
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
 }
 
 const SYNTAX_MESSAGES = new Map<string, string>([
@@ -79,16 +98,19 @@ class TreeReader {
   readonly #lines: LineCounter;
   readonly #origin: YamlOrigin;
   readonly #problems: Problems;
+  readonly #budget: YamlBudget;
   /** What each alias stands for, as of where it stands. */
   readonly #targets = new Map<Node, Node>();
   /** The aliases being filled in, to tell one that stands inside what it stands for. */
   readonly #open = new Set<Node>();
   #count = 0;
+  #isExceeded = false;
 
-  constructor(document: Document, lines: LineCounter, origin: YamlOrigin, problems: Problems) {
+  constructor(document: Document, lines: LineCounter, origin: YamlOrigin, problems: Problems, budget: YamlBudget) {
     this.#lines = lines;
     this.#origin = origin;
     this.#problems = problems;
+    this.#budget = budget;
     const anchors = new Map<string, Node>();
     visit(document, {
       Node: (_, node) => {
@@ -104,10 +126,13 @@ class TreeReader {
 
   read(node: Node, path: string, depth: number): YamlNode | undefined {
     const at = { ...this.#origin, path, ...this.#position(node) };
+    if (this.#isExceeded) return undefined;
     this.#count += 1;
-    // The error is told once; after it every node is refused, so the walk ends soon.
-    if (this.#count === MAX_NODES + 1) this.#problems.error(at, `more than ${MAX_NODES} values, aliases filled in`);
-    if (this.#count > MAX_NODES) return undefined;
+    // The error is reported once; after it every node is refused, so the walk ends soon.
+    if (this.#count > MAX_VALUES_OF_FILE) {
+      return this.#exceed(at, `more than ${MAX_VALUES_OF_FILE} values, aliases filled in`);
+    }
+    if (!this.#budget.takeValue()) return this.#exceed(at, YamlBudget.tooManyValues);
     if (depth > MAX_DEPTH) return this.#problems.error(at, 'nested too deep');
     if (isAlias(node)) return this.#readAlias(node, at, depth);
     const tag = MERGE_TAGS.get(node.tag ?? '');
@@ -121,6 +146,11 @@ class TreeReader {
       return { kind: 'scalar', ...here, value: node.value, source: node.source ?? '' };
     }
     return this.#problems.error(at, 'this kind of value is not supported: put it in quotes');
+  }
+
+  #exceed(at: Place, message: string): undefined {
+    this.#isExceeded = true;
+    return this.#problems.error(at, message);
   }
 
   #readAlias(alias: Node & { source: string }, at: Place, depth: number): YamlNode | undefined {

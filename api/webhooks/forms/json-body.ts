@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { Invalid } from '../../http/errors.ts';
 import { parse } from '../../http/parse.ts';
+import { beyondJsonBounds } from '../../limits/json-bounds.ts';
 
 /** The JSON of a body, which is rightly signed. @throws Invalid */
 export function parseJsonBody<T>(schema: z.ZodType<T>, text: string): T {
@@ -8,6 +9,8 @@ export function parseJsonBody<T>(schema: z.ZodType<T>, text: string): T {
 }
 
 function jsonOf(text: string): unknown {
+  const beyond = beyondJsonBounds(Buffer.from(text));
+  if (beyond !== undefined) throw new Invalid('the body is not valid', { details: [{ path: '', message: beyond }] });
   try {
     return JSON.parse(text);
   } catch (error) {

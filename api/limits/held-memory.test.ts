@@ -1,0 +1,94 @@
+import type { Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startServer } from '../http/server.ts';
+import { TestApi } from '../testing/test-api.ts';
+import { TEST_BUDGETS } from '../testing/test-dependencies.ts';
+
+const mebibyte = 1024 * 1024;
+let api: TestApi;
+let token: string;
+let server: Server;
+let port: number;
+
+beforeEach(async () => {
+  ({ api, token } = await TestApi.withShop({ budgets: { ...TEST_BUDGETS, requestMemoryBytes: 16 * mebibyte } }));
+  ({ server, port } = await startServer(api.app, api.webSockets, 0));
+});
+
+afterEach(() => {
+  server.close();
+});
+
+/** A request that declares a body and sends none of it. */
+async function unfinished(path: string, headers: Record<string, string>): Promise<() => void> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  const lines = Object.entries({ Host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}`);
+  socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return () => socket.destroy();
+}
+
+const check = (headers: Record<string, string>) => unfinished('/api/repository/acme.shop/check', headers);
+const spawn = () =>
+  request(`http://127.0.0.1:${port}`)
+    .post('/api/repository/acme.shop/check')
+    .set('X-SERVICE-TOKEN', token)
+    .send({ serviceFile: Buffer.from('a: 1').toString('base64') });
+
+test('bodies that never arrive hold the share of their account and no more', async () => {
+  const length = { 'X-SERVICE-TOKEN': token, 'Content-Length': String(mebibyte) };
+  const ends = [await check(length), await check(length)];
+  const refused = await spawn();
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, '2']);
+  expect(refused.body.error).toContain('hold 4 MiB');
+  const { token: other } = await api.login('ben@example.com');
+  api.addGroup('other', ['ben@example.com']);
+  await request(`http://127.0.0.1:${port}`).get('/api/groups').set('X-SERVICE-TOKEN', other).expect(200);
+  for (const end of ends) end();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect((await spawn()).status).toBe(200);
+});
+
+test('a body without a length counts as the largest', async () => {
+  const chunked = { 'X-SERVICE-TOKEN': token, 'Transfer-Encoding': 'chunked' };
+  const ends = [await check(chunked), await check(chunked)];
+  expect((await spawn()).status).toBe(429);
+  for (const end of ends) end();
+});
+
+test('deliveries that never arrive are counted by address', async () => {
+  const end = await unfinished('/api/webhooks/generic/acme.shop', { 'Content-Length': String(mebibyte) });
+  await request(`http://127.0.0.1:${port}`).post('/api/webhooks/generic/acme.shop').send('{}').expect(429);
+  expect((await spawn()).status).toBe(200);
+  end();
+});
+
+test('a body of too many values is refused before it is parsed', async () => {
+  const body = `{"serviceFile": [${'0,'.repeat(30_000)}0]}`;
+  const { status, body: answer } = await request(`http://127.0.0.1:${port}`)
+    .post('/api/repository/acme.shop/check')
+    .set('X-SERVICE-TOKEN', token)
+    .send(body);
+  expect(status).toBe(422);
+  expect(answer.details).toEqual([{ path: '', message: 'has more than 20000 values' }]);
+});
+
+test('what needs no token takes 16 KiB', async () => {
+  const answer = await request(`http://127.0.0.1:${port}`)
+    .post('/api/user/login')
+    .send({ email: 'a@x.example', password: 'x'.repeat(20_000) });
+  expect([answer.status, answer.body.error]).toEqual([413, 'the body is too large: at most 16 KiB is taken']);
+});
+
+test('an answer of errors names 50 of them', async () => {
+  const files = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`f${index}`, '*']));
+  const answer = await request(`http://127.0.0.1:${port}`)
+    .post('/api/repository/acme.shop/check')
+    .set('X-SERVICE-TOKEN', token)
+    .send({ serviceFile: '', files });
+  expect(answer.status).toBe(422);
+  expect(answer.body.details).toHaveLength(50);
+});

@@ -1,0 +1,20 @@
+import { Counter, type Registry } from 'prom-client';
+
+/** The limits of this folder, as the metric names them. */
+export type LimitName = 'memory' | 'checks';
+
+/** Counts the requests that a limit refused. */
+export interface LimitMetrics {
+  refused(limit: LimitName): void;
+}
+
+/** Registers `coppice_api_limited_requests_total`. */
+export function limitMetrics(registry: Registry): LimitMetrics {
+  const requests = new Counter({
+    name: 'coppice_api_limited_requests_total',
+    help: 'Requests refused by a limit of an account or of this replica, beside the limits per minute',
+    labelNames: ['limit'],
+    registers: [registry],
+  });
+  return { refused: (limit) => requests.inc({ limit }) };
+}

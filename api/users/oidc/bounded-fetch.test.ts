@@ -1,0 +1,19 @@
+import { expect, test } from '@jest/globals';
+import { boundedFetch } from './bounded-fetch.ts';
+
+const options = { body: undefined, headers: {}, method: 'GET' as const, redirect: 'manual' as const };
+
+test('an answer of a provider is read as it is', async () => {
+  const fetch = boundedFetch(() => Promise.resolve(Response.json({ issuer: 'x' }, { status: 201 })));
+  const response = await fetch('https://login.example', options);
+  expect([response.status, await response.json()]).toEqual([201, { issuer: 'x' }]);
+});
+
+test('an answer without an end is cut off', async () => {
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)),
+  });
+  const fetch = boundedFetch(() => Promise.resolve(new Response(endless)));
+  const response = await fetch('https://login.example', options);
+  await expect(response.text()).rejects.toThrow('answered more than 1048576 bytes');
+});
