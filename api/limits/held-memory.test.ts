@@ -43,7 +43,7 @@ test('bodies that never arrive hold the share of their account and no more', asy
   const ends = [await check(length), await check(length)];
   const refused = await spawn();
   expect([refused.status, refused.headers['retry-after']]).toEqual([429, '2']);
-  expect(refused.body.error).toContain('hold 4 MiB');
+  expect(refused.body).toEqual({ error: expect.stringContaining('hold 4 MiB') });
   const { token: other } = await api.login('ben@example.com');
   api.addGroup('other', ['ben@example.com']);
   await request(`http://127.0.0.1:${port}`).get('/api/groups').set('X-SERVICE-TOKEN', other).expect(200);
@@ -68,19 +68,20 @@ test('deliveries that never arrive are counted by address', async () => {
 
 test('a body of too many values is refused before it is parsed', async () => {
   const body = `{"serviceFile": [${'0,'.repeat(30_000)}0]}`;
-  const { status, body: answer } = await request(`http://127.0.0.1:${port}`)
+  const answer = await request(`http://127.0.0.1:${port}`)
     .post('/api/repository/acme.shop/check')
     .set('X-SERVICE-TOKEN', token)
     .send(body);
-  expect(status).toBe(422);
-  expect(answer.details).toEqual([{ path: '', message: 'has more than 20000 values' }]);
+  expect(answer.status).toBe(422);
+  expect(answer.body).toMatchObject({ details: [{ path: '', message: 'has more than 20000 values' }] });
 });
 
 test('what needs no token takes 16 KiB', async () => {
   const answer = await request(`http://127.0.0.1:${port}`)
     .post('/api/user/login')
     .send({ email: 'a@x.example', password: 'x'.repeat(20_000) });
-  expect([answer.status, answer.body.error]).toEqual([413, 'the body is too large: at most 16 KiB is taken']);
+  expect(answer.status).toBe(413);
+  expect(answer.body).toEqual({ error: 'the body is too large: at most 16 KiB is taken' });
 });
 
 test('an answer of errors names 50 of them', async () => {
@@ -90,5 +91,5 @@ test('an answer of errors names 50 of them', async () => {
     .set('X-SERVICE-TOKEN', token)
     .send({ serviceFile: '', files });
   expect(answer.status).toBe(422);
-  expect(answer.body.details).toHaveLength(50);
+  expect(answer.body).toMatchObject({ details: expect.objectContaining({ length: 50 }) });
 });
