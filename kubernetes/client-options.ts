@@ -11,6 +11,8 @@ export interface Selection {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
+  /** Objects come with their metadata alone: spec and status stay in the API server. */
+  metadataOnly?: boolean | undefined;
 }
 
 export interface ListOptions extends Selection, RequestOptions {

@@ -56,9 +56,10 @@ export class ClusterClient {
 
   /** One page, or everything when no limit is given. */
   async list<T extends KubernetesObject>(type: ResourceType<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
-    const { namespace, labelSelector, fieldSelector, limit, continue: token, ...rest } = options;
+    const { namespace, labelSelector, fieldSelector, metadataOnly, limit, continue: token, ...rest } = options;
     const answer = (await this.#request('GET', type, { namespace }, rest, {
       query: { labelSelector, fieldSelector, limit, continue: token },
+      accept: metadataOnly ? metadataOf('PartialObjectMetadataList') : undefined,
     })) as { items: T[] | null; metadata: { resourceVersion: string; continue?: string } };
     const { resourceVersion, continue: next } = answer.metadata;
     // The API server leaves both out of a list's items, of built-in kinds.
@@ -122,11 +123,12 @@ export class ClusterClient {
    */
   async *watch<T extends KubernetesObject>(
     type: ResourceType<T>,
-    { namespace, signal, timeoutSeconds, ...query }: WatchOptions,
+    { namespace, signal, timeoutSeconds, metadataOnly, ...query }: WatchOptions,
   ): AsyncGenerator<WatchEvent<T>> {
     const path = resourcePath(type, { namespace });
     const lines = streamLines(this.#transport, path, {
       query: { ...query, timeoutSeconds, watch: true, allowWatchBookmarks: true },
+      accept: metadataOnly ? metadataOf('PartialObjectMetadata') : undefined,
       totalMs: timeoutSeconds * 1000 + watchGraceMs,
       signal,
     });
@@ -196,10 +198,15 @@ export class ClusterClient {
     type: ResourceType,
     at: PathParts,
     { timeoutMs = defaultTimeoutMs, signal }: RequestOptions = {},
-    rest: Pick<HttpRequest, 'query' | 'body' | 'contentType'> = {},
+    rest: Pick<HttpRequest, 'query' | 'body' | 'contentType' | 'accept'> = {},
   ): Promise<unknown> {
     return this.#transport.request({ method, path: resourcePath(type, at), timeoutMs, signal, ...rest });
   }
+}
+
+/** Content negotiation by which the API server answers with metadata alone. */
+function metadataOf(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
+  return `application/json;as=${kind};v=v1;g=meta.k8s.io`;
 }
 
 async function throughConflicts(write: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {

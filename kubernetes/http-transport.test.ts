@@ -49,6 +49,19 @@ const json =
 const tooMany = json(429, { reason: 'TooManyRequests', message: 'slow down' }, { 'retry-after': '1' });
 const hang: Answer = () => undefined;
 
+test('asks for metadata alone where that is enough', async () => {
+  const accepted: (string | undefined)[] = [];
+  const noted: Answer = (request, response) => {
+    accepted.push(request.headers.accept);
+    json(200, { items: [], metadata: { resourceVersion: '1' } })(request, response);
+  };
+  answers.push(noted, noted);
+  await client.list(ConfigMap, { metadataOnly: true });
+  await client.list(ConfigMap);
+  expect(accepted).toEqual(['application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 'application/json']);
+  expect(requests[0]).toBe('GET /prefix/api/v1/configmaps');
+});
+
 test('sends credentials and user agent, and joins the paths', async () => {
   let seen: http.IncomingHttpHeaders = {};
   answers.push((request, response) => {

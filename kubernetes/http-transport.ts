@@ -10,6 +10,8 @@ export interface HttpRequest {
   query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
   contentType?: string;
+  /** Default `application/json`. */
+  accept?: string | undefined;
   /** For the whole request, its retries and its answer; for a stream, until its headers. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
@@ -112,7 +114,7 @@ export class HttpTransport {
     const options: https.RequestOptions = {
       method: request.method,
       headers: {
-        accept: 'application/json',
+        accept: request.accept ?? 'application/json',
         'user-agent': this.#userAgent,
         ...(body && { 'content-type': request.contentType ?? 'application/json', 'content-length': body.length }),
       },

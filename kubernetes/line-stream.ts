@@ -5,6 +5,7 @@ import { readLines } from './lines.ts';
 
 interface StreamOptions {
   query: NonNullable<HttpRequest['query']>;
+  accept?: string | undefined;
   signal?: AbortSignal | undefined;
   totalMs?: number | undefined;
   idleMs?: number | undefined;
@@ -21,10 +22,10 @@ export async function* streamLines(
   path: string,
   options: StreamOptions,
 ): AsyncGenerator<string> {
-  const { query, signal, totalMs, idleMs, maxLineBytes, wholeLinesOnly } = options;
+  const { query, accept, signal, totalMs, idleMs, maxLineBytes, wholeLinesOnly } = options;
   if (signal?.aborted) return;
   const response = await transport
-    .stream({ method: 'GET', path, query, timeoutMs: defaultTimeoutMs, signal })
+    .stream({ method: 'GET', path, query, accept, timeoutMs: defaultTimeoutMs, signal })
     .catch((error: unknown) => {
       if (signal?.aborted) return undefined;
       throw error;

@@ -26,6 +26,22 @@ export function listWatch<T extends KubernetesObject>(
   };
 }
 
+/** As `source`, with each object mapped as soon as it comes. A bookmark's object holds a resource version and nothing else. */
+export function mapped<S extends KubernetesObject, T extends KubernetesObject>(
+  source: ListWatch<S>,
+  map: (object: S) => T,
+): ListWatch<T> {
+  return {
+    async list(options) {
+      const page = await source.list(options);
+      return { ...page, items: page.items.map(map) };
+    },
+    async *watch(options) {
+      for await (const event of source.watch(options)) yield { ...event, object: map(event.object) };
+    },
+  };
+}
+
 const pageSize = 500;
 
 /**

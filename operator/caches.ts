@@ -9,7 +9,7 @@ import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../crds/reusable
 import type { ClusterClient } from '../kubernetes/client.ts';
 import { Informer } from '../kubernetes/informer.ts';
 import type { IndexFunction } from '../kubernetes/object-store.ts';
-import { listWatch } from '../kubernetes/list-watch.ts';
+import { listWatch, mapped } from '../kubernetes/list-watch.ts';
 import type { RuntimeMetrics } from '../kubernetes/metrics.ts';
 import {
   Deployment,
@@ -21,12 +21,14 @@ import {
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
+  RoleBinding,
   Secret,
   Service,
   type KubernetesObject,
   type ResourceType,
 } from '../kubernetes/resource-type.ts';
-import { withAppliers } from './ownership.ts';
+import { ISOLATION_TYPES, reduced, type IsolationKind, type ObjectState } from './isolation/object-state.ts';
+import { isMadeByCoppice, withAppliers } from './ownership.ts';
 
 interface Selection<T> {
   labelSelector?: string;
@@ -56,19 +58,35 @@ export function operatorCaches(
       metrics: metrics.forInformer(type.kind),
     });
   }
+  /** Reduced page by page: a list of whole objects would be many times as large. */
+  function states(kind: IsolationKind, labelSelector: string): Informer<ObjectState> {
+    const all = listWatch<KubernetesObject>(client, ISOLATION_TYPES[kind], { labelSelector, metadataOnly: true });
+    return new Informer<ObjectState>({
+      name: `${kind} metadata`,
+      source: mapped(all, (object) => reduced(kind, object)),
+      transform: (object) => object,
+      logger,
+      metrics: metrics.forInformer(`${kind} metadata`),
+    });
+  }
   const own = { labelSelector: `${LABELS.managedBy}=${MANAGED_BY}` };
   return {
     groups: informer<Group>(GROUP),
     repositories: informer<Repository>(REPOSITORY),
     environments: informer<Environment>(ENVIRONMENT, { indexes: environmentIndexes, transform: withAppliers }),
     reusables: informer<ReusableEnvironment>(REUSABLE_ENVIRONMENT),
-    namespaces: informer(Namespace, { ...own, indexes: { environments: groupOfEnvironment } }),
+    /** Those too that an administrator made and labelled for a group to have. */
+    namespaces: informer(Namespace, { labelSelector: LABELS.group, indexes: { environments: groupOfEnvironment } }),
+    roleBindings: informer(RoleBinding, own),
     deployments: informer(Deployment, own),
     services: informer(Service, own),
     ingresses: informer(Ingress, own),
     jobs: informer(Job, own),
-    /** But those of fences, three in each namespace: nobody looks at them once they are applied. */
+    /** But those of fences, three in each namespace: of them, as of quotas and limits, the state alone is held. */
     networkPolicies: informer(NetworkPolicy, { labelSelector: `${own.labelSelector},!${LABELS.fence}` }),
+    isolationPolicies: states('NetworkPolicy', `${own.labelSelector},${LABELS.fence}`),
+    limitRanges: states('LimitRange', own.labelSelector),
+    resourceQuotas: states('ResourceQuota', own.labelSelector),
     volumeClaims: informer(PersistentVolumeClaim, own),
     /** Those alone that are on their way from one claim to another. */
     movingVolumes: informer(PersistentVolume, {
@@ -89,8 +107,10 @@ export const environmentIndexes = {
 };
 
 /** For the index `environments` of the namespaces. */
-function groupOfEnvironment({ metadata: { labels } }: Namespace): string[] {
-  const group = labels?.[LABELS.environment] === undefined ? undefined : labels[LABELS.group];
+function groupOfEnvironment(namespace: Namespace): string[] {
+  const { labels } = namespace.metadata;
+  const isEnvironment = isMadeByCoppice(namespace) && labels?.[LABELS.environment] !== undefined;
+  const group = isEnvironment ? labels[LABELS.group] : undefined;
   return group === undefined ? [] : [group];
 }
 

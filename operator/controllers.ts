@@ -22,6 +22,7 @@ import { GroupReconciler } from './group/reconciler.ts';
 import { createOrphanSweeper } from './orphans/create.ts';
 import type { OperatorParts } from './parts.ts';
 import { createLostVolumes, createReusableReconciler, createReusables, routeReusables } from './reusable/create.ts';
+import { ReusableStore } from './reusable/store.ts';
 import { RepositoryConfigurations } from './repository/configuration.ts';
 import { RepositoryReconciler } from './repository/reconciler.ts';
 import { RepositorySync } from './repository/repository-sync.ts';
@@ -180,11 +181,14 @@ function groupReconciler(
   { client, applier, caches, config, now }: OperatorParts,
   builders: BuilderPool,
 ): GroupReconciler {
-  const { groups, namespaces } = caches;
+  const { groups, namespaces, roleBindings } = caches;
+  const store = new ReusableStore({ ...caches, client, applier });
   const statuses = new StatusWriter<Group>(client, GROUP, groups);
   const { memberRole: member, apiRole: api, apiServiceAccount } = config.groups;
   const roles = { member, api, apiServiceAccount: { namespace: config.systemNamespace, name: apiServiceAccount } };
-  return new GroupReconciler({ client, applier, groups, namespaces, builders, statuses, roles, now });
+  return new GroupReconciler({
+    ...{ client, applier, groups, namespaces, roleBindings, store, builders, statuses, roles, now },
+  });
 }
 
 function imageCollector({ registries, caches, config, now, logger }: OperatorParts): ImageCollector {

@@ -86,3 +86,37 @@ test.each(['repositories', 'reusables'] as const)(
     expect(wokenBy(kind, 'deleted', repository({}), undefined)).not.toContain('acme');
   },
 );
+
+describe('what isolates a namespace wakes its Environment', () => {
+  const state = (value: string, rv: string) => ({
+    ...object({ name: 'default-deny', namespace: 'env-x', resourceVersion: rv }),
+    state: value,
+  });
+  const labels = { 'coppice.dev/group': 'acme', 'coppice.dev/environment': 'shop-main' };
+
+  function woken(type: string, changed: object, old?: object, namespace: object = object({ labels })): string[] {
+    const keys: string[] = [];
+    const handlers = new Map<string, (type: string, object: object, old?: object) => void>();
+    const caches = new Proxy({} as OperatorCaches, {
+      get: (_target, name: string) => ({
+        addHandler: (handler: never) => handlers.set(name, handler),
+        get: () => (name === 'namespaces' ? namespace : undefined),
+        byIndex: () => [],
+      }),
+    });
+    const controller = { enqueue: (key: string) => keys.push(key) };
+    const controllers = { groups: controller, repositories: controller, environments: controller };
+    routeChanges(caches, controllers as unknown as Controllers);
+    handlers.get('resourceQuotas')?.(type, changed, old);
+    return keys;
+  }
+
+  test.each([
+    ['when it is deleted', woken('deleted', state('a', '1')), ['group-acme/shop-main']],
+    ['when it is changed', woken('updated', state('b', '2'), state('a', '1')), ['group-acme/shop-main']],
+    ['not when usage is counted', woken('updated', state('a', '2'), state('a', '1')), []],
+    ['not when all of it goes', woken('deleted', state('a', '1'), undefined, object({ labels, ...going })), []],
+  ])('%s', (_what, keys, expected) => {
+    expect(keys).toEqual(expected);
+  });
+});

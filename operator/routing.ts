@@ -38,19 +38,35 @@ export function routeChanges(caches: OperatorCaches, { groups, repositories, env
   caches.reusables.addHandler((type, reusable) => {
     if (type === 'deleted') enqueueGoingGroupOf(reusable);
   });
-  caches.namespaces.addHandler((_type, namespace) => {
-    const environment = environmentKeyOf(namespace);
-    const group = namespace.metadata.labels?.[LABELS.group];
-    if (environment !== undefined) environments.enqueue(environment);
-    else if (group !== undefined) groups.enqueue(group);
+  caches.namespaces.addHandler((_type, namespace, old) => {
+    enqueueOwner(namespace);
+    // Somebody may have made it another one's by its labels.
+    if (old) enqueueOwner(old);
   });
-  const { deployments, services, ingresses, jobs, networkPolicies, volumeClaims, pods } = caches;
-  const owned = [deployments, services, ingresses, jobs, networkPolicies, volumeClaims, pods];
+  for (const cache of [caches.isolationPolicies, caches.limitRanges, caches.resourceQuotas]) {
+    cache.addHandler((type, object, old) => {
+      if (type === 'updated' && object.state === old?.state) return;
+      const namespace = caches.namespaces.get(object.metadata.namespace ?? '');
+      if (namespace && namespace.metadata.deletionTimestamp === undefined) enqueueOwner(namespace);
+    });
+  }
+  caches.roleBindings.addHandler((_type, binding) => enqueueOwner(binding));
+  // Where a group's reusable environments keep their volumes, the policy is the group's.
+  caches.networkPolicies.addHandler((_type, policy) => enqueueOwner(policy));
+  const { deployments, services, ingresses, jobs, volumeClaims, pods } = caches;
+  const owned = [deployments, services, ingresses, jobs, volumeClaims, pods];
   for (const cache of owned as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
     cache.addHandler((_type, object) => {
       const environment = environmentKeyOf(object);
       if (environment !== undefined) environments.enqueue(environment);
     });
+  }
+
+  function enqueueOwner(object: KubernetesObject): void {
+    const environment = environmentKeyOf(object);
+    const group = object.metadata.labels?.[LABELS.group];
+    if (environment !== undefined) environments.enqueue(environment);
+    else if (group !== undefined) groups.enqueue(group);
   }
 
   /** A Group that is being deleted waits for what it has to go. */

@@ -18,7 +18,7 @@ export interface BuilderSetParts {
   /** The builders' own. */
   secrets: Pick<Informer<Secret>, 'get' | 'list' | 'observe'>;
   pods: Pick<Informer<Pod>, 'get' | 'observe'>;
-  policies: Pick<Informer<NetworkPolicy>, 'get'>;
+  policies: Pick<Informer<NetworkPolicy>, 'get' | 'observe'>;
   settings: BuilderPoolSettings;
   now: () => Date;
 }
@@ -70,11 +70,11 @@ export class BuilderSet {
 
   /** Makes what is missing of a builder that has no pod. @throws Waiting while a former one is being removed. */
   async start(identity: BuilderIdentity): Promise<void> {
-    const { client, applier, pods, policies, settings } = this.#parts;
+    const { client, pods, settings } = this.#parts;
     const owner = await this.#ensureSecret(identity);
     const [storage] = await Promise.all([
       identity.isThrowaway ? settings.throwaway.storage : this.#ensureVolume(owner),
-      applier.apply(NetworkPolicy, builderPolicy(identity, owner), policies.get(this.#key(identity.name))),
+      this.isolate(identity, owner),
     ]);
     try {
       pods.observe(await client.create(Pod, builderPod({ identity, owner, storage, settings })));
@@ -82,6 +82,14 @@ export class BuilderSet {
       // The watch is about to tell of it.
       if (!isAlreadyExists(error)) throw error;
     }
+  }
+
+  /** Makes sure that only the builder's own clients reach it. */
+  async isolate(identity: BuilderIdentity, owner: Secret): Promise<void> {
+    const { applier, policies } = this.#parts;
+    const live = policies.get(this.#key(identity.name));
+    const { object, written } = await applier.apply(NetworkPolicy, builderPolicy(identity, owner), live);
+    if (written) policies.observe(object);
   }
 
   /** Stops the builder; a group's keeps its cache. From the call on, isReady() is false. */

@@ -23,6 +23,7 @@ export function createBuilders(parts: OperatorParts, enqueue: (environmentKey: s
   return {
     pool,
     reconciler: new BuilderReconciler({ builders, pool, environments, idleSeconds, now }),
-    route: (controller) => routeBuilderChanges({ environments, secrets, pods, builders, pool, controller, namespace }),
+    route: (controller) =>
+      routeBuilderChanges({ environments, secrets, pods, policies, builders, pool, controller, namespace }),
   };
 }

@@ -129,3 +129,21 @@ describe('a throwaway builder', () => {
     expect(cluster.objects.size > 0).toBe(stays);
   });
 });
+
+test.each([
+  ['a group', group],
+  ['one build', throwaway],
+])('the policy of the builder of %s is restored when it is deleted', async (_whose, identity) => {
+  const cluster = new FakeCluster();
+  await cluster.builders.start(identity);
+  cluster.becomesReady(identity.name);
+  const policy = `NetworkPolicy builders/${identity.name}`;
+  const made = cluster.objects.get(policy);
+  cluster.objects.delete(policy);
+  cluster.calls.length = 0;
+  const { reconciler } = reconcilerIn(cluster, [environment(running)]);
+  await reconciler.reconcile(`builders/${identity.name}`);
+  await reconciler.reconcile(`builders/${identity.name}`);
+  expect(cluster.calls).toEqual([`apply NetworkPolicy ${identity.name}`]);
+  expect(cluster.objects.get(policy)).toMatchObject({ spec: made && 'spec' in made ? made.spec : 'none' });
+});

@@ -6,7 +6,7 @@ import type { Informer } from '../../kubernetes/informer.ts';
 import { splitKey, type Pod, type Secret } from '../../kubernetes/resource-type.ts';
 import type { BuilderSet } from './builder-set.ts';
 import { buildNeedsUntil, lastUse, neededUntil } from './demand.ts';
-import { buildOf, environmentKey } from './identity.ts';
+import { buildOf, environmentKey, groupBuilder, throwawayBuilder } from './identity.ts';
 import type { BuilderPool } from './pool.ts';
 
 export interface BuilderReconcilerParts {
@@ -40,6 +40,7 @@ export class BuilderReconciler {
     }
     const group = secret.metadata.labels?.[LABELS.group] ?? '';
     const build = buildOf(secret.metadata.labels);
+    if (pod) await builders.isolate(build ? throwawayBuilder(group, build) : groupBuilder(group), secret);
     if (build === undefined) return pod && !builders.isStopping(pod) ? this.#keep(group, secret, pod) : {};
     const leftMs = this.#leftUntil(buildNeedsUntil(environments.get(environmentKey(group, build)), build));
     if (leftMs > 0) return later(leftMs);

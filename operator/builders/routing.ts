@@ -3,7 +3,7 @@ import type { Environment } from '../../crds/environment.ts';
 import { groupOfNamespace } from '../../crds/ids.ts';
 import type { Controller } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
-import { keyOf, objectKey, type Pod, type Secret } from '../../kubernetes/resource-type.ts';
+import { keyOf, objectKey, type NetworkPolicy, type Pod, type Secret } from '../../kubernetes/resource-type.ts';
 import type { BuilderSet } from './builder-set.ts';
 import { groupBuilderName, throwawayBuilderName } from './identity.ts';
 import type { BuilderPool } from './pool.ts';
@@ -12,6 +12,7 @@ export interface BuilderRoutes {
   environments: Pick<Informer<Environment>, 'addHandler'>;
   secrets: Pick<Informer<Secret>, 'addHandler'>;
   pods: Pick<Informer<Pod>, 'addHandler'>;
+  policies: Pick<Informer<NetworkPolicy>, 'addHandler'>;
   builders: BuilderSet;
   pool: BuilderPool;
   controller: Pick<Controller, 'enqueue'>;
@@ -20,8 +21,11 @@ export interface BuilderRoutes {
 
 /** Which change makes the controller look at which builder. */
 export function routeBuilderChanges(routes: BuilderRoutes): void {
-  const { environments, secrets, pods, builders, pool, controller, namespace } = routes;
+  const { environments, secrets, pods, policies, builders, pool, controller, namespace } = routes;
   secrets.addHandler((_type, secret) => controller.enqueue(keyOf(secret)));
+  policies.addHandler((_type, policy) => {
+    if (policy.metadata.namespace === namespace) controller.enqueue(keyOf(policy));
+  });
   pods.addHandler((type, pod) => {
     if (pod.metadata.namespace !== namespace) return;
     if (type === 'deleted') {

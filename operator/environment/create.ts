@@ -9,6 +9,8 @@ import type { LogSessions } from '../build/log-sessions.ts';
 import { createReusing } from '../reusable/create.ts';
 import type { Reusables } from '../reusable/reusables.ts';
 import type { OperatorParts } from '../parts.ts';
+import { recordRestored } from '../events/create.ts';
+import { IsolationStates } from '../isolation/isolation-states.ts';
 import { readRegistrySecrets } from '../registry/secrets.ts';
 import type { RegistryCredentials } from '../registry/session.ts';
 import { isStatusOnly } from '../routing.ts';
@@ -56,8 +58,14 @@ export function createEnvironmentReconciler(
     new StatusWriter<Environment>(client, ENVIRONMENT, caches.environments, ownPart),
   );
   const { rolloutDeadlineSeconds } = environments;
-  const contents = new Contents(client, applier, caches.namespaces, {
+  const isolation = new IsolationStates({
+    NetworkPolicy: caches.isolationPolicies,
+    LimitRange: caches.limitRanges,
+    ResourceQuota: caches.resourceQuotas,
+  });
+  const contents = new Contents(client, applier, caches.namespaces, isolation, {
     fence: fenceSettings(parts),
+    onRestored: recordRestored(parts.events),
     pullSecret: pullSecrets(parts, credentials),
   });
   return new EnvironmentReconciler({

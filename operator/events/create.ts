@@ -14,6 +14,18 @@ export function tellRefGone(recorder: Pick<EventRecorder, 'record'>): (environme
     recorder.record(regarding(ENVIRONMENT, environment), { type: 'Normal', reason: 'RefGone', note });
 }
 
+/** Records that somebody else had changed what isolates an Environment. */
+export function recordRestored(
+  recorder: Pick<EventRecorder, 'record'>,
+): (of: { environment: Environment; namespace: string }, what: string) => void {
+  return ({ environment, namespace }, what) =>
+    recorder.record(regarding(ENVIRONMENT, environment), {
+      type: 'Warning',
+      reason: 'IsolationRestored',
+      note: `the ${what} in ${namespace} were changed or deleted by somebody else, and are restored`,
+    });
+}
+
 /**
  * Tells what happens to Environments and Repositories, from how each changes. Begins with what comes after this call:
  * what was there before has been told by the operator that led then.

@@ -13,6 +13,8 @@ export function isNamespaceOf({ metadata }: Group, namespace: Namespace): boolea
   return namespace.metadata.annotations?.[ANNOTATIONS.ownerUid] === metadata.uid;
 }
 
+const podSecurity = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+
 /** The namespace that Coppice makes for a group; nothing is ever meant to run in it. */
 export function groupNamespaceObject(group: Group): Namespace {
   return {
@@ -20,10 +22,20 @@ export function groupNamespaceObject(group: Group): Namespace {
     kind: 'Namespace',
     metadata: {
       name: groupNamespace(group.metadata.name),
-      labels: { ...groupLabels(group.metadata.name), 'pod-security.kubernetes.io/enforce': 'restricted' },
+      labels: { ...groupLabels(group.metadata.name), ...podSecurity },
       annotations: { [ANNOTATIONS.ownerUid]: group.metadata.uid ?? '' },
     },
   };
+}
+
+/**
+ * A group's namespace that an administrator made: with their own labels, and with Pod Security as in one that Coppice
+ * makes. It is not labelled as Coppice's, for it is not Coppice's to delete.
+ */
+export function offeredNamespaceObject(group: Group): Namespace {
+  const { name } = group.metadata;
+  const labels = { [LABELS.group]: name, ...podSecurity };
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: groupNamespace(name), labels } };
 }
 
 /** The ClusterRoles that are bound in each group's namespace, and whom the second one is bound to. */

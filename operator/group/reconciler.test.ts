@@ -1,10 +1,18 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findCondition } from '../../crds/conditions.ts';
 import type { Group } from '../../crds/group.ts';
-import { FINALIZER, LABELS } from '../../crds/labels.ts';
+import { ANNOTATIONS, FINALIZER, LABELS } from '../../crds/labels.ts';
 import { ApiError } from '../../kubernetes/api-error.ts';
-import type { KubernetesObject, ObjectName, ResourceType, RoleBinding } from '../../kubernetes/resource-type.ts';
+import {
+  keyOf,
+  type KubernetesObject,
+  type ObjectName,
+  type ResourceType,
+  type RoleBinding,
+} from '../../kubernetes/resource-type.ts';
 import { GroupReconciler, type GroupParts } from './reconciler.ts';
+
+const ENFORCE = 'pod-security.kubernetes.io/enforce';
 
 const binding = (name: string, role: string, labels?: Record<string, string>): RoleBinding => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -17,6 +25,8 @@ interface Given {
   deletionTimestamp?: string;
   /** Of the namespace. */
   labels?: Record<string, string>;
+  /** The UID of the Group that the operator made the namespace for; undefined for an administrator's. */
+  madeFor?: string;
   /** What the cluster does not let the operator write, as `delete RoleBinding members`. */
   refused?: string[];
 }
@@ -24,7 +34,12 @@ interface Given {
 /** A group in a namespace that an administrator made for it, with these RoleBindings; and what is written. */
 function world(
   bindings: RoleBinding[],
-  { deletionTimestamp, labels = { [LABELS.group]: 'acme' }, refused = [] }: Given = {},
+  {
+    deletionTimestamp,
+    labels = { [LABELS.group]: 'acme', [ENFORCE]: 'restricted' },
+    madeFor,
+    refused = [],
+  }: Given = {},
 ) {
   const group: Group = {
     apiVersion: 'coppice.dev/v1alpha1',
@@ -32,7 +47,8 @@ function world(
     metadata: { name: 'acme', uid: 'u', finalizers: [FINALIZER], deletionTimestamp },
     spec: { members: [] },
   };
-  const namespace = { metadata: { name: 'group-acme', labels } };
+  const annotations = { ...(madeFor && { [ANNOTATIONS.ownerUid]: madeFor }) };
+  const namespace = { metadata: { name: 'group-acme', uid: 'n', labels, annotations } };
   const writes: string[] = [];
   const write = (what: string) => {
     if (refused.includes(what)) return Promise.reject(new ApiError(what, 403, 'Forbidden', 'a policy says no'));
@@ -43,19 +59,28 @@ function world(
     list: () => Promise.resolve({ items: [] }),
     find: ({ kind }: ResourceType, { name }: ObjectName) =>
       Promise.resolve(kind === 'Namespace' ? namespace : bindings.find(({ metadata }) => metadata.name === name)),
-    patch: () => {
-      writes.push('let the group go');
-      return Promise.resolve(group);
+    patch: ({ kind }: ResourceType, _at: ObjectName, { metadata }: { metadata: { labels?: object } }) => {
+      writes.push(kind === 'Namespace' ? `label ${JSON.stringify(metadata.labels)}` : 'let the group go');
+      return Promise.resolve(kind === 'Namespace' ? namespace : group);
     },
     delete: ({ kind }: ResourceType, { name }: ObjectName) => write(`delete ${kind} ${name}`),
   };
   const reconciler = new GroupReconciler({
     client,
     applier: {
-      apply: (_type: ResourceType, { metadata }: KubernetesObject) => write(`apply ${metadata.name}`),
+      apply: async (_type: ResourceType, object: KubernetesObject, live: KubernetesObject | undefined) => {
+        const isSame = live?.metadata.labels !== undefined;
+        if (!isSame) await write(`apply ${object.metadata.name}`);
+        return { object, written: !isSame };
+      },
     },
     groups: { get: () => group },
-    namespaces: { get: (name: string) => (name === 'group-acme' ? namespace : undefined) },
+    namespaces: { get: (name: string) => (name === 'group-acme' ? namespace : undefined), observe: () => undefined },
+    roleBindings: {
+      get: (key: string) => bindings.find((one) => one.metadata.labels && keyOf(one) === key),
+      observe: () => undefined,
+    },
+    store: { restore: () => write('restore the store') },
     builders: { remove: () => Promise.resolve(true) },
     statuses: {
       write: (_group: Group, status: Group['status']) => {
@@ -75,7 +100,7 @@ test('its bindings without their labels get them again, and go with the group', 
   const bare = [binding('members', 'look'), binding('api', 'keep')];
   const alive = world(bare);
   await alive.reconcile();
-  expect(alive.writes).toEqual(['apply members', 'apply api']);
+  expect(alive.writes).toEqual(['apply members', 'apply api', 'restore the store']);
   const ending = world(bare, { deletionTimestamp });
   await ending.reconcile();
   expect(ending.writes).toEqual(['delete RoleBinding members', 'delete RoleBinding api', 'let the group go']);
@@ -121,4 +146,24 @@ test('why it cannot go is told, and what can go goes', async () => {
   const told = findCondition(group.status?.conditions, 'Reconciling');
   expect(told).toMatchObject({ status: 'True', reason: 'Retrying' });
   expect(told?.message).toContain('delete RoleBinding members: 403');
+});
+
+describe('the labels of its namespace are put back', () => {
+  const managed = { [LABELS.managedBy]: 'coppice', [LABELS.group]: 'acme' };
+  test.each<[string, Given, string[]]>([
+    ['that an administrator made without Pod Security', { labels: { [LABELS.group]: 'acme' } }, [ENFORCE]],
+    ['that was opened', { madeFor: 'u', labels: { ...managed, [ENFORCE]: 'privileged' } }, [ENFORCE]],
+    ['that lost all', { madeFor: 'u', labels: {} }, [LABELS.managedBy, LABELS.group, ENFORCE]],
+    ['which is as it should be', { madeFor: 'u', labels: { ...managed, [ENFORCE]: 'restricted' } }, []],
+  ])('of one %s', async (_what, given, lost) => {
+    const bindings = [binding('members', 'look', managed), binding('api', 'keep', managed)];
+    const { writes, reconcile } = world(bindings, given);
+    await reconcile();
+    const labelled = writes.flatMap((write) => {
+      if (!write.startsWith('label ')) return [];
+      return Object.keys(JSON.parse(write.slice('label '.length)) as object);
+    });
+    expect(labelled).toEqual(lost);
+    expect(writes.filter((write) => write.startsWith('apply'))).toEqual([]);
+  });
 });

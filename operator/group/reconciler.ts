@@ -10,19 +10,22 @@ import type { ClusterClient } from '../../kubernetes/client.ts';
 import { deleteObject } from '../../kubernetes/delete-object.ts';
 import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
-import { Namespace, RoleBinding, type ObjectName } from '../../kubernetes/resource-type.ts';
+import { keyOf, Namespace, RoleBinding, type ObjectName } from '../../kubernetes/resource-type.ts';
 import type { BuilderPool } from '../builders/pool.ts';
 import { afterError, ready } from '../conditions.ts';
 import { createOrGet } from '../create-or-get.ts';
 import { Waiting } from '../errors.ts';
 import { addFinalizer, removeFinalizer } from '../finalizer.ts';
+import { lostLabels } from '../isolation/lost-labels.ts';
 import { parseObject } from '../parse-object.ts';
+import type { ReusableStore } from '../reusable/store.ts';
 import type { StatusWriter } from '../status-writer.ts';
 import {
   bindsRole,
   boundRoles,
   groupNamespaceObject,
   isNamespaceOf,
+  offeredNamespaceObject,
   roleBindings,
   type GroupRoles,
 } from './objects.ts';
@@ -32,6 +35,8 @@ export interface GroupParts {
   applier: Applier;
   groups: Informer<Group>;
   namespaces: Informer<Namespace>;
+  roleBindings: Pick<Informer<RoleBinding>, 'get' | 'observe'>;
+  store: Pick<ReusableStore, 'restore'>;
   builders: Pick<BuilderPool, 'remove'>;
   statuses: StatusWriter<Group>;
   roles: GroupRoles;
@@ -40,7 +45,7 @@ export interface GroupParts {
 
 const recheckMs = 10_000;
 const builderRecheckMs = 1000;
-/** Namespaces of others are not watched. */
+/** Namespaces without the group's label are not watched. */
 const takenRecheckMs = 30_000;
 
 /** Keeps a Group's namespace, which holds its Repositories and Environments, and lets members and API into it. */
@@ -61,6 +66,7 @@ export class GroupReconciler {
       await addFinalizer(this.#parts.client, GROUP, group);
       await this.#ensureNamespace(group);
       await eachOrFirstError(roleBindings(group, this.#parts.roles), (one) => this.#ensureBinding(one));
+      await this.#parts.store.restore(group);
     } catch (error) {
       await this.#report(group, afterError(error));
       throw error;
@@ -78,7 +84,8 @@ export class GroupReconciler {
     if (namespace.metadata.deletionTimestamp) {
       throw new Waiting('NamespaceTerminating', `the namespace ${name} is still being removed`, recheckMs);
     }
-    if (isNamespaceOf(group, namespace) || isOffered(namespace, group)) return;
+    if (isNamespaceOf(group, namespace)) return this.#restoreLabels(groupNamespaceObject(group), namespace);
+    if (isOffered(namespace, group)) return this.#restoreLabels(offeredNamespaceObject(group), namespace);
     throw new Waiting(
       'NamespaceTaken',
       `the namespace ${name} exists and is not this group's: label it ${LABELS.group}=${group.metadata.name} to let the group have it`,
@@ -86,10 +93,18 @@ export class GroupReconciler {
     );
   }
 
+  async #restoreLabels(wanted: Namespace, live: Namespace): Promise<void> {
+    const labels = lostLabels(wanted, live);
+    if (!labels) return;
+    const { name, uid } = live.metadata;
+    const restored = await this.#parts.client.patch(Namespace, { name }, { metadata: { uid, labels } });
+    this.#parts.namespaces.observe(restored);
+  }
+
   async #ensureBinding(binding: RoleBinding): Promise<void> {
-    const { client, applier } = this.#parts;
+    const { client, applier, roleBindings: held } = this.#parts;
     const { namespace = '', name } = binding.metadata;
-    const live = await client.find(RoleBinding, { namespace, name });
+    const live = held.get(keyOf(binding)) ?? (await client.find(RoleBinding, { namespace, name }));
     if (live && !bindsRole(live, binding.roleRef.name)) {
       throw new Waiting(
         'RoleBindingTaken',
@@ -97,7 +112,8 @@ export class GroupReconciler {
         takenRecheckMs,
       );
     }
-    await applier.apply(RoleBinding, binding, live);
+    const { object, written } = await applier.apply(RoleBinding, binding, live);
+    if (written) held.observe(object);
   }
 
   async #removeBinding(at: ObjectName, role: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { Gauge } from 'prom-client';
+import { isMadeByCoppice } from '../ownership.ts';
 import type { OperatorParts } from '../parts.ts';
 import { ORPHAN_KINDS, type Orphan } from './find.ts';
 import { OrphanSweeper } from './sweeper.ts';
@@ -18,7 +19,7 @@ export function createOrphanSweeper({ client, caches, metrics, logger, now }: Op
   const observe = () => ({
     environments: caches.environments.list(),
     groups: caches.groups.list(),
-    namespaces: caches.namespaces.list(),
+    namespaces: caches.namespaces.list().filter(isMadeByCoppice),
     jobs: caches.jobs.list(),
     builderSecrets: caches.builderSecrets.list(),
   });

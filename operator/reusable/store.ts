@@ -8,11 +8,12 @@ import { createOrGet } from '../create-or-get.ts';
 import { environmentNamespaceObject } from '../environment/fence.ts';
 import { Stalled, Waiting } from '../errors.ts';
 import { groupLabels, isNamespaceOf } from '../group/objects.ts';
+import { lostLabels } from '../isolation/lost-labels.ts';
 
 const recheckMs = 5000;
 
 interface StoreParts {
-  client: Pick<ClusterClient, 'create' | 'get'>;
+  client: Pick<ClusterClient, 'create' | 'get' | 'patch'>;
   applier: Applier;
   groups: Pick<Informer<Group>, 'get'>;
   namespaces: Informer<Namespace>;
@@ -29,7 +30,7 @@ export class ReusableStore {
 
   /** Throws Stalled where a namespace of that name is not the group's, Waiting while a former one goes. */
   async ensure(groupName: string): Promise<string> {
-    const { client, namespaces, networkPolicies, applier, groups } = this.#parts;
+    const { client, namespaces, groups } = this.#parts;
     const group = groups.get(groupName);
     if (!group) throw new Waiting('GroupMissing', `there is no ${GROUP.kind} ${groupName}`, recheckMs);
     const name = storeNamespace(groupName);
@@ -41,9 +42,26 @@ export class ReusableStore {
     if (namespace.metadata.deletionTimestamp !== undefined) {
       throw new Waiting('NamespaceTerminating', `the namespace ${name} is still being removed`, recheckMs);
     }
-    const policy = denyAll(name, groupLabels(groupName));
-    await applier.apply(NetworkPolicy, policy, networkPolicies.get(objectKey(name, policy.metadata.name)));
+    await this.#isolate(group, namespace);
     return name;
+  }
+
+  /** Puts back what isolates the group's store, where there is one. */
+  async restore(group: Group): Promise<void> {
+    const namespace = this.#parts.namespaces.get(storeNamespace(group.metadata.name));
+    if (!namespace || !isNamespaceOf(group, namespace) || namespace.metadata.deletionTimestamp !== undefined) return;
+    await this.#isolate(group, namespace);
+  }
+
+  async #isolate(group: Group, namespace: Namespace): Promise<void> {
+    const { client, namespaces, networkPolicies, applier } = this.#parts;
+    const { name, uid } = namespace.metadata;
+    const labels = lostLabels(storeNamespaceObject(group), namespace);
+    if (labels) namespaces.observe(await client.patch(Namespace, { name }, { metadata: { uid, labels } }));
+    const policy = denyAll(name, groupLabels(group.metadata.name));
+    const live = networkPolicies.get(objectKey(name, policy.metadata.name));
+    const { object, written } = await applier.apply(NetworkPolicy, policy, live);
+    if (written) networkPolicies.observe(object);
   }
 }
 

@@ -75,6 +75,10 @@ test.each<[string, () => Promise<unknown>]>([
     'a note on a namespace',
     () => operator.patch(Namespace, { name: environment }, { metadata: { annotations: { a: 'b' } } }),
   ],
+  [
+    'Pod Security in a namespace that an administrator labelled for a group',
+    () => operator.patch(Namespace, { name: adopted }, { metadata: { labels: { [enforce]: 'restricted' } } }),
+  ],
   ['an environment’s end', () => operator.delete(Namespace, { name: environment })],
   ['a volume’s mark', () => changeVolume(volume, { ...moving, spec: { persistentVolumeReclaimPolicy: 'Retain' } })],
   [
@@ -180,6 +184,16 @@ describe('it is refused', () => {
       () => operator.patch(Namespace, { name: environment }, { metadata: { labels: { [enforce]: 'privileged' } } }),
     ],
     ['to take kube-system', () => operator.patch(Namespace, { name: 'kube-system' }, { metadata: { labels: safe } })],
+    [
+      'to take an administrator’s namespace for another group',
+      () =>
+        operator.patch(
+          Namespace,
+          { name: adopted },
+          { metadata: { labels: { [LABELS.group]: 'another', [enforce]: 'restricted' } } },
+        ),
+    ],
+    ['to delete an administrator’s namespace', () => operator.delete(Namespace, { name: adopted })],
     ['to delete others’ namespace', () => operator.delete(Namespace, { name: others })],
     [
       'a PersistentVolume',

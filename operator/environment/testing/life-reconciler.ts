@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../../../kubernetes/resource-type.ts';
 import { PARTING_MS } from '../../builders/demand.ts';
 import { StatusWriter } from '../../status-writer.ts';
 import type { RolloutProgress } from '../../workloads/progress.ts';
@@ -29,7 +30,11 @@ export function lifeReconciler(life: Life): EnvironmentReconciler {
     new StatusWriter(client, { kind: 'Environment' } as never, kind.cache, ownPart),
   );
   const builds = new BuildRun(builderOf(life) as never, logs as never, masking);
-  const contents = new Contents(client, { apply: () => life.takes(1) } as never, life.namespaces.cache as never, {
+  const applying = async (_type: object, object: KubernetesObject) => {
+    await life.takes(1);
+    return { object };
+  };
+  const contents = new Contents(client, { apply: applying } as never, life.namespaces.cache as never, isolation, {
     fence: {
       builderNamespace: 'b',
       buildkitdPort: 1,
@@ -38,6 +43,7 @@ export function lifeReconciler(life: Life): EnvironmentReconciler {
       defaultRequests: {},
       defaultLimits: {},
     },
+    onRestored: () => undefined,
     pullSecret: () => Promise.resolve({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull' } }),
   });
   const removal = new Removal(client, environments);
@@ -136,6 +142,12 @@ const reusing = {
   breakOffSeed: () => Promise.resolve(),
   end: () => Promise.resolve(),
   publish: () => Promise.resolve(new Set<string>()),
+};
+
+/** Nobody changes what isolates an environment here. */
+const isolation = {
+  find: (objects: readonly object[]) => objects.map(() => 'applied'),
+  applied: () => 'applied',
 };
 
 const versions = {
