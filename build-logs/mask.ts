@@ -1,30 +1,249 @@
-import { secretForms } from './secret-forms.ts';
+import { isUnseen, withoutSequences } from './controls.ts';
+import { foldedByte, readCanonical, utf8Bytes, type CanonicalText } from './masking/canonical-text.ts';
+import { Fragments, RollingHash, WINDOW } from './masking/fragments.ts';
+import { PatternSet } from './masking/pattern-set.ts';
+import { secretForms } from './masking/secret-forms.ts';
 
 const MASK = '***';
+/** What a line has that reads in another way once escapes are decoded, or terminal sequences taken out. */
+const ESCAPES = /%[0-9a-f]{2}|&[#a-z]|\\[ux0-7]/i;
+// eslint-disable-next-line no-control-regex
+const SEQUENCE_STARTS = /[\u001b\u0080-\u009f]/;
+
+/** Where in a text in base64 a line has ended: what goes on in one of the next lines is hidden too. */
+export interface LineEnd {
+  /** In the known texts. */
+  position: number;
+  /** For so many lines more. */
+  lines: number;
+}
+
+/** Hides secrets in a line, which comes after lines of the same writer that ended in `before`. */
+export type LineMask = (line: string, before?: LineEnd) => { line: string; end?: LineEnd | undefined };
+
+/** A builder puts a number and a time before each line, and other steps' lines in between. */
+const LINES_IN_BETWEEN = 8;
+/** Of what is left of a text in base64, less is shown. */
+const SHORTEST_REST = 4;
+const LONGEST_REST = 8;
+/** Between two parts of a text in base64 inside of one line: an escaped newline, and what indents the next line. */
+const LONGEST_GAP = 24;
 
 /**
- * A function that hides secrets in a line, in every form of secret-forms.ts. What a line without secrets costs does not
- * depend on how many there are: one expression looks for all.
+ * Returns a function that hides secrets in a text: as they are, with characters that nothing is seen of in between, and
+ * as shells, URLs, JSON, HTML and base64 write them (docs/security.md says what is not covered). The time depends on the
+ * text's length, not on the secrets; the memory on theirs, up to a limit.
  */
-export function createMask(secrets: readonly string[]): (line: string) => string {
-  const needles = [...new Set(secrets.flatMap(secretForms))].sort((a, b) => b.length - a.length);
-  if (needles.length === 0) return (line) => line;
-  const anyNeedle = new RegExp(needles.map(escapeRegExp).join('|'));
-  return (line) => (anyNeedle.test(line) ? hide(line, needles) : line);
+export function createMask(secrets: readonly string[]): (text: string) => string {
+  const mask = createLineMask(secrets);
+  return (text) => maskLines(mask, text);
 }
 
-function escapeRegExp(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+/** Masks a text of several lines. */
+export function maskLines(mask: LineMask, text: string): string {
+  let end: LineEnd | undefined;
+  return text
+    .split('\n')
+    .map((line) => {
+      const masked = mask(line, end);
+      end = masked.end;
+      return masked.line;
+    })
+    .join('\n');
 }
 
-/** Hides every occurrence, overlapping ones as one, so that no rest of a secret stays beside another one. */
-function hide(line: string, needles: readonly string[]): string {
-  const hits: [start: number, end: number][] = [];
-  for (const needle of needles) {
-    for (let at = line.indexOf(needle); at !== -1; at = line.indexOf(needle, at + 1)) {
-      hits.push([at, at + needle.length]);
+/** As createMask(), for the lines of a log one by one: a secret in base64 may be broken into lines. */
+export function createLineMask(secrets: readonly string[]): LineMask {
+  const { patterns, texts, literals } = secretForms(secrets);
+  if (patterns.length + literals.length === 0) return (line) => ({ line });
+  const finder = new Finder(new PatternSet(patterns), new Fragments(texts), literals);
+  return (line, before) => {
+    if (!before && !finder.mayHaveSecrets(line)) return { line };
+    const { hits, end } = finder.find(line, before);
+    return { line: hide(line, hits), end: end ?? fading(before) };
+  };
+}
+
+function fading(before: LineEnd | undefined): LineEnd | undefined {
+  return before && before.lines > 1 ? { ...before, lines: before.lines - 1 } : undefined;
+}
+
+type Hit = [start: number, end: number];
+
+class Finder {
+  readonly #patterns: PatternSet;
+  readonly #fragments: Fragments;
+  readonly #literals: readonly string[];
+  readonly #hash = new RollingHash();
+  #state = 0;
+  /** How each character of ASCII is compared; ESCAPE where more than the character decides. */
+  readonly #folded = Uint8Array.from({ length: 0x80 }, (_, byte) =>
+    /[%&\\]/.test(String.fromCharCode(byte)) ? ESCAPE : foldedByte(byte),
+  );
+
+  constructor(patterns: PatternSet, fragments: Fragments, literals: readonly string[]) {
+    this.#patterns = patterns;
+    this.#fragments = fragments;
+    this.#literals = literals;
+  }
+
+  /** Whether a line is worth a closer look: most are not, and are read once, or twice where they have colours. */
+  mayHaveSecrets(line: string): boolean {
+    if (this.#mayHave(line)) return true;
+    return SEQUENCE_STARTS.test(line) && this.#mayHave(withoutSequences(line));
+  }
+
+  #mayHave(line: string): boolean {
+    this.#state = 0;
+    this.#hash.reset();
+    for (let index = 0; index < line.length; index++) {
+      const unit = line.charCodeAt(index);
+      if (unit >= 0x80) {
+        const codePoint = line.codePointAt(index) ?? 0;
+        if (codePoint > 0xffff) index++;
+        if (!isUnseen(codePoint) && utf8Bytes(codePoint).some((byte) => this.#isFoundBy(byte))) return true;
+        continue;
+      }
+      let byte = this.#folded[unit] ?? 0;
+      if (byte === ESCAPE) {
+        if (beginsEscape(line, index)) return true;
+        byte = foldedByte(unit);
+      }
+      if (byte !== 0 && this.#isFoundBy(byte)) return true;
+    }
+    return this.#literals.some((literal) => line.includes(literal));
+  }
+
+  /** Whether one byte more ends something that is looked for. */
+  #isFoundBy(byte: number): boolean {
+    this.#state = this.#patterns.next(this.#state, byte);
+    if (this.#state !== 0 && this.#patterns.endingIn(this.#state) !== 0) return true;
+    if (this.#fragments.isEmpty) return false;
+    const hash = this.#hash.next(byte);
+    return this.#hash.isFull && this.#fragments.mayHave(hash);
+  }
+
+  /** Looks at a line in each of the ways in which it may be read. */
+  find(line: string, before: LineEnd | undefined): { hits: Hit[]; end: LineEnd | undefined } {
+    const hits = this.#literalHits(line);
+    let end: LineEnd | undefined;
+    for (const isStripped of SEQUENCE_STARTS.test(line) ? [false, true] : [false]) {
+      for (const decoded of ESCAPES.test(line) ? [false, true] : [false]) {
+        const text = readCanonical(line, { withoutSequences: isStripped, decoded });
+        this.#patternHits(text, hits);
+        end = this.#fragmentHits(text, before, hits) ?? end;
+      }
+    }
+    return { hits, end };
+  }
+
+  #literalHits(line: string): Hit[] {
+    const hits: Hit[] = [];
+    for (const literal of this.#literals) {
+      for (let at = line.indexOf(literal); at !== -1; at = line.indexOf(literal, at + literal.length)) {
+        hits.push([at, at + literal.length]);
+      }
+    }
+    return hits;
+  }
+
+  #patternHits(text: CanonicalText, hits: Hit[]): void {
+    let state = 0;
+    for (let index = 0; index < text.length; index++) {
+      state = this.#patterns.next(state, text.bytes[index] ?? 0);
+      const length = this.#patterns.endingIn(state);
+      if (length > 0) hits.push(hitOf(text, index + 1 - length, index + 1));
     }
   }
+
+  /** Where the line's end is inside of a known text, that place is the answer. */
+  #fragmentHits(text: CanonicalText, before: LineEnd | undefined, hits: Hit[]): LineEnd | undefined {
+    if (this.#fragments.isEmpty) return undefined;
+    let end: LineEnd | undefined;
+    let position = 0;
+    if (before) {
+      const rest = this.#goOn(text, before.position, 0, text.length, hits);
+      position = rest.index;
+      if (rest.position !== before.position) end = endAt(rest.position);
+    }
+    this.#hash.reset();
+    let since = position;
+    for (let index = position; index < text.length; index++) {
+      const hash = this.#hash.next(text.bytes[index] ?? 0);
+      const start = index + 1 - WINDOW;
+      if (start < since) continue;
+      const found = this.#fragments.find(hash, text.bytes, start);
+      if (found === -1) continue;
+      const first = start - this.#fragments.sharedBefore(found, text.bytes, start, Math.max(position, start - WINDOW));
+      const shared = this.#fragments.sharedFrom(found, text.bytes, start, text.length);
+      hits.push(hitOf(text, first, start + shared));
+      const rest = this.#goOn(text, found + shared, start + shared, start + shared + LONGEST_GAP, hits);
+      end = endAt(rest.position);
+      position = rest.index;
+      since = position;
+      index = position - 1;
+      this.#hash.reset();
+    }
+    return end;
+  }
+
+  /**
+   * Follows a known text from `position` on, where what is left of it begins between `from` and `to`, and again behind
+   * each gap. Tells how far it came, in both.
+   */
+  #goOn(
+    { bytes, length, starts, ends }: CanonicalText,
+    position: number,
+    from: number,
+    to: number,
+    hits: Hit[],
+  ): { index: number; position: number } {
+    let reached = { index: from, position };
+    let last = to;
+    for (let index = from; index < Math.min(last, length); index++) {
+      const left = this.#fragments.left(reached.position, LONGEST_REST);
+      if (left < SHORTEST_REST) break;
+      if (this.#fragments.sharedFrom(reached.position, bytes, index, Math.min(length, index + left)) < left) continue;
+      const shared = this.#fragments.sharedFrom(reached.position, bytes, index, length);
+      hits.push([starts[index] ?? 0, ends[index + shared - 1] ?? 0]);
+      reached = { index: index + shared, position: reached.position + shared };
+      last = reached.index + LONGEST_GAP;
+      index = reached.index - 1;
+    }
+    return reached;
+  }
+}
+
+function endAt(position: number): LineEnd {
+  return { position, lines: LINES_IN_BETWEEN };
+}
+
+/** No byte of UTF-8. */
+const ESCAPE = 0xff;
+
+/** Whether a character at which escapes begin begins one. */
+function beginsEscape(line: string, index: number): boolean {
+  const next = line.charCodeAt(index + 1);
+  switch (line[index]) {
+    case '%':
+      return isHexDigit(next) && isHexDigit(line.charCodeAt(index + 2));
+    case '&':
+      return next === 0x23 || (next >= 0x61 && next <= 0x7a);
+    default:
+      return next === 0x75 || next === 0x78 || (next >= 0x30 && next <= 0x37);
+  }
+}
+
+function isHexDigit(unit: number): boolean {
+  return (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x66);
+}
+
+function hitOf({ starts, ends }: CanonicalText, first: number, end: number): Hit {
+  return [starts[first] ?? 0, ends[end - 1] ?? 0];
+}
+
+/** Hides overlapping hits as one, so that no rest of a secret stays beside another one. */
+function hide(line: string, hits: Hit[]): string {
   hits.sort(([a], [b]) => a - b);
   let shown = '';
   let position = 0;

@@ -1,7 +1,7 @@
 import { type LogWriterRedis, runPlan } from './append-script.ts';
 import { cutLine } from './cut.ts';
 import { buildLogKeys, type LogKeys } from './keys.ts';
-import { createMask } from './mask.ts';
+import { createLineMask, type LineEnd, type LineMask, maskLines } from './mask.ts';
 import { type BuildLogResult, timeSchema } from './message.ts';
 import { LogLostError, type Plan, planAppend, planEnd, type PlannedLine, planOnce, type SourceLimits } from './plan.ts';
 import { LogState } from './state.ts';
@@ -39,12 +39,14 @@ const MAX_CONFLICTS = 100;
 export class BuildLogWriter {
   readonly #redis: LogWriterRedis;
   readonly #keys: LogKeys;
-  readonly #mask: (line: string) => string;
+  readonly #mask: LineMask;
   readonly #now: () => Date;
   readonly #retentionSeconds: number;
   readonly #limits: SourceLimits;
   /** The number of the next line that the caller will hand over, by source. */
   readonly #next = new Map<string, number>();
+  /** Where a secret that is broken into lines goes on: before the line of this number, by source. */
+  readonly #goesOn = new Map<string, { line: number; end: LineEnd }>();
   #state: LogState;
   #lost: LogLostError | undefined;
   #lastStep: Promise<unknown> = Promise.resolve();
@@ -53,7 +55,7 @@ export class BuildLogWriter {
     this.#redis = redis;
     this.#keys = keys;
     this.#state = state;
-    this.#mask = createMask(options.secrets ?? []);
+    this.#mask = createLineMask(options.secrets ?? []);
     this.#now = options.now ?? (() => new Date());
     this.#retentionSeconds = options.retentionSeconds ?? WEEK;
     this.#limits = options.limits ?? LIMITS;
@@ -88,7 +90,7 @@ export class BuildLogWriter {
     await this.#afterOthers(async () => {
       try {
         let number = first;
-        for (const step of steps(lines.map((line) => this.#prepare(line)))) {
+        for (const step of steps(this.#prepareAll(source, first, lines))) {
           const from = number;
           await this.#carryOut((state) => planAppend(state, source, from, step, this.#limits));
           number += step.length;
@@ -112,9 +114,28 @@ export class BuildLogWriter {
     await this.#afterOthers(() => this.#carryOut((state) => planEnd(state, time, result, line)));
   }
 
-  #prepare({ service, stage, line, time }: LogLine): PlannedLine {
+  #prepareAll(source: string, first: number, lines: readonly LogLine[]): PlannedLine[] {
+    // What is only counted need not be masked.
+    if (this.#state.isCut(source)) return lines.map((line) => this.#planned({ ...line, line: '' }));
+    const before = this.#goesOn.get(source);
+    let end = before?.line === first ? before.end : undefined;
+    const prepared = lines.map((line) => {
+      const masked = this.#mask(line.line, end);
+      end = masked.end;
+      return this.#planned({ ...line, line: masked.line });
+    });
+    if (end) this.#goesOn.set(source, { line: first + lines.length, end });
+    return prepared;
+  }
+
+  #prepare(line: LogLine): PlannedLine {
+    return this.#planned({ ...line, line: maskLines(this.#mask, line.line) });
+  }
+
+  /** A masked line as it is stored. */
+  #planned({ service, stage, line, time }: LogLine): PlannedLine {
     const known = time !== undefined && timeSchema.safeParse(time).success;
-    return { time: known ? time : this.#now().toISOString(), service, stage, line: cutLine(this.#mask(line)) };
+    return { time: known ? time : this.#now().toISOString(), service, stage, line: cutLine(line) };
   }
 
   /** One step after the other: each is planned from the state that the one before it left. */

@@ -1,9 +1,11 @@
+import { stripControls } from '../build-logs/controls.ts';
+
 /** As long as GitHub lets a description of a commit status be; the others take more. */
 const longestDescription = 140;
 
 /** What programs and files of users have said as one bounded line, without control characters. */
 export function oneLine(text: string, longest = longestDescription): string {
-  return cut(text.replace(/[\p{C}\s]+/gu, ' ').trim(), longest);
+  return cut(stripControls(text.replace(/\s+/g, ' ')).trim(), longest);
 }
 
 /** So many characters at most, the last one then an ellipsis. */

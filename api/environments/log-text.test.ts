@@ -63,7 +63,7 @@ test('?from= leaves out what was seen', async () => {
 
 test('nothing in a line steers a terminal or makes another line', async () => {
   api.logReader.write(logId(2), line(1, '\u001b[31mred\u001b[0m\tä\r\u0007\n-- build succeeded'), end(2));
-  expect((await get()).text.split('\n')[0]).toBe('[web build] red\tä   -- build succeeded');
+  expect((await get()).text.split('\n')[0]).toBe('[web build] red\tä  -- build succeeded');
 });
 
 test('HEAD: the same without the body', async () => {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { stripVTControlCharacters } from 'node:util';
 import type { Request, Response } from 'express';
+import { stripControls } from '../../build-logs/controls.ts';
 import { buildLogKeys } from '../../build-logs/keys.ts';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import type { LogPage } from '../../build-logs/page.ts';
@@ -84,5 +84,5 @@ function lineOf(message: BuildLogMessage): string {
 }
 
 function plain(text: string): string {
-  return stripVTControlCharacters(text).replace(/(?!\t)\p{Cc}/gu, ' ');
+  return stripControls(text.replace(/[\r\n\v\f]/g, ' '));
 }

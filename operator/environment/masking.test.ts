@@ -13,14 +13,18 @@ const now = new Date('2026-01-01T00:00:00Z');
 const build: BuildStatus = { number: 1, result: 'running', version: 'v1', startedAt: now.toISOString(), images: [] };
 const configuration = {
   host: { access: { origin: 'http://git/x', credentials: { username: 'u', password: 'git-password' } } },
-  variables: new Map([['TOKEN', { value: 'variable-value', visibility: 'always' }]]),
+  variables: new Map([
+    ['TOKEN', { value: 'variable-value', visibility: 'always', secret: true }],
+    ['STACK', { value: 'node', visibility: 'always' }],
+    ['UNMARKED', { value: 'Xk29dLq8Zp', visibility: 'always' }],
+  ]),
 } as unknown as RepositoryConfiguration;
 const version = {
   id: 'v1',
   secrets: ['file-secret'],
   serviceFile: { services: [], publicRoutes: [], volumes: [], bundles: [] },
 } as unknown as Version;
-const said = 'git-password, variable-value, file-secret';
+const said = 'git-password, variable-value, file-secret, node, Xk29dLq8Zp';
 
 /** An operator that was just started: nothing is looked up yet. */
 function world(refusal?: Error) {
@@ -67,7 +71,7 @@ describe('what containers said before they ended', () => {
   test('goes into the status, the conditions and the log without secrets', async () => {
     const { scope, ends, builds } = world();
     await builds.fail(scope, new Stalled('BuildFailed', `the build failed:\n${said}`));
-    const masked = 'the build failed:\n***, ***, ***';
+    const masked = 'the build failed:\n***, ***, ***, node, ***';
     expect(scope.status.build).toMatchObject({ result: 'failed', message: masked });
     expect(ends).toEqual([masked]);
     expect(scope.finalStatus().conditions).toMatchObject([{ type: 'Built', message: `build 1: ${masked}` }]);
@@ -75,9 +79,9 @@ describe('what containers said before they ended', () => {
 
   test('is told of services without secrets', async () => {
     const { scope, rollOut } = world();
-    expect(await rollOut(failing(said))).toEqual(failing('***, ***, ***'));
+    expect(await rollOut(failing(said))).toEqual(failing('***, ***, ***, node, ***'));
     expect(JSON.stringify([scope.finalStatus(), scope.summaryInput(undefined)])).not.toMatch(
-      /git-password|variable-value|file-secret/,
+      /git-password|variable-value|file-secret|Xk29dLq8Zp/,
     );
   });
 

@@ -156,6 +156,21 @@ describe('writing and reading', () => {
     expectComplete(messages, 20_000);
   });
 
+  test('a secret in base64 is masked over the lines of several appends', async () => {
+    const logId = newLogId();
+    const secret = Array.from({ length: 40 }, (_, index) => `key material ${index * 7919}`).join('\n');
+    const lines =
+      Buffer.from(secret)
+        .toString('base64')
+        .match(/.{1,76}/g) ?? [];
+    const writer = await BuildLogWriter.open(redis, logId, { secrets: [secret] });
+    for (const line of lines) await writer.append('a', [{ service: '', stage: '', line }]);
+    await writer.end('succeeded', `as it ended: ${lines.join('\n')}`);
+    const messages = await readAll(logId);
+    for (const message of messages.slice(0, -1)) expect(shown(message)).toMatch(/^\*\*\*.{0,3}$/);
+    expect(JSON.stringify(messages.at(-1))).toMatch(/as it ended: (\*\*\*(\\n)?){2,}.{0,3}"/);
+  });
+
   test('secrets are masked, long lines cut, bad times replaced', async () => {
     const logId = newLogId();
     const now = () => new Date('2026-11-21T12:00:00Z');

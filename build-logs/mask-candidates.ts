@@ -1,0 +1,97 @@
+/** A value that a log may have to hide. */
+export interface MaskCandidate {
+  value: string;
+  /** Somebody marked it as a secret: it is hidden whatever it looks like. */
+  secret?: boolean | undefined;
+}
+
+const SHORTEST_RANDOM = 8;
+const SHORTEST_LETTERS = 12;
+const SHORTEST_DIGITS = 16;
+const SHORTEST_HEX = 16;
+/** Between small letters, capitals, digits and other characters; the capital at the beginning of a word is none. */
+const FEWEST_CHANGES = 3;
+/** Of letters that form words more pairs are among the common ones; of random letters one in five is. */
+const RANDOM_PAIRS = 0.4;
+
+/** What stands between the words of a name, an address, a path, a query, a list. */
+const SEPARATORS = /[\s.,:;/@_?=&#-]+/;
+/** The password in `scheme://user:password@host`. */
+const URL_PASSWORD = /^[a-z][a-z\d+.-]*:\/\/[^\s/:@]*:([^\s/@]+)@/i;
+
+/** The pairs of letters that make up most of English words, and most of other European languages'. */
+const COMMON_PAIRS = new Set(
+  (
+    'th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ' +
+    'ne ea ra ce li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un ' +
+    'lo wa ge ie wh ee wi em ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl ig tu ev ' +
+    'ld ry mp fe bl ab gh ty op wo sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu ' +
+    'rn sc gi da yo cr cl du ga qu ue ff ba ey ls va um pp ua up lu go ht ru ug ds lt pi rc rr eg au ck ew mu br bi pt ' +
+    'ak pu ui rg ib tl ny ki rk ys ob mm fu ph og ms ye ud mb ip ub oi rl gu dr hr cc tw ft wn nu af hu nn eo vo rv nf ' +
+    'xp gn sm fl iz ok nl my gl aw ju oa eq sy sl ps jo lf nv je nk kn gs dy hy ze ks xt bs ik dd pm db sq sw zu za zi'
+  ).split(' '),
+);
+
+/** Returns the texts to hide: what is marked, and what looks random. */
+export function textsToMask(candidates: readonly MaskCandidate[]): string[] {
+  return candidates.flatMap(({ value, secret }) => {
+    if (secret === true) return [value];
+    const password = passwordOf(value);
+    if (password === undefined || !isRandomWord(password)) return looksRandom(value) ? [value] : [];
+    return [value, password];
+  });
+}
+
+function passwordOf(value: string): string | undefined {
+  const password = URL_PASSWORD.exec(value)?.[1];
+  if (password === undefined) return undefined;
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
+
+/**
+ * Reports whether a value is long and random enough to be a secret though nobody marked it. One of its words must be: a
+ * word of 8 characters or more that changes 3 times between small letters, capitals, digits and others; 12 letters or
+ * more of which few pairs are ones that languages have; 16 digits or more. Or it is a number of 16 hexadecimal digits or
+ * more, as a UUID is. Words, names, versions, addresses and paths are not.
+ */
+export function looksRandom(value: string): boolean {
+  const hex = value.trim().replaceAll('-', '');
+  if (hex.length >= SHORTEST_HEX && /^[\da-f]+$/i.test(hex) && /\d/.test(hex) && /[a-f]/i.test(hex)) return true;
+  return value.split(SEPARATORS).some(isRandomWord);
+}
+
+function isRandomWord(word: string): boolean {
+  if (word.length < SHORTEST_RANDOM) return false;
+  if (/^\d+$/.test(word)) return word.length >= SHORTEST_DIGITS;
+  if (/^[a-z]+$/i.test(word) && word.length >= SHORTEST_LETTERS && shareOfCommonPairs(word) < RANDOM_PAIRS) return true;
+  return changesIn(word) >= FEWEST_CHANGES;
+}
+
+function shareOfCommonPairs(word: string): number {
+  const small = word.toLowerCase();
+  let common = 0;
+  for (let index = 0; index + 1 < small.length; index++) {
+    if (COMMON_PAIRS.has(small.slice(index, index + 2))) common++;
+  }
+  return common / (small.length - 1);
+}
+
+type Kind = 'small' | 'capital' | 'digit' | 'other';
+
+function kindOf(character: string): Kind {
+  if (/\d/.test(character)) return 'digit';
+  if (/\p{Lu}/u.test(character)) return 'capital';
+  return /\p{L}/u.test(character) ? 'small' : 'other';
+}
+
+function changesIn(word: string): number {
+  const kinds = Array.from(word, kindOf);
+  return kinds.filter((kind, index) => {
+    const before = kinds[index - 1];
+    return before !== undefined && before !== kind && !(before === 'capital' && kind === 'small');
+  }).length;
+}

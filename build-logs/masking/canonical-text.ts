@@ -1,0 +1,310 @@
+import { isUnseen, sequenceRanges } from '../controls.ts';
+
+/**
+ * A text as masks compare it, and where each byte of that stands in the text. Encoders add characters to a text (quotes,
+ * backslashes, escapes), so that they are removed or decoded here, in secrets as in lines: one form then stands for all that
+ * shells, JSON, URLs and HTML make of a secret, inside of each other too.
+ */
+export interface CanonicalText {
+  /** Bytes of UTF-8; good until the next text is read. */
+  bytes: Uint8Array;
+  length: number;
+  /** The first and behind the last UTF-16 unit of the text that a byte stands for. */
+  starts: Int32Array;
+  ends: Int32Array;
+}
+
+export interface Reading {
+  /** Whether terminal sequences are taken out whole, and not only the characters of them that are not seen. */
+  withoutSequences: boolean;
+  /** Whether escapes are decoded. */
+  decoded: boolean;
+}
+
+const BACKSLASH = 0x5c;
+const PERCENT = 0x25;
+const AMPERSAND = 0x26;
+/** Marks a byte that was escaped as one, such as `%C3`: it is a part of a character, not one. */
+const BYTE = 0x20_0000;
+
+const entities: readonly [string, number][] = [
+  ['lt;', 0x3c],
+  ['gt;', 0x3e],
+  ['quot;', 0x22],
+  ['apos;', 0x27],
+];
+
+let codePoints = new Int32Array(0);
+let starts = new Int32Array(0);
+let ends = new Int32Array(0);
+let bytes = new Uint8Array(0);
+let byteStarts = new Int32Array(0);
+let byteEnds = new Int32Array(0);
+
+/** Reads a text as masks compare it. The answer shares its memory with the next one. */
+export function readCanonical(text: string, { withoutSequences, decoded }: Reading): CanonicalText {
+  reserve(text.length);
+  let count = load(text, withoutSequences ? sequenceRanges(text) : []);
+  if (decoded) {
+    count = decodeFrom(PERCENT, count, decodePercents);
+    count = decodeFrom(AMPERSAND, count, decodeEntities);
+    count = decodeFrom(BACKSLASH, count, decodeBackslashes);
+  }
+  return { bytes, length: fold(count), starts: byteStarts, ends: byteEnds };
+}
+
+/** A copy of the bytes alone. */
+export function canonicalBytes(text: string, decoded: boolean): Uint8Array {
+  const { bytes: shared, length } = readCanonical(text, { withoutSequences: false, decoded });
+  return shared.slice(0, length);
+}
+
+/**
+ * How a byte of ASCII is compared; 0: it is left out. What base64 and its form for URLs, and a URL's path and a form's
+ * value, write differently is the same.
+ */
+export function foldedByte(byte: number): number {
+  switch (byte) {
+    case 0x22:
+    case 0x27:
+    case 0x60:
+    case BACKSLASH:
+      return 0;
+    // Escaped they are letters, and a backslash counts for nothing.
+    case 0x0a:
+      return 0x6e;
+    case 0x09:
+      return 0x74;
+    case 0x20:
+    case 0x2d:
+      return 0x2b;
+    case 0x5f:
+      return 0x2f;
+    default:
+      return byte < 0x20 || byte === 0x7f ? 0 : byte;
+  }
+}
+
+function reserve(length: number): void {
+  if (codePoints.length > length) return;
+  const size = Math.max(1024, 2 ** Math.ceil(Math.log2(length + 1)));
+  codePoints = new Int32Array(size);
+  starts = new Int32Array(size);
+  ends = new Int32Array(size);
+  bytes = new Uint8Array(3 * size);
+  byteStarts = new Int32Array(3 * size);
+  byteEnds = new Int32Array(3 * size);
+}
+
+function load(text: string, sequences: readonly number[]): number {
+  let count = 0;
+  let next = 0;
+  for (let index = 0; index < text.length;) {
+    if (index === sequences[next]) {
+      index = sequences[next + 1] ?? index + 1;
+      next += 2;
+      continue;
+    }
+    const unit = text.charCodeAt(index);
+    const codePoint = unit < 0xd800 ? unit : (text.codePointAt(index) ?? 0);
+    const end = index + (codePoint > 0xffff ? 2 : 1);
+    if (!isUnseen(codePoint)) {
+      codePoints[count] = codePoint;
+      starts[count] = index;
+      ends[count] = end;
+      count++;
+    }
+    index = end;
+  }
+  // What is read past the end is no part of an escape.
+  codePoints[count] = -1;
+  return count;
+}
+
+function at(index: number): number {
+  return codePoints[index] ?? -1;
+}
+
+/** One code point in place of those from `from` to before `to`; `into` is never past `from`. */
+function put(into: number, codePoint: number, from: number, to: number): void {
+  codePoints[into] = codePoint;
+  starts[into] = starts[from] ?? 0;
+  ends[into] = ends[to - 1] ?? 0;
+}
+
+/** The value of a hexadecimal digit, or -1. */
+function hexDigit(codePoint: number): number {
+  if (codePoint >= 0x30 && codePoint <= 0x39) return codePoint - 0x30;
+  const small = codePoint | 0x20;
+  return small >= 0x61 && small <= 0x66 ? small - 0x57 : -1;
+}
+
+/** The value of `digits` hexadecimal digits, or -1. */
+function hexNumber(index: number, digits: number): number {
+  let value = 0;
+  for (let digit = 0; digit < digits; digit++) {
+    const one = hexDigit(at(index + digit));
+    if (one === -1) return -1;
+    value = value * 16 + one;
+  }
+  return value;
+}
+
+function escapedByte(value: number): number {
+  return value < 0x80 ? value : BYTE | value;
+}
+
+/** What comes before the first character that may begin an escape stays as it is. */
+function decodeFrom(character: number, count: number, decode: (first: number, count: number) => number): number {
+  const first = codePoints.subarray(0, count).indexOf(character);
+  return first === -1 ? count : decode(first, count);
+}
+
+/** `%2F`, and `%252F` as URLs in URLs have it. */
+function decodePercents(first: number, count: number): number {
+  let into = first;
+  for (let index = first; index < count;) {
+    let end = index + 1;
+    let value = -1;
+    if (at(index) === PERCENT) {
+      for (let byte = hexNumber(end, 2); byte !== -1; byte = hexNumber(end, 2)) {
+        value = byte;
+        end += 2;
+        if (byte !== PERCENT) break;
+      }
+    }
+    put(into++, value === -1 ? at(index) : escapedByte(value), index, end);
+    index = end;
+  }
+  codePoints[into] = -1;
+  return into;
+}
+
+function startsWith(index: number, word: string): boolean {
+  for (let offset = 0; offset < word.length; offset++) {
+    if (at(index + offset) !== word.charCodeAt(offset)) return false;
+  }
+  return true;
+}
+
+/** `&lt;`, `&#60;`, `&#x3c;`, and `&amp;lt;` as HTML in HTML has it. */
+function decodeEntities(first: number, count: number): number {
+  let into = first;
+  for (let index = first; index < count;) {
+    const { codePoint, end } = at(index) === AMPERSAND ? entity(index) : { codePoint: at(index), end: index + 1 };
+    put(into++, codePoint, index, end);
+    index = end;
+  }
+  codePoints[into] = -1;
+  return into;
+}
+
+function entity(index: number): { codePoint: number; end: number } {
+  let end = index + 1;
+  while (startsWith(end, 'amp;')) end += 4;
+  for (const [name, codePoint] of entities) {
+    if (startsWith(end, name)) return { codePoint, end: end + name.length };
+  }
+  if (at(end) !== 0x23) return { codePoint: AMPERSAND, end };
+  const isHex = (at(end + 1) | 0x20) === 0x78;
+  const base = isHex ? 16 : 10;
+  const first = end + (isHex ? 2 : 1);
+  let value = 0;
+  let digit = first;
+  for (; digit < first + 7; digit++) {
+    const one = hexDigit(at(digit));
+    if (one === -1 || one >= base) break;
+    value = value * base + one;
+  }
+  const isOne = digit > first && at(digit) === 0x3b && value <= 0x10_ffff;
+  return isOne ? { codePoint: value, end: digit + 1 } : { codePoint: AMPERSAND, end };
+}
+
+/** `\u0026`, `\x26`, `\046`, behind any number of backslashes: each JSON in JSON doubles them. Others are left to fold(). */
+function decodeBackslashes(first: number, count: number): number {
+  let into = first;
+  for (let index = first; index < count;) {
+    let escape = index;
+    while (at(escape) === BACKSLASH) escape++;
+    if (escape === index) {
+      put(into++, at(index), index, index + 1);
+      index++;
+      continue;
+    }
+    const { codePoint, end } = backslashEscape(escape);
+    if (codePoint !== -1) put(into++, codePoint, index, end);
+    index = end;
+  }
+  codePoints[into] = -1;
+  return into;
+}
+
+/** What an escape stands for, from behind its backslashes; -1: nothing but the backslashes. */
+function backslashEscape(index: number): { codePoint: number; end: number } {
+  const letter = at(index);
+  if (letter === 0x75) {
+    const value = hexNumber(index + 1, 4);
+    if (value !== -1) return utf16Escape(value, index + 5);
+  }
+  if (letter === 0x78) {
+    const value = hexNumber(index + 1, 2);
+    if (value !== -1) return { codePoint: escapedByte(value), end: index + 3 };
+  }
+  const octal = [at(index), at(index + 1), at(index + 2)].map((digit) => digit - 0x30);
+  const [first = 0, second = 0, third = 0] = octal;
+  if (octal.every((digit) => digit >= 0 && digit < 8) && first < 4) {
+    return { codePoint: escapedByte(first * 64 + second * 8 + third), end: index + 3 };
+  }
+  return { codePoint: -1, end: index };
+}
+
+/** A character beyond the 65,536 first ones is two escapes. */
+function utf16Escape(high: number, end: number): { codePoint: number; end: number } {
+  if (high < 0xd800 || high > 0xdbff) return { codePoint: high, end };
+  let next = end;
+  while (at(next) === BACKSLASH) next++;
+  const low = next > end && at(next) === 0x75 ? hexNumber(next + 1, 4) : -1;
+  if (low < 0xdc00 || low > 0xdfff) return { codePoint: high, end };
+  return { codePoint: 0x1_0000 + (high - 0xd800) * 0x400 + (low - 0xdc00), end: next + 5 };
+}
+
+/** As foldedByte() says. */
+const FOLDED = Uint8Array.from({ length: 0x80 }, (_, byte) => foldedByte(byte));
+
+function fold(count: number): number {
+  let length = 0;
+  for (let index = 0; index < count; index++) {
+    const codePoint = codePoints[index] ?? 0;
+    if (codePoint >= 0x80) {
+      length = emitUtf8(codePoint, index, length);
+      continue;
+    }
+    const byte = FOLDED[codePoint] ?? 0;
+    if (byte === 0) continue;
+    bytes[length] = byte;
+    byteStarts[length] = starts[index] ?? 0;
+    byteEnds[length] = ends[index] ?? 0;
+    length++;
+  }
+  return length;
+}
+
+function emitUtf8(codePoint: number, index: number, before: number): number {
+  let length = before;
+  for (const byte of codePoint >= BYTE ? [codePoint & 0xff] : utf8Bytes(codePoint)) {
+    bytes[length] = byte;
+    byteStarts[length] = starts[index] ?? 0;
+    byteEnds[length] = ends[index] ?? 0;
+    length++;
+  }
+  return length;
+}
+
+/** Of a character beyond ASCII. */
+export function utf8Bytes(codePoint: number): number[] {
+  const last = 0x80 | (codePoint & 0x3f);
+  if (codePoint < 0x800) return [0xc0 | (codePoint >> 6), last];
+  const middle = 0x80 | ((codePoint >> 6) & 0x3f);
+  if (codePoint < 0x1_0000) return [0xe0 | (codePoint >> 12), middle, last];
+  return [0xf0 | (codePoint >> 18), 0x80 | ((codePoint >> 12) & 0x3f), middle, last];
+}

@@ -1,0 +1,132 @@
+/** So many bytes that two texts share are looked for; of a longer text each eighth place is known. */
+export const WINDOW = 16;
+const STRIDE = 8;
+/** What two texts share and is as long as this is always found. */
+export const SHORTEST_FRAGMENT = WINDOW + STRIDE - 1;
+
+const MULTIPLIER = 0x0100_0193;
+const OUTGOING = power(MULTIPLIER, WINDOW);
+
+/**
+ * Finds in a text the parts of long texts, as where an encoder breaks them into lines of any length. Takes three bytes
+ * of memory for one of a text; the time depends on the searched text alone.
+ */
+export class Fragments {
+  /** The texts, with a zero behind each. */
+  readonly #texts: Uint8Array;
+  /** A hash table from the hash of a window to where it begins, plus one. */
+  readonly #positions: Int32Array;
+  readonly #hashes: Int32Array;
+  readonly isEmpty: boolean;
+
+  constructor(texts: readonly Uint8Array[]) {
+    const long = texts.filter(({ length }) => length >= WINDOW);
+    this.isEmpty = long.length === 0;
+    this.#texts = new Uint8Array(long.reduce((sum, { length }) => sum + length + 1, 0));
+    const windows = long.reduce((sum, { length }) => sum + Math.floor((length - WINDOW) / STRIDE) + 1, 0);
+    const size = 2 ** Math.ceil(Math.log2(2 * windows + 2));
+    this.#positions = new Int32Array(size);
+    this.#hashes = new Int32Array(size);
+    let start = 0;
+    for (const text of long) {
+      this.#texts.set(text, start);
+      for (let at = start; at + WINDOW <= start + text.length; at += STRIDE) this.#add(at);
+      start += text.length + 1;
+    }
+  }
+
+  /** Whether a window with this hash, as RollingHash tells it, may be one of the texts'. */
+  mayHave(hash: number): boolean {
+    const last = this.#positions.length - 1;
+    for (let slot = slotOf(hash) & last; this.#positions[slot] !== 0; slot = (slot + 1) & last) {
+      if (this.#hashes[slot] === hash) return true;
+    }
+    return false;
+  }
+
+  /** Where the window of `bytes` that begins at `at` is in the texts; -1 where it is not known. */
+  find(hash: number, bytes: Uint8Array, at: number): number {
+    const last = this.#positions.length - 1;
+    for (let slot = slotOf(hash) & last; ; slot = (slot + 1) & last) {
+      const position = (this.#positions[slot] ?? 0) - 1;
+      if (position === -1) return -1;
+      if (this.#hashes[slot] === hash && this.sharedFrom(position, bytes, at, at + WINDOW) === WINDOW) return position;
+    }
+  }
+
+  /** How many bytes from `at` to before `end` are those of a text from `position` on. */
+  sharedFrom(position: number, bytes: Uint8Array, at: number, end: number): number {
+    let shared = 0;
+    while (at + shared < end && (bytes[at + shared] ?? 0) === this.#texts[position + shared]) shared++;
+    return shared;
+  }
+
+  /** How many bytes before `at`, down to `start`, are those of a text before `position`. */
+  sharedBefore(position: number, bytes: Uint8Array, at: number, start: number): number {
+    let shared = 0;
+    while (at - shared > start && bytes[at - shared - 1] === this.#texts[position - shared - 1]) shared++;
+    return shared;
+  }
+
+  /** How much of its text is left from `position` on, up to `most`. */
+  left(position: number, most: number): number {
+    let left = 0;
+    while (left < most && (this.#texts[position + left] ?? 0) !== 0) left++;
+    return left;
+  }
+
+  /** Windows that are the same are one: the first counts. */
+  #add(at: number): void {
+    const hash = hashOf(this.#texts, at);
+    if (this.find(hash, this.#texts, at) !== -1) return;
+    const last = this.#positions.length - 1;
+    let slot = slotOf(hash) & last;
+    while (this.#positions[slot] !== 0) slot = (slot + 1) & last;
+    this.#positions[slot] = at + 1;
+    this.#hashes[slot] = hash;
+  }
+}
+
+/** The hash of the last bytes of a text, as many as a window has. */
+export class RollingHash {
+  readonly #window = new Uint8Array(WINDOW);
+  #seen = 0;
+  #hash = 0;
+
+  reset(): void {
+    this.#window.fill(0);
+    this.#seen = 0;
+    this.#hash = 0;
+  }
+
+  /** The hash after one more byte. */
+  next(byte: number): number {
+    const place = this.#seen++ & (WINDOW - 1);
+    const gone = this.#window[place] ?? 0;
+    this.#window[place] = byte;
+    this.#hash = (Math.imul(this.#hash, MULTIPLIER) + byte - Math.imul(OUTGOING, gone)) | 0;
+    return this.#hash;
+  }
+
+  /** Whether as many bytes were seen as a window has. */
+  get isFull(): boolean {
+    return this.#seen >= WINDOW;
+  }
+}
+
+function hashOf(bytes: Uint8Array, at: number): number {
+  let hash = 0;
+  for (let index = at; index < at + WINDOW; index++) hash = (Math.imul(hash, MULTIPLIER) + (bytes[index] ?? 0)) | 0;
+  return hash;
+}
+
+function slotOf(hash: number): number {
+  const mixed = Math.imul(hash, 0x9e37_79b1);
+  return (mixed ^ (mixed >>> 15)) >>> 0;
+}
+
+function power(base: number, exponent: number): number {
+  let result = 1;
+  for (let step = 0; step < exponent; step++) result = Math.imul(result, base);
+  return result;
+}
