@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, it, test } from '@jest/globals';
 import fc from '../test/properties.ts';
 import {
   environmentAliasHost,
@@ -9,7 +9,9 @@ import {
   environmentNameBeside,
   environmentNamespace,
   environmentUrl,
+  hashedName,
   imageRepository,
+  nameHash,
   slug,
 } from './names.ts';
 import { gitRefKey } from './git-ref.ts';
@@ -17,12 +19,28 @@ import { isResourceName } from './ids.ts';
 
 const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/);
 
+describe('nameHash', () => {
+  it('has 80 bits, each of which differs between texts', () => {
+    const hashes = Array.from({ length: 400 }, (_, number) => nameHash(`text ${number}`));
+    expect(new Set(hashes).size).toBe(hashes.length);
+    for (let at = 0; at < 16; at += 1) expect(new Set(hashes.map((hash) => hash[at])).size).toBe(32);
+    for (const hash of hashes) expect(hash).toMatch(/^[a-z2-7]{16}$/);
+  });
+
+  it('stands behind as much of the text as there is room for', () => {
+    const readable = 'a'.repeat(60);
+    expect(hashedName(readable, 'one', 59)).toHaveLength(59);
+    expect(hashedName(readable, 'one', 59)).not.toBe(hashedName(readable, 'other', 59));
+    expect(hashedName('', 'one', 59)).toBe(nameHash('one'));
+  });
+});
+
 describe('environmentLabel', () => {
   test.each([
     [{ group: 'acme', name: 'shop-main' }, 'shop-main--acme'],
-    [{ group: 'acme', name: 'xn' }, /^xn-acme-[0-9a-f]{10}$/],
-    [{ group: 'acme', name: 'a--b' }, /^a-b-acme-[0-9a-f]{10}$/],
-    [{ group: 'g'.repeat(50), name: 'e'.repeat(50) }, /^e{48}-[0-9a-f]{10}$/],
+    [{ group: 'acme', name: 'xn' }, /^xn-acme-[a-z2-7]{16}$/],
+    [{ group: 'acme', name: 'a--b' }, /^a-b-acme-[a-z2-7]{16}$/],
+    [{ group: 'g'.repeat(50), name: 'e'.repeat(50) }, /^e{42}-[a-z2-7]{16}$/],
   ])('%j', (id, expected) => {
     expect(environmentLabel(id)).toMatch(expected);
   });
@@ -58,9 +76,9 @@ describe('environmentAliasHost', () => {
   const id = { group: 'acme', name: 'shop-main' };
   test.each([
     ['admin', id, 'admin---shop-main--acme.env.localhost'],
-    ['a1', id, /^alias-a1---[0-9a-f]{20}\.env\.localhost$/],
-    ['Admin Panel', id, /^alias-admin-panel---[0-9a-f]{20}\.env\.localhost$/],
-    ['admin', { group: 'g'.repeat(50), name: 'long-name' }, /^alias-admin---[0-9a-f]{20}\.env\.localhost$/],
+    ['a1', id, /^alias-a1---[a-z2-7]{16}\.env\.localhost$/],
+    ['Admin Panel', id, /^alias-admin-panel---[a-z2-7]{16}\.env\.localhost$/],
+    ['admin', { group: 'g'.repeat(50), name: 'long-name' }, /^alias-admin---[a-z2-7]{16}\.env\.localhost$/],
   ])('%s of %j', (alias, of, expected) => {
     expect(environmentAliasHost(of, alias, 'env.localhost')).toEqual(
       typeof expected === 'string' ? expected : expect.stringMatching(expected),
@@ -92,7 +110,7 @@ describe('environmentAliasHost', () => {
       fc.property(part, part, (group, resource) => {
         const label = environmentHost({ group, name: resource }, 'd').split('.')[0] ?? '';
         expect(label).not.toContain('---');
-        expect(label).not.toMatch(/^[0-9a-f]{20}$/);
+        expect(label).not.toMatch(/^[a-z2-7]{16}$/);
       }),
     );
   });
@@ -113,11 +131,11 @@ test.each([
 describe('environmentName', () => {
   test.each([
     ['main', 'branch', 'shop-main'],
-    ['feature/Login', 'branch', /^shop-feature-login-[0-9a-f]{6}$/],
+    ['feature/Login', 'branch', /^shop-feature-login-[a-z2-7]{16}$/],
     ['feature-login', 'branch', 'shop-feature-login'],
-    ['1.2', 'tag', /^shop-tag-1-2-[0-9a-f]{6}$/],
-    ['12', 'pull request', /^shop-pr-12-[0-9a-f]{6}$/],
-    ['日本', 'branch', /^shop-[0-9a-f]{6}$/],
+    ['1.2', 'tag', /^shop-tag-1-2-[a-z2-7]{16}$/],
+    ['12', 'pull request', /^shop-pr-12-[a-z2-7]{16}$/],
+    ['日本', 'branch', /^shop-[a-z2-7]{16}$/],
   ] as const)('%s (%s)', (ref, type, expected) => {
     expect(environmentName('shop', { name: ref, type })).toMatch(expected);
   });

@@ -6,9 +6,24 @@ import type { ResourceId } from './ids.ts';
 /** The longest label that `env-` still fits before, within the 63 characters of a DNS label (RFC 1035). */
 const labelLimit = 59;
 const environmentNameLimit = 50;
+const hashLength = 16;
 
-export function shortHash(text: string, length: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, length);
+/**
+ * Returns the hash of a text for a name: 80 bits of SHA-256 as 16 characters of base32 (RFC 4648, lower case). Whoever
+ * chooses two names finds two of equal hash after 2^40 tries at the least, and one that meets another's after 2^80; of 40
+ * bits that took seconds.
+ */
+export function nameHash(text: string): string {
+  const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+  const number = BigInt(`0x${createHash('sha256').update(text).digest('hex').slice(0, 20)}`);
+  const digits = Array.from({ length: hashLength }, (_, at) => Number((number >> BigInt(5 * at)) & 31n));
+  return digits.map((digit) => alphabet[digit]).join('');
+}
+
+/** Returns `<text>-<hash>` of at most `limit` characters, the hash being that of `of`. */
+export function hashedName(text: string, of: string, limit: number): string {
+  const readable = text.slice(0, limit - hashLength - 1).replace(/-+$/, '');
+  return readable === '' ? nameHash(of) : `${readable}-${nameHash(of)}`;
 }
 
 /** Lower case, everything else than letters and digits one dash; may be empty. */
@@ -29,10 +44,7 @@ export function environmentLabel(id: ResourceId): string {
   const plain = `${id.name}--${id.group}`;
   const unambiguous = !id.name.includes('--') && !id.group.includes('--') && id.name.length !== 2;
   if (unambiguous && plain.length <= labelLimit) return plain;
-  const readable = slug(plain)
-    .slice(0, labelLimit - 11)
-    .replace(/-+$/, '');
-  return `${readable}-${shortHash(`${id.group}.${id.name}`, 10)}`;
+  return hashedName(slug(plain), `${id.group}.${id.name}`, labelLimit);
 }
 
 export function environmentNamespace(id: ResourceId): string {
@@ -57,7 +69,7 @@ export function environmentAliasHost(id: ResourceId, alias: string, domain: stri
   const plain = `${alias}${aliasSeparator}${label}`;
   if (slug(alias) === alias && alias.length > 2 && plain.length <= 63) return `${plain}.${domain}`;
   const readable = slug(`alias-${alias}`).slice(0, 40).replace(/-+$/, '');
-  return `${readable}${aliasSeparator}${shortHash(`${label}/${alias}`, 20)}.${domain}`;
+  return `${readable}${aliasSeparator}${nameHash(`${label}/${alias}`)}.${domain}`;
 }
 
 /** The web address of an environment's alias below `base`; as environmentUrl. */
@@ -89,13 +101,10 @@ export function environmentName(repository: string, ref: GitRef): string {
   const plain = `${repository}-${readable}`;
   const exact = slug(plain) === plain && plain.length <= environmentNameLimit && ref.type === 'branch';
   if (exact) return plain;
-  const kept = slug(plain)
-    .slice(0, environmentNameLimit - 7)
-    .replace(/-+$/, '');
-  return `${kept}-${shortHash(gitRefKey(ref), 6)}`;
+  return hashedName(slug(plain), gitRefKey(ref), environmentNameLimit);
 }
 
 /** The name for an environment of this ref where another repository's, or another ref's, has taken environmentName(). */
 export function environmentNameBeside(repository: string, ref: GitRef): string {
-  return `${environmentName(repository, ref)}-${shortHash(`${repository}/${gitRefKey(ref)}`, 6)}`;
+  return hashedName(slug(environmentName(repository, ref)), `${repository}/${gitRefKey(ref)}`, environmentNameLimit);
 }

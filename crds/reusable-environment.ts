@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
 import { gitRefSchema } from './git-ref.ts';
 import { objectSchema } from './metadata.ts';
-import { shortHash, slug } from './names.ts';
+import { hashedName, slug } from './names.ts';
 
 const immutable = { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'cannot be changed' }] };
 const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
@@ -68,8 +69,14 @@ export const REUSABLE_ENVIRONMENT = kindAddress('ReusableEnvironment', 'reusable
 
 /** The one name that a repository's reusable environment of this label has. */
 export function reusableName(repository: string, label: string): string {
+  return hashedName(slug(`${repository}-${label}`), `${repository}/${label}`, 63);
+}
+
+/** The name that it had before names' hashes had 80 bits. */
+export function formerReusableName(repository: string, label: string): string {
   const readable = slug(`${repository}-${label}`).slice(0, 50).replace(/-+$/, '');
-  return `${readable}-${shortHash(`${repository}/${label}`, 8)}`;
+  const hash = createHash('sha256').update(`${repository}/${label}`).digest('hex').slice(0, 8);
+  return `${readable}-${hash}`;
 }
 
 /** The namespace that keeps the volumes of a group's reusable environments. */

@@ -29,6 +29,7 @@ import {
 } from '../kubernetes/resource-type.ts';
 import { ISOLATION_TYPES, reduced, type IsolationKind, type ObjectState } from './isolation/object-state.ts';
 import { isMadeByCoppice, withAppliers } from './ownership.ts';
+import { hostsOf } from './workloads/taken-hosts.ts';
 
 interface Selection<T> {
   labelSelector?: string;
@@ -80,7 +81,7 @@ export function operatorCaches(
     roleBindings: informer(RoleBinding, own),
     deployments: informer(Deployment, own),
     services: informer(Service, own),
-    ingresses: informer(Ingress, own),
+    ingresses: informer(Ingress, { ...own, indexes: { host: hostsOf } }),
     jobs: informer(Job, own),
     /** But those of fences, three in each namespace: of them, as of quotas and limits, the state alone is held. */
     networkPolicies: informer(NetworkPolicy, { labelSelector: `${own.labelSelector},!${LABELS.fence}` }),

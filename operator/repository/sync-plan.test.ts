@@ -183,7 +183,7 @@ describe('what is created', () => {
       isTaken: (name) => name === other.metadata.name,
       mostEnvironments: 10_000,
     });
-    expect(create).toEqual([{ name: expect.stringMatching(/^shop-a-main-[0-9a-f]{6}$/), ref: branch('a-main') }]);
+    expect(create).toEqual([{ name: expect.stringMatching(/^shop-a-main-[a-z2-7]{16}$/), ref: branch('a-main') }]);
   });
 
   test('a ref that came back waits until its former environment is gone', () => {

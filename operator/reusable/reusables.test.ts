@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ReusableEnvironment, ReusableEnvironmentStatus } from '../../crds/reusable-environment.ts';
-import { reusableName } from '../../crds/reusable-environment.ts';
+import { formerReusableName, reusableName } from '../../crds/reusable-environment.ts';
 import { Reusables } from './reusables.ts';
 
 const name = reusableName('shop', 'base');
@@ -47,6 +47,17 @@ describe('publishing', () => {
     expect(await reusables.publish(key, content as never)).toBe(isPublished);
     expect(written).toHaveLength(isPublished ? 1 : 0);
   });
+});
+
+test.each([
+  ['one that an earlier Coppice named is found', 'base', true],
+  ["one of that name that is another label's is not", 'other', false],
+])('%s', (_, label, isFound) => {
+  const at = `group-acme/${formerReusableName('shop', 'base')}`;
+  const object = { metadata: {}, spec: { repository: 'shop', label }, status: { publication: 'p' } };
+  const parts = { reusables: { get: (key: string) => (key === at ? object : undefined) } };
+  const reusables = new Reusables(parts as unknown as ConstructorParameters<typeof Reusables>[0]);
+  expect(reusables.published(shop, 'base')).toBe(isFound ? object : undefined);
 });
 
 test.each<[string, Partial<World>, string]>([

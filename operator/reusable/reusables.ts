@@ -5,6 +5,7 @@ import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import {
   REUSABLE_ENVIRONMENT,
+  formerReusableName,
   reusableEnvironmentSchema,
   reusableName,
   type ReusableEnvironment,
@@ -13,7 +14,7 @@ import {
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { ownerReference } from '../../kubernetes/owner.ts';
-import { objectKey } from '../../kubernetes/resource-type.ts';
+import { keyOf, objectKey } from '../../kubernetes/resource-type.ts';
 import { ready } from '../conditions.ts';
 import { createOrGet } from '../create-or-get.ts';
 import { Stalled, Waiting } from '../errors.ts';
@@ -57,7 +58,9 @@ export class Reusables {
     label: string,
     work: (published: ReusableEnvironment) => Promise<T>,
   ): Promise<T | undefined> {
-    return this.locked(keyFor(repository, label), async () => {
+    const found = this.#find(repository, label);
+    if (!found) return Promise.resolve(undefined);
+    return this.locked(keyOf(found), async () => {
       const published = this.published(repository, label);
       return published && work(published);
     });
@@ -103,12 +106,14 @@ export class Reusables {
   }
 
   #find(repository: ResourceId, label: string): ReusableEnvironment | undefined {
-    return this.#parts.reusables.get(keyFor(repository, label));
+    const { group, name } = repository;
+    // Objects keep the names that an earlier Coppice gave them, with what they hold.
+    for (const one of [reusableName(name, label), formerReusableName(name, label)]) {
+      const found = this.#parts.reusables.get(objectKey(groupNamespace(group), one));
+      if (found?.spec.repository === name && found.spec.label === label) return found;
+    }
+    return undefined;
   }
-}
-
-function keyFor({ group, name }: ResourceId, label: string): string {
-  return objectKey(groupNamespace(group), reusableName(name, label));
 }
 
 /** It goes with its Repository. */

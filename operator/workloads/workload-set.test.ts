@@ -4,6 +4,7 @@ import { Applier } from '../../kubernetes/apply.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import {
   Deployment,
+  Ingress,
   keyOf,
   PersistentVolumeClaim,
   type Job,
@@ -14,6 +15,7 @@ import {
 } from '../../kubernetes/resource-type.ts';
 import type { Service } from '../../service-file/schema.ts';
 import { sampleContext, sampleService, sampleSettings } from './testing/sample-context.ts';
+import { hostsOf } from './taken-hosts.ts';
 import { WorkloadSet, type WorkloadCaches } from './workload-set.ts';
 
 /** A cluster of one namespace: it keeps what it is given, and writes down what was done to it. */
@@ -51,7 +53,8 @@ class FakeCluster {
   cache<T extends KubernetesObject>(kind: string): Informer<T> {
     const made: Pick<Informer<T>, 'get' | 'byIndex' | 'observe'> = {
       get: (key) => this.of<T>(kind).find((object) => keyOf(object) === key),
-      byIndex: () => this.of<T>(kind),
+      byIndex: (index, value) =>
+        this.of<T>(kind).filter((object) => index !== 'host' || hostsOf(object as Ingress).includes(value)),
       observe: () => undefined,
     };
     return made as Informer<T>;
@@ -119,6 +122,38 @@ const input = inputOf([api, db, migrate]);
 
 const jobs = () => cluster.of<Job>('Job').map(({ metadata }) => metadata.name);
 const replicasOf = (name: string) => cluster.find(Deployment, name)?.spec?.replicas;
+
+describe('a host that another environment has', () => {
+  const routes = [
+    { path: '/', service: 'api', port: 80 },
+    { path: '/', service: 'api', port: 80, alias: 'admin' },
+  ];
+  const shown = sampleContext({ services: [api], publicRoutes: routes });
+  const other = (host: string) => ({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name: 'web', namespace: 'env-other', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { rules: [{ host }] },
+  });
+  const hosts = () => cluster.find(Ingress, 'web')?.spec?.rules?.map(({ host }) => host);
+
+  test('is not published, and waited for; the other hosts are', async () => {
+    cluster.objects.set('Ingress/other', other('shop-main--acme.env.localhost'));
+    await expect(workloads.setUp(shown)).rejects.toMatchObject({
+      reason: 'HostTaken',
+      message: expect.stringContaining('shop-main--acme.env.localhost') as unknown,
+    });
+    expect(hosts()).toEqual(['admin---shop-main--acme.env.localhost']);
+  });
+
+  test('is published once the other environment is gone', async () => {
+    cluster.objects.set('Ingress/other', other('shop-main--acme.env.localhost'));
+    await expect(workloads.setUp(shown)).rejects.toThrow('another environment already answers at');
+    cluster.objects.delete('Ingress/other');
+    await workloads.setUp(shown);
+    expect(hosts()).toEqual(['shop-main--acme.env.localhost', 'admin---shop-main--acme.env.localhost']);
+  });
+});
 
 test('set up, nothing runs, and a second time nothing is written', async () => {
   const { services } = await workloads.setUp(input);

@@ -5,6 +5,7 @@ import {
   Deployment,
   Ingress,
   Job,
+  keyOf,
   NetworkPolicy,
   objectKey,
   PersistentVolumeClaim,
@@ -12,6 +13,7 @@ import {
   type Pod,
 } from '../../kubernetes/resource-type.ts';
 import type { Service } from '../../service-file/schema.ts';
+import { Waiting } from '../errors.ts';
 import { deployment } from './deployment.ts';
 import { aliasUrls, ingress } from './ingress.ts';
 import { imageOf, isJob, type WorkloadContext, type WorkloadInput, type WorkloadSettings } from './input.ts';
@@ -30,6 +32,7 @@ import {
 } from './rollout.ts';
 import { kubernetesServices } from './service.ts';
 import { restartsOf, serviceTrouble } from './service-trouble.ts';
+import { takenHosts, withoutHosts } from './taken-hosts.ts';
 import { claim, claimName, volumesOf } from './volumes.ts';
 import { WorkloadObjects, type WorkloadClient } from './workload-objects.ts';
 
@@ -42,6 +45,9 @@ export interface WorkloadCaches {
   volumeClaims: Informer<PersistentVolumeClaim>;
   pods: Informer<Pod>;
 }
+
+/** The other environment's Ingress is seen to go, but by its own environment alone. */
+const takenRecheckMs = 30_000;
 
 /** The objects of an environment's services: made, watched until they run, removed when the file no longer names them. */
 export class WorkloadSet {
@@ -141,13 +147,27 @@ export class WorkloadSet {
   /** What services need before they run: volumes, addresses, and leave to talk. */
   async #provide(context: WorkloadContext): Promise<void> {
     const addresses = context.serviceFile.services.flatMap((service) => kubernetesServices(context, service));
-    const front = ingress(context);
     await Promise.all([
       ...volumesOf(context).map((volume) => this.#claims.createOnce(claim(context, volume))),
       ...networkPolicies(context).map((policy) => this.#policies.apply(policy)),
       ...addresses.map((address) => this.#services.apply(address)),
-      ...(front ? [this.#ingresses.apply(front)] : []),
+      this.#publish(context),
     ]);
+  }
+
+  /** Publishes the hosts that no other environment has. Throws Waiting when one of them is another's. */
+  async #publish(context: WorkloadContext): Promise<void> {
+    const wanted = ingress(context);
+    if (!wanted) return;
+    const { cache } = this.#ingresses;
+    const live = cache.get(keyOf(wanted));
+    const taken = takenHosts(wanted, live, (host) => cache.byIndex('host', host));
+    const front = withoutHosts(wanted, taken);
+    if (front) await this.#ingresses.apply(front);
+    else if (live) await this.#ingresses.delete(live);
+    if (taken.length === 0) return;
+    const message = `another environment already answers at ${taken.join(', ')}: rename this environment or its aliases, or delete the other one`;
+    throw new Waiting('HostTaken', message, takenRecheckMs);
   }
 
   #isBegun(context: WorkloadContext, service: Service): boolean {
