@@ -34,7 +34,7 @@ function kindConfiguration(image: NodeImage): string {
       controllerManager: { extraArgs: extraArgs.map(([name, value]) => ({ name, value })) },
     },
     // On cgroup v1 the kubelet refuses to start otherwise; elsewhere it means nothing.
-    { kind: 'KubeletConfiguration', failCgroupV1: false, maxPods: 200, serializeImagePulls: false },
+    { kind: 'KubeletConfiguration', failCgroupV1: false, maxPods: 200, podPidsLimit: 4096, serializeImagePulls: false },
     { kind: 'KubeProxyConfiguration', oomScoreAdj: 0 },
   ];
   return stringify({

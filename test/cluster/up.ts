@@ -11,6 +11,7 @@ import { apiUrl, installCoppice } from './install-coppice.ts';
 import { provideFixtureImages } from './mirror.ts';
 import { programsFolder } from './paths.ts';
 import { Problem } from './problem.ts';
+import { warnOfUnlimitedProcesses } from './process-limits.ts';
 import { runMain, startProgress } from './progress.ts';
 
 const usage = `npm run up                      brings up the local kind cluster
@@ -57,6 +58,7 @@ await runMain(async () => {
   const { existing, fixtureImages, gitea } = parseOptions();
   await exclusively(progress, async () => {
     const cluster = await bringUpCluster(progress, existing);
+    await warnOfUnlimitedProcesses(cluster.kubectl);
     if (fixtureImages) await provideFixtureImages(cluster, progress);
     const gitUrl = await deployGitServer(cluster, progress);
     await deployGitHosts(cluster, progress);

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { Kubectl } from './kubectl.ts';
+
+const nodesSchema = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) });
+const configurationSchema = z.object({ kubeletconfig: z.object({ podPidsLimit: z.number().default(-1) }) });
+
+/**
+ * Returns the names of the nodes whose kubelet lets a pod have as many processes as it likes. It takes the right to
+ * `nodes/proxy`, with which one can run commands in every pod: whoever brings a cluster up has it, and the operator
+ * must not.
+ */
+export async function nodesWithoutProcessLimit(kubectl: Kubectl): Promise<string[]> {
+  const { items } = nodesSchema.parse(JSON.parse(await kubectl(['get', 'nodes', '--output', 'json'])));
+  const limits = await Promise.all(
+    items.map(async ({ metadata: { name } }) => {
+      const answer = await kubectl(['get', '--raw', `/api/v1/nodes/${name}/proxy/configz`]);
+      return { name, limit: configurationSchema.parse(JSON.parse(answer)).kubeletconfig.podPidsLimit };
+    }),
+  );
+  return limits.filter(({ limit }) => limit <= 0).map(({ name }) => name);
+}
+
+/** Logs a warning when a service could fork until a node has no process left. Never fails what it is a step of. */
+export async function warnOfUnlimitedProcesses(kubectl: Kubectl): Promise<void> {
+  let text: string;
+  try {
+    const nodes = await nodesWithoutProcessLimit(kubectl);
+    if (nodes.length === 0) return;
+    text = `Pods on ${nodes.join(', ')} can start as many processes as they like: one service can stop the node. Set podPidsLimit in the kubelet's configuration.`;
+  } catch (error) {
+    text = `Whether the kubelet limits the processes of a pod (podPidsLimit) could not be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  console.warn(`Warning: ${text}`);
+}
