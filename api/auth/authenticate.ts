@@ -3,8 +3,9 @@ import { Forbidden, Unauthenticated, Unauthorized } from '../http/errors.ts';
 import { isOwnOrigin } from '../http/origin.ts';
 import type { RequestLimits } from '../http/rate-limit.ts';
 import type { UserStore } from '../users/user-store.ts';
-import { apiTokenUser, findApiToken } from '../users/api-token.ts';
+import { accessOf, apiTokenUser, findApiToken } from '../users/api-token.ts';
 import type { User } from '../users/user-record.ts';
+import { reachOf } from './access.ts';
 import { setCaller, type Caller, type Credential } from './caller.ts';
 import { credentialOf } from './credential.ts';
 import type { Session, Sessions } from './sessions.ts';
@@ -38,7 +39,9 @@ export class Authenticator {
     const session = await this.#sessions.find(credential.token);
     if (!session) return undefined;
     const user = await this.#userOf(session);
-    return user?.accountId === session.accountId ? { user, readOnly: false, credential } : undefined;
+    return user?.accountId === session.accountId
+      ? { user, access: 'administer', reach: undefined, credential }
+      : undefined;
   }
 
   /**
@@ -54,7 +57,9 @@ export class Authenticator {
   async #byApiToken(credential: Credential, userName: string): Promise<Caller | undefined> {
     const user = await this.#users.read(userName);
     const token = findApiToken(user?.apiTokens ?? [], credential.token, this.#now());
-    return user && token && { user, readOnly: token.readOnly, apiToken: token.name, credential };
+    if (!user || !token) return undefined;
+    const { name: apiToken, scopes } = token;
+    return { user, access: accessOf(token), reach: reachOf(scopes), apiToken, credential };
   }
 }
 

@@ -1,12 +1,14 @@
 import type { Response } from 'express';
-import { Forbidden } from '../http/errors.ts';
 import type { User } from '../users/user-record.ts';
+import type { Access, Reach } from './access.ts';
 
 /** Who makes a request, and how that is known. */
 export interface Caller {
   user: User;
-  /** An API token made so; it may read, and nothing else. */
-  readOnly: boolean;
+  /** A login has `administer`: it may do what its user may. */
+  access: Access;
+  /** Which groups and repositories of the user's an API token is restricted to; undefined: none. */
+  reach: Reach | undefined;
   /** The name of the API token; undefined for a login, which alone may make tokens and manage accounts. */
   apiToken?: string | undefined;
   credential: Credential;
@@ -17,13 +19,11 @@ export interface Credential {
   source: 'header' | 'cookie';
 }
 
+/** As far as it decides what can be seen. */
+export type Viewer = Pick<Caller, 'user' | 'reach'>;
+
 export function setCaller(response: Response, caller: Caller): void {
   response.locals['caller'] = caller;
-}
-
-/** What lasts longer than a token must not be had by one: new tokens, accounts, passwords. @throws Forbidden */
-export function requireLogin({ apiToken }: Caller): void {
-  if (apiToken !== undefined) throw new Forbidden('an API token may not do this: log in');
 }
 
 /** Who makes the request, where that has been found out. */

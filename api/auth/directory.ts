@@ -1,6 +1,6 @@
 import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
-import { groupNamespace, isResourceName, parseId } from '../../crds/ids.ts';
+import { formatId, groupNamespace, isResourceName, parseId } from '../../crds/ids.ts';
 import { ANNOTATIONS } from '../../crds/labels.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { ReusableEnvironment } from '../../crds/reusable-environment.ts';
@@ -9,6 +9,8 @@ import { repositoryIndexValue, type Caches } from '../cluster/caches.ts';
 import { NotFound } from '../http/errors.ts';
 import { hasAccepted } from '../users/group-invitation.ts';
 import type { User } from '../users/user-record.ts';
+import { reachesGroup, reachesRepository } from './access.ts';
+import type { Viewer } from './caller.ts';
 
 /**
  * Members see a group once their address is proven, to all groups or by an invitation to this one: to register
@@ -30,7 +32,11 @@ export interface EnvironmentTarget {
   environment: Environment;
 }
 
-/** What a user may see. What they may not is answered as what does not exist, by the same lines. */
+function reaches({ reach }: Viewer, { metadata: { name: group } }: Group, repository: string): boolean {
+  return reachesRepository(reach, group, formatId({ group, name: repository }));
+}
+
+/** What a caller may see: by who they are, and by what their token reaches. What they may not is answered as what does not exist, by the same lines. */
 export class Directory {
   readonly #caches: Caches;
 
@@ -38,8 +44,10 @@ export class Directory {
     this.#caches = caches;
   }
 
-  groups(user: User): Group[] {
-    return this.#caches.groups.byIndex('member', user.email).filter((group) => maySee(user, group));
+  groups(viewer: Viewer): Group[] {
+    const { user, reach } = viewer;
+    const groups = this.#caches.groups.byIndex('member', user.email).filter((group) => maySee(user, group));
+    return groups.filter(({ metadata }) => reachesGroup(reach, metadata.name));
   }
 
   /** The groups that an account made, those too that it sees no longer: to be counted, not shown. */
@@ -48,26 +56,46 @@ export class Directory {
   }
 
   /** @throws NotFound */
-  group(user: User, id: string): Group {
-    const group = this.#find(user, id);
-    if (!group) throw new NotFound('no such group');
+  group(viewer: Viewer, id: string): Group {
+    const group = this.#find(viewer.user, id);
+    if (!group || !reachesGroup(viewer.reach, group.metadata.name)) throw new NotFound('no such group');
     return group;
   }
 
   /** @throws NotFound */
-  repository(user: User, id: string): RepositoryTarget {
-    const at = this.#locate(user, id);
+  repository(viewer: Viewer, id: string): RepositoryTarget {
+    const at = this.#locate(viewer.user, id);
     const repository = at && this.#caches.repositories.get(at.key);
-    if (!at || !repository) throw new NotFound('no such repository');
+    if (!at || !repository || !reaches(viewer, at.group, repository.metadata.name))
+      throw new NotFound('no such repository');
     return { group: at.group, repository };
   }
 
   /** @throws NotFound */
-  environment(user: User, id: string): EnvironmentTarget {
-    const at = this.#locate(user, id);
+  environment(viewer: Viewer, id: string): EnvironmentTarget {
+    const at = this.#locate(viewer.user, id);
     const environment = at && this.#caches.environments.get(at.key);
-    if (!at || !environment) throw new NotFound('no such environment');
+    if (!at || !environment || !reaches(viewer, at.group, environment.spec.repository))
+      throw new NotFound('no such environment');
     return { group: at.group, environment };
+  }
+
+  /** Whether there is one of this id that they see. */
+  sees(viewer: Viewer, kind: 'groups' | 'repositories', id: string): boolean {
+    try {
+      if (kind === 'groups') this.group(viewer, id);
+      else this.repository(viewer, id);
+      return true;
+    } catch (error) {
+      if (error instanceof NotFound) return false;
+      throw error;
+    }
+  }
+
+  /** Whether they still see what they saw as this; also of one that has gone since. */
+  staysVisible(viewer: Viewer, { group: { metadata }, environment }: EnvironmentTarget): boolean {
+    const group = this.#find(viewer.user, metadata.name);
+    return group !== undefined && reaches(viewer, group, environment.spec.repository);
   }
 
   repositories(group: Group): Repository[] {
@@ -88,8 +116,8 @@ export class Directory {
   }
 
   /** @throws NotFound */
-  reusable(user: User, id: string, label: string): RepositoryTarget & { reusable: ReusableEnvironment } {
-    const target = this.repository(user, id);
+  reusable(viewer: Viewer, id: string, label: string): RepositoryTarget & { reusable: ReusableEnvironment } {
+    const target = this.repository(viewer, id);
     const reusable = this.reusables(target.repository).find(({ spec }) => spec.label === label);
     if (!reusable) throw new NotFound('no such reusable environment');
     return { ...target, reusable };

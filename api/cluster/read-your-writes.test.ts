@@ -50,7 +50,7 @@ beforeEach(() => {
 function request<T>(replica: ReadYourWrites, name: string, work: () => Promise<T>): Promise<T> {
   const response = { locals: {} } as unknown as Response;
   const user = { name, accountId: 'a', email: 'alice@example.com', passwordHash: '', verified: true };
-  setCaller(response, { user, readOnly: false, credential: { token: 't', source: 'header' } });
+  setCaller(response, { user, access: 'administer', reach: undefined, credential: { token: 't', source: 'header' } });
   return new Promise((resolve, reject) => {
     const passed: unknown = replica.middleware()({} as never, response, () => {
       work().then(resolve, reject);

@@ -1,12 +1,12 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { LogReader } from '../../build-logs/reader.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
-import { callerOf } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
+import { streamEndpoint, type Endpoint } from '../http/endpoint.ts';
 import { NotFound, UpgradeRequired } from '../http/errors.ts';
 import { parse } from '../http/parse.ts';
 import { isWebSocketUpgrade, type WebSockets } from '../http/web-sockets.ts';
@@ -24,23 +24,37 @@ export interface LogRoutes extends LogStreamDependencies {
   runtimeLogs: Pick<RuntimeLogs, 'follow' | 'read'>;
 }
 
+interface ServiceTarget extends EnvironmentTarget {
+  environmentID: string;
+  serviceID: string;
+}
+
+interface LogCall<Target> {
+  caller: Caller;
+  target: Target;
+  request: Request;
+  response: Response;
+}
+
 /**
  * Logs: streams over WebSockets, and what there is of them to plain requests. Their parameters are ours: `?build=` names
  * a build by its number, `?from=` takes a log up again; and so are the logs of services.
  */
 export function logRoutes(dependencies: LogRoutes): Endpoint[] {
-  const followed = { method: 'get', isOpen: false, writes: false, answer: z.string() } as const;
+  const { directory } = dependencies;
+  const followed = { method: 'get', writes: false, answer: z.string() } as const;
   return [
-    {
+    streamEndpoint({
       ...followed,
       path: '/api/environment/{environmentID}/build/logs',
       summary: "A build's log: a WebSocket that follows it, or what there is of it as text",
       query: logQuerySchema,
       mediaType: 'text/plain',
       also: { 101: 'To a WebSocket handshake.', 426: 'The handshake is not valid.' },
-      handle: buildLog(dependencies),
-    },
-    {
+      find: (caller, { environmentID }) => directory.environment(caller, environmentID),
+      serve: buildLog(dependencies),
+    }),
+    streamEndpoint({
       ...followed,
       path: '/api/environment/{environmentID}/services/{serviceID}/logs',
       summary: "A service's log: a WebSocket that follows it, or the last lines (ours)",
@@ -48,15 +62,21 @@ export function logRoutes(dependencies: LogRoutes): Endpoint[] {
       query: runtimeLogQuerySchema,
       mediaType: 'application/x-ndjson',
       also: { 101: 'To a WebSocket handshake.', 426: 'The handshake is not valid, or `follow` is asked without one.' },
-      handle: serviceLog(dependencies),
-    },
+      find: (caller, { environmentID, serviceID }) => ({
+        ...directory.environment(caller, environmentID),
+        environmentID,
+        serviceID,
+      }),
+      serve: serviceLog(dependencies),
+    }),
   ];
 }
 
-function buildLog(dependencies: LogRoutes): RequestHandler {
+function buildLog(dependencies: LogRoutes) {
   const { webSockets, reader } = dependencies;
-  return async (request, response) => {
-    const { environment, mayRead } = findLog(request, response, dependencies);
+  return async ({ caller, target, request, response }: LogCall<EnvironmentTarget>) => {
+    const { environment } = target;
+    const mayRead = stillMayRead(caller, target, dependencies);
     const { build, from } = parse(logQuerySchema, request.query, 'the query');
     if (build !== undefined && build > (environment.status?.build?.number ?? 0)) throw new NotFound('no such build');
     if (!isWebSocketUpgrade(request)) {
@@ -67,11 +87,11 @@ function buildLog(dependencies: LogRoutes): RequestHandler {
   };
 }
 
-function serviceLog(dependencies: LogRoutes): RequestHandler {
+function serviceLog(dependencies: LogRoutes) {
   const { webSockets, runtimeLogs } = dependencies;
-  return async (request, response) => {
-    const { environment, mayRead } = findLog(request, response, dependencies);
-    const { environmentID, serviceID } = request.params as { environmentID: string; serviceID: string };
+  return async ({ caller, target, request, response }: LogCall<ServiceTarget>) => {
+    const { environment, environmentID, serviceID } = target;
+    const mayRead = stillMayRead(caller, target, dependencies);
     const service = serviceOf(environment, environmentID, serviceID);
     if (service === undefined) throw new NotFound('no such service');
     const { follow, ...range } = parse(runtimeLogQuerySchema, request.query, 'the query');
@@ -96,19 +116,14 @@ function serviceOf({ status }: Environment, environmentId: string, given: string
   return names.find((name) => name === given) ?? names.find((name) => `${environmentId}.${name}` === given);
 }
 
-/** What both have in common: the environment, if the caller may see it, and whether they still may. */
-function findLog(
-  request: Request,
-  response: Response,
+/** Whether the caller still may read what they were let in to: tokens end, memberships too. */
+function stillMayRead(
+  { credential }: Caller,
+  target: EnvironmentTarget,
   { directory, authenticator }: Pick<LogRoutes, 'directory' | 'authenticator'>,
-): { environment: Environment; mayRead: () => Promise<boolean> } {
-  const caller = callerOf(response);
-  const { group, environment } = directory.environment(caller.user, String(request.params['environmentID']));
-  const mayRead = async () => {
-    const now = await authenticator.authenticate(caller.credential);
-    return (
-      now !== undefined && directory.groups(now.user).some(({ metadata }) => metadata.name === group.metadata.name)
-    );
+): () => Promise<boolean> {
+  return async () => {
+    const now = await authenticator.authenticate(credential);
+    return now !== undefined && directory.staysVisible(now, target);
   };
-  return { environment, mayRead };
 }

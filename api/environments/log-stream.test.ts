@@ -184,6 +184,21 @@ test('a login that ends, ends its streams', async () => {
   expect((await closed).code).toBe(4401);
 });
 
+test.each([
+  ['the repository', { repositories: ['acme.shop'] }, 1000],
+  ['another group', { groups: ['tools'] }, 404],
+])('a token restricted to %s', async (_what, scopes, outcome) => {
+  api.addRepository('acme', 'shop');
+  api.addGroup('tools', ['alice@example.com']);
+  api.logReader.write(logId(2), line(1));
+  api.logReader.end(logId(2));
+  const body = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', scopes };
+  const made = await request(server).post('/api/user/tokens').set('x-service-token', token).send(body).expect(201);
+  const { closed, refused } = connect('', { headers: { 'x-service-token': (made.body as { token: string }).token } });
+  if (outcome === 404) expect(await refused).toMatchObject({ status: 404 });
+  else expect(await closed).toMatchObject({ code: outcome, messages: [line(1)] });
+});
+
 test('a client that does not answer pings is cut, one that does is kept', async () => {
   await restart(200);
   const deaf = connect('', { headers: { 'x-service-token': token }, autoPong: false });

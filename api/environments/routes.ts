@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { Environment } from '../../crds/environment.ts';
+import { mayDo } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
@@ -21,8 +22,8 @@ export interface EnvironmentRoutes {
 export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
   const { directory, environments, requirePlace, webAddress, ownOrigin } = dependencies;
   const path = '/api/environment/{environmentID}';
-  const find = ({ user }: Caller, { environmentID }: { environmentID: string }) =>
-    directory.environment(user, environmentID);
+  const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
+    directory.environment(caller, environmentID);
   const view = async (
     { group, environment }: EnvironmentTarget,
     change: (environment: Environment) => Environment | Promise<Environment>,
@@ -53,6 +54,7 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
       description: 'Parameters are taken from the query or the body; where both name one, the body counts.',
       find,
       writes: true,
+      needs: 'operate',
       body: createContentsSchema,
       query: createContentsSchema,
       status: 202,
@@ -72,6 +74,7 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
       summary: "Removes the environment's contents; the last object of a ref stays",
       find,
       writes: true,
+      needs: 'operate',
       status: 202,
       answer: environmentViewSchema,
       run: ({ target }) => view(target, (environment) => environments.deleteContents(environment)),
@@ -82,6 +85,7 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
       summary: 'Builds the environment',
       find,
       writes: true,
+      needs: 'operate',
       status: 202,
       answer: environmentViewSchema,
       also: { 409: 'The environment is empty, or is being deleted.' },
@@ -93,6 +97,7 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
       summary: 'Deletes the contents, volumes too, creates and builds them without cache',
       find,
       writes: true,
+      needs: 'operate',
       status: 202,
       answer: environmentViewSchema,
       also: { 409: 'The environment is being deleted; or it is empty, and the group has as many as it may.' },
@@ -108,6 +113,7 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
       summary: 'Sets a new time to live, counted from now',
       find,
       writes: true,
+      needs: 'operate',
       body: ttlSchema,
       answer: environmentViewSchema,
       also: { 409: 'The environment is empty, or is being deleted.' },
@@ -117,7 +123,7 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
 }
 
 /** HEAD, a read-only token, and a cookie that another site made the browser send, never start a build. */
-function mayStartBuild(request: Request, { readOnly, credential }: Caller, ownOrigin: string): boolean {
-  if (request.method !== 'GET' || readOnly) return false;
+function mayStartBuild(request: Request, { access, credential }: Caller, ownOrigin: string): boolean {
+  if (request.method !== 'GET' || !mayDo(access, 'operate')) return false;
   return credential.source === 'header' || !isCrossOrigin(request, ownOrigin);
 }

@@ -18,8 +18,8 @@ const querySchema = z.object({ name: z.string().max(40).optional() });
 /** Ours: what the tests of an environment found, and to test again. */
 export function testsRoutes({ directory, environments, results }: TestsRoutes): Endpoint[] {
   const path = '/api/environment/{environmentID}/tests';
-  const find = ({ user }: Caller, { environmentID }: { environmentID: string }) =>
-    directory.environment(user, environmentID);
+  const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
+    directory.environment(caller, environmentID);
   return [
     endpoint({
       method: 'get',
@@ -46,6 +46,7 @@ export function testsRoutes({ directory, environments, results }: TestsRoutes): 
       summary: 'Tests an environment again',
       find,
       writes: true,
+      needs: 'operate',
       status: 202,
       answer: testsViewSchema,
       also: { 409: 'Nothing runs, its service file names no tests, tests are off, or it is being deleted.' },

@@ -24,7 +24,7 @@ export interface GroupRoutes {
 
 export function groupRoutes({ directory, groups, repositories }: GroupRoutes): Endpoint[] {
   const path = '/api/group/{groupID}';
-  const find = ({ user }: Caller, { groupID }: { groupID: string }) => directory.group(user, groupID);
+  const find = (caller: Caller, { groupID }: { groupID: string }) => directory.group(caller, groupID);
   const view = (group: Group): GroupView => ({
     ...groupItem(group),
     repositories: directory
@@ -43,7 +43,7 @@ export function groupRoutes({ directory, groups, repositories }: GroupRoutes): E
       find: nothing,
       writes: false,
       answer: z.array(groupItemSchema),
-      run: ({ caller }) => directory.groups(caller.user).map(groupItem).sort(byId),
+      run: ({ caller }) => directory.groups(caller).map(groupItem).sort(byId),
     }),
     endpoint({
       method: 'post',
@@ -52,6 +52,7 @@ export function groupRoutes({ directory, groups, repositories }: GroupRoutes): E
       description: 'Its id is made of `name`. Waits up to 10 s for its namespace.',
       find: nothing,
       writes: true,
+      isOfAccount: true,
       body: createGroupSchema,
       status: 201,
       answer: groupViewSchema,

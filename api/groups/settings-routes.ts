@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Group } from '../../crds/group.ts';
+import { mayReadValues } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
@@ -27,7 +28,7 @@ export interface GroupSettingsRoutes {
 export function groupSettingsRoutes({ directory, groups, members, variables }: GroupSettingsRoutes): Endpoint[] {
   const path = '/api/group/{groupID}';
   const hasRepositories = (group: Group) => directory.repositories(group).length > 0;
-  const find = ({ user }: Caller, { groupID }: { groupID: string }) => directory.group(user, groupID);
+  const find = (caller: Caller, { groupID }: { groupID: string }) => directory.group(caller, groupID);
 
   return [
     endpoint({
@@ -37,7 +38,10 @@ export function groupSettingsRoutes({ directory, groups, members, variables }: G
       find,
       writes: false,
       answer: groupSettingsSchema,
-      run: async ({ target }) => ({ variables: await variables.list(target), members: memberViews(target) }),
+      run: async ({ caller, target }) => ({
+        variables: await variables.list(target, mayReadValues(caller)),
+        members: memberViews(target),
+      }),
     }),
     ...variableRoutes({ path, find, variables, ready: (group) => groups.awaitNamespace(group) }),
     endpoint({

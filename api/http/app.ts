@@ -99,6 +99,7 @@ export function createApp(dependencies: AppDependencies): Express {
   const { authenticator, endpoints: userEndpoints } = userServices({
     ...dependencies,
     cluster,
+    directory,
     groups: registered,
     memberships: ended,
   });

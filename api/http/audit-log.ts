@@ -38,12 +38,13 @@ export function auditLog(logger: Pick<Logger, 'info'>): Auditor {
     return (response) => {
       const context = requestContextOf(response.locals);
       const log = (changes: Change[]): void => {
-        const { user, apiToken, readOnly } = knownCaller(response) ?? {};
+        const { user, apiToken, access } = knownCaller(response) ?? {};
         const line = {
           audit: true,
           requestId: context.id,
           ...(user && { accountId: user.accountId, email: user.email }),
-          ...(user && { credential: apiToken === undefined ? 'login' : 'api-token', readOnly, apiToken }),
+          ...(user && { credential: apiToken === undefined ? 'login' : 'api-token', access, apiToken }),
+          ...(user && { readOnly: access === 'read' }),
           address: ip,
           method,
           path: loggedPath(path),

@@ -13,7 +13,9 @@ const user = { name: 'user-1', accountId: 'a', email: 'a@x.example', passwordHas
 function apiOf(readOnly: boolean, may: { writes: boolean; needsLogin: boolean }) {
   const app = express();
   app.use((_request, response, next) => {
-    setCaller(response, { user, readOnly, apiToken: 'ci', credential: { token: 't', source: 'header' } });
+    const access = readOnly ? 'read' : 'administer';
+    const credential = { token: 't', source: 'header' } as const;
+    setCaller(response, { user, access, reach: undefined, apiToken: 'ci', credential });
     next();
   });
   const find = (_caller: unknown, { id }: { id: string }) => {

@@ -1,9 +1,10 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { z } from 'zod';
-import { callerOf, requireLogin, type Caller } from '../auth/caller.ts';
+import { requireAccess, type Access, type Needs } from '../auth/access.ts';
+import { callerOf, type Caller } from '../auth/caller.ts';
 import { holdBody, sendJson } from '../limits/held-memory.ts';
 import { BEYOND_BOUNDS, OPEN_BODY_BYTES, beyondJsonBounds } from '../limits/json-bounds.ts';
-import { Forbidden, MethodNotAllowed } from './errors.ts';
+import { MethodNotAllowed } from './errors.ts';
 import { parse } from './parse.ts';
 
 /** The names in braces of a path: `/api/group/{groupID}` has `groupID`. */
@@ -31,14 +32,22 @@ export interface Declaration<Path extends string = string, Answer extends z.ZodT
   also?: Readonly<Record<number, string>>;
 }
 
-/** A declaration, and what serves it. */
-export interface Endpoint extends Declaration {
-  /** Nobody needs a token for it. */
-  isOpen: boolean;
+/** Which tokens may. */
+interface Permission {
   /** A read-only token may not. */
   writes: boolean;
+  /** The access that a token needs to write; `administer` if absent, so that what is forgotten is refused. */
+  needs?: Exclude<Access, 'read'>;
+  /** It concerns the whole account: a token that is restricted to groups or repositories may not. */
+  isOfAccount?: boolean;
   /** An API token may not: what it makes lasts longer than a token must. */
   needsLogin?: boolean;
+}
+
+/** A declaration, and what serves it. */
+export interface Endpoint extends Declaration, Permission {
+  /** Nobody needs a token for it. */
+  isOpen: boolean;
   handle: RequestHandler | RequestHandler[];
 }
 
@@ -52,20 +61,24 @@ export interface Call<Target, Body, Query> {
   response: Response;
 }
 
-interface Definition<Path extends string, Target, Body, Query, Answer extends z.ZodType> extends Declaration<
-  Path,
-  Answer
-> {
+interface Found<Path extends string, Target> extends Permission {
   /** What the path names, as far as the caller may see it. @throws NotFound */
   find: (caller: Caller, parameters: PathParameters<Path>) => Target;
-  /** A read-only token may not. */
-  writes: boolean;
-  /** An API token may not: what it makes lasts longer than a token must. */
-  needsLogin?: boolean;
+}
+
+interface Definition<Path extends string, Target, Body, Query, Answer extends z.ZodType>
+  extends Declaration<Path, Answer>, Found<Path, Target> {
   body?: z.ZodType<Body>;
   query?: z.ZodType<Query>;
   /** @returns the answer's body */
   run: (call: Call<Target, Body, Query>) => z.output<Answer> | Promise<z.output<Answer>>;
+}
+
+interface StreamDefinition<Path extends string, Target> extends Declaration<Path>, Found<Path, Target> {
+  /** Answers by itself: the request may have become a WebSocket. */
+  serve: (
+    call: Pick<Call<Target, undefined, undefined>, 'caller' | 'target' | 'request' | 'response'>,
+  ) => Promise<void>;
 }
 
 interface OpenDefinition<Path extends string, Body, Answer extends z.ZodType> extends Declaration<Path, Answer> {
@@ -97,10 +110,7 @@ export function endpoint<Path extends string, Target, Answer extends z.ZodType, 
   const { find, run, ...declaration } = definition;
   const { status = 200, writes } = declaration;
   const handle: RequestHandler = async (request, response) => {
-    const caller = callerOf(response);
-    const target = find(caller, request.params as PathParameters<Path>);
-    if (writes && caller.readOnly) throw new Forbidden('a read-only token may not change anything');
-    if (declaration.needsLogin === true) requireLogin(caller);
+    const { caller, target } = admit({ ...declaration, find }, request, response);
     const body = definition.body ? await parseBody(request, response, definition.body, jsonParser) : undefined;
     const query = definition.query ? parse(definition.query, request.query, 'the query') : undefined;
     const answer = await run({ caller, target, body: body as Body, query: query as Query, request, response });
@@ -108,6 +118,31 @@ export function endpoint<Path extends string, Target, Answer extends z.ZodType, 
     sendJson(request, response, answer, !writes);
   };
   return { ...declaration, isOpen: false, handle };
+}
+
+/** An endpoint whose answer is no JSON of a known length, such as a log. */
+export function streamEndpoint<Path extends string, Target>(definition: StreamDefinition<Path, Target>): Endpoint {
+  const { find, serve, ...declaration } = definition;
+  const handle: RequestHandler = async (request, response) => {
+    await serve({ ...admit({ ...declaration, find }, request, response), request, response });
+  };
+  return { ...declaration, isOpen: false, handle };
+}
+
+/** The one place where every endpoint that needs a token finds out whether this caller may. */
+function admit<Path extends string, Target>(
+  definition: Found<Path, Target>,
+  request: Request,
+  response: Response,
+): { caller: Caller; target: Target } {
+  const caller = callerOf(response);
+  const target = definition.find(caller, request.params as PathParameters<Path>);
+  requireAccess(caller, needsOf(definition));
+  return { caller, target };
+}
+
+export function needsOf({ writes, needs = 'administer', isOfAccount = false, needsLogin = false }: Permission): Needs {
+  return { access: writes ? needs : 'read', isOfAccount, login: needsLogin };
 }
 
 /** An endpoint that nobody needs a token for. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { encodeTexts } from '../../kubernetes/secret-texts.ts';
-import { everyRouteApi, routes, type Route } from '../testing/every-route.ts';
+import { byLogin, everyRouteApi, harmless, ofAccount, operated, routes, type Route } from '../testing/every-route.ts';
 import { type TestApi } from '../testing/test-api.ts';
 import { TEST_ORIGIN } from '../testing/test-dependencies.ts';
 
@@ -58,6 +58,75 @@ test.each(writing)('a read-only token may not: $method $path', async (route) => 
     status: 403,
     body: { error: expect.any(String) },
   });
+});
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+/** What a route answers to a token. */
+type Answers = (route: Route) => number;
+const byAccess =
+  (may: (route: Route) => boolean): Answers =>
+  (route) =>
+    may(route) && !byLogin.includes(nameOf(route)) ? route.status : 403;
+const reads = (route: Route) => route.method === 'get' || harmless.includes(nameOf(route));
+const administers = byAccess(() => true);
+/** Of a token that reaches only some: `unseen` says which paths are as if they were not there. */
+const restricted =
+  (unseen: (path: string) => boolean): Answers =>
+  (route) => {
+    if (unseen(route.path)) return 404;
+    return ofAccount.includes(nameOf(route)) ? 403 : administers(route);
+  };
+
+const kinds: [string, object, Answers][] = [
+  ['access read', { access: 'read' }, byAccess(reads)],
+  ['access operate', { access: 'operate' }, byAccess((route) => reads(route) || operated.includes(nameOf(route)))],
+  ['access administer', { access: 'administer' }, administers],
+  ['the group', { groups: ['acme'] }, restricted(() => false)],
+  ['another group', { groups: ['tools'] }, restricted((path) => path.includes('acme'))],
+  ['the repository', { repositories: ['acme.shop'] }, restricted((path) => /group\/acme/.test(path))],
+  ['another repository', { repositories: ['acme.other'] }, restricted((path) => path.includes('acme'))],
+  [
+    'the group to operate',
+    { groups: ['acme'], access: 'operate' },
+    byAccess((route) => {
+      const isOfAccount = ofAccount.includes(nameOf(route));
+      return !isOfAccount && (reads(route) || operated.includes(nameOf(route)));
+    }),
+  ],
+];
+
+describe.each(kinds)('a token restricted to %s', (_kind, scopes, expected) => {
+  beforeEach(async () => {
+    api.addGroup('tools', ['alice@example.com']);
+    api.addRepository('acme', 'other');
+    const body = { name: 'scoped', expirationTime: '2026-02-01T00:00:00Z', scopes };
+    const made = await request(api.app).post('/api/user/tokens').set('x-service-token', token).send(body).expect(201);
+    ({ token } = made.body as { token: string });
+  });
+
+  test.each(routes)('$method $path', async (route) => {
+    const answer = await call(route, { 'x-service-token': token });
+    expect({ status: answer.status }).toEqual({ status: expected(route) });
+  });
+
+  test('is refused before what it sends is looked at, and after what it does not see', async () => {
+    for (const route of routes) {
+      const wanted = expected(route);
+      if (wanted === route.status || (wanted !== 403 && wanted !== 404)) continue;
+      const answer = await call({ ...route, body: { nonsense: true } }, { 'x-service-token': token });
+      expect({ ...route, status: answer.status }).toEqual({ ...route, status: wanted });
+    }
+  });
+});
+
+test('the document says which access each operation needs', async () => {
+  const document = await request(api.app).get('/api/openapi.json').expect(200);
+  const { paths } = document.body as { paths: Record<string, Record<string, { 'x-coppice-access'?: string }>> };
+  const access = (path: string, method: string) => paths[path]?.[method]?.['x-coppice-access'];
+  expect(access('/api/group/{groupID}/settings', 'get')).toBe('read');
+  expect(access('/api/repository/{repoID}/spawn', 'post')).toBe('operate');
+  expect(access('/api/repository/{repoID}/settings', 'post')).toBe('administer');
+  expect(access('/api/user/login', 'post')).toBeUndefined();
 });
 
 test.each(reading)('a read-only token may: $method $path', async (route) => {

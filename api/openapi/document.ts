@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Endpoint } from '../http/endpoint.ts';
+import { needsOf, type Endpoint } from '../http/endpoint.ts';
 import { errorSchema, errorsOf } from './errors.ts';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -91,7 +91,7 @@ function operation(endpoint: Endpoint, components: Components): object {
     tags: [tagOf(endpoint)],
     summary,
     ...(more !== undefined && { description: more }),
-    ...(isOpen && { security: [] }),
+    ...(isOpen ? { security: [] } : { 'x-coppice-access': needsOf(endpoint).access }),
     parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, components)],
     ...requestBody(endpoint, components),
     responses: { [status]: { description: 'All went well.', content }, ...others },

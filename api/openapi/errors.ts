@@ -31,7 +31,7 @@ export function errorsOf({
     ...(!isOpen && {
       400: 'No authentication found.',
       401: 'The authentication is not valid.',
-      403: `A cookie that does not come from a page of this API, or ${needsLogin === true ? 'an API token' : 'a read-only token on a write'}.`,
+      403: `A cookie that does not come from a page of this API, or ${needsLogin === true ? 'an API token' : 'a token that may not do this'}.`,
     }),
     ...((path.includes('{') || !isOpen) && {
       404: 'There is no such resource, or the caller may not see it.',

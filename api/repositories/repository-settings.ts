@@ -10,6 +10,7 @@ const reusableSettingsSchema = repositorySpecSchema.shape.reusable.unwrap();
 const webhookViewSchema = z.object({
   url: z.string(),
   secret: z.string(),
+  withheld: z.literal(true).optional().meta({ description: 'The token may not read the secret; `secret` is empty.' }),
   created: z.boolean().meta({ description: 'Coppice has made it at the host itself: nothing is left to enter.' }),
 });
 /** What to enter at the Git host for it to tell of pushes and pull requests. */

@@ -16,8 +16,9 @@ export function reusableRoutes({ directory, cluster }: ReusableRoutes): Endpoint
       method: 'delete',
       path: '/api/repository/{repoID}/reusable/{reusableLabel}',
       summary: 'Deletes a reusable environment; what began with it keeps what it has',
-      find: ({ user }, { repoID, reusableLabel }) => directory.reusable(user, repoID, reusableLabel),
+      find: (caller, { repoID, reusableLabel }) => directory.reusable(caller, repoID, reusableLabel),
       writes: true,
+      needs: 'operate',
       status: 202,
       answer: repositoryViewSchema,
       run: async ({ target: { group, repository, reusable } }) => {

@@ -26,7 +26,7 @@ export interface RepositoryRoutes {
 export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
   const { directory, repositories, environments, requirePlace, syncRequests, webAddress } = dependencies;
   const path = '/api/repository/{repoID}';
-  const find = ({ user }: Caller, { repoID }: { repoID: string }) => directory.repository(user, repoID);
+  const find = (caller: Caller, { repoID }: { repoID: string }) => directory.repository(caller, repoID);
   const view = (group: Group, repository: Repository) =>
     repositoryView(group, repository, directory.environments(repository), directory.reusables(repository));
 
@@ -70,6 +70,7 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
       summary: 'Makes an environment of a branch, a pull request or a tag',
       find,
       writes: true,
+      needs: 'operate',
       body: spawnSchema,
       status: 201,
       answer: spawnedViewSchema,
@@ -87,6 +88,7 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
       summary: 'Has the refs at the Git host looked at now',
       find,
       writes: true,
+      needs: 'operate',
       status: 202,
       answer: repositoryViewSchema,
       run: async ({ target: { group, repository } }) => {

@@ -61,6 +61,26 @@ describe('the webhook and the key to enter at the Git host', () => {
     });
   });
 
+  test.each([
+    ['readOnly', { readOnly: true }, false],
+    ['the access read', { scopes: { access: 'read' } }, false],
+    ['the access operate', { scopes: { access: 'operate' } }, false],
+    ['the access administer', { scopes: { access: 'administer' } }, true],
+  ])(
+    'a token with %s: who signs as the Git host must be one who may change the settings',
+    async (_what, made, shown) => {
+      addSecret(repository()?.metadata.uid);
+      setStatus();
+      const body = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', ...made };
+      const created = await request(api.app).post('/api/user/tokens').set('x-service-token', token).send(body);
+      ({ token } = created.body as { token: string });
+      const answer = await send('get', '/settings').expect(200);
+      const withheld = { url, secret: '', withheld: true, created: false };
+      expect(answer.body).toMatchObject({ webhook: shown ? { secret: 's3cret' } : withheld });
+      expect(answer.text.includes('s3cret')).toBe(shown);
+    },
+  );
+
   test("another repository's Secret of the name is not shown", async () => {
     addSecret('uid-of-another');
     setStatus();

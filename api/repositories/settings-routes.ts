@@ -1,4 +1,5 @@
 import { SCHEDULE_WITHOUT_HOUR, type Repository } from '../../crds/repository.ts';
+import { mayDo, mayReadValues } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
@@ -32,9 +33,12 @@ export interface RepositorySettingsRoutes {
 export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes): Endpoint[] {
   const { directory, repositories, variables, checker, cluster } = dependencies;
   const path = '/api/repository/{repoID}';
-  const find = ({ user }: Caller, { repoID }: { repoID: string }) => directory.repository(user, repoID).repository;
-  const view = async (repository: Repository) => {
-    const [values, webhook] = await Promise.all([variables.list(repository), webhookView(cluster, repository)]);
+  const find = (caller: Caller, { repoID }: { repoID: string }) => directory.repository(caller, repoID).repository;
+  const view = async (caller: Caller, repository: Repository) => {
+    const [values, webhook] = await Promise.all([
+      variables.list(repository, mayReadValues(caller)),
+      webhookView(cluster, repository, mayDo(caller.access, 'administer')),
+    ]);
     return repositorySettingsView(repository, values, webhook);
   };
 
@@ -46,7 +50,7 @@ export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes)
       find,
       writes: false,
       answer: repositorySettingsViewSchema,
-      run: ({ target }) => view(target),
+      run: ({ caller, target }) => view(caller, target),
     }),
     endpoint({
       method: 'post',
@@ -56,11 +60,11 @@ export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes)
       writes: true,
       body: changeSettingsSchema,
       answer: repositorySettingsViewSchema,
-      run: async ({ caller: { user }, target, body }) => {
+      run: async ({ caller, target, body }) => {
         if (leavesScheduleWithoutHour(target, body)) throw scheduleWithoutHour();
         const content = serviceFileInForce(target, body);
-        if (content !== undefined) await requireYaml(checker, user.accountId, content);
-        return view(await repositories.change(target, settingsPatch(body)));
+        if (content !== undefined) await requireYaml(checker, caller.user.accountId, content);
+        return view(caller, await repositories.change(target, settingsPatch(body)));
       },
     }),
     ...variableRoutes({ path, find, variables }),
@@ -72,12 +76,15 @@ function scheduleWithoutHour(): Invalid {
   return new Invalid(`scheduledRebuild.hour: ${SCHEDULE_WITHOUT_HOUR}`, { details });
 }
 
+/** @param maySign whoever knows the secret speaks for the Git host: to others it is not shown, nor read for them. */
 async function webhookView(
   cluster: Pick<ClusterWriter, 'find'>,
   repository: Repository,
+  maySign: boolean,
 ): Promise<WebhookView | undefined> {
   const made = repository.status?.webhook;
   if (!made) return undefined;
+  if (!maySign) return { url: made.url, secret: '', withheld: true, created: made.id !== undefined };
   const secret = await webhookSecret(cluster, repository);
   return secret === undefined ? undefined : { url: made.url, secret, created: made.id !== undefined };
 }

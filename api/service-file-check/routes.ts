@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
+import { mayReadValues, reachesGroup } from '../auth/access.ts';
 import type { Directory } from '../auth/directory.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { serviceFileSchema } from '../../service-file/schema.ts';
@@ -45,15 +46,20 @@ export function checkRoutes(dependencies: CheckRoutes): Endpoint[] {
       method: 'post',
       path: '/api/repository/{repoID}/check',
       summary: 'Would Coppice run this service file? (ours)',
-      find: ({ user }, { repoID }) => directory.repository(user, repoID),
+      find: (caller, { repoID }) => directory.repository(caller, repoID),
       writes: false,
       body: checkSchema,
       answer: checkResultSchema,
-      run: async ({ caller: { user }, target: { group, repository }, body }) => {
+      run: async ({ caller, target: { group, repository }, body }) => {
+        const mayRead = mayReadValues(caller);
+        const mayReadGroup = mayRead && reachesGroup(caller.reach, group.metadata.name);
         // Of two of one name the later one counts: the repository's.
-        const all = await Promise.all([groupVariables.list(group), repositoryVariables.list(repository)]);
+        const all = await Promise.all([
+          groupVariables.list(group, mayReadGroup),
+          repositoryVariables.list(repository, mayRead),
+        ]);
         const variables = all.flat().flatMap((variable) => filledIn(variable));
-        return checker.check(user.accountId, { ...body, variables });
+        return checker.check(caller.user.accountId, { ...body, variables });
       },
     }),
   ];

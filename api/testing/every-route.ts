@@ -65,6 +65,28 @@ export const routes: Route[] = [
   { method: 'post', path: '/api/user/logout', status: 200 },
 ];
 
+/** What a token of the access `operate` may do besides reading; what is in no list needs `administer`. */
+export const operated = [
+  'post /api/repository/acme.shop/spawn',
+  'post /api/repository/acme.shop/sync',
+  'put /api/environment/acme.shop-empty',
+  'delete /api/environment/acme.shop-main',
+  'post /api/environment/acme.shop-main/build',
+  'post /api/environment/acme.shop-main/rebuild',
+  'post /api/environment/acme.shop-main/ttl',
+  'post /api/environment/acme.shop-main/tests',
+  'delete /api/repository/acme.shop/reusable/base',
+];
+
+/** What changes nothing, though it is no GET, or ends the caller's own token alone. */
+export const harmless = ['post /api/user/logout', 'post /api/repository/acme.shop/check'];
+
+/** What no API token may, whatever its access. */
+export const byLogin = ['post /api/user/tokens', 'post /api/users', 'delete /api/users/carol@example.com'];
+
+/** What no token may that is restricted to groups or repositories. */
+export const ofAccount = ['post /api/groups', 'delete /api/user/tokens', 'get /api/users'];
+
 /** An API with all that the routes name: alice, an administrator, sees it, and nothing of the group rival. */
 export async function everyRouteApi(
   config: ConstructorParameters<typeof TestApi>[0] = {},

@@ -34,6 +34,7 @@ export function administrationRoutes({ administration }: { administration: Admin
       summary: 'All users; for administrators',
       find,
       writes: false,
+      isOfAccount: true,
       answer: z.array(accountSchema),
       run: () => administration.list().map(view),
     }),
@@ -44,6 +45,7 @@ export function administrationRoutes({ administration }: { administration: Admin
       description: 'The one-time `invitation` is shown once. Whoever registers the address with it has proven it.',
       find,
       writes: true,
+      isOfAccount: true,
       needsLogin: true,
       body: newUserSchema,
       status: 201,
@@ -60,6 +62,7 @@ export function administrationRoutes({ administration }: { administration: Admin
         return email.toLowerCase();
       },
       writes: true,
+      isOfAccount: true,
       needsLogin: true,
       answer: z.object({
         email: z.string(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tokenScopesSchema, type Access } from '../auth/access.ts';
 import { isSameHash, newToken, tokenHash, type RandomBytes } from '../auth/tokens.ts';
 
 /** What is kept of an API token: everything but the token. */
@@ -9,6 +10,8 @@ export const apiTokenSchema = z.object({
   /** RFC 3339, in UTC. From then on it is refused. */
   expiresOn: z.iso.datetime(),
   readOnly: z.boolean(),
+  /** Absent of a token that may do what its owner may. */
+  scopes: tokenScopesSchema.optional(),
 });
 export type ApiToken = z.infer<typeof apiTokenSchema>;
 
@@ -17,11 +20,19 @@ export const apiTokenViewSchema = z.object({
   Name: z.string(),
   ExpiresOn: z.iso.datetime(),
   ReadOnly: z.enum(['true', 'false']),
+  Scopes: tokenScopesSchema
+    .optional()
+    .meta({ description: 'Ours: what the token is restricted to; absent where it may do what its owner may.' }),
 });
 export type ApiTokenView = z.infer<typeof apiTokenViewSchema>;
 
-export function apiTokenView({ name, expiresOn, readOnly }: ApiToken): ApiTokenView {
-  return { Name: name, ExpiresOn: expiresOn, ReadOnly: readOnly ? 'true' : 'false' };
+export function apiTokenView({ name, expiresOn, readOnly, scopes }: ApiToken): ApiTokenView {
+  const view = { Name: name, ExpiresOn: expiresOn, ReadOnly: readOnly ? ('true' as const) : ('false' as const) };
+  return scopes ? { ...view, Scopes: scopes } : view;
+}
+
+export function accessOf({ readOnly, scopes }: Pick<ApiToken, 'readOnly' | 'scopes'>): Access {
+  return readOnly ? 'read' : (scopes?.access ?? 'administer');
 }
 
 /** `cpt_`, the user's record, and 256 random bits: so the one Secret that can hold its hash is found without a search. */

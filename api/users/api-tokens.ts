@@ -23,19 +23,30 @@ export class ApiTokens {
 
   /**
    * @returns the token, which nobody can read again, and what is kept of it.
-   * @throws Conflict when the user has one of this name, or too many; Invalid when it would have expired already.
+   * @throws Conflict when the user has one of this name, or too many; Invalid when it would have expired already,
+   * or is to be both read-only and more.
    */
   async create(
     user: User,
-    { name, expirationTime, readOnly }: NewApiToken,
+    { name, expirationTime, readOnly, scopes }: NewApiToken,
   ): Promise<{ token: string; kept: ApiToken }> {
     const { users, now, randomBytes } = this.#dependencies;
     if (expirationTime.getTime() <= now()) {
       const details = [{ path: 'expirationTime', message: 'must be in the future' }];
       throw new Invalid('the body is not valid', { details });
     }
+    if (readOnly && scopes?.access !== undefined && scopes.access !== 'read') {
+      const details = [{ path: 'scopes.access', message: 'must be read, or absent, where readOnly is true' }];
+      throw new Invalid('the body is not valid', { details });
+    }
     const token = newApiToken(user.name, randomBytes);
-    const kept = { name, hash: tokenHash(token), expiresOn: expirationTime.toISOString(), readOnly };
+    const kept: ApiToken = {
+      name,
+      hash: tokenHash(token),
+      expiresOn: expirationTime.toISOString(),
+      readOnly: readOnly || scopes?.access === 'read',
+      ...(scopes && { scopes }),
+    };
     await users.update(user, (current) => {
       const tokens = current.apiTokens ?? [];
       if (tokens.some((other) => other.name === name)) throw new Conflict('there is an API token of this name already');

@@ -70,7 +70,11 @@ export function userRoutes({ users, accounts, sessions, apiTokens }: UserRoutes)
       writes: false,
       answer: userViewSchema,
       // As it is now: the caller may have made a token at another replica.
-      run: async ({ caller: { user } }) => userView((await users.read(user.name)) ?? user),
+      run: async ({ caller: { user, reach, apiToken } }) => {
+        const view = userView((await users.read(user.name)) ?? user);
+        // A restricted token is shown no other one.
+        return reach ? { ...view, apiTokens: view.apiTokens.filter(({ Name }) => Name === apiToken) } : view;
+      },
     }),
     endpoint({
       method: 'post',
@@ -79,6 +83,7 @@ export function userRoutes({ users, accounts, sessions, apiTokens }: UserRoutes)
       description: 'All other logins of the user end; API tokens stay.',
       find: nothing,
       writes: true,
+      isOfAccount: true,
       needsLogin: true,
       body: passwordChangeSchema,
       answer: z.object({}),
@@ -97,6 +102,7 @@ export function userRoutes({ users, accounts, sessions, apiTokens }: UserRoutes)
       summary: 'Accepts an invitation to a group, or of an administrator',
       find: nothing,
       writes: true,
+      isOfAccount: true,
       needsLogin: true,
       body: acceptInvitationSchema,
       answer: userViewSchema,

@@ -1,5 +1,6 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
+import { GROUP, type Group } from '../../crds/group.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { TestApi } from '../testing/test-api.ts';
 
@@ -89,6 +90,70 @@ test('a read-only one reads: writes are 403 after what is not there and before w
   await send('post', '/api/group/acme', {}).expect(403);
   await send('delete', '/api/user/tokens', { name: 'ci' }).expect(403);
   await send('post', '/api/user/tokens', ci).expect(403);
+});
+
+describe('scopes', () => {
+  beforeEach(() => {
+    for (const group of ['acme', 'tools']) {
+      api.addGroup(group, ['alice@example.com']);
+      for (const name of ['shop', 'blog']) api.addRepository(group, name);
+    }
+    api.addGroup('rival', ['mallory@example.com']);
+    api.addRepository('rival', 'shop');
+  });
+  const ids = async (path: string, token: string) => {
+    const answer = await request(api.app).get(path).set('x-service-token', token).expect(200);
+    return (answer.body as { id: string }[]).map(({ id }) => id);
+  };
+
+  test('are shown where tokens are, and a token sees the groups that it reaches alone', async () => {
+    const scopes = { groups: ['acme'], repositories: ['tools.shop'], access: 'operate' };
+    const answer = await create({ ...ci, scopes }).expect(201);
+    const { token, ...rest } = answer.body as { token: string };
+    const scoped = { ...view, Scopes: scopes };
+    expect(rest).toEqual(scoped);
+    await create({ ...ci, name: 'other' }).expect(201);
+    expect(await ids('/api/groups', token)).toEqual(['acme']);
+    expect(await ids('/api/groups', login)).toEqual(['acme', 'tools']);
+    const send = (path: string) => request(api.app).get(path).set('x-service-token', token);
+    await send('/api/repository/acme.blog').expect(200);
+    await send('/api/repository/tools.shop').expect(200);
+    await send('/api/repository/tools.blog').expect(404);
+    // Of the other tokens of its owner it is told nothing.
+    expect((await info(token).expect(200)).body).toEqual({ email: 'alice@example.com', apiTokens: [scoped] });
+  });
+
+  test('of the access read make a read-only token, and the other way round', async () => {
+    const made = await create({ ...ci, scopes: { access: 'read' } }).expect(201);
+    expect(made.body).toMatchObject({ ReadOnly: 'true', Scopes: { access: 'read' } });
+    const limited = await tokenOf({ ...ci, name: 'limited', readOnly: true, scopes: { groups: ['acme'] } });
+    await request(api.app).post('/api/group/acme').set('x-service-token', limited).send({}).expect(403);
+  });
+
+  test('restrict no further than what the owner sees: a membership that ends ends it for the token too', async () => {
+    const token = await tokenOf({ ...ci, scopes: { groups: ['acme'] } });
+    api.cluster.change<Group>(GROUP, { name: 'acme' }, { spec: { members: ['bob@example.com'] } });
+    expect(await ids('/api/groups', token)).toEqual([]);
+  });
+
+  test.each([
+    [{}, 'scopes'],
+    [{ group: ['acme'] }, 'scopes'],
+    [{ groups: [] }, 'scopes.groups'],
+    [{ groups: ['acme', 'rival'] }, 'scopes.groups.1'],
+    [{ repositories: ['rival.shop'] }, 'scopes.repositories.0'],
+    [{ repositories: ['shop'] }, 'scopes.repositories.0'],
+    [{ access: 'write' }, 'scopes.access'],
+    [{ groups: Array.from({ length: 11 }, () => 'acme') }, 'scopes.groups'],
+  ])('%j: 422', async (scopes, path) => {
+    const { details } = (await create({ ...ci, scopes }).expect(422)).body as { details: { path: string }[] };
+    expect(new Set(details.map((detail) => detail.path))).toEqual(new Set([path]));
+  });
+
+  test('of more than reading, with readOnly: 422', async () => {
+    const answer = await create({ ...ci, readOnly: true, scopes: { access: 'operate' } }).expect(422);
+    expect(answer.body).toMatchObject({ details: [{ path: 'scopes.access' }] });
+  });
 });
 
 test('names are unique, and 50 are enough', async () => {

@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import type { TokenScopes } from '../auth/access.ts';
+import type { Viewer } from '../auth/caller.ts';
+import type { Directory } from '../auth/directory.ts';
 import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
 import { Invalid } from '../http/errors.ts';
 import { apiTokenView, apiTokenViewSchema } from './api-token.ts';
@@ -7,21 +10,28 @@ import { apiTokenNameSchema, newApiTokenSchema } from './user-parameters.ts';
 
 const path = '/api/user/tokens';
 
-export function tokenRoutes({ apiTokens }: { apiTokens: ApiTokens }): Endpoint[] {
+export interface TokenRoutes {
+  apiTokens: ApiTokens;
+  directory: Pick<Directory, 'sees'>;
+}
+
+export function tokenRoutes({ apiTokens, directory }: TokenRoutes): Endpoint[] {
   return [
     endpoint({
       method: 'post',
       path,
       summary: 'Creates an API token',
-      description: 'The token is shown once, in `token`: only its hash is kept.',
+      description: 'The token is shown once, in `token`: only its hash is kept. `scopes` restricts it.',
       find: nothing,
       writes: true,
+      isOfAccount: true,
       needsLogin: true,
       body: newApiTokenSchema,
       status: 201,
       answer: apiTokenViewSchema.extend({ token: z.string() }),
       also: { 409: 'There is one of this name, or there are too many.' },
       run: async ({ caller, body }) => {
+        requireKnownNames(caller, body.scopes, directory);
         const { token, kept } = await apiTokens.create(caller.user, body);
         return { ...apiTokenView(kept), token };
       },
@@ -33,6 +43,7 @@ export function tokenRoutes({ apiTokens }: { apiTokens: ApiTokens }): Endpoint[]
       description: '`name` is in the body or in the query. Answers the tokens that are left.',
       find: nothing,
       writes: true,
+      isOfAccount: true,
       body: apiTokenNameSchema,
       query: apiTokenNameSchema,
       answer: z.array(apiTokenViewSchema),
@@ -46,4 +57,16 @@ export function tokenRoutes({ apiTokens }: { apiTokens: ApiTokens }): Endpoint[]
       },
     }),
   ];
+}
+
+/** A name that is misspelt would make a token that reaches nothing. @throws Invalid */
+function requireKnownNames(viewer: Viewer, scopes: TokenScopes | undefined, directory: Pick<Directory, 'sees'>): void {
+  const faults = (['groups', 'repositories'] as const).flatMap((kind) =>
+    (scopes?.[kind] ?? []).flatMap((id, index) =>
+      directory.sees(viewer, kind, id)
+        ? []
+        : [{ path: `scopes.${kind}.${index}`, message: 'is no id of one that you see' }],
+    ),
+  );
+  if (faults.length > 0) throw new Invalid('the body is not valid', { details: faults });
 }

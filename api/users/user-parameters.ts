@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tokenScopesSchema } from '../auth/access.ts';
 import { booleanField, nameField } from '../http/parse.ts';
 
 const passwordLength = { least: 10, most: 200 };
@@ -43,13 +44,19 @@ export const acceptInvitationSchema = z.object({ invitation: invitationField });
 /** Body of POST /api/users. */
 export const newUserSchema = z.object({ email: emailField });
 
-/** Body of POST /api/user/tokens, contract section 4. */
+/** Strict: a restriction that is misspelt and left out would make a token that may do more than was asked for. */
+const newScopesSchema = tokenScopesSchema.strict().refine((scopes) => Object.keys(scopes).length > 0, {
+  error: 'needs one of access, groups and repositories',
+});
+
+/** Body of POST /api/user/tokens, contract section 4; `scopes` is ours. */
 export const newApiTokenSchema = z.object({
   name: nameField,
   expirationTime: z.iso
     .datetime({ offset: true, error: 'must be a timestamp as RFC 3339 has it, such as 2030-01-02T15:04:05Z' })
     .transform((text) => new Date(text)),
   readOnly: booleanField.default(false),
+  scopes: newScopesSchema.optional(),
 });
 export type NewApiToken = z.infer<typeof newApiTokenSchema>;
 

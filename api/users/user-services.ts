@@ -1,4 +1,5 @@
 import type { CustomFetch } from 'openid-client';
+import type { Directory } from '../auth/directory.ts';
 import { Authenticator } from '../auth/authenticate.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { Sessions, type SessionRedis } from '../auth/sessions.ts';
@@ -28,6 +29,7 @@ export interface UserServiceDependencies {
   config: Pick<Config, 'registration' | 'usersNamespace' | 'administrators' | 'oidc' | 'ownOrigin' | 'limits'>;
   cluster: ClusterWriter;
   caches: Pick<Caches, 'users' | 'groups'>;
+  directory: Pick<Directory, 'sees'>;
   groups: Pick<GroupService, 'createOwn'>;
   memberships: Pick<Memberships, 'leaveAll' | 'leaveMade'>;
   sessions: SessionRedis & LoginRedis;
@@ -70,7 +72,7 @@ export function userServices(dependencies: UserServiceDependencies): {
     endpoints: [
       ...openUserRoutes({ accounts }),
       ...userRoutes({ users, accounts, sessions, apiTokens }),
-      ...tokenRoutes({ apiTokens }),
+      ...tokenRoutes({ apiTokens, directory: dependencies.directory }),
       ...administrationRoutes({ administration }),
       ...(config.oidc ? oidcEndpoints(config.oidc, accounts, oidcAccounts, dependencies) : []),
     ],

@@ -61,6 +61,28 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     expect(keptValues()).toEqual([]);
   });
 
+  test.each([
+    ['read', { value: '', withheld: true }],
+    ['operate', { value: 'hunter2' }],
+  ])('a token of the access %s', async (access, seen) => {
+    await send('post', 'variables', { name: 'KEY', value: 'hunter2' }).expect(201);
+    await send('post', 'variables', { name: 'HIDDEN', value: 'hunter3', secret: true }).expect(201);
+    const body = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', scopes: { access } };
+    const made = await request(api.app).post('/api/user/tokens').set('x-service-token', token).send(body).expect(201);
+    ({ token } = made.body as { token: string });
+    expect(await listed()).toEqual([
+      { name: 'KEY', visibility: 'always', ...seen },
+      { name: 'HIDDEN', value: '', visibility: 'always', secret: true },
+    ]);
+    const file = 'services: {web: {image: "nginx:1", environment: {A: "${KEY}"}}}';
+    const checked = await request(api.app)
+      .post('/api/repository/acme.shop/check')
+      .set('x-service-token', token)
+      .send({ serviceFile: Buffer.from(file).toString('base64') })
+      .expect(200);
+    expect(checked.text.includes('hunter2')).toBe(access === 'operate');
+  });
+
   describe('a secret one', () => {
     const shown = { name: 'KEY', value: '', visibility: 'always', secret: true };
 

@@ -33,8 +33,10 @@ export class VariableService<Owner extends VariableOwner> {
     this.#dependencies = dependencies;
   }
 
-  async list(owner: Owner): Promise<VariableView[]> {
+  /** @param mayReadValues whether the caller may; otherwise no Secret is read. */
+  async list(owner: Owner, mayReadValues: boolean): Promise<VariableView[]> {
     const variables = owner.spec.variables ?? [];
+    if (!mayReadValues) return variables.map(withheldView);
     return variables.map(await this.#viewer(owner, variables));
   }
 
@@ -77,7 +79,7 @@ export class VariableService<Owner extends VariableOwner> {
       return variables.filter((one) => one !== found);
     });
     await this.#forget(before, name);
-    return this.list(after);
+    return this.list(after, true);
   }
 
   /** Reads what these variables of an owner refer to, each Secret once, and then shows them. */
@@ -153,6 +155,10 @@ function required(variables: readonly VariableSpec[] | undefined, name: string):
   const found = variables?.find((one) => one.name === name);
   if (!found) throw new NotFound('no such variable');
   return found;
+}
+
+function withheldView({ name, visibility, secret }: VariableSpec): VariableView {
+  return { name, value: '', visibility, ...(secret === true ? { secret } : { withheld: true }) };
 }
 
 function view(
