@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parse } from 'yaml';
 import { faultsOf, readVariables } from '../process/variables.ts';
 import { storagePattern } from './builders/quantity.ts';
+import type { Scheduling } from './scheduling.ts';
 
 const quantities = z.record(z.string(), z.string());
 /** An amount that buildkitd's limits are reckoned from. */
@@ -27,6 +28,21 @@ function isRootOf(own: string, text: string): boolean {
   return path === '' && plain(host) === plain(own);
 }
 
+const cidr = z.union([z.cidrv4(), z.cidrv6()]);
+const object = z.record(z.string(), z.unknown());
+
+/** Fields of a pod: what is in affinity and tolerations, the API server checks. */
+const scheduling = z
+  .strictObject({
+    nodeSelector: z.record(z.string(), z.string()).optional(),
+    tolerations: z.array(object).optional(),
+    affinity: object.optional(),
+    priorityClassName: z.string().optional(),
+    runtimeClassName: z.string().optional(),
+  })
+  .transform((fields): Scheduling => fields)
+  .prefault({});
+
 /** The operator's configuration file; the chart writes it from its values. */
 const configSchema = z.strictObject({
   systemNamespace: z.string(),
@@ -41,10 +57,30 @@ const configSchema = z.strictObject({
   ingress: z.strictObject({
     className: z.string().optional(),
     namespace: z.string(),
+    /** Networks that the Ingress controller connects from besides. */
+    cidrs: z.array(cidr).default([]),
     annotations: z.record(z.string(), z.string()).default({}),
     clusterIssuer: z.string().optional(),
     drainSeconds: z.int().min(0).default(3),
   }),
+  /** What the policies of environments let out. */
+  egress: z
+    .strictObject({
+      dns: z
+        .strictObject({
+          namespace: z.string().default('kube-system'),
+          podLabels: z.record(z.string(), z.string()).default({}),
+          cidrs: z.array(cidr).default([]),
+          ports: z.array(z.int().min(1).max(65535)).min(1).default([53]),
+        })
+        .refine(({ namespace, cidrs }) => namespace !== '' || cidrs.length > 0, {
+          error: 'needs a namespace or cidrs: a policy without either would let everything out',
+        })
+        .prefault({}),
+      ipv6: z.boolean().default(false),
+      exceptCidrs: z.array(cidr).default([]),
+    })
+    .prefault({}),
   registry: z
     .strictObject({
       address,
@@ -81,6 +117,9 @@ const configSchema = z.strictObject({
       .prefault({ total: 16, perGroup: 4 }),
     throwaway: z.strictObject({ atOnce: z.int().min(1), storage }),
     resources: z.strictObject({ requests: quantities.optional(), limits: quantities.optional() }),
+    scheduling,
+    /** Of the Jobs that clone and have builders build. */
+    jobScheduling: scheduling,
     /** Through which builders and build steps reach the web, as programs read it of their environment. */
     proxy: z.partialRecord(z.enum(['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']), z.string()).default({}),
   }),
@@ -113,6 +152,12 @@ const configSchema = z.strictObject({
       .prefault({}),
   }),
   environments: z.strictObject({
+    /** Of services that name none: their images are built for it, and their pods run there. */
+    platform: z
+      .string()
+      .regex(/^linux\/[a-z0-9]+(\/[a-z0-9]+)?$/)
+      .optional(),
+    scheduling,
     rolloutDeadlineSeconds: z.int().min(1).default(300),
     jobDeadlineSeconds: z.int().min(1).default(1800),
     /** That have contents at once, of a group whose Group names no number. */

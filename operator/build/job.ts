@@ -2,6 +2,7 @@ import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { Job } from '../../kubernetes/resource-type.ts';
 import type { BuilderEndpoint } from '../builders/pool.ts';
 import { runsOnce } from '../pod-parts.ts';
+import { scheduled, type Scheduling } from '../scheduling.ts';
 import { buildctlContainer, cloneContainer, secretFiles } from './job-containers.ts';
 import { recordBuild, RECORD_ANNOTATION, type ResolvedBuild, type ResolvedImage } from './resolved-build.ts';
 
@@ -18,6 +19,8 @@ export interface BuildJobSettings {
   /** Where a clone may go for submodules and large files, as for the repository itself. */
   sources: { allowedCidrs: readonly string[]; ports: readonly number[]; sshPorts: readonly number[] };
   deadlineSeconds: number;
+  /** Where its pod runs. */
+  scheduling?: Scheduling;
 }
 
 export interface BuildJobInput {
@@ -84,6 +87,7 @@ export function buildJob(input: BuildJobInput): Job {
         metadata: { labels },
         spec: {
           ...runsOnce,
+          ...scheduled(input.settings.scheduling),
           terminationGracePeriodSeconds: 5,
           securityContext: {
             runAsUser: 1000,

@@ -1,5 +1,6 @@
 import type { Controller } from '../../kubernetes/controller.ts';
 import type { OperatorParts } from '../parts.ts';
+import { defaultPlatform } from '../scheduling.ts';
 import { BuilderSet } from './builder-set.ts';
 import { BuilderPool } from './pool.ts';
 import { BuilderReconciler } from './reconciler.ts';
@@ -16,7 +17,7 @@ export interface Builders {
 export function createBuilders(parts: OperatorParts, enqueue: (environmentKey: string) => void): Builders {
   const { client, applier, caches, config, logger, now } = parts;
   const { environments, pods, networkPolicies: policies, builderSecrets: secrets } = caches;
-  const settings = config.builder;
+  const settings = { ...config.builder, platform: defaultPlatform(config) };
   const { namespace, idleSeconds } = settings;
   const builders = new BuilderSet({ client, applier, secrets, pods, policies, settings, now });
   const pool = new BuilderPool({ builders, settings, enqueue, logger, now });

@@ -48,6 +48,10 @@ describe('the pod', () => {
     expect(pod.spec?.containers[0]?.env).toContainEqual({ name: 'HTTPS_PROXY', value: 'http://proxy:3128' });
   });
 
+  test('listens at every address, of whatever IP family', () => {
+    expect(podOf(own).spec?.containers[0]?.command).toContain('--addr=tcp://:1234');
+  });
+
   test('goes with its Secret', () => {
     const owner = { apiVersion: 'v1', kind: 'Secret', name: 'group-acme', uid: 'secret-uid', controller: true };
     expect(podOf(own).metadata.ownerReferences).toEqual([owner]);

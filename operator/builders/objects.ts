@@ -5,6 +5,7 @@ import { encodeTexts, secretText } from '../../kubernetes/secret-texts.ts';
 import { withoutToken } from '../pod-parts.ts';
 import type { BuilderCertificates } from './certificates.ts';
 import type { BuilderIdentity } from './identity.ts';
+import { platformLabels, scheduled, type Scheduling } from '../scheduling.ts';
 import { bytesOf } from './quantity.ts';
 import type { BuilderPoolSettings } from './settings.ts';
 
@@ -94,7 +95,19 @@ export function builderPolicy({ clients }: BuilderIdentity, owner: Secret): Netw
 /** Changes with all that a running builder was started with: another one means that it is out of date. */
 export function builderRevision(owner: Secret, settings: BuilderPoolSettings): string {
   const { image, configMap, proxy, resources } = settings;
-  return hashOf({ image, configMap, proxy, resources, certificate: owner.data?.['tls.crt'] });
+  return hashOf({
+    image,
+    configMap,
+    proxy,
+    resources,
+    scheduling: schedulingOf(settings),
+    certificate: owner.data?.['tls.crt'],
+  });
+}
+
+/** On nodes of the platform that is built for, unless the administrator has them build for another one. */
+function schedulingOf({ scheduling, platform }: BuilderPoolSettings): Scheduling {
+  return scheduled(scheduling, { nodeSelector: platformLabels(platform) });
 }
 
 /** The limits that buildkitd keeps its cache in, for a volume of this size: `reserved,free,maximum` in MB. */
@@ -124,6 +137,7 @@ export function builderPod({ identity, owner, storage, settings }: BuilderPodInp
     metadata: { ...metadata, annotations: { [ANNOTATIONS.appliedHash]: builderRevision(owner, settings) } },
     spec: {
       ...withoutToken,
+      ...schedulingOf(settings),
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: identity.isThrowaway ? 1 : 10,
       securityContext: {
@@ -147,7 +161,8 @@ export function builderPod({ identity, owner, storage, settings }: BuilderPodInp
             'buildkitd',
             `--config=${configuration}/${identity.isThrowaway ? 'buildkitd-untrusted.toml' : 'buildkitd.toml'}`,
             `--root=${root}`,
-            `--addr=tcp://0.0.0.0:${BUILDKITD_PORT}`,
+            // Every address of the pod, of whatever IP family.
+            `--addr=tcp://:${BUILDKITD_PORT}`,
             `--tlscacert=${tls}/ca.crt`,
             `--tlscert=${tls}/tls.crt`,
             `--tlskey=${tls}/tls.key`,

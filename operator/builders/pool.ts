@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { hostPort } from '../network-peers.ts';
 import { KeyedLock } from '../keyed-lock.ts';
 import { Stalled, Waiting } from '../errors.ts';
 import { usedTooMuchDisk } from '../pod-parts.ts';
@@ -110,7 +111,7 @@ export class BuilderPool {
     if (!pod || !secret || !builders.isReady(pod)) return undefined;
     const { ca, client } = certificatesIn(secret);
     return {
-      address: `tcp://${pod.status?.podIP ?? ''}:${BUILDKITD_PORT}`,
+      address: `tcp://${hostPort(pod.status?.podIP ?? '', BUILDKITD_PORT)}`,
       serverName: name,
       ca,
       certificate: client.certificate,

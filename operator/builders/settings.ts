@@ -1,3 +1,5 @@
+import type { Scheduling } from '../scheduling.ts';
+
 /** What an administrator decides for all builders. */
 export interface BuilderPoolSettings {
   /** Where they live; nobody but the operator and administrators acts there. */
@@ -9,6 +11,9 @@ export interface BuilderPoolSettings {
   /** Variables that name an HTTP proxy. */
   proxy?: Readonly<Record<string, string>> | undefined;
   resources: { requests?: Record<string, string>; limits?: Record<string, string> };
+  scheduling?: Scheduling;
+  /** Of the images that are built where a service names none: builders run on such nodes. */
+  platform?: string | undefined;
   /** After so long without a build a group's builder is stopped; its cache stays. */
   idleSeconds: number;
   /** A builder that is not ready after this time fails the builds that wait for it. */

@@ -7,6 +7,7 @@ import { reduced, type ObjectState } from '../isolation/object-state.ts';
 import { Contents } from './contents.ts';
 import { environmentNamespaceObject } from './fence.ts';
 import { EnvironmentScope } from './scope.ts';
+import { defaultEgress } from '../testing/default-egress.ts';
 
 const environment: Environment = {
   apiVersion: 'coppice.dev/v1alpha1',
@@ -78,7 +79,7 @@ function contents(): Contents {
   const pullSecret = () => Promise.resolve({ apiVersion: 'v1', kind: 'Secret', metadata: { name: registry } });
   const fence = {
     ...{ builderNamespace: 'builders', buildkitdPort: 1234, gitPorts: [443] },
-    ...{ quota: {}, defaultRequests: {}, defaultLimits: {} },
+    ...{ quota: {}, defaultRequests: {}, defaultLimits: {}, egress: defaultEgress },
   };
   const onRestored = (_scope: EnvironmentScope, what: string) => void restored.push(what);
   const settings = { fence, pullSecret, onRestored };

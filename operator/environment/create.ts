@@ -14,6 +14,7 @@ import { IsolationStates } from '../isolation/isolation-states.ts';
 import { readRegistrySecrets } from '../registry/secrets.ts';
 import type { RegistryCredentials } from '../registry/session.ts';
 import { isStatusOnly } from '../routing.ts';
+import { defaultPlatform } from '../scheduling.ts';
 import { StatusWriter } from '../status-writer.ts';
 import { Building } from './building.ts';
 import { BuildRun } from './build-run.ts';
@@ -46,6 +47,8 @@ export function createEnvironmentReconciler(
   const { registry, environments, sources } = config;
   const plannerSettings = {
     registry: registry.address,
+    platform: defaultPlatform(config),
+    nodeSelector: environments.scheduling.nodeSelector,
     sourceDeadlineSeconds: sources.deadlineSeconds,
     onBuildAhead: (group: string) => builders.warm(group),
   };
@@ -143,14 +146,15 @@ function createImageBuilds(
       registryInsecure: registry.insecure,
       sources: { allowedCidrs: sources.allowedCidrs, ports: sources.ports, sshPorts: sources.sshPorts },
       deadlineSeconds: builder.deadlineSeconds,
+      scheduling: builder.jobScheduling,
     },
   });
 }
 
 function workloadSettings({ config }: OperatorParts): WorkloadSettings {
   const { environmentsUrl, ingress, environments } = config;
-  const { volumes, jobDeadlineSeconds, defaultRequests, defaultLimits } = environments;
-  return { environmentsUrl, ingress, volumes, jobDeadlineSeconds, defaultRequests, defaultLimits };
+  const { volumes, jobDeadlineSeconds, defaultRequests, defaultLimits, scheduling } = environments;
+  return { environmentsUrl, ingress, scheduling, volumes, jobDeadlineSeconds, defaultRequests, defaultLimits };
 }
 
 function fenceSettings({ config }: OperatorParts): FenceSettings {
@@ -159,6 +163,7 @@ function fenceSettings({ config }: OperatorParts): FenceSettings {
     builderNamespace: builder.namespace,
     buildkitdPort: BUILDKITD_PORT,
     gitPorts: [...sources.ports, ...sources.sshPorts],
+    egress: config.egress,
     quota: environments.quota,
     defaultRequests: environments.defaultRequests,
     defaultLimits: environments.defaultLimits,

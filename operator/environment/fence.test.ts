@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals';
 import type { NetworkPolicy } from '../../kubernetes/resource-type.ts';
 import { environmentNamespaceObject, fenceObjects } from './fence.ts';
+import { defaultEgress } from '../testing/default-egress.ts';
 
 const objects = fenceObjects((name) => ({ name, namespace: 'env-x', labels: { owner: 'x' } }), {
   builderNamespace: 'builders',
   buildkitdPort: 1234,
   gitPorts: [443],
+  egress: defaultEgress,
   quota: { pods: '5' },
   defaultRequests: { cpu: '10m' },
   defaultLimits: { memory: '1Gi' },

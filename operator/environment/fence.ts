@@ -1,4 +1,5 @@
 import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
+import { dnsEgress, podsOfNamespace, publicNetworks, type EgressSettings } from '../network-peers.ts';
 import type { LimitRange, Namespace, NetworkPolicy, ResourceQuota } from '../../kubernetes/resource-type.ts';
 
 export interface FenceSettings {
@@ -6,6 +7,7 @@ export interface FenceSettings {
   buildkitdPort: number;
   /** TCP ports that a clone may use: those that Git hosts listen on. */
   gitPorts: number[];
+  egress: EgressSettings;
   quota: Record<string, string>;
   /** For containers that name none. */
   defaultRequests: Record<string, string>;
@@ -33,37 +35,6 @@ type Owned = (name: string) => { name: string; namespace: string; labels: Record
 type PolicySpec = NonNullable<NetworkPolicy['spec']>;
 type Egress = NonNullable<PolicySpec['egress']>[number];
 
-function inNamespace(name: string) {
-  return { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } };
-}
-
-const dns: Egress = {
-  to: [inNamespace('kube-system')],
-  ports: [
-    { protocol: 'UDP', port: 53 },
-    { protocol: 'TCP', port: 53 },
-  ],
-};
-
-/** Anything outside, without the private ranges that the cluster and the cloud's metadata service live in. */
-const internet: Egress = {
-  to: [
-    {
-      ipBlock: {
-        cidr: '0.0.0.0/0',
-        except: [
-          '10.0.0.0/8',
-          '100.64.0.0/10',
-          '168.63.129.16/32',
-          '169.254.0.0/16',
-          '172.16.0.0/12',
-          '192.168.0.0/16',
-        ],
-      },
-    },
-  ],
-};
-
 /** Private addresses too, which `sources.allowedCidrs` may name; but none at which a cloud tells a machine's credentials. */
 const gitHosts: Egress['to'] = [
   { ipBlock: { cidr: '0.0.0.0/0', except: ['168.63.129.16/32', '169.254.0.0/16'] } },
@@ -85,6 +56,8 @@ export function fenceObjects(owned: Owned, settings: FenceSettings): FenceObject
       spec,
     };
   };
+  const dns = dnsEgress(settings.egress);
+  const internet = { to: publicNetworks(settings.egress) };
   const buildPods = { matchExpressions: [{ key: LABELS.build, operator: 'Exists' }] };
   const servicePods = {
     matchExpressions: [
@@ -122,7 +95,10 @@ export function fenceObjects(owned: Owned, settings: FenceSettings): FenceObject
       policyTypes: ['Ingress', 'Egress'],
       egress: [
         dns,
-        { to: [inNamespace(settings.builderNamespace)], ports: [{ protocol: 'TCP', port: settings.buildkitdPort }] },
+        {
+          to: [podsOfNamespace(settings.builderNamespace)],
+          ports: [{ protocol: 'TCP', port: settings.buildkitdPort }],
+        },
         { to: gitHosts, ports: settings.gitPorts.map((port) => ({ protocol: 'TCP', port })) },
       ],
     }),

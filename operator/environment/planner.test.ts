@@ -4,7 +4,7 @@ import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../so
 import type { Source, SourceSnapshot } from '../source/source.ts';
 import { SnapshotFiles } from '../source/snapshot-files.ts';
 import { parseTree } from '../source/tree.ts';
-import { Planner } from './planner.ts';
+import { Planner, type PlannerSettings } from './planner.ts';
 import type { Version } from './version.ts';
 import type { VersionStore } from './version-store.ts';
 
@@ -34,7 +34,7 @@ interface World {
 
 const hex = (text: string) => Buffer.from(text).toString('hex');
 
-function plannerIn(world: World) {
+function plannerIn(world: World, more: Partial<PlannerSettings> = {}) {
   let seconds = 0;
   const saved: Version[] = [];
   const files = world.files ?? {};
@@ -66,6 +66,7 @@ function plannerIn(world: World) {
     registry: 'registry:5000',
     sourceDeadlineSeconds: 60,
     onBuildAhead: (group: string) => void warmed.push(group),
+    ...more,
   };
   const planner = new Planner(source, versions, settings, () => new Date(seconds * 1000));
   return { planner, saved, warmed, at: (time: number) => (seconds = time) };
@@ -253,5 +254,37 @@ describe('a host that is silent', () => {
     }
     answer = new SourceUnreachableError('no answer');
     await expect(planner.plan({ ...request, locate })).rejects.toThrow(SourceUnreachableError);
+  });
+});
+
+describe('the platform of services that name none', () => {
+  const files = {
+    'compose.yaml': 'services: {web: {build: .}, db: {image: "postgres:18", platform: linux/amd64}}',
+    Dockerfile: 'FROM scratch\n',
+  };
+  const planned = (more: Partial<PlannerSettings>) => plannerIn({ files }, more).planner.plan(request);
+
+  test('is the one of the installation: images are built for it, and services run on it', async () => {
+    const { serviceFile, images } = await planned({ platform: 'linux/arm64' });
+    expect(serviceFile.services.map(({ name, platform }) => [name, platform])).toEqual([
+      ['db', 'linux/amd64'],
+      ['web', 'linux/arm64'],
+    ]);
+    expect(images.map(({ platform }) => platform)).toEqual(['linux/arm64']);
+  });
+
+  test('is a part of the address of what is built, and of the version', async () => {
+    const [without, arm, amd] = await Promise.all(
+      [{}, { platform: 'linux/arm64' }, { platform: 'linux/amd64' }].map(planned),
+    );
+    expect(new Set([without, arm, amd].map((one) => one?.images[0]?.address)).size).toBe(3);
+    expect(new Set([without, arm, amd].map((one) => one?.id)).size).toBe(3);
+  });
+
+  test('one that no node of environments has is refused', async () => {
+    const nodeSelector = { 'kubernetes.io/arch': 'arm64' };
+    await expect(planned({ platform: 'linux/arm64', nodeSelector })).rejects.toThrow(
+      'services.db.platform: linux/amd64 does not run here: environments run on nodes with kubernetes.io/arch=arm64 alone',
+    );
   });
 });

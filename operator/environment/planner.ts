@@ -2,6 +2,7 @@ import type { GitRef } from '../../crds/git-ref.ts';
 import { readServiceFile } from '../../service-file/parse.ts';
 import { formatProblem } from '../../service-file/problems.ts';
 import type { ServiceFile } from '../../service-file/schema.ts';
+import { platformLabels } from '../scheduling.ts';
 import { planImages } from '../build/plan.ts';
 import { Stalled } from '../errors.ts';
 import { isInRegistry } from '../registry/own-registry.ts';
@@ -36,6 +37,10 @@ export interface PlannedVersion {
 export interface PlannerSettings {
   /** Coppice's registry: nobody's images are taken from there by name. */
   registry: string;
+  /** Of services that name none; the builders' own without it. */
+  platform?: string | undefined;
+  /** The labels of the nodes that environments are kept to. */
+  nodeSelector?: Record<string, string> | undefined;
   /** For how long a Git host that does not answer is asked again. */
   sourceDeadlineSeconds: number;
   /** Called as soon as it is known that a commit which is new here, of trusted code, names images to build. */
@@ -65,7 +70,7 @@ export class Planner {
   /** What the ref would be planned as now; throws what Source.resolve does. */
   async newest(request: PlanRequest): Promise<PlannedVersion> {
     const commit = await this.#source.resolve(await request.locate(), request.ref);
-    return { commit, version: versionId(versionInput(request, commit)) };
+    return { commit, version: versionId(this.#input(request, commit)) };
   }
 
   /**
@@ -82,7 +87,7 @@ export class Planner {
   async #known(request: PlanRequest): Promise<Version | undefined> {
     if (request.isFirst) return undefined;
     const commit = await this.#resolve(request);
-    return this.#versions.find(request.place, versionId(versionInput(request, commit)));
+    return this.#versions.find(request.place, versionId(this.#input(request, commit)));
   }
 
   #resolve({ locate, ref, place }: PlanRequest): Promise<string> {
@@ -102,16 +107,23 @@ export class Planner {
 
   async #readSnapshot(request: PlanRequest, snapshot: SourceSnapshot): Promise<Version> {
     // What the ref points to by now, which need not be what it pointed to when it was asked for.
-    const input = versionInput(request, snapshot.commit);
+    const input = this.#input(request, snapshot.commit);
     request.onCommit?.(snapshot.commit);
-    const { serviceFile, contents, errors, warnings } = await readServiceFile({
+    const {
+      serviceFile: read,
+      contents,
+      errors,
+      warnings,
+    } = await readServiceFile({
       files: snapshot.files,
       variables: input.variables,
       settings: input.serviceFile,
     });
-    if (!serviceFile) throw new Stalled('ServiceFileInvalid', errors.map(formatProblem).join('\n'));
+    if (!read) throw new Stalled('ServiceFileInvalid', errors.map(formatProblem).join('\n'));
+    const serviceFile = onPlatform(read, this.#settings.platform);
     if (input.trusted && serviceFile.services.some(({ build }) => build)) this.#settings.onBuildAhead(request.group);
     refuseForbiddenImages(serviceFile, this.#settings.registry);
+    refuseForeignPlatforms(serviceFile, this.#settings.nodeSelector);
     const { images, problems } = await planImages(serviceFile.services, snapshot);
     if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
     const version = {
@@ -127,6 +139,13 @@ export class Planner {
     } catch (error) {
       throw refusedForGood(error);
     }
+  }
+
+  #input({ configuration, isTrusted }: PlanRequest, commit: string): VersionInput {
+    const { variables, serviceFile } = configuration;
+    const trusted = isTrusted();
+    const { platform } = this.#settings;
+    return { commit, trusted, serviceFile, platform, variables: trusted ? variables : new Map() };
   }
 
   /** Tells a refusal, and a silence beyond the deadline, as something that the user must act on. Busy is not silent. */
@@ -159,10 +178,25 @@ export class Planner {
   }
 }
 
-function versionInput({ configuration, isTrusted }: PlanRequest, commit: string): VersionInput {
-  const { variables, serviceFile } = configuration;
-  const trusted = isTrusted();
-  return { commit, trusted, serviceFile, variables: trusted ? variables : new Map() };
+/** The services as they run here: those that name no platform are built for, and run on, the installation's. */
+function onPlatform(serviceFile: ServiceFile, platform: string | undefined): ServiceFile {
+  if (platform === undefined) return serviceFile;
+  return {
+    ...serviceFile,
+    services: serviceFile.services.map((service) => ({ ...service, platform: service.platform ?? platform })),
+  };
+}
+
+/** The administrator's labels of nodes count: a service of another architecture would be scheduled where it cannot run. */
+function refuseForeignPlatforms({ services }: ServiceFile, nodeSelector: Record<string, string> = {}): void {
+  for (const { name, platform } of services) {
+    for (const [label, value] of Object.entries(platformLabels(platform))) {
+      const kept = nodeSelector[label];
+      if (kept === undefined || kept === value) continue;
+      const why = `environments run on nodes with ${label}=${kept} alone. Remove the platform, or ask an administrator`;
+      throw new Stalled('ServiceFileInvalid', `services.${name}.platform: ${platform} does not run here: ${why}`);
+    }
+  }
 }
 
 /**

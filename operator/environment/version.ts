@@ -37,13 +37,15 @@ export interface VersionInput {
   trusted: boolean;
   variables: Variables;
   serviceFile: ServiceFileSettings;
+  /** Of services that name none. */
+  platform?: string | undefined;
 }
 
 /** Raised when the same input would be read differently by a newer Coppice. */
 const scheme = 1;
 
 /** The same for equal inputs alone, so that what was planned once is not asked of the Git host again. */
-export function versionId({ commit, trusted, variables, serviceFile }: VersionInput): string {
+export function versionId({ commit, trusted, variables, serviceFile, platform }: VersionInput): string {
   const sorted = [...variables].sort(([a], [b]) => (a < b ? -1 : 1));
   const pairs = sorted.map(([name, { value, visibility }]) => [name, value, visibility]);
   const fields = [
@@ -53,6 +55,7 @@ export function versionId({ commit, trusted, variables, serviceFile }: VersionIn
     serviceFile.content ?? null,
     pairs,
     ...(trusted ? [] : ['untrusted']),
+    ...(platform === undefined ? [] : [`platform ${platform}`]),
   ];
   const canonical = JSON.stringify(fields);
   return createHash('sha256').update(canonical).digest('hex').slice(0, 40);

@@ -1,5 +1,6 @@
 import type { Job } from '../../kubernetes/resource-type.ts';
 import { asRoot, confined, runsOnce } from '../pod-parts.ts';
+import { scheduled, type Scheduling } from '../scheduling.ts';
 import { FOLDER_IN_VOLUME } from '../workloads/mounts.ts';
 import { copyName } from './names.ts';
 import { copyAnnotations, copyLabels, type VolumeCopy } from './volume-copy.ts';
@@ -8,6 +9,8 @@ export interface CopyJobSettings {
   /** Coppice's own image. */
   image: string;
   deadlineSeconds: number;
+  /** Where the pods of environments run: a volume that is filled elsewhere may not be reached from there. */
+  scheduling?: Scheduling;
 }
 
 /**
@@ -22,7 +25,7 @@ chmod --reference=/from /to
 sync -f /to`;
 
 /** Copies one volume's files to another: as root without any right beside those over files, and without a network. */
-export function copyJob(copy: VolumeCopy, { image, deadlineSeconds }: CopyJobSettings): Job {
+export function copyJob(copy: VolumeCopy, { image, deadlineSeconds, scheduling }: CopyJobSettings): Job {
   const name = copyName(copy.id);
   const labels = copyLabels(copy);
   return {
@@ -37,6 +40,7 @@ export function copyJob(copy: VolumeCopy, { image, deadlineSeconds }: CopyJobSet
         metadata: { labels },
         spec: {
           ...runsOnce,
+          ...scheduled(scheduling),
           terminationGracePeriodSeconds: 5,
           securityContext: asRoot,
           containers: [

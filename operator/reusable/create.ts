@@ -27,8 +27,8 @@ export function createReusables({ client, caches, now }: OperatorParts): Reusabl
 /** For the Environments' reconciler. */
 export function createReusing(parts: OperatorParts, reusables: Reusables, statuses: EnvironmentStatuses): Reusing {
   const { client, applier, caches, config } = parts;
-  const { jobDeadlineSeconds, rolloutDeadlineSeconds, volumes, quota, reusableQuota } = config.environments;
-  const settings = { image: config.builder.cloneImage, deadlineSeconds: jobDeadlineSeconds };
+  const { jobDeadlineSeconds, rolloutDeadlineSeconds, volumes, quota, reusableQuota, scheduling } = config.environments;
+  const settings = { image: config.builder.cloneImage, deadlineSeconds: jobDeadlineSeconds, scheduling };
   const copies = new VolumeCopies(client, caches, settings);
   const store = new ReusableStore({ ...caches, client, applier });
   const seeding = new Seeding({ reusables, copies, statuses, volumes, quota });

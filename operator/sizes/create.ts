@@ -16,6 +16,7 @@ export function createSizesReconciler({ client, caches, config, now }: OperatorP
   return new SizesReconciler({
     ...{ client, environments, jobs, pods, volumeClaims, statuses, now },
     image: config.builder.cloneImage,
+    scheduling: config.environments.scheduling,
   });
 }
 

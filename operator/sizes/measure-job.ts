@@ -2,6 +2,7 @@ import { LABELS } from '../../crds/labels.ts';
 import { hashOf } from '../../kubernetes/apply.ts';
 import type { Job, PersistentVolumeClaim, Pod } from '../../kubernetes/resource-type.ts';
 import { asRoot, confined, runsOnce } from '../pod-parts.ts';
+import { scheduled, type Scheduling } from '../scheduling.ts';
 import { claimLabel } from '../workloads/pod-template.ts';
 
 export interface MeasureJobInput {
@@ -12,6 +13,8 @@ export interface MeasureJobInput {
   labels: Record<string, string>;
   /** Coppice's own image. */
   image: string;
+  /** Where the pods of environments run. */
+  scheduling?: Scheduling | undefined;
 }
 
 const deadlineSeconds = 600;
@@ -27,7 +30,7 @@ export function measureJobName({ metadata }: PersistentVolumeClaim, build: numbe
  * Measures what one volume holds, beside those who use it and on their node. It reads as root what anybody may have
  * written, has no other right, no network and no token, and says one number.
  */
-export function measureJob({ claim, build, labels: owned, image }: MeasureJobInput): Job {
+export function measureJob({ claim, build, labels: owned, image, scheduling }: MeasureJobInput): Job {
   const { name, namespace } = claim.metadata;
   const mark = claimLabel(name);
   const labels = { ...owned, [LABELS.measuredBuild]: String(build) };
@@ -45,13 +48,11 @@ export function measureJob({ claim, build, labels: owned, image }: MeasureJobInp
           ...runsOnce,
           terminationGracePeriodSeconds: 0,
           securityContext: asRoot,
-          affinity: {
-            podAffinity: {
-              requiredDuringSchedulingIgnoredDuringExecution: [
-                { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { [mark]: 'true' } } },
-              ],
-            },
-          },
+          ...scheduled(scheduling, {
+            podAffinity: [
+              { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { [mark]: 'true' } } },
+            ],
+          }),
           containers: [
             {
               name: 'measure',

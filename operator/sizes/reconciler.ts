@@ -13,6 +13,7 @@ import type { StatusWriter } from '../status-writer.ts';
 import { jobState, podsOfJob } from '../workloads/job.ts';
 import { isNamedVolume } from '../workloads/volumes.ts';
 import { measuredBytes, measureJob, measureJobName } from './measure-job.ts';
+import type { Scheduling } from '../scheduling.ts';
 
 export interface SizesParts {
   client: Pick<ClusterClient, 'create' | 'delete'>;
@@ -24,6 +25,8 @@ export interface SizesParts {
   statuses: Pick<StatusWriter<Environment>, 'write'>;
   /** Coppice's own image. */
   image: string;
+  /** Where the pods of environments run. */
+  scheduling?: Scheduling | undefined;
   now: () => Date;
 }
 
@@ -80,11 +83,11 @@ export class SizesReconciler {
   }
 
   async #start(environment: Environment, claim: PersistentVolumeClaim, build: number): Promise<void> {
-    const { client, jobs, image } = this.#parts;
+    const { client, jobs, image, scheduling } = this.#parts;
     const { namespace = '', name, uid = '' } = environment.metadata;
     const labels = ownedLabels({ group: groupOfNamespace(namespace) ?? '', name, uid });
     try {
-      jobs.observe(await client.create(Job, measureJob({ claim, build, labels, image })));
+      jobs.observe(await client.create(Job, measureJob({ claim, build, labels, image, scheduling })));
     } catch (error) {
       // The contents go, or the watch is about to tell of it.
       if (!isAlreadyExists(error) && !isForbidden(error) && !isNotFound(error)) throw error;

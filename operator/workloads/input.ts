@@ -1,5 +1,6 @@
 import type { ResourceId } from '../../crds/ids.ts';
 import type { Service, ServiceFile } from '../../service-file/schema.ts';
+import type { Scheduling } from '../scheduling.ts';
 
 /** One environment's services, as they are to run. */
 export interface WorkloadInput {
@@ -25,12 +26,16 @@ export interface WorkloadSettings {
     className?: string | undefined;
     /** Where the Ingress controller runs: its pods may reach what is public. */
     namespace: string;
+    /** Networks that it connects from besides. */
+    cidrs?: string[];
     annotations: Record<string, string>;
     /** cert-manager's, for a certificate of each environment's own; without one the controller's default one serves. */
     clusterIssuer?: string | undefined;
     /** How long a pod that goes away still answers, until the Ingress controller has taken it out. */
     drainSeconds: number;
   };
+  /** Where the pods run. */
+  scheduling?: Scheduling;
   /** For volumes that name none. */
   volumes: { size: string; storageClass?: string | undefined };
   /** How long a job may take, from its start. */

@@ -62,6 +62,17 @@ test('the Ingress controller reaches what is public, at its port alone', () => {
   });
 });
 
+test('an Ingress controller outside of the pods network reaches it too, from its networks', () => {
+  const ingress = { ...context.settings.ingress, cidrs: ['10.1.0.0/16', 'fd01::/64'] };
+  const policy = networkPolicies({ ...context, settings: { ...context.settings, ingress } }).find(({ metadata }) =>
+    metadata.name.startsWith('public-'),
+  );
+  expect(policy?.spec?.ingress?.[0]?.from?.slice(1)).toEqual([
+    { ipBlock: { cidr: '10.1.0.0/16' } },
+    { ipBlock: { cidr: 'fd01::/64' } },
+  ]);
+});
+
 test('a service of no network is marked so that the fence does not let it out either', () => {
   expect(labelsOf('alone')).toHaveProperty([LABELS.offline], 'true');
   expect(labelsOf('web')).not.toHaveProperty([LABELS.offline]);

@@ -3,6 +3,7 @@ import { LABELS } from '../../crds/labels.ts';
 import { hashOf } from '../../kubernetes/apply.ts';
 import type { NetworkPolicy } from '../../kubernetes/resource-type.ts';
 import type { Service } from '../../service-file/schema.ts';
+import { podsOfNamespace } from '../network-peers.ts';
 import type { WorkloadContext } from './input.ts';
 import { objectMeta, objectName } from './object-meta.ts';
 
@@ -50,7 +51,7 @@ function networkPolicy(context: WorkloadContext, network: string): NetworkPolicy
 }
 
 function publicPolicy(context: WorkloadContext, service: string): NetworkPolicy {
-  const { namespace } = context.settings.ingress;
+  const { namespace, cidrs = [] } = context.settings.ingress;
   const routes = context.serviceFile.publicRoutes.filter((route) => route.service === service);
   const ports = [...new Set(routes.map(({ port }) => port))].sort((a, b) => a - b);
   return policy(context, objectName(PUBLIC_PREFIX, service), {
@@ -58,7 +59,7 @@ function publicPolicy(context: WorkloadContext, service: string): NetworkPolicy 
     policyTypes: ['Ingress'],
     ingress: [
       {
-        from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } }],
+        from: [podsOfNamespace(namespace), ...cidrs.map((cidr) => ({ ipBlock: { cidr } }))],
         ports: ports.map((port) => ({ protocol: 'TCP', port })),
       },
     ],

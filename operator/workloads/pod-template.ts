@@ -2,6 +2,7 @@ import { LABELS } from '../../crds/labels.ts';
 import type { Deployment } from '../../kubernetes/resource-type.ts';
 import type { Service } from '../../service-file/schema.ts';
 import { withoutToken } from '../pod-parts.ts';
+import { platformLabels, scheduled, type Scheduling } from '../scheduling.ts';
 import { container } from './container.ts';
 import type { WorkloadContext } from './input.ts';
 import { mounts, namedVolumes } from './mounts.ts';
@@ -52,7 +53,7 @@ export function podTemplate(
       ...(service.hostname !== undefined && { hostname: service.hostname }),
       ...(service.init && { shareProcessNamespace: true }),
       ...(service.extraHosts.length > 0 && { hostAliases: service.extraHosts }),
-      ...nodes(service),
+      ...nodes(context, service),
       securityContext: podSecurity(service, volumes.length > 0),
       containers: [{ ...container(context, service), ...(lifecycle && { lifecycle }) }],
       ...(volumes.length > 0 && { volumes }),
@@ -74,28 +75,15 @@ function podSecurity(service: Service, hasVolumes: boolean): PodSpec['securityCo
   };
 }
 
-/** Where the pod may run: on its platform, and beside those that it shares a volume with. */
-function nodes(service: Service): Pick<PodSpec, 'nodeSelector' | 'affinity'> {
-  const [os, architecture] = service.platform?.split('/') ?? [];
-  const volumes = namedVolumes(service);
-  return {
-    ...(os !== undefined && {
-      nodeSelector: {
-        'kubernetes.io/os': os,
-        ...(architecture !== undefined && { 'kubernetes.io/arch': architecture }),
-      },
-    }),
-    ...(volumes.length > 0 && {
-      affinity: {
-        podAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: volumes.map((volume) => ({
-            topologyKey: 'kubernetes.io/hostname',
-            labelSelector: { matchLabels: { [volumeLabel(volume)]: 'true' } },
-          })),
-        },
-      },
-    }),
-  };
+/** Where the pod may run: where the administrator lets it, on its platform, and beside those that it shares a volume with. */
+function nodes({ settings }: WorkloadContext, service: Service): Scheduling {
+  return scheduled(settings.scheduling, {
+    nodeSelector: platformLabels(service.platform),
+    podAffinity: namedVolumes(service).map((volume) => ({
+      topologyKey: 'kubernetes.io/hostname',
+      labelSelector: { matchLabels: { [volumeLabel(volume)]: 'true' } },
+    })),
+  });
 }
 
 function volumeLabel(volume: string): string {

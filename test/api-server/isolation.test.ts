@@ -18,6 +18,7 @@ import { Contents } from '../../operator/environment/contents.ts';
 import { EnvironmentScope } from '../../operator/environment/scope.ts';
 import { IsolationStates } from '../../operator/isolation/isolation-states.ts';
 import { deleteNamespace, eventually, randomName, testClient } from './api-server.ts';
+import { defaultEgress } from '../../operator/testing/default-egress.ts';
 
 /** What isolates an environment, against a real API server: what its answers and its watches say of managed fields. */
 const group = randomName('isolation');
@@ -54,7 +55,7 @@ async function startOperator(): Promise<typeof operator> {
   const states = { NetworkPolicy: isolationPolicies, LimitRange: limitRanges, ResourceQuota: resourceQuotas };
   const contents = new Contents(client, applier, namespaces, new IsolationStates(states), {
     fence: {
-      ...{ builderNamespace: 'builders', buildkitdPort: 1234, gitPorts: [443] },
+      ...{ builderNamespace: 'builders', buildkitdPort: 1234, gitPorts: [443], egress: defaultEgress },
       ...{ quota: { pods: '5', 'requests.cpu': '1000m' }, defaultRequests: { cpu: '10m' } },
       defaultLimits: { memory: '1Gi' },
     },

@@ -19,6 +19,7 @@ import { networkPolicies } from '../../operator/workloads/network-policies.ts';
 import { kubernetesServices } from '../../operator/workloads/service.ts';
 import { sampleContext, sampleService } from '../../operator/workloads/testing/sample-context.ts';
 import { claim } from '../../operator/workloads/volumes.ts';
+import { defaultEgress } from '../../operator/testing/default-egress.ts';
 
 /** Namespaces that are there, as Coppice names them. */
 export interface Places {
@@ -55,6 +56,7 @@ function ofGroup({ group: name, groups: namespace, environment, store, builders 
     builderNamespace: builders,
     buildkitdPort: 1234,
     gitPorts: [443],
+    egress: defaultEgress,
     quota: { pods: '50' },
     defaultRequests: { cpu: '10m' },
     defaultLimits: { memory: '1Gi' },

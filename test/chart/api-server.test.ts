@@ -7,12 +7,13 @@ import { repositoryRoot } from '../cluster/paths.ts';
 import { run } from '../cluster/run.ts';
 import { Namespace } from '../../kubernetes/resource-type.ts';
 import { deleteNamespace, randomName, testClient } from '../api-server/api-server.ts';
-import { objectsIn, program, render, type Rendered } from './render.ts';
+import { chart, objectsIn, program, render, type Rendered } from './render.ts';
 import { everything, existing, least } from './sample-values.ts';
 
 /** Kinds that the test's API server does not know, as a cluster with cert-manager, Prometheus, Argo CD or Flux would. */
 const unknown = [
   'cert-manager.io/v1 Certificate',
+  'monitoring.coreos.com/v1 PodMonitor',
   'monitoring.coreos.com/v1 PrometheusRule',
   'monitoring.coreos.com/v1 ServiceMonitor',
 ];
@@ -62,7 +63,8 @@ test.each([
 });
 
 test('what it does not know is rendered, each kind of it', async () => {
-  const names = new Set(objectsIn(await render(everything)).map(nameOf));
+  const texts = await Promise.all([everything, existing].map((values) => render(values)));
+  const names = new Set(texts.flatMap(objectsIn).map(nameOf));
   expect(unknown.filter((name) => !names.has(name))).toEqual([]);
 });
 
@@ -92,4 +94,47 @@ test('a field that there is not is refused', async () => {
   await expect(dryRun([{ ...object!, spec: { ...(object!['spec'] as object), replica: 1 } }])).rejects.toThrow(
     /replica/,
   );
+});
+
+test('kubectl diff finds nothing once the release is there', async () => {
+  const objects = objectsIn(await render(existing, '--set', 'crds.enabled=false')).filter(
+    (object) => object.metadata.namespace !== undefined && !unknown.includes(nameOf(object)) && object.kind !== 'Pod',
+  );
+  expect(objects.length).toBeGreaterThan(10);
+  const input = objects.map((object) => stringify(moved(object))).join('---\n');
+  await run(program('kubectl'), ['apply', '--server-side', '--field-manager=chart-test', '--filename', '-'], { input });
+  // kubectl ends with 1 where something differs, and run() rejects with it.
+  await run(program('kubectl'), ['diff', '--filename', '-'], { input });
+});
+
+test('a second release is refused in words, and the first one is not', async () => {
+  const annotations = {
+    'meta.helm.sh/release-name': 'coppice',
+    'meta.helm.sh/release-namespace': 'coppice-system',
+  };
+  const role = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'coppice-operator', labels: { 'app.kubernetes.io/managed-by': 'Helm' }, annotations },
+  };
+  const input = stringify(role);
+  const isThere =
+    (await run(program('kubectl'), [
+      'get',
+      'clusterrole',
+      'coppice-operator',
+      '--ignore-not-found',
+      '--output=name',
+    ])) !== '';
+  if (!isThere) await run(program('kubectl'), ['create', '--filename', '-'], { input });
+  try {
+    const online = ['--dry-run=server', '--set', 'crds.enabled=false'];
+    await expect(render(least, ...online)).resolves.toContain('kind: Deployment');
+    const second = ['template', 'second', chart, '--namespace', 'elsewhere', '--values', '-', ...online];
+    await expect(run(program('helm'), second, { input: stringify(least) })).rejects.toThrow(
+      /this cluster has Coppice already, as release coppice in the namespace coppice-system/,
+    );
+  } finally {
+    if (!isThere) await run(program('kubectl'), ['delete', '--filename', '-'], { input });
+  }
 });

@@ -5,6 +5,8 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { parseConfig } from '../../api/config.ts';
 import { readConfig, type OperatorConfig } from '../../operator/config.ts';
+import { defaultEgress } from '../../operator/testing/default-egress.ts';
+import { withValue } from './leaves.ts';
 import { objectOf, objectsIn, render, renderObjects, type Rendered } from './render.ts';
 import { everything, existing, least } from './sample-values.ts';
 
@@ -183,4 +185,103 @@ test('the CustomResourceDefinitions come with the chart, stay without it, and ca
   }
   const without = await render({ ...least, crds: { enabled: false } });
   expect(without).not.toContain('CustomResourceDefinition');
+});
+
+const podTemplateSchema = z.looseObject({
+  spec: z.looseObject({
+    template: z.looseObject({
+      metadata: z.looseObject({ labels: z.record(z.string(), z.string()), annotations: z.unknown().optional() }),
+      spec: z.looseObject({ serviceAccountName: z.string().optional() }),
+    }),
+  }),
+});
+
+test('every image can be pinned by its digest', async () => {
+  const objects = await renderObjects(everything);
+  const { builder } = await operatorConfig(objects);
+  const images = [
+    builder.image,
+    builder.cloneImage,
+    ...['api', 'operator', 'tester'].map((name) => containerOf(objects, 'Deployment', `coppice-${name}`).image),
+    containerOf(objects, 'StatefulSet', 'coppice-redis').image,
+  ];
+  for (const image of images) expect(image).toMatch(/^[^@]+:[^@]+@sha256:(5e){32}$/);
+});
+
+test.each([
+  ['Deployment', 'api'],
+  ['Deployment', 'operator'],
+  ['Deployment', 'tester'],
+  ['StatefulSet', 'redis'],
+])('the %s of %s takes what is added to its pods', async (kind, component) => {
+  const podLabels = { team: 'platform', 'app.kubernetes.io/name': 'another' };
+  const objects = await renderObjects(withValue(everything, `${component}.podLabels`, podLabels));
+  const { metadata, spec } = podTemplateSchema.parse(objectOf(objects, kind, `coppice-${component}`)).spec.template;
+  // Its own labels stay: Services and policies select by them.
+  expect(metadata.labels).toMatchObject({ team: 'platform', 'app.kubernetes.io/name': `coppice-${component}` });
+  expect(metadata.annotations).toMatchObject({ 'example.org/a': 'b' });
+  expect(spec).toMatchObject({
+    affinity: { nodeAffinity: {} },
+    topologySpreadConstraints: [{ topologyKey: 'topology.kubernetes.io/zone' }],
+    volumes: expect.arrayContaining([{ name: 'extra', emptyDir: {} }]),
+  });
+  expect(containerOf(objects, kind, `coppice-${component}`)).toMatchObject({
+    env: expect.arrayContaining([{ name: 'NODE_OPTIONS', value: '--no-deprecation' }]),
+    volumeMounts: expect.arrayContaining([{ name: 'extra', mountPath: '/extra' }]),
+  });
+});
+
+test('ServiceAccounts carry their annotations', async () => {
+  const objects = await renderObjects(everything);
+  for (const name of ['coppice-api', 'coppice-operator']) {
+    expect(objectOf(objects, 'ServiceAccount', name).metadata).toMatchObject({
+      annotations: { 'example.org/role': 'coppice' },
+    });
+  }
+});
+
+test('replicas are on different nodes where nothing else is said', async () => {
+  const objects = await renderObjects(least);
+  const { spec } = podTemplateSchema.parse(objectOf(objects, 'Deployment', 'coppice-api')).spec.template;
+  expect(spec).toMatchObject({ topologySpreadConstraints: [{ topologyKey: 'kubernetes.io/hostname' }] });
+});
+
+test('where pods run reaches the operator, and nothing of what is empty', async () => {
+  const { environments, builder } = await operatorConfig(await renderObjects(everything));
+  for (const scheduling of [environments.scheduling, builder.scheduling, builder.jobScheduling]) {
+    expect(scheduling).toMatchObject({ nodeSelector: { pool: 'strangers' }, runtimeClassName: 'gvisor' });
+  }
+  expect(environments.platform).toBe('linux/amd64');
+  const plain = await operatorConfig(await renderObjects(least));
+  expect(plain.environments.scheduling).toEqual({});
+  expect(plain.egress).toEqual(defaultEgress);
+});
+
+test('a PodMonitor selects the pods that have metrics, by their port', async () => {
+  const objects = await renderObjects(existing);
+  expect(objectOf(objects, 'PodMonitor', 'coppice')['spec']).toMatchObject({
+    selector: {
+      matchExpressions: [{ operator: 'In', values: ['coppice-operator', 'coppice-api', 'coppice-tester'] }],
+    },
+    podMetricsEndpoints: [{ port: 'health', path: '/metrics' }],
+  });
+});
+
+/** The paths of lists and maps without a member: the API server does not store them, so they would differ for ever. */
+function empties(value: unknown, path: string): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const entries = Object.entries(value);
+  return entries.length === 0 ? [path] : entries.flatMap(([key, one]) => empties(one, `${path}.${key}`));
+}
+
+/** Where a member that is empty says something: everything is selected, or a volume has no settings. */
+const meaningful = /\.(podSelector|namespaceSelector|emptyDir|nodeAffinity|subresources\.status)$/;
+
+test.each([
+  ['the least', least],
+  ['everything', everything],
+])('kubectl diff finds nothing empty for %s', async (_what, values) => {
+  const objects = objectsIn(await render(values));
+  const found = objects.flatMap((object) => empties(object, `${object.kind} ${object.metadata.name}`));
+  expect(found.filter((path) => !meaningful.test(path) && !path.includes('openAPIV3Schema'))).toEqual([]);
 });

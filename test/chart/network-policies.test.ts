@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { renderObjects, type Rendered } from './render.ts';
-import { everything, existing } from './sample-values.ts';
+import { publicNetworks } from '../../operator/network-peers.ts';
+import { objectOf, renderObjects, type Rendered } from './render.ts';
+import { everything, existing, least } from './sample-values.ts';
 
 const selectorSchema = z.strictObject({ matchLabels: z.record(z.string(), z.string()).optional() });
 const peerSchema = z.strictObject({
@@ -40,7 +41,10 @@ const parties = {
   test: own('test'),
   ingress: inNamespace('ingress'),
   prometheus: inNamespace('monitoring'),
-  dns: inNamespace('kube-system'),
+  dns: { namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } },
+  nodeDns: { address: '169.254.20.10/32' },
+  otherOfDnsNamespace: inNamespace('kube-system'),
+  ingressOnNodes: { address: '10.2.0.0/16' },
   environment: inNamespace('env-shop-main--acme'),
   neighbour: inNamespace('coppice-system'),
   internet: { address: '0.0.0.0/0' },
@@ -109,6 +113,11 @@ test.each<[from: keyof typeof parties, to: keyof typeof parties, port: number, m
   ['redis', 'internet', 443, false],
   ['redis', 'dns', 53, false],
   ['api', 'dns', 53, true],
+  ['api', 'nodeDns', 53, true],
+  ['api', 'otherOfDnsNamespace', 53, false],
+  ['ingressOnNodes', 'api', 3000, true],
+  ['ingressOnNodes', 'api', 3001, false],
+  ['tester', 'ingressOnNodes', 443, true],
   ['operator', 'dns', 53, true],
   ['operator', 'internet', 443, true],
   ['operator', 'internet', 22, true],
@@ -139,6 +148,16 @@ test('a Redis of your own is reached at its port', async () => {
   expect(mayReach(outside, parties.internet, parties.internet, 1)).toBe(true);
   expect(mayReach(outside, own('api'), parties.internet, 6380)).toBe(true);
   expect(mayReach(objects, own('api'), parties.internet, 6380)).toBe(false);
+});
+
+test('builders reach the same public networks as environments do', async () => {
+  const egressOf = (all: readonly Rendered[]) =>
+    policySchema.parse(objectOf(all, 'NetworkPolicy', 'builders')).spec.egress[1]?.to.slice(0, 2);
+  const exceptCidrs = ['192.0.2.0/24', '2001:db8::/48'];
+  expect(egressOf(objects)).toEqual(publicNetworks({ ipv6: true, exceptCidrs }));
+  const [ipv4, ...others] = egressOf(await renderObjects(least)) ?? [];
+  expect([ipv4]).toEqual(publicNetworks({ ipv6: false, exceptCidrs: [] }));
+  expect(others).toEqual([]);
 });
 
 test('no address at which a cloud tells credentials is among the others', () => {

@@ -23,6 +23,8 @@ test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a password in the URL', 'redis.externalUrl', 'redis://:secret@redis', /\/redis\/externalUrl.*pattern/],
   ['a password in the proxy', 'builder.proxy.http', 'http://me:secret@proxy:3128', /\/builder\/proxy\/http.*pattern/],
   ['what is no certificate', 'caCertificates', 'secret', /\/caCertificates.*pattern/],
+  ['a digest that is none', 'image.digest', 'latest', /\/image\/digest.*pattern/],
+  ['a platform of another system', 'environments.platform', 'windows/amd64', /\/environments\/platform.*pattern/],
   ['resources by another name', 'api.resources', { limit: {} }, /additional properties 'limit' not allowed/],
 ])('%s is told by its place', async (_what, path, value, words) => {
   await expect(render(withValue(least, path, value))).rejects.toThrow(words);
@@ -50,6 +52,29 @@ test.each<[what: string, values: object, words: RegExp]>([
     'a wildcard certificate for plain HTTP',
     withValue(least, 'environments.tls.wildcard.clusterIssuer', 'dns'),
     /must begin with https/,
+  ],
+  [
+    'metrics that nobody may read',
+    withValue(withValue(everything, 'metrics.serviceMonitor.enabled', true), 'metrics.namespace', ''),
+    /metrics\.namespace must name the namespace that Prometheus runs in/,
+  ],
+  [
+    'two monitors of the same metrics',
+    withValue(everything, 'metrics.podMonitor.enabled', true),
+    /metrics\.serviceMonitor and metrics\.podMonitor are both enabled/,
+  ],
+  [
+    'policies without DNS',
+    withValue(least, 'egress.dns', { namespace: '', cidrs: [] }),
+    /egress\.dns needs a namespace or cidrs/,
+  ],
+  [
+    'two architectures',
+    {
+      ...least,
+      environments: { platform: 'linux/arm64', scheduling: { nodeSelector: { 'kubernetes.io/arch': 'amd64' } } },
+    },
+    /name two architectures/,
   ],
 ])('%s is told in words', async (_what, values, words) => {
   await expect(render(values)).rejects.toThrow(words);

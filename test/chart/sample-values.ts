@@ -1,6 +1,35 @@
+const digest = `sha256:${'5e'.repeat(32)}`;
+const scheduling = {
+  nodeSelector: { pool: 'strangers' },
+  tolerations: [{ key: 'strangers', operator: 'Exists' }],
+  affinity: { nodeAffinity: {} },
+  priorityClassName: 'low',
+  runtimeClassName: 'gvisor',
+};
+
+/** What each of Coppice's own components may be given. */
+const component = {
+  extraEnv: [{ name: 'NODE_OPTIONS', value: '--no-deprecation' }],
+  extraVolumes: [{ name: 'extra', emptyDir: {} }],
+  extraVolumeMounts: [{ name: 'extra', mountPath: '/extra' }],
+  podAnnotations: { 'example.org/a': 'b' },
+  podLabels: { team: 'platform' },
+  affinity: { nodeAffinity: {} },
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey: 'topology.kubernetes.io/zone',
+      whenUnsatisfiable: 'ScheduleAnyway',
+      labelSelector: { matchLabels: { team: 'platform' } },
+    },
+  ],
+};
+const serviceAccount = { annotations: { 'example.org/role': 'coppice' } };
+
 /** Values with which the chart makes all it can make, with a Redis of its own. */
 export const everything = {
   global: { imageRegistry: 'mirror.example.com/coppice' },
+  image: { digest },
   imagePullSecrets: ['mirror'],
   caCertificates: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
   scheduling: {
@@ -9,6 +38,8 @@ export const everything = {
     priorityClassName: 'system-cluster-critical',
   },
   api: {
+    ...component,
+    serviceAccount,
     url: 'https://coppice.example.org',
     tls: { secretName: '', clusterIssuer: 'letters' },
     administrators: ['root@example.org'],
@@ -20,16 +51,26 @@ export const everything = {
       clientSecretRef: { name: 'oidc', key: 'secret' },
     },
   },
-  operator: { replicas: 2 },
+  operator: { ...component, serviceAccount, replicas: 2 },
   environments: {
     url: 'https://env.example.com',
     tls: { clusterIssuer: 'dns', wildcard: { clusterIssuer: 'dns' } },
     volumes: { storageClass: 'fast' },
+    platform: 'linux/amd64',
+    scheduling,
   },
-  ingress: { className: 'nginx' },
+  ingress: { className: 'nginx', controllerCidrs: ['10.2.0.0/16'] },
+  egress: {
+    dns: { podLabels: { 'k8s-app': 'kube-dns' }, cidrs: ['169.254.20.10/32'] },
+    ipv6: true,
+    exceptCidrs: ['192.0.2.0/24', '2001:db8::/48'],
+  },
   sources: { allowedCidrs: ['10.0.0.0/8'] },
   registry: { address: 'registry.example.com:5000', credentialsSecret: 'registry', credentialsRevision: 'first' },
   builder: {
+    imageDigest: digest,
+    scheduling,
+    jobScheduling: scheduling,
     cache: { storageClass: 'fast' },
     proxy: {
       http: 'http://proxy.example.com:3128',
@@ -40,8 +81,8 @@ export const everything = {
     mirrors: { 'docker.io': ['mirror.example.com/docker.io'] },
     insecureRegistries: ['plain.example.com:5001'],
   },
-  redis: { storageClass: 'fast' },
-  tester: { enabled: true },
+  redis: { ...component, imageDigest: digest, storageClass: 'fast' },
+  tester: { ...component, enabled: true, image: { digest } },
   metrics: {
     namespace: 'monitoring',
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
@@ -59,7 +100,12 @@ export const existing = {
     administratorPassword: '',
     administratorSecret: { name: 'administrator', key: 'password' },
   },
-  tester: { enabled: true, tokenSecret: { name: 'tester', key: 'token' } },
+  tester: { ...component, enabled: true, tokenSecret: { name: 'tester', key: 'token' } },
+  metrics: {
+    ...everything.metrics,
+    serviceMonitor: { enabled: false },
+    podMonitor: { enabled: true, labels: { release: 'prometheus' } },
+  },
   redis: {
     externalUrl: 'rediss://coppice@redis.example.com:6380/1',
     passwordSecret: { name: 'redis', key: 'password' },

@@ -1,11 +1,16 @@
-// Writes docs/reference/values.md from the chart's values.yaml and values.schema.json: `npm run generate`.
+// Writes docs/reference/values.md and the chart's README.md from the chart's values.yaml and values.schema.json: `npm run generate`.
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { repositoryRoot } from '../cluster/paths.ts';
 import { leaves, resolved, type Leaf, type ValueSchema } from './leaves.ts';
+import { chart } from './render.ts';
 
 export const valuesPage = join(repositoryRoot, 'docs/reference/values.md');
+export const readmePage = join(chart, 'README.md');
 
 function typeOf(schema: ValueSchema): string {
   if (schema.enum) return schema.enum.map((one) => `\`${String(one)}\``).join(', ');
@@ -25,20 +30,55 @@ function rowOf({ path, schema, preset }: Leaf): string {
   return `| \`${path}\` | ${typeOf(schema)} | ${presetOf(preset)} | ${words} |`;
 }
 
-/** Markdown: one table for each part of the values. */
-export async function valuesText(): Promise<string> {
+/** Markdown: one table for each part of the values, below headings of this level. */
+function tables(level: string): string[] {
   const parts = Map.groupBy(leaves, ({ path }) => path.split('.')[0] ?? '');
-  const sections = [...parts].map(
-    ([part, rows]) => `## ${part}\n\n| value | type | default | |\n|---|---|---|---|\n${rows.map(rowOf).join('\n')}\n`,
+  return [...parts].map(
+    ([part, rows]) =>
+      `${level} ${part}\n\n| value | type | default | |\n|---|---|---|---|\n${rows.map(rowOf).join('\n')}\n`,
   );
-  const text = [
-    '<!-- Generated from charts/coppice by `npm run generate`; do not edit. -->',
+}
+
+const head = '<!-- Generated from charts/coppice by `npm run generate`; do not edit. -->';
+
+async function formatted(page: string, parts: string[]): Promise<string> {
+  return format(parts.join('\n\n'), { ...(await resolveConfig(page)), parser: 'markdown' });
+}
+
+export function valuesText(): Promise<string> {
+  return formatted(valuesPage, [
+    head,
     "# The chart's values",
     'Other names, and values of another type or form, are refused before anything is installed ' +
       '(`charts/coppice/values.schema.json`). What to set for an installation is in [installing.md](../installing.md).',
-    ...sections,
-  ].join('\n\n');
-  return format(text, { ...(await resolveConfig(valuesPage)), parser: 'markdown' });
+    ...tables('##'),
+  ]);
 }
 
-if (process.argv[1] === import.meta.filename) await writeFile(valuesPage, await valuesText());
+/** What a chart museum or `helm show readme` shows. */
+export function readmeText(): Promise<string> {
+  const { description, kubeVersion } = z
+    .object({ description: z.string(), kubeVersion: z.string() })
+    .parse(parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8')));
+  return formatted(readmePage, [
+    head,
+    '# coppice',
+    `${description}. Needs Kubernetes ${kubeVersion}, a CNI that enforces NetworkPolicies, an Ingress controller, and a ` +
+      'registry. [Installing](../../docs/installing.md) has them one by one, and what to set.',
+    '## Install',
+    '```yaml\n# values.yaml\nimage: { repository: registry.example.com/coppice, tag: "1.0" }\n' +
+      'api: { url: https://coppice.example.org, administrators: [you@example.org] }\n' +
+      'environments: { url: https://env.example.com }\n' +
+      'registry: { address: registry.example.com, credentialsSecret: registry-credentials }\n```',
+    '```sh\nhelm install coppice charts/coppice --namespace coppice-system --create-namespace --values values.yaml --wait\n' +
+      'helm test coppice --namespace coppice-system\n```',
+    "A cluster holds one release: definitions, roles and policies are the whole cluster's. A second one is refused.",
+    '## Values',
+    ...tables('###'),
+  ]);
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await writeFile(valuesPage, await valuesText());
+  await writeFile(readmePage, await readmeText());
+}

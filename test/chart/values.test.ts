@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { leaves, presetPaths, resolved, valueAt, withValue, type Leaf } from './leaves.ts';
-import { render } from './render.ts';
+import { chart, render } from './render.ts';
 import { everything, existing } from './sample-values.ts';
-import { valuesPage, valuesText } from './values-page.ts';
+import { readmePage, readmeText, valuesPage, valuesText } from './values-page.ts';
 
 test('values.yaml and values.schema.json name the same values', () => {
   expect(presetPaths().sort()).toEqual(leaves.map(({ path }) => path).sort());
@@ -15,6 +18,23 @@ test('every value is described', () => {
 
 test('docs/reference/values.md is as values.yaml and its schema are: npm run generate', async () => {
   expect(readFileSync(valuesPage, 'utf8')).toBe(await valuesText());
+});
+
+test("the chart's README.md has all values too: npm run generate", async () => {
+  const text = readFileSync(readmePage, 'utf8');
+  expect(text).toBe(await readmeText());
+  expect(leaves.filter(({ path }) => !text.includes(`| \`${path}\``)).map(({ path }) => path)).toEqual([]);
+});
+
+test('Chart.yaml says what Helm repositories show', () => {
+  const fields = z.looseObject({
+    icon: z.string().startsWith('data:image/svg+xml;base64,'),
+    home: z.url(),
+    sources: z.array(z.url()).min(1),
+    maintainers: z.array(z.object({ name: z.string(), url: z.url() })).min(1),
+  });
+  const { icon } = fields.parse(parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8')));
+  expect(Buffer.from(icon.split(',')[1] ?? '', 'base64').toString()).toMatch(/^<svg .*<\/svg>$/);
 });
 
 /** What cannot be told by a value that stands in what is rendered: one that may only be one of a few. */
@@ -68,6 +88,13 @@ test('every text, number, list and map is used', async () => {
 /** What is made up anew with each rendering. */
 const withoutRandom = (text: string) => text.replace(/[A-Za-z0-9]{40}/g, '');
 
+/** Without what the choice at the path excludes. */
+function withoutExcluding(path: string): object {
+  if (path === 'api.registration.provesAddress') return withValue(everything, 'api.oidc.issuer', '');
+  if (path === 'metrics.podMonitor.enabled') return withValue(everything, 'metrics.serviceMonitor.enabled', false);
+  return everything;
+}
+
 test('every choice changes what is rendered', async () => {
   const choices = leaves.filter(isChoice);
   const base = withoutRandom(await render(everything, '--skip-schema-validation'));
@@ -75,8 +102,7 @@ test('every choice changes what is rendered', async () => {
   for (const { path, schema, preset } of choices) {
     const now = valueAt(everything, path) ?? preset;
     const value = schema.enum ? schema.enum.find((one) => one !== now) : now !== true;
-    const values =
-      path === 'api.registration.provesAddress' ? withValue(everything, 'api.oidc.issuer', '') : everything;
+    const values = withoutExcluding(path);
     const text = withoutRandom(await render(withValue(values, path, value), '--skip-schema-validation'));
     if (text === base) unused.push(path);
   }

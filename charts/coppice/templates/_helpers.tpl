@@ -11,13 +11,13 @@ app.kubernetes.io/name: coppice-{{ .component }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- end }}
 
-{{/* An image's name as this cluster pulls it; call with (dict "root" $ "name" "redis:7"). */}}
+{{/* An image's name as this cluster pulls it; call with (dict "root" $ "name" "redis:7" "digest" "sha256:…" or ""). */}}
 {{- define "coppice.imageName" -}}
-{{ with .root.Values.global.imageRegistry }}{{ trimSuffix "/" . }}/{{ end }}{{ .name }}
+{{ with .root.Values.global.imageRegistry }}{{ trimSuffix "/" . }}/{{ end }}{{ .name }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{- define "coppice.image" -}}
-{{ include "coppice.imageName" (dict "root" . "name" (printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion))) }}
+{{ include "coppice.imageName" (dict "root" . "name" (printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion)) "digest" .Values.image.digest) }}
 {{- end }}
 
 {{/* Where pods of the release's namespace run, and what they are pulled with. */}}
@@ -37,6 +37,46 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- with .Values.scheduling.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
+{{- end }}
+
+{{/* Affinity and spread of one component; call with (dict "root" $ "component" "api"). */}}
+{{- define "coppice.placement" -}}
+{{- $values := index .root.Values .component }}
+{{- with $values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if $values.topologySpreadConstraints }}
+topologySpreadConstraints: {{- toYaml $values.topologySpreadConstraints | nindent 2 }}
+{{- else if has .component (list "api" "operator") }}
+{{- include "coppice.spread" . | nindent 0 }}
+{{- end }}
+{{- end }}
+
+{{/* Labels and annotations of one component's pods; "annotations" of the call are the chart's own, and count. */}}
+{{- define "coppice.podMetadata" -}}
+{{- $values := index .root.Values .component -}}
+labels: {{- mergeOverwrite (deepCopy $values.podLabels) (include "coppice.labels" . | fromYaml) | toYaml | nindent 2 }}
+{{- with mergeOverwrite (deepCopy $values.podAnnotations) (.annotations | default dict) }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* A list of one component's values, such as extraEnv, as items of a longer list. */}}
+{{- define "coppice.extra" -}}
+{{- with index .root.Values .component .name }}{{ toYaml . }}{{ end -}}
+{{- end }}
+
+{{/* A component's ServiceAccount; its annotations bind it to a cloud's identity, for example. */}}
+{{- define "coppice.serviceAccount" -}}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: coppice-{{ .component }}
+  namespace: {{ .root.Release.Namespace }}
+  labels: {{- include "coppice.labels" . | nindent 4 }}
+  {{- with (index .root.Values .component).serviceAccount.annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
 {{- end }}
 
 {{/* Replicas of one component go to different nodes, where there are some. */}}
@@ -161,10 +201,10 @@ buildkitd-{{ printf "%s%s" $toml .Values.caCertificates | sha256sum | trunc 10 }
 {{- end }}
 {{- end }}
 
-{{/* Node reads them when it starts: others start the pods anew. */}}
+{{/* Node reads them when it starts: others start the pods anew. An object in YAML. */}}
 {{- define "coppice.caAnnotations" -}}
 {{- with .Values.caCertificates }}
-annotations: { checksum/ca: {{ sha256sum . }} }
+checksum/ca: {{ sha256sum . }}
 {{- end }}
 {{- end }}
 

@@ -1,12 +1,51 @@
 {{/* Rules that several policies of Coppice's own pods share. Each is an item of a list, or nothing. */}}
 
 {{- define "coppice.policyToDns" -}}
+{{- with .Values.egress.dns -}}
 - to:
+    {{- if .namespace }}
     - namespaceSelector:
-        matchLabels: { kubernetes.io/metadata.name: kube-system }
+        matchLabels: { kubernetes.io/metadata.name: {{ .namespace }} }
+      {{- with .podLabels }}
+      podSelector:
+        matchLabels: {{- toYaml . | nindent 10 }}
+      {{- end }}
+    {{- end }}
+    {{- range .cidrs }}
+    - ipBlock: { cidr: {{ . | quote }} }
+    {{- end }}
   ports:
-    - { protocol: UDP, port: 53 }
-    - { protocol: TCP, port: 53 }
+    {{- range .ports }}
+    - { protocol: UDP, port: {{ . }} }
+    - { protocol: TCP, port: {{ . }} }
+    {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Public addresses, as operator/network-peers.ts has them for environments. */}}
+{{- define "coppice.publicNetworks" -}}
+{{- $v4 := list "10.0.0.0/8" "100.64.0.0/10" "168.63.129.16/32" "169.254.0.0/16" "172.16.0.0/12" "192.168.0.0/16" }}
+{{- $v6 := list "64:ff9b::a00:0/104" "64:ff9b::6440:0/106" "64:ff9b::a83f:8110/128" "64:ff9b::a9fe:0/112" "64:ff9b::ac10:0/108" "64:ff9b::c0a8:0/112" "64:ff9b:1::/48" "fc00::/7" "fe80::/10" }}
+{{- range .Values.egress.exceptCidrs }}
+{{- if contains ":" . }}
+{{- $v6 = append $v6 . }}
+{{- else }}
+{{- $v4 = append $v4 . }}
+{{- end }}
+{{- end -}}
+- ipBlock: { cidr: 0.0.0.0/0, except: {{ toJson $v4 }} }
+{{- if .Values.egress.ipv6 }}
+- ipBlock: { cidr: '::/0', except: {{ toJson $v6 }} }
+{{- end }}
+{{- end }}
+
+{{/* The Ingress controller, as a peer: its pods, and networks that it is in besides. */}}
+{{- define "coppice.ingressController" -}}
+- namespaceSelector:
+    matchLabels: { kubernetes.io/metadata.name: {{ .Values.ingress.controllerNamespace }} }
+{{- range .Values.ingress.controllerCidrs }}
+- ipBlock: { cidr: {{ . | quote }} }
+{{- end }}
 {{- end }}
 
 {{- define "coppice.policyToKubernetes" -}}

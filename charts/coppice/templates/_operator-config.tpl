@@ -1,3 +1,12 @@
+{{/* Where pods that the operator makes run: what is empty is left out. */}}
+{{- define "coppice.schedulingConfig" -}}
+{{- $given := dict }}
+{{- range $name, $value := . }}
+{{- if $value }}{{ $_ := set $given $name $value }}{{ end }}
+{{- end }}
+{{- toYaml $given }}
+{{- end }}
+
 {{/* The operator's configuration file, as operator/config.ts reads it. */}}
 {{- define "coppice.operatorConfig" -}}
 systemNamespace: {{ .Release.Namespace }}
@@ -13,11 +22,13 @@ ingress:
   className: {{ . }}
   {{- end }}
   namespace: {{ .Values.ingress.controllerNamespace }}
+  cidrs: {{- toYaml .Values.ingress.controllerCidrs | nindent 4 }}
   annotations: {{- toYaml .Values.environments.ingressAnnotations | nindent 4 }}
   {{- with .Values.environments.tls.clusterIssuer }}
   clusterIssuer: {{ . }}
   {{- end }}
   drainSeconds: {{ .Values.environments.drainSeconds }}
+egress: {{- toYaml .Values.egress | nindent 2 }}
 registry:
   address: {{ .Values.registry.address }}
   insecure: {{ .Values.registry.insecure }}
@@ -27,7 +38,7 @@ registry:
   keepUnusedHours: {{ .Values.registry.keepUnusedHours }}
 builder:
   namespace: {{ .Values.builder.namespace }}
-  image: {{ include "coppice.imageName" (dict "root" $ "name" .Values.builder.image) }}
+  image: {{ include "coppice.imageName" (dict "root" $ "name" .Values.builder.image "digest" .Values.builder.imageDigest) }}
   configMap: {{ include "coppice.buildkitdConfigMap" . }}
   cloneImage: {{ include "coppice.image" . }}
   deadlineSeconds: {{ .Values.builder.deadlineSeconds }}
@@ -38,6 +49,8 @@ builder:
     {{- with .Values.builder.cache.storageClass }}
     storageClass: {{ . }}
     {{- end }}
+  scheduling: {{- include "coppice.schedulingConfig" .Values.builder.scheduling | nindent 4 }}
+  jobScheduling: {{- include "coppice.schedulingConfig" .Values.builder.jobScheduling | nindent 4 }}
   concurrency: {{- toYaml .Values.builder.concurrency | nindent 4 }}
   throwaway: {{- toYaml .Values.builder.throwaway | nindent 4 }}
   resources: {{- toYaml .Values.builder.resources | nindent 4 }}
@@ -48,6 +61,10 @@ builder:
   proxy: {{ toJson $proxy }}
 sources: {{- toYaml .Values.sources | nindent 2 }}
 environments:
+  {{- with .Values.environments.platform }}
+  platform: {{ . }}
+  {{- end }}
+  scheduling: {{- include "coppice.schedulingConfig" .Values.environments.scheduling | nindent 4 }}
   rolloutDeadlineSeconds: {{ .Values.environments.rolloutDeadlineSeconds }}
   jobDeadlineSeconds: {{ .Values.environments.jobDeadlineSeconds }}
   mostPerGroup: {{ .Values.environments.mostPerGroup | int64 }}

@@ -16,6 +16,7 @@ import { Services } from '../services.ts';
 import { ownPart } from '../status-parts.ts';
 import { EnvironmentStatuses } from '../statuses.ts';
 import type { Life } from './life.ts';
+import { defaultEgress } from '../../testing/default-egress.ts';
 
 /** The operator's own reconciler; what reaches beyond the API server is made up. */
 export function lifeReconciler(life: Life): EnvironmentReconciler {
@@ -39,6 +40,7 @@ export function lifeReconciler(life: Life): EnvironmentReconciler {
       builderNamespace: 'b',
       buildkitdPort: 1,
       gitPorts: [],
+      egress: defaultEgress,
       quota: {},
       defaultRequests: {},
       defaultLimits: {},

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { dnsEgress, hostPort, publicNetworks } from './network-peers.ts';
+import { defaultEgress } from './testing/default-egress.ts';
+
+test('DNS is asked at pods of a namespace, and at networks', () => {
+  const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': 'openshift-dns' } };
+  const dns = { namespace: 'openshift-dns', podLabels: { dns: 'default' }, cidrs: ['169.254.20.10/32'], ports: [5353] };
+  expect(dnsEgress({ ...defaultEgress, dns })).toEqual({
+    to: [
+      { namespaceSelector, podSelector: { matchLabels: { dns: 'default' } } },
+      { ipBlock: { cidr: '169.254.20.10/32' } },
+    ],
+    ports: [
+      { protocol: 'UDP', port: 5353 },
+      { protocol: 'TCP', port: 5353 },
+    ],
+  });
+});
+
+test('a resolver that is not a pod alone', () => {
+  const dns = { namespace: '', podLabels: {}, cidrs: ['fd00::10/128'], ports: [53] };
+  expect(dnsEgress({ ...defaultEgress, dns }).to).toEqual([{ ipBlock: { cidr: 'fd00::10/128' } }]);
+});
+
+test('public addresses are those of IPv4 unless IPv6 is wanted', () => {
+  expect(publicNetworks(defaultEgress).map(({ ipBlock }) => ipBlock?.cidr)).toEqual(['0.0.0.0/0']);
+});
+
+test('of IPv6 no private network is reached, and none by NAT64; each network that is named is kept out of its own family', () => {
+  const [ipv4, ipv6, ...others] = publicNetworks({ ipv6: true, exceptCidrs: ['2001:db8::/48', '192.0.2.0/24'] });
+  expect(others).toEqual([]);
+  expect(ipv4?.ipBlock?.except).toContain('192.0.2.0/24');
+  expect(ipv4?.ipBlock?.except).not.toContain('2001:db8::/48');
+  expect(ipv6?.ipBlock).toMatchObject({ cidr: '::/0' });
+  expect(ipv6?.ipBlock?.except).toEqual(
+    expect.arrayContaining(['2001:db8::/48', 'fc00::/7', 'fe80::/10', '64:ff9b::a00:0/104', '64:ff9b::a9fe:0/112']),
+  );
+});
+
+test('an IPv6 address stands in brackets before its port', () => {
+  expect(hostPort('10.0.0.7', 1234)).toBe('10.0.0.7:1234');
+  expect(hostPort('fd00::7', 1234)).toBe('[fd00::7]:1234');
+});
