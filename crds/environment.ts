@@ -14,6 +14,13 @@ export type EnvironmentState = (typeof ENVIRONMENT_STATES)[number];
 const BUILD_RESULTS = ['running', 'succeeded', 'failed', 'superseded', 'cancelled'] as const;
 export type BuildResult = (typeof BUILD_RESULTS)[number];
 
+/** Why a build started. */
+export const BUILD_TRIGGERS = ['create', 'build', 'commit', 'rebuild', 'schedule', 'recovery'] as const;
+export type BuildTrigger = (typeof BUILD_TRIGGERS)[number];
+
+/** How many finished builds the status keeps: two for each whose log is kept by default. */
+export const MAX_BUILD_HISTORY = 10;
+
 const immutable = (field: string) => ({
   'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: `${field} cannot be changed` }],
 });
@@ -70,9 +77,19 @@ const ttlSchema = z.object({
   specSeconds: z.int().optional().meta({ description: 'The last seen spec.ttlSeconds: a difference is an event.' }),
 });
 
+const triggerSchema = z.enum(BUILD_TRIGGERS).meta({
+  description:
+    'Why it started: new contents, a request, a new commit of the ref, a rebuild request, the schedule, or contents that were lost or lost their rights.',
+});
+const servedRequestSchema = z.string().max(200).meta({
+  description: 'The newest build or rebuild request that it serves: the one it started for, or that joined it.',
+});
+
 export const buildStatusSchema = z.object({
   number: z.int().min(1).meta({ description: 'Builds of an environment count from 1.' }),
   result: z.enum(BUILD_RESULTS).meta({ description: 'How the build ended, or that it is running.' }),
+  trigger: triggerSchema.optional(),
+  request: servedRequestSchema.optional(),
   commit: z.string().optional().meta({ description: 'Commit that is built.' }),
   version: z
     .string()
@@ -105,6 +122,17 @@ export const buildStatusSchema = z.object({
   tests: z.int().optional().meta({ description: 'How many tests the service file names; absent: none.' }),
 });
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
+
+const finishedBuildSchema = z.object({
+  number: z.int().min(1).meta({ description: 'Builds of an environment count from 1.' }),
+  result: z.enum(BUILD_RESULTS).meta({ description: 'How the build ended.' }),
+  trigger: triggerSchema.optional(),
+  request: servedRequestSchema.optional(),
+  commit: z.string().optional().meta({ description: 'Commit that was built; absent when none was found.' }),
+  startedAt: time.meta({ description: 'When the build started.' }),
+  finishedAt: time.meta({ description: 'When the build ended.' }),
+});
+export type FinishedBuild = z.infer<typeof finishedBuildSchema>;
 
 const seedSchema = z.object({
   label: z.string().meta({ description: 'Label of the reusable environment.' }),
@@ -186,7 +214,9 @@ export const environmentStatusSchema = z.object({
   feedback: feedbackSchema
     .optional()
     .meta({ description: 'What the Git host was told; written by its reporter alone.' }),
-  webURL: z.string().optional().meta({ description: 'Web address of the environment.' }),
+  webURL: z.string().optional().meta({
+    description: 'Web address of the environment; absent once the services are set up and none of them is public.',
+  }),
   aliases: z
     .record(z.string(), z.string())
     .optional()
@@ -208,6 +238,11 @@ export const environmentStatusSchema = z.object({
       'x-kubernetes-list-map-keys': ['name'],
     }),
   build: buildStatusSchema.optional().meta({ description: 'The last build.' }),
+  builds: z
+    .array(finishedBuildSchema)
+    .max(MAX_BUILD_HISTORY)
+    .optional()
+    .meta({ description: 'The builds that finished last, the newest first.' }),
   deployed: buildStatusSchema
     .optional()
     .meta({ description: 'The last build that came up: what runs, and what a failed one falls back to.' }),

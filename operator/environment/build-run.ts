@@ -5,6 +5,7 @@ import type { ImageBuilds } from '../build/image-builds.ts';
 import type { LogSession } from '../build/log-session.ts';
 import type { LogSessions } from '../build/log-sessions.ts';
 import { Stalled } from '../errors.ts';
+import { newestBuildRequest, triggerOf, withFinished } from './build-record.ts';
 import { type Masking, secretsOf } from './masking.ts';
 import type { PlannedVersion } from './planner.ts';
 import type { EnvironmentScope } from './scope.ts';
@@ -35,26 +36,41 @@ export class BuildRun {
     const { status } = scope;
     const number = (status.build?.number ?? 0) + 1;
     const previous = timesOf(status.build);
-    status.build = { number, result: 'running', startedAt: scope.now.toISOString(), ...planned };
+    const trigger = triggerOf(scope.environment.spec, status);
+    const request = newestBuildRequest(status.handledRequests);
+    status.build = { number, result: 'running', trigger, request, startedAt: scope.now.toISOString(), ...planned };
     if (previous) status.build.previous = previous;
     if (status.activation?.rebuild) status.build.noCache = true;
     if (status.activation) status.activation = { ...status.activation, buildPending: false, rebuild: undefined };
     scope.conditions.report('Built', 'Unknown', 'Building', `build ${number} is under way`);
     const { gitRef } = scope.environment.spec;
     await this.note(scope, 'start', `build ${number} of the ${gitRef.type} ${gitRef.name}`);
+    await this.#noteCommit(scope);
   }
 
   /** A build that was asked for is the one that runs already. */
   join(scope: EnvironmentScope): void {
-    if (scope.status.activation) scope.status.activation = { ...scope.status.activation, buildPending: false };
+    const { status } = scope;
+    if (status.activation) status.activation = { ...status.activation, buildPending: false };
+    const request = newestBuildRequest(status.handledRequests);
+    if (status.build && request !== undefined) status.build = { ...status.build, request };
   }
 
-  takeVersion(scope: EnvironmentScope, { version, commit }: PlannedVersion): void {
+  async takeVersion(scope: EnvironmentScope, version: Version): Promise<void> {
     const build = scope.runningBuild;
     if (!build) return;
-    scope.status.build = { ...build, version, commit };
+    scope.status.build = { ...build, version: version.id, commit: version.commit };
     // Opened anew when it is known what the version's secrets are.
     this.#logs.close(logId(scope.environment, build.number));
+    await this.#noteCommit(scope, version);
+  }
+
+  /** The log's own header: which commit it is of. */
+  async #noteCommit(scope: EnvironmentScope, version?: Version): Promise<void> {
+    const build = scope.runningBuild;
+    if (build?.commit === undefined) return;
+    const line = `commit ${build.commit}`;
+    await this.#session(scope, build, version).note('commit', { service: '', stage: 'coppice', line });
   }
 
   /** Brings the images; false while the Job works. Throws Stalled when the build has failed. */
@@ -135,6 +151,7 @@ export class BuildRun {
     const commit = build.commit ?? (result === 'failed' ? scope.foundCommit : undefined);
     const finished: BuildStatus = { ...build, commit, result, finishedAt: scope.now.toISOString(), message };
     scope.status.build = finished;
+    scope.status.builds = withFinished(scope.status.builds, finished, scope.now.toISOString());
     scope.conditions.report(
       'Built',
       result === 'succeeded' ? 'True' : 'False',

@@ -64,7 +64,7 @@ export class Building {
     const known = await this.#knownVersion(scope);
     const version = known ?? (await planning.plan(scope));
     if (scope.runningBuild?.version !== version.id) {
-      builds.takeVersion(scope, { version: version.id, commit: version.commit });
+      await builds.takeVersion(scope, version);
       scope.planned(version);
     }
     return version;

@@ -66,7 +66,7 @@ async function look(mode: Mode, looked: Environment, base?: ReusableEnvironment)
     environments: { byIndex: () => [oldest, clone] },
     configurations: { defaultTtlSeconds: () => 0, scheduledRebuild: () => settings },
     contents: { adopt: () => undefined },
-    removal: { removeObjectIfShared: () => Promise.resolve(false) },
+    removal: { removeObject: () => Promise.resolve(false) },
     reusables: { published: (_repository, label) => (label === 'base' ? base : undefined) },
     statuses: { write: () => Promise.resolve() } as never,
     environmentsUrl: new URL('http://env.example'),

@@ -1,4 +1,5 @@
-import type { Environment } from '../../crds/environment.ts';
+import { findCondition } from '../../crds/conditions.ts';
+import type { Environment, EnvironmentStatus } from '../../crds/environment.ts';
 import { environmentUrl } from '../../crds/names.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { refIndexValue } from '../caches.ts';
@@ -17,7 +18,7 @@ export interface DecisionsParts {
   configurations: Pick<RepositoryConfigurations, 'defaultTtlSeconds' | 'scheduledRebuild'>;
   contents: Pick<Contents, 'adopt'>;
   reusables: Pick<Reusables, 'published'>;
-  removal: Pick<Removal, 'removeObjectIfShared'>;
+  removal: Pick<Removal, 'removeObject'>;
   statuses: EnvironmentStatuses;
   /** Environments answer at `<label>.<host>` of this. */
   environmentsUrl: URL;
@@ -52,9 +53,12 @@ export class Decisions {
       status: scope.status,
       now: scope.now,
     });
-    if (ended && (await removal.removeObjectIfShared(scope.environment))) return true;
+    if (ended && (await removal.removeObject(scope.environment, { refIsMissing: neverFoundItsRef(scope.before) }))) {
+      return true;
+    }
     if (began) scope.forgetContents();
-    const webURL = environmentUrl(environmentsUrl, scope.id);
+    scope.webURL = environmentUrl(environmentsUrl, scope.id);
+    const webURL = scope.isSetUp && scope.status.webURL === undefined ? undefined : scope.webURL;
     // Told at once when something was decided; otherwise a write here would only be taken back by the one at the end.
     if (scope.take({ activation, ttl, schedule, expiresAt, handledRequests, webURL })) await statuses.write(scope);
     if (began || ended) scope.lookAgainForWaiting();
@@ -90,4 +94,10 @@ export class Decisions {
     if (!publication) return false;
     return this.#parts.reusables.published(repository, publication.label)?.status?.from?.environmentUID === uid;
   }
+}
+
+/** Whether there never were contents because the Git host has no such ref: a name that somebody mistyped. */
+function neverFoundItsRef({ conditions, commit, deployed, builds = [] }: EnvironmentStatus): boolean {
+  if (findCondition(conditions, 'Created')?.reason !== 'RefNotFound') return false;
+  return commit === undefined && deployed === undefined && builds.every((build) => build.commit === undefined);
 }

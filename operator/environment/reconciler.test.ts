@@ -215,7 +215,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       environments,
       configurations,
       contents,
-      removal: { removeObjectIfShared: () => Promise.resolve(false) },
+      removal: { removeObject: () => Promise.resolve(false) },
       reusables: { published: () => undefined },
       statuses,
       environmentsUrl: new URL('http://env.localhost:8080'),

@@ -102,7 +102,7 @@ export class EnvironmentReconciler {
   /** Finds out what the ref's commit says and sets its services up, none of them running yet. */
   async #setUp(scope: EnvironmentScope): Promise<void> {
     const { planning, services, builds, masking, reusing, statuses } = this.#parts;
-    if (scope.status.version !== undefined || scope.status.deployed) return;
+    if (scope.isSetUp) return;
     const earlier = scope.earlierRefusal('Created');
     if (earlier && !scope.isBuildPending) throw new Stalled(earlier.reason, earlier.message);
     try {

@@ -54,14 +54,14 @@ test.each([
   ['one that is going does not count', [mine, environment('other', { deleted: true })], false],
 ])('%s', async (_what, environments, removed) => {
   const { removal, left } = clusterWith(environments);
-  expect(await removal.removeObjectIfShared(mine)).toBe(removed);
+  expect(await removal.removeObject(mine)).toBe(removed);
   expect(left.has('mine')).toBe(!removed);
 });
 
 test('what somebody applied is theirs to delete', async () => {
   const applied = environment('applied', { labels: {} });
   const { removal, left } = clusterWith([applied, environment('other')]);
-  expect(await removal.removeObjectIfShared(applied)).toBe(false);
+  expect(await removal.removeObject(applied)).toBe(false);
   expect(left.has('applied')).toBe(true);
 });
 
@@ -82,13 +82,13 @@ test.each<[string, Partial<Environment['metadata']>, boolean]>([
 ])('what Coppice made and was applied since %s', async (_how, metadata, removed) => {
   const live = { ...mine, metadata: { ...mine.metadata, ...metadata } };
   const { removal } = clusterWith([live, environment('other')], [mine, environment('other')]);
-  expect(await removal.removeObjectIfShared(mine)).toBe(removed);
+  expect(await removal.removeObject(mine)).toBe(removed);
 });
 
 test('of several that end at once, one stays', async () => {
   const all = ['a', 'b', 'c'].map((name) => environment(name));
   const { removal, left } = clusterWith(all);
-  await Promise.all(all.map((one) => removal.removeObjectIfShared(one)));
+  await Promise.all(all.map((one) => removal.removeObject(one)));
   expect(left.size).toBe(1);
 });
 
@@ -96,7 +96,7 @@ test('of several that end at once under two operators with caches of their own, 
   const other = environment('other');
   // The other operator has deleted its one; this one's cache has not heard of it.
   const { removal, left } = clusterWith([mine], [mine, other]);
-  expect(await removal.removeObjectIfShared(mine)).toBe(false);
+  expect(await removal.removeObject(mine)).toBe(false);
   expect(left.has('mine')).toBe(true);
 });
 
@@ -105,13 +105,13 @@ test.each([
   ['is another one of the name by now', environment('other', { branch: 'feature' })],
 ])('one in the cache that %s does not count', async (_what, other) => {
   const { removal } = clusterWith([mine, other], [mine, environment('other')]);
-  expect(await removal.removeObjectIfShared(mine)).toBe(false);
+  expect(await removal.removeObject(mine)).toBe(false);
 });
 
 test('one that is confirmed is enough, however many there are', async () => {
   const gone = environment('gone');
   const all = [mine, ...['a', 'b', 'c'].map((name) => environment(name))];
   const { removal, asked } = clusterWith(all, [gone, ...all]);
-  expect(await removal.removeObjectIfShared(mine)).toBe(true);
+  expect(await removal.removeObject(mine)).toBe(true);
   expect(asked).toEqual(['gone', 'a', 'mine']);
 });

@@ -23,12 +23,15 @@ export class Removal {
     this.#environments = environments;
   }
 
-  /** Deletes the object when it is one of several on its ref and was made by Coppice; true when it did. */
-  async removeObjectIfShared(environment: Environment): Promise<boolean> {
+  /**
+   * Deletes the object when it was made by Coppice, and is one of several on its ref or its ref does not exist; true when
+   * it did. An object whose ref does not exist is of no use to anybody, and no sync would ever remove it.
+   */
+  async removeObject(environment: Environment, { refIsMissing = false } = {}): Promise<boolean> {
     const { namespace, name } = environment.metadata;
     if (!isMadeByCoppice(environment)) return false;
     return this.#lock.run(refIndexValue(environment), async () => {
-      if (!(await this.#isShared(environment))) return false;
+      if (!refIsMissing && !(await this.#isShared(environment))) return false;
       const live = await this.#client.find<Environment>(ENVIRONMENT, { namespace, name });
       if (live && isAppliedByOthers(live)) return false;
       await deleteObject(this.#client, ENVIRONMENT, environment);

@@ -12,7 +12,7 @@ import { locateRef } from './ref-place.ts';
 import { ServiceReports } from './service-reports.ts';
 import { isTrusted } from './trust.ts';
 import type { PlannedVersion, PlanRequest } from './planner.ts';
-import { buildOfContents, forgetContents } from './state.ts';
+import { buildOfContents, forgetContents, hasNamespace } from './state.ts';
 import type { SummaryInput } from './summary.ts';
 import type { Version, VersionPlace } from './version.ts';
 
@@ -40,6 +40,8 @@ export class EnvironmentScope {
   /** The commit that was read, also where it could not be planned. */
   foundCommit: string | undefined;
   #located: Promise<RefPlace> | undefined;
+  /** Where the environment answers, if a service of it is public. */
+  webURL: string | undefined;
   /** What was planned during this very reconcile. */
   justPlanned: PlannedVersion | undefined;
   #nextLookMs: number | undefined;
@@ -59,7 +61,7 @@ export class EnvironmentScope {
     this.before = structuredClone(environment.status ?? {});
     this.status = structuredClone(this.before);
     this.services = new ServiceReports(this.status, this.conditions);
-    this.isPresent = (this.status.state ?? 'empty') !== 'empty';
+    this.isPresent = hasNamespace(this.status);
   }
 
   get now(): Date {
@@ -82,6 +84,11 @@ export class EnvironmentScope {
   /** Whether those wrote it who may push to the repository, as far as is known by now. */
   get isTrusted(): boolean {
     return isTrusted(this.environment.spec.gitRef, this, this.status);
+  }
+
+  /** Whether its services were set up once the contents came. */
+  get isSetUp(): boolean {
+    return this.status.version !== undefined || this.status.deployed !== undefined;
   }
 
   get isBuildPending(): boolean {
@@ -156,7 +163,9 @@ export class EnvironmentScope {
     return this.conditions.earlierRefusal(this.environment.status?.conditions, type);
   }
 
-  planned({ id, commit, warnings }: Version): void {
+  planned({ id, commit, warnings, serviceFile }: Version): void {
+    const isPublic = serviceFile.publicRoutes.some(({ alias }) => alias === undefined);
+    this.status.webURL = isPublic ? this.webURL : undefined;
     this.status.commit = commit;
     this.status.version = id;
     this.justPlanned = { version: id, commit };
@@ -189,6 +198,7 @@ export class EnvironmentScope {
     const { progress, givesUpAt } = this.services;
     return {
       state: this.status.state,
+      present: this.isPresent,
       wanted: this.isActive,
       buildPending: this.isBuildPending,
       build: buildOfContents(this.status),

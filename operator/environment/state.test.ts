@@ -2,12 +2,14 @@ import { expect, test } from '@jest/globals';
 import { deriveState } from './state.ts';
 
 test.each([
-  [false, false, false, 'empty'],
-  [false, true, true, 'empty'],
-  [true, false, false, 'created'],
-  [true, true, false, 'building'],
-  [true, true, true, 'building'],
-  [true, false, true, 'built'],
-])('present %s, building %s, deployed %s → %s', (present, building, deployed, state) => {
-  expect(deriveState({ present, building, deployed })).toBe(state);
+  [false, false, false, false, 'empty'],
+  [false, true, true, true, 'empty'],
+  [true, false, false, false, 'empty'],
+  [true, true, false, false, 'created'],
+  [true, false, true, false, 'building'],
+  [true, true, true, false, 'building'],
+  [true, true, true, true, 'building'],
+  [true, true, false, true, 'built'],
+])('present %s, set up %s, building %s, deployed %s → %s', (present, setUp, building, deployed, state) => {
+  expect(deriveState({ present, setUp, building, deployed })).toBe(state);
 });

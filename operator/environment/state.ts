@@ -1,18 +1,26 @@
 import type { EnvironmentState, EnvironmentStatus } from '../../crds/environment.ts';
 
 export interface ObservedContents {
-  /** The namespace is there and fenced. */
+  /** The namespace is there. */
   present: boolean;
+  /** The services are set up in it, running or not. */
+  setUp: boolean;
   building: boolean;
   /** A build has come up and runs. */
   deployed: boolean;
 }
 
 /** Contract section 3: the state follows from what exists, never the other way round. */
-export function deriveState({ present, building, deployed }: ObservedContents): EnvironmentState {
+export function deriveState({ present, setUp, building, deployed }: ObservedContents): EnvironmentState {
   if (!present) return 'empty';
   if (building) return 'building';
-  return deployed ? 'built' : 'created';
+  if (deployed) return 'built';
+  return setUp ? 'created' : 'empty';
+}
+
+/** Whether the environment has a namespace, as far as its status knows; without services it is `empty` all the same. */
+export function hasNamespace({ state = 'empty', namespaceUID }: Pick<EnvironmentStatus, 'state' | 'namespaceUID'>) {
+  return state !== 'empty' || namespaceUID !== undefined;
 }
 
 /** Nothing of what was there is there any more; the record of the last build stays. */

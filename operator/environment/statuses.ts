@@ -17,7 +17,7 @@ export class EnvironmentStatuses {
   async write(scope: EnvironmentScope, error?: unknown): Promise<void> {
     const building = scope.runningBuild !== undefined;
     const deployed = scope.status.deployed !== undefined;
-    scope.status.state = deriveState({ present: scope.isPresent, building, deployed });
+    scope.status.state = deriveState({ present: scope.isPresent, setUp: scope.isSetUp, building, deployed });
     const trust = trustReport(scope.environment.spec.gitRef, scope, scope.status);
     if (trust) scope.conditions.add(trust);
     for (const report of summarize(scope.summaryInput(error))) scope.conditions.add(report);

@@ -4,6 +4,7 @@ import { summarize, type SummaryInput } from './summary.ts';
 
 const base: SummaryInput = {
   state: 'built',
+  present: true,
   wanted: true,
   buildPending: false,
   build: undefined,
@@ -18,7 +19,8 @@ const cases: [Partial<SummaryInput>, string, 'Ready' | 'Reconciling' | 'Stalled'
   [{}, 'Built', 'Ready'],
   [{ available: undefined }, 'ServicesUnavailable', 'Reconciling'],
   [{ state: 'created', available: undefined }, 'Created', 'Ready'],
-  [{ state: 'empty', wanted: false }, 'Empty', 'Ready'],
+  [{ state: 'empty', present: false, wanted: false }, 'Empty', 'Ready'],
+  [{ state: 'empty', wanted: false }, 'RemovingContents', 'Reconciling'],
   [{ state: 'built', wanted: false }, 'RemovingContents', 'Reconciling'],
   [{ state: 'empty' }, 'Creating', 'Reconciling'],
   [{ state: 'created', buildPending: true }, 'BuildPending', 'Reconciling'],

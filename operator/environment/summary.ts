@@ -4,6 +4,8 @@ import { afterError, ready, reconciling, stalled } from '../conditions.ts';
 
 export interface SummaryInput {
   state: EnvironmentStatus['state'];
+  /** Whether the namespace is there. */
+  present: boolean;
   wanted: boolean;
   buildPending: boolean;
   build: EnvironmentStatus['build'];
@@ -22,7 +24,7 @@ export function summarize(input: SummaryInput): ConditionReport[] {
   const { build, state } = input;
   if (input.error !== undefined) return afterError(input.error);
   if (!input.wanted) {
-    if (state === 'empty') return ready('Empty', 'the environment has no contents, as is wanted');
+    if (!input.present) return ready('Empty', 'the environment has no contents, as is wanted');
     return reconciling('RemovingContents', 'the contents are being removed');
   }
   if (build?.result === 'running') {

@@ -1,6 +1,7 @@
 import { findCondition } from '../../crds/conditions.ts';
 import type { Environment, EnvironmentStatus } from '../../crds/environment.ts';
 import type { EventNote } from '../../kubernetes/event-recorder.ts';
+import { hasNamespace } from '../environment/state.ts';
 import { troubleEvents } from './trouble-events.ts';
 
 type Activation = NonNullable<EnvironmentStatus['activation']>;
@@ -81,9 +82,7 @@ function contentEvents(before: EnvironmentStatus, after: EnvironmentStatus): Eve
   const wasSetUp = findCondition(before.conditions, 'Created')?.status === 'True' && before.version !== undefined;
   return [
     ...(isSetUp && !wasSetUp ? [normal('Created', `${created.message} (commit ${short(after.commit)})`)] : []),
-    ...(after.state === 'empty' && (before.state ?? 'empty') !== 'empty'
-      ? [normal('Removed', 'nothing of the contents is left')]
-      : []),
+    ...(hasNamespace(before) && !hasNamespace(after) ? [normal('Removed', 'nothing of the contents is left')] : []),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { findCondition } from '../../crds/conditions.ts';
 import type { BuildStatus, Environment } from '../../crds/environment.ts';
 import { formatId } from '../../crds/ids.ts';
+import { hasNamespace } from '../environment/state.ts';
 import { summarize } from '../tests/summary.ts';
 import { currentBuild, idOf, logsUrlOf } from './current-build.ts';
 import { codeBlock } from './text.ts';
@@ -43,7 +44,7 @@ export function commentBody(environments: readonly Environment[], marker: string
 function sectionOf(environment: Environment, apiUrl: URL, longestReason: number): string[] {
   const { metadata, status } = environment;
   const heading = `**Environment ${metadata.name}**`;
-  if ((status?.state ?? 'empty') === 'empty') return [heading, 'It has no contents now.'];
+  if (!hasNamespace(status ?? {})) return [heading, 'It has no contents now.'];
   const build = currentBuild(environment);
   if (!build) return [heading, 'It is not built.'];
   const log = `[Log of build ${build.number}](${logsUrlOf(environment, apiUrl, build.number)})`;
@@ -55,7 +56,7 @@ function sectionOf(environment: Environment, apiUrl: URL, longestReason: number)
       case 'running':
         return [`${name} is under way.`, stillRuns()];
       case 'succeeded':
-        return [`${name} runs at <${status?.webURL ?? ''}>.`];
+        return [`${name} runs${address()}.`];
       case 'failed':
         return [`${name} failed:`, codeBlock(message, longestReason), stillRuns()];
       default:
@@ -64,7 +65,11 @@ function sectionOf(environment: Environment, apiUrl: URL, longestReason: number)
   }
 
   function stillRuns(): string {
-    return status?.deployed ? `What build ${status.deployed.number} made runs at <${status.webURL ?? ''}>.` : '';
+    return status?.deployed ? `What build ${status.deployed.number} made runs${address()}.` : '';
+  }
+
+  function address(): string {
+    return status?.webURL === undefined ? '' : ` at <${status.webURL}>`;
   }
 
   function testWords(): string[] {

@@ -1,10 +1,11 @@
 import type { BuildStatus, Environment } from '../../crds/environment.ts';
+import { hasNamespace } from '../environment/state.ts';
 import { formatId, groupOfNamespace, type ResourceId } from '../../crds/ids.ts';
 
 /** The last build, where it is of the contents that are there; of those that go, none. */
 export function currentBuild({ metadata, status = {} }: Environment): BuildStatus | undefined {
-  const { build, activation, state } = status;
-  if (!build || metadata.deletionTimestamp !== undefined || (state ?? 'empty') === 'empty') return undefined;
+  const { build, activation } = status;
+  if (!build || metadata.deletionTimestamp !== undefined || !hasNamespace(status)) return undefined;
   if (activation && (!activation.active || Date.parse(build.startedAt) < Date.parse(activation.since)))
     return undefined;
   return build;

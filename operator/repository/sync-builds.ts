@@ -44,3 +44,8 @@ function cameToNothing(asked: string, { build, conditions, handledRequests }: En
 export function buildRequestId(commit: string): string {
   return `sync-${commit}`;
 }
+
+/** Whether a request, by its value, is a sync's for a new commit. It is for people to read: others may use such an id too. */
+export function isSyncRequest(value: string): boolean {
+  return value.split('/')[1]?.startsWith('sync-') ?? false;
+}

@@ -136,9 +136,15 @@ export class TestsReconciler {
     // Also of one that an operator started and had no time to tell of.
     if (address) return followRun(tester, { ...run, outcome: 'running', id: address.ID }, address, now());
     const definition = named.find(({ name }) => name === run.name);
-    const url = environment.status?.webURL;
-    if (!definition || url === undefined || run.outcome === 'running') {
+    if (!definition || run.outcome === 'running') {
       return ended(run, 'error', 'its run is not known any more: ask for the tests again', now());
+    }
+    const { webURL, aliases = {} } = environment.status ?? {};
+    const url = webURL ?? Object.values(aliases)[0];
+    if (url === undefined) {
+      const words =
+        'no service of the environment is public: publish a port of one in the service file, then build again';
+      return ended(run, 'error', words, now());
     }
     const group = groupOfNamespace(environment.metadata.namespace ?? '') ?? '';
     const started = await startRun(tester, run, definition, url, group, now());

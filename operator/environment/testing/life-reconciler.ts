@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../../kubernetes/resource-type.ts';
 import { PARTING_MS } from '../../builders/demand.ts';
+import { Stalled } from '../../errors.ts';
 import { StatusWriter } from '../../status-writer.ts';
 import type { RolloutProgress } from '../../workloads/progress.ts';
 import { BuildRun } from '../build-run.ts';
@@ -86,6 +87,7 @@ function plannerOf(life: Life) {
   const plan = async (request: PlanRequest) => {
     await request.locate();
     await life.takes(20);
+    if (!life.hasRef) throw new Stalled('RefNotFound', 'the branch main is not in the repository');
     return version(life.head ?? 'c1');
   };
   return {

@@ -30,6 +30,8 @@ export class Life {
   readonly gates = { images: true, jobs: true, rollout: true };
   /** The branch's newest commit; undefined: the branch is gone. */
   head: string | undefined = 'c1';
+  /** Whether the Git host has the branch at all. */
+  hasRef = true;
   /** With contents at once, of the one group. */
   mostEnvironments = 100;
   settings: Pick<Repository['spec'], 'scheduledRebuild' | 'onRefGone' | 'autoBuild'> = {};
