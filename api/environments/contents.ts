@@ -3,7 +3,8 @@ import { pendingRequests, requestedTtlSeconds, requestTime, type PendingRequest 
 
 type EnvironmentParts = Pick<Environment, 'metadata' | 'spec' | 'status'>;
 
-function pending({ metadata, status }: EnvironmentParts): PendingRequest[] {
+/** The requests that the operator has yet to handle, in the order they were made. */
+export function pending({ metadata, status }: EnvironmentParts): PendingRequest[] {
   return pendingRequests(metadata.annotations, status?.handledRequests);
 }
 
@@ -25,8 +26,8 @@ export function hasOrWantsContents(environment: EnvironmentParts): boolean {
   return stateOf(environment) !== 'empty' || wantsContents(environment);
 }
 
-/** A build was asked for that has not begun. */
-function awaitsBuild(environment: EnvironmentParts): boolean {
+/** Whether a build was requested that has not started. */
+export function awaitsBuild(environment: EnvironmentParts): boolean {
   return (
     environment.status?.activation?.buildPending === true ||
     environment.status?.activation?.rebuild === true ||
@@ -52,11 +53,25 @@ export function readStartsBuild(environment: EnvironmentParts): boolean {
   return requested === undefined || requested < created;
 }
 
-/** The time to live in seconds, a new one that the operator has yet to take included; 0 means none. */
+/** The time to live in seconds, a new one that the operator has yet to take included; 0 means none, as of what has no contents. */
 export function ttlOf(environment: EnvironmentParts): number {
+  if (!hasOrWantsContents(environment)) return 0;
+  return requestedTtl(environment)?.seconds ?? environment.status?.ttl?.seconds ?? environment.spec.ttlSeconds ?? 0;
+}
+
+/** When the contents end, RFC 3339; undefined where they do not, and until the operator has set up new ones. */
+export function expiryOf(environment: EnvironmentParts): string | undefined {
+  if (!wantsContents(environment)) return undefined;
+  const requested = requestedTtl(environment);
+  if (!requested) return environment.status?.expiresAt;
+  if (requested.seconds === 0 || environment.status?.activation?.active !== true) return undefined;
+  return new Date(requested.at + requested.seconds * 1000).toISOString();
+}
+
+function requestedTtl(environment: EnvironmentParts): { seconds: number; at: number } | undefined {
   const request = pending(environment).find(({ name }) => name === 'ttl');
-  const requested = request && requestedTtlSeconds(request.value);
-  return requested ?? environment.status?.ttl?.seconds ?? environment.spec.ttlSeconds ?? 0;
+  const seconds = request && requestedTtlSeconds(request.value);
+  return seconds === undefined ? undefined : { seconds, at: request?.at ?? 0 };
 }
 
 /** The build whose log is read when none is named: the running or last one; undefined while one is still to begin. */

@@ -12,6 +12,10 @@ export const spawnSchema = z.object({
   build: booleanField.default(true),
   ttl: ttlField.optional(),
   gitRef: gitRefSchema,
+  ifExists: z.enum(['create', 'reuse']).default('create').meta({
+    description:
+      'Ours: what to do where the ref has an environment already. `create` makes another one; `reuse` answers the oldest one, with contents, and builds it if `build` says so.',
+  }),
 });
 export type Spawn = z.infer<typeof spawnSchema>;
 

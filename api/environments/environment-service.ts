@@ -1,5 +1,6 @@
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { gitRefKey, type GitRef } from '../../crds/git-ref.ts';
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { environmentName } from '../../crds/names.ts';
 import type { Repository } from '../../crds/repository.ts';
@@ -23,7 +24,7 @@ import type { Spawn } from './environment-parameters.ts';
 const nameTries = 5;
 
 export interface EnvironmentDependencies {
-  cluster: Pick<ClusterWriter, 'create' | 'patch'>;
+  cluster: Pick<ClusterWriter, 'create' | 'find' | 'patch'>;
   cache: Caches['environments'];
   now: () => number;
   randomBytes: RandomBytes;
@@ -37,11 +38,20 @@ export class EnvironmentService {
     this.#dependencies = dependencies;
   }
 
-  /** A new environment of a ref; where others hold the ref, beside them. */
-  async spawn(repository: Repository, { name, build, ttl, gitRef }: Spawn): Promise<Environment> {
-    const { cluster, cache, randomBytes } = this.#dependencies;
+  /**
+   * A new environment of a ref; where others hold the ref, beside them. With `ifExists: reuse` one that another request
+   * spawned at the same moment is given instead, as `existing`.
+   */
+  async spawn(
+    repository: Repository,
+    { name, build, ttl, gitRef, ifExists }: Spawn,
+  ): Promise<{ spawned: Environment } | { existing: Environment }> {
+    const { cluster, cache, now, randomBytes } = this.#dependencies;
     const { namespace, name: repositoryName } = repository.metadata;
     const plain = environmentName(repositoryName, gitRef);
+    const id = currentRequestId();
+    // The build that follows is requested as any other, so that it can be waited for as any other.
+    const request = build ? { [requestAnnotation('build')]: requestValue(new Date(now()), id) } : {};
     for (let tries = 1; ; tries++) {
       const environment: Environment = {
         apiVersion: GROUP_VERSION,
@@ -50,7 +60,7 @@ export class EnvironmentService {
           namespace,
           name: tries === 1 ? plain : `${plain}-${randomSuffix(randomBytes)}`,
           labels: { [LABELS.managedBy]: MANAGED_BY },
-          annotations: { [ANNOTATIONS.requestId]: currentRequestId() },
+          annotations: { [ANNOTATIONS.requestId]: id, ...request },
         },
         spec: {
           ...(name !== undefined && { displayName: name }),
@@ -64,11 +74,29 @@ export class EnvironmentService {
       try {
         const written = await cluster.create(ENVIRONMENT, environment);
         cache.observe(written);
-        return written;
+        return { spawned: written };
       } catch (error) {
         if (!isAlreadyExists(error) || tries === nameTries) throw error;
+        if (ifExists !== 'reuse' || tries > 1) continue;
+        const held = await cluster.find<Environment>(ENVIRONMENT, { namespace, name: plain });
+        if (held && isOf(held, repositoryName, gitRef)) return { existing: held };
       }
     }
+  }
+
+  /** The environment that `ifExists: reuse` answers with: the oldest of its ref. */
+  reusable(environments: readonly Environment[], { gitRef }: Pick<Spawn, 'gitRef'>): Environment | undefined {
+    const age = ({ metadata: { creationTimestamp = '', name } }: Environment) => `${creationTimestamp} ${name}`;
+    return environments
+      .filter((one) => isOf(one, one.spec.repository, gitRef))
+      .sort((one, other) => (age(one) < age(other) ? -1 : 1))[0];
+  }
+
+  /** Has an environment that is there already as a new one would be: with contents, and built if that is asked for. */
+  async reuse(environment: Environment, { build, ttl }: Pick<Spawn, 'build' | 'ttl'>): Promise<Environment> {
+    const names: RequestName[] = wantsContents(environment) ? [] : ['create'];
+    if (build) names.push('build');
+    return names.length === 0 && ttl === undefined ? environment : this.#request(environment, names, ttl);
   }
 
   /** Contract section 3, PUT. @throws Conflict when it has contents. */
@@ -136,6 +164,12 @@ export class EnvironmentService {
     cache.observe(written);
     return written;
   }
+}
+
+/** Whether it is one of this ref, and stays. */
+function isOf(environment: Environment, repository: string, gitRef: GitRef): boolean {
+  const { spec } = environment;
+  return !isGoing(environment) && spec.repository === repository && gitRefKey(spec.gitRef) === gitRefKey(gitRef);
 }
 
 /** With its repository or group, or because others hold its ref. */

@@ -85,7 +85,7 @@ test('one that failed to build on top of a good version', () => {
     size: 1024,
     services: [{ id: 'acme.shop-main.web', name: 'web', ready: true }],
     conditions: [condition],
-    build: { number: 3, result: 'running' },
+    build: { number: 3, result: 'running', startedAt: createdAt + 3600 },
   });
 });
 
@@ -102,6 +102,11 @@ test.each<[string, Environment['status'], { builtAt: number; buildTime: number }
     { builtAt: done, buildTime: 1 },
   ],
   [
+    'of one that took less than a second',
+    { build: { number: 1, result: 'succeeded', startedAt: first.finishedAt, finishedAt: first.finishedAt } },
+    { builtAt: done, buildTime: 1 },
+  ],
+  [
     'while it is rebuilt',
     { build: { number: 2, result: 'running', ...second, previous: first } },
     { builtAt: done, buildTime: 1 },
@@ -111,4 +116,45 @@ test.each<[string, Environment['status'], { builtAt: number; buildTime: number }
     ...expected,
     buildAt: expected.builtAt,
   });
+});
+
+const contents = { since: '2026-01-01T00:00:00Z', reason: 'Spec', specActive: true, buildPending: false } as const;
+const active = { ...contents, active: true };
+const build = { number: 1, result: 'succeeded', ...first, commit: 'c1' } as const;
+const at = '2026-01-01T00:10:00.000Z';
+
+test.each<[string, Environment['status'], Record<string, string>, object]>([
+  [
+    'weburl, of what has no public service',
+    { state: 'built', activation: active, deployed: build },
+    {},
+    { weburl: undefined },
+  ],
+  ['commit, of what runs', { deployed: build, commit: 'c2' }, {}, { commit: 'c1' }],
+  ['commit, of what is set up', { commit: 'c2' }, {}, { commit: 'c2' }],
+  [
+    'expiresAt',
+    { activation: active, expiresAt: '2026-01-01T01:00:00Z', ttl: { seconds: 3600, since: active.since } },
+    {},
+    { expiresAt: createdAt + 3600, ttl: 3600 },
+  ],
+  [
+    'expiresAt, of a TTL that was just asked for',
+    { activation: active, expiresAt: '2026-01-01T01:00:00Z', ttl: { seconds: 3600, since: active.since } },
+    { 'coppice.dev/request-ttl': `${at}/x/60` },
+    { expiresAt: createdAt + 660, ttl: 60 },
+  ],
+  [
+    'neither ttl nor expiresAt, once a TTL has passed',
+    { state: 'empty', activation: { ...active, active: false }, ttl: { seconds: 60, since: active.since } },
+    {},
+    { expiresAt: undefined, ttl: undefined },
+  ],
+])('%s', (_what, status, annotations, expected) => {
+  const { metadata } = environment;
+  const view = environmentView(group, { ...environment, metadata: { ...metadata, annotations }, status }, address);
+  for (const [field, value] of Object.entries(expected)) {
+    if (value === undefined) expect(view).not.toHaveProperty(field);
+    else expect(view).toHaveProperty(field, value);
+  }
 });

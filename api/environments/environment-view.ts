@@ -1,11 +1,20 @@
 import { z } from 'zod';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
+import { REQUESTS } from '../../crds/requests.ts';
 import { ENVIRONMENT_STATES, type Environment } from '../../crds/environment.ts';
 import { GIT_REF_TYPES } from '../../crds/git-ref.ts';
 import type { Group } from '../../crds/group.ts';
 import { formatId, type ResourceId } from '../../crds/ids.ts';
 import { environmentHost } from '../../crds/names.ts';
-import { stateOf, ttlOf } from './contents.ts';
+import {
+  acceptedRequestSchema,
+  buildViewSchema,
+  currentBuildView,
+  secondsBetween,
+  type AcceptedRequest,
+} from './build-view.ts';
+import { expiryOf, pending, ttlOf } from './contents.ts';
+import { shownStatus } from './shown-status.ts';
 
 /** Where environments are served, as a browser reaches them. */
 export interface WebAddress {
@@ -24,8 +33,15 @@ export const gitRefViewSchema = z
 
 const unixSeconds = (what: string) => z.int().meta({ description: `${what}, in Unix seconds; 0 when there is none.` });
 const id = z.string().meta({ description: 'The id of the environment: `acme.shop-main`.' });
-const status = z.enum(ENVIRONMENT_STATES);
+const status = z.enum(ENVIRONMENT_STATES).meta({
+  description:
+    'While an accepted request is carried out it is `building`, never the former one; also while contents are removed.',
+});
 const weburl = z.string().meta({ description: 'Where the environment is reachable.' });
+const commit = z
+  .string()
+  .optional()
+  .meta({ description: 'Ours: the commit that runs or, before a build, that the services are set up from.' });
 const builtAt = unixSeconds('When the last build finished');
 
 /** Contract section 2, environment. */
@@ -36,9 +52,12 @@ export const environmentViewSchema = z
     name: z.string().meta({ description: 'Ours: for people.' }),
     gitRef: gitRefViewSchema,
     status,
-    weburl,
+    weburl: weburl
+      .optional()
+      .meta({ description: 'Where the environment is reachable; omitted where none of its services is public.' }),
+    commit,
     aliases: z.record(z.string(), z.string()).meta({ description: 'From alias to address.' }),
-    buildTime: z.int().meta({ description: 'Seconds that the last finished build took; 0 when none has.' }),
+    buildTime: z.int().meta({ description: 'Seconds that the last finished build took, 1 at least; 0 when none has.' }),
     createdAt: unixSeconds('When the environment was created'),
     builtAt,
     buildAt: builtAt,
@@ -47,21 +66,40 @@ export const environmentViewSchema = z
       .positive()
       .optional()
       .meta({ description: 'Seconds to live, from when it was set; omitted when zero.' }),
+    expiresAt: z
+      .int()
+      .optional()
+      .meta({ description: 'Ours: when the contents are removed, in Unix seconds; omitted when they stay.' }),
     size: z.int().meta({ description: 'In bytes.' }),
     services: z.array(
       z.object({ id: z.string(), name: z.string(), ready: z.boolean().meta({ description: 'Ours.' }) }),
     ),
     conditions: z.array(conditionViewSchema).meta({ description: 'Ours: what failed, and why.' }),
-    build: z
-      .object({ number: z.int(), result: z.string(), message: z.string().optional() })
+    build: buildViewSchema
       .optional()
-      .meta({ description: 'Ours: the build that runs, or the last one.' }),
+      .meta({ description: 'Ours: the build that runs or is awaited, or the last one.' }),
+    request: acceptedRequestSchema.optional().meta({ description: 'Ours: the request that this answer accepts.' }),
+    pendingRequests: z
+      .array(z.object({ name: z.enum(REQUESTS), id: z.string() }))
+      .optional()
+      .meta({ description: 'Ours: accepted, and not handled by the operator yet; omitted when there are none.' }),
   })
   .meta({ id: 'Environment' });
 export type EnvironmentView = z.infer<typeof environmentViewSchema>;
 
 /** Contract section 4: what spawn answers. */
-export const spawnedViewSchema = z.object({ id, name: z.string(), status, weburl }).meta({ id: 'SpawnedEnvironment' });
+export const spawnedViewSchema = z
+  .object({
+    id,
+    name: z.string(),
+    status,
+    weburl: weburl.optional().meta({
+      description: 'Where it is reachable; omitted where an environment is reused none of whose services is public.',
+    }),
+    request: acceptedRequestSchema.optional().meta({ description: 'Ours: the request for its build.' }),
+    reused: z.literal(true).optional().meta({ description: 'Ours: `ifExists` found it; nothing was spawned.' }),
+  })
+  .meta({ id: 'SpawnedEnvironment' });
 export type SpawnedView = z.infer<typeof spawnedViewSchema>;
 
 export function environmentDisplayName({ metadata, spec }: Environment): string {
@@ -74,37 +112,50 @@ export function environmentSize({ status }: Environment): number {
   return (status.deployed.sizeBytes ?? 0) + (status.volumes?.usedBytes ?? 0);
 }
 
-export function environmentView(group: Group, environment: Environment, address: WebAddress): EnvironmentView {
+/** The commit that runs or, before a build, that the services are set up from. */
+export function environmentCommit({ status }: Environment): string | undefined {
+  return status?.deployed?.commit ?? status?.commit;
+}
+
+/** @param request that the answer accepts */
+export function environmentView(
+  group: Group,
+  environment: Environment,
+  address: WebAddress,
+  request?: AcceptedRequest,
+): EnvironmentView {
   const { metadata, spec, status } = environment;
   const id = idOf(group, environment);
   const rid = formatId({ group: group.metadata.name, name: spec.repository });
   const finished = lastFinished(status);
   const builtAt = secondsOf(finished?.finishedAt);
   const ttl = ttlOf(environment);
-  const { build } = status ?? {};
+  const weburl = webUrl(id, environment, address);
+  const commit = environmentCommit(environment);
+  const expiresAt = expiryOf(environment);
+  const build = currentBuildView(environment);
+  const requests = pending(environment).map(({ name, value }) => ({ name, id: value }));
   return {
     id: formatId(id),
     rid,
     name: environmentDisplayName(environment),
     gitRef: spec.gitRef,
-    status: stateOf(environment),
-    weburl: webUrl(id, environment, address),
+    status: shownStatus(environment),
+    ...(weburl !== undefined && { weburl }),
+    ...(commit !== undefined && { commit }),
     aliases: status?.aliases ?? {},
-    buildTime: finished ? durationOf(finished) : 0,
+    buildTime: finished ? secondsBetween(finished.startedAt, finished.finishedAt) : 0,
     createdAt: secondsOf(metadata.creationTimestamp),
     builtAt,
     buildAt: builtAt,
     ...(ttl > 0 && { ttl }),
+    ...(expiresAt !== undefined && { expiresAt: secondsOf(expiresAt) }),
     size: environmentSize(environment),
     services: (status?.services ?? []).map(({ name, ready }) => ({ id: `${formatId(id)}.${name}`, name, ready })),
     conditions: conditionViews(status?.conditions),
-    ...(build && {
-      build: {
-        number: build.number,
-        result: build.result,
-        ...(build.message !== undefined && { message: build.message }),
-      },
-    }),
+    ...(build && { build }),
+    ...(request && { request }),
+    ...(requests.length > 0 && { pendingRequests: requests }),
   };
 }
 
@@ -119,18 +170,22 @@ interface BuildTimes {
   finishedAt: string;
 }
 
-/** In whole seconds, the nearest. */
-function durationOf({ startedAt, finishedAt }: BuildTimes): number {
-  return Math.max(0, Math.round((Date.parse(finishedAt) - Date.parse(startedAt)) / 1000));
-}
-
-export function spawnedView(group: Group, environment: Environment, address: WebAddress): SpawnedView {
+/** @param accepted the request for its build; `isReused`: it was there before */
+export function spawnedView(
+  group: Group,
+  environment: Environment,
+  address: WebAddress,
+  { accepted, isReused = false }: { accepted?: AcceptedRequest | undefined; isReused?: boolean } = {},
+): SpawnedView {
   const id = idOf(group, environment);
+  const weburl = webUrl(id, environment, address);
   return {
     id: formatId(id),
     name: environmentDisplayName(environment),
-    status: stateOf(environment),
-    weburl: webUrl(id, environment, address),
+    status: shownStatus(environment),
+    ...(weburl !== undefined && { weburl }),
+    ...(accepted && { request: accepted }),
+    ...(isReused && { reused: true as const }),
   };
 }
 
@@ -138,8 +193,12 @@ function idOf(group: Group, environment: Environment): ResourceId {
   return { group: group.metadata.name, name: environment.metadata.name };
 }
 
-/** As the operator says, and, before it has looked, as it will say: the host is a function of the id. */
-function webUrl(id: ResourceId, { status }: Environment, { scheme, domain, port }: WebAddress): string {
+/**
+ * As the operator reports it. Before the services are set up nobody knows whether one is public, and the host is a function of
+ * the id.
+ */
+function webUrl(id: ResourceId, { status }: Environment, { scheme, domain, port }: WebAddress): string | undefined {
+  if (status?.version !== undefined || status?.deployed) return status.webURL;
   return status?.webURL ?? `${scheme}://${environmentHost(id, domain)}${port === undefined ? '' : `:${port}`}/`;
 }
 

@@ -54,6 +54,70 @@ describe('spawn', () => {
     const second = await spawn({ gitRef }).expect(201);
     expect((second.body as { id: string }).id).toMatch(/^acme\.shop-main-[a-z0-9]{5}$/);
   });
+
+  test('with a build names its request, and the build that it becomes', async () => {
+    const body = (await spawn({ gitRef }).expect(201)).body as unknown;
+    const asked = annotations()[requestAnnotation('build')];
+    expect(body).toMatchObject({ status: 'empty', request: { id: asked, build: 1 } });
+    expect(body).not.toHaveProperty('reused');
+    const read = await asAlice(request(api.app).get(path)).expect(200);
+    expect(read.body).toMatchObject({ build: { number: 1, result: 'pending', request: asked } });
+  });
+
+  describe('with ifExists reuse', () => {
+    const reuse = (body: object = {}) => spawn({ gitRef, ifExists: 'reuse', ...body });
+    const count = () => api.cluster.all(ENVIRONMENT).length;
+
+    test('spawns where there is none, then answers that one and builds it', async () => {
+      const first = await reuse().expect(201);
+      expect(first.body).not.toHaveProperty('reused');
+      const second = await reuse().expect(201);
+      expect(second.body).toMatchObject({ id, reused: true, request: { build: 1 } });
+      expect(count()).toBe(1);
+    });
+
+    test('leaves what has contents as it is without a build', async () => {
+      api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
+      const body = (await reuse({ build: false }).expect(201)).body as unknown;
+      expect(body).toMatchObject({ id, status: 'built', reused: true });
+      expect(body).not.toHaveProperty('request');
+      expect(annotations()).toEqual({});
+    });
+
+    test('creates the contents of an empty one', async () => {
+      api.addEnvironment('acme', 'shop-main', 'shop', { state: 'empty', activation: { ...activation, active: false } });
+      api.cluster.change(ENVIRONMENT, { namespace: 'group-acme', name: 'shop-main' }, { spec: { active: false } });
+      const body = (await reuse({ ttl: 60 }).expect(201)).body as unknown;
+      expect(body).toMatchObject({ id, status: 'building', reused: true });
+      const asked = ['create', 'build', 'ttl'].map((name) => requestAnnotation(name as 'ttl'));
+      expect(Object.keys(annotations()).sort()).toEqual(asked.sort());
+    });
+
+    test('takes neither another ref nor one that is being deleted', async () => {
+      const { metadata } = api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
+      await spawn({ gitRef: { name: 'other', type: 'branch' }, ifExists: 'reuse' }).expect(201);
+      api.cluster.change(ENVIRONMENT, metadata, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+      const body = (await reuse().expect(201)).body as unknown;
+      expect((body as { id: string }).id).toMatch(/^acme\.shop-main-[a-z0-9]{5}$/);
+      expect(body).not.toHaveProperty('reused');
+      expect(count()).toBe(3);
+    });
+
+    test('takes the one that another request has just spawned, which no cache shows yet', async () => {
+      const there = api.addEnvironment('acme', 'shop-main', 'shop', {});
+      const { environments } = api.caches;
+      const byIndex = environments.byIndex.bind(environments);
+      environments.byIndex = (index, value) =>
+        byIndex(index, value).filter(({ metadata }) => metadata.uid !== there.metadata.uid);
+      const body = (await reuse().expect(201)).body as unknown;
+      expect(body).toMatchObject({ id, reused: true });
+      expect(count()).toBe(1);
+    });
+
+    test('something else: 422', async () => {
+      await spawn({ gitRef, ifExists: 'perhaps' }).expect(422);
+    });
+  });
 });
 
 describe('GET', () => {
@@ -116,8 +180,11 @@ describe('PUT', () => {
     const answer = await asAlice(request(api.app).put(path + query))
       .send(body)
       .expect(202);
-    expect(answer.body).toMatchObject({ id, status: 'empty' });
+    const { request: accepted } = answer.body as { request: { id: string; build?: number } };
+    expect(answer.body).toMatchObject({ id, status: 'building' });
     const written = annotations();
+    const isBuilt = requests.includes('build');
+    expect(accepted).toEqual({ id: written[requestAnnotation('create')], ...(isBuilt && { build: 1 }) });
     expect(Object.keys(written).sort()).toEqual(requests.map((name) => requestAnnotation(name as 'ttl')).sort());
     expect(written[requestAnnotation('ttl')]?.split('/')[2]).toBe(ttl);
     expect((answer.body as { ttl?: number }).ttl).toBe(Number(ttl) > 0 ? Number(ttl) : undefined);
@@ -141,8 +208,11 @@ describe('PUT', () => {
 
 test('DELETE asks the operator', async () => {
   api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
-  await asAlice(request(api.app).delete(path)).expect(202);
+  const body = (await asAlice(request(api.app).delete(path)).expect(202)).body as unknown;
   expect(Object.keys(annotations())).toEqual([requestAnnotation('delete')]);
+  const accepted = annotations()[requestAnnotation('delete')];
+  const pendingRequests = [{ name: 'delete', id: accepted }];
+  expect(body).toMatchObject({ status: 'building', request: { id: accepted }, pendingRequests });
 });
 
 test.each([

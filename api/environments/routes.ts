@@ -5,6 +5,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { isCrossOrigin } from '../http/origin.ts';
+import { acceptedRequest } from './build-view.ts';
 import { createContentsSchema, readSchema, ttlSchema } from './environment-parameters.ts';
 import type { EnvironmentService } from './environment-service.ts';
 import type { RequirePlace } from './group-places.ts';
@@ -27,7 +28,11 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
   const view = async (
     { group, environment }: EnvironmentTarget,
     change: (environment: Environment) => Environment | Promise<Environment>,
-  ): Promise<EnvironmentView> => environmentView(group, await change(environment), webAddress);
+    request?: Parameters<typeof acceptedRequest>[1],
+  ): Promise<EnvironmentView> => {
+    const changed = await change(environment);
+    return environmentView(group, changed, webAddress, request && acceptedRequest(changed, request));
+  };
 
   return [
     endpoint({
@@ -62,22 +67,23 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
       also: { 409: 'The environment is not `empty`, or is being deleted; or the group has as many as it may.' },
       run: ({ target, body, query }) => {
         const wanted = { build: body.build ?? query.build ?? true, ttl: body.ttl ?? query.ttl };
-        return view(target, (environment) => {
+        const change = (environment: Environment) => {
           requirePlace(target.group, environment);
           return environments.createContents(environment, wanted);
-        });
+        };
+        return view(target, change, wanted.build ? 'build' : 'create');
       },
     }),
     endpoint({
       method: 'delete',
       path,
-      summary: "Removes the environment's contents; the last object of a ref stays",
+      summary: "Removes the environment's contents; the last object of a ref stays, unless the ref never existed",
       find,
       writes: true,
       needs: 'operate',
       status: 202,
       answer: environmentViewSchema,
-      run: ({ target }) => view(target, (environment) => environments.deleteContents(environment)),
+      run: ({ target }) => view(target, (environment) => environments.deleteContents(environment), 'delete'),
     }),
     endpoint({
       method: 'post',
@@ -89,7 +95,7 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
       status: 202,
       answer: environmentViewSchema,
       also: { 409: 'The environment is empty, or is being deleted.' },
-      run: ({ target }) => view(target, (environment) => environments.build(environment)),
+      run: ({ target }) => view(target, (environment) => environments.build(environment), 'build'),
     }),
     endpoint({
       method: 'post',
@@ -101,11 +107,13 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
       status: 202,
       answer: environmentViewSchema,
       also: { 409: 'The environment is being deleted; or it is empty, and the group has as many as it may.' },
-      run: ({ target }) =>
-        view(target, (environment) => {
+      run: ({ target }) => {
+        const change = (environment: Environment) => {
           requirePlace(target.group, environment);
           return environments.rebuild(environment);
-        }),
+        };
+        return view(target, change, 'rebuild');
+      },
     }),
     endpoint({
       method: 'post',

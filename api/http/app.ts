@@ -15,6 +15,7 @@ import { EnvironmentService } from '../environments/environment-service.ts';
 import { requirePlaceBy } from '../environments/group-places.ts';
 import type { LogTimes } from '../environments/log-stream.ts';
 import { type LogRoutes, logRoutes } from '../environments/log-routes.ts';
+import { buildRoutes } from '../environments/build-routes.ts';
 import { environmentRoutes } from '../environments/routes.ts';
 import { TestResultsReader, type ResultsTester } from '../environments/test-results.ts';
 import { testsRoutes } from '../environments/tests-routes.ts';
@@ -161,6 +162,8 @@ export function createApp(dependencies: AppDependencies): Express {
       logger,
       ...dependencies.logTimes,
     }),
+    // After the logs, which stand below the same path as the builds.
+    ...buildRoutes({ directory, cache: caches.environments, longPolls: webSockets.longPolls }),
   ];
 
   endpoints.push(...openApiRoutes(endpoints, ownOrigin));

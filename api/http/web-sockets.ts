@@ -2,6 +2,7 @@ import { ServerResponse, type IncomingMessage, type RequestListener, type Server
 import type { Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { UpgradeRequired } from './errors.ts';
+import { LongPolls } from './long-polls.ts';
 
 /** IANA's WebSocket close codes: the service restarts, connect again. */
 const serviceRestart = 1012;
@@ -17,6 +18,8 @@ export function isWebSocketUpgrade({ method, headers }: Pick<IncomingMessage, 'm
  */
 export class WebSockets {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
+  /** Plain requests that stay open: they end when WebSockets do. */
+  readonly longPolls = new LongPolls();
   readonly #upgrading = new WeakMap<IncomingMessage, { socket: Socket; head: Buffer }>();
 
   constructor() {
@@ -55,6 +58,7 @@ export class WebSockets {
 
   /** Tells all clients to come again. */
   close(): void {
+    this.longPolls.close();
     for (const client of this.#server.clients) {
       client.close(serviceRestart, 'the server is restarting; connect again, a log with ?from=');
     }

@@ -1,16 +1,32 @@
 import { z } from 'zod';
-import type { Environment } from '../../crds/environment.ts';
+import { ENVIRONMENT_STATES, type Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
 import { formatId } from '../../crds/ids.ts';
 import type { ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { Repository } from '../../crds/repository.ts';
 import { REPOSITORY_TYPES } from '../../crds/repository-source.ts';
-import { environmentDisplayName, environmentSize, gitRefViewSchema } from '../environments/environment-view.ts';
+import { shownStatus } from '../environments/shown-status.ts';
+import {
+  environmentCommit,
+  environmentDisplayName,
+  environmentSize,
+  gitRefViewSchema,
+} from '../environments/environment-view.ts';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
 
 /** Contract section 2, environment summary. */
 const environmentSummarySchema = z
-  .object({ id: z.string(), name: z.string(), gitRef: gitRefViewSchema })
+  .object({
+    id: z.string(),
+    name: z.string(),
+    gitRef: gitRefViewSchema,
+    status: z.enum(ENVIRONMENT_STATES).meta({ description: 'Ours: as the environment itself shows it.' }),
+    weburl: z
+      .string()
+      .optional()
+      .meta({ description: 'Ours: omitted where nothing is public, or that is not known yet.' }),
+    commit: z.string().optional().meta({ description: 'Ours: as the environment itself shows it.' }),
+  })
   .meta({ id: 'EnvironmentSummary' });
 
 /** Contract section 2, reusable environment. */
@@ -61,11 +77,7 @@ export function repositoryView(
     size: environments.reduce((sum, environment) => sum + environmentSize(environment), 0),
     details: { url },
     environments: environments
-      .map((environment) => ({
-        id: formatId({ group: gid, name: environment.metadata.name }),
-        name: environmentDisplayName(environment),
-        gitRef: environment.spec.gitRef,
-      }))
+      .map((environment) => environmentSummary(gid, environment))
       .sort((a, b) => (a.id < b.id ? -1 : 1)),
     reusableEnvironments: reusables.flatMap(({ spec: { label }, status }) => {
       if (status?.builtAt === undefined || !status.from) return [];
@@ -73,5 +85,18 @@ export function repositoryView(
       return [{ label, buildAt, from: { name: status.from.environment } }];
     }),
     conditions: conditionViews(status?.conditions),
+  };
+}
+
+function environmentSummary(group: string, environment: Environment): RepositoryView['environments'][number] {
+  const weburl = environment.status?.webURL;
+  const commit = environmentCommit(environment);
+  return {
+    id: formatId({ group, name: environment.metadata.name }),
+    name: environmentDisplayName(environment),
+    gitRef: environment.spec.gitRef,
+    status: shownStatus(environment),
+    ...(weburl !== undefined && { weburl }),
+    ...(commit !== undefined && { commit }),
   };
 }

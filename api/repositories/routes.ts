@@ -1,3 +1,4 @@
+import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { Caller } from '../auth/caller.ts';
@@ -5,6 +6,7 @@ import type { Directory } from '../auth/directory.ts';
 import { requireRoom } from '../cluster/most.ts';
 import type { EnvironmentService } from '../environments/environment-service.ts';
 import type { RequirePlace } from '../environments/group-places.ts';
+import { acceptedRequest } from '../environments/build-view.ts';
 import { spawnSchema } from '../environments/environment-parameters.ts';
 import { spawnedView, spawnedViewSchema, type WebAddress } from '../environments/environment-view.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
@@ -77,9 +79,21 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
       also: { 409: 'The repository is being deleted, or has too many environments; or its group has.' },
       run: async ({ target: { group, repository }, body }) => {
         if (repository.metadata.deletionTimestamp !== undefined) throw new Conflict('the repository is being deleted');
-        requireRoom('the repository', 'environments', directory.environments(repository).length);
+        const answer = (environment: Environment, isReused: boolean) => {
+          const accepted = body.build ? acceptedRequest(environment, 'build') : undefined;
+          return spawnedView(group, environment, webAddress, { accepted, isReused });
+        };
+        const reuse = async (environment: Environment) => {
+          requirePlace(group, environment);
+          return answer(await environments.reuse(environment, body), true);
+        };
+        const all = directory.environments(repository);
+        const there = body.ifExists === 'reuse' ? environments.reusable(all, body) : undefined;
+        if (there) return reuse(there);
+        requireRoom('the repository', 'environments', all.length);
         requirePlace(group);
-        return spawnedView(group, await environments.spawn(repository, body), webAddress);
+        const made = await environments.spawn(repository, body);
+        return 'existing' in made ? reuse(made.existing) : answer(made.spawned, false);
       },
     }),
     endpoint({

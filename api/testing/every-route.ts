@@ -47,6 +47,10 @@ export const routes: Route[] = [
   { method: 'delete', path: '/api/environment/acme.shop-main', status: 202 },
   { method: 'post', path: '/api/environment/acme.shop-main/build', status: 202 },
   { method: 'post', path: '/api/environment/acme.shop-main/rebuild', status: 202 },
+  { method: 'get', path: '/api/environment/acme.shop-main/builds', status: 200 },
+  // No build has been requested.
+  { method: 'get', path: '/api/environment/acme.shop-main/build', status: 404 },
+  { method: 'get', path: '/api/environment/acme.shop-main/build/1', status: 404 },
   { method: 'post', path: '/api/environment/acme.shop-main/ttl', body: { ttl: 60 }, status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/tests', status: 200 },
   // Nothing is there to test.

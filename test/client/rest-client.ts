@@ -8,7 +8,8 @@ import { localhostLookup, send, type Answer } from './local-http.ts';
 const environmentSchema = z.looseObject({
   id: z.string(),
   status: z.enum(['empty', 'created', 'building', 'built']),
-  weburl: z.string(),
+  /** Omitted where nothing is public. */
+  weburl: z.string().default(''),
   aliases: z.record(z.string(), z.string()),
   build: z.looseObject({ number: z.int(), result: z.string() }).optional(),
   conditions: z
