@@ -5,19 +5,26 @@ import { displayNameSchema } from './display-name.ts';
 import { objectSchema } from './metadata.ts';
 import { registrySecretsSchema, variablesSchema } from './variable.ts';
 
+const addressesSchema = z
+  .array(
+    z
+      .string()
+      .min(3)
+      .max(254)
+      .regex(/^[^\sA-Z]+@[^\sA-Z]+$/),
+  )
+  .max(500);
+
 export const groupSpecSchema = z.object({
   displayName: displayNameSchema,
-  members: z
-    .array(
-      z
-        .string()
-        .min(3)
-        .max(254)
-        .regex(/^[^\sA-Z]+@[^\sA-Z]+$/),
-    )
-    .max(500)
+  members: addressesSchema
     .default([])
     .meta({ description: 'E-mail addresses of the members, in lower case.', 'x-kubernetes-list-type': 'set' }),
+  owners: addressesSchema.optional().meta({
+    description:
+      'Those of the members who own the group by the REST API; where none is named, the account that made it, or else all members.',
+    'x-kubernetes-list-type': 'set',
+  }),
   variables: variablesSchema,
   registrySecrets: registrySecretsSchema,
   mostEnvironments: z.int().min(0).optional().meta({

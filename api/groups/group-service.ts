@@ -90,7 +90,7 @@ export class GroupService {
         labels: { [LABELS.managedBy]: MANAGED_BY },
         annotations: { [ANNOTATIONS.createdBy]: owner.accountId },
       },
-      spec: { members: [owner.email], ...(displayName !== name && { displayName }) },
+      spec: { members: [owner.email], owners: [owner.email], ...(displayName !== name && { displayName }) },
     };
     const written = await cluster.create(GROUP, group);
     cache.observe(written);

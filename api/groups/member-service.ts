@@ -7,12 +7,27 @@ import type { RandomBytes } from '../auth/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { requireRoom } from '../cluster/most.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
-import { Conflict, NotFound } from '../http/errors.ts';
+import { Conflict } from '../http/errors.ts';
 import { inviteToGroup, withdrawInvitation } from '../users/group-invitation.ts';
 import { userName, userOf } from '../users/user-record.ts';
+import {
+  ownersOf,
+  requireOwner,
+  ROLES,
+  withMember,
+  withoutMember,
+  withRole,
+  type Accounts,
+  type Membership,
+  type Role,
+} from './roles.ts';
 
-const member = { id: z.string(), name: z.string() };
-/** Contract section 2, group settings: members. Both are the e-mail address. */
+const member = {
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES).meta({ description: 'Ours.' }),
+};
+/** Contract section 2, group settings: members. `id` and `name` are the e-mail address. */
 export const memberViewSchema = z.object(member).meta({ id: 'Member' });
 export type MemberView = z.infer<typeof memberViewSchema>;
 
@@ -28,10 +43,6 @@ export const invitedMemberViewSchema = z
   })
   .meta({ id: 'InvitedMember' });
 export type InvitedMemberView = z.infer<typeof invitedMemberViewSchema>;
-
-export function memberViews({ spec }: Group): MemberView[] {
-  return spec.members.map((email) => ({ id: email, name: email }));
-}
 
 export interface MemberDependencies {
   cluster: Pick<ClusterWriter, 'find' | 'patch' | 'delete'>;
@@ -50,35 +61,55 @@ export class MemberService {
     this.#dependencies = dependencies;
   }
 
+  views(group: Group): MemberView[] {
+    const owners = ownersOf(group, this.#accounts);
+    return group.spec.members.map((email) => {
+      const role = owners.includes(email) ? 'owner' : 'member';
+      return { id: email, name: email, role };
+    });
+  }
+
   /**
    * Adds a member, always with an invitation: one that only some addresses got would tell which of them have an
-   * account. @throws Conflict when they are a member already, or there are too many.
+   * account. @throws Conflict when they are a member already, or there are too many; Forbidden as withMember().
    */
-  async add(group: Group, email: string): Promise<InvitedMemberView[]> {
+  async add(group: Group, actor: string, email: string, role: Role): Promise<InvitedMemberView[]> {
     const { now, randomBytes } = this.#dependencies;
     const { invitation, expiresAt, annotations } = inviteToGroup(group, email, now(), randomBytes);
-    const change = ({ spec: { members } }: Group) => {
-      if (members.includes(email)) throw new Conflict('the group has this member already');
-      requireRoom('the group', 'members', members.length);
-      return [...members, email];
+    const change = (current: Group) => {
+      const changed = withMember(current, actor, email, role, this.#accounts);
+      requireRoom('the group', 'members', current.spec.members.length);
+      return changed;
     };
     const invited = { invitation, invitationExpiresAt: expiresAt };
-    const views = memberViews(await this.#change(group, change, annotations));
+    const views = this.views(await this.#change(group, change, annotations));
     return views.map((view) => (view.id === email ? { ...view, ...invited } : view));
+  }
+
+  /** @throws as withRole() */
+  async setRole(group: Group, actor: string, email: string, role: Role): Promise<MemberView[]> {
+    return this.views(
+      await this.#change(group, (current) => withRole(current, actor, email, role, this.#accounts), {}),
+    );
+  }
+
+  /** What only owners may do with a group as a whole. @throws Forbidden */
+  requireOwner(group: Group, actor: string, what: string): void {
+    requireOwner(group, actor, what, this.#accounts);
   }
 
   /**
    * Their invitation ends too.
    * @param mustLeaveOthers whether somebody who sees the group must be left: who leaves repositories behind.
-   * @throws NotFound when they are no member; Conflict when they are the last one, or the last who sees the group.
+   * @throws Conflict when they are the last one, or the last who sees the group; and as withoutMember().
    */
-  async remove(group: Group, email: string, mustLeaveOthers = false): Promise<Group> {
+  async remove(group: Group, actor: string, email: string, mustLeaveOthers = false): Promise<Group> {
     const change = (current: Group) => {
-      const { members } = current.spec;
-      if (!members.includes(email)) throw new NotFound('no such member');
-      if (mustLeaveOthers) this.#requireOthers(current, email);
-      if (members.length === 1) throw new Conflict('the last member of a group cannot be removed; delete the group');
-      return without(email, current);
+      if (mustLeaveOthers && current.spec.members.includes(email)) this.#requireOthers(current, email);
+      const changed = withoutMember(current, actor, email, this.#accounts);
+      if (changed.members.length === 0)
+        throw new Conflict('the last member of a group cannot be removed; delete the group');
+      return changed;
     };
     return this.#change(group, change, withdrawInvitation(email));
   }
@@ -86,44 +117,49 @@ export class MemberService {
   /**
    * Takes the caller out. A group that nobody is left in would be seen by nobody: one that the API made goes with its
    * last member. @throws Conflict when it has repositories, and no other member sees it: those who were invited may
-   * never come.
+   * never come; and when no owner would be left.
    */
   async leave(group: Group, email: string, hasRepositories: boolean): Promise<void> {
-    if (without(email, group).length > 0) {
-      await this.remove(group, email, hasRepositories);
+    if (group.spec.members.some((member) => member !== email)) {
+      await this.remove(group, email, email, hasRepositories);
       return;
     }
     if (hasRepositories) this.#requireOthers(group, email);
     const { name, uid, resourceVersion, labels } = group.metadata;
     if (labels?.[LABELS.managedBy] === MANAGED_BY)
       await this.#dependencies.cluster.delete(GROUP, { name }, { uid, resourceVersion });
-    else await this.#change(group, (current) => without(email, current), withdrawInvitation(email));
+    else
+      await this.#change(
+        group,
+        (current) => withoutMember(current, email, email, this.#accounts),
+        withdrawInvitation(email),
+      );
   }
 
   #requireOthers(group: Group, email: string): void {
-    if (this.#isSeenByAnother(group, email)) return;
+    if (group.spec.members.some((member) => member !== email && this.#accounts.isSeenBy(group, member))) return;
     throw new Conflict('the last member cannot leave a group that has repositories; delete them, or the group');
   }
 
-  #isSeenByAnother(group: Group, email: string): boolean {
+  get #accounts(): Accounts {
     const { users, usersNamespace } = this.#dependencies;
-    return group.spec.members.some((member) => {
-      const user = userOf(users.get(objectKey(usersNamespace, userName(member))));
-      return member !== email && user !== undefined && maySee(user, group);
-    });
+    const accountOf = (email: string) => userOf(users.get(objectKey(usersNamespace, userName(email))));
+    return {
+      accountIdOf: (email) => accountOf(email)?.accountId,
+      isSeenBy: (group, email) => {
+        const user = accountOf(email);
+        return user !== undefined && maySee(user, group);
+      },
+    };
   }
 
   async #change(
     group: Group,
-    change: (current: Group) => string[],
+    change: (current: Group) => Membership,
     annotations: Record<string, string | null>,
   ): Promise<Group> {
     const { cluster, cache } = this.#dependencies;
-    const patch = (current: Group) => ({ metadata: { annotations }, spec: { members: change(current) } });
+    const patch = (current: Group) => ({ metadata: { annotations }, spec: change(current) });
     return (await updateChecked(cluster, cache, GROUP, group, patch)).after;
   }
-}
-
-function without(email: string, { spec }: Group): string[] {
-  return spec.members.filter((member) => member !== email);
 }

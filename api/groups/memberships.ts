@@ -59,7 +59,10 @@ export class Memberships {
       }
       const { after } = await updateChecked(cluster, cache, GROUP, group, ({ spec }) => ({
         metadata: { annotations: withdrawInvitation(email) },
-        spec: { members: spec.members.filter((member) => member !== email) },
+        spec: {
+          members: spec.members.filter((member) => member !== email),
+          ...(spec.owners && { owners: spec.owners.filter((owner) => owner !== email) }),
+        },
       }));
       return after.spec.members.length === 0;
     } catch (error) {

@@ -9,6 +9,7 @@ import { addRepositorySchema } from '../repositories/repository-parameters.ts';
 import type { RepositoryService } from '../repositories/repository-service.ts';
 import { repositoryView, repositoryViewSchema } from '../repositories/repository-view.ts';
 import { groupResourceName, type GroupService } from './group-service.ts';
+import type { MemberService } from './member-service.ts';
 import { groupItem, groupItemSchema, groupViewSchema, type GroupView } from './group-view.ts';
 
 const createGroupSchema = z.object({
@@ -20,9 +21,10 @@ export interface GroupRoutes {
   directory: Directory;
   groups: GroupService;
   repositories: RepositoryService;
+  members: Pick<MemberService, 'requireOwner'>;
 }
 
-export function groupRoutes({ directory, groups, repositories }: GroupRoutes): Endpoint[] {
+export function groupRoutes({ directory, groups, repositories, members }: GroupRoutes): Endpoint[] {
   const path = '/api/group/{groupID}';
   const find = (caller: Caller, { groupID }: { groupID: string }) => directory.group(caller, groupID);
   const view = (group: Group): GroupView => ({
@@ -96,7 +98,9 @@ export function groupRoutes({ directory, groups, repositories }: GroupRoutes): E
       writes: true,
       status: 202,
       answer: groupViewSchema,
-      run: async ({ target }) => {
+      also: { 403: 'A token that may not, or a caller who is not an owner.' },
+      run: async ({ caller: { user }, target }) => {
+        members.requireOwner(target, user.email, 'delete it');
         await groups.remove(target);
         return view(target);
       },

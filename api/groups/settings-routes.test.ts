@@ -15,12 +15,12 @@ beforeEach(async () => {
   api.addGroup('acme', ['alice@example.com']);
 });
 
-function send(method: 'get' | 'post' | 'delete', rest: string, body?: object, as = 'alice') {
+function send(method: 'get' | 'post' | 'patch' | 'delete', rest: string, body?: object, as = 'alice') {
   const sent = request(api.app)[method](`/api/group/acme${rest}`);
   return sent.set('x-service-token', tokens[as] ?? '').send(body);
 }
 const group = () => api.cluster.all<Group>(GROUP)[0];
-const view = (name: string) => ({ id: `${name}@example.com`, name: `${name}@example.com` });
+const view = (name: string, role = 'member') => ({ id: `${name}@example.com`, name: `${name}@example.com`, role });
 
 const invited = { invitation: expect.any(String), invitationExpiresAt: '2026-01-09T00:00:00.000Z' };
 
@@ -28,12 +28,12 @@ describe('members', () => {
   test('come, see the group, and go', async () => {
     await send('get', '', undefined, 'bob').expect(404);
     const added = await send('post', '/members', { name: 'Bob@Example.com' }).expect(201);
-    expect(added.body).toEqual([view('alice'), { ...view('bob'), ...invited }]);
+    expect(added.body).toEqual([view('alice', 'owner'), { ...view('bob'), ...invited }]);
     await send('post', '/members', { name: 'bob@example.com' }).expect(409);
     const settings = await send('get', '/settings', undefined, 'bob').expect(200);
-    expect(settings.body).toEqual({ variables: [], members: [view('alice'), view('bob')] });
+    expect(settings.body).toEqual({ variables: [], members: [view('alice', 'owner'), view('bob')] });
     const left = await send('delete', '/members/BOB%40example.com').expect(200);
-    expect(left.body).toEqual([view('alice')]);
+    expect(left.body).toEqual([view('alice', 'owner')]);
     await send('get', '', undefined, 'bob').expect(404);
     await send('delete', '/members/bob@example.com').expect(404);
   });
@@ -43,7 +43,7 @@ describe('members', () => {
     const added = await send('post', '/members', { name: 'carol@example.com' }).expect(201);
     const { invitation } = (added.body as { invitation?: string }[])[1] ?? {};
     const settings = await send('get', '/settings').expect(200);
-    expect(settings.body).toMatchObject({ members: [view('alice'), view('carol')] });
+    expect(settings.body).toMatchObject({ members: [view('alice', 'owner'), view('carol')] });
     expect(JSON.stringify(api.cluster.all(GROUP))).not.toContain(invitation);
 
     tokens['carol'] = (await api.login('carol@example.com', false)).token;
@@ -90,14 +90,17 @@ test('who is the only one to see a group with repositories stays: who was invite
   await send('post', '/members', { name: 'carol@example.com' }).expect(201);
   await send('post', '/leave').expect(409);
   await send('delete', '/members/alice@example.com').expect(409);
-  await send('post', '/members', { name: 'bob@example.com' }).expect(201);
+  await send('post', '/members', { name: 'bob@example.com', role: 'owner' }).expect(201);
   await send('post', '/leave').expect(200);
   await send('get', '', undefined, 'bob').expect(200);
 });
 
 test.each([
   ['leave', (members: MemberService, left: Group, email: string) => members.leave(left, email, true)],
-  ['remove themselves', (members: MemberService, left: Group, email: string) => members.remove(left, email, true)],
+  [
+    'remove themselves',
+    (members: MemberService, left: Group, email: string) => members.remove(left, email, email, true),
+  ],
 ])('of the two who see a group with repositories, and %s at once, one stays', async (_how, leave) => {
   const users = ['alice', 'bob', 'nobody'].map((name) => `${name}@example.com`);
   const read = api.addGroup('shared', users);
@@ -115,7 +118,7 @@ test.each([
 
 describe('leave', () => {
   test('takes the caller out', async () => {
-    await send('post', '/members', { name: 'bob@example.com' }).expect(201);
+    await send('post', '/members', { name: 'bob@example.com', role: 'owner' }).expect(201);
     expect((await send('post', '/leave').expect(200)).body).toEqual({});
     expect(group()?.spec.members).toEqual(['bob@example.com']);
     await send('get', '').expect(404);
@@ -143,6 +146,70 @@ describe('leave', () => {
     api.cluster.change(GROUP, { name: 'acme' }, { metadata: { labels } });
     await send('post', '/leave').expect(200);
     expect(group()?.spec.members).toEqual(members);
+  });
+});
+
+describe('roles', () => {
+  const bob = '/members/bob@example.com';
+  const alice = '/members/alice@example.com';
+  const roles = async () => {
+    const answer = await send('get', '/settings').expect(200);
+    const { members } = answer.body as { members: { id: string; role: string }[] };
+    return members.map(({ id, role }) => `${id} ${role}`);
+  };
+  beforeEach(async () => {
+    await send('post', '/members', { name: 'bob@example.com' }).expect(201);
+  });
+
+  test('who makes a group owns it, and hands it on before they leave it to others', async () => {
+    const made = await request(api.app)
+      .post('/api/groups')
+      .set('x-service-token', tokens['alice'] ?? '')
+      .send({ name: 'mine' })
+      .expect(201);
+    expect(made.body).toMatchObject({ id: 'mine' });
+    expect(api.cluster.all<Group>(GROUP).find(({ metadata }) => metadata.name === 'mine')?.spec).toMatchObject({
+      owners: ['alice@example.com'],
+    });
+    expect((await send('post', '/leave').expect(409)).text).toContain('make another member an owner first');
+    const changed = await send('patch', bob, { role: 'owner' }).expect(200);
+    expect(changed.body).toEqual([view('alice', 'owner'), view('bob', 'owner')]);
+    await send('post', '/leave').expect(200);
+    expect(group()?.spec).toMatchObject({ members: ['bob@example.com'], owners: ['bob@example.com'] });
+  });
+
+  test('a new member removes no owner, changes no role, adds no owner and deletes no group', async () => {
+    await send('delete', alice, undefined, 'bob').expect(403);
+    await send('patch', bob, { role: 'owner' }, 'bob').expect(403);
+    await send('patch', alice, { role: 'member' }, 'bob').expect(403);
+    await send('post', '/members', { name: 'carol@example.com', role: 'owner' }, 'bob').expect(403);
+    await send('delete', '', undefined, 'bob').expect(403);
+    expect(await roles()).toEqual(['alice@example.com owner', 'bob@example.com member']);
+    await send('post', '/members', { name: 'carol@example.com' }, 'bob').expect(201);
+    await send('delete', '/members/carol@example.com', undefined, 'bob').expect(200);
+  });
+
+  test('of two owners who give it up at once, one stays', async () => {
+    await send('patch', bob, { role: 'owner' }).expect(200);
+    const answers = await Promise.all([
+      send('patch', alice, { role: 'member' }),
+      send('patch', bob, { role: 'member' }, 'bob'),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(group()?.spec.owners).toHaveLength(1);
+  });
+
+  test('an owner who is removed and comes back is a member', async () => {
+    await send('patch', bob, { role: 'owner' }).expect(200);
+    await send('delete', bob).expect(200);
+    await send('post', '/members', { name: 'bob@example.com' }).expect(201);
+    expect(await roles()).toEqual(['alice@example.com owner', 'bob@example.com member']);
+  });
+
+  test('who is no member, and what is no role', async () => {
+    await send('patch', '/members/nobody@example.com', { role: 'owner' }).expect(404);
+    await send('patch', bob, { role: 'king' }).expect(422);
+    await send('patch', bob, {}).expect(422);
   });
 });
 

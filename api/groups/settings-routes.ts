@@ -9,9 +9,12 @@ import { variableRoutes } from '../variables/routes.ts';
 import type { VariableService } from '../variables/variable-service.ts';
 import { variableViewSchema } from '../variables/variable-view.ts';
 import type { GroupService } from './group-service.ts';
-import { invitedMemberViewSchema, memberViews, memberViewSchema, type MemberService } from './member-service.ts';
+import { invitedMemberViewSchema, memberViewSchema, type MemberService } from './member-service.ts';
+import { ROLES } from './roles.ts';
 
-const addMemberSchema = z.object({ name: emailField });
+const roleField = z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` });
+const addMemberSchema = z.object({ name: emailField, role: roleField.default('member') });
+const changeMemberSchema = z.object({ role: roleField });
 
 const groupSettingsSchema = z
   .object({ variables: z.array(variableViewSchema), members: z.array(memberViewSchema) })
@@ -29,6 +32,10 @@ export function groupSettingsRoutes({ directory, groups, members, variables }: G
   const path = '/api/group/{groupID}';
   const hasRepositories = (group: Group) => directory.repositories(group).length > 0;
   const find = (caller: Caller, { groupID }: { groupID: string }) => directory.group(caller, groupID);
+  const findMember = (caller: Caller, { groupID, memberEmail }: { groupID: string; memberEmail: string }) => ({
+    group: find(caller, { groupID }),
+    email: memberEmail.toLowerCase(),
+  });
 
   return [
     endpoint({
@@ -40,7 +47,7 @@ export function groupSettingsRoutes({ directory, groups, members, variables }: G
       answer: groupSettingsSchema,
       run: async ({ caller, target }) => ({
         variables: await variables.list(target, mayReadValues(caller)),
-        members: memberViews(target),
+        members: members.views(target),
       }),
     }),
     ...variableRoutes({ path, find, variables, ready: (group) => groups.awaitNamespace(group) }),
@@ -53,24 +60,42 @@ export function groupSettingsRoutes({ directory, groups, members, variables }: G
       body: addMemberSchema,
       status: 201,
       answer: z.array(invitedMemberViewSchema),
-      also: { 409: 'They are a member already, or there are too many.' },
-      run: async ({ target, body }) => members.add(target, body.name),
+      also: {
+        403: 'A token that may not; or a member who is not an owner adds one.',
+        409: 'They are a member already, or there are too many.',
+      },
+      run: async ({ caller: { user }, target, body }) => members.add(target, user.email, body.name, body.role),
     }),
     endpoint({
       method: 'delete',
       path: `${path}/members/{memberEmail}`,
       summary: 'Removes a member; answers those that are left',
-      find: (caller, { groupID, memberEmail }) => ({
-        group: find(caller, { groupID }),
-        email: memberEmail.toLowerCase(),
-      }),
+      find: findMember,
       writes: true,
       answer: z.array(memberViewSchema),
-      also: { 409: 'They are the last member; or the caller, whom nobody else is there to follow.' },
+      also: {
+        403: 'A token that may not; or a member who is not an owner removes one.',
+        409: 'They are the last member, or the last owner; or the caller, whom nobody else is there to follow.',
+      },
       run: async ({ caller: { user }, target: { group, email } }) => {
         const mustLeaveOthers = email === user.email && hasRepositories(group);
-        return memberViews(await members.remove(group, email, mustLeaveOthers));
+        return members.views(await members.remove(group, user.email, email, mustLeaveOthers));
       },
+    }),
+    endpoint({
+      method: 'patch',
+      path: `${path}/members/{memberEmail}`,
+      summary: "Changes a member's role; answers the members (ours)",
+      find: findMember,
+      writes: true,
+      body: changeMemberSchema,
+      answer: z.array(memberViewSchema),
+      also: {
+        403: 'A token that may not, or a caller who is not an owner.',
+        409: 'No other owner sees the group.',
+      },
+      run: async ({ caller: { user }, target: { group, email }, body: { role } }) =>
+        members.setRole(group, user.email, email, role),
     }),
     endpoint({
       method: 'post',
@@ -80,7 +105,9 @@ export function groupSettingsRoutes({ directory, groups, members, variables }: G
       find,
       writes: true,
       answer: z.object({}),
-      also: { 409: 'There are repositories, and no other member sees the group.' },
+      also: {
+        409: 'No other owner sees the group, or there are repositories and no other member does.',
+      },
       run: async ({ caller, target }) => {
         await members.leave(target, caller.user.email, hasRepositories(target));
         return {};

@@ -144,7 +144,7 @@ export function createApp(dependencies: AppDependencies): Express {
   const endpoints: Endpoint[] = [
     ...userEndpoints,
     ...webhookRoutes(receiver),
-    ...groupRoutes({ directory, groups, repositories }),
+    ...groupRoutes({ directory, groups, repositories, members }),
     ...groupSettingsRoutes({ directory, groups, members, variables: variables.groups }),
     ...reusableRoutes({ directory, cluster }),
     ...repositoryRoutes({ directory, repositories, environments, requirePlace, syncRequests, webAddress }),

@@ -30,6 +30,12 @@ export const routes: Route[] = [
   { method: 'delete', path: '/api/group/acme/variables/OLD', status: 200 },
   { method: 'post', path: '/api/group/acme/members', body: { name: 'bob@example.com' }, status: 201 },
   { method: 'delete', path: '/api/group/acme/members/carol@example.com', status: 200 },
+  {
+    method: 'patch',
+    path: '/api/group/acme/members/carol@example.com',
+    body: { role: 'owner' },
+    status: 200,
+  },
   { method: 'post', path: '/api/group/acme/leave', status: 200 },
   { method: 'get', path: '/api/repository/acme.shop', status: 200 },
   { method: 'post', path: '/api/repository/acme.shop', body: { name: 'The shop' }, status: 200 },

@@ -1,0 +1,126 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Group } from '../../crds/group.ts';
+import { ANNOTATIONS } from '../../crds/labels.ts';
+import { Conflict, Forbidden, NotFound } from '../http/errors.ts';
+import { ownersOf, requireOwner, withMember, withoutMember, withRole, type Accounts } from './roles.ts';
+
+const [ann, bob, cid] = ['ann@x.example', 'bob@x.example', 'cid@x.example'] as const;
+
+function group(members: string[], owners?: string[], creator?: string): Group {
+  const annotations: Record<string, string> = creator === undefined ? {} : { [ANNOTATIONS.createdBy]: creator };
+  return {
+    apiVersion: 'v',
+    kind: 'Group',
+    metadata: { name: 'acme', annotations },
+    spec: { members, ...(owners && { owners }) },
+  };
+}
+
+/** Everybody has an account, and sees the group, but those who have not come. */
+function accounts(...absent: string[]): Accounts {
+  const isThere = (email: string) => !absent.includes(email);
+  return {
+    accountIdOf: (email) => (isThere(email) ? `account of ${email}` : undefined),
+    isSeenBy: (_group, email) => isThere(email),
+  };
+}
+
+describe('the owners of a group', () => {
+  test.each<[string, Group, string[]]>([
+    ['are those that its spec names', group([ann, bob], [bob]), [bob]],
+    ['are members: others that are named do not count', group([ann, bob], [cid, bob]), [bob]],
+    ['are who made it, where none is named', group([ann, bob], undefined, `account of ${bob}`), [bob]],
+    ['are who made it, where those named are gone', group([ann, bob], [cid], `account of ${ann}`), [ann]],
+    ['are all members, where who made it is gone', group([ann, bob], undefined, 'account of nobody'), [ann, bob]],
+    ['are all members of one that GitOps made without naming any', group([ann, bob]), [ann, bob]],
+    ['are all members, where the list is empty', group([ann, bob], []), [ann, bob]],
+    ['are none of one without members', group([], [ann], `account of ${ann}`), []],
+  ])('%s', (_what, of, expected) => {
+    expect(ownersOf(of, accounts())).toEqual(expected);
+  });
+
+  test('are not whoever registered the address of who made it: the account counts', () => {
+    const of = group([ann, bob], undefined, 'account of before');
+    expect(ownersOf(of, accounts())).toEqual([ann, bob]);
+  });
+});
+
+type Outcome = string[] | typeof Conflict | typeof Forbidden | typeof NotFound;
+
+function expectOutcome(change: () => { owners: string[] }, outcome: Outcome): void {
+  if (Array.isArray(outcome)) expect(change().owners).toEqual(outcome);
+  else expect(change).toThrow(outcome);
+}
+
+describe('a new member', () => {
+  test.each<[string, Group, string, 'owner' | 'member', Outcome]>([
+    ['is no owner', group([ann], [ann]), ann, 'member', [ann]],
+    ['is no owner of a group of before either', group([ann], undefined, `account of ${ann}`), ann, 'member', [ann]],
+    ['is no owner where all others are', group([ann, bob]), ann, 'member', [ann, bob]],
+    ['is an owner where an owner says so', group([ann], [ann]), ann, 'owner', [ann, cid]],
+    ['is no owner where a member says so', group([ann, bob], [ann]), bob, 'owner', Forbidden],
+    ['is added by any member', group([ann, bob], [ann]), bob, 'member', [ann]],
+    ['who was an owner once and is named still is none', group([ann], [ann, cid]), ann, 'member', [ann]],
+    ['is there already', group([ann, cid], [ann]), ann, 'member', Conflict],
+  ])('%s', (_what, of, actor, role, outcome) => {
+    expectOutcome(() => withMember(of, actor, cid, role, accounts()), outcome);
+  });
+});
+
+describe('removing', () => {
+  test.each<[string, Group, string, string, Accounts, Outcome]>([
+    ['a member, by an owner', group([ann, bob], [ann]), ann, bob, accounts(), [ann]],
+    ['a member, by a member', group([ann, bob, cid], [ann]), bob, cid, accounts(), [ann]],
+    ['oneself, as a member', group([ann, bob], [ann]), bob, bob, accounts(), [ann]],
+    ['an owner, by a member', group([ann, bob, cid], [ann, cid]), bob, ann, accounts(), Forbidden],
+    [
+      'who made the group, by a member',
+      group([ann, bob], undefined, `account of ${ann}`),
+      bob,
+      ann,
+      accounts(),
+      Forbidden,
+    ],
+    ['an owner, by another', group([ann, bob], [ann, bob]), bob, ann, accounts(), [bob]],
+    ['oneself, as one of two owners', group([ann, bob], [ann, bob]), ann, ann, accounts(), [bob]],
+    ['oneself, as the last owner', group([ann, bob], [ann]), ann, ann, accounts(), Conflict],
+    [
+      'oneself, where the other owner never came',
+      group([ann, bob, cid], [ann, bob]),
+      ann,
+      ann,
+      accounts(bob),
+      Conflict,
+    ],
+    ['oneself, as the last member', group([ann], [ann]), ann, ann, accounts(), []],
+    ['who is no member', group([ann], [ann]), ann, bob, accounts(), NotFound],
+  ])('%s', (_what, of, actor, email, who, outcome) => {
+    expectOutcome(() => withoutMember(of, actor, email, who), outcome);
+  });
+});
+
+describe('a role', () => {
+  test.each<[string, Group, string, string, 'owner' | 'member', Accounts, Outcome]>([
+    ['is given by an owner', group([ann, bob], [ann]), ann, bob, 'owner', accounts(), [ann, bob]],
+    ['is given twice', group([ann, bob], [ann, bob]), ann, bob, 'owner', accounts(), [ann, bob]],
+    ['is not taken by a member', group([ann, bob], [ann]), bob, bob, 'owner', accounts(), Forbidden],
+    ['is not taken from an owner by a member', group([ann, bob], [ann]), bob, ann, 'member', accounts(), Forbidden],
+    ['is taken from an owner by another', group([ann, bob], [ann, bob]), bob, ann, 'member', accounts(), [bob]],
+    ['is given up where another owner is', group([ann, bob], [ann, bob]), ann, ann, 'member', accounts(), [bob]],
+    ['is kept by the last owner', group([ann, bob], [ann]), ann, ann, 'member', accounts(), Conflict],
+    ['is kept where the other never came', group([ann, bob], [ann, bob]), ann, ann, 'member', accounts(bob), Conflict],
+    ['of all owners of a GitOps group is taken from one', group([ann, bob]), ann, bob, 'member', accounts(), [ann]],
+    ['of nobody', group([ann], [ann]), ann, bob, 'owner', accounts(), NotFound],
+  ])('%s', (_what, of, actor, email, role, who, outcome) => {
+    expectOutcome(() => withRole(of, actor, email, role, who), outcome);
+  });
+});
+
+test('what the refusal of the last owner says to do', () => {
+  expect(() => withoutMember(group([ann, bob], [ann]), ann, ann, accounts())).toThrow(
+    'PATCH /api/group/acme/members/EMAIL {"role": "owner"}',
+  );
+  expect(() => requireOwner(group([ann, bob], [ann]), bob, 'delete it', accounts())).toThrow(
+    'only an owner of the group may delete it',
+  );
+});
