@@ -10,6 +10,8 @@ import {
   environmentNamespace,
   environmentUrl,
   hashedName,
+  groupOfImage,
+  imagePrefix,
   imageRepository,
   nameHash,
   slug,
@@ -141,6 +143,38 @@ describe('environmentName', () => {
   });
 });
 
+describe.each(['nested', 'flat'] as const)('images in a registry that is %s', (layout) => {
+  const registry = { address: 'r.example.com/path', layout };
+  const service = fc.stringMatching(/^[a-z]([a-z0-9-]{0,20}[a-z0-9])?$/);
+  const below = (image: string) => image.slice(registry.address.length + 1);
+
+  test('are of one repository, service and trust alone, and tell their group', () => {
+    const one = fc.tuple(name, name, fc.oneof(service, fc.constant('untrusted')), fc.boolean());
+    fc.assert(
+      fc.property(one, one, (mine, other) => {
+        const of = ([group, called, its, trusted]: typeof mine) =>
+          imageRepository(registry, { group, name: called }, its, trusted);
+        expect(of(mine) === of(other)).toBe(JSON.stringify(mine) === JSON.stringify(other));
+        expect(groupOfImage(registry, below(of(mine)))).toBe(mine[0]);
+        const prefix = imagePrefix(registry, { group: other[0], name: other[1] }, true);
+        expect(of(mine).startsWith(prefix)).toBe(mine[0] === other[0] && mine[1] === other[1]);
+      }),
+    );
+  });
+
+  test('of others have no group', () => {
+    expect(groupOfImage(registry, 'tool')).toBeUndefined();
+    expect(groupOfImage(registry, 'docker.io/library/a/b/c/d.e.f.g.h')).toBeUndefined();
+  });
+});
+
+test.each([
+  ['nested', 'r/acme/shop/untrusted/web'],
+  ['flat', 'r/acme.shop.untrusted.web'],
+] as const)('what a fork builds, %s', (layout, expected) => {
+  expect(imageRepository({ address: 'r', layout }, { group: 'acme', name: 'shop' }, 'web', false)).toBe(expected);
+});
+
 /** Refs as people and machines call them, and as somebody would who wants two of them to meet. */
 describe('for any ref', () => {
   const repository = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/);
@@ -181,8 +215,13 @@ describe('for any ref', () => {
           expect(host).toBe(environmentHost(id, 'env.example'));
           expect(environmentName(of, { ...wanted })).toBe(environmentName(of, wanted));
         }
-        for (const trusted of [true, false]) {
-          const image = imageRepository('r', { group, name: of }, 'web', trusted);
+        for (const [layout, trusted] of [
+          ['nested', true],
+          ['nested', false],
+          ['flat', true],
+          ['flat', false],
+        ] as const) {
+          const image = imageRepository({ address: 'r', layout }, { group, name: of }, 'web', trusted);
           // As registries read it (distribution, reference grammar).
           expect(image).toMatch(/^r(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$/);
           expect(image.length).toBeLessThan(256);

@@ -82,14 +82,39 @@ export function environmentUrl(base: URL, id: ResourceId): string {
   return `${base.protocol}//${environmentLabel(id)}.${base.host}/`;
 }
 
-/** The folder of a repository's images in the registry; what forks' pull requests build has one of its own in it. */
-export function imageFolder(registry: string, repository: ResourceId, trusted = true): string {
-  return `${registry}/${repository.group}/${repository.name}${trusted ? '' : '/untrusted'}`;
+/** Where built images go, and how they are named there. */
+export interface ImageRegistry {
+  /** `host[:port][/path]` */
+  address: string;
+  /** `nested`: GROUP/REPOSITORY/SERVICE; `flat`: GROUP.REPOSITORY.SERVICE, for registries that have no folders. */
+  layout: 'nested' | 'flat';
+}
+
+const separators = { nested: '/', flat: '.' } as const;
+
+/**
+ * Returns what the names of all images of a repository begin with, and of no other one's: names of groups, repositories
+ * and services hold neither separator. What forks' pull requests build has a prefix of its own.
+ */
+export function imagePrefix({ address, layout }: ImageRegistry, repository: ResourceId, trusted = true): string {
+  const parts = [repository.group, repository.name, ...(trusted ? [] : ['untrusted']), ''];
+  return `${address}/${parts.join(separators[layout])}`;
 }
 
 /** Where a service's images stand in the registry: a path of its own for each repository, so that none meets another. */
-export function imageRepository(registry: string, repository: ResourceId, service: string, trusted = true): string {
-  return `${imageFolder(registry, repository, trusted)}/${service}`;
+export function imageRepository(
+  registry: ImageRegistry,
+  repository: ResourceId,
+  service: string,
+  trusted = true,
+): string {
+  return `${imagePrefix(registry, repository, trusted)}${service}`;
+}
+
+/** Returns the group that an image is of, by its path below the registry's address; undefined for others' images. */
+export function groupOfImage({ layout }: Pick<ImageRegistry, 'layout'>, path: string): string | undefined {
+  const parts = path.split(separators[layout]);
+  return parts.length === 3 || parts.length === 4 ? parts[0] : undefined;
 }
 
 /**

@@ -46,6 +46,8 @@ test.each([
   ['registry:5000', 'registry:5001'],
   ['registry:5000', 'mirror.example.com'],
   ['registry.example.com', 'registry.example.com/proxies/docker.io/'],
+  ['ghcr.io/acme/coppice', 'ghcr.io/acme/coppice-mirror'],
+  ['ghcr.io/acme/coppice', 'ghcr.io/acme/coppice/docker.io'],
 ])('at the registry %s, %s may stand in for Docker Hub', async (address, mirror) => {
   expect((await read(address, [mirror])).registry.mirrors).toEqual({ 'docker.io': [mirror] });
 });
@@ -56,11 +58,31 @@ test.each([
   ['registry:5000', 'Registry:5000'],
   ['registry.example.com', 'registry.example.com:443'],
   ['registry.example.com:443', 'registry.example.com.'],
+  ['ghcr.io/acme/coppice', 'ghcr.io'],
+  ['ghcr.io/acme/coppice', 'GHCR.io/acme/'],
+  ['ghcr.io/acme/coppice', 'ghcr.io/acme/coppice'],
 ])('at the registry %s, %s would lead to built images by the name of Docker Hub', async (address, mirror) => {
   await expect(read(address, ['mirror.example.com', mirror])).rejects.toThrow(
     'registry.mirrors.docker.io: names the whole registry that built images are in',
   );
 });
+
+test.each([
+  'europe-docker.pkg.dev/my-project/images',
+  '123456789012.dkr.ecr.eu-central-1.amazonaws.com/coppice',
+  'harbor.example.com:8443/coppice',
+  'ghcr.io/acme',
+  'docker.io/acme',
+])('built images can go to %s', async (address) => {
+  expect((await read(address, [])).registry).toMatchObject({ address, layout: 'nested' });
+});
+
+test.each(['https://ghcr.io/acme', 'ghcr.io/Acme', 'ghcr.io/', 'ghcr.io/a//b', 'ghcr.io/a/../b', 'me@ghcr.io'])(
+  'built images cannot go to %s',
+  async (address) => {
+    await expect(read(address, [])).rejects.toThrow('registry.address: must be host[:port][/path]');
+  },
+);
 
 test.each(['https://registry:5000', '//registry:5000', 'x@registry:5000', 'registry:5000/x/..', 'registry:5000//'])(
   'a mirror such as %s is none',

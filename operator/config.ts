@@ -3,12 +3,16 @@ import { z } from 'zod';
 import { parse } from 'yaml';
 import { faultsOf, readVariables } from '../process/variables.ts';
 import { storagePattern } from './builders/quantity.ts';
+import { canonicalHost, splitAddress } from './registry/own-registry.ts';
 import type { Scheduling } from './scheduling.ts';
 
 const quantities = z.record(z.string(), z.string());
 /** An amount that buildkitd's limits are reckoned from. */
 const storage = z.string().regex(storagePattern, 'must be an amount of storage such as 20Gi');
 const address = z.string().regex(/^[a-z0-9.-]+(:\d+)?$/i);
+
+/** As Distribution's grammar has a repository's name, for images' names begin with it. */
+const registryPattern = /^[A-Za-z0-9.-]+(:\d+)?(\/[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*)*$/;
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
@@ -17,15 +21,13 @@ const mirror = z
   .string()
   .regex(/^[a-z0-9.-]+(:\d+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*\/?$/i, 'must be host[:port][/path]');
 
-/** Whether the mirror is all of the registry at `own`: then another registry's name would lead to anybody's images. */
+/** Whether the mirror holds all of the registry at `own`: then another registry's name would lead to anybody's images. */
 function isRootOf(own: string, text: string): boolean {
-  const plain = (host: string) =>
-    host
-      .toLowerCase()
-      .replace(/:(80|443)$/, '')
-      .replace(/\.$/, '');
-  const [host = '', path = ''] = text.split('/');
-  return path === '' && plain(host) === plain(own);
+  const plain = (one: string) => {
+    const { host, path } = splitAddress(one.replace(/\/+$/, ''));
+    return `${[canonicalHost(host), path].filter(Boolean).join('/')}/`;
+  };
+  return plain(own).startsWith(plain(text));
 }
 
 const cidr = z.union([z.cidrv4(), z.cidrv6()]);
@@ -83,7 +85,9 @@ const configSchema = z.strictObject({
     .prefault({}),
   registry: z
     .strictObject({
-      address,
+      address: z.string().regex(registryPattern, 'must be host[:port][/path]'),
+      /** How images are named below the address (crds/names.ts). */
+      layout: z.enum(['nested', 'flat']).default('nested'),
       insecure: z.boolean().default(false),
       /** By registry: `host[:port][/path]` that stand in for it, as buildkitd has them. */
       mirrors: z.record(z.string(), z.array(mirror)).default({}),
@@ -181,8 +185,8 @@ export type OperatorConfig = z.infer<typeof configSchema>;
 /** What comes from Secrets, or leads to them, by the environment. */
 const secretsSchema = z.object({
   REDIS_PASSWORD: z.string().min(1).optional(),
-  REGISTRY_USERNAME: z.string().min(1).optional(),
-  REGISTRY_PASSWORD: z.string().min(1).optional(),
+  /** Holds the files `username` and `password` for the registry; absent: it asks for none. */
+  REGISTRY_CREDENTIALS_FOLDER: z.string().min(1).optional(),
   POD_NAME: z.string().default('operator'),
   /** Where the tester answers; absent: tests are off. */
   TESTER_URL: httpUrl.transform((text) => new URL(text)).optional(),

@@ -8,6 +8,7 @@ import { newestRequestId } from '../crds/requests.ts';
 import { REPOSITORY, type Repository } from '../crds/repository.ts';
 import { Applier } from '../kubernetes/apply.ts';
 import { Controller, type ReconcileResult } from '../kubernetes/controller.ts';
+import { keyOf } from '../kubernetes/resource-type.ts';
 import type { Turn } from '../kubernetes/turns.ts';
 import { ImageCollector } from './build/image-collector.ts';
 import { createBuildQueues } from './build/create-queue.ts';
@@ -30,7 +31,6 @@ import { createHostHttp } from './hosts/create.ts';
 import { GitHosts } from './hosts/git-hosts.ts';
 import { SshKeys } from './hosts/ssh-keys.ts';
 import { createRegistries } from './registry/create.ts';
-import type { RegistryCredentials } from './registry/session.ts';
 import { routeChanges } from './routing.ts';
 import { addressGuard } from './source/addresses.ts';
 import { createSizesReconciler, routeSizes } from './sizes/create.ts';
@@ -68,11 +68,10 @@ export function createControllers(given: Given): { controllers: Controller[]; lo
   const repositories = controller(parts, 'repository', repositoryReconciler(parts), 8, turns.ofRepository);
   const queues = createBuildQueues(caches.jobs, config.builder, enqueueEnvironment, parts.now);
   const reusables = createReusables(parts);
-  const credentials = registryCredentials(parts);
   const environmentReconciler = createEnvironmentReconciler(
     parts,
     logs,
-    credentials,
+    parts.credentials.current,
     pool,
     queues,
     reusables,
@@ -80,6 +79,10 @@ export function createControllers(given: Given): { controllers: Controller[]; lo
   );
   const environments = controller(parts, 'environment', environmentReconciler, config.workers, turns.ofEnvironment);
   routeChanges(caches, { groups, repositories, environments });
+  // Each environment's namespace has a Secret with them.
+  parts.credentials.watch(() => {
+    for (const environment of caches.environments.list()) environments.enqueue(keyOf(environment));
+  });
   route(builders);
   const reusable = controller(parts, 'reusable', createReusableReconciler(parts, reusables), 4);
   const lostVolumes = controller(parts, 'lost-volume', createLostVolumes(parts), 1);
@@ -134,7 +137,7 @@ function completeParts(given: Given): OperatorParts {
     source,
     hosts,
     configurations: new RepositoryConfigurations(client, caches.repositories, caches.groups, hosts),
-    registries: createRegistries(config, registryCredentials(given)),
+    registries: createRegistries(config, given.credentials.current),
     versions: new VersionStore(client),
     now,
   };
@@ -196,7 +199,7 @@ function imageCollector({ registries, caches, config, now, logger }: OperatorPar
   return new ImageCollector({
     registry,
     found,
-    registryAddress: config.registry.address,
+    imageRegistry: config.registry,
     groupNames: () => caches.groups.list().map(({ metadata }) => metadata.name),
     environments: () => caches.environments.list(),
     reusables: () => caches.reusables.list(),
@@ -217,11 +220,6 @@ function repositoryReconciler(parts: OperatorParts): RepositoryReconciler {
   const sync = new RepositorySync({ client, environments, source, pollSeconds, mostEnvironments, onRefGone, now });
   const statuses = new StatusWriter<Repository>(client, REPOSITORY, repositories);
   return new RepositoryReconciler({ client, repositories, environments, hosts, sync, webhooks, statuses, now });
-}
-
-function registryCredentials({ secrets }: Pick<OperatorParts, 'secrets'>): RegistryCredentials | undefined {
-  const { REGISTRY_USERNAME: username, REGISTRY_PASSWORD: password } = secrets;
-  return username === undefined || password === undefined ? undefined : { username, password };
 }
 
 /** The logs of an environment go with it; those of one that went while nobody looked expire. */

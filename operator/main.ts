@@ -16,6 +16,7 @@ import { readConfig, readSecrets } from './config.ts';
 import { createControllers } from './controllers.ts';
 import { tellEvents } from './events/create.ts';
 import { LEASE_TIMES } from './lease-times.ts';
+import { CredentialsFolder } from './registry/credentials-folder.ts';
 import { observeEnvironments } from './metrics/create.ts';
 import { createRuntimeLogs } from './runtime-logs/create.ts';
 
@@ -56,7 +57,9 @@ const events = new EventRecorder({
   logger,
   metrics: metrics.forEvents(),
 });
-const { controllers, logs } = createControllers({ client, caches, redis, config, secrets, metrics, events, logger });
+const credentials = new CredentialsFolder(secrets.REGISTRY_CREDENTIALS_FOLDER, logger);
+const parts = { client, caches, redis, config, secrets, credentials, metrics, events, logger };
+const { controllers, logs } = createControllers(parts);
 const health = new HealthServer({
   port: config.healthPort,
   readyz: {

@@ -8,6 +8,7 @@ import type { OperatorConfig, OperatorSecrets } from './config.ts';
 import type { Redis } from '../process/redis-connection.ts';
 import type { VersionStore } from './environment/version-store.ts';
 import type { GitHosts } from './hosts/git-hosts.ts';
+import type { CredentialsFolder } from './registry/credentials-folder.ts';
 import type { Registries } from './registry/create.ts';
 import type { RepositoryConfigurations } from './repository/configuration.ts';
 import type { Source } from './source/source.ts';
@@ -25,6 +26,8 @@ export interface OperatorParts {
   versions: VersionStore;
   config: OperatorConfig;
   secrets: OperatorSecrets;
+  /** For Coppice's own registry. */
+  credentials: Pick<CredentialsFolder, 'current' | 'watch'>;
   metrics: RuntimeMetrics;
   events: Pick<EventRecorder, 'record'>;
   logger: Logger;

@@ -1,5 +1,5 @@
 import { LABELS } from '../../crds/labels.ts';
-import { imageFolder } from '../../crds/names.ts';
+import { imagePrefix, type ImageRegistry } from '../../crds/names.ts';
 import { ApiError, isAlreadyExists, isUnavailable } from '../../kubernetes/api-error.ts';
 import type { Applier } from '../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
@@ -25,7 +25,7 @@ export interface BuildJobsOptions {
   jobs: Informer<Job>;
   pods: Informer<Pod>;
   source: Source;
-  registryAddress: string;
+  imageRegistry: ImageRegistry;
   builders: Pick<BuilderPool, 'acquire'>;
   settings: BuildJobSettings;
 }
@@ -67,7 +67,7 @@ export class BuildJobs {
     attempt: number,
     now: Date,
   ): Promise<void> {
-    const { client, applier, source, registryAddress, builders, settings, jobs } = this.#options;
+    const { client, applier, source, imageRegistry, builders, settings, jobs } = this.#options;
     const { namespace, labels, number, requestId, commit, repository, trusted, noCache, buildId } = request;
     const { name: environment, uid: environmentUid } = request.environment;
     const builder = await builders.acquire({
@@ -78,10 +78,10 @@ export class BuildJobs {
     const { access, refName } = await request.locate().catch((error: unknown) => {
       throw waitWhileBusy(error);
     });
-    const ownImages = `${imageFolder(registryAddress, repository)}/`;
-    const untrustedImages = `${imageFolder(registryAddress, repository, false)}/`;
+    const ownImages = imagePrefix(imageRegistry, repository);
+    const untrustedImages = imagePrefix(imageRegistry, repository, false);
     const { digests } = build;
-    const policy = sourcePolicy({ registry: registryAddress, ownImages, untrustedImages, trusted, digests });
+    const policy = sourcePolicy({ registry: imageRegistry.address, ownImages, untrustedImages, trusted, digests });
     const secrets = [
       sourceSecret(namespace, labels, await source.files(access)),
       buildSecret(namespace, labels, builder, await this.#resolver.auths(request), policy),

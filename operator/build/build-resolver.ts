@@ -1,8 +1,10 @@
 import { groupNamespace } from '../../crds/ids.ts';
+import type { ImageRegistry } from '../../crds/names.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { Job } from '../../kubernetes/resource-type.ts';
 import type { BaseImages } from '../registry/base-images.ts';
 import type { RegistryAuths } from '../registry/docker-config.ts';
+import { isInRegistry } from '../registry/own-registry.ts';
 import { readRegistrySecrets } from '../registry/secrets.ts';
 import type { RegistryCredentials } from '../registry/session.ts';
 import { note, type BuildRequest } from './build-request.ts';
@@ -12,9 +14,9 @@ import { recordedDigests, RECORD_ANNOTATION, resolveBuild, type ResolvedBuild } 
 export interface BuildResolverOptions {
   client: Pick<ClusterClient, 'find'>;
   baseImages: BaseImages;
-  registryAddress: string;
+  imageRegistry: ImageRegistry;
   /** For Coppice's own registry. */
-  credentials: RegistryCredentials | undefined;
+  credentials: () => RegistryCredentials | undefined;
 }
 
 /** Finds out what a build's images begin with, and by that the names that they get. */
@@ -27,26 +29,26 @@ export class BuildResolver {
 
   /** What is built, under which names: as the Job says that works on it, otherwise by what base images are now. */
   async resolve(request: BuildRequest, job: Job | undefined): Promise<ResolvedBuild> {
-    const { registryAddress } = this.#options;
+    const { imageRegistry } = this.#options;
     const { repository, repositoryUid, trusted, noCache, buildId, images } = request;
     const recorded = recordedDigests(job?.metadata.annotations?.[RECORD_ANNOTATION]);
     const digests = recorded ?? (await this.#findDigests(request));
     const apartAs = noCache ? buildId : undefined;
-    return resolveBuild({ registry: registryAddress, repository, repositoryUid, trusted, apartAs, images, digests });
+    return resolveBuild({ registry: imageRegistry, repository, repositoryUid, trusted, apartAs, images, digests });
   }
 
   /** Credentials for registries: of the group's and repository's Secrets where the build is trusted, and our own. */
   async auths(request: BuildRequest): Promise<RegistryAuths> {
-    const { client, registryAddress, credentials } = this.#options;
+    const { client, imageRegistry, credentials } = this.#options;
     const names = request.trusted ? request.registrySecrets : [];
     const { auths, problems } = await readRegistrySecrets(client, groupNamespace(request.repository.group), names);
     for (const problem of problems) await note(request, problem, problem);
-    return withOwnRegistry(registryAddress, credentials, auths);
+    return withOwnRegistry(imageRegistry.address, credentials(), auths);
   }
 
   async #findDigests(request: BuildRequest): Promise<ReadonlyMap<string, string>> {
-    const own = `${this.#options.registryAddress}/`;
-    const names = new Set(request.images.flatMap(({ bases }) => bases).filter((base) => !base.startsWith(own)));
+    const { address } = this.#options.imageRegistry;
+    const names = new Set(request.images.flatMap(({ bases }) => bases).filter((base) => !isInRegistry(address, base)));
     // Read though no registry is asked: Secrets that are missing are missing for the services' images too.
     const auths = await this.auths(request);
     if (names.size === 0) return new Map();

@@ -2,19 +2,22 @@ import type { Secret } from '../../kubernetes/resource-type.ts';
 import { encodeTexts } from '../../kubernetes/secret-texts.ts';
 import { mergeAuths, writeDockerConfig, type RegistryAuths } from '../registry/docker-config.ts';
 import type { BuilderEndpoint } from '../builders/pool.ts';
+import { canonicalHost, splitAddress } from '../registry/own-registry.ts';
 import type { RegistryCredentials } from '../registry/session.ts';
 import type { GitFiles } from '../source/git-files.ts';
 import { BUILD_CREDENTIALS, SOURCE_CREDENTIALS } from './job.ts';
 import { CREDENTIALS_FOLDER } from './job-containers.ts';
 
-/** With Coppice's own registry first: nobody's Secret takes the place of its credentials. */
+/** With Coppice's own registry, `host[:port][/path]`, first: nobody's Secret takes the place of its credentials. */
 export function withOwnRegistry(
   registry: string,
   credentials: RegistryCredentials | undefined,
   others: RegistryAuths,
 ): RegistryAuths {
-  const own: RegistryAuths = credentials ? new Map([[registry, credentials]]) : new Map();
-  const rest = new Map([...others].filter(([name]) => name !== registry.toLowerCase()));
+  // Docker's configuration knows whole hosts alone.
+  const { host } = splitAddress(registry);
+  const own: RegistryAuths = credentials ? new Map([[host, credentials]]) : new Map();
+  const rest = new Map([...others].filter(([name]) => canonicalHost(name) !== canonicalHost(host)));
   return mergeAuths([own, rest]);
 }
 

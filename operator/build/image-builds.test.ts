@@ -78,8 +78,8 @@ function world() {
         leave: (id: string) => void waiting.left.push(id),
       }),
     },
-    registryAddress: 'r:5000',
-    credentials: { username: 'me', password: 'password' },
+    imageRegistry: { address: 'r:5000', layout: 'nested' },
+    credentials: () => ({ username: 'me', password: 'password' }),
     builders: {
       acquire: () => Promise.resolve({ address: 'tcp://b:1', serverName: 'b', ca: '', certificate: '', key: '' }),
     },

@@ -189,10 +189,10 @@ export class ImageBuilds {
   }
 
   async #lookUp({ images }: ResolvedBuild, now: Date): Promise<Map<ResolvedImage, ImageInRegistry>> {
-    const { registry, registryAddress, found: kept } = this.#options;
+    const { registry, imageRegistry, found: kept } = this.#options;
     const entries = await Promise.all(
       images.map(async (image) => {
-        const found = await registry.find(image.repository.slice(registryAddress.length + 1), image.tag);
+        const found = await registry.find(image.repository.slice(imageRegistry.address.length + 1), image.tag);
         if (!found) return [];
         kept.add(`${image.repository}@${found.digest}`, now);
         return [[image, found]] as const;

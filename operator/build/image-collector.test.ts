@@ -42,7 +42,7 @@ function collector(images: Images, parts: Partial<ImageCollectorParts> = {}, lis
   };
   const made = new ImageCollector({
     registry,
-    registryAddress: 'r:5000',
+    imageRegistry: { address: 'r:5000', layout: 'nested' },
     groupNames: () => ['acme'],
     environments: () => [],
     reusables: () => [],
@@ -73,6 +73,25 @@ describe('what goes', () => {
     });
     expect(await made.sweep()).toEqual(['acme/shop/web@sha256:unused', 'acme/shop/untrusted/web@sha256:unused2']);
     expect(left()).toEqual(['acme/shop/web:young', 'acme/shop/web:foreign', 'other/shop/web:x', 'acme/tool:x']);
+  });
+
+  test('old images in a registry without folders', async () => {
+    const { made, left } = collector(
+      {
+        'acme.shop.web:unused': old,
+        'acme.shop.untrusted.web:unused2': old,
+        'acme.shop.web:t1': old,
+        'other.shop.web:x': old,
+        'acme.tool:x': old,
+        'acme/shop/web:x': old,
+      },
+      {
+        imageRegistry: { address: 'docker.io/company', layout: 'flat' },
+        environments: () => [environment('docker.io/company/acme.shop.web@sha256:t1')],
+      },
+    );
+    expect(await made.sweep()).toEqual(['acme.shop.web@sha256:unused', 'acme.shop.untrusted.web@sha256:unused2']);
+    expect(left()).toEqual(['acme.shop.web:t1', 'other.shop.web:x', 'acme.tool:x', 'acme/shop/web:x']);
   });
 
   test.each<[string, Partial<ImageCollectorParts>]>([

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Environment } from '../../crds/environment.ts';
+import { groupOfImage, type ImageRegistry } from '../../crds/names.ts';
 import type { ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { Job } from '../../kubernetes/resource-type.ts';
 import { recordedReferences, RECORD_ANNOTATION } from './resolved-build.ts';
@@ -9,8 +10,7 @@ import type { FoundImages } from '../registry/found-images.ts';
 
 export interface ImageCollectorParts {
   registry: Pick<RegistryClient, 'repositories' | 'tags' | 'find' | 'delete'>;
-  /** Image names begin with it. */
-  registryAddress: string;
+  imageRegistry: ImageRegistry;
   groupNames: () => string[];
   environments: () => Pick<Environment, 'status'>[];
   reusables: () => Pick<ReusableEnvironment, 'status'>[];
@@ -88,26 +88,24 @@ export class ImageCollector {
 
   /** Below Coppice's groups. Where the registry does not list its repositories: those that Environments name. */
   async #repositories(): Promise<string[]> {
-    const { registry, groupNames } = this.#parts;
+    const { registry, imageRegistry, groupNames } = this.#parts;
     const all = (await registry.repositories()) ?? this.#namedImages().map((image) => image.replace(/[@:][^/]*$/, ''));
     const groups = new Set(groupNames());
-    return [...new Set(all)].filter(
-      (path) => /^[^/]+(\/[^/]+){2,3}$/.test(path) && groups.has(path.split('/')[0] ?? ''),
-    );
+    return [...new Set(all)].filter((path) => groups.has(groupOfImage(imageRegistry, path) ?? ''));
   }
 
   #isUnused(repository: string, tag: string, { digest, builtAt }: Known, named: ReadonlySet<string>): boolean {
-    const { found, registryAddress, keepMs, now } = this.#parts;
+    const { found, imageRegistry, keepMs, now } = this.#parts;
     if (builtAt === undefined || now().getTime() - builtAt < keepMs) return false;
     const byDigest = `${repository}@${digest}`;
-    if (found.has(`${registryAddress}/${byDigest}`, now())) return false;
+    if (found.has(`${imageRegistry.address}/${byDigest}`, now())) return false;
     return !named.has(byDigest) && !named.has(`${repository}:${tag}`);
   }
 
   /** Without the registry's address. */
   #namedImages(): string[] {
-    const { environments, reusables, jobs, registryAddress } = this.#parts;
-    const prefix = `${registryAddress}/`;
+    const { environments, reusables, jobs, imageRegistry } = this.#parts;
+    const prefix = `${imageRegistry.address}/`;
     const ofEnvironments = environments().flatMap(({ status }) =>
       [...(status?.build?.images ?? []), ...(status?.deployed?.images ?? [])].map(({ image }) => image),
     );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { imageRepository } from '../../crds/names.ts';
+import { imageRepository, type ImageRegistry } from '../../crds/names.ts';
 import type { ResourceId } from '../../crds/ids.ts';
 import { imageTag } from './content-address.ts';
 import type { PlannedImage } from './plan.ts';
@@ -22,7 +22,7 @@ export interface ResolvedBuild {
 }
 
 export interface ResolveInput {
-  registry: string;
+  registry: ImageRegistry;
   repository: ResourceId;
   repositoryUid: string;
   trusted: boolean;

@@ -37,7 +37,7 @@ import { WorkloadSet } from '../workloads/workload-set.ts';
 export function createEnvironmentReconciler(
   parts: OperatorParts,
   logs: LogSessions,
-  credentials: RegistryCredentials | undefined,
+  credentials: () => RegistryCredentials | undefined,
   builders: BuilderPool,
   queues: BuildQueues,
   reusables: Reusables,
@@ -55,7 +55,7 @@ export function createEnvironmentReconciler(
   const planning = new Planning(configurations, new Planner(source, versions, plannerSettings, now), versions);
   const masking = new Masking(planning);
   const workloads = new WorkloadSet(client, applier, caches, workloadSettings(parts));
-  const services = new Services(workloads, registry.address, masking);
+  const services = new Services(workloads, registry, masking);
   const builds = new BuildRun(createImageBuilds(parts, credentials, builders, queues), logs, masking);
   const statuses = new EnvironmentStatuses(
     new StatusWriter<Environment>(client, ENVIRONMENT, caches.environments, ownPart),
@@ -110,19 +110,19 @@ function createPlaces({ caches, config }: OperatorParts, enqueue: (key: string) 
 /** What a pull request of a fork runs is pulled without its group's credentials. */
 function pullSecrets(
   { client, configurations, config }: OperatorParts,
-  credentials: RegistryCredentials | undefined,
+  credentials: () => RegistryCredentials | undefined,
 ): ContentsSettings['pullSecret'] {
   return async ({ repository, namespace, labels, isTrusted }) => {
     const names = isTrusted ? configurations.registryAccess(repository).registrySecrets : [];
     // What keeps a Secret from being read, the build's log tells.
     const { auths } = await readRegistrySecrets(client, groupNamespace(repository.group), names);
-    return pullSecret(namespace, labels, withOwnRegistry(config.registry.address, credentials, auths));
+    return pullSecret(namespace, labels, withOwnRegistry(config.registry.address, credentials(), auths));
   };
 }
 
 function createImageBuilds(
   parts: OperatorParts,
-  credentials: RegistryCredentials | undefined,
+  credentials: () => RegistryCredentials | undefined,
   builders: BuilderPool,
   queues: BuildQueues,
 ): ImageBuilds {
@@ -135,7 +135,7 @@ function createImageBuilds(
     pods: caches.pods,
     source,
     ...parts.registries,
-    registryAddress: registry.address,
+    imageRegistry: registry,
     credentials,
     builders,
     queues,

@@ -53,11 +53,11 @@ function world(refusal?: Error) {
     lookUps: () => lookUps,
     builds: new BuildRun({ ended: () => undefined } as never, logs as never, masking),
     rollOut: (progress: RolloutProgress) =>
-      new Services({ rollOut: () => Promise.resolve(progress) } as never, 'registry', masking).rollOut(
-        scope,
-        version,
-        build,
-      ),
+      new Services(
+        { rollOut: () => Promise.resolve(progress) } as never,
+        { address: 'registry', layout: 'nested' },
+        masking,
+      ).rollOut(scope, version, build),
   };
 }
 

@@ -185,7 +185,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   };
   const planning = new Planning(configurations as never, planner as never, versions as never);
   const masking = new Masking(planning);
-  const services = new Services(workloads as never, 'registry', masking);
+  const services = new Services(workloads as never, { address: 'registry', layout: 'nested' }, masking);
   const statuses = new EnvironmentStatuses(writer as never);
   const logs = { open: () => session, has: () => world.job?.hasLog ?? true, close: () => undefined };
   const builds = new BuildRun(builder as never, logs as never, masking);

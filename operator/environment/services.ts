@@ -1,4 +1,5 @@
 import type { BuildStatus } from '../../crds/environment.ts';
+import type { ImageRegistry } from '../../crds/names.ts';
 import { PULL_SECRET } from '../build/credentials.ts';
 import { tellStopped, withoutReplicas } from '../reusable/stopped-services.ts';
 import type { WorkloadInput } from '../workloads/input.ts';
@@ -11,10 +12,10 @@ import { imagesToBe, type Version } from './version.ts';
 /** An environment's services: set up, rolled out, and told of in its status. */
 export class Services {
   readonly #workloads: WorkloadSet;
-  readonly #registry: string;
+  readonly #registry: ImageRegistry;
   readonly #masking: Masking;
 
-  constructor(workloads: WorkloadSet, registry: string, masking: Masking) {
+  constructor(workloads: WorkloadSet, registry: ImageRegistry, masking: Masking) {
     this.#workloads = workloads;
     this.#registry = registry;
     this.#masking = masking;

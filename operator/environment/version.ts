@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { imageRepository } from '../../crds/names.ts';
+import { imageRepository, type ImageRegistry } from '../../crds/names.ts';
 import type { ResourceId } from '../../crds/ids.ts';
 import { plannedImageSchema } from '../build/plan.ts';
 import type { ServiceFileSettings } from '../../service-file/parse.ts';
@@ -62,7 +62,7 @@ export function versionId({ commit, trusted, variables, serviceFile, platform }:
 }
 
 /** What services that are set up name as their images before their first build gives digests. */
-export function imagesToBe(version: Version, registry: string, repository: ResourceId): Map<string, string> {
+export function imagesToBe(version: Version, registry: ImageRegistry, repository: ResourceId): Map<string, string> {
   return new Map(
     version.images.map(({ service, address }) => [
       service,

@@ -1,6 +1,7 @@
 import type { RegistryAuths } from './docker-config.ts';
 import type { Send } from '../http/send.ts';
 import { formatReference, parseReference, type ImageReference } from './reference.ts';
+import { apiHost } from './own-registry.ts';
 import { RegistrySession } from './session.ts';
 
 export interface BaseImagesOptions {
@@ -34,8 +35,6 @@ const manifestTypes = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
-/** Docker Hub's API has another name than its images. */
-const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' };
 
 /** Finds out what the names of base images lead to now. */
 export class BaseImages {
@@ -78,13 +77,13 @@ export class BaseImages {
         const [host = '', ...prefix] = mirror.split('/');
         return { host, account: host, path: [...prefix, repository].join('/') };
       }),
-      { host: apiHosts[registry] ?? registry, account: registry, path: repository },
+      { host: apiHost(registry), account: registry, path: repository },
     ];
     const failures: string[] = [];
     for (const { host, account, path } of places) {
       const origin = `${this.#options.insecure.has(host) ? 'http' : 'https'}://${host}`;
       const credentials = auths.get(account);
-      const session = new RegistrySession({ origin, credentials, send: this.#options.send });
+      const session = new RegistrySession({ origin, credentials: () => credentials, send: this.#options.send });
       try {
         return await askFor(session, path, reference);
       } catch (error) {

@@ -4,16 +4,72 @@ import { fakeSend, type FakeAnswer } from './testing/fake-send.ts';
 
 const basic = `Basic ${Buffer.from('me:secret').toString('base64')}`;
 
-function registry(answers: (asked: string, authorization: string | undefined) => FakeAnswer | undefined) {
+function registry(
+  answers: (asked: string, authorization: string | undefined) => FakeAnswer | undefined,
+  address = 'r.example.com:5000',
+) {
   const { send, seen } = fakeSend((asked, { headers }) => answers(asked, headers['authorization']));
-  const credentials = { username: 'me', password: 'secret' };
-  return { client: new RegistryClient({ address: 'r.example.com:5000', insecure: true, credentials, send }), seen };
+  const credentials = () => ({ username: 'me', password: 'secret' });
+  return { client: new RegistryClient({ address, insecure: true, credentials, send }), seen };
 }
 
 const image: FakeAnswer = {
   headers: { 'docker-content-digest': 'sha256:d' },
   body: { layers: [{ digest: 'sha256:l1', size: 7 }], annotations: { a: '1' } },
 };
+
+describe('below a path of a host', () => {
+  const address = 'ghcr.io/acme/coppice';
+
+  test('everything is asked for below the path, with scopes of the whole names', async () => {
+    const { client, seen } = registry((asked, authorization) => {
+      if (asked.includes('token')) return { body: { token: 'granted' } };
+      if (authorization !== 'Bearer granted') {
+        return {
+          status: 401,
+          headers: { 'www-authenticate': 'Bearer realm="https://ghcr.io/token",service="ghcr.io"' },
+        };
+      }
+      if (asked.includes('tags')) return { body: { tags: ['t1'] } };
+      return asked.startsWith('DELETE') ? { status: 202 } : image;
+    }, address);
+    await client.find('shop/web', 't1');
+    await client.tags('shop/web');
+    await client.delete('shop/web', 'sha256:d');
+    const asked = [...new Set(seen.map((one) => one.asked.replace(/.*scope=/, 'scope ')))];
+    expect(asked.map((one) => decodeURIComponent(one))).toEqual([
+      'GET http://ghcr.io/v2/acme/coppice/shop/web/manifests/t1',
+      'scope repository:acme/coppice/shop/web:pull',
+      'GET http://ghcr.io/v2/acme/coppice/shop/web/tags/list?n=1000',
+      'DELETE http://ghcr.io/v2/acme/coppice/shop/web/manifests/sha256:d',
+      'scope repository:acme/coppice/shop/web:pull,delete',
+    ]);
+  });
+
+  test('of all repositories only those below the path are told, by their names there', async () => {
+    const repositories = ['acme/coppice/g/r/web', 'acme/coppice-base', 'other/x'];
+    const { client } = registry(() => ({ body: { repositories } }), address);
+    expect(await client.repositories()).toEqual(['g/r/web']);
+  });
+});
+
+test("Docker Hub's API has another host than its images' names", async () => {
+  const { client, seen } = registry(() => image, 'docker.io/acme');
+  await client.find('g.r.web', 't1');
+  expect(seen[0]?.asked).toBe('GET http://registry-1.docker.io/v2/acme/g.r.web/manifests/t1');
+});
+
+test('credentials that were replaced are used at once', async () => {
+  const words = ['first', 'second'].values();
+  const { send, seen } = fakeSend(() => image);
+  const credentials = () => ({ username: 'me', password: words.next().value ?? '' });
+  const client = new RegistryClient({ address: 'r', insecure: true, credentials, send });
+  await client.find('a/b/c', 't1');
+  await client.find('a/b/c', 't1');
+  expect(
+    seen.map(({ authorization = '' }) => Buffer.from(authorization.slice('Basic '.length), 'base64').toString()),
+  ).toEqual(['me:first', 'me:second']);
+});
 
 describe('find', () => {
   test('gives digest, layers and annotations', async () => {

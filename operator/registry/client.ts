@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Send } from '../http/send.ts';
+import { apiHost, splitAddress } from './own-registry.ts';
 import { RegistrySession, type RegistryCredentials } from './session.ts';
 
 export interface RegistryOptions {
-  /** `host[:port]`, as image names begin. */
+  /** `host[:port][/path]`, as image names begin. */
   address: string;
   insecure: boolean;
-  credentials: RegistryCredentials | undefined;
+  credentials: () => RegistryCredentials | undefined;
   send: Send;
 }
 
@@ -36,10 +37,14 @@ const mostPages = 100;
 export class RegistryClient {
   readonly #options: RegistryOptions;
   readonly #session: RegistrySession;
+  /** Before each repository's name at the registry: `path/`, or empty. */
+  readonly #prefix: string;
 
   constructor(options: RegistryOptions) {
     this.#options = options;
-    const origin = `${options.insecure ? 'http' : 'https'}://${options.address}`;
+    const { host, path } = splitAddress(options.address);
+    this.#prefix = path === '' ? '' : `${path}/`;
+    const origin = `${options.insecure ? 'http' : 'https'}://${apiHost(host)}`;
     this.#session = new RegistrySession({ origin, credentials: options.credentials, send: options.send });
   }
 
@@ -47,8 +52,8 @@ export class RegistryClient {
   async find(repository: string, reference: string): Promise<ImageInRegistry | undefined> {
     const answer = await this.#session.request({
       method: 'GET',
-      path: `${repository}/manifests/${reference}`,
-      scope: `repository:${repository}:pull`,
+      path: `${this.#prefix}${repository}/manifests/${reference}`,
+      scope: `repository:${this.#prefix}${repository}:pull`,
       accept: manifestTypes,
     });
     if (answer.status === 404) return undefined;
@@ -66,23 +71,25 @@ export class RegistryClient {
 
   /** The tags of a repository; none of one that is not there. */
   async tags(repository: string): Promise<string[]> {
-    const scope = `repository:${repository}:pull`;
-    const pages = await this.#pages(`${repository}/tags/list`, scope, (body) => tagsSchema.parse(body).tags);
+    const name = `${this.#prefix}${repository}`;
+    const scope = `repository:${name}:pull`;
+    const pages = await this.#pages(`${name}/tags/list`, scope, (body) => tagsSchema.parse(body).tags);
     return pages ?? [];
   }
 
   /** All repositories; undefined where the registry does not tell, as hosted ones do not. */
   async repositories(): Promise<string[] | undefined> {
-    return this.#pages('_catalog', 'registry:catalog:*', (body) => catalogSchema.parse(body).repositories);
+    const all = await this.#pages('_catalog', 'registry:catalog:*', (body) => catalogSchema.parse(body).repositories);
+    return all?.filter((name) => name.startsWith(this.#prefix)).map((name) => name.slice(this.#prefix.length));
   }
 
   /** Takes an image away, under every tag that it has. What it was made of goes with the registry's own collection. */
   async delete(repository: string, digest: string): Promise<void> {
-    const path = `${repository}/manifests/${digest}`;
+    const name = `${this.#prefix}${repository}`;
     const answer = await this.#session.request({
       method: 'DELETE',
-      path,
-      scope: `repository:${repository}:pull,delete`,
+      path: `${name}/manifests/${digest}`,
+      scope: `repository:${name}:pull,delete`,
     });
     if (answer.status !== 202 && answer.status !== 200 && answer.status !== 404) {
       throw new Error(`the registry answered ${answer.status} when ${repository}@${digest} was to be deleted`);
@@ -102,7 +109,7 @@ export class RegistryClient {
       if ([401, 403, 404, 405].includes(answer.status)) return undefined;
       if (answer.status !== 200) throw new Error(`the registry answered ${answer.status} for ${list}`);
       found.push(...(read(JSON.parse(answer.body)) ?? []));
-      path = nextPage(answer.headers.link, `http://${this.#options.address}`);
+      path = nextPage(answer.headers.link, `http://${splitAddress(this.#options.address).host}`);
     }
     return found;
   }

@@ -3,6 +3,7 @@ import { addressGuard } from '../source/addresses.ts';
 import { BaseImages } from './base-images.ts';
 import { RegistryClient } from './client.ts';
 import { FoundImages } from './found-images.ts';
+import { splitAddress } from './own-registry.ts';
 import { createSend } from '../http/send.ts';
 import type { RegistryCredentials } from './session.ts';
 
@@ -22,10 +23,11 @@ export interface Registries {
 /** Puts together what asks registries. Those that Dockerfiles name may be anywhere but where builds may not go. */
 export function createRegistries(
   { registry }: OperatorConfig,
-  credentials: RegistryCredentials | undefined,
+  credentials: () => RegistryCredentials | undefined,
 ): Registries {
   const { address, insecure, mirrors, insecureAddresses, allowedCidrs } = registry;
-  const byAdministrator = new Set([address, ...insecureAddresses, ...Object.values(mirrors).flat().map(hostOf)]);
+  const { host } = splitAddress(address);
+  const byAdministrator = new Set([host, ...insecureAddresses, ...Object.values(mirrors).flat().map(hostOf)]);
   const isPublic = addressGuard(allowedCidrs);
   return {
     found: new FoundImages(),
@@ -37,7 +39,7 @@ export function createRegistries(
     }),
     baseImages: new BaseImages({
       mirrors,
-      insecure: new Set([...(insecure ? [address] : []), ...insecureAddresses]),
+      insecure: new Set([...(insecure ? [host] : []), ...insecureAddresses]),
       send: createSend({
         isAddressAllowed: (host, to) => byAdministrator.has(host) || isPublic(to),
         timeoutMs: baseTimeoutMs,

@@ -21,3 +21,8 @@ export function isInRegistry(address: string, image: string): boolean {
   const prefix = own.path === '' ? '' : `${own.path.toLowerCase()}/`;
   return canonicalHost(host) === canonicalHost(own.host) && rest.join('/').toLowerCase().startsWith(prefix);
 }
+
+/** Returns the host of a registry's API: Docker Hub's has another name than its images. */
+export function apiHost(host: string): string {
+  return host === 'docker.io' ? 'registry-1.docker.io' : host;
+}

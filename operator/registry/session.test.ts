@@ -10,7 +10,7 @@ function session(answer: unknown) {
     if (headers['authorization'] === 'Bearer t') return { status: 200 };
     return { status: 401, headers: { 'www-authenticate': `Bearer realm="${realm}",service="x"` } };
   });
-  return new RegistrySession({ origin: 'https://registry.example.com', credentials: undefined, send });
+  return new RegistrySession({ origin: 'https://registry.example.com', credentials: () => undefined, send });
 }
 
 const request = { method: 'HEAD', path: 'a/manifests/1', scope: 'repository:a:pull' } as const;

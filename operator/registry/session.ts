@@ -9,7 +9,8 @@ export interface RegistryCredentials {
 export interface SessionOptions {
   /** `https://registry.example.com`, without `/v2`. */
   origin: string;
-  credentials: RegistryCredentials | undefined;
+  /** Asked for each request: they may have been replaced since the last one. */
+  credentials: () => RegistryCredentials | undefined;
   send: Send;
 }
 
@@ -74,7 +75,7 @@ export class RegistrySession {
   }
 
   #basic(): string | undefined {
-    const { credentials } = this.#options;
+    const credentials = this.#options.credentials();
     if (!credentials) return undefined;
     return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`;
   }

@@ -103,6 +103,31 @@ test('buildkitd takes the listed frontends, and for code that is not trusted non
   expect((await filesWith({ frontends: [] }))['buildkitd.toml']).toContain(disabled);
 });
 
+test('a registry below a path: the operator gets all of it, buildkitd and the network policy its host and port', async () => {
+  const registry = {
+    address: 'harbor.example.com:8443/coppice',
+    layout: 'flat',
+    insecure: true,
+    credentialsSecret: 'x',
+  };
+  const objects = await renderObjects({ ...least, registry });
+  const config = await operatorConfig(objects);
+  expect(config.registry).toMatchObject({ address: registry.address, layout: 'flat' });
+  const buildkitd = JSON.stringify(objectOf(objects, 'ConfigMap', config.builder.configMap));
+  expect(buildkitd).toContain('[registry.\\"harbor.example.com:8443\\"]');
+  expect(JSON.stringify(objectOf(objects, 'NetworkPolicy', 'coppice-operator'))).toContain('8443');
+});
+
+test("the registry's credentials are files, which the kubelet exchanges, and in no variable", async () => {
+  const registry = { ...least.registry, credentialsSecret: 'robot' };
+  const operator = objectOf(await renderObjects({ ...least, registry }), 'Deployment', 'coppice-operator');
+  const text = JSON.stringify(operator);
+  expect(text).toContain('"secretName":"robot"');
+  expect(text).not.toContain('subPath');
+  expect(text).not.toContain('"secretKeyRef":{"name":"robot"');
+  expect(text).toContain('{"name":"REGISTRY_CREDENTIALS_FOLDER","value":"/etc/coppice-registry"}');
+});
+
 test('large numbers reach the API as numbers', async () => {
   const objects = await renderObjects({ ...least, api: { requestsPerMinute: 1_000_000 } });
   expect(apiConfig(objects).limits.requestsPerMinute).toBe(1_000_000);

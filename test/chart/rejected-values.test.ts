@@ -19,6 +19,7 @@ test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a port beyond all', 'sources.ports', [70_000], /\/sources\/ports\/0.*maximum/],
   ['polling without a pause', 'sources.pollSeconds', 1, /\/sources\/pollSeconds.*minimum/],
   ['an amount of no unit', 'builder.cache.size', '20 GB', /\/builder\/cache\/size.*pattern/],
+  ['a registry with a path of another grammar', 'registry.address', 'ghcr.io/Acme/', /\/registry\/address/],
   ['a registry with a scheme', 'registry.address', 'https://registry.example.com', /\/registry\/address/],
   ['a password in the URL', 'redis.externalUrl', 'redis://:secret@redis', /\/redis\/externalUrl.*pattern/],
   ['a password in the proxy', 'builder.proxy.http', 'http://me:secret@proxy:3128', /\/builder\/proxy\/http.*pattern/],
@@ -46,6 +47,15 @@ test.each<[what: string, values: object, words: RegExp]>([
     'a frontend that groups can build',
     withValue(least, 'builder.frontends', [`${least.registry.address}/acme/frontend`]),
     /builder\.frontends lists .* which is in registry\.address/,
+  ],
+  [
+    'a mirror that is the folder of built images',
+    {
+      ...least,
+      registry: { ...least.registry, address: 'ghcr.io/acme/coppice' },
+      builder: { mirrors: { 'docker.io': ['GHCR.io:443/acme'] } },
+    },
+    /builder\.mirrors has all of registry\.address/,
   ],
   ['a certificate for plain HTTP', withValue(least, 'api.tls.clusterIssuer', 'letters'), /must begin with https/],
   [

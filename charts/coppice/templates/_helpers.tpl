@@ -123,7 +123,7 @@ capabilities: { drop: [ALL] }
 [worker.oci]
   noProcessSandbox = true
 {{- if .Values.registry.insecure }}
-[registry.{{ .Values.registry.address | quote }}]
+[registry.{{ splitList "/" .Values.registry.address | first | quote }}]
   http = true
   insecure = true
 {{- end }}
@@ -136,6 +136,13 @@ capabilities: { drop: [ALL] }
 [registry.{{ $registry | quote }}]
   mirrors = {{ toJson $mirrors }}
 {{- end }}
+{{- end }}
+
+{{/* A registry's address as every spelling of it reads, with a slash at its end: as operator/registry/own-registry.ts. */}}
+{{- define "coppice.canonicalRegistry" -}}
+{{- $parts := splitList "/" (lower .) | compact -}}
+{{- $host := regexReplaceAll "\\.?(:80|:443)?$" (first $parts) "" -}}
+{{- join "/" (prepend (rest $parts) $host) }}/
 {{- end }}
 
 {{/* Of builders that build trusted code: the frontends that a Dockerfile can name beside the built-in one. An empty list

@@ -98,7 +98,7 @@
 {{/* The TCP ports that the operator connects to outside of the cluster, as JSON: of Git hosts, their APIs, registries and mirrors. */}}
 {{- define "coppice.outwardPorts" -}}
 {{- $ports := concat (list 80 443) .Values.sources.ports .Values.sources.sshPorts }}
-{{- $addresses := concat (list .Values.registry.address) .Values.builder.insecureRegistries }}
+{{- $addresses := concat (list (splitList "/" .Values.registry.address | first)) .Values.builder.insecureRegistries }}
 {{- range .Values.builder.mirrors }}
 {{- range . }}
 {{- $addresses = append $addresses (splitList "/" . | first) }}

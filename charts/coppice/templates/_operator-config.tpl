@@ -31,6 +31,7 @@ ingress:
 egress: {{- toYaml .Values.egress | nindent 2 }}
 registry:
   address: {{ .Values.registry.address }}
+  layout: {{ .Values.registry.layout }}
   insecure: {{ .Values.registry.insecure }}
   mirrors: {{- toYaml .Values.builder.mirrors | nindent 4 }}
   insecureAddresses: {{- toYaml .Values.builder.insecureRegistries | nindent 4 }}

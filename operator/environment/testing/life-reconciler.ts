@@ -27,7 +27,7 @@ export function lifeReconciler(life: Life): EnvironmentReconciler {
   const configurations = configurationsOf(life);
   const planning = new Planning(configurations as never, plannerOf(life) as never, versions as never);
   const masking = new Masking(planning);
-  const services = new Services(workloadsOf(life) as never, 'registry', masking);
+  const services = new Services(workloadsOf(life) as never, { address: 'registry', layout: 'nested' }, masking);
   const statuses = new EnvironmentStatuses(
     new StatusWriter(client, { kind: 'Environment' } as never, kind.cache, ownPart),
   );

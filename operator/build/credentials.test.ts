@@ -1,0 +1,18 @@
+import { expect, it } from '@jest/globals';
+import { withOwnRegistry } from './credentials.ts';
+
+const own = { username: 'coppice', password: 'own' };
+const other = { username: 'robot', password: 'other' };
+
+it('gives the credentials to the host, for Docker knows no paths', () => {
+  expect([...withOwnRegistry('ghcr.io/acme/coppice', own, new Map())]).toEqual([['ghcr.io', own]]);
+});
+
+it.each(['ghcr.io', 'ghcr.io:443'])("lets nobody's Secret for %s take their place", (host) => {
+  expect([...withOwnRegistry('GHCR.io/acme', own, new Map([[host, other]]))]).toEqual([['GHCR.io', own]]);
+});
+
+it("keeps others' credentials for other registries", () => {
+  expect(withOwnRegistry('ghcr.io/acme', own, new Map([['docker.io', other]])).get('docker.io')).toEqual(other);
+  expect(withOwnRegistry('ghcr.io/acme', undefined, new Map()).size).toBe(0);
+});
