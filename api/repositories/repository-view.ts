@@ -12,6 +12,7 @@ import {
   environmentSize,
   gitRefViewSchema,
 } from '../environments/environment-view.ts';
+import { repositoryDisplayName } from './repository-names.ts';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
 
 /** Contract section 2, environment summary. */
@@ -61,17 +62,18 @@ export type RepositoryView = z.infer<typeof repositoryViewSchema>;
 
 export function repositoryView(
   group: Group,
-  { metadata, spec, status }: Repository,
+  repository: Repository,
   environments: readonly Environment[],
   reusables: readonly ReusableEnvironment[],
 ): RepositoryView {
+  const { metadata, spec, status } = repository;
   const gid = group.metadata.name;
   // Until the operator has said it. The CRD lets no credentials into an origin.
   const url = status?.url ?? spec.generic?.origin ?? '';
   return {
     id: formatId({ group: gid, name: metadata.name }),
     gid,
-    name: spec.displayName ?? metadata.name,
+    name: repositoryDisplayName(repository),
     url,
     type: spec.type,
     size: environments.reduce((sum, environment) => sum + environmentSize(environment), 0),
