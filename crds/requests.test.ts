@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { nextRequestTime, pendingRequests, requestAnnotation, requestedTtlSeconds, requestValue } from './requests.ts';
+import {
+  malformedRequests,
+  nextRequestTime,
+  pendingRequests,
+  requestAnnotation,
+  requestedTtlSeconds,
+  requestValue,
+} from './requests.ts';
 
 const early = requestValue(new Date('2026-01-01T00:00:00Z'), 'a');
 const late = requestValue(new Date('2026-01-01T00:00:01Z'), 'b');
@@ -49,4 +56,32 @@ describe('a request is made after all before it', () => {
   ])('%s', (_what, annotations, expected) => {
     expect(nextRequestTime(now, annotations).toISOString()).toBe(expected);
   });
+});
+
+test.each<[string, Record<string, string>, string[]]>([
+  ['a TTL in seconds', { 'coppice.dev/request-ttl': 'now/x/60' }, []],
+  ['an annotation of another kind', { 'coppice.dev/rest-request-id': 'x', unrelated: 'x' }, []],
+  [
+    'a TTL without seconds',
+    { 'coppice.dev/request-ttl': '3600' },
+    ['coppice.dev/request-ttl has the value 3600, which does not end in /SECONDS'],
+  ],
+  [
+    'an unknown one',
+    { 'coppice.dev/request-x': '1' },
+    ['coppice.dev/request-x is unknown: known are coppice.dev/request-ttl'],
+  ],
+  [
+    'a long value',
+    { 'coppice.dev/request-ttl': 'x'.repeat(70) },
+    [`coppice.dev/request-ttl has the value ${'x'.repeat(60)}…, which does not end in /SECONDS`],
+  ],
+])('of what is malformed is reported: %s', (_what, annotations, expected) => {
+  expect(malformedRequests(['ttl'], annotations)).toEqual(expected);
+});
+
+test('where no request is known, all are malformed', () => {
+  expect(malformedRequests([], { 'coppice.dev/request-build': 'now' })).toEqual([
+    'coppice.dev/request-build is unknown: there are none here',
+  ]);
 });

@@ -16,6 +16,10 @@ export const SYNC_REQUEST = 'sync';
 /** To test an Environment again: apart from the others, for another writer handles it and records that (`status.tests`). */
 export const TEST_REQUEST = 'test';
 
+/** All requests to an Environment, and to a Repository; a Group takes none. */
+export const ENVIRONMENT_REQUESTS: readonly string[] = [...REQUESTS, TEST_REQUEST];
+export const REPOSITORY_REQUESTS: readonly string[] = [SYNC_REQUEST];
+
 export const handledRequestsSchema = z.object({
   create: z.string().optional().meta({ description: 'Value of the last handled request for contents.' }),
   delete: z.string().optional().meta({ description: 'Value of the last handled request to delete the contents.' }),
@@ -42,6 +46,29 @@ const requestPrefix = `${API_GROUP}/request-`;
 
 export function requestAnnotation(name: RequestName | typeof SYNC_REQUEST | typeof TEST_REQUEST): string {
   return `${requestPrefix}${name}`;
+}
+
+const maxShownLength = 60;
+
+/** Returns what is wrong with each request that nobody can handle, in the order of their names; `known` are the kind's. */
+export function malformedRequests(known: readonly string[], annotations: Record<string, string> | undefined): string[] {
+  return Object.entries(annotations ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([key, value]) => {
+      if (!key.startsWith(requestPrefix)) return [];
+      const name = key.slice(requestPrefix.length);
+      if (!known.includes(name)) return [`${shown(key)} is unknown: ${knownNames(known)}`];
+      if (name !== 'ttl' || requestedTtlSeconds(value) !== undefined) return [];
+      return [`${key} has the value ${shown(value)}, which does not end in /SECONDS`];
+    });
+}
+
+function knownNames(known: readonly string[]): string {
+  return known.length > 0 ? `known are ${known.map((name) => requestPrefix + name).join(', ')}` : 'there are none here';
+}
+
+function shown(text: string): string {
+  return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
 }
 
 /** The values of all requests on an object, handled or not. */

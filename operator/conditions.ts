@@ -1,4 +1,5 @@
 import type { ConditionReport } from '../crds/conditions.ts';
+import { malformedRequests } from '../crds/requests.ts';
 import { Stalled, Waiting } from './errors.ts';
 
 /** The three conditions that sum an object up, as kstatus and `kubectl wait` read them: it is as is wanted. */
@@ -25,6 +26,29 @@ export function stalled(reason: string, message: string): ConditionReport[] {
     { type: 'Ready', status: 'False', reason, message },
     { type: 'Reconciling', status: 'False', reason, message: 'it cannot go on' },
     { type: 'Stalled', status: 'True', reason, message },
+  ];
+}
+
+/** The condition that reports requests which nobody can handle; absent where there are none. */
+export const REQUESTS_VALID = 'RequestsValid';
+
+/** Reports annotations `request-…` that ask for nothing that there is; undefined where all can be handled. */
+export function requestReport(
+  known: readonly string[],
+  annotations: Record<string, string> | undefined,
+): ConditionReport | undefined {
+  const malformed = malformedRequests(known, annotations);
+  if (malformed.length === 0) return undefined;
+  const message = `${malformed.join('; ').slice(0, 2000)}: correct or remove the annotation`;
+  return { type: REQUESTS_VALID, status: 'False', reason: 'MalformedRequest', message };
+}
+
+/** The three conditions of an object that is suspended: it is ready if it was when it was suspended. */
+export function suspended(wasReady: boolean, message: string): ConditionReport[] {
+  return [
+    { type: 'Ready', status: wasReady ? 'True' : 'False', reason: 'Suspended', message },
+    { type: 'Reconciling', status: 'False', reason: 'Suspended', message: 'nothing is done while it is suspended' },
+    { type: 'Stalled', status: 'False', reason: 'Suspended', message: 'nothing is in the way but spec.suspend' },
   ];
 }
 

@@ -19,6 +19,7 @@ import { createEnvironmentReconciler } from './environment/create.ts';
 import { VersionStore } from './environment/version-store.ts';
 import { tellRefGone } from './events/create.ts';
 import { createFeedbackReconciler, routeFeedback } from './feedback/create.ts';
+import { GroupMembership } from './group/group-membership.ts';
 import { GroupReconciler } from './group/reconciler.ts';
 import { createOrphanSweeper } from './orphans/create.ts';
 import type { OperatorParts } from './parts.ts';
@@ -219,7 +220,10 @@ function repositoryReconciler(parts: OperatorParts): RepositoryReconciler {
   const onRefGone = tellRefGone(events);
   const sync = new RepositorySync({ client, environments, source, pollSeconds, mostEnvironments, onRefGone, now });
   const statuses = new StatusWriter<Repository>(client, REPOSITORY, repositories);
-  return new RepositoryReconciler({ client, repositories, environments, hosts, sync, webhooks, statuses, now });
+  const groups = new GroupMembership(caches.groups, caches.namespaces);
+  return new RepositoryReconciler({
+    ...{ client, repositories, environments, groups, hosts, sync, webhooks, statuses, now },
+  });
 }
 
 /** The logs of an environment go with it; those of one that went while nobody looked expire. */

@@ -120,3 +120,45 @@ describe('what isolates a namespace wakes its Environment', () => {
     expect(keys).toEqual(expected);
   });
 });
+
+describe('what waits for its namespace to belong to a Group is woken', () => {
+  const inGroup = [object({ name: 'shop', namespace: 'group-acme' })];
+  function woken(kind: 'groups' | 'namespaces', changed: object, old?: object): string[] {
+    const keys: string[] = [];
+    const handlers = new Map<string, (type: string, object: object, old?: object) => void>();
+    const caches = new Proxy({} as OperatorCaches, {
+      get: (_target, name: string) => ({
+        addHandler: (handler: never) => handlers.set(name, handler),
+        get: () => undefined,
+        byIndex: (index: string, value: string) =>
+          index === 'namespace' && value === 'group-acme' && name === 'repositories' ? inGroup : [],
+      }),
+    });
+    const ignored = { enqueue: () => undefined };
+    const controllers = {
+      groups: ignored,
+      environments: ignored,
+      repositories: { enqueue: (key: string) => keys.push(key) },
+    };
+    routeChanges(caches, controllers as unknown as Controllers);
+    handlers.get(kind)?.('updated', changed, old);
+    return keys;
+  }
+  const group = (metadata: object) => object({ name: 'acme', ...metadata });
+  const namespace = (metadata: object) => object({ name: 'group-acme', ...metadata });
+
+  test.each([
+    ['by a Group that appears', woken('groups', group({})), ['group-acme/shop']],
+    ['not by a Group that changes', woken('groups', group({ generation: 2 }), group({})), []],
+    ['by a namespace that appears', woken('namespaces', namespace({})), ['group-acme/shop']],
+    [
+      'by a namespace that is labelled',
+      woken('namespaces', namespace({ labels: { 'coppice.dev/group': 'acme' } }), namespace({})),
+      ['group-acme/shop'],
+    ],
+    ['not by a namespace that stays', woken('namespaces', namespace({ resourceVersion: '2' }), namespace({})), []],
+    ['not by another one', woken('namespaces', object({ name: 'env-x' })), []],
+  ])('%s', (_what, keys, expected) => {
+    expect(keys).toEqual(expected);
+  });
+});

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { groupOfNamespace } from '../crds/ids.ts';
+import { groupNamespace, groupOfNamespace } from '../crds/ids.ts';
 import type { Repository } from '../crds/repository.ts';
 import { LABELS } from '../crds/labels.ts';
 import type { Controller } from '../kubernetes/controller.ts';
@@ -17,6 +17,7 @@ export interface Controllers {
 export function routeChanges(caches: OperatorCaches, { groups, repositories, environments }: Controllers): void {
   caches.groups.addHandler((_type, group, old) => {
     if (!isStatusOnly(group, old)) groups.enqueue(keyOf(group));
+    if (group.metadata.uid !== old?.metadata.uid) enqueueAllOf(groupNamespace(group.metadata.name));
   });
   caches.repositories.addHandler((type, repository, old) => {
     if (isStatusOnly(repository, old)) return;
@@ -42,6 +43,9 @@ export function routeChanges(caches: OperatorCaches, { groups, repositories, env
     enqueueOwner(namespace);
     // Somebody may have made it another one's by its labels.
     if (old) enqueueOwner(old);
+    const { name, labels, annotations } = namespace.metadata;
+    const isSame = old && isDeepStrictEqual([labels, annotations], [old.metadata.labels, old.metadata.annotations]);
+    if (groupOfNamespace(name) !== undefined && !isSame) enqueueAllOf(name);
   });
   for (const cache of [caches.isolationPolicies, caches.limitRanges, caches.resourceQuotas]) {
     cache.addHandler((type, object, old) => {
@@ -60,6 +64,12 @@ export function routeChanges(caches: OperatorCaches, { groups, repositories, env
       const environment = environmentKeyOf(object);
       if (environment !== undefined) environments.enqueue(environment);
     });
+  }
+
+  /** What lies in a namespace waits for it to belong to a Group. */
+  function enqueueAllOf(namespace: string): void {
+    for (const one of caches.repositories.byIndex('namespace', namespace)) repositories.enqueue(keyOf(one));
+    for (const one of caches.environments.byIndex('namespace', namespace)) environments.enqueue(keyOf(one));
   }
 
   function enqueueOwner(object: KubernetesObject): void {

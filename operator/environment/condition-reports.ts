@@ -3,7 +3,16 @@ import type { EnvironmentStatus } from '../../crds/environment.ts';
 
 /** The conditions of an Environment: what `kubectl describe` and the API tell of it. */
 export type EnvironmentCondition =
-  'Ready' | 'Reconciling' | 'Stalled' | 'Created' | 'Built' | 'Available' | 'Trusted' | 'Seeded' | 'Published';
+  | 'Ready'
+  | 'Reconciling'
+  | 'Stalled'
+  | 'Created'
+  | 'Built'
+  | 'Available'
+  | 'Trusted'
+  | 'Seeded'
+  | 'Published'
+  | 'RequestsValid';
 
 type Conditions = EnvironmentStatus['conditions'];
 

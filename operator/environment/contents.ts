@@ -30,7 +30,9 @@ export interface ContentsSettings {
   /** Called when what isolates an environment was changed by somebody else, and was put back. */
   onRestored: (scope: EnvironmentScope, what: string) => void;
   /** The Secret to pull images with, for an environment's namespace. */
-  pullSecret: (scope: Pick<EnvironmentScope, 'repository' | 'namespace' | 'labels' | 'isTrusted'>) => Promise<Secret>;
+  pullSecret: (
+    scope: Pick<EnvironmentScope, 'repository' | 'namespace' | 'labels' | 'isTrusted' | 'status'>,
+  ) => Promise<Secret>;
 }
 
 /** An environment's namespace with its fence: brought, and taken away with everything in it. */

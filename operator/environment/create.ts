@@ -9,7 +9,10 @@ import type { LogSessions } from '../build/log-sessions.ts';
 import { createReusing } from '../reusable/create.ts';
 import type { Reusables } from '../reusable/reusables.ts';
 import type { OperatorParts } from '../parts.ts';
+import { Waiting } from '../errors.ts';
 import { recordRestored } from '../events/create.ts';
+import { GroupMembership } from '../group/group-membership.ts';
+import { secretRecheckMs } from '../hosts/git-hosts.ts';
 import { IsolationStates } from '../isolation/isolation-states.ts';
 import { readRegistrySecrets } from '../registry/secrets.ts';
 import type { RegistryCredentials } from '../registry/session.ts';
@@ -75,6 +78,7 @@ export function createEnvironmentReconciler(
     client,
     environments: caches.environments,
     configurations,
+    groups: new GroupMembership(caches.groups, caches.namespaces),
     contents,
     places: createPlaces(parts, enqueue),
     planning,
@@ -112,10 +116,13 @@ function pullSecrets(
   { client, configurations, config }: OperatorParts,
   credentials: () => RegistryCredentials | undefined,
 ): ContentsSettings['pullSecret'] {
-  return async ({ repository, namespace, labels, isTrusted }) => {
+  return async ({ repository, namespace, labels, isTrusted, status }) => {
     const names = isTrusted ? configurations.registryAccess(repository).registrySecrets : [];
     // What keeps a Secret from being read, the build's log tells.
-    const { auths } = await readRegistrySecrets(client, groupNamespace(repository.group), names);
+    const { auths, missing } = await readRegistrySecrets(client, groupNamespace(repository.group), names);
+    // Nothing is set up yet: images that need it could not be pulled. What runs goes on without it.
+    const isNew = status.version === undefined && !status.deployed;
+    if (isNew && missing.length > 0) throw new Waiting('RegistrySecretMissing', missing.join('; '), secretRecheckMs);
     return pullSecret(namespace, labels, withOwnRegistry(config.registry.address, credentials(), auths));
   };
 }

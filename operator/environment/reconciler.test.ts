@@ -74,6 +74,8 @@ interface World {
   reusing: Partial<typeof noReusing>;
   /** Of the running build, whose images are there. */
   job: { partingMs: number; isOver: boolean; hasLog: boolean };
+  /** Why its namespace belongs to no Group. */
+  noGroup: Waiting;
   /** Why the Repository's configuration cannot be read. */
   configurationError: Error;
 }
@@ -104,6 +106,8 @@ const down: RolloutProgress = {
 /** A reconciler in a made-up world; `calls` tells in which order it acted. */
 function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const calls: string[] = [];
+  /** As each write of the status reports it. */
+  const readiness: string[] = [];
   /** For code that is trusted, and after it was rolled out: what is pulled with hangs on it. */
   const ensured: [boolean, boolean][] = [];
   const does =
@@ -178,6 +182,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const writer = {
     write: (written: Environment, status: EnvironmentStatus) => {
       calls.push(`status: ${status.state ?? ''}`);
+      readiness.push(condition({ ...written, status }, 'Ready'));
       written.status = structuredClone(status);
       object.status = structuredClone(status);
       return Promise.resolve();
@@ -205,6 +210,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     configurations,
     contents,
     places: { take: () => undefined, free: () => undefined },
+    groups: { problem: () => world.noGroup },
     planning,
     services,
     masking,
@@ -223,7 +229,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     statuses,
     now: () => new Date(now),
   };
-  return { reconciler: new EnvironmentReconciler(parts as unknown as EnvironmentParts), calls, ensured };
+  return { reconciler: new EnvironmentReconciler(parts as unknown as EnvironmentParts), calls, ensured, readiness };
 }
 
 function condition(object: Environment, type: string) {
@@ -585,9 +591,12 @@ test('what is suspended is left as it is, and deleted all the same', async () =>
   const object = environment({ ...contents, build: running }, { annotations });
   object.spec.suspend = true;
   const { reconciler, calls } = reconcilerIn(object);
-  await reconciler.reconcile('key');
+  const result = await reconciler.reconcile('key');
+  expect(result).toEqual({});
   expect(calls).toEqual(['status: building', 'cleanUp']);
-  expect(condition(object, 'Stalled')).toBe('True Suspended');
+  // As kstatus reads it: not Failed.
+  expect(condition(object, 'Stalled')).toBe('False Suspended');
+  expect(condition(object, 'Ready')).toBe('False Suspended');
   object.metadata.deletionTimestamp = '2026-01-01T00:59:00Z';
   const last = reconcilerIn(object, { isGone: true });
   await last.reconciler.reconcile('key');
@@ -600,4 +609,89 @@ test('an object that does not fit its schema is told so', async () => {
   const { failure, requeueAfterMs } = await reconcilerIn(object).reconciler.reconcile('key');
   expect([failure, requeueAfterMs]).toEqual([expect.any(Stalled), undefined]);
   expect(condition(object, 'Stalled')).toBe('True Invalid');
+});
+
+describe('readiness', () => {
+  async function built(): Promise<Environment> {
+    const object = environment({});
+    await reconcilerIn(object).reconciler.reconcile('key');
+    return object;
+  }
+
+  test.each([
+    ['a TTL that is asked for', 'ttl', '2026-01-01T00:59:00Z/x/3600'],
+    ['a request that nobody can handle', 'ttl', 'abc'],
+  ])('does not change with %s', async (_what, name, value) => {
+    const object = await built();
+    object.metadata.annotations = { [requestAnnotation(name as 'ttl')]: value };
+    const { reconciler, readiness } = reconcilerIn(object);
+    await reconciler.reconcile('key');
+    expect(readiness.length).toBeGreaterThan(0);
+    expect(new Set(readiness)).toEqual(new Set(['True Built']));
+  });
+
+  test('does not change when something fails on the way', async () => {
+    const object = await built();
+    const rollOut = () => Promise.reject(new Error('the API server does not answer'));
+    await reconcilerIn(object, { rollOut }).reconciler.reconcile('key');
+    expect([condition(object, 'Ready'), condition(object, 'Reconciling')]).toEqual(['True Built', 'True Retrying']);
+  });
+
+  test('stays as it was while it is suspended, and goes on after', async () => {
+    const object = await built();
+    object.spec.suspend = true;
+    await reconcilerIn(object).reconciler.reconcile('key');
+    expect([condition(object, 'Ready'), condition(object, 'Stalled')]).toEqual(['True Suspended', 'False Suspended']);
+    object.spec.suspend = false;
+    await reconcilerIn(object).reconciler.reconcile('key');
+    expect([condition(object, 'Ready'), condition(object, 'Stalled')]).toEqual(['True Built', 'False Built']);
+  });
+});
+
+test('a Repository that is missing is waited for, and what was asked for is built when it is there', async () => {
+  const object = environment({});
+  const missing = new Waiting('RepositoryNotFound', 'there is no Repository acme.shop', 600_000);
+  const { failure } = await reconcilerIn(object, { configurationError: missing }).reconciler.reconcile('key');
+  expect(failure).toBe(missing);
+  expect(condition(object, 'Reconciling')).toBe('True RepositoryNotFound');
+  expect(condition(object, 'Stalled')).toBe('False RepositoryNotFound');
+  await reconcilerIn(object).reconciler.reconcile('key');
+  expect(condition(object, 'Ready')).toBe('True Built');
+});
+
+test('a refusal for want of a Repository, of a Coppice that did not wait, does not stand', async () => {
+  const lastTransitionTime = now;
+  const refused = { type: 'Created', status: 'False', reason: 'RepositoryNotFound', message: 'none' } as const;
+  const object = environment({
+    ...{ state: 'created', namespaceUID: 'ns', activation },
+    conditions: [{ ...refused, lastTransitionTime }],
+  });
+  await reconcilerIn(object).reconciler.reconcile('key');
+  expect(condition(object, 'Created')).toBe('True SetUp');
+});
+
+test('an object in a namespace without a Group has no address, and goes on when there is one', async () => {
+  const object = environment({ webURL: 'http://shop-main--.env.localhost:8080/' });
+  const noGroup = new Waiting('NoGroup', 'the namespace shop belongs to no Group', 600_000);
+  const { reconciler, calls } = reconcilerIn(object, { noGroup });
+  expect(await reconciler.reconcile('key')).toEqual({ failure: noGroup });
+  expect(calls).toEqual(['status: empty']);
+  expect(object.status?.webURL).toBeUndefined();
+  expect(condition(object, 'Reconciling')).toBe('True NoGroup');
+  await reconcilerIn(object).reconciler.reconcile('key');
+  expect(condition(object, 'Ready')).toBe('True Built');
+  expect(object.status?.webURL).toBe('http://shop-main--acme.env.localhost:8080/');
+});
+
+test('requests that nobody can handle are reported until they are gone', async () => {
+  const annotations = { 'coppice.dev/request-ttl': 'abc', 'coppice.dev/request-biuld': 'now' };
+  const object = environment({}, { annotations });
+  await reconcilerIn(object).reconciler.reconcile('key');
+  const message = object.status?.conditions?.find(({ type }) => type === 'RequestsValid')?.message;
+  expect(condition(object, 'RequestsValid')).toBe('False MalformedRequest');
+  expect(message).toContain('coppice.dev/request-biuld is unknown: known are coppice.dev/request-create');
+  expect(message).toContain('coppice.dev/request-ttl has the value abc, which does not end in /SECONDS');
+  object.metadata.annotations = {};
+  await reconcilerIn(object).reconciler.reconcile('key');
+  expect(condition(object, 'RequestsValid')).toBe('none ');
 });

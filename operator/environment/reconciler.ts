@@ -4,9 +4,12 @@ import { groupOfNamespace } from '../../crds/ids.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
+import { ENVIRONMENT_REQUESTS } from '../../crds/requests.ts';
 import { splitKey } from '../../kubernetes/resource-type.ts';
-import { Stalled } from '../errors.ts';
+import { REQUESTS_VALID, requestReport } from '../conditions.ts';
+import { Stalled, type Waiting } from '../errors.ts';
 import { addFinalizer, removeFinalizer } from '../finalizer.ts';
+import type { GroupMembership } from '../group/group-membership.ts';
 import type { RepositoryConfigurations } from '../repository/configuration.ts';
 import { parseObject } from '../parse-object.ts';
 import type { Building } from './building.ts';
@@ -26,6 +29,7 @@ export interface EnvironmentParts {
   client: ClusterClient;
   environments: Informer<Environment>;
   configurations: Pick<RepositoryConfigurations, 'registryAccess'>;
+  groups: Pick<GroupMembership, 'problem'>;
   contents: Contents;
   places: Pick<Places, 'take' | 'free'>;
   planning: Planning;
@@ -60,11 +64,28 @@ export class EnvironmentReconciler {
     const scope = new EnvironmentScope(environment, this.#parts.now);
     scope.trustForks = this.#parts.configurations.registryAccess(scope.repository).trustForks;
     if (found.metadata.deletionTimestamp) return this.#finalize(scope);
-    const failure = problem ?? suspended(scope) ?? (await this.#bring(scope).catch(userMustAct));
+    const noGroup = this.#parts.groups.problem(found.metadata.namespace);
+    if (noGroup) return this.#belongsNowhere(scope, noGroup);
+    const requests = requestReport(ENVIRONMENT_REQUESTS, environment.metadata.annotations);
+    if (requests) scope.conditions.add(requests);
+    else scope.conditions.drop(REQUESTS_VALID);
+    if (!problem && environment.spec.suspend === true) {
+      await this.#parts.statuses.writeSuspended(scope);
+      await this.#cleanUp(scope);
+      return {};
+    }
+    const failure = problem ?? (await this.#bring(scope).catch(userMustAct));
     await this.#parts.statuses.write(scope, failure);
     await this.#cleanUp(scope);
     // What failed, waits, or is stalled until the user acts, still has its expiry.
     return { requeueAfterMs: scope.nextLookMs(longestWaitMs), failure };
+  }
+
+  /** An address is made of the group's name, so there is none. */
+  async #belongsNowhere(scope: EnvironmentScope, noGroup: Waiting): Promise<ReconcileResult> {
+    delete scope.status.webURL;
+    await this.#parts.statuses.write(scope, noGroup);
+    return { failure: noGroup };
   }
 
   async #bring(scope: EnvironmentScope): Promise<void> {
@@ -104,7 +125,9 @@ export class EnvironmentReconciler {
     const { planning, services, builds, masking, reusing, statuses } = this.#parts;
     if (scope.isSetUp) return;
     const earlier = scope.earlierRefusal('Created');
-    if (earlier && !scope.isBuildPending) throw new Stalled(earlier.reason, earlier.message);
+    // It was said by a Coppice that did not wait for one.
+    const stands = earlier && earlier.reason !== 'RepositoryNotFound';
+    if (stands && !scope.isBuildPending) throw new Stalled(earlier.reason, earlier.message);
     try {
       const version = await planning.plan(scope);
       await reusing.seed(scope, version);
@@ -177,10 +200,4 @@ export class EnvironmentReconciler {
     if (group !== undefined) this.#parts.places.free({ group, name });
     return {};
   }
-}
-
-/** Why nothing is done for it; an object that is deleted goes all the same. */
-function suspended({ environment: { spec } }: EnvironmentScope): Stalled | undefined {
-  if (spec.suspend !== true) return undefined;
-  return new Stalled('Suspended', 'spec.suspend is set: nothing is done for the environment until it is taken back');
 }

@@ -1,4 +1,4 @@
-import type { ConditionReport } from '../../crds/conditions.ts';
+import { findCondition, type ConditionReport } from '../../crds/conditions.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../crds/environment.ts';
 import { groupOfNamespace, type ResourceId } from '../../crds/ids.ts';
 import { environmentNamespace } from '../../crds/names.ts';
@@ -205,6 +205,7 @@ export class EnvironmentScope {
       available: progress?.done,
       waitingFor: progress?.waitingFor ?? [],
       givesUpAt,
+      wasReady: findCondition(this.before.conditions, 'Ready')?.status === 'True',
       error,
     };
   }

@@ -1,4 +1,6 @@
+import { findCondition } from '../../crds/conditions.ts';
 import type { Environment } from '../../crds/environment.ts';
+import { suspended } from '../conditions.ts';
 import type { StatusWriter } from '../status-writer.ts';
 import type { EnvironmentScope } from './scope.ts';
 import { deriveState } from './state.ts';
@@ -13,14 +15,27 @@ export class EnvironmentStatuses {
     this.#writer = writer;
   }
 
+  /** Writes that nothing is done while it is suspended. */
+  async writeSuspended(scope: EnvironmentScope): Promise<void> {
+    this.#observeState(scope);
+    const wasReady = findCondition(scope.before.conditions, 'Ready')?.status === 'True';
+    const message = 'spec.suspend is set: nothing is done for the environment until it is taken back';
+    for (const report of suspended(wasReady, message)) scope.conditions.add(report);
+    await this.#writer.write(scope.environment, scope.finalStatus());
+  }
+
   /** Writes what has changed. `error`: what the reconcile ended with. */
   async write(scope: EnvironmentScope, error?: unknown): Promise<void> {
-    const building = scope.runningBuild !== undefined;
-    const deployed = scope.status.deployed !== undefined;
-    scope.status.state = deriveState({ present: scope.isPresent, setUp: scope.isSetUp, building, deployed });
+    this.#observeState(scope);
     const trust = trustReport(scope.environment.spec.gitRef, scope, scope.status);
     if (trust) scope.conditions.add(trust);
     for (const report of summarize(scope.summaryInput(error))) scope.conditions.add(report);
     await this.#writer.write(scope.environment, scope.finalStatus());
+  }
+
+  #observeState(scope: EnvironmentScope): void {
+    const building = scope.runningBuild !== undefined;
+    const deployed = scope.status.deployed !== undefined;
+    scope.status.state = deriveState({ present: scope.isPresent, setUp: scope.isSetUp, building, deployed });
   }
 }

@@ -11,6 +11,7 @@ const base: SummaryInput = {
   available: true,
   waitingFor: [],
   givesUpAt: undefined,
+  wasReady: false,
   error: undefined,
 };
 const startedAt = '2026-01-01T00:00:00Z';
@@ -41,4 +42,17 @@ test.each(cases)('%j → %s, %s', (change, reason, type) => {
 test('an unknown error is told with its cause', () => {
   const [report] = summarize({ ...base, error: new Error('writing', { cause: new Error('no disk') }) });
   expect(report?.message).toBe('writing: no disk');
+});
+
+const passing = new Error('the API server does not answer');
+
+test.each<[string, Partial<SummaryInput>, string[]]>([
+  ['before its services are read', { available: undefined }, []],
+  ['when something fails on the way', { available: undefined, error: passing }, ['Reconciling', 'Stalled']],
+  ['when its services do not run', { available: false }, ['Ready', 'Reconciling', 'Stalled']],
+  ['when it cannot go on', { error: new Stalled('RefNotFound', 'no') }, ['Ready', 'Reconciling', 'Stalled']],
+  ['when a build is asked for', { available: undefined, buildPending: true }, ['Ready', 'Reconciling', 'Stalled']],
+])('of what was ready %s is reported: %s', (_what, change, types) => {
+  const reports = summarize({ ...base, ...change, wasReady: true });
+  expect(reports.map(({ type }) => type)).toEqual(types);
 });

@@ -162,6 +162,18 @@ describe('what changes is told', () => {
       ['ServicesAvailable: every service runs again'],
     ],
     [
+      'a request that nobody can handle',
+      {},
+      { conditions: [is('RequestsValid', 'False', 'MalformedRequest', 'biuld is unknown')] },
+      ['MalformedRequest: biuld is unknown'],
+    ],
+    [
+      'the same request still',
+      { conditions: [is('RequestsValid', 'False', 'MalformedRequest', 'biuld is unknown')] },
+      { conditions: [is('RequestsValid', 'False', 'MalformedRequest', 'biuld is unknown')] },
+      [],
+    ],
+    [
       'nothing',
       { state: 'built', build: { ...finished, result: 'succeeded' } },
       { state: 'built', build: { ...finished, result: 'succeeded' }, sizeBytes: 5 } as EnvironmentStatus,

@@ -2,7 +2,7 @@ import { findCondition } from '../../crds/conditions.ts';
 import type { Environment, EnvironmentStatus } from '../../crds/environment.ts';
 import type { EventNote } from '../../kubernetes/event-recorder.ts';
 import { hasNamespace } from '../environment/state.ts';
-import { troubleEvents } from './trouble-events.ts';
+import { requestEvents, troubleEvents } from './trouble-events.ts';
 
 type Activation = NonNullable<EnvironmentStatus['activation']>;
 
@@ -11,6 +11,7 @@ const warnings = new Set([
   'NamespaceTaken',
   'CredentialsMissing',
   'VariableMissing',
+  'RegistrySecretMissing',
   'KeyNotAccepted',
   'SshKeyMissing',
   'ServicesUnavailable',
@@ -30,6 +31,7 @@ export function environmentEvents(old: Environment | undefined, now: Environment
     // A build that fails tells why by itself.
     ...troubleEvents(before, after, warnings).filter(({ reason }) => reason !== 'BuildFailed' && !told.has(reason)),
     ...recoveryEvents(before, after),
+    ...requestEvents(before, after),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { findCondition } from '../../crds/conditions.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { EventNote } from '../../kubernetes/event-recorder.ts';
-import { troubleEvents } from './trouble-events.ts';
+import { requestEvents, troubleEvents } from './trouble-events.ts';
 
 type RepositoryStatus = NonNullable<Repository['status']>;
 
@@ -11,7 +11,12 @@ const warnings = new Set(['CredentialsMissing', 'KeyNotAccepted', 'SshKeyMissing
 export function repositoryEvents(old: Repository | undefined, now: Repository): EventNote[] {
   const before = old?.status ?? {};
   const after = now.status ?? {};
-  return [...readableEvents(before, after), ...syncEvents(before, after), ...troubleEvents(before, after, warnings)];
+  return [
+    ...readableEvents(before, after),
+    ...syncEvents(before, after),
+    ...troubleEvents(before, after, warnings),
+    ...requestEvents(before, after),
+  ];
 }
 
 function readableEvents(before: RepositoryStatus, after: RepositoryStatus): EventNote[] {

@@ -1,4 +1,5 @@
 import { findCondition, type Condition } from '../../crds/conditions.ts';
+import { REQUESTS_VALID } from '../conditions.ts';
 import type { EventNote } from '../../kubernetes/event-recorder.ts';
 
 interface Status {
@@ -26,4 +27,11 @@ function troubleOf({ conditions }: Status, waits: ReadonlySet<string>) {
 
 function pick({ reason, message }: Condition) {
   return { reason, message };
+}
+
+/** A request that nobody can handle, when it is new. */
+export function requestEvents(before: Status, after: Status): EventNote[] {
+  const is = findCondition(after.conditions, REQUESTS_VALID);
+  if (is?.status !== 'False' || findCondition(before.conditions, REQUESTS_VALID)?.message === is.message) return [];
+  return [{ type: 'Warning', reason: is.reason, note: is.message }];
 }

@@ -13,6 +13,11 @@ export function isNamespaceOf({ metadata }: Group, namespace: Namespace): boolea
   return namespace.metadata.annotations?.[ANNOTATIONS.ownerUid] === metadata.uid;
 }
 
+/** Whether an administrator made the namespace and labelled it for this group. */
+export function isOffered({ metadata }: Group, { metadata: { annotations, labels } }: Namespace): boolean {
+  return annotations?.[ANNOTATIONS.ownerUid] === undefined && labels?.[LABELS.group] === metadata.name;
+}
+
 const podSecurity = { 'pod-security.kubernetes.io/enforce': 'restricted' };
 
 /** The namespace that Coppice makes for a group; nothing is ever meant to run in it. */

@@ -2,7 +2,7 @@ import { mergeConditions, type ConditionReport } from '../../crds/conditions.ts'
 import { ENVIRONMENT } from '../../crds/environment.ts';
 import { GROUP, groupSchema, type Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
-import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
+import { LABELS } from '../../crds/labels.ts';
 import { REPOSITORY } from '../../crds/repository.ts';
 import { REUSABLE_ENVIRONMENT, storeNamespace } from '../../crds/reusable-environment.ts';
 import type { Applier } from '../../kubernetes/apply.ts';
@@ -12,7 +12,7 @@ import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { keyOf, Namespace, RoleBinding, type ObjectName } from '../../kubernetes/resource-type.ts';
 import type { BuilderPool } from '../builders/pool.ts';
-import { afterError, ready } from '../conditions.ts';
+import { afterError, ready, REQUESTS_VALID, requestReport } from '../conditions.ts';
 import { createOrGet } from '../create-or-get.ts';
 import { Waiting } from '../errors.ts';
 import { addFinalizer, removeFinalizer } from '../finalizer.ts';
@@ -25,6 +25,7 @@ import {
   boundRoles,
   groupNamespaceObject,
   isNamespaceOf,
+  isOffered,
   offeredNamespaceObject,
   roleBindings,
   type GroupRoles,
@@ -85,7 +86,7 @@ export class GroupReconciler {
       throw new Waiting('NamespaceTerminating', `the namespace ${name} is still being removed`, recheckMs);
     }
     if (isNamespaceOf(group, namespace)) return this.#restoreLabels(groupNamespaceObject(group), namespace);
-    if (isOffered(namespace, group)) return this.#restoreLabels(offeredNamespaceObject(group), namespace);
+    if (isOffered(group, namespace)) return this.#restoreLabels(offeredNamespaceObject(group), namespace);
     throw new Waiting(
       'NamespaceTaken',
       `the namespace ${name} exists and is not this group's: label it ${LABELS.group}=${group.metadata.name} to let the group have it`,
@@ -123,7 +124,10 @@ export class GroupReconciler {
 
   async #report(group: Group, reports: ConditionReport[]): Promise<void> {
     const generation = group.metadata.generation ?? 0;
-    const conditions = mergeConditions(group.status?.conditions, reports, generation, this.#parts.now());
+    const requests = requestReport([], group.metadata.annotations);
+    const before = group.status?.conditions?.filter(({ type }) => requests || type !== REQUESTS_VALID);
+    const all = [...reports, ...(requests ? [requests] : [])];
+    const conditions = mergeConditions(before, all, generation, this.#parts.now());
     const namespace = groupNamespace(group.metadata.name);
     await this.#parts.statuses.write(group, { observedGeneration: generation, namespace, conditions });
   }
@@ -169,9 +173,4 @@ async function eachOrFirstError<T>(items: T[], act: (item: T) => Promise<void>):
   const acts = items.map(act);
   await Promise.allSettled(acts);
   await Promise.all(acts);
-}
-
-function isOffered(namespace: Namespace, group: Group): boolean {
-  const { annotations, labels } = namespace.metadata;
-  return annotations?.[ANNOTATIONS.ownerUid] === undefined && labels?.[LABELS.group] === group.metadata.name;
 }

@@ -8,6 +8,8 @@ export interface RegistrySecretsRead {
   auths: RegistryAuths;
   /** Which Secrets give none, in words for the group's members. */
   problems: string[];
+  /** Those of the problems that end when somebody creates a Secret. */
+  missing: string[];
 }
 
 const key = '.dockerconfigjson';
@@ -19,6 +21,7 @@ export async function readRegistrySecrets(
   named: readonly NamedSecret[],
 ): Promise<RegistrySecretsRead> {
   const problems: string[] = [];
+  const missing: string[] = [];
   const all = await Promise.all(
     named.map(async ({ name, namer }): Promise<RegistryAuths> => {
       const secret = await client.find(Secret, { namespace, name });
@@ -30,13 +33,11 @@ export async function readRegistrySecrets(
       const config = secret?.type === 'kubernetes.io/dockerconfigjson' ? secretText(secret, key) : undefined;
       const auths = config === undefined ? undefined : readDockerConfig(config);
       if (auths) return auths;
-      problems.push(
-        secret
-          ? `the registry Secret ${name} is not of type kubernetes.io/dockerconfigjson, or cannot be read`
-          : `the registry Secret ${name} is not in ${namespace}: create it`,
-      );
+      if (secret)
+        problems.push(`the registry Secret ${name} is not of type kubernetes.io/dockerconfigjson, or cannot be read`);
+      else missing.push(`the registry Secret ${name} is not in ${namespace}: create it`);
       return new Map();
     }),
   );
-  return { auths: mergeAuths(all), problems: problems.sort() };
+  return { auths: mergeAuths(all), problems: [...problems, ...missing].sort(), missing: missing.sort() };
 }

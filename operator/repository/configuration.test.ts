@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { Variable } from '../../service-file/variables.ts';
-import { Stalled, Waiting } from '../errors.ts';
+import { Waiting } from '../errors.ts';
 import { GitHosts } from '../hosts/git-hosts.ts';
 import { RepositoryConfigurations } from './configuration.ts';
 
@@ -124,8 +124,10 @@ describe('a configuration', () => {
     });
   });
 
-  test('without a Repository: the user must act', async () => {
-    await expect(configurations(undefined).read()).rejects.toThrow(Stalled);
+  test('of a Repository that is missing is waited for', async () => {
+    const missing = { reason: 'RepositoryNotFound' };
+    await expect(configurations(undefined).read()).rejects.toThrow(Waiting);
+    await expect(configurations(undefined).read()).rejects.toMatchObject(missing);
   });
 
   test.each<[string, Partial<Group['spec']>]>([

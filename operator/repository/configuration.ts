@@ -24,6 +24,9 @@ export interface RepositoryConfiguration {
   registrySecrets: readonly NamedSecret[];
 }
 
+/** Repositories are watched; this is for one that is missed. */
+const repositoryRecheckMs = 10 * 60_000;
+
 /** Reads the configuration of Repositories, the Secrets that they name included. */
 export class RepositoryConfigurations {
   readonly #client: Pick<ClusterClient, 'find'>;
@@ -43,12 +46,13 @@ export class RepositoryConfigurations {
     this.#groups = groups;
   }
 
-  /** Throws Stalled when there is no such Repository, Waiting while a Secret that it or its Group names is not there. */
+  /** Throws Waiting while there is no such Repository, or while a Secret that it or its Group names is not there. */
   async read(id: ResourceId): Promise<RepositoryConfiguration> {
     const namespace = groupNamespace(id.group);
     const repository = this.#repositories.get(objectKey(namespace, id.name));
     if (!repository) {
-      throw new Stalled('RepositoryNotFound', `there is no Repository ${formatId(id)}: create it, or correct the name`);
+      const message = `there is no Repository ${formatId(id)}: create it, or correct the name`;
+      throw new Waiting('RepositoryNotFound', message, repositoryRecheckMs);
     }
     const group = this.#groups.get(id.group);
     const { metadata, spec } = repository;

@@ -407,3 +407,28 @@ describe('a Repository that goes', () => {
     expect(world.repository?.metadata.finalizers).toEqual([]);
   });
 });
+
+test('a Repository in a namespace without a Group waits, and is read when there is one', async () => {
+  world.noGroup = new Waiting('NoGroup', 'the namespace shop belongs to no Group', 600_000);
+  await expect(world.reconcile()).rejects.toBe(world.noGroup);
+  expect(world.condition('Reconciling')?.slice(0, 2)).toEqual(['True', 'NoGroup']);
+  expect(world.calls.checks).toBe(0);
+  world.noGroup = undefined;
+  await world.reconcile();
+  expect(world.condition('Ready')?.slice(0, 2)).toEqual(['True', 'Readable']);
+});
+
+test('a request that nobody can handle is reported until it is gone, and readiness stays', async () => {
+  await world.reconcile();
+  world.annotate({ 'coppice.dev/request-build': 'now' });
+  await world.reconcile();
+  expect(world.condition('RequestsValid')).toEqual([
+    'False',
+    'MalformedRequest',
+    'coppice.dev/request-build is unknown: known are coppice.dev/request-sync: correct or remove the annotation',
+  ]);
+  expect(world.condition('Ready')?.slice(0, 2)).toEqual(['True', 'Readable']);
+  world.change({ annotations: {} });
+  await world.reconcile();
+  expect(world.condition('RequestsValid')).toBeUndefined();
+});

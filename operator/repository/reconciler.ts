@@ -2,15 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { findCondition, mergeConditions, type ConditionReport } from '../../crds/conditions.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { REPOSITORY, repositorySchema, type Repository } from '../../crds/repository.ts';
+import { REPOSITORY_REQUESTS } from '../../crds/requests.ts';
 import { ApiError, isConflict, isUnavailable } from '../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { ReconcileResult } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
-import { afterError, ready } from '../conditions.ts';
+import { afterError, ready, REQUESTS_VALID, requestReport } from '../conditions.ts';
 import { userMustAct } from '../environment/user-must-act.ts';
 import { Stalled, Waiting } from '../errors.ts';
 import { addFinalizer, removeFinalizer } from '../finalizer.ts';
+import type { GroupMembership } from '../group/group-membership.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../source/errors.ts';
 import { parseObject } from '../parse-object.ts';
 import type { StatusWriter } from '../status-writer.ts';
@@ -33,6 +35,7 @@ export interface RepositoryParts {
   client: Pick<ClusterClient, 'patch'>;
   repositories: Pick<Informer<Repository>, 'get'>;
   environments: Pick<Informer<Environment>, 'byIndex'>;
+  groups: Pick<GroupMembership, 'problem'>;
   hosts: Pick<GitHosts, 'of' | 'sshPublicKey'>;
   sync: RepositorySync;
   webhooks: Pick<WebhookSetup, 'isDue' | 'ensure' | 'remove'>;
@@ -58,6 +61,11 @@ export class RepositoryReconciler {
     if (!held) return {};
     const { object: repository, problem } = parseObject(repositorySchema, held);
     if (held.metadata.deletionTimestamp) return this.#finalize(repository, signal);
+    const noGroup = this.#parts.groups.problem(held.metadata.namespace);
+    if (noGroup) {
+      await this.#report(repository, afterError(noGroup));
+      throw noGroup;
+    }
     await addFinalizer(this.#parts.client, REPOSITORY, repository);
     const found: Partial<RepositoryStatus> = {};
     const wasReadable = isKnownReadable(repository);
@@ -96,7 +104,8 @@ export class RepositoryReconciler {
       return {};
     }
     const waitMs = sync.waitMs(repository);
-    if (waitMs > 0 && checked.reports.length > 0) await this.#report(repository, checked.reports, checked.fields);
+    const isNews = checked.reports.length > 0 || hasNewRequestReport(repository);
+    if (waitMs > 0 && isNews) await this.#report(repository, checked.reports, checked.fields);
     const isWebhookDue = waitMs === 0 || webhooks.isDue(repository);
     const recheckAfterMs = isWebhookDue ? await this.#ensureWebhook(repository) : Infinity;
     if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, recheckAfterMs) };
@@ -142,7 +151,10 @@ export class RepositoryReconciler {
   ): Promise<void> {
     const observedGeneration = repository.metadata.generation ?? 0;
     const { status } = repository;
-    const conditions = mergeConditions(status?.conditions, reports, observedGeneration, this.#parts.now());
+    const requests = requestReport(REPOSITORY_REQUESTS, repository.metadata.annotations);
+    const before = status?.conditions?.filter(({ type }) => requests || type !== REQUESTS_VALID);
+    const all = [...reports, ...(requests ? [requests] : [])];
+    const conditions = mergeConditions(before, all, observedGeneration, this.#parts.now());
     await this.#parts.statuses.write(repository, { ...status, ...fields, observedGeneration, conditions });
   }
 
@@ -176,4 +188,10 @@ function isKnownReadable({ metadata, spec, status }: Repository): boolean {
   const condition = findCondition(status?.conditions, 'Ready');
   const isCurrent = condition?.status === 'True' && condition.observedGeneration === metadata.generation;
   return isCurrent && status?.url !== undefined && (spec.generic !== undefined || status.hostRepository !== undefined);
+}
+
+/** Whether what there is to report of its requests is not in its status yet. */
+function hasNewRequestReport({ metadata, status }: Repository): boolean {
+  const reported = findCondition(status?.conditions, REQUESTS_VALID)?.message;
+  return requestReport(REPOSITORY_REQUESTS, metadata.annotations)?.message !== reported;
 }

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { LuaFactory } from 'wasmoon';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { reconciling, ready, stalled } from '../../operator/conditions.ts';
+import { reconciling, ready, stalled, suspended } from '../../operator/conditions.ts';
 import { mergeConditions, type ConditionReport } from '../../crds/conditions.ts';
 import { repositoryRoot } from '../cluster/paths.ts';
 import { objectOf, objectsIn, render } from './render.ts';
@@ -113,7 +113,8 @@ test.each<[what: string, obj: object, status: string, message: RegExp]>([
   ['that is ready', object(ready('Built', 'every service runs')), 'Healthy', /every service runs/],
   ['under way', object(reconciling('Building', 'build 2 runs')), 'Progressing', /build 2 runs/],
   ['where somebody must act', object(stalled('BuildFailed', 'build 2 failed')), 'Degraded', /build 2 failed/],
-  ['that is suspended', object(stalled('Suspended', 'spec.suspend is set')), 'Suspended', /spec.suspend/],
+  ['that is suspended', object(suspended(true, 'spec.suspend is set')), 'Suspended', /spec.suspend/],
+  ['that was suspended early', object(suspended(false, 'spec.suspend is set')), 'Suspended', /spec.suspend/],
   ['that was ready before its change', object(ready('Built', 'runs'), 2), 'Progressing', /not looked at/],
   ['that stalled before its change', object(stalled('BuildFailed', 'failed'), 2), 'Progressing', /not looked at/],
 ])('Argo CD sees an object %s', async (_what, obj, status, message) => {

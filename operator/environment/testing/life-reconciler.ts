@@ -55,6 +55,7 @@ export function lifeReconciler(life: Life): EnvironmentReconciler {
   const decided = { environments, configurations, contents, removal, reusables, statuses, environmentsUrl };
   const parts = {
     places: placesOf(life),
+    groups: { problem: () => undefined },
     ...{ client, environments, configurations, contents, planning, services, masking, builds, statuses, reusing },
     building: new Building({ planning, builds, services, statuses, rolloutDeadlineSeconds: 45 }),
     decisions: new Decisions(decided),

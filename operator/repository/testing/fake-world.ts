@@ -3,6 +3,7 @@ import { REPOSITORY, type Repository } from '../../../crds/repository.ts';
 import { ApiError } from '../../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { KubernetesObject, ResourceType } from '../../../kubernetes/resource-type.ts';
+import type { Waiting } from '../../errors.ts';
 import type { Capabilities, GitHost, PullRequest } from '../../hosts/host.ts';
 import type { RemoteRefs } from '../../source/remote-refs.ts';
 import { StatusWriter } from '../../status-writer.ts';
@@ -22,6 +23,8 @@ export class FakeWorld {
   sshPublicKey: string | undefined;
   /** Of the repository at the host, which has no ids where this is undefined. */
   hostRepositoryId: string | undefined;
+  /** Why its namespace belongs to no Group. */
+  noGroup: Waiting | undefined;
   /** What the host answers in place of anything. */
   hostError: Error | undefined;
   /** Before the host answers a check. */
@@ -69,6 +72,7 @@ export class FakeWorld {
       client,
       repositories: { get: () => this.repository },
       environments,
+      groups: { problem: () => this.noGroup },
       hosts: { of: () => Promise.resolve(this.#host()), sshPublicKey: () => Promise.resolve(this.sshPublicKey) },
       sync: new RepositorySync({
         client,
