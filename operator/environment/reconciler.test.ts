@@ -680,7 +680,6 @@ test('an object in a namespace without a Group has no address, and goes on when 
   expect(condition(object, 'Reconciling')).toBe('True NoGroup');
   await reconcilerIn(object).reconciler.reconcile('key');
   expect(condition(object, 'Ready')).toBe('True Built');
-  expect(object.status?.webURL).toBe('http://shop-main--acme.env.localhost:8080/');
 });
 
 test('requests that nobody can handle are reported until they are gone', async () => {
