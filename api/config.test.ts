@@ -22,6 +22,7 @@ test('the least that must be said', () => {
     limits: { loginsPerMinute: 10, requestsPerMinute: 1200 },
     budgets: { requestMemoryBytes: 64 * 1024 * 1024 },
     trustedProxies: 0,
+    trustedProxyCidrs: [],
     tester: { url: undefined, tokenFile: '/etc/coppice-tester/token' },
   });
 });
@@ -32,6 +33,8 @@ test('what may be said besides', () => {
     REGISTRATION: 'domains',
     REGISTRATION_DOMAINS: 'A.example, b.example',
     TRUSTED_PROXIES: '1',
+    TRUSTED_PROXY_CIDRS: '10.42.0.0/16, fd00::/8',
+    METRICS_TOKEN: 'a-token-of-16-characters',
     ADMINISTRATORS: 'Root@example.com,ann@example.com',
     ADMINISTRATOR_PASSWORD: 'correct horse',
     OIDC_ISSUER: 'https://login.example/realms/acme',
@@ -42,6 +45,8 @@ test('what may be said besides', () => {
     webAddress: { scheme: 'https', domain: 'envs.example' },
     registration: { mode: 'domains', domains: ['a.example', 'b.example'], provesAddress: false },
     trustedProxies: 1,
+    trustedProxyCidrs: ['10.42.0.0/16', 'fd00::/8'],
+    metricsToken: 'a-token-of-16-characters',
     administrators: ['root@example.com', 'ann@example.com'],
     oidc: { clientId: 'coppice', landingPage: '/api/docs' },
     firstAdministrator: { email: 'root@example.com', password: 'correct horse' },

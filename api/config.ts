@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { metricsTokenField } from '../process/metrics-token.ts';
 import { readVariables } from '../process/variables.ts';
 import type { WebAddress } from './environments/environment-view.ts';
 import { integerField } from './http/parse.ts';
@@ -8,7 +9,7 @@ import type { FirstAdministrator } from './users/first-administrator.ts';
 import type { RegistrationPolicy } from './users/registration-policy.ts';
 import type { TesterAddress } from '../tester-client/client.ts';
 import type { OidcConfig } from './users/oidc/provider.ts';
-import { emailField } from './users/user-parameters.ts';
+import { boundedPassword, emailField } from './users/user-parameters.ts';
 
 export interface Config {
   /** Where the REST API listens. */
@@ -36,6 +37,10 @@ export interface Config {
   budgets: Budgets;
   /** How many proxies stand before the API: so many entries of X-Forwarded-For are believed. */
   trustedProxies: number;
+  /** The networks that the first of them is in; empty: whoever connects counts as it. */
+  trustedProxyCidrs: string[];
+  /** Who reads /metrics needs it, where there is one. */
+  metricsToken?: string | undefined;
 }
 
 const httpUrl = z
@@ -66,7 +71,7 @@ const environmentSchema = z
     REGISTRATION: z.enum(['open', 'domains', 'closed']).default('closed'),
     REGISTRATION_DOMAINS: lowerCaseList,
     ADMINISTRATORS: lowerCaseList.pipe(z.array(emailField)),
-    ADMINISTRATOR_PASSWORD: z.string().min(10, 'must have 10 characters at least').optional(),
+    ADMINISTRATOR_PASSWORD: boundedPassword.min(10, 'must have 10 characters at least').optional(),
     REGISTRATION_PROVES_ADDRESS: z.enum(['true', 'false']).default('false'),
     OIDC_ISSUER: httpUrl.refine(({ protocol }) => protocol === 'https:', 'must be an https:// URL').optional(),
     OIDC_CLIENT_ID: z.string().optional(),
@@ -82,6 +87,10 @@ const environmentSchema = z
     REQUESTS_PER_MINUTE: integerField(1, 1_000_000).default(1200),
     REQUEST_MEMORY_MIB: integerField(16, 1_000_000).default(64),
     TRUSTED_PROXIES: integerField(0, 10).default(0),
+    TRUSTED_PROXY_CIDRS: lowerCaseList.pipe(
+      z.array(z.union([z.cidrv4(), z.cidrv6()], { error: 'must be networks in CIDR notation' })),
+    ),
+    METRICS_TOKEN: metricsTokenField,
   })
   .refine((variables) => variables.REGISTRATION !== 'domains' || variables.REGISTRATION_DOMAINS.length > 0, {
     path: ['REGISTRATION_DOMAINS'],
@@ -124,6 +133,8 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
     limits: { loginsPerMinute: data.LOGINS_PER_MINUTE, requestsPerMinute: data.REQUESTS_PER_MINUTE },
     budgets: { requestMemoryBytes: data.REQUEST_MEMORY_MIB * 1024 * 1024 },
     trustedProxies: data.TRUSTED_PROXIES,
+    trustedProxyCidrs: data.TRUSTED_PROXY_CIDRS,
+    metricsToken: data.METRICS_TOKEN,
   };
 }
 

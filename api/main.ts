@@ -80,6 +80,7 @@ const health = new HealthServer({
     },
   },
   registry: metrics.registry,
+  metricsToken: config.metricsToken,
 });
 
 await health.start();

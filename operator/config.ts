@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { parse } from 'yaml';
+import { metricsTokenField } from '../process/metrics-token.ts';
 import { faultsOf, readVariables } from '../process/variables.ts';
 import { storagePattern } from './builders/quantity.ts';
 import { canonicalHost, splitAddress } from './registry/own-registry.ts';
@@ -187,6 +188,7 @@ const secretsSchema = z.object({
   REDIS_PASSWORD: z.string().min(1).optional(),
   /** Holds the files `username` and `password` for the registry; absent: it asks for none. */
   REGISTRY_CREDENTIALS_FOLDER: z.string().min(1).optional(),
+  METRICS_TOKEN: metricsTokenField,
   POD_NAME: z.string().default('operator'),
   /** Where the tester answers; absent: tests are off. */
   TESTER_URL: httpUrl.transform((text) => new URL(text)).optional(),

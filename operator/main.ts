@@ -66,6 +66,7 @@ const health = new HealthServer({
     informers: () => requireSynced(informers),
   },
   registry: metrics.registry,
+  metricsToken: secrets.METRICS_TOKEN,
 });
 
 async function stop(): Promise<void> {

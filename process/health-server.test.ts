@@ -72,3 +72,26 @@ test('a port that is taken is an error of start()', async () => {
   await expect(second.start()).rejects.toMatchObject({ code: 'EADDRINUSE' });
   await first.stop();
 });
+
+describe('/metrics with a token', () => {
+  const metricsToken = 'a-token-of-16-characters';
+
+  test.each([
+    [undefined, 401],
+    ['Bearer wrong', 401],
+    [metricsToken, 401],
+    [`Bearer ${metricsToken}`, 200],
+    [`bearer ${metricsToken}`, 200],
+  ])('and the header %p: %d', async (authorization, status) => {
+    server = new HealthServer({ port: 0, host: '127.0.0.1', registry: new Registry(), metricsToken });
+    const url = `http://127.0.0.1:${await server.start()}`;
+    const answer = await fetch(`${url}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
+    expect({ status: answer.status, challenge: answer.headers.get('www-authenticate') }).toEqual({
+      status,
+      challenge: status === 401 ? 'Bearer' : null,
+    });
+    expect(await answer.text()).not.toContain(metricsToken);
+    // The kubelet sends none.
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+});

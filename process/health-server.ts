@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { hasMetricsToken } from './metrics-token.ts';
 
 /** Resolves when all is well; what it throws is told under its name. */
 export type HealthCheck = () => void | Promise<void>;
@@ -14,6 +15,8 @@ export interface HealthServerOptions {
   /** The process should get no traffic while one fails. */
   readyz?: Record<string, HealthCheck>;
   registry: Registry;
+  /** Who reads /metrics must send it; absent: nobody must. */
+  metricsToken?: string | undefined;
   /** A check that takes longer has failed. Default 2 s. */
   checkTimeoutMs?: number;
 }
@@ -28,7 +31,8 @@ export class HealthServer {
     this.#server = http.createServer((request, response) => {
       this.#answer(request).then(
         ({ status, type = 'text/plain; charset=utf-8', body }) => {
-          response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
+          const challenge = status === 401 && { 'www-authenticate': 'Bearer' };
+          response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', ...challenge }).end(body);
         },
         (error: unknown) => response.writeHead(500).end(`${messageOf(error)}\n`),
       );
@@ -50,15 +54,17 @@ export class HealthServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  async #answer({ method, url = '/' }: http.IncomingMessage): Promise<Answer> {
+  async #answer({ method, url = '/', headers }: http.IncomingMessage): Promise<Answer> {
     if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: 'only GET\n' };
-    const { healthz = {}, readyz = {}, registry } = this.#options;
+    const { healthz = {}, readyz = {}, registry, metricsToken } = this.#options;
     switch (new URL(url, 'http://localhost').pathname) {
       case '/healthz':
         return this.#check(healthz);
       case '/readyz':
         return this.#check(readyz);
       case '/metrics':
+        if (metricsToken !== undefined && !hasMetricsToken(headers.authorization, metricsToken))
+          return { status: 401, body: 'send the metrics token: Authorization: Bearer TOKEN\n' };
         return { status: 200, type: registry.contentType, body: await registry.metrics() };
       default:
         return { status: 404, body: 'there are /healthz, /readyz and /metrics\n' };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { metricsTokenField } from '../process/metrics-token.ts';
 import type { RedisAddress } from '../process/redis-connection.ts';
 import { readVariables } from '../process/variables.ts';
 import { Environments } from './network/environments.ts';
@@ -9,6 +10,8 @@ export interface Config {
   port: number;
   /** Where /healthz, /readyz and /metrics do. */
   healthPort: number;
+  /** Who reads /metrics needs it, where there is one. */
+  metricsToken?: string | undefined;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   environments: Environments;
   redis: RedisAddress;
@@ -44,6 +47,7 @@ const environmentSchema = z.object({
   ENVIRONMENTS_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }),
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' }),
   REDIS_PASSWORD: z.string().optional(),
+  METRICS_TOKEN: metricsTokenField,
   TESTER_TOKEN_FILE: z.string(),
   BROWSER_URL: z.url({ protocol: /^http$/ }).default('http://127.0.0.1:3002'),
   DEADLINE_SECONDS: count.default(60),
@@ -65,6 +69,7 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
     port: data.PORT,
     healthPort: data.HEALTH_PORT,
     logLevel: data.LOG_LEVEL,
+    metricsToken: data.METRICS_TOKEN,
     environments: new Environments(data.ENVIRONMENTS_URL),
     redis: { url: data.REDIS_URL, password: data.REDIS_PASSWORD },
     tokenFile: data.TESTER_TOKEN_FILE,

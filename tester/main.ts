@@ -50,7 +50,12 @@ const ready = () => {
   if (!redis.isReady) throw new Error('not connected to Redis');
   if (!runs.isRecovered) throw new Error('taking up what the former tester left');
 };
-const health = new HealthServer({ port: config.healthPort, readyz: { tester: ready }, registry });
+const health = new HealthServer({
+  port: config.healthPort,
+  readyz: { tester: ready },
+  registry,
+  metricsToken: config.metricsToken,
+});
 await health.start();
 const server = await listen(createApp({ readToken, tests, environments, runs, logger }), config.port);
 logger.info({ port: config.port, healthPort: config.healthPort, tests: [...tests.keys()] }, 'listening');

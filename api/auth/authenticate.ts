@@ -68,8 +68,9 @@ export class Authenticator {
  * With an API token, each of which has the API server asked, 429 comes before that.
  */
 export function authenticated(authenticator: Authenticator, ownOrigin: string, limits: RequestLimits): RequestHandler {
+  const isHttps = ownOrigin.startsWith('https:');
   return async (request: Request, response: Response, next: NextFunction) => {
-    const credential = credentialOf(request);
+    const credential = credentialOf(request, isHttps);
     if (!credential) {
       throw new Unauthenticated(
         'no authentication found: send a token in the header X-SERVICE-TOKEN or the cookie token; POST /api/user/login gives one',

@@ -50,12 +50,19 @@ import { NotFound } from './errors.ts';
 import { limitByAddress, limitDeliveries, limitRequests, type StoreFactory } from './rate-limit.ts';
 import { requestContext, requestContextOf } from './request-context.ts';
 import { requestMetrics } from './request-metrics.ts';
+import { trustedProxies } from './trusted-proxies.ts';
 import type { WebSockets } from './web-sockets.ts';
 
 export interface AppDependencies {
   config: Pick<
     Config,
-    'ownOrigin' | 'webAddress' | 'mostEnvironmentsPerGroup' | 'limits' | 'budgets' | 'trustedProxies'
+    | 'ownOrigin'
+    | 'webAddress'
+    | 'mostEnvironmentsPerGroup'
+    | 'limits'
+    | 'budgets'
+    | 'trustedProxies'
+    | 'trustedProxyCidrs'
   > &
     UserServiceDependencies['config'];
   cluster: ClusterWriter;
@@ -120,7 +127,7 @@ export function createApp(dependencies: AppDependencies): Express {
   const memory = memoryBudget(budgets.requestMemoryBytes, registry, metrics);
 
   const app = express();
-  app.set('trust proxy', config.trustedProxies);
+  app.set('trust proxy', trustedProxies(config.trustedProxies, config.trustedProxyCidrs));
   app.set('etag', false);
   app.enable('case sensitive routing');
   app.use(requestContext(), accessLog(logger, now, auditLog(dependencies.auditLog)));

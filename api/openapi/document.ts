@@ -34,12 +34,13 @@ export function openApiDocument(endpoints: readonly Endpoint[], serverUrl: strin
     info: { title: 'Coppice', version: '0.1.0', description },
     servers: [{ url: serverUrl }],
     tags: [...new Set(endpoints.map(tagOf))].map((name) => ({ name })),
-    security: [{ header: [] }, { cookie: [] }],
+    security: [{ header: [] }, { cookie: [] }, { hostCookie: [] }],
     paths,
     components: {
       securitySchemes: {
         header: { type: 'apiKey', in: 'header', name: 'X-SERVICE-TOKEN' },
         cookie: { type: 'apiKey', in: 'cookie', name: 'token' },
+        hostCookie: { type: 'apiKey', in: 'cookie', name: '__Host-token', description: 'Ours: over https alone.' },
       },
       schemas: components.schemas,
     },

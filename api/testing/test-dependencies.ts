@@ -42,6 +42,7 @@ export function testDependencies({ redis, config, ...given }: TestParts): AppDep
       usersNamespace: TEST_NAMESPACE,
       administrators: ['root@example.com'],
       trustedProxies: 0,
+      trustedProxyCidrs: [],
       ...config,
     },
     sessions: redis,

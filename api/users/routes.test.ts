@@ -194,3 +194,50 @@ describe('tries', () => {
     await from(1, '/api/user/login', { ...alice, email: '4@example.com' }).expect(429);
   });
 });
+
+describe('a password of more than 1 KiB', () => {
+  // Each of these is 18 characters to whoever hashes it.
+  const password = '\ufdfa'.repeat(342);
+
+  test.each([
+    ['/api/user/login', { ...alice, password }],
+    ['/api/user/register', { ...alice, password }],
+  ])('%s: 422 before anything is done with it', async (path, body) => {
+    const answer = await request(api.app).post(path).send(body).expect(422);
+    expect((answer.body as { details: object[] }).details).toEqual([
+      { path: 'password', message: 'must have 1024 bytes at most' },
+    ]);
+  });
+
+  test('neither changes one', async () => {
+    await request(api.app).post('/api/user/register').send(alice).expect(201);
+    const token = ((await login(alice).expect(200)).body as { token: string }).token;
+    const change = (body: object) =>
+      request(api.app).post('/api/user/password').set('x-service-token', token).send(body);
+    await change({ currentPassword: password, newPassword: 'another horse' }).expect(422);
+    await change({ currentPassword: alice.password, newPassword: password }).expect(422);
+  });
+
+  test('is not the longest that can be had: 200 characters, of whatever bytes', async () => {
+    await request(api.app)
+      .post('/api/user/register')
+      .send({ ...alice, password: '\u{1f40e}'.repeat(200) })
+      .expect(201);
+  });
+});
+
+test('who connects from elsewhere than the proxies cannot say that they are somebody else', async () => {
+  const limits = { loginsPerMinute: 3, requestsPerMinute: 1000 };
+  const tries = async (trustedProxyCidrs: string[]) => {
+    api = new TestApi({ limits, trustedProxies: 1, trustedProxyCidrs });
+    const statuses: number[] = [];
+    for (let count = 0; count < 5; count++) {
+      const sent = request(api.app).post('/api/user/login').set('x-forwarded-for', `192.0.2.${count}`);
+      statuses.push((await sent.send({ ...alice, email: `u${count}@example.com` })).status);
+    }
+    return statuses;
+  };
+  // Supertest connects from 127.0.0.1.
+  expect(await tries(['127.0.0.0/8'])).toEqual([401, 401, 401, 401, 401]);
+  expect(await tries(['10.42.0.0/16'])).toEqual([401, 401, 401, 429, 429]);
+});

@@ -43,9 +43,11 @@ export interface UserRoutes {
   accounts: Accounts;
   sessions: Sessions;
   apiTokens: ApiTokens;
+  /** Whether browsers reach this API over TLS. */
+  isHttps: boolean;
 }
 
-export function userRoutes({ users, accounts, sessions, apiTokens }: UserRoutes): Endpoint[] {
+export function userRoutes({ users, accounts, sessions, apiTokens, isHttps }: UserRoutes): Endpoint[] {
   return [
     endpoint({
       method: 'post',
@@ -56,7 +58,7 @@ export function userRoutes({ users, accounts, sessions, apiTokens }: UserRoutes)
       answer: z.object({}),
       also: { 409: 'The account was changed at the same time.' },
       run: async ({ caller, request }) => {
-        if (request.res && caller.credential.source === 'cookie') clearLoginCookie(request.res);
+        if (request.res && caller.credential.source === 'cookie') clearLoginCookie(request.res, isHttps);
         if (caller.apiToken === undefined) await sessions.revoke(caller.credential.token);
         else await apiTokens.remove(caller.user, caller.apiToken);
         return {};

@@ -16,11 +16,19 @@ export const emailField = z
   .max(longestEmail)
   .transform((email) => email.toLowerCase());
 
-const passwordField = z
-  .string()
-  .refine((password) => characters(password) >= passwordLength.least && characters(password) <= passwordLength.most, {
+/** Of UTF-8, looked at before anything that takes longer for longer texts, such as what hashing makes of one (NFKC). */
+const maxPasswordBytes = 1024;
+export const boundedPassword = z.string().refine((password) => Buffer.byteLength(password) <= maxPasswordBytes, {
+  error: `must have ${maxPasswordBytes} bytes at most`,
+  abort: true,
+});
+
+const passwordField = boundedPassword.refine(
+  (password) => characters(password) >= passwordLength.least && characters(password) <= passwordLength.most,
+  {
     error: `must have ${passwordLength.least} to ${passwordLength.most} characters`,
-  });
+  },
+);
 
 const invitationField = z.string().trim().max(200);
 
@@ -32,11 +40,14 @@ export const registerSchema = z.object({
 });
 export type Registration = z.infer<typeof registerSchema>;
 
-/** Body of POST /api/user/login. What could never be registered is a wrong login like any other. */
-export const loginSchema = z.object({ email: z.string().toLowerCase(), password: z.string() });
+/** Body of POST /api/user/login. What could never be registered is a wrong login like any other, but for its length. */
+export const loginSchema = z.object({
+  email: z.string().max(maxPasswordBytes).toLowerCase(),
+  password: boundedPassword,
+});
 export type Login = z.infer<typeof loginSchema>;
 
-export const passwordChangeSchema = z.object({ currentPassword: z.string(), newPassword: passwordField });
+export const passwordChangeSchema = z.object({ currentPassword: boundedPassword, newPassword: passwordField });
 export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 
 export const acceptInvitationSchema = z.object({ invitation: invitationField });

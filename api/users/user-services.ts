@@ -71,7 +71,7 @@ export function userServices(dependencies: UserServiceDependencies): {
     authenticator: new Authenticator(sessions, users, now),
     endpoints: [
       ...openUserRoutes({ accounts }),
-      ...userRoutes({ users, accounts, sessions, apiTokens }),
+      ...userRoutes({ users, accounts, sessions, apiTokens, isHttps: isHttps(config) }),
       ...tokenRoutes({ apiTokens, directory: dependencies.directory }),
       ...administrationRoutes({ administration }),
       ...(config.oidc ? oidcEndpoints(config.oidc, accounts, oidcAccounts, dependencies) : []),
@@ -88,5 +88,17 @@ function oidcEndpoints(
   const provider = new Provider(oidc, `${config.ownOrigin}${callbackPath}`, boundedFetch(fetch));
   const states = new LoginStates(sessions, randomBytes);
   const limit = limitOidc(config.limits, limitStores, logger);
-  return oidcRoutes({ provider, states, oidcAccounts, accounts, landingPage: oidc.landingPage, limit });
+  return oidcRoutes({
+    provider,
+    states,
+    oidcAccounts,
+    accounts,
+    landingPage: oidc.landingPage,
+    limit,
+    isHttps: isHttps(config),
+  });
+}
+
+function isHttps({ ownOrigin }: Pick<Config, 'ownOrigin'>): boolean {
+  return ownOrigin.startsWith('https:');
 }

@@ -1,6 +1,6 @@
 import type { CookieOptions, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { cookieValue, LOGIN_COOKIE } from '../../auth/credential.ts';
+import { HOST_LOGIN_COOKIE, LOGIN_COOKIE, onlyCookie } from '../../auth/credential.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { Unauthorized } from '../../http/errors.ts';
 import { parse } from '../../http/parse.ts';
@@ -13,8 +13,12 @@ import type { Provider } from './provider.ts';
 const loginPath = '/api/user/oidc/login';
 export const callbackPath = '/api/user/oidc/callback';
 /** Binds a login to the browser that began it: nobody can have another's browser end theirs. */
-const browserCookie = 'oidc-login';
-const browserCookieOptions: CookieOptions = { httpOnly: true, secure: true, sameSite: 'lax', path: '/api/user/oidc' };
+const browserCookies = {
+  http: { name: 'oidc-login', path: '/api/user/oidc' },
+  // Browsers let no other host set it; they take such a name for the whole host alone.
+  https: { name: '__Host-oidc-login', path: '/' },
+};
+const browserCookieOptions: CookieOptions = { httpOnly: true, secure: true, sameSite: 'lax' };
 
 const callbackSchema = z.looseObject({ state: z.string() });
 
@@ -24,25 +28,29 @@ export interface OidcRoutes {
   oidcAccounts: OidcAccounts;
   accounts: Accounts;
   landingPage: string;
+  /** Whether browsers reach this API over TLS. */
+  isHttps: boolean;
   /** Before anything is done: nobody is known yet. */
   limit: RequestHandler;
 }
 
 /** Login at an OpenID Connect provider, for browsers. Ours, beside the contract. */
 export function oidcRoutes(dependencies: OidcRoutes): Endpoint[] {
-  const { provider, states, oidcAccounts, accounts, landingPage, limit } = dependencies;
+  const { provider, states, oidcAccounts, accounts, landingPage, limit, isHttps } = dependencies;
+  const { name: browserCookie, path } = browserCookies[isHttps ? 'https' : 'http'];
+  const cookieOptions = { ...browserCookieOptions, path };
 
   const login: RequestHandler = async (_request, response) => {
     const { state, browser, secrets } = await states.begin();
     const url = await provider.authorizationUrl(state, secrets);
-    response.cookie(browserCookie, browser, { ...browserCookieOptions, maxAge: loginMs });
+    response.cookie(browserCookie, browser, { ...cookieOptions, maxAge: loginMs });
     redirect(response, url.href);
   };
 
   const callback: RequestHandler = async (request, response) => {
-    response.clearCookie(browserCookie, browserCookieOptions);
+    response.clearCookie(browserCookie, cookieOptions);
     const { state } = parse(callbackSchema, request.query, 'the query');
-    const secrets = await states.take(state, cookieValue(request.headers.cookie, browserCookie) ?? '');
+    const secrets = await states.take(state, onlyCookie(request.headers.cookie, browserCookie) ?? '');
     if (!secrets)
       throw new Unauthorized(`this login has ended, or was begun in another browser; begin again: ${loginPath}`);
     const query = request.originalUrl.slice(request.originalUrl.indexOf('?'));
@@ -50,7 +58,7 @@ export function oidcRoutes(dependencies: OidcRoutes): Endpoint[] {
     const token = await accounts.startSession(user);
     if (token === undefined)
       throw new Unauthorized(`the account was changed at the same time; begin again: ${loginPath}`);
-    setLoginCookie(response, token);
+    setLoginCookie(response, token, isHttps);
     redirect(response, landingPage);
   };
 
@@ -66,7 +74,7 @@ export function oidcRoutes(dependencies: OidcRoutes): Endpoint[] {
       ...common,
       path: callbackPath,
       summary: 'Where the OpenID Connect provider sends the browser back (ours)',
-      description: `Sets the cookie \`${LOGIN_COOKIE}\`.`,
+      description: `Sets the cookie \`${LOGIN_COOKIE}\`, and over https \`${HOST_LOGIN_COOKIE}\` besides.`,
       query: callbackSchema,
       also: {
         401: 'The provider refused, or what it answered does not fit a login that this browser began.',

@@ -216,3 +216,27 @@ describe('the account', () => {
     await request(api.app).post('/api/user/password').set({ cookie, origin: TEST_ORIGIN }).send(change).expect(409);
   });
 });
+
+test('over https the cookies are such as no other host can set, and logout clears both', async () => {
+  const origin = 'https://coppice.example';
+  api = newApi({ ownOrigin: origin });
+  const begun = await request(api.app).get('/api/user/oidc/login').expect(303);
+  expect(cookieOf(begun, '__Host-oidc-login')).toMatch(/; Path=\/;.*HttpOnly; Secure; SameSite=Lax$/);
+  expect(cookieOf(begun, 'oidc-login')).toBeUndefined();
+
+  const { token } = await api.login('alice@example.com');
+  const cookie = `token=set-by-an-environment; __Host-token=${token}`;
+  await request(api.app).get('/api/user/info').set({ cookie }).expect(200);
+  const bye = await request(api.app).post('/api/user/logout').set({ cookie, origin }).expect(200);
+  for (const name of ['token', '__Host-token']) expect(cookieOf(bye, name)).toMatch(/=; .*Expires=Thu, 01 Jan 1970/);
+  await request(api.app).get('/api/user/info').set({ cookie }).expect(401);
+});
+
+test('of two cookies of one name none counts, also where a login comes back', async () => {
+  const { url, cookie } = await begin();
+  await comeBack(await provider.visit(url), `${cookie}; oidc-login=of-another-host`).expect(401);
+  const { token } = await api.login('alice@example.com');
+  const twice = `token=${token}; token=of-another-host`;
+  const answer = await request(api.app).get('/api/user/info').set('cookie', twice).expect(401);
+  expect(answer.body).toEqual({ error: expect.stringContaining('two cookies') });
+});

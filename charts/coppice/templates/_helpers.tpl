@@ -173,6 +173,22 @@ buildkitd-{{ printf "%s%s" $toml .Values.caCertificates | sha256sum | trunc 10 }
 {{- end }}
 
 {{/* REDIS_PASSWORD of a container; an external Redis may have none. */}}
+{{- define "coppice.metricsTokenVariable" -}}
+{{- with .Values.metrics.tokenSecret }}
+{{- if .name }}
+- name: METRICS_TOKEN
+  valueFrom: { secretKeyRef: { name: {{ .name }}, key: {{ .key }} } }
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Of an endpoint of a monitor, after its other keys. */}}
+{{- define "coppice.metricsAuthorization" -}}
+{{- with .Values.metrics.tokenSecret }}
+{{- if .name }}, authorization: { credentials: { name: {{ .name }}, key: {{ .key }} } }{{ end }}
+{{- end }}
+{{- end }}
+
 {{- define "coppice.redisPasswordVariable" -}}
 {{- if or .Values.redis.passwordSecret.name (not .Values.redis.externalUrl) }}
 - name: REDIS_PASSWORD
