@@ -26,6 +26,9 @@ COPY api api
 # by the user that runs them: a process begins in half of the time.
 ENV NODE_ENV=production HOME=/tmp NODE_COMPILE_CACHE=/app/compiled
 RUN install --directory --owner 10001 --group 10001 "$NODE_COMPILE_CACHE"
+# Of the metric coppice_build_info: `--build-arg REVISION=$(git rev-parse HEAD)`.
+ARG REVISION=unknown
+ENV COPPICE_REVISION=${REVISION}
 USER 10001:10001
 RUN node --eval "Promise.all(['operator/controllers', 'api/http/app', 'api/service-file-check/check'].map((name) => import('/app/' + name + '.ts')))"
 CMD ["node", "operator/main.ts"]

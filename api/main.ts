@@ -1,14 +1,15 @@
 // Wires the API: what it reads and writes, and in which order it starts and stops.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pino } from 'pino';
-import { collectDefaultMetrics } from 'prom-client';
 import { LogReader } from '../build-logs/reader.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
 import { requireSynced } from '../kubernetes/require-synced.ts';
 import { loadKubeConfig } from '../kubernetes/kube-config.ts';
 import { RuntimeMetrics } from '../kubernetes/metrics.ts';
 import { connectRedis, withBuffers } from '../process/redis-connection.ts';
+import { createLogger } from '../process/logger.ts';
+import { processMetrics } from '../process/process-metrics.ts';
+import { redisMetrics } from '../process/redis-metrics.ts';
 import { HealthServer } from '../process/health-server.ts';
 import { stopOnSignal } from '../process/stop-on-signal.ts';
 import { testerClient } from '../tester-client/client.ts';
@@ -31,11 +32,12 @@ const drainMs = 3000;
 const graceMs = 20_000;
 
 const config = parseConfig(process.env);
-const logger = pino({ level: config.logLevel });
+const logger = createLogger(config.logLevel);
 const metrics = new RuntimeMetrics();
-collectDefaultMetrics({ register: metrics.registry });
+processMetrics(metrics.registry, process.env);
 const client = new ClusterClient(loadKubeConfig(), { userAgent: 'coppice-api', observe: metrics.observeRequest });
 const redis = connectRedis(config.redis, logger);
+redisMetrics(redis, metrics.registry);
 const subscriber = connectRedis(config.redis, logger);
 const informed = apiInformers(client, config.usersNamespace, logger, metrics);
 const informers = Object.values(informed);
@@ -65,7 +67,7 @@ const app = createApp({
   registry: metrics.registry,
   logger,
   // Whatever the level of the others.
-  auditLog: pino({ level: 'info' }),
+  auditLog: createLogger('info'),
 });
 
 const health = new HealthServer({

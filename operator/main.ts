@@ -1,7 +1,5 @@
 // Wires the operator: what it reads, who reconciles what, and in which order it all starts and stops.
 import { randomBytes } from 'node:crypto';
-import { pino } from 'pino';
-import { collectDefaultMetrics } from 'prom-client';
 import { loadKubeConfig } from '../kubernetes/kube-config.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
 import { EventRecorder } from '../kubernetes/event-recorder.ts';
@@ -9,6 +7,9 @@ import { requireSynced } from '../kubernetes/require-synced.ts';
 import { LeaderElector } from '../kubernetes/leader-election.ts';
 import { RuntimeMetrics } from '../kubernetes/metrics.ts';
 import { connectRedis } from '../process/redis-connection.ts';
+import { createLogger } from '../process/logger.ts';
+import { processMetrics } from '../process/process-metrics.ts';
+import { redisMetrics } from '../process/redis-metrics.ts';
 import { HealthServer } from '../process/health-server.ts';
 import { stopOnSignal } from '../process/stop-on-signal.ts';
 import { operatorCaches } from './caches.ts';
@@ -16,21 +17,25 @@ import { readConfig, readSecrets } from './config.ts';
 import { createControllers } from './controllers.ts';
 import { tellEvents } from './events/create.ts';
 import { LEASE_TIMES } from './lease-times.ts';
-import { CredentialsFolder } from './registry/credentials-folder.ts';
+import { observeBuilders } from './metrics/builders.ts';
 import { observeEnvironments } from './metrics/create.ts';
+import { observeGroups } from './metrics/groups.ts';
+import { observeRepositories } from './metrics/repositories.ts';
+import { CredentialsFolder } from './registry/credentials-folder.ts';
 import { createRuntimeLogs } from './runtime-logs/create.ts';
 
 const config = await readConfig(process.env['CONFIG_FILE'] ?? '/etc/coppice/operator.yaml');
 const secrets = readSecrets(process.env);
-const logger = pino({ level: config.logLevel });
+const logger = createLogger(config.logLevel);
 const metrics = new RuntimeMetrics();
-collectDefaultMetrics({ register: metrics.registry });
+processMetrics(metrics.registry, process.env);
 const client = new ClusterClient(loadKubeConfig(), {
   userAgent: 'coppice-operator',
   observe: metrics.observeRequest,
 });
 const redisAddress = { url: config.redisUrl, password: secrets.REDIS_PASSWORD };
 const redis = connectRedis(redisAddress, logger);
+redisMetrics(redis, metrics.registry);
 const subscriber = connectRedis(redisAddress, logger);
 const caches = operatorCaches(client, config.builder.namespace, logger, metrics);
 const informers = Object.values(caches);
@@ -89,6 +94,9 @@ for (const informer of informers) informer.start();
 if (await elector.acquire()) {
   tellEvents(caches, events);
   observeEnvironments(caches.environments, metrics.registry, logger);
+  observeGroups(caches, metrics.registry);
+  observeRepositories(caches.repositories, metrics.registry);
+  observeBuilders(caches, metrics.registry, Date.now);
   runtimeLogs.start(subscriber);
   await Promise.all(controllers.map((controller) => controller.start()));
 }

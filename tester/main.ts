@@ -1,8 +1,10 @@
 // Wires the tester: what it reads and writes, and in which order it starts and stops.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { pino } from 'pino';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
+import { createLogger } from '../process/logger.ts';
+import { processMetrics } from '../process/process-metrics.ts';
+import { redisMetrics } from '../process/redis-metrics.ts';
 import { HealthServer } from '../process/health-server.ts';
 import { connectRedis } from '../process/redis-connection.ts';
 import { stopOnSignal } from '../process/stop-on-signal.ts';
@@ -17,7 +19,7 @@ import { Runs } from './runs/runs.ts';
 import { allTests } from './tests/all-tests.ts';
 
 const config = parseConfig(process.env);
-const logger = pino({ level: config.logLevel });
+const logger = createLogger(config.logLevel);
 const readToken = (): string => {
   const token = readFileSync(config.tokenFile, 'utf8').trim();
   if (token.length < 20) throw new Error('the file TESTER_TOKEN_FILE must hold a token of 20 characters at least');
@@ -26,10 +28,11 @@ const readToken = (): string => {
 readToken(); // Better known now than at the first request.
 const { environments } = config;
 const registry = new Registry();
-collectDefaultMetrics({ register: registry });
+processMetrics(registry, process.env);
 const now = () => performance.now();
 const queue = new FairQueue(config.limits);
 const redis = connectRedis(config.redis, logger);
+redisMetrics(redis, registry);
 const look = remoteLook(config.browserUrl);
 const tests = await allTests({ environments, now, look });
 const runs = new Runs({

@@ -146,4 +146,51 @@ export const alertCases: readonly AlertCase[] = [
     summary: '2 objects of kind Namespace are left over',
     quiet: { 'coppice_orphans{kind="Namespace",pod="a"}': '0x5 2x110 0x60' },
   },
+  {
+    alert: 'CoppiceRedisDown',
+    series: { 'coppice_redis_up{job="coppice-api",pod="a"}': '1x4 0x20' },
+    firesAt: 7,
+    labels: { ...critical, job: 'coppice-api' },
+    summary: 'Redis does not answer coppice-api',
+    // One of two pods reaches it.
+    quiet: {
+      'coppice_redis_up{job="coppice-api",pod="a"}': '0x160',
+      'coppice_redis_up{job="coppice-api",pod="b"}': '1x160',
+    },
+  },
+  {
+    alert: 'CoppiceRedisMemoryFull',
+    series: {
+      'coppice_redis_memory_bytes{pod="a"}': '80x4 95x30',
+      'coppice_redis_max_memory_bytes{pod="a"}': '100x34',
+    },
+    firesAt: 20,
+    labels: warning,
+    summary: "Nine tenths of Redis's memory are used",
+    quiet: { 'coppice_redis_memory_bytes{pod="a"}': '89x160', 'coppice_redis_max_memory_bytes{pod="a"}': '100x160' },
+  },
+  {
+    alert: 'CoppiceRepositoriesNotSynced',
+    series: {
+      'coppice_repositories_not_synced{reason="HostUnreachable"}': '0x4 3x60',
+      'coppice_repositories{type="generic"}': '10x64',
+    },
+    firesAt: 35,
+    labels: warning,
+    summary: 'A quarter of the Repositories is not in step with its Git host',
+    // Half of a few, and many that somebody suspended.
+    quiet: {
+      'coppice_repositories_not_synced{reason="HostUnreachable"}': '2x160',
+      'coppice_repositories_not_synced{reason="Suspended"}': '9x160',
+      'coppice_repositories{type="generic"}': '4x160',
+    },
+  },
+  {
+    alert: 'CoppiceBuilderCertificateExpires',
+    series: { coppice_builder_certificate_expiry_seconds: '600000x80' },
+    firesAt: 60,
+    labels: warning,
+    summary: 'The certificate of a running builder expires within a week',
+    quiet: { coppice_builder_certificate_expiry_seconds: '700000x160' },
+  },
 ];

@@ -21,7 +21,7 @@ export function exportedNames(): Set<string> {
   collectDefaultMetrics({ register: registry });
   const names = [
     ...registry.getMetricsAsArray().map(({ name }) => name),
-    ...['operator', 'api', 'tester'].flatMap(writtenNames),
+    ...['operator', 'api', 'tester', 'process'].flatMap(writtenNames),
     'up',
   ];
   return new Set(names.flatMap((name) => derived.map((suffix) => `${name}${suffix}`)));

@@ -1,15 +1,15 @@
 // The process that runs browsers, in a container of its own: a page that takes a browser over finds no secret here.
 import { lookup } from 'node:dns/promises';
-import { pino } from 'pino';
 import { close, listen } from '../http/server.ts';
 import { Environments } from '../network/environments.ts';
+import { createLogger } from '../../process/logger.ts';
 import { stopOnSignal } from '../../process/stop-on-signal.ts';
 import { parseBrowserConfig } from './config.ts';
 import { localLook } from './local-look.ts';
 import { createBrowserApp } from './server.ts';
 
 const config = parseBrowserConfig(process.env);
-const logger = pino({ level: config.logLevel });
+const logger = createLogger(config.logLevel);
 const look = localLook({
   environments: new Environments(config.environmentsUrl),
   executable: config.executable,

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { z } from 'zod';
+
+/** Registers what every process exports: prom-client's defaults, and which build of Coppice it runs. */
+export function processMetrics(registry: Registry, environment: NodeJS.ProcessEnv): void {
+  collectDefaultMetrics({ register: registry });
+  buildInfo(registry, environment);
+}
+
+/** Registers which build of Coppice this process runs; the image's build argument REVISION says of which commit. */
+export function buildInfo(registry: Registry, environment: NodeJS.ProcessEnv): void {
+  const manifest: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
+  const { version } = z.object({ version: z.string() }).parse(manifest);
+  new Gauge({
+    name: 'coppice_build_info',
+    help: 'Always 1; the labels say which version of Coppice, of which commit, runs on which version of Node',
+    labelNames: ['version', 'revision', 'node_version'],
+    registers: [registry],
+  }).set({ version, revision: environment['COPPICE_REVISION'] ?? 'unknown', node_version: process.version }, 1);
+}

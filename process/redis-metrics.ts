@@ -1,0 +1,71 @@
+import { Gauge, type Registry } from 'prom-client';
+
+/** What is asked of a Redis client; `info` rejects where Redis is away or does not permit the command. */
+export interface RedisToMeasure {
+  readonly isReady: boolean;
+  info: (section: string) => Promise<string>;
+}
+
+/** A scrape must not wait for a Redis that is silent. */
+const timeoutMs = 1000;
+
+/** Registers whether Redis answers this process, and how full its memory is. */
+export function redisMetrics(redis: RedisToMeasure, registry: Registry): void {
+  let asked: Promise<string | undefined> | undefined;
+  /** A scrape collects each metric by itself: all of it are told by one answer. */
+  const ask = () => (asked ??= memoryInfo(redis).finally(() => (asked = undefined)));
+  const registers = [registry];
+  new Gauge({
+    name: 'coppice_redis_up',
+    help: 'Whether Redis is connected and answers',
+    registers,
+    async collect() {
+      this.set((await ask()) === undefined ? 0 : 1);
+    },
+  });
+  new Gauge({
+    name: 'coppice_redis_memory_bytes',
+    help: 'Memory that Redis uses; absent where it does not say',
+    registers,
+    async collect() {
+      setOrRemove(this, bytesOf('used_memory', await ask()));
+    },
+  });
+  new Gauge({
+    name: 'coppice_redis_max_memory_bytes',
+    help: 'Memory that Redis may use; absent where it does not say, or has no limit',
+    registers,
+    async collect() {
+      setOrRemove(this, bytesOf('maxmemory', await ask()));
+    },
+  });
+}
+
+/** Without a value there is no sample: a 0 would look like an empty Redis. */
+function setOrRemove(gauge: Gauge, bytes: number): void {
+  if (bytes > 0) gauge.set(bytes);
+  else gauge.remove();
+}
+
+function bytesOf(field: string, info = ''): number {
+  return Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+}
+
+/** Undefined where Redis is away; empty where it answers without saying. */
+async function memoryInfo(redis: RedisToMeasure): Promise<string | undefined> {
+  if (!redis.isReady) return undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), timeoutMs);
+  });
+  try {
+    return await Promise.race([redis.info('memory').catch(refused), silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A user of an external Redis may lack the right to INFO: an answer all the same. */
+function refused(error: unknown): string | undefined {
+  return error instanceof Error && /^(NOPERM|ERR)\b/.test(error.message) ? '' : undefined;
+}
