@@ -228,6 +228,14 @@ export const environmentStatusSchema = z.object({
         image: z.string().optional().meta({ description: 'Image that the service runs.' }),
         ready: z.boolean().meta({ description: 'It runs what it should; a job: it has completed.' }),
         restarts: z.int().optional().meta({ description: 'How often its containers were started again.' }),
+        lastTermination: z
+          .object({
+            reason: z.string().meta({ description: 'As the kubelet says: `Completed`, `Error`, `OOMKilled`.' }),
+            exitCode: z.int().meta({ description: 'Exit code of the container.' }),
+            finishedAt: time.meta({ description: 'When it ended.' }),
+          })
+          .optional()
+          .meta({ description: 'How a container of it ended last; absent where none of its pods has had one end.' }),
         message: z.string().optional().meta({ description: 'Why it is not ready.' }),
       }),
     )

@@ -42,11 +42,7 @@ const pathPart = (pattern: RegExp, what: string) =>
     .meta({ 'x-kubernetes-validations': [{ rule: "self != '.' && self != '..'", message: `must be ${what}` }] });
 const plainPart = pathPart(/^[A-Za-z0-9_.-]+$/, 'letters, digits, dots, dashes and underscores');
 /** Azure DevOps lets projects and repositories hold spaces and letters of any script. */
-// Control characters by their codes: generators of requests, which read this in the OpenAPI document, know no \p{Cc}.
-const spacedPart = pathPart(
-  new RegExp(String.raw`^[^\s/\\?#%:*"<>|@\x00-\x1f\x7f-\x9f][^/\\?#%:*"<>|\x00-\x1f\x7f-\x9f]*$`),
-  'a name without / \\ ? # % : * " < > |',
-);
+const spacedPart = pathPart(/^[^\s/\\?#%:*"<>|@][^/\\?#%:*"<>|\p{Cc}]*$/u, 'a name without / \\ ? # % : * " < > |');
 const nestedPart = z
   .string()
   .min(1)

@@ -100,7 +100,7 @@ const syncSettingsSchema = z
   })
   .meta({ description: "How the environments are kept in step with the repository's refs." });
 
-export const ON_REF_GONE = ['delete', 'keep'] as const;
+const onRefGone = ['delete', 'keep'] as const;
 
 export const repositorySpecSchema = z
   .object({
@@ -129,7 +129,7 @@ export const repositorySpecSchema = z
     autoBuild: z.boolean().optional().meta({
       description: 'Whether a new commit of a ref is built where its environment has contents; true by default.',
     }),
-    onRefGone: z.enum(ON_REF_GONE).optional().meta({
+    onRefGone: z.enum(onRefGone).optional().meta({
       description:
         'What becomes of the environments of a deleted branch or tag, or a closed pull request; `delete` by default.',
     }),

@@ -60,6 +60,8 @@ export interface DeleteOptions extends RequestOptions {
 
 export interface PodLogOptions {
   container?: string | undefined;
+  /** Of the run of the container before the present one. */
+  previous?: boolean | undefined;
   /** Until the container ends, or the signal. */
   follow?: boolean | undefined;
   timestamps?: boolean | undefined;

@@ -1,6 +1,7 @@
 import type { ConditionReport } from '../crds/conditions.ts';
 import { malformedRequests } from '../crds/requests.ts';
 import { Stalled, Waiting } from './errors.ts';
+import { cut } from './one-line.ts';
 
 /** The three conditions that sum an object up, as kstatus and `kubectl wait` read them: it is as is wanted. */
 export function ready(reason: string, message: string): ConditionReport[] {
@@ -14,7 +15,7 @@ export function ready(reason: string, message: string): ConditionReport[] {
 /** On the way: it goes on by itself. */
 export function reconciling(reason: string, message: string): ConditionReport[] {
   return [
-    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Ready', status: 'False', reason, message: brief(message) },
     { type: 'Reconciling', status: 'True', reason, message },
     { type: 'Stalled', status: 'False', reason, message: 'nothing is in the way' },
   ];
@@ -23,7 +24,7 @@ export function reconciling(reason: string, message: string): ConditionReport[] 
 /** It cannot go on until somebody acts. */
 export function stalled(reason: string, message: string): ConditionReport[] {
   return [
-    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Ready', status: 'False', reason, message: brief(message) },
     { type: 'Reconciling', status: 'False', reason, message: 'it cannot go on' },
     { type: 'Stalled', status: 'True', reason, message },
   ];
@@ -57,6 +58,15 @@ export function afterError(error: unknown): ConditionReport[] {
   if (error instanceof Stalled) return stalled(error.reason, error.message);
   if (error instanceof Waiting) return reconciling(error.reason, error.message);
   return reconciling('Retrying', describe(error));
+}
+
+const MAX_BRIEF = 200;
+
+/** The beginning of a message that another condition tells whole: what programs wrote is not repeated in each of them. */
+export function brief(message: string): string {
+  const [first = ''] = message.split('\n');
+  const shown = cut(first, MAX_BRIEF);
+  return shown === first && first.length < message.length ? `${first} …` : shown;
 }
 
 /** An error's message and its causes', each once, in one line. */

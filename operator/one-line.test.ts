@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { oneLine } from './one-line.ts';
+import { cutAtSpace, oneLine } from './one-line.ts';
 
 test.each([
   ['two\nlines\tand\r\nmore', 'two lines and more'],
@@ -8,4 +8,13 @@ test.each([
   ['x'.repeat(300), `${'x'.repeat(139)}…`],
 ])('a description is one bounded line: %j', (text, line) => {
   expect(oneLine(text)).toBe(line);
+});
+
+test.each([
+  ['all of it', 20, 'all of it'],
+  ['curl -H secret-value', 12, 'curl -H…'],
+  ['curl -H secret-value', 7, 'curl…'],
+  ['secret-value', 8, '…'],
+])('cut between words: %j', (text, longest, expected) => {
+  expect(cutAtSpace(text, longest)).toBe(expected);
 });

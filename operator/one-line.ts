@@ -13,3 +13,10 @@ export function cut(text: string, longest: number): string {
   const characters = Array.from(text);
   return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
 }
+
+/** As cut(), between two words: what is masked later is there as a whole, or not at all. */
+export function cutAtSpace(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const end = text.slice(0, longest).search(/\s\S*$/);
+  return `${text.slice(0, Math.max(end, 0)).trimEnd()}…`;
+}

@@ -59,7 +59,13 @@ test('one that failed to build on top of a good version', () => {
         state: 'built',
         webURL: 'http://elsewhere.env.localhost/',
         ttl: { seconds: 60, since: '2026-01-01T00:00:00Z' },
-        services: [{ name: 'web', ready: true }],
+        services: [
+          { name: 'web', ready: true },
+          {
+            ...{ name: 'api', ready: true, restarts: 4 },
+            lastTermination: { reason: 'OOMKilled', exitCode: 137, finishedAt: '2026-01-01T00:03:00Z' },
+          },
+        ],
         build: { number: 3, result: 'running', startedAt: '2026-01-01T01:00:00Z' },
         deployed: {
           number: 2,
@@ -83,7 +89,13 @@ test('one that failed to build on top of a good version', () => {
     buildAt: createdAt + 150,
     ttl: 60,
     size: 1024,
-    services: [{ id: 'acme.shop-main.web', name: 'web', ready: true }],
+    services: [
+      { id: 'acme.shop-main.web', name: 'web', ready: true, restarts: 0 },
+      {
+        ...{ id: 'acme.shop-main.api', name: 'api', ready: true, restarts: 4 },
+        lastTermination: { reason: 'OOMKilled', exitCode: 137, finishedAt: createdAt + 180 },
+      },
+    ],
     conditions: [condition],
     build: { number: 3, result: 'running', startedAt: createdAt + 3600 },
   });

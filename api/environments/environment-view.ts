@@ -72,7 +72,20 @@ export const environmentViewSchema = z
       .meta({ description: 'Ours: when the contents are removed, in Unix seconds; omitted when they stay.' }),
     size: z.int().meta({ description: 'In bytes.' }),
     services: z.array(
-      z.object({ id: z.string(), name: z.string(), ready: z.boolean().meta({ description: 'Ours.' }) }),
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        ready: z.boolean().meta({ description: 'Ours.' }),
+        restarts: z.int().meta({ description: 'Ours: how often its containers were started again.' }),
+        lastTermination: z
+          .object({
+            reason: z.string().meta({ description: '`Completed`, `Error`, `OOMKilled` or as else the node says.' }),
+            exitCode: z.int(),
+            finishedAt: z.int().meta({ description: 'In Unix seconds.' }),
+          })
+          .optional()
+          .meta({ description: 'Ours: how a container of it ended last; absent where none has.' }),
+      }),
     ),
     conditions: z.array(conditionViewSchema).meta({ description: 'Ours: what failed, and why.' }),
     build: buildViewSchema
@@ -151,7 +164,15 @@ export function environmentView(
     ...(ttl > 0 && { ttl }),
     ...(expiresAt !== undefined && { expiresAt: secondsOf(expiresAt) }),
     size: environmentSize(environment),
-    services: (status?.services ?? []).map(({ name, ready }) => ({ id: `${formatId(id)}.${name}`, name, ready })),
+    services: (status?.services ?? []).map(({ name, ready, restarts = 0, lastTermination }) => ({
+      id: `${formatId(id)}.${name}`,
+      name,
+      ready,
+      restarts,
+      ...(lastTermination && {
+        lastTermination: { ...lastTermination, finishedAt: secondsOf(lastTermination.finishedAt) },
+      }),
+    })),
     conditions: conditionViews(status?.conditions),
     ...(build && { build }),
     ...(request && { request }),

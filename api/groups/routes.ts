@@ -6,7 +6,6 @@ import { requireRoom } from '../cluster/most.ts';
 import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
 import { nameField } from '../http/parse.ts';
 import { addRepositorySchema } from '../repositories/repository-parameters.ts';
-import { requireFreeName } from '../repositories/repository-names.ts';
 import type { RepositoryService } from '../repositories/repository-service.ts';
 import { repositoryView, repositoryViewSchema } from '../repositories/repository-view.ts';
 import { groupResourceName, type GroupService } from './group-service.ts';
@@ -86,9 +85,7 @@ export function groupRoutes({ directory, groups, repositories, members }: GroupR
       answer: repositoryViewSchema,
       also: { 409: 'The name is taken, the group is being deleted, or it has too many repositories.' },
       run: async ({ target, body }) => {
-        const there = directory.repositories(target);
-        requireRoom('the group', 'repositories', there.length);
-        requireFreeName(body.name, there);
+        requireRoom('the group', 'repositories', directory.repositories(target).length);
         await groups.awaitNamespace(target);
         return repositoryView(target, await repositories.add(target, body), [], []);
       },

@@ -137,7 +137,6 @@ function queryParameters({ query }: Endpoint, components: Components): object[] 
 /** A body of which nothing is required may be left out. */
 function requestBody({ body }: Endpoint, components: Components): object {
   if (!body) return {};
-  const schema = components.of(body, 'input');
-  const required = !body.safeParse({}).success || (schema.required ?? []).length > 0;
-  return { requestBody: { required, content: { 'application/json': { schema } } } };
+  const required = !body.safeParse({}).success;
+  return { requestBody: { required, content: { 'application/json': { schema: components.of(body, 'input') } } } };
 }

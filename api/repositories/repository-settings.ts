@@ -1,19 +1,9 @@
 import { z } from 'zod';
-import {
-  ON_REF_GONE,
-  REBUILD_MODES,
-  repositorySpecSchema,
-  SERVICE_FILE_MODES,
-  type Repository,
-} from '../../crds/repository.ts';
+import { REBUILD_MODES, repositorySpecSchema, SERVICE_FILE_MODES, type Repository } from '../../crds/repository.ts';
 import { isTimeZone } from '../../crds/time-zone.ts';
 import { longestTtlSeconds } from '../environments/environment-parameters.ts';
-import { booleanField, encodedTextField, integerField } from '../http/parse.ts';
+import { encodedTextField, integerField } from '../http/parse.ts';
 import { variableViewSchema, type VariableView } from '../variables/variable-view.ts';
-
-/** As the operator does it where the settings say nothing. */
-const defaultNewestTags = 10;
-const week = 7 * 24 * 3600;
 
 const reusableSettingsSchema = repositorySpecSchema.shape.reusable.unwrap();
 
@@ -47,20 +37,6 @@ export const repositorySettingsViewSchema = z
       mode: z.enum(SERVICE_FILE_MODES),
       serviceFile: z.string().meta({ description: 'YAML in base64; empty when the settings hold none.' }),
     }),
-    sync: z
-      .object({
-        intervalSeconds: z.int().optional().meta({
-          description: 'How often the Git host is asked for its refs; omitted: as often as the installation says.',
-        }),
-        newestTags: z.int().meta({ description: 'So many tags, the newest, get an environment each.' }),
-      })
-      .meta({ description: 'Ours: how environments are kept in step with refs.' }),
-    autoBuild: z
-      .boolean()
-      .meta({ description: 'Ours: whether a new commit is built where its environment has contents.' }),
-    onRefGone: z
-      .enum(ON_REF_GONE)
-      .meta({ description: 'Ours: what becomes of the environments of a ref that is gone.' }),
     reusable: reusableSettingsSchema
       .optional()
       .meta({ description: 'Ours: which refs may publish which reusable environments.' }),
@@ -88,12 +64,6 @@ export function repositorySettingsView(
       mode: serviceFile?.mode ?? 'repo',
       serviceFile: Buffer.from(serviceFile?.content ?? '').toString('base64'),
     },
-    sync: {
-      ...(spec.sync?.intervalSeconds !== undefined && { intervalSeconds: spec.sync.intervalSeconds }),
-      newestTags: spec.sync?.newestTags ?? defaultNewestTags,
-    },
-    autoBuild: spec.autoBuild ?? true,
-    onRefGone: spec.onRefGone ?? 'delete',
     ...(spec.reusable !== undefined && spec.reusable.length > 0 && { reusable: spec.reusable }),
     ...(webhook && { webhook }),
   };
@@ -122,34 +92,18 @@ export const changeSettingsSchema = z
         serviceFile: encodedTextField.optional(),
       })
       .optional(),
-    sync: z
-      .object({
-        intervalSeconds: z
-          .union([integerField(10, week), z.null()], {
-            error: `must be an integer from 10 to ${week}, or null for the default`,
-          })
-          .optional(),
-        newestTags: integerField(0, 100).optional(),
-      })
-      .optional(),
-    autoBuild: booleanField.optional(),
-    onRefGone: z.enum(ON_REF_GONE, { error: `must be one of ${ON_REF_GONE.join(', ')}` }).optional(),
     reusable: reusableSettingsSchema.optional(),
   })
-  .refine((settings) => Object.values<unknown>(settings).some((value) => value !== undefined), {
-    error: 'needs one of environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone and reusable',
-  })
-  // As the OpenAPI document says it.
-  .meta({ minProperties: 1 });
+  .refine(
+    ({ environmentTTL, scheduledRebuild, serviceFile, reusable }) =>
+      (environmentTTL ?? scheduledRebuild ?? serviceFile ?? reusable) !== undefined,
+    { error: 'needs one of environmentTTL, scheduledRebuild, serviceFile and reusable' },
+  );
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
 
 /** The merge patch of a Repository's spec that changes these settings alone. */
-export function settingsPatch(settings: ChangeSettings): object {
-  const { environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, reusable } = settings;
+export function settingsPatch({ environmentTTL, scheduledRebuild, serviceFile, reusable }: ChangeSettings): object {
   return {
-    ...(sync !== undefined && { sync }),
-    ...(autoBuild !== undefined && { autoBuild }),
-    ...(onRefGone !== undefined && { onRefGone }),
     ...(reusable !== undefined && { reusable }),
     ...(environmentTTL !== undefined && { environmentTTLSeconds: environmentTTL }),
     ...(scheduledRebuild && {
@@ -170,13 +124,6 @@ export function leavesScheduleWithoutHour({ spec }: Repository, { scheduledRebui
   const mode = scheduledRebuild.mode ?? spec.scheduledRebuild?.mode ?? 'disabled';
   const hour = scheduledRebuild.hour ?? spec.scheduledRebuild?.hour ?? '';
   return mode !== 'disabled' && hour === '';
-}
-
-/** Whether a change leaves the settings' own file as the only one, and there is none: nothing could be set up by it. */
-export function lacksServiceFile({ spec }: Repository, { serviceFile }: ChangeSettings): boolean {
-  if (serviceFile === undefined) return false;
-  const mode = serviceFile.mode ?? spec.serviceFile?.mode;
-  return mode === 'panel' && (serviceFile.serviceFile ?? spec.serviceFile?.content ?? '').trim() === '';
 }
 
 /** The service file of the settings as a change leaves it; undefined where it does not count, or stays as it is. */

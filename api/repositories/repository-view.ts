@@ -12,7 +12,6 @@ import {
   environmentSize,
   gitRefViewSchema,
 } from '../environments/environment-view.ts';
-import { repositoryDisplayName } from './repository-names.ts';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
 
 /** Contract section 2, environment summary. */
@@ -62,18 +61,17 @@ export type RepositoryView = z.infer<typeof repositoryViewSchema>;
 
 export function repositoryView(
   group: Group,
-  repository: Repository,
+  { metadata, spec, status }: Repository,
   environments: readonly Environment[],
   reusables: readonly ReusableEnvironment[],
 ): RepositoryView {
-  const { metadata, spec, status } = repository;
   const gid = group.metadata.name;
   // Until the operator has said it. The CRD lets no credentials into an origin.
   const url = status?.url ?? spec.generic?.origin ?? '';
   return {
     id: formatId({ group: gid, name: metadata.name }),
     gid,
-    name: repositoryDisplayName(repository),
+    name: spec.displayName ?? metadata.name,
     url,
     type: spec.type,
     size: environments.reduce((sum, environment) => sum + environmentSize(environment), 0),

@@ -13,7 +13,6 @@ import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { Conflict } from '../http/errors.ts';
 import type { SyncRequests } from '../webhooks/sync-requests.ts';
 import { renameSchema } from './repository-parameters.ts';
-import { requireFreeName } from './repository-names.ts';
 import type { RepositoryService } from './repository-service.ts';
 import { repositoryView, repositoryViewSchema } from './repository-view.ts';
 
@@ -51,14 +50,8 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
       writes: true,
       body: renameSchema,
       answer: repositoryViewSchema,
-      also: { 409: 'Another repository of the group has the name.' },
-      run: async ({ target: { group, repository }, body: { name } }) => {
-        const others = directory
-          .repositories(group)
-          .filter(({ metadata }) => metadata.name !== repository.metadata.name);
-        requireFreeName(name, others);
-        return view(group, await repositories.change(repository, { displayName: name }));
-      },
+      run: async ({ target: { group, repository }, body: { name } }) =>
+        view(group, await repositories.change(repository, { displayName: name })),
     }),
     endpoint({
       method: 'delete',

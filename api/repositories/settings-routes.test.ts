@@ -23,9 +23,6 @@ const defaults = {
   sshPublicKey: '',
   scheduledRebuild: { mode: 'disabled', hour: '', timeZone: 'UTC' },
   serviceFile: { mode: 'repo', serviceFile: '' },
-  sync: { newestTags: 10 },
-  autoBuild: true,
-  onRefGone: 'delete',
 };
 
 test('settings that nobody made are the defaults', async () => {
@@ -120,49 +117,6 @@ test('what is sent changes, all else stays', async () => {
   expect(ended.body).not.toHaveProperty('environmentTTL');
 });
 
-test('sync, autoBuild and onRefGone change one by one, and null takes an interval back', async () => {
-  const changes = [{ sync: { intervalSeconds: '60' } }, { sync: { newestTags: 3 } }, { autoBuild: 'false' }];
-  for (const change of [...changes, { onRefGone: 'keep' }]) await send('post', '/settings', change).expect(200);
-  const changed = { sync: { intervalSeconds: 60, newestTags: 3 }, autoBuild: false, onRefGone: 'keep' };
-  expect((await send('get', '/settings').expect(200)).body).toEqual({ ...defaults, ...changed });
-  expect(repository()?.spec).toMatchObject(changed);
-  const answer = await send('post', '/settings', { sync: { intervalSeconds: null } }).expect(200);
-  expect(answer.body).toEqual({ ...defaults, ...changed, sync: { newestTags: 3 } });
-});
-
-test.each<[object, string]>([
-  [{ sync: { intervalSeconds: 9 } }, 'sync.intervalSeconds'],
-  [{ sync: { intervalSeconds: 604_801 } }, 'sync.intervalSeconds'],
-  [{ sync: { newestTags: 101 } }, 'sync.newestTags'],
-  [{ autoBuild: 'maybe' }, 'autoBuild'],
-  [{ onRefGone: 'archive' }, 'onRefGone'],
-  [{}, ''],
-])('%j: 422', async (body, path) => {
-  const answer = await send('post', '/settings', body).expect(422);
-  expect(answer.body).toMatchObject({ details: [{ path }] });
-});
-
-describe('a service file that is empty, in mode panel', () => {
-  const refused = { details: [{ path: 'serviceFile.serviceFile', message: expect.stringContaining('not be empty') }] };
-  const some = Buffer.from('services: {a: {image: b}}\n').toString('base64');
-
-  test.each([{ mode: 'panel' }, { mode: 'panel', serviceFile: '' }, { mode: 'panel', serviceFile: 'ICAK' }])(
-    '%j: 422',
-    async (serviceFile) => {
-      expect((await send('post', '/settings', { serviceFile }).expect(422)).body).toMatchObject(refused);
-    },
-  );
-
-  test('nor may it be taken away, but with the mode', async () => {
-    await send('post', '/settings', { serviceFile: { mode: 'panel', serviceFile: some } }).expect(200);
-    await send('post', '/settings', { environmentTTL: 60 }).expect(200);
-    expect((await send('post', '/settings', { serviceFile: { serviceFile: '' } }).expect(422)).body).toMatchObject(
-      refused,
-    );
-    await send('post', '/settings', { serviceFile: { mode: 'both', serviceFile: '' } }).expect(200);
-  });
-});
-
 test.each([
   ['', 'environmentTTL'],
   ['-1', 'environmentTTL'],
@@ -192,24 +146,6 @@ test('a new name is for people: the id stays', async () => {
   const answer = await send('post', '', { name: ' The Shop ' }).expect(200);
   expect(answer.body).toMatchObject({ id: 'acme.shop', name: 'The Shop' });
   expect((await send('get', '').expect(200)).body).toMatchObject({ id: 'acme.shop', name: 'The Shop' });
-});
-
-test('a name that another repository of the group shows is refused, however it is written', async () => {
-  api.addRepository('acme', 'docs', { displayName: 'The Docs' });
-  for (const name of ['The Docs', 'the docs', 'Ｔhe Docs']) {
-    const answer = await send('post', '', { name }).expect(409);
-    expect(answer.body).toEqual({ error: expect.stringContaining('choose another one') });
-  }
-  await send('post', '', { name: 'Shop' }).expect(200);
-  await send('post', '', { name: 'SHOP' }).expect(200);
-  const body = { name: 'the docs', type: 'generic', params: { origin: 'https://git.example/x.git' } };
-  await request(api.app).post('/api/group/acme').set('x-service-token', token).send(body).expect(409);
-  api.cluster.change(
-    REPOSITORY,
-    { namespace: 'group-acme', name: 'docs' },
-    { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } },
-  );
-  await send('post', '', { name: 'The Docs' }).expect(200);
 });
 
 test('DELETE asks the cluster', async () => {

@@ -13,7 +13,6 @@ import { webhookSecret } from '../webhooks/webhook-secret.ts';
 import type { RepositoryService } from './repository-service.ts';
 import {
   changeSettingsSchema,
-  lacksServiceFile,
   leavesScheduleWithoutHour,
   repositorySettingsView,
   repositorySettingsViewSchema,
@@ -63,10 +62,6 @@ export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes)
       answer: repositorySettingsViewSchema,
       run: async ({ caller, target, body }) => {
         if (leavesScheduleWithoutHour(target, body)) throw scheduleWithoutHour();
-        if (lacksServiceFile(target, body)) {
-          const message = 'must not be empty in mode panel: then it is the only service file that counts';
-          throw new Invalid('the body is not valid', { details: [{ path: 'serviceFile.serviceFile', message }] });
-        }
         const content = serviceFileInForce(target, body);
         if (content !== undefined) await requireYaml(checker, caller.user.accountId, content);
         return view(caller, await repositories.change(target, settingsPatch(body)));

@@ -73,5 +73,3 @@ export type NewApiToken = z.infer<typeof newApiTokenSchema>;
 
 /** DELETE /api/user/tokens: `name` in the body, or in the query. */
 export const apiTokenNameSchema = z.object({ name: z.string().trim().optional() });
-/** The OpenAPI document, which knows no "in the body or the query", has it in the body. */
-export const apiTokenNameBodySchema = apiTokenNameSchema.meta({ required: ['name'] });

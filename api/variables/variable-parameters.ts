@@ -37,7 +37,5 @@ export const updateVariableSchema = z
   .refine(({ value, visibility, secret }) => value !== undefined || visibility !== undefined || secret !== undefined, {
     path: ['value'],
     error: 'value or visibility is needed',
-  })
-  // As the OpenAPI document says it.
-  .meta({ anyOf: ['value', 'visibility', 'secret'].map((field) => ({ required: [field] })) });
+  });
 export type UpdateVariable = z.infer<typeof updateVariableSchema>;

@@ -137,3 +137,15 @@ test('a Redis that is silent holds no build up, and has all of it once it answer
   while (ended.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   expect(log.messages).toEqual(['build 1', 'end: succeeded']);
 });
+
+test('what a service wrote is added once, and again after it was lost', async () => {
+  const log = new FakeLog();
+  const { session } = startSession(log);
+  const lines = [note('one'), note('two')];
+  await session.keep('web-1/web/1', lines);
+  await session.keep('web-1/web/1', lines);
+  expect(log.messages).toEqual(['one', 'two']);
+  log.lose();
+  await session.note('later', note('later'));
+  expect(log.messages).toEqual(expect.arrayContaining(['one', 'two', 'later']));
+});

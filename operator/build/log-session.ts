@@ -37,6 +37,7 @@ const patienceMs = 10 * 60_000;
 export class LogSession {
   readonly #options: LogSessionOptions;
   readonly #notes = new Map<string, LogLine>();
+  readonly #kept = new Map<string, readonly LogLine[]>();
   #writer: Promise<BuildLogWriter> | undefined;
   #writingAgain: Promise<void> | undefined;
   #containers: ContainerLogs;
@@ -50,6 +51,12 @@ export class LogSession {
   note(key: string, line: LogLine): Promise<void> {
     this.#notes.set(key, line);
     return this.#insist((writer) => writer.appendOnce(key, line));
+  }
+
+  /** Adds all lines of a source that writes no more, once for each source. Does not throw. */
+  keep(source: string, lines: readonly LogLine[]): Promise<void> {
+    this.#kept.set(source, lines);
+    return this.#insist((writer) => appendMissing(writer, source, lines));
   }
 
   /** Adds the end message. Does not throw. */
@@ -131,6 +138,7 @@ export class LogSession {
     try {
       const writer = await this.#open();
       for (const [key, line] of this.#notes) await writer.appendOnce(key, line);
+      for (const [source, lines] of this.#kept) await appendMissing(writer, source, lines);
     } catch (error) {
       this.#options.logger.warn({ err: error }, "the build log's first lines cannot be written again");
     }
@@ -151,4 +159,9 @@ export class LogSession {
       }
     }
   }
+}
+
+async function appendMissing(writer: BuildLogWriter, source: string, lines: readonly LogLine[]): Promise<void> {
+  const missing = lines.slice(writer.linesWritten(source));
+  if (missing.length > 0) await writer.append(source, missing);
 }

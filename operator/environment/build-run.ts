@@ -9,6 +9,7 @@ import { newestBuildRequest, triggerOf, withFinished } from './build-record.ts';
 import { type Masking, secretsOf } from './masking.ts';
 import type { PlannedVersion } from './planner.ts';
 import type { EnvironmentScope } from './scope.ts';
+import type { ContainerOutput } from '../workloads/last-output.ts';
 import type { RolloutProgress } from '../workloads/progress.ts';
 import type { Version } from './version.ts';
 
@@ -108,22 +109,29 @@ export class BuildRun {
   }
 
   /**
-   * Throws Stalled when the services have had their time; otherwise the deadline is looked at again. Their time begins
-   * anew when a job has ended: jobs have a deadline of their own.
+   * Throws Stalled when the services have had their time, or nothing can change any more that they do not come up;
+   * otherwise that is looked at again. Their time begins anew when a job has ended: jobs have a deadline of their own.
    */
   checkRolloutDeadline(
     scope: EnvironmentScope,
-    { waitingFor, jobsEndAt }: Pick<RolloutProgress, 'waitingFor' | 'jobsEndAt'>,
+    { waitingFor, jobsEndAt, outlook }: Pick<RolloutProgress, 'waitingFor' | 'jobsEndAt' | 'outlook'>,
     deadlineSeconds: number,
   ): void {
+    const now = scope.now.getTime();
     const rolloutStartedAt = Date.parse(scope.runningBuild?.rolloutStartedAt ?? scope.now.toISOString());
     const startedAt = Math.max(rolloutStartedAt, jobsEndAt?.getTime() ?? 0);
-    const leftMs = startedAt + deadlineSeconds * 1000 - scope.now.getTime();
-    if (leftMs <= 0) {
+    const deadline = startedAt + deadlineSeconds * 1000;
+    if (now >= deadline) {
       throw new Stalled('RolloutFailed', `not up after ${deadlineSeconds} s: ${waitingFor.join('; ')}`);
     }
-    scope.lookAgainIn(leftMs);
-    scope.services.givesUpAt = new Date(startedAt + deadlineSeconds * 1000);
+    const failsAt = failureTime(outlook, deadline);
+    if (failsAt !== undefined && failsAt <= now) {
+      const seconds = Math.max(0, Math.round((now - rolloutStartedAt) / 1000));
+      const words = `not up after ${seconds} s, and waiting longer changes nothing: ${waitingFor.join('; ')}`;
+      throw new Stalled('RolloutFailed', words);
+    }
+    scope.lookAgainIn(Math.min(deadline, failsAt ?? deadline) - now);
+    scope.services.givesUpAt = new Date(deadline);
   }
 
   /** A line of Coppice's own in the running build's log; once for each key. */
@@ -131,6 +139,14 @@ export class BuildRun {
     const build = scope.runningBuild;
     if (!build) return;
     await this.#session(scope, build).note(key, { service: '', stage: 'coppice', line });
+  }
+
+  /** Adds what a container of a service has written to the running build's log; once for each source. */
+  async keepOutput(scope: EnvironmentScope, version: Version, { source, lines }: ContainerOutput): Promise<void> {
+    const build = scope.runningBuild;
+    // Without the configuration it is not known what the log must not show.
+    if (!build || !scope.configuration) return;
+    await this.#session(scope, build, version).keep(source, lines);
   }
 
   /** Closes a build as failed, as finish() does: what its containers said goes into status and log without secrets. */
@@ -201,6 +217,13 @@ export class BuildRun {
       lookAgainIn: (ms) => scope.lookAgainIn(ms),
     };
   }
+}
+
+/** When it is certain that services do not come up, in milliseconds since 1970. */
+function failureTime(outlook: RolloutProgress['outlook'], deadline: number): number | undefined {
+  // What is not started again before the deadline has had its last try.
+  if ((outlook?.retriesAt?.getTime() ?? 0) >= deadline) return 0;
+  return outlook?.failsAt?.getTime();
 }
 
 function timesOf(build: BuildStatus | undefined): BuildStatus['previous'] {

@@ -1,5 +1,6 @@
 import type { BuildStatus } from '../../crds/environment.ts';
 import { Stalled, Waiting } from '../errors.ts';
+import type { LastOutput } from '../workloads/last-output.ts';
 import type { BuildRun } from './build-run.ts';
 import type { PlannedVersion } from './planner.ts';
 import type { Planning } from './planning.ts';
@@ -14,6 +15,7 @@ export interface BuildingParts {
   builds: BuildRun;
   services: Services;
   statuses: EnvironmentStatuses;
+  lastOutput: Pick<LastOutput, 'of'>;
   rolloutDeadlineSeconds: number;
 }
 
@@ -94,8 +96,28 @@ export class Building {
     const isJobOver = await this.#isJobOver(scope, version);
     const end = await this.#endOfRollout(scope, version);
     if (end === undefined || !isJobOver) return;
-    if (end instanceof Stalled) throw end;
+    if (end instanceof Stalled) {
+      await this.#keepOutput(scope, version);
+      throw end;
+    }
     await this.#parts.builds.finish(scope, 'succeeded', end);
+  }
+
+  /** What the services wrote that did not come up goes into the build's log: their pods go with it. */
+  async #keepOutput(scope: EnvironmentScope, version: Version): Promise<void> {
+    const { planning, builds, lastOutput } = this.#parts;
+    const services = scope.services.progress?.services.filter(({ ready }) => !ready).map(({ name }) => name) ?? [];
+    if (services.length === 0) return;
+    try {
+      await planning.lookUpRepository(scope);
+    } catch (cause) {
+      if (!(cause instanceof Stalled) && !(cause instanceof Waiting)) throw cause;
+      const words = 'what the services wrote is not shown: the secrets in it are not known, since';
+      await builds.note(scope, 'output', `${words} ${cause.message}`);
+      return;
+    }
+    for (const output of await lastOutput.of(scope.namespace, services))
+      await builds.keepOutput(scope, version, output);
   }
 
   /** Follows the Job's log while it may be written yet. */

@@ -1,5 +1,6 @@
 import { findCondition, mergeConditions, type ConditionReport, type ConditionStatus } from '../../crds/conditions.ts';
 import type { EnvironmentStatus } from '../../crds/environment.ts';
+import { cut } from '../one-line.ts';
 
 /** The conditions of an Environment: what `kubectl describe` and the API tell of it. */
 export type EnvironmentCondition =
@@ -29,7 +30,7 @@ export class ConditionReports {
 
   add(report: ConditionReport): void {
     this.#dropped.delete(report.type);
-    this.#reports.set(report.type, { ...report, message: report.message.slice(0, longestMessage) });
+    this.#reports.set(report.type, { ...report, message: cut(report.message, longestMessage) });
   }
 
   /** Takes a condition away: it says nothing about what is there now. */

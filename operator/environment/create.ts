@@ -34,6 +34,7 @@ import { Services } from './services.ts';
 import { ownPart } from './status-parts.ts';
 import { EnvironmentStatuses } from './statuses.ts';
 import type { WorkloadSettings } from '../workloads/input.ts';
+import { LastOutput } from '../workloads/last-output.ts';
 import { WorkloadSet } from '../workloads/workload-set.ts';
 
 /** Puts the Environment's reconciler together. */
@@ -64,6 +65,7 @@ export function createEnvironmentReconciler(
     new StatusWriter<Environment>(client, ENVIRONMENT, caches.environments, ownPart),
   );
   const { rolloutDeadlineSeconds } = environments;
+  const lastOutput = new LastOutput({ client, pods: caches.pods, logger: parts.logger });
   const isolation = new IsolationStates({
     NetworkPolicy: caches.isolationPolicies,
     LimitRange: caches.limitRanges,
@@ -85,7 +87,7 @@ export function createEnvironmentReconciler(
     services,
     masking,
     builds,
-    building: new Building({ planning, builds, services, statuses, rolloutDeadlineSeconds }),
+    building: new Building({ planning, builds, services, statuses, lastOutput, rolloutDeadlineSeconds }),
     decisions: new Decisions({
       environments: caches.environments,
       configurations,

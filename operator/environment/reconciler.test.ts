@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { LogLine } from '../../build-logs/writer.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../crds/environment.ts';
 import { requestAnnotation } from '../../crds/requests.ts';
 import { ApiError } from '../../kubernetes/api-error.ts';
@@ -18,6 +19,8 @@ import type { EnvironmentScope } from './scope.ts';
 import { Services } from './services.ts';
 import { EnvironmentStatuses } from './statuses.ts';
 import type { Version } from './version.ts';
+import type { Outlook } from '../workloads/certain-failure.ts';
+import type { ContainerOutput } from '../workloads/last-output.ts';
 import type { RolloutProgress } from '../workloads/progress.ts';
 
 const now = '2026-01-01T01:00:00.000Z';
@@ -103,6 +106,11 @@ const down: RolloutProgress = {
   failures: [],
 };
 
+const outputOf = (service: string): ContainerOutput => ({
+  source: `${service}-1`,
+  lines: [{ service, stage: 'run', line: 'cannot start' }],
+});
+
 /** A reconciler in a made-up world; `calls` tells in which order it acted. */
 function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const calls: string[] = [];
@@ -129,6 +137,10 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   };
   const session = {
     note: () => Promise.resolve(),
+    keep: (source: string, lines: readonly LogLine[]) => {
+      calls.push(`output of ${source}: ${lines.map(({ line }) => line).join()}`);
+      return Promise.resolve();
+    },
     end: (result: string) => {
       calls.push(`log ends: ${result}`);
       return Promise.resolve();
@@ -215,7 +227,10 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     services,
     masking,
     builds,
-    building: new Building({ planning, builds, services, statuses, rolloutDeadlineSeconds: 45 }),
+    building: new Building({
+      ...{ planning, builds, services, statuses, rolloutDeadlineSeconds: 45 },
+      lastOutput: { of: (_namespace, names) => Promise.resolve(names.map(outputOf)) },
+    }),
     reusing: { ...noReusing, ...world.reusing },
     decisions: new Decisions({
       environments,
@@ -231,6 +246,8 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   };
   return { reconciler: new EnvironmentReconciler(parts as unknown as EnvironmentParts), calls, ensured, readiness };
 }
+
+const rolledOutAt = (time: string) => ({ ...running, images: [], rolloutStartedAt: `2026-01-01T${time}.000Z` });
 
 function condition(object: Environment, type: string) {
   const { status, reason } = object.status?.conditions?.find((one) => one.type === type) ?? {};
@@ -430,6 +447,45 @@ describe('a build', () => {
       build: { result: 'failed', message: 'not up after 45 s: web: crash' },
     });
     expect(condition(object, 'Built')).toBe('False RolloutFailed');
+  });
+
+  test('keeps what the services wrote that did not come up in its log', async () => {
+    const object = environment({ ...contents, build: rolledOutAt('00:59:00') });
+    const { reconciler, calls } = reconcilerIn(object, { rollOut: () => Promise.resolve(down) });
+    await reconciler.reconcile('key');
+    const told = calls.filter((call) => call.startsWith('output') || call.startsWith('log ends'));
+    expect(told).toEqual(['output of web-1: cannot start', 'log ends: failed']);
+  });
+
+  test('shows nothing of that where it is not known what must not be shown', async () => {
+    const object = environment({ ...contents, build: rolledOutAt('00:59:00') });
+    const configurationError = new Waiting('VariableMissing', 'no Secret', 2000);
+    const { reconciler, calls } = reconcilerIn(object, { rollOut: () => Promise.resolve(down), configurationError });
+    await reconciler.reconcile('key');
+    expect(object.status?.build?.result).toBe('failed');
+    expect(calls.filter((call) => call.startsWith('output'))).toEqual([]);
+  });
+
+  test.each<[string, Outlook, string | number]>([
+    ['nothing is certain', {}, 15_000],
+    [
+      'it is certain',
+      { failsAt: new Date('2026-01-01T01:00:00Z') },
+      'not up after 30 s, and waiting longer changes nothing: web: crash',
+    ],
+    ['it will be certain', { failsAt: new Date('2026-01-01T01:00:05Z') }, 5000],
+    ['it will be certain after the deadline', { failsAt: new Date('2026-01-01T01:00:50Z') }, 15_000],
+    ['its next try comes before the deadline', { retriesAt: new Date('2026-01-01T01:00:14Z') }, 15_000],
+    [
+      'its next try comes after it',
+      { retriesAt: new Date('2026-01-01T01:00:15Z') },
+      'not up after 30 s, and waiting longer changes nothing: web: crash',
+    ],
+  ])('ends as soon as nothing can change: %s', async (_, outlook, expected) => {
+    const object = environment({ ...contents, build: rolledOutAt('00:59:30') });
+    const rollOut = () => Promise.resolve({ ...down, outlook });
+    const { requeueAfterMs } = await reconcilerIn(object, { rollOut }).reconciler.reconcile('key');
+    expect(object.status?.build?.result === 'failed' ? object.status.build.message : requeueAfterMs).toBe(expected);
   });
 
   test('whose services may still come up is waited for until a time that is told', async () => {

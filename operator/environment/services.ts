@@ -7,6 +7,7 @@ import type { RolloutProgress } from '../workloads/progress.ts';
 import type { WorkloadSet } from '../workloads/workload-set.ts';
 import type { Masking } from './masking.ts';
 import type { EnvironmentScope } from './scope.ts';
+import { RESTARTS_MS } from './service-reports.ts';
 import { imagesToBe, type Version } from './version.ts';
 
 /** An environment's services: set up, rolled out, and told of in its status. */
@@ -36,7 +37,7 @@ export class Services {
   ): Promise<RolloutProgress> {
     const said = await this.#workloads.rollOut(inputOf(scope, withoutReplicas(version, stopped), build));
     const progress = await this.#masking.progress(scope, version, tellStopped(said, stopped));
-    scope.services.rolledOut(progress);
+    if (scope.services.rolledOut(progress, scope.now)) scope.lookAgainIn(RESTARTS_MS);
     return progress;
   }
 
@@ -65,5 +66,8 @@ function workloadInput(
     images,
     run: String(build?.number ?? ''),
     imagePullSecrets: [PULL_SECRET],
+    now: scope.now,
+    ...(build?.rolloutStartedAt !== undefined &&
+      build.result === 'running' && { rolloutSince: new Date(build.rolloutStartedAt) }),
   };
 }

@@ -56,3 +56,16 @@ test.each<[string, Partial<SummaryInput>, string[]]>([
   const reports = summarize({ ...base, ...change, wasReady: true });
   expect(reports.map(({ type }) => type)).toEqual(types);
 });
+
+test('what a build said is told whole by the condition Built alone', () => {
+  const message = `not up after 90 s: web: exit code 1: ${'x'.repeat(300)}\n${'at main\n'.repeat(20)}`;
+  const reports = summarize({ ...base, build: { number: 2, result: 'failed', startedAt, message } });
+  for (const { message: told } of reports) expect(told.length).toBeLessThanOrEqual(200);
+  expect(reports[0]?.message).toMatch(/^not up after 90 s: web: exit code 1: x+…$/);
+});
+
+test('what goes on for several lines is told so', () => {
+  const [ready, under] = summarize({ ...base, available: false, waitingFor: ['web: crash\nat main'] });
+  expect(ready?.message).toBe('waiting for web: crash …');
+  expect(under?.message).toBe('waiting for web: crash\nat main');
+});

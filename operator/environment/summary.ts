@@ -1,7 +1,7 @@
 import type { ConditionReport } from '../../crds/conditions.ts';
 import type { EnvironmentStatus } from '../../crds/environment.ts';
 import { Stalled, Waiting } from '../errors.ts';
-import { afterError, ready, reconciling, stalled } from '../conditions.ts';
+import { afterError, brief, ready, reconciling, stalled } from '../conditions.ts';
 
 export interface SummaryInput {
   state: EnvironmentStatus['state'];
@@ -41,7 +41,7 @@ export function summarize(input: SummaryInput): ConditionReport[] {
   }
   if (state === 'empty') return reconciling('Creating', 'the contents are being set up');
   if (input.buildPending) return reconciling('BuildPending', 'a build is about to start');
-  if (build?.result === 'failed') return stalled('BuildFailed', build.message ?? 'the build failed');
+  if (build?.result === 'failed') return stalled('BuildFailed', brief(build.message ?? 'the build failed'));
   if (input.available === false)
     return reconciling('ServicesUnavailable', `waiting for ${input.waitingFor.join('; ')}`);
   if (state === 'built' && input.available === true) return ready('Built', 'every service runs');

@@ -166,7 +166,7 @@ export class VolumeCopies {
 
   #failure({ source }: VolumeCopy, job: Job | undefined): string {
     const pods = job ? podsOfJob(this.#caches.pods, job) : [];
-    const words = pods.map(podTrouble).find((found) => found !== undefined);
+    const words = pods.map((pod) => podTrouble(pod)).find((found) => found !== undefined);
     const condition = job?.status?.conditions?.find(({ type }) => type === 'Failed');
     return `${source.name} could not be copied: ${words ?? condition?.message ?? 'nothing tells why'}`;
   }

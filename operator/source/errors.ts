@@ -9,6 +9,7 @@ export class SourceRefusedError extends Error {
     | 'Forbidden'
     | 'NotFound'
     | 'RefNotFound'
+    | 'NotACommit'
     | 'AddressRefused'
     | 'HostKeyChanged'
     | 'Refused'

@@ -32,6 +32,11 @@ const refusals: [RegExp, SourceRefusedError['reason'], string][] = [
     'there is no Git repository at this address, or the credentials may not see it',
   ],
   [/couldn't find remote ref/i, 'RefNotFound', 'the ref is not there any more'],
+  [
+    /^error: FETCH_HEAD\^\{commit\}: expected commit type, but the object dereferences to/m,
+    'NotACommit',
+    'the ref does not point to a commit but to a tree or a file: let it point to a commit',
+  ],
   [/dumb http transport does not support/, 'Refused', DUMB_PROTOCOL],
   [
     /unable to update url base from redirection|returned error: 30\d/,

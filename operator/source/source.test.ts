@@ -22,6 +22,9 @@ beforeAll(() => {
     .toString()
     .trim();
   git('-C', 'shop.git', 'update-ref', 'refs/heads/main', commit);
+  git('-C', 'shop.git', 'update-ref', 'refs/tags/tree', tree);
+  const file = git('-C', 'shop.git', 'hash-object', '-w', '/dev/null').toString().trim();
+  git('-C', 'shop.git', 'update-ref', 'refs/tags/file', file);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -38,6 +41,22 @@ test('a server that speaks Git lists its refs', async () => {
       )
     ).branches.keys(),
   ]).toEqual(['main']);
+});
+
+test.each(['tree', 'file'])('a tag that names a %s is refused as what it is', async (name) => {
+  const read = (source: Source, origin: string) =>
+    source.snapshot({ access: { origin, credentials: undefined }, refName: `refs/tags/${name}` }, () =>
+      Promise.resolve(),
+    );
+  const answer = at(
+    gitHttp(() => folder),
+    read,
+  );
+  await expect(answer).rejects.toMatchObject({
+    name: 'SourceRefusedError',
+    reason: 'NotACommit',
+    message: expect.stringContaining('does not point to a commit'),
+  });
 });
 
 /** The arguments of every process that there is now. */

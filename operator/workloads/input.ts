@@ -16,6 +16,9 @@ export interface WorkloadInput {
   run: string;
   /** Secrets with registries' credentials, to pull with. */
   imagePullSecrets: readonly string[];
+  now: Date;
+  /** When the build that is rolled out began to be; absent where none is. */
+  rolloutSince?: Date | undefined;
 }
 
 /** What an administrator decides for the services of all environments. */

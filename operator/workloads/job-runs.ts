@@ -102,7 +102,7 @@ export class JobRuns {
       return { isUp: false, failure: `it took longer than ${seconds} s and was ended: ${remedy}` };
     }
     const pods = podsOfJob(this.#pods, live);
-    const trouble = pods.map(podTrouble).find((found) => found !== undefined);
+    const trouble = pods.map((pod) => podTrouble(pod)).find((found) => found !== undefined);
     if (trouble === undefined && pods.some(({ status }) => status?.phase !== 'Failed')) return { isUp: false };
     return { isUp: false, failure: `it has failed: ${trouble ?? condition?.message ?? 'nothing tells why'}` };
   }

@@ -179,6 +179,87 @@ describe('why a pod does not run', () => {
 test('of a long log, the last lines', () => {
   const message = Array.from({ length: 100 }, (_, line) => `line ${line}`).join('\n');
   expect(podTrouble(container({ terminated: { exitCode: 1, message } }))).toBe(
-    'exit code 1: line 95\nline 96\nline 97\nline 98\nline 99',
+    `exit code 1: ${message.split('\n').slice(-20).join('\n')}`,
   );
+});
+
+describe('a health check that never succeeds', () => {
+  const probe = { httpGet: { path: '/health', port: 80 }, periodSeconds: 1, failureThreshold: 30 };
+  const at = (seconds: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + seconds * 1000).toISOString();
+  /** Its last run took from 100 s to `end`, and the pod was not ready since `unreadySince`. */
+  const ended = (terminated: object, end: number, unreadySince: number): Pod => {
+    const last = { startedAt: at(100), finishedAt: at(end), ...terminated };
+    const made = crashing(last, { startupProbe: probe, readinessProbe: probe }, { started: false, ready: false });
+    const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: at(unreadySince) }];
+    return {
+      ...made,
+      spec: { ...made.spec, containers: made.spec?.containers ?? [], restartPolicy: 'Always' },
+      status: { ...made.status, conditions },
+    };
+  };
+  const words = 'it was ended and started again, for its health check (GET /health on port 80) did not succeed in time';
+
+  test.each([
+    ['a program that ends with 0 by SIGTERM', { exitCode: 0, reason: 'Completed' }, 131, 0, words],
+    ['one that ends with 143', { exitCode: 143, reason: 'Error' }, 131, 0, words],
+    [
+      'one that ends with 1',
+      { exitCode: 1, reason: 'Error', message: 'shut down' },
+      131,
+      0,
+      `${words}; its last lines: shut down`,
+    ],
+    ['one that does not end by SIGTERM', { exitCode: 137, reason: 'Error' }, 160, 0, words],
+    [
+      'one that ends by itself before',
+      { exitCode: 0, reason: 'Completed' },
+      110,
+      0,
+      'it ends (exit code 0) and is started again',
+    ],
+    [
+      'one that crashes before',
+      { exitCode: 137, reason: 'Error' },
+      110,
+      0,
+      'it ends and is started again: it was killed',
+    ],
+    [
+      'one that was ready, and ended',
+      { exitCode: 0, reason: 'Completed' },
+      500,
+      499,
+      'it ends (exit code 0) and is started again',
+    ],
+    [
+      'one that ran out of memory',
+      { exitCode: 137, reason: 'OOMKilled' },
+      131,
+      0,
+      'it ends and is started again: it ran out of memory',
+    ],
+  ])('%s', (_what, terminated, end, unreadySince, expected) => {
+    expect(podTrouble(ended(terminated, end, unreadySince))).toMatch(
+      new RegExp(`^${expected.replaceAll(/[()]/g, '\\$&')}`),
+    );
+  });
+
+  test('is told with what it said', () => {
+    const output = 'HTTP probe failed with statuscode: 503';
+    expect(podTrouble(ended({ exitCode: 0 }, 131, 0), output)).toBe(`${words}: ${output}`);
+    expect(podTrouble(unready({ startupProbe: httpCheck }), output)).toBe(
+      `it runs, but is not ready: its health check (GET /health on port 80) has not succeeded yet: ${output}`,
+    );
+    const later = container({ running: {} }, { ready: false, started: true }, { startupProbe: httpCheck });
+    expect(podTrouble(later, output)).toBe(
+      `it runs, but is not ready: its health check (GET /health on port 80) fails: ${output}`,
+    );
+  });
+
+  test('is told with its command, and where that is long with a mark', () => {
+    const command = ['curl', ...Array.from({ length: 100 }, (_, index) => `--header=${index}`)];
+    expect(podTrouble(unready({ readinessProbe: { exec: { command } } }))).toMatch(
+      /\(curl --header=0 .{200,290} --header=\d+…\)/,
+    );
+  });
 });

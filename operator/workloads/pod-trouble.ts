@@ -1,13 +1,16 @@
 import type { Pod } from '../../kubernetes/resource-type.ts';
 import { containerTrouble } from './container-trouble.ts';
 
-/** Why a pod does not run, in words to act on; undefined when its status says nothing. */
-export function podTrouble(pod: Pod): string | undefined {
+/**
+ * Why a pod does not run, in words to act on; undefined when its status says nothing. `checkOutput`: what its health check
+ * said when it failed last.
+ */
+export function podTrouble(pod: Pod, checkOutput?: string): string | undefined {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const containers = new Map(pod.spec?.containers.map((container) => [container.name, container]));
-  const isRestarted = pod.spec?.restartPolicy === 'Always';
+  const facts = { isRestarted: pod.spec?.restartPolicy === 'Always', unreadySince: unreadySince(pod), checkOutput };
   for (const status of statuses) {
-    const trouble = containerTrouble(status, containers.get(status.name), isRestarted);
+    const trouble = containerTrouble(status, containers.get(status.name), facts);
     if (trouble !== undefined) return trouble;
   }
   const unscheduled = pod.status?.conditions?.find((one) => one.type === 'PodScheduled' && one.status === 'False');
@@ -17,6 +20,13 @@ export function podTrouble(pod: Pod): string | undefined {
     return [pod.status.reason, pod.status.message].filter((part) => part !== undefined).join(': ');
   }
   return undefined;
+}
+
+function unreadySince({ status }: Pod): Date | undefined {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready?.status === 'False' && ready.lastTransitionTime !== undefined
+    ? new Date(ready.lastTransitionTime)
+    : undefined;
 }
 
 /** The scheduler's message, `0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. preemption: …`. */

@@ -1,3 +1,6 @@
+import type { Outlook } from './certain-failure.ts';
+import type { Termination } from './service-trouble.ts';
+
 /** One service, as the Environment's status tells it. */
 export interface ServiceProgress {
   name: string;
@@ -6,6 +9,8 @@ export interface ServiceProgress {
   ready: boolean;
   /** How often its containers were started again; absent for never. */
   restarts?: number | undefined;
+  /** How a container of it ended last; absent where none has. */
+  lastTermination?: Termination | undefined;
   /** Why it is not ready, for people. */
   message?: string | undefined;
 }
@@ -25,4 +30,6 @@ export interface RolloutProgress extends SetUpServices {
   failures: string[];
   /** When the last of the build's jobs has ended, or will at the latest; absent where none has begun. */
   jobsEndAt?: Date | undefined;
+  /** When it is certain that it does not come up; absent where nothing is certain. */
+  outlook?: Outlook | undefined;
 }

@@ -22,6 +22,11 @@ function limitViolations(message: string): string | undefined {
   return said !== undefined && / per (Container|Pod|PersistentVolumeClaim) is /.test(said) ? said : undefined;
 }
 
+/** Whether admission refuses a pod for what it asks for itself: a quota may be free again. */
+export function isForGood(message: string): boolean {
+  return limitViolations(message) !== undefined || /violates PodSecurity "/.test(message);
+}
+
 /** A quota that is used up, or a limit, is for the user to mend; any other error stays as it is. */
 export function refusedForGood(error: unknown): unknown {
   if (!isForbidden(error)) return error;

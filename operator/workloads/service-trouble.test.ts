@@ -3,7 +3,7 @@ import { ApiError } from '../../kubernetes/api-error.ts';
 import type { Deployment, PersistentVolumeClaim, Pod } from '../../kubernetes/resource-type.ts';
 import { Stalled } from '../errors.ts';
 import { explainRefusal, refusedForGood } from './refusal.ts';
-import { restartsOf, serviceTrouble } from './service-trouble.ts';
+import { lastTermination, restartsOf, serviceTrouble } from './service-trouble.ts';
 
 const quota =
   'pods "api-1" is forbidden: exceeded quota: environment, requested: limits.memory=1Gi, used: limits.memory=2Gi, limited: limits.memory=2Gi';
@@ -95,4 +95,20 @@ test('a quota that is used up is the user’s to mend, another refusal is not', 
 
 test('restarts are counted over all pods', () => {
   expect(restartsOf([pod('1', undefined, 2), pod('2', undefined, 1)])).toBe(3);
+});
+
+test('of all ends of containers the last one is told', () => {
+  const ended = (finishedAt: string | undefined, exitCode: number, key: 'state' | 'lastState') =>
+    ({
+      metadata: { name: 'p' },
+      status: { containerStatuses: [{ [key]: { terminated: { exitCode, reason: 'Error', finishedAt } } }] },
+    }) as unknown as Pod;
+  const pods = [
+    ended('2026-01-01T00:00:02Z', 2, 'lastState'),
+    ended('2026-01-01T00:00:03Z', 3, 'state'),
+    ended(undefined, 4, 'state'),
+    pod('1'),
+  ];
+  expect(lastTermination(pods)).toEqual({ reason: 'Error', exitCode: 3, finishedAt: '2026-01-01T00:00:03Z' });
+  expect(lastTermination([pod('1')])).toBeUndefined();
 });

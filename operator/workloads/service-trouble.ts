@@ -9,16 +9,20 @@ export interface Observed {
   deployment?: Deployment | undefined;
   /** Of the volumes that it mounts. */
   claims: readonly PersistentVolumeClaim[];
+  /** What the pods' health checks said when they failed last, by UID. */
+  checkOutputs?: ReadonlyMap<string, string> | undefined;
 }
 
 /** The first reason that is found for a service not to be up; undefined when nothing tells one. */
-export function serviceTrouble({ isJob, pods, deployment, claims }: Observed): string | undefined {
-  const newestFirst = [...pods].sort((a, b) => (createdAt(a) < createdAt(b) ? 1 : -1));
+export function serviceTrouble({ isJob, pods, deployment, claims, checkOutputs }: Observed): string | undefined {
+  const newestFirst = byAge(pods);
   if (isJob && newestFirst[0] && runs(newestFirst[0])) return 'it still runs';
   const unbound = claims.find(({ status }) => status?.phase !== 'Bound');
   // The scheduler says less than the claim does.
   if (unbound && newestFirst[0] && waitsForClaim(newestFirst[0])) return volumeWords(unbound);
-  const ofPods = newestFirst.map(podTrouble).find((found) => found !== undefined);
+  const ofPods = newestFirst
+    .map((pod) => podTrouble(pod, checkOutputs?.get(pod.metadata.uid ?? '')))
+    .find((found) => found !== undefined);
   if (ofPods !== undefined) return ofPods;
   const refused = deployment?.status?.conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True');
   if (refused?.message !== undefined) return explainRefusal(refused.message);
@@ -45,6 +49,31 @@ function volumeWords({ metadata, spec, status }: PersistentVolumeClaim): string 
   ];
   if (status?.phase === 'Lost') return `its volume ${name} is lost: what it was on is gone; a rebuild makes a new one`;
   return `its volume ${name} is not there yet (${details.filter(Boolean).join(', ')}): see to its storage class (x-coppice.class), or have an administrator do so`;
+}
+
+/** The newest first. */
+export function byAge(pods: readonly Pod[]): Pod[] {
+  return [...pods].sort((a, b) => (createdAt(a) < createdAt(b) ? 1 : -1));
+}
+
+export interface Termination {
+  reason: string;
+  exitCode: number;
+  /** RFC 3339. */
+  finishedAt: string;
+}
+
+/** How the container of a service ended that ended last; undefined where none has. */
+export function lastTermination(pods: readonly Pod[]): Termination | undefined {
+  return pods
+    .flatMap(({ status }) => status?.containerStatuses ?? [])
+    .flatMap(({ state, lastState }) => [state?.terminated ?? [], lastState?.terminated ?? []].flat())
+    .flatMap(({ reason = 'Unknown', exitCode, finishedAt }) =>
+      // The kubelet knows no time of a container that it has lost.
+      finishedAt ? [{ reason, exitCode, finishedAt }] : [],
+    )
+    .sort((a, b) => Date.parse(a.finishedAt) - Date.parse(b.finishedAt))
+    .at(-1);
 }
 
 /** How often a service's containers were started again. */

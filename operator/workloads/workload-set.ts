@@ -14,6 +14,8 @@ import {
 } from '../../kubernetes/resource-type.ts';
 import type { Service } from '../../service-file/schema.ts';
 import { Waiting } from '../errors.ts';
+import { outlookOf, type Outlook } from './certain-failure.ts';
+import { CheckOutputs } from './check-outputs.ts';
 import { deployment } from './deployment.ts';
 import { aliasUrls, ingress } from './ingress.ts';
 import { imageOf, isJob, type WorkloadContext, type WorkloadInput, type WorkloadSettings } from './input.ts';
@@ -31,7 +33,7 @@ import {
   type Reached,
 } from './rollout.ts';
 import { kubernetesServices } from './service.ts';
-import { restartsOf, serviceTrouble } from './service-trouble.ts';
+import { byAge, lastTermination, restartsOf, serviceTrouble } from './service-trouble.ts';
 import { takenHosts, withoutHosts } from './taken-hosts.ts';
 import { claim, claimName, volumesOf } from './volumes.ts';
 import { WorkloadObjects, type WorkloadClient } from './workload-objects.ts';
@@ -60,6 +62,7 @@ export class WorkloadSet {
   readonly #claims: WorkloadObjects<PersistentVolumeClaim>;
   readonly #pods: Informer<Pod>;
   readonly #runs: JobRuns;
+  readonly #checkOutputs: CheckOutputs;
 
   constructor(client: WorkloadClient, applier: Applier, caches: WorkloadCaches, settings: WorkloadSettings) {
     this.#settings = settings;
@@ -71,6 +74,7 @@ export class WorkloadSet {
     this.#claims = new WorkloadObjects(client, applier, PersistentVolumeClaim, caches.volumeClaims);
     this.#pods = caches.pods;
     this.#runs = new JobRuns(client, this.#jobs, this.#claims, caches.pods);
+    this.#checkOutputs = new CheckOutputs(client);
   }
 
   /** Everything the services need, nothing of it running. Throws Stalled when the quota is used up. */
@@ -183,27 +187,32 @@ export class WorkloadSet {
     return { service, isUp: isRolledOut(live), isAlone: !hasLeavingPods(live, pods) };
   }
 
-  #progress(
+  async #progress(
     context: WorkloadContext,
     up: ReadonlySet<string>,
     reached: Reached,
     { failures, troubles }: Record<'failures' | 'troubles', ReadonlyMap<string, string>>,
-  ): RolloutProgress {
-    const services = context.serviceFile.services.map((service): ServiceProgress => {
-      const { name } = service;
-      const ready = up.has(name);
-      const restarts = isJob(service) ? 0 : restartsOf(this.#podsOf(context.namespace, name));
-      const message = ready
-        ? undefined
-        : (failures.get(name) ?? troubles.get(name) ?? this.#describe(context, service, reached));
-      return {
-        name,
-        image: imageOf(context, service),
-        ready,
-        ...(restarts > 0 && { restarts }),
-        ...(message !== undefined && { message }),
-      };
-    });
+  ): Promise<RolloutProgress> {
+    const describe = async (service: Service): Promise<string | undefined> =>
+      failures.get(service.name) ?? troubles.get(service.name) ?? (await this.#describe(context, service, reached));
+    const services = await Promise.all(
+      context.serviceFile.services.map(async (service): Promise<ServiceProgress> => {
+        const { name } = service;
+        const ready = up.has(name);
+        const pods = isJob(service) ? [] : this.#podsOf(context.namespace, name);
+        const restarts = restartsOf(pods);
+        const termination = lastTermination(pods);
+        const message = ready ? undefined : await describe(service);
+        return {
+          name,
+          image: imageOf(context, service),
+          ready,
+          ...(restarts > 0 && { restarts }),
+          ...(termination && { lastTermination: termination }),
+          ...(message !== undefined && { message }),
+        };
+      }),
+    );
     const waiting = services.filter(({ ready }) => !ready);
     const told = ({ name, message }: ServiceProgress) => (message === undefined ? name : `${name}: ${message}`);
     return {
@@ -213,6 +222,22 @@ export class WorkloadSet {
       waitingFor: waiting.map(told),
       failures: services.filter(({ name }) => failures.has(name)).map(told),
       jobsEndAt: this.#runs.lastEnd(context),
+      outlook: this.#outlook(context, new Set(waiting.map(({ name }) => name))),
+    };
+  }
+
+  /** The first of the services that are waited for to be certain not to come up decides. */
+  #outlook(context: WorkloadContext, waiting: ReadonlySet<string>): Outlook | undefined {
+    const { namespace, rolloutSince: since } = context;
+    if (!since) return undefined;
+    const outlooks = context.serviceFile.services
+      .filter(({ name }) => waiting.has(name))
+      .map((service) => outlookOf({ since, ...this.#observed(namespace, service) }));
+    const failures = outlooks.flatMap(({ failsAt }) => failsAt?.getTime() ?? []);
+    const retries = outlooks.flatMap(({ retriesAt }) => retriesAt?.getTime() ?? []);
+    return {
+      ...(failures.length > 0 && { failsAt: new Date(Math.min(...failures)) }),
+      ...(retries.length > 0 && { retriesAt: new Date(Math.max(...retries)) }),
     };
   }
 
@@ -220,21 +245,28 @@ export class WorkloadSet {
     return aliasUrls(id, serviceFile, this.#settings.environmentsUrl);
   }
 
-  #describe(context: WorkloadContext, service: Service, reached: Reached): string | undefined {
+  async #describe(context: WorkloadContext, service: Service, reached: Reached): Promise<string | undefined> {
     const open = openDependencies(service, reached);
     if (open.length > 0) {
       return `waits for ${open.map(({ service: name, condition }) => `${name} (${condition})`).join(', ')}`;
     }
-    const { namespace } = context;
-    return serviceTrouble({
-      isJob: isJob(service),
+    const observed = this.#observed(context.namespace, service);
+    // The newest pod's words come first: the others' are not asked for.
+    const [newest] = byAge(observed.pods);
+    const output = newest && (await this.#checkOutputs.of(newest, context.now));
+    const checkOutputs = new Map(output === undefined ? [] : [[newest?.metadata.uid ?? '', output]]);
+    return serviceTrouble({ isJob: isJob(service), ...observed, checkOutputs });
+  }
+
+  #observed(namespace: string, service: Service) {
+    return {
       pods: this.#podsOf(namespace, service.name),
       deployment: this.#deployments.cache.get(objectKey(namespace, service.name)),
       claims: namedVolumes(service).flatMap((volume) => {
         const held = this.#claims.cache.get(objectKey(namespace, claimName(volume)));
         return held ? [held] : [];
       }),
-    });
+    };
   }
 
   #podsOf(namespace: string, service: string): Pod[] {

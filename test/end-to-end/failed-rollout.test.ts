@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import { logOf } from './fixtures.ts';
 import { conditionOf, pageWith, startHarness, type Harness } from './harness.ts';
 import { testsSideBySide } from './side-by-side.ts';
 
@@ -16,6 +17,8 @@ testsSideBySide(
   {
     'a service that does not come up is told with its last words, and can be mended and built again': tellsAndMends,
     'a failed build leaves the last good version running': keepsLastGood,
+    'a health check that fails is told with what it said, of a program that ends well too': tellsHealthCheck,
+    'a missing image ends the rollout long before its deadline': endsEarly,
   },
   420_000,
 );
@@ -27,12 +30,37 @@ async function tellsAndMends(): Promise<void> {
   expect(environment.status).toBe('created');
   expect(conditionOf(environment, 'Built')).toMatchObject({
     reason: 'RolloutFailed',
-    message: expect.stringMatching(/not up after \d+ s: web: .*exit code 3: cannot start/),
+    message: expect.stringMatching(
+      /not up after \d+ s(, and waiting longer changes nothing)?: web: .*exit code 3: cannot start/,
+    ),
   });
+  const log = await logOf(harness, id);
+  expect(log).toContain('the last lines that web wrote before it ended');
+  expect(log.split('\n')).toContain('cannot start');
   await harness.push('shop', 'crashing', { 'web/title.txt': 'Mended\n' });
   await harness.client.send('POST', `/api/environment/${id}/build`);
   const { weburl } = await harness.built(id);
   await pageWith(weburl, 'Mended');
+}
+
+async function tellsHealthCheck(): Promise<void> {
+  const test = '[CMD-SHELL, "echo no database yet; exit 1"]';
+  const file = `services:\n  web:\n    build: .\n    healthcheck: { test: ${test}, interval: 1s, retries: 4 }\n`;
+  const command = "CMD trap 'exit 0' TERM; while true; do sleep 0.2; done\n";
+  await harness.push('shop', 'ill', { 'compose.yaml': file, Dockerfile: `FROM busybox:1\n${command}` });
+  const environment = await harness.stalled(await harness.spawn(repository, 'ill'));
+  expect(conditionOf(environment, 'Built')?.message).toMatch(
+    /web: it was ended and started again, for its health check \(.*\) did not succeed in time: no database yet/,
+  );
+}
+
+async function endsEarly(): Promise<void> {
+  const file = 'services:\n  web: { image: "busybox:no-such-tag" }\n';
+  await harness.push('shop', 'missing', { 'compose.yaml': file });
+  const environment = await harness.stalled(await harness.spawn(repository, 'missing'));
+  expect(conditionOf(environment, 'Built')?.message).toMatch(
+    /not up after \d+ s, and waiting longer changes nothing: web: its image busybox:no-such-tag cannot be pulled/,
+  );
 }
 
 async function keepsLastGood(): Promise<void> {

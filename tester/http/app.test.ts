@@ -91,16 +91,6 @@ test('a run is taken', async () => {
   expect(of.started).toEqual([['http', params, url, undefined]]);
 });
 
-test.each(['text/plain', 'application/x-www-form-urlencoded', ''])(
-  'a body of the type %j is JSON all the same',
-  async (type) => {
-    const of = app();
-    const sent = request(of.app).post('/test/run').set({ authorization, 'content-type': type });
-    const answer = await sent.send(JSON.stringify({ type: 'http', params: { url } }));
-    expect([answer.status, of.started]).toEqual([202, [['http', { url }, url, undefined]]]);
-  },
-);
-
 test("a run takes its group's turn, where the caller names one", async () => {
   const of = app();
   const answer = await run(of, { type: 'http', params: { url }, group: 'acme' });
@@ -116,8 +106,6 @@ describe('a run is refused', () => {
     [{ type: 'http', params: { url }, group: '' }, /^group/],
     [{ type: 'http', params: {} }, /^params\.url/],
     [{ type: 'load', params: { url } }, 'there is no test load: there are http, page'],
-    [{ type: 'load' }, 'there is no test load: there are http, page'],
-    [{ type: 'load', params: {} }, 'there is no test load: there are http, page'],
     [{ type: '__proto__', params: { url } }, 'there is no test __proto__: there are http, page'],
     [{ type: 'http', params: { url, path: '/' } }, /^params.*path/],
     [{ type: 'page', params: { url, width: 10 } }, /^params\.width/],
@@ -142,12 +130,6 @@ describe('a run is refused', () => {
     const answer = await run(app(), body);
     expect(answer.status).toBe(422);
     expect((answer.body as { error: string }).error.length).toBeLessThanOrEqual(1000);
-  });
-
-  test('where it has no body', async () => {
-    const answer = await request(app().app).post('/test/run').set({ authorization });
-    const error = 'the body is empty: send JSON with type and params';
-    expect([answer.status, answer.body]).toEqual([422, { error }]);
   });
 
   test('by a full queue with 429', async () => {

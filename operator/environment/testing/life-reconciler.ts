@@ -57,7 +57,10 @@ export function lifeReconciler(life: Life): EnvironmentReconciler {
     places: placesOf(life),
     groups: { problem: () => undefined },
     ...{ client, environments, configurations, contents, planning, services, masking, builds, statuses, reusing },
-    building: new Building({ planning, builds, services, statuses, rolloutDeadlineSeconds: 45 }),
+    building: new Building({
+      ...{ planning, builds, services, statuses, rolloutDeadlineSeconds: 45 },
+      lastOutput: { of: () => Promise.resolve([]) },
+    }),
     decisions: new Decisions(decided),
     now: () => new Date(clock.now()),
   };

@@ -27,6 +27,7 @@ export function sampleContext(
     images: new Map(),
     run: '1',
     imagePullSecrets: ['pull'],
+    now: new Date('2026-01-01T00:00:00Z'),
     settings: sampleSettings,
     ...given,
   };
