@@ -1,4 +1,6 @@
 import type { Job, Pod } from '../../kubernetes/resource-type.ts';
+import { lastLines } from '../last-lines.ts';
+import { cutAtSpace } from '../one-line.ts';
 import { usedTooMuchDisk } from '../pod-parts.ts';
 import { NOT_CLONED } from './after-clone.ts';
 import { roleOf } from './job-containers.ts';
@@ -92,10 +94,7 @@ export function buildFailure(job: Job, pod: Pod | undefined, deadlineSeconds: nu
   if (failures.length > 0) {
     const pauses = failures.flatMap(({ pauseMs = [] }) => pauseMs);
     return {
-      message: failures
-        .map(({ message }) => message)
-        .join('\n')
-        .slice(0, longestMessage),
+      message: cutAtSpace(failures.map(({ message }) => message).join('\n'), longestMessage),
       isInfrastructure: failures.every(({ isInfrastructure }) => isInfrastructure),
       ...(pauses.length > 0 && { pauseMs: Math.max(...pauses) }),
     };
@@ -124,7 +123,7 @@ function containerFailure(name: string, exitCode: number, reason: string | undef
   const isClone = stage === 'clone';
   const what = isClone ? 'the clone' : `the build of service ${service}`;
   const lines = output.trimEnd().split('\n');
-  const log = lines.slice(-mostLines).join('\n');
+  const log = lastLines(output, mostLines);
   const told = (why: string) => `${what} failed (${why})${log ? `:\n${log}` : ''}`;
   if (reason === 'OOMKilled') return { message: told('it ran out of memory'), isInfrastructure: false };
   const verdict = isClone ? cloneVerdict(lines) : buildVerdict(lines);

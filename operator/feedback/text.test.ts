@@ -13,3 +13,7 @@ test.each([
 test('a code block is bounded', () => {
   expect(codeBlock('😀'.repeat(5000)).length).toBeLessThan(4100);
 });
+
+test('terminal sequences and characters that are not shown are left out, as masks take them to be', () => {
+  expect(codeBlock('a\u001b[31mb\u0001c\u200bd\te\nf')).toBe('```text\nabcd\te\nf\n```');
+});
