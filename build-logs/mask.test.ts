@@ -65,6 +65,10 @@ describe('mask, with characters that nothing is seen of', () => {
     expect(stripControls(masked)).not.toContain('orrect horse');
   });
 
+  test('inside of an escape', () => {
+    expect(createMask(['p@ss&word'])('p%\u200b40ss%\u001b[0m26word')).toBe('***');
+  });
+
   test('colours beside it stay', () => {
     expect(createMask([secret])(`\u001b[1m${secret}\u001b[0m ✔`)).toBe('\u001b[1m***\u001b[0m ✔');
   });

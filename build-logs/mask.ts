@@ -76,10 +76,8 @@ class Finder {
   readonly #literals: readonly string[];
   readonly #hash = new RollingHash();
   #state = 0;
-  /** How each character of ASCII is compared; ESCAPE where more than the character decides. */
-  readonly #folded = Uint8Array.from({ length: 0x80 }, (_, byte) =>
-    /[%&\\]/.test(String.fromCharCode(byte)) ? ESCAPE : foldedByte(byte),
-  );
+  /** How each character of ASCII is compared. */
+  readonly #folded = Uint8Array.from({ length: 0x80 }, (_, byte) => foldedByte(byte));
 
   constructor(patterns: PatternSet, fragments: Fragments, literals: readonly string[]) {
     this.#patterns = patterns;
@@ -87,15 +85,18 @@ class Finder {
     this.#literals = literals;
   }
 
-  /** Whether a line is worth a closer look: most are not, and are read once, or twice where they have colours. */
+  /** Whether a line is worth a closer look: most are not, and are read once, and once more for colours and for escapes. */
   mayHaveSecrets(line: string): boolean {
     if (this.#mayHave(line)) return true;
-    return SEQUENCE_STARTS.test(line) && this.#mayHave(withoutSequences(line));
+    const hasSequences = SEQUENCE_STARTS.test(line);
+    if (hasSequences && this.#mayHave(withoutSequences(line))) return true;
+    if (!mayHaveEscapes(line)) return false;
+    return this.#mayHaveDecoded(line, false) || (hasSequences && this.#mayHaveDecoded(line, true));
   }
 
+  /** As the line is, but for what is not seen of it. */
   #mayHave(line: string): boolean {
-    this.#state = 0;
-    this.#hash.reset();
+    this.#begin();
     for (let index = 0; index < line.length; index++) {
       const unit = line.charCodeAt(index);
       if (unit >= 0x80) {
@@ -104,14 +105,24 @@ class Finder {
         if (!isUnseen(codePoint) && utf8Bytes(codePoint).some((byte) => this.#isFoundBy(byte))) return true;
         continue;
       }
-      let byte = this.#folded[unit] ?? 0;
-      if (byte === ESCAPE) {
-        if (beginsEscape(line, index)) return true;
-        byte = foldedByte(unit);
-      }
+      const byte = this.#folded[unit] ?? 0;
       if (byte !== 0 && this.#isFoundBy(byte)) return true;
     }
     return this.#literals.some((literal) => line.includes(literal));
+  }
+
+  #mayHaveDecoded(line: string, isStripped: boolean): boolean {
+    const { bytes, length } = readCanonical(line, { withoutSequences: isStripped, decoded: true });
+    this.#begin();
+    for (let index = 0; index < length; index++) {
+      if (this.#isFoundBy(bytes[index] ?? 0)) return true;
+    }
+    return false;
+  }
+
+  #begin(): void {
+    this.#state = 0;
+    this.#hash.reset();
   }
 
   /** Whether one byte more ends something that is looked for. */
@@ -128,7 +139,7 @@ class Finder {
     const hits = this.#literalHits(line);
     let end: LineEnd | undefined;
     for (const isStripped of SEQUENCE_STARTS.test(line) ? [false, true] : [false]) {
-      for (const decoded of ESCAPES.test(line) ? [false, true] : [false]) {
+      for (const decoded of mayHaveEscapes(line) ? [false, true] : [false]) {
         const text = readCanonical(line, { withoutSequences: isStripped, decoded });
         this.#patternHits(text, hits);
         end = this.#fragmentHits(text, before, hits) ?? end;
@@ -218,24 +229,9 @@ function endAt(position: number): LineEnd {
   return { position, lines: LINES_IN_BETWEEN };
 }
 
-/** No byte of UTF-8. */
-const ESCAPE = 0xff;
-
-/** Whether a character at which escapes begin begins one. */
-function beginsEscape(line: string, index: number): boolean {
-  const next = line.charCodeAt(index + 1);
-  switch (line[index]) {
-    case '%':
-      return isHexDigit(next) && isHexDigit(line.charCodeAt(index + 2));
-    case '&':
-      return next === 0x23 || (next >= 0x61 && next <= 0x7a);
-    default:
-      return next === 0x75 || next === 0x78 || (next >= 0x30 && next <= 0x37);
-  }
-}
-
-function isHexDigit(unit: number): boolean {
-  return (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x66);
+/** What stands between the characters of an escape and is not seen may hide it. */
+function mayHaveEscapes(line: string): boolean {
+  return ESCAPES.test(line) || (/[%&\\]/.test(line) && /[^\t -~]/.test(line));
 }
 
 function hitOf({ starts, ends }: CanonicalText, first: number, end: number): Hit {
