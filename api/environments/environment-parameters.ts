@@ -34,6 +34,14 @@ export const logQuerySchema = z.object({
   build: integerField(1, Number.MAX_SAFE_INTEGER).optional(),
 });
 
+/** Query of the stream of a build's log: ours. */
+export const logStreamQuerySchema = logQuerySchema.extend({
+  header: booleanField.default(false).meta({
+    description:
+      'Of a WebSocket: the first frame is `{"header": …}` with the build, its commit among it, as far as is known.',
+  }),
+});
+
 /** Query of a service's log: ours. */
 export const runtimeLogQuerySchema = z.object({
   follow: booleanField.optional(),

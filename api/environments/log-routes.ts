@@ -10,7 +10,7 @@ import { streamEndpoint, type Endpoint } from '../http/endpoint.ts';
 import { NotFound, UpgradeRequired } from '../http/errors.ts';
 import { parse } from '../http/parse.ts';
 import { isWebSocketUpgrade, type WebSockets } from '../http/web-sockets.ts';
-import { logQuerySchema, runtimeLogQuerySchema } from './environment-parameters.ts';
+import { logStreamQuerySchema, runtimeLogQuerySchema } from './environment-parameters.ts';
 import { type LogStreamDependencies, streamLog } from './log-stream.ts';
 import { streamRuntimeLog } from './runtime-log-stream.ts';
 import { answerLogText } from './log-text.ts';
@@ -48,7 +48,7 @@ export function logRoutes(dependencies: LogRoutes): Endpoint[] {
       ...followed,
       path: '/api/environment/{environmentID}/build/logs',
       summary: "A build's log: a WebSocket that follows it, or what there is of it as text",
-      query: logQuerySchema,
+      query: logStreamQuerySchema,
       mediaType: 'text/plain',
       also: { 101: 'To a WebSocket handshake.', 426: 'The handshake is not valid.' },
       find: (caller, { environmentID }) => directory.environment(caller, environmentID),
@@ -77,13 +77,14 @@ function buildLog(dependencies: LogRoutes) {
   return async ({ caller, target, request, response }: LogCall<EnvironmentTarget>) => {
     const { environment } = target;
     const mayRead = stillMayRead(caller, target, dependencies);
-    const { build, from } = parse(logQuerySchema, request.query, 'the query');
+    const { build, from, header } = parse(logStreamQuerySchema, request.query, 'the query');
     if (build !== undefined && build > (environment.status?.build?.number ?? 0)) throw new NotFound('no such build');
     if (!isWebSocketUpgrade(request)) {
       await answerLogText(request, response, { environment, build, from }, reader);
       return;
     }
-    void streamLog(webSockets.accept(request, response), { environment, build, from, mayRead }, dependencies);
+    const accepted = webSockets.accept(request, response);
+    void streamLog(accepted, { environment, build, from, header, mayRead }, dependencies);
   };
 }
 

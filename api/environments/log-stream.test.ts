@@ -86,6 +86,16 @@ test('streams what there is, then what comes, in order, and closes with 1000', a
   expect(await closed).toEqual({ code: 1000, reason: 'the build has ended', messages: lines(502) });
 });
 
+test('?header=true says first which build it is, of which commit', async () => {
+  api.cluster.change(ENVIRONMENT, at, { status: { build: { ...build, commit: 'c2', trigger: 'build' } } });
+  api.logReader.write(logId(2), line(1));
+  api.logReader.end(logId(2));
+  const { messages } = await connect('?header=true').closed;
+  const startedAt = Date.parse(build.startedAt) / 1000;
+  const header = { number: 2, result: 'running', commit: 'c2', trigger: 'build', startedAt };
+  expect(messages).toEqual([{ header }, line(1)]);
+});
+
 test('what is ready together comes in one frame, up to a size, shared by all viewers', async () => {
   api.logReader.write(logId(2), ...lines(100));
   api.logReader.write(logId(2), ...lines(1100).slice(100));

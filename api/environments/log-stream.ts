@@ -6,6 +6,7 @@ import type { Environment } from '../../crds/environment.ts';
 import { WaitTimeoutError } from '../../kubernetes/change-waiters.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import type { Caches } from '../cluster/caches.ts';
+import { numberedBuild } from './build-view.ts';
 import { currentBuild } from './contents.ts';
 import { sendPages } from './log-sending.ts';
 import { watchSilence } from './log-silence.ts';
@@ -32,6 +33,8 @@ export interface LogRequest {
   /** Absent: the running or last build, or the one that is about to begin. */
   build?: number | undefined;
   from?: number | undefined;
+  /** Sends a first frame that says which build it is, of which commit. */
+  header?: boolean;
   /** Whether the caller may still read: asked again at every ping. */
   mayRead: () => Promise<boolean>;
 }
@@ -49,7 +52,7 @@ export function streamLog(
 
 async function stream(
   webSocket: WebSocket,
-  { environment, build, from }: LogRequest,
+  { environment, build, from, header = false }: LogRequest,
   { cache, reader, beginTimeoutMs = 600_000, silenceMs = 10_000 }: LogStreamDependencies,
   closed: AbortSignal,
 ): Promise<void> {
@@ -63,6 +66,10 @@ async function stream(
   if (number === 'none') return close(CLOSE.noBuild, `no build began within ${beginTimeoutMs / 1000} s`);
   if (number === 'gone') return close(CLOSE.gone, 'the environment is gone');
 
+  if (header) {
+    const view = numberedBuild(cache.get(key) ?? environment, number) ?? { number };
+    webSocket.send(JSON.stringify({ header: view }));
+  }
   const silent = new AbortController();
   const signal = AbortSignal.any([closed, silent.signal]);
   const isOver = () => isGone() || isBuildOver(cache.get(key), number);

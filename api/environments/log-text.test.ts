@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { beforeEach, expect, test } from '@jest/globals';
 import request from 'supertest';
-import type { Environment } from '../../crds/environment.ts';
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
 
@@ -92,7 +92,7 @@ test('Redis that does not answer: 503', async () => {
 test('without a login, or with another one', async () => {
   const { token: mallory } = await api.login('mallory@example.com');
   const answer = await request(api.app).get(path).set('accept', 'text/html');
-  expect(answer).toMatchObject({ status: 400, type: 'application/json' });
+  expect(answer).toMatchObject({ status: 400, type: 'text/html' });
   expect(answer.text).toMatch(/X-SERVICE-TOKEN.*cookie.*\/api\/user\/login/);
   expect((await request(api.app).get(path).set('x-service-token', mallory)).status).toBe(404);
   // From a page of the Git host: a link is followed.
@@ -140,4 +140,55 @@ test('a log is read no faster than it is taken, and no further once nobody takes
   } finally {
     await stopServer(server, api.webSockets, 100);
   }
+});
+
+test('the answer names the build and its commit', async () => {
+  api.cluster.change(ENVIRONMENT, environment.metadata, { status: { build: { commit: 'c2' } } });
+  api.logReader.write(logId(2), line(1));
+  expect((await get()).headers).toMatchObject({ 'x-build-number': '2', 'x-build-commit': 'c2' });
+  api.logReader.write(logId(1), end(1));
+  const { headers } = await get(`${path}?build=1`);
+  expect(headers['x-build-number']).toBe('1');
+  expect(headers).not.toHaveProperty('x-build-commit');
+});
+
+const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const open = (where: string) => request(api.app).get(where).set('accept', browser);
+
+test.each<[string, Record<string, string>, number]>([
+  ['without a login', {}, 400],
+  ['with one that has ended', { cookie: 'token=old' }, 401],
+])('a browser %s is shown a page that says how to log in', async (_what, headers, status) => {
+  const answer = await open(`${path}?build=2`).set(headers).expect(status);
+  expect(answer).toMatchObject({ type: 'text/html', charset: 'utf-8' });
+  expect(answer.text).toContain('<h1>Log in to read this log</h1>');
+  expect(answer.text).toContain('http://coppice.localhost:8080/api/environment/acme.shop-main/build/logs?build=2');
+  expect(answer.text).not.toContain('/api/user/oidc/login');
+});
+
+test('a browser is led to the provider where there is one', async () => {
+  const oidc = { issuer: 'https://login.example', clientId: 'coppice', landingPage: '/' } as never;
+  const answer = await request(new TestApi({ oidc }).app).get(path).set('accept', browser).expect(400);
+  expect(answer.text).toContain('/api/user/oidc/login');
+});
+
+test('a browser is shown what is not there as a page too, and the log itself as text', async () => {
+  const gone = await open('/api/environment/acme.shop-done/build/logs').set('cookie', `token=${token}`).expect(404);
+  expect(gone.type).toBe('text/html');
+  expect(gone.text).toContain('the log of build 1 is not kept any more');
+  api.logReader.write(logId(2), line(1));
+  expect((await open(path).set('cookie', `token=${token}`).expect(200)).type).toBe('text/plain');
+});
+
+test('the page neither runs nor has pasted what stands in the address', async () => {
+  const { text } = await open(`${path}?x=<script>alert(1)</script>&y=';reboot;'`).expect(400);
+  expect(text).not.toContain('<script>');
+  expect(text).not.toMatch(/(&#39;.*){3}/);
+});
+
+test.each(['*/*', 'application/json', undefined])('who accepts %s is answered JSON', async (accept) => {
+  const asked = request(api.app).get(path);
+  const answer = await (accept === undefined ? asked : asked.set('accept', accept)).expect(400);
+  expect(answer.body).toEqual({ error: expect.any(String) });
+  expect((await open('/api/groups').expect(400)).type).toBe('application/json');
 });

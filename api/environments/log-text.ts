@@ -7,6 +7,7 @@ import type { BuildLogMessage } from '../../build-logs/message.ts';
 import type { LogPage } from '../../build-logs/page.ts';
 import type { LogReader } from '../../build-logs/reader.ts';
 import type { Environment } from '../../crds/environment.ts';
+import { numberedBuild } from './build-view.ts';
 import { NotFound, orUnavailable } from '../http/errors.ts';
 
 /** A reader that takes nothing for so long is cut. */
@@ -45,6 +46,8 @@ export async function answerLogText(
   if (first.done === true && !isRunning && (from ?? 0) === 0) {
     throw new NotFound(`the log of build ${number} is not kept any more`);
   }
+  const commit = numberedBuild(environment, number)?.commit;
+  response.set({ 'X-Build-Number': String(number), ...(commit !== undefined && { 'X-Build-Commit': commit }) });
   response.type('text/plain');
   if (request.method === 'HEAD') {
     await pages.return(undefined);

@@ -45,6 +45,7 @@ import { SyncRequests } from '../webhooks/sync-requests.ts';
 import { accessLog } from './access-log.ts';
 import { auditedWriter, auditLog } from './audit-log.ts';
 import { mount, refuseOtherMethods, type Endpoint } from './endpoint.ts';
+import { errorPage, wantsErrorPage } from './error-page.ts';
 import { errorResponse } from './error-response.ts';
 import { NotFound } from './errors.ts';
 import { limitByAddress, limitDeliveries, limitRequests, type StoreFactory } from './rate-limit.ts';
@@ -192,18 +193,25 @@ export function createApp(dependencies: AppDependencies): Express {
   app.use(() => {
     throw new NotFound('no such resource');
   });
-  app.use(answerError(logger));
+  app.use(answerError(logger, config));
   return app;
 }
 
-function answerError(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, _request, response, next) => {
-    const { status, headers, body, isFault } = errorResponse(error);
+function answerError(logger: Logger, { ownOrigin, oidc }: Pick<Config, 'ownOrigin' | 'oidc'>): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    const answer = errorResponse(error);
+    const { status, headers, body, isFault } = answer;
     if (isFault) logger.error({ err: error, requestId: requestContextOf(response.locals).id }, 'a request failed');
     if (response.headersSent) {
       next(error);
       return;
     }
-    response.status(status).set(headers).json(body);
+    response.status(status).set(headers);
+    if (!wantsErrorPage(request)) {
+      response.json(body);
+      return;
+    }
+    const loginPath = oidc && '/api/user/oidc/login';
+    response.type('html').send(errorPage(answer, { url: `${ownOrigin}${request.originalUrl}`, loginPath }));
   };
 }
