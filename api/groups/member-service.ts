@@ -7,7 +7,7 @@ import type { RandomBytes } from '../auth/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { requireRoom } from '../cluster/most.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
-import { Conflict } from '../http/errors.ts';
+import { Conflict, NotFound } from '../http/errors.ts';
 import { inviteToGroup, withdrawInvitation } from '../users/group-invitation.ts';
 import { userName, userOf } from '../users/user-record.ts';
 import {
@@ -126,14 +126,17 @@ export class MemberService {
     }
     if (hasRepositories) this.#requireOthers(group, email);
     const { name, uid, resourceVersion, labels } = group.metadata;
-    if (labels?.[LABELS.managedBy] === MANAGED_BY)
-      await this.#dependencies.cluster.delete(GROUP, { name }, { uid, resourceVersion });
-    else
-      await this.#change(
-        group,
-        (current) => withoutMember(current, email, email, this.#accounts),
-        withdrawInvitation(email),
-      );
+    const takeOut = () =>
+      this.#change(group, (current) => withoutMember(current, email, email, this.#accounts), withdrawInvitation(email));
+    if (labels?.[LABELS.managedBy] !== MANAGED_BY) {
+      await takeOut();
+      return;
+    }
+    await this.#dependencies.cluster.delete(GROUP, { name }, { uid, resourceVersion });
+    // The object stays until its namespace is gone: whoever has left does not see it meanwhile.
+    await takeOut().catch((error: unknown) => {
+      if (!(error instanceof NotFound)) throw error;
+    });
   }
 
   #requireOthers(group: Group, email: string): void {

@@ -138,6 +138,21 @@ describe('leave', () => {
     expect(answer.body).toEqual({ error: expect.stringContaining('repositories') });
   });
 
+  test('as the last one: whoever has left does not see the group while it goes', async () => {
+    api.cluster.change(
+      GROUP,
+      { name: 'acme' },
+      { metadata: { labels: { 'app.kubernetes.io/managed-by': 'coppice' } } },
+    );
+    api.cluster.delete = (type, at) => {
+      api.cluster.change(type, at, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+      return Promise.resolve();
+    };
+    await send('post', '/leave').expect(200);
+    expect(group()?.metadata.deletionTimestamp).toBeDefined();
+    await send('get', '').expect(404);
+  });
+
   test.each([
     ['a group that the API made goes', 'coppice', undefined],
     ['one that somebody applied stays, with nobody in it', 'flux', []],
