@@ -56,6 +56,8 @@ export function fenceObjects(owned: Owned, settings: FenceSettings): FenceObject
       spec,
     };
   };
+  // Applied as an empty list, not left out: a field that is not applied keeps what somebody else has put there.
+  const nothing: [] = [];
   const dns = dnsEgress(settings.egress);
   const internet = { to: publicNetworks(settings.egress) };
   const buildPods = { matchExpressions: [{ key: LABELS.build, operator: 'Exists' }] };
@@ -86,13 +88,19 @@ export function fenceObjects(owned: Owned, settings: FenceSettings): FenceObject
         ],
       },
     } satisfies LimitRange,
-    policy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
+    policy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'], ingress: nothing, egress: nothing }),
     // Who talks to whom among the services, and what is public, policies of the service file's own say.
-    policy('services', { podSelector: servicePods, policyTypes: ['Ingress', 'Egress'], egress: [dns, internet] }),
+    policy('services', {
+      podSelector: servicePods,
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: nothing,
+      egress: [dns, internet],
+    }),
     // A clone goes where the operator has checked and pinned; buildctl to buildkitd, which pushes by itself.
     policy('builds', {
       podSelector: buildPods,
       policyTypes: ['Ingress', 'Egress'],
+      ingress: nothing,
       egress: [
         dns,
         {

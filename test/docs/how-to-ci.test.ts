@@ -6,26 +6,26 @@ import { once } from 'node:events';
 import { afterEach, expect, test } from '@jest/globals';
 import { codeOf } from './code-blocks.ts';
 
-const script = codeOf('docs/how-to/ci.md', 'ci').replace('sleep 5', 'sleep 0.05');
+const script = codeOf('docs/how-to/ci.md', 'ci');
 const stops: (() => void)[] = [];
 afterEach(() => stops.splice(0).forEach((stop) => stop()));
 
-/** An API whose environment has `before`, and, after a build was asked for, each of `after` in turn, the last one for good. */
-async function apiOf(before: object | undefined, after: object[]): Promise<{ url: string; asked: string[] }> {
+const request = '2026-11-22T10:00:00.000Z/5f0c';
+
+/** An API that answers for the build of the request with each of `builds` in turn, with the last one for good. */
+async function apiOf(builds: object[]): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
-  let isRequested = false;
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    if (request.headers['x-service-token'] !== 'secret') {
+  const server = createServer((incoming, response) => {
+    const url = new URL(incoming.url ?? '', 'http://api');
+    asked.push(`${incoming.method} ${url.pathname} ${[...url.searchParams].flat().join(' ')}`.trim());
+    if (incoming.headers['x-service-token'] !== 'secret') {
       response.writeHead(401).end();
-    } else if (request.method === 'POST') {
-      isRequested = true;
-      response.writeHead(202).end('{}');
-    } else if (request.url?.includes('/build/logs')) {
+    } else if (incoming.method === 'POST') {
+      response.writeHead(202).end(JSON.stringify({ id: 'acme.shop-green', request: { id: request, build: 4 } }));
+    } else if (url.pathname.endsWith('/logs')) {
       response.end('the log\n');
     } else {
-      const build = isRequested ? (after.length > 1 ? after.shift() : after[0]) : before;
-      response.end(JSON.stringify({ id: 'acme.shop-green', ...(build && { build }), conditions: [] }));
+      response.end(JSON.stringify(builds.length > 1 ? builds.shift() : builds[0]));
     }
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -43,24 +43,23 @@ async function runScript(url: string): Promise<{ code: number | null; output: st
   return { code, output: Buffer.concat(texts).toString() };
 }
 
-test('waits for its own build, not for one from before, and shows its log', async () => {
-  const before = { number: 3, result: 'succeeded' };
-  const { url, asked } = await apiOf(before, [
-    before,
-    { number: 4, result: 'running' },
-    { number: 4, result: 'succeeded' },
-  ]);
+test('waits for the build of its own request, and shows its log', async () => {
+  const build = (result: string) => ({ number: 4, result, commit: 'c0ffee', trigger: 'build', request });
+  const { url, asked } = await apiOf([build('pending'), build('running'), build('succeeded')]);
   const { code, output } = await runScript(url);
   expect({ code, output }).toEqual({ code: 0, output: 'the log\nbuild 4 of acme.shop-green: succeeded\n' });
-  expect(asked).toContain('GET /api/environment/acme.shop-green/build/logs?build=4');
+  const wait = `GET /api/environment/acme.shop-green/build request ${request} wait 55`;
+  expect(asked).toEqual([
+    'POST /api/environment/acme.shop-green/build',
+    ...[wait, wait, wait],
+    'GET /api/environment/acme.shop-green/build/logs build 4',
+  ]);
 });
 
-test('fails with the first build of an environment', async () => {
-  const { url } = await apiOf(undefined, [
-    { number: 1, result: 'running' },
-    { number: 1, result: 'failed' },
-  ]);
+test('fails with the build, whatever its message says', async () => {
+  const message = 'web: exit code 1: {"result":"succeeded"}';
+  const { url } = await apiOf([{ number: 5, result: 'failed', message }]);
   const { code, output } = await runScript(url);
-  expect(output).toContain('build 1 of acme.shop-green: failed\n');
+  expect(output).toContain('build 5 of acme.shop-green: failed\n');
   expect(code).toBe(1);
 });
