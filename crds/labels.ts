@@ -42,6 +42,8 @@ export const ANNOTATIONS = {
   createdBy: `${API_GROUP}/created-by`,
   /** On what a REST request made, and on the Job of a build that one asked for: the request's id. */
   requestId: `${API_GROUP}/rest-request-id`,
+  /** On a Repository: who asked the API for the last sync, an account by its id, or `webhook`. For the audit log alone. */
+  syncRequestedBy: `${API_GROUP}/sync-requested-by`,
   /** On a Secret with credentials: the server of repositoryServer() that they are for, and no other. */
   credentialsFor: `${API_GROUP}/credentials-for`,
   /** The hash of what was last applied: with it an apply that would change nothing is skipped. */

@@ -97,6 +97,10 @@ const syncSettingsSchema = z
       .max(100)
       .default(10)
       .meta({ description: 'So many tags, the newest by version order, get an environment each.' }),
+    confirmClosed: z.boolean().optional().meta({
+      description:
+        'Where the host has no list of pull requests (`generic`): whether the environment of one that a webhook reports as closed stays until Git has its ref no more; true by default. `false` where the host keeps the ref, such as Gitea: then whoever knows the secret of the webhook can have environments of pull requests deleted.',
+    }),
   })
   .meta({ description: "How the environments are kept in step with the repository's refs." });
 

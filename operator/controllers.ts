@@ -27,6 +27,7 @@ import { createLostVolumes, createReusableReconciler, createReusables, routeReus
 import { ReusableStore } from './reusable/store.ts';
 import { RepositoryConfigurations } from './repository/configuration.ts';
 import { RepositoryReconciler } from './repository/reconciler.ts';
+import { auditRemovals } from './repository/removal-audit.ts';
 import { RepositorySync } from './repository/repository-sync.ts';
 import { createHostHttp } from './hosts/create.ts';
 import { GitHosts } from './hosts/git-hosts.ts';
@@ -218,7 +219,17 @@ function repositoryReconciler(parts: OperatorParts): RepositoryReconciler {
   const webhooks = new WebhookSetup({ secrets, hosts, apiUrl: config.apiUrl, logger, now });
   const { pollSeconds, mostEnvironments } = config.sources;
   const onRefGone = tellRefGone(events);
-  const sync = new RepositorySync({ client, environments, source, pollSeconds, mostEnvironments, onRefGone, now });
+  const audit = auditRemovals(logger);
+  const sync = new RepositorySync({
+    client,
+    environments,
+    source,
+    pollSeconds,
+    mostEnvironments,
+    onRefGone,
+    audit,
+    now,
+  });
   const statuses = new StatusWriter<Repository>(client, REPOSITORY, repositories);
   const groups = new GroupMembership(caches.groups, caches.namespaces);
   return new RepositoryReconciler({

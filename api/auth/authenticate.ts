@@ -2,6 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { Forbidden, Unauthenticated, Unauthorized } from '../http/errors.ts';
 import { isOwnOrigin } from '../http/origin.ts';
 import type { RequestLimits } from '../http/rate-limit.ts';
+import { noteAccount } from '../http/request-context.ts';
 import type { UserStore } from '../users/user-store.ts';
 import { accessOf, apiTokenUser, findApiToken } from '../users/api-token.ts';
 import type { User } from '../users/user-record.ts';
@@ -87,6 +88,7 @@ export function authenticated(authenticator: Authenticator, ownOrigin: string, l
     }
     if (owner === undefined) await limits.ofUser(request, response, caller.user.name);
     setCaller(response, caller);
+    noteAccount(caller.user.accountId);
     next();
   };
 }

@@ -9,6 +9,9 @@ import { type Change, noteChange, requestContextOf } from './request-context.ts'
 /** Given a request as it comes, and its answer when it is over. */
 export type Auditor = (request: Request) => (response: Response) => void;
 
+/** Where Git hosts deliver: their signature stands for the repository, and for no account. */
+const deliveries = '/api/webhooks/';
+
 const reading = ['GET', 'HEAD', 'OPTIONS'];
 
 function outcomeOf({ statusCode, writableFinished }: Response): 'done' | 'refused' | 'failed' | 'abandoned' {
@@ -45,6 +48,7 @@ export function auditLog(logger: Pick<Logger, 'info'>): Auditor {
           ...(user && { accountId: user.accountId, email: user.email }),
           ...(user && { credential: apiToken === undefined ? 'login' : 'api-token', access, apiToken }),
           ...(user && { readOnly: access === 'read' }),
+          ...(!user && endpointOf(response)?.path.startsWith(deliveries) && { credential: 'webhook' }),
           address: ip,
           method,
           path: loggedPath(path),
@@ -67,7 +71,7 @@ function isOfSomebody(response: Response): boolean {
   if (knownCaller(response)) return true;
   const endpoint = endpointOf(response);
   if (!endpoint) return false;
-  return response.statusCode < 400 || !endpoint.path.startsWith('/api/webhooks/');
+  return response.statusCode < 400 || !endpoint.path.startsWith(deliveries);
 }
 
 /** The cluster, with every write noted for the request that it was done for. */

@@ -16,6 +16,8 @@ export interface Change {
 interface RequestContext {
   readonly id: string;
   readonly changes: Change[];
+  /** Whose request it is, by the account's id; absent before that is known, and of a delivery. */
+  account?: string;
   /** Told of each change from when it is set: of a handler that goes on once its answer is over. */
   onLate?: (change: Change) => void;
 }
@@ -47,6 +49,17 @@ export function requestContextOf(locals: Record<string, unknown>): RequestContex
 /** The id of the request that this is done for; made up where it is for none. */
 export function currentRequestId(): string {
   return current.getStore()?.id ?? randomUUID();
+}
+
+/** Notes whose request this is. */
+export function noteAccount(accountId: string): void {
+  const context = current.getStore();
+  if (context) context.account = accountId;
+}
+
+/** The account that this is done for; undefined for a delivery of a Git host. */
+export function currentAccount(): string | undefined {
+  return current.getStore()?.account;
 }
 
 /** Notes a write for the request that it was done for, if there is one. */

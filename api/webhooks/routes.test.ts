@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
+import { GROUP, type Group } from '../../crds/group.ts';
 import { notedPullRequests } from '../../crds/pull-request-events.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { ApiError, UnreachableError } from '../../kubernetes/api-error.ts';
@@ -216,7 +217,10 @@ describe('pull requests of a host without a list', () => {
     addSecret('webhook-hub', metadata.uid ?? '');
     await deliver({ path: 'ownerhost/acme.hub', event: 'pull_request', body: pull('opened', 7) }).expect(202);
     const hub = api.cluster.all<Repository>(REPOSITORY).find((one) => one.metadata.name === 'hub');
-    expect(Object.keys(hub?.metadata.annotations ?? {})).toEqual(['coppice.dev/request-sync']);
+    expect(Object.keys(hub?.metadata.annotations ?? {})).toEqual([
+      'coppice.dev/request-sync',
+      'coppice.dev/sync-requested-by',
+    ]);
   });
 
   test('that cannot be read: 422', async () => {
@@ -240,4 +244,17 @@ test('limited by address', async () => {
   await deliver().expect(401);
   const answer = await deliver().expect(429);
   expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+});
+
+test('the audit log and the Repository say whose a request for a sync was', async () => {
+  const requestedBy = () => repository()?.metadata.annotations?.['coppice.dev/sync-requested-by'];
+  await deliver().expect(202);
+  expect(requestedBy()).toBe('webhook');
+  const { user, token } = await api.login('bob@example.com');
+  api.cluster.change<Group>(GROUP, { name: 'acme' }, { spec: { members: ['alice@example.com', 'bob@example.com'] } });
+  await request(api.app).post('/api/repository/acme.shop/sync').set('x-service-token', token).expect(202);
+  expect(requestedBy()).toBe(user.accountId);
+  // A line is written once the connection has closed.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(api.audited.map(({ credential }) => credential)).toEqual(['webhook', 'login']);
 });

@@ -29,6 +29,7 @@ test('a request is an annotation with a time', async () => {
   await requests.ask(repository);
   expect(written()).toEqual({
     'coppice.dev/request-sync': expect.stringMatching(/^2026-01-01T00:00:00\.000Z\/[\w-]+$/) as unknown,
+    'coppice.dev/sync-requested-by': 'webhook',
   });
 });
 

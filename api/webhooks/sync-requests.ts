@@ -4,12 +4,13 @@ import {
   noteOf,
   type PullRequestEvent,
 } from '../../crds/pull-request-events.ts';
+import { ANNOTATIONS } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { requestAnnotation, requestValue, SYNC_REQUEST } from '../../crds/requests.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { Unavailable } from '../http/errors.ts';
-import { currentRequestId } from '../http/request-context.ts';
+import { currentAccount, currentRequestId } from '../http/request-context.ts';
 
 export interface SyncRequestParts {
   cluster: Pick<ClusterWriter, 'patch'>;
@@ -84,6 +85,7 @@ export class SyncRequests {
     const id = currentRequestId();
     const annotations = {
       [requestAnnotation(SYNC_REQUEST)]: requestValue(time, id),
+      [ANNOTATIONS.syncRequestedBy]: currentAccount() ?? 'webhook',
       ...Object.fromEntries(fitting.map((event) => noteOf(event, time, id))),
     };
     // The uid makes the API server refuse it for another object of the same name.

@@ -17,6 +17,7 @@ import type { Source } from '../source/source.ts';
 import { sameHostRepository } from './host-repository.ts';
 import { HostTurns } from './host-turns.ts';
 import { readListing } from './ref-listing.ts';
+import type { Removal } from './removal-audit.ts';
 import { carryOut } from './sync-actions.ts';
 import { planSync, type SyncPlan } from './sync-plan.ts';
 import { SyncSchedule, type Polled } from './sync-schedule.ts';
@@ -31,6 +32,8 @@ export interface RepositorySyncParts {
   mostEnvironments: number;
   /** Told of each Environment that goes with its ref. */
   onRefGone?: ((environment: Environment) => void) | undefined;
+  /** Told of each Environment that goes, or whose contents do, without anybody having asked for that. */
+  audit?: ((removal: Removal) => void) | undefined;
   now: () => Date;
 }
 
@@ -103,13 +106,18 @@ export class RepositorySync {
   }
 
   /** Starts the removal of as many of these as one turn may take; returns how many are left to the next. */
-  removeAll({ metadata }: Repository, environments: readonly Environment[], signal: AbortSignal): Promise<number> {
-    const { client, environments: cache, now } = this.#parts;
-    const { namespace = '', name } = metadata;
+  removeAll(repository: Repository, environments: readonly Environment[], signal: AbortSignal): Promise<number> {
+    const { client, environments: cache, audit, now } = this.#parts;
+    const { namespace = '', name } = repository.metadata;
+    const onRemoved = (environment: Environment, what: Removal['what']) =>
+      audit?.({ environment, what, repository, reason: 'RepositoryDeleted', wasRequested: false });
     const here = environments.filter((one) => one.metadata.deletionTimestamp === undefined);
     const remove = here.map((environment) => ({ environment, what: 'object' as const }));
     const plan = { create: [], build: [], remove };
-    return carryOut({ client, environments: cache, now }, { namespace, name }, plan, { most: mostAtOnce, signal });
+    return carryOut({ client, environments: cache, onRemoved, now }, { namespace, name }, plan, {
+      most: mostAtOnce,
+      signal,
+    });
   }
 
   forget({ metadata }: Repository): void {
@@ -146,7 +154,12 @@ export class RepositorySync {
     events: readonly NotedPullRequestEvent[],
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { client, environments, onRefGone: onRemoved, now } = this.#parts;
+    const { client, environments, onRefGone, audit, now } = this.#parts;
+    const wasRequested = pendingRequest(repository) !== undefined;
+    const onRemoved = (environment: Environment, what: Removal['what']) => {
+      if (what === 'object') onRefGone?.(environment);
+      audit?.({ environment, what, repository, reason: 'RefGone', wasRequested });
+    };
     const { namespace = '', name, uid = '' } = repository.metadata;
     const limits = { most: mostAtOnce, signal };
     if ((await carryOut({ client, environments, onRemoved, now }, { namespace, name }, plan, limits)) > 0) return false;

@@ -12,8 +12,8 @@ import type { SyncPlan } from './sync-plan.ts';
 export interface SyncActionsParts {
   client: Pick<ClusterClient, 'create' | 'delete' | 'patch'>;
   environments: Pick<Informer<Environment>, 'observe'>;
-  /** Told of each object that goes. */
-  onRemoved?: ((environment: Environment) => void) | undefined;
+  /** Told of each Environment that goes, or whose contents do. */
+  onRemoved?: ((environment: Environment, what: 'object' | 'contents') => void) | undefined;
   now: () => Date;
 }
 
@@ -87,9 +87,10 @@ async function create(
 async function remove(parts: SyncActionsParts, { environment, what }: SyncPlan['remove'][number]): Promise<void> {
   if (what === 'contents') {
     await request(parts, environment, 'delete', 'ref-gone');
+    parts.onRemoved?.(environment, what);
     return;
   }
-  if (await deleteObject(parts.client, ENVIRONMENT, environment)) parts.onRemoved?.(environment);
+  if (await deleteObject(parts.client, ENVIRONMENT, environment)) parts.onRemoved?.(environment, what);
 }
 
 async function request(

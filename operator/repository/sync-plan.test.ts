@@ -272,9 +272,28 @@ describe('what is removed', () => {
       [],
     ],
     [
-      'of one that a webhook told of, where the host has no list',
+      'of one that a webhook told of, where the host has no list, and git has its ref no more',
       {
-        listing: listing({}, { openPullRequests: undefined }),
+        listing: listing({}, { openPullRequests: undefined, missingPullRequests: new Set([7]) }),
+        events: [{ number: 7, isOpen: false }],
+        environments: [spawned(pull(7), withContents(one)), spawned(pull(8), withContents(one))],
+      },
+      [[environmentName('shop', pull(7)), 'object']],
+    ],
+    [
+      'not of one whose ref git has, whatever a webhook tells: it is signed by whoever knows the secret',
+      {
+        listing: listing({}, { openPullRequests: undefined, missingPullRequests: new Set() }),
+        events: [{ number: 7, isOpen: false }],
+        environments: [spawned(pull(7), withContents(one))],
+      },
+      [],
+    ],
+    [
+      'of one whose ref git keeps, where the Repository believes its webhook',
+      {
+        spec: { sync: { newestTags: 10, confirmClosed: false } },
+        listing: listing({}, { openPullRequests: undefined, missingPullRequests: new Set() }),
         events: [{ number: 7, isOpen: false }],
         environments: [spawned(pull(7), withContents(one)), spawned(pull(8), withContents(one))],
       },
@@ -283,7 +302,7 @@ describe('what is removed', () => {
     [
       'of one that a webhook told of before its environment was planned',
       {
-        listing: listing({}, { openPullRequests: undefined }),
+        listing: listing({}, { openPullRequests: undefined, missingPullRequests: new Set([7, 8]) }),
         events: [{ number: 7, isOpen: false }],
         environments: [spawned(pull(7)), spawned(pull(8))],
       },

@@ -133,14 +133,17 @@ function isGoing({ metadata }: Environment): boolean {
 }
 
 /** Whether its ref was there and is not any more. One that waits for a ref to come is left alone. */
-function isGone(environment: Environment, { listing, events }: SyncInput): boolean {
+function isGone(environment: Environment, { spec, listing, events }: SyncInput): boolean {
   const { type, name } = environment.spec.gitRef;
   if (type === 'pull request' && !listing.openPullRequests) {
-    // What a delivery told is told once, and closed is no ref that is yet to come.
     const told = events.find(({ number }) => `${number}` === name);
-    if (told) return !told.isOpen;
+    if (told?.isOpen === true) return false;
+    const isMissing = listing.missingPullRequests?.has(Number(name)) === true;
+    // Whoever knows the webhook's secret can say closed, once: nothing is deleted before git says so too, unless the
+    // Repository has it so. Closed is no ref that is yet to come.
+    if (told) return isMissing || spec.sync?.confirmClosed === false;
     // The delivery was missed; a ref that git had once, and that is no more, says as much.
-    return hadCommit(environment) && listing.missingPullRequests?.has(Number(name)) === true;
+    return hadCommit(environment) && isMissing;
   }
   if (!wasThere(environment)) return false;
   if (type === 'branch') return !listing.branches.has(name);

@@ -7,7 +7,7 @@ import { webhookOf, type WebhookAnswer } from '../client/webhook-of.ts';
 import { HostAdmin, type HostRecord } from '../git-hosts/host-admin.ts';
 import type { KindName } from '../git-hosts/kind.ts';
 import { GRANTS, type Grant } from '../git-hosts/repositories.ts';
-import { pushRepository } from '../sample/push-repository.ts';
+import { deleteRef, pushRepository } from '../sample/push-repository.ts';
 import { brokenPage, smallPage } from './small-page.ts';
 
 /** A repository at one of the kinds of Git host, and what somebody who works there does. */
@@ -180,7 +180,11 @@ async function makeGeneric(owner: string, gitUrl: string): Promise<TestRepositor
       await tell('pull_request', { action: 'opened', number });
       return number;
     },
-    closePull: (number) => tell('pull_request', { action: 'closed', number }),
+    async closePull(number) {
+      // Until git has it no more, closed is what anybody could say who knows the webhook's secret.
+      await deleteRef(url, `refs/pull/${number}/head`, credentials);
+      await tell('pull_request', { action: 'closed', number });
+    },
     enterWebhook: (entered) => void (webhook = entered),
     remove: async () => {
       await send(`${gitUrl}/admin/repositories/${owner}/shop`, { method: 'DELETE' });

@@ -51,6 +51,15 @@ export async function pushRepository({ url, branch, ref, from, files = {}, crede
   }
 }
 
+/** Deletes a ref, named in full, at the Git server. */
+export async function deleteRef(
+  url: string,
+  ref: string,
+  credentials: NonNullable<Push['credentials']>,
+): Promise<void> {
+  await run('git', ['push', '--quiet', url, `:${ref}`], { env: authorizationHeader(credentials) });
+}
+
 function authorizationHeader({ username, password }: { username: string; password: string }): Record<string, string> {
   const basic = Buffer.from(`${username}:${password}`).toString('base64');
   return {

@@ -61,6 +61,9 @@ test('a private repository over HTTP: its refs, a pull request by webhook, rebui
   await harness.sync(repository);
   await waitForRefs(repository, ['branch main', 'tag v1.0']);
 
+  // Gitea keeps the ref of a pull request that is closed.
+  const at = ['repositories.coppice.dev', 'shop', '--namespace', `group-${harness.group}`];
+  await harness.kubectl(['patch', ...at, '--type=merge', '--patch={"spec": {"sync": {"confirmClosed": false}}}']);
   const webhook = await webhookOf(harness.client, repository);
   await gitea.createWebhook('shop', webhook);
   await gitea.commit('shop', 'main', page('from summer'), 'summer');
