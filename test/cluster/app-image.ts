@@ -63,6 +63,12 @@ export async function currentImage(source: ImageSource): Promise<string> {
   return `${source.name}:${await recipeOf(source)}`;
 }
 
+/** Returns whether Docker has the image of what is in the folder now. */
+export async function hasCurrentImage(source: ImageSource): Promise<boolean> {
+  const image = await currentImage(source);
+  return (await imageRecipes([image])).has(image);
+}
+
 async function recipeOf({ context, dockerfile }: ImageSource): Promise<string> {
   const base = await run('docker', ['image', 'inspect', '--format', '{{.Id}}', images.node]);
   const { paths, counts } = contextOf(context, dockerfile);

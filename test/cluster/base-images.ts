@@ -13,9 +13,10 @@ import {
 import { basename, join } from 'node:path';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { dockerBuild, imageRecipes, recipeLabelOf } from './docker.ts';
+import { moduleSources } from './go-workspace.ts';
 import { cacheFolder } from './paths.ts';
 import { Problem } from './problem.ts';
-import { buildPrograms, moduleSources, programPath, programStamp } from './programs.ts';
+import { buildPrograms, programPath, programStamp } from './programs.ts';
 import type { ProgramName } from './programs.ts';
 import type { Detail, Progress } from './progress.ts';
 import { filesBelow, recipeHash } from './recipe.ts';
@@ -64,25 +65,32 @@ export function registriesAreReached(): Promise<boolean> {
   return reached;
 }
 
+const ensured = new Map<ImageName, Promise<void>>();
+
 /**
- * Sees that Docker has these images: one that is there is used, one that is missing is pulled, and where no registry
- * is reached made here under its usual name. One that was made here is made again when its recipe changed.
+ * Ensures that Docker has these images: one that is there is used, one that is missing is pulled, and where no registry
+ * is reached built locally under its usual name. One that was built locally is built again when its recipe changed.
  */
 export async function ensureBaseImages(names: readonly ImageName[], progress: Progress): Promise<void> {
-  const present = await imageRecipes(names.map((name) => images[name]));
   for (const name of names) {
-    const found = present.get(images[name]);
-    if (found === '') continue; // a pulled one
-    if (found !== undefined) {
-      if (found === recipeOf(name)) continue;
-    } else if (await registriesAreReached()) {
-      await progress.step(`pull ${images[name]}`, (detail) =>
-        run('docker', ['pull', images[name]], { detail, deadline: 600 }),
-      );
-      continue;
-    }
-    await makeImage(name, progress);
+    const promise = ensured.get(name) ?? ensureBaseImage(name, progress);
+    ensured.set(name, promise);
+    await promise;
   }
+}
+
+async function ensureBaseImage(name: ImageName, progress: Progress): Promise<void> {
+  const found = (await imageRecipes([images[name]])).get(images[name]);
+  if (found === '') return; // a pulled one
+  if (found !== undefined) {
+    if (found === recipeOf(name)) return;
+  } else if (await registriesAreReached()) {
+    await progress.step(`pull ${images[name]}`, (detail) =>
+      run('docker', ['pull', images[name]], { detail, deadline: 600 }),
+    );
+    return;
+  }
+  await makeImage(name, progress);
 }
 
 function recipeOf(name: ImageName): string {
@@ -105,7 +113,7 @@ async function makeImage(name: ImageName, progress: Progress): Promise<void> {
   }
   if (recipe.from) await ensureBaseImages([recipe.from], progress);
   await buildPrograms(recipe.programs ?? [], progress);
-  await progress.step(`make ${images[name]}, which cannot be pulled`, async (detail) => {
+  await progress.step(`build ${images[name]}`, async (detail) => {
     await installDebianPackages(['debootstrap', 'busybox-static'], detail);
     const hash = recipeOf(name);
     if (name === 'debian') {
@@ -160,7 +168,7 @@ async function installGo(context: string, detail: Detail): Promise<void> {
 
 /** Lays out static/ with what Gitea reads beside its program: texts, templates and pictures. */
 async function copyGiteaFiles(context: string): Promise<void> {
-  const sources = await moduleSources('gitea', 'code.gitea.io/gitea');
+  const sources = await moduleSources('code.gitea.io/gitea', join(import.meta.dirname, 'go-modules/gitea'));
   for (const name of ['options', 'public', 'templates']) {
     cpSync(join(sources, name), join(context, 'static', name), { recursive: true });
   }

@@ -19,6 +19,7 @@ import type { Progress } from './progress.ts';
 import { connectRegistry, ensureRegistry } from './registry.ts';
 import type { Registry } from './registry.ts';
 import { images } from './versions.ts';
+import { startLocalBuild } from './local-build.ts';
 import { useExistingCluster } from './existing-cluster.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 
@@ -46,22 +47,25 @@ export async function bringUpCluster(progress: Progress, existing?: ExistingClus
 
 /**
  * Brings up the local kind cluster with everything around it: Docker Engine, node image, registry, base images, Ingress
- * controller and names. Every step looks first and leaves alone what is there, so a second run takes seconds.
+ * controller and names. Every step leaves alone what is there, so a second run takes seconds.
  */
 async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
   await checkPorts();
+  const build = await startLocalBuild(progress);
   const tools = await findCommandLineTools(progress);
   const kubectl = kubectlWith(tools.kubectl);
 
   const node = await ensureKindCluster(() => ensureNodeImage(progress), tools, progress);
 
+  await build.programs;
   // What the scripts themselves use; the node pulls the rest by itself, where it can.
   await ensureBaseImages(['debian', 'node', 'registry'], progress);
   const registry = await progress.step('registry', (detail) => ensureRegistry(kubectl, detail));
   await connectRegistry();
-  if (node.madeHere) await provideImages(registry, tools, progress);
+  if (node.madeHere) await provideImages(registry, progress);
+  await build.images;
   await configureNodeRegistry(registry, node.madeHere);
 
   await progress.step('Ingress controller', async () => {
@@ -74,13 +78,12 @@ async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
 }
 
 /** Where nothing can be pulled: what builds may name goes into the mirror, the rest, as the quicker way, into the node. */
-async function provideImages(registry: Registry, tools: CommandLineTools, progress: Progress): Promise<void> {
+async function provideImages(registry: Registry, progress: Progress): Promise<void> {
   await mirrorImages(['busybox', 'debian', 'node', 'redis'], registry, progress);
   const loaded = ['traefik', 'buildkit'] as const;
   await ensureBaseImages(loaded, progress);
   await loadIntoNode(
     loaded.map((name) => images[name]),
-    tools,
     progress,
   );
 }

@@ -1,5 +1,4 @@
 import { buildPrograms, programPath } from './programs.ts';
-import type { ProgramName } from './programs.ts';
 import type { Progress } from './progress.ts';
 import { tryRun } from './run.ts';
 import { versions } from './versions.ts';
@@ -28,14 +27,23 @@ const onPath: Record<keyof CommandLineTools, { version: string[]; fits: (output:
   },
 };
 
-/** Finds kind, kubectl and helm in a fitting version on the PATH, and builds those that are not there. */
+const names = ['kind', 'kubectl', 'helm'] as const;
+
+/** Returns which of kind, kubectl and helm are not on the PATH in a fitting version. */
+export async function missingCommandLineTools(): Promise<(typeof names)[number][]> {
+  const fitting = await Promise.all(
+    names.map(async (name) => {
+      const output = await tryRun(name, onPath[name].version);
+      return output !== undefined && onPath[name].fits(output);
+    }),
+  );
+  return names.filter((_name, index) => fitting[index] !== true);
+}
+
+/** Finds kind, kubectl and helm in a fitting version on the PATH, and compiles those that are not there. */
 export async function findCommandLineTools(progress: Progress): Promise<CommandLineTools> {
-  const find = async (name: ProgramName & keyof CommandLineTools): Promise<string> => {
-    const { version, fits } = onPath[name];
-    const output = await tryRun(name, version);
-    if (output !== undefined && fits(output)) return name;
-    await buildPrograms([name], progress);
-    return programPath(name);
-  };
-  return { kind: await find('kind'), kubectl: await find('kubectl'), helm: await find('helm') };
+  const missing = await missingCommandLineTools();
+  await buildPrograms(missing, progress);
+  const find = (name: (typeof names)[number]) => (missing.includes(name) ? programPath(name) : name);
+  return { kind: find('kind'), kubectl: find('kubectl'), helm: find('helm') };
 }

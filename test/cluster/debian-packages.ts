@@ -8,8 +8,16 @@ export function isDebianRoot(): boolean {
   return /^ID(_LIKE)?=.*\bdebian\b/m.test(readFileSync('/etc/os-release', 'utf8'));
 }
 
-/** Installs those of the Debian packages that are not installed. */
-export async function installDebianPackages(names: readonly string[], detail: Detail): Promise<void> {
+let last: Promise<void> = Promise.resolve();
+
+/** Installs those of the Debian packages that are not installed. One call at a time, because dpkg takes a lock. */
+export function installDebianPackages(names: readonly string[], detail: Detail): Promise<void> {
+  const installed = last.then(() => installMissing(names, detail));
+  last = installed.catch(() => undefined);
+  return installed;
+}
+
+async function installMissing(names: readonly string[], detail: Detail): Promise<void> {
   // Fails when one of the names is unknown to dpkg, and still lists the others.
   const listed = await tryRun('sh', [
     '-c',

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { buildImage, currentImage, deliverImage, type ImageSource } from './app-image.ts';
+import { buildImage, currentImage, deliverImage, hasCurrentImage, type ImageSource } from './app-image.ts';
 import type { Cluster } from './cluster.ts';
 import { waitForAnswer } from './ingress.ts';
 import { apply, rollout, type Kubectl } from './kubectl.ts';
@@ -20,12 +20,28 @@ const chart = join(repositoryRoot, 'charts/coppice');
 const imageSource = { name: 'coppice', context: repositoryRoot, dockerfile: join(repositoryRoot, 'Dockerfile') };
 export const apiUrl = 'http://coppice.localhost:8080';
 
+const testerSource = {
+  name: 'coppice-tester',
+  context: repositoryRoot,
+  dockerfile: join(repositoryRoot, 'tester/Dockerfile'),
+};
+
+export interface InstallOptions {
+  /** Without the tester Coppice does all but run tests of environments. */
+  tester: boolean;
+}
+
+/** Returns whether Docker has the tester's image as this checkout builds it. */
+export async function hasTesterImage(): Promise<boolean> {
+  return hasCurrentImage(testerSource);
+}
+
 /** Installs Coppice from this checkout with Helm, or upgrades it, and waits until it answers; the same checkout again changes nothing. */
-export async function installCoppice(cluster: Cluster, progress: Progress): Promise<void> {
-  await upgradeRelease(cluster, progress);
+export async function installCoppice(cluster: Cluster, progress: Progress, { tester }: InstallOptions): Promise<void> {
+  await upgradeRelease(cluster, progress, tester);
   // Also of a release that is there already: in a node just started again its pods start beside everything else.
   await progress.step('Coppice answers', async () => {
-    for (const name of ['coppice-operator', 'coppice-api', 'coppice-tester'])
+    for (const name of ['coppice-operator', 'coppice-api', ...(tester ? ['coppice-tester'] : [])])
       await rollout(cluster.kubectl, namespace, name);
     await waitForAnswer(cluster, new URL(apiUrl).host, '/api/openapi.json');
   });
@@ -54,14 +70,10 @@ export async function requireThisImage(kubectl: Kubectl): Promise<void> {
   throw new Problem(`The cluster runs ${told}, and not this checkout (${image}): \`npm run up\` installs it.`);
 }
 
-async function upgradeRelease(cluster: Cluster, progress: Progress): Promise<void> {
+async function upgradeRelease(cluster: Cluster, progress: Progress, tester: boolean): Promise<void> {
   const deliver = async (source: ImageSource) => deliverImage(await buildImage(source, progress), cluster, progress);
   const image = await deliver(imageSource);
-  const testerImage = await deliver({
-    name: 'coppice-tester',
-    context: repositoryRoot,
-    dockerfile: join(repositoryRoot, 'tester/Dockerfile'),
-  });
+  const testerImage = tester ? await deliver(testerSource) : undefined;
   const values = stringify(chartValues(cluster, image, testerImage, await gitServerNetworks(cluster)));
   const version = createHash('sha256')
     .update(values)
@@ -133,7 +145,7 @@ async function gitServerNetworks({ kubectl, isKind }: Cluster): Promise<string[]
 function chartValues(
   { registry, isMirror }: Cluster,
   image: string,
-  testerImage: string,
+  testerImage: string | undefined,
   allowedCidrs: string[],
 ): object {
   const imageValue = (name: string) => {
@@ -142,7 +154,7 @@ function chartValues(
   };
   return {
     image: imageValue(image),
-    tester: { enabled: true, image: imageValue(testerImage) },
+    tester: testerImage === undefined ? { enabled: false } : { enabled: true, image: imageValue(testerImage) },
     // Two cores have no room for one that waits; the tests of failover start it.
     operator: { replicas: 1 },
     api: {

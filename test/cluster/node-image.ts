@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ensureBaseImages, registriesAreReached } from './base-images.ts';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { dockerBuild, imageRecipes } from './docker.ts';
+import { moduleSources } from './go-workspace.ts';
 import { cacheFolder, programsFolder } from './paths.ts';
 import { Problem } from './problem.ts';
 import { buildPrograms, programStamp } from './programs.ts';
@@ -23,24 +24,31 @@ const madeName = `${madeRepository}:${versions.kubernetes}`;
 
 export const nodeImageNamed = (name: string): NodeImage => ({ name, madeHere: name.startsWith(`${madeRepository}:`) });
 
-const programs: ProgramName[] = [
-  'kubeadm',
-  'kubectl',
-  'kubernetes-components',
-  'etcd',
-  'crictl',
+/** What the node image is assembled from. */
+export const nodePrograms: readonly ProgramName[] = [
+  'node',
   'containerd',
-  'containerd-shim-runc-v2',
   'ctr',
-  'coredns',
+  'containerd-shim-runc-v2',
   'local-path-provisioner',
 ];
 
-/** kind's node image: the official one where it is there or can be pulled, otherwise one that is assembled here. */
-export async function ensureNodeImage(progress: Progress): Promise<NodeImage> {
+/** Stages of node.Dockerfile that need no program, and so can be built while Go compiles. */
+const systemStages = { network: 'coppice-kind-node-network', system: 'coppice-kind-node-system' };
+const dockerfile = join(import.meta.dirname, 'node-image/node.Dockerfile');
+
+/** Returns the node image that Docker has: the official one, or the current one that was built locally. */
+export async function findNodeImage(): Promise<NodeImage | undefined> {
   const present = await imageRecipes([versions.pulledNodeImage, madeName]);
   if (present.has(versions.pulledNodeImage)) return nodeImageNamed(versions.pulledNodeImage);
   if (present.get(madeName) === recipe()) return nodeImageNamed(madeName);
+  return undefined;
+}
+
+/** kind's node image: the official one where it is there or can be pulled, otherwise one that is assembled locally. */
+export async function ensureNodeImage(progress: Progress): Promise<NodeImage> {
+  const found = await findNodeImage();
+  if (found) return found;
   if (await registriesAreReached()) {
     await progress.step(`pull ${versions.pulledNodeImage.split('@')[0] ?? ''}`, (detail) =>
       run('docker', ['pull', versions.pulledNodeImage], { detail, deadline: 1200 }),
@@ -52,46 +60,57 @@ export async function ensureNodeImage(progress: Progress): Promise<NodeImage> {
       'kindest/node cannot be pulled: no image registry is reached. Only on Debian, as root, is it made here.',
     );
   }
-  await buildPrograms(programs, progress);
-  await ensureBaseImages(['debian', 'busybox'], progress);
-  await progress.step(`make the node image ${madeName}, since kindest/node cannot be pulled`, make);
+  await Promise.all([buildPrograms(nodePrograms, progress), ensureNodeSystem(progress)]);
+  await progress.step(`build the node image ${madeName}`, make);
   return nodeImageNamed(madeName);
+}
+
+let system: Promise<void> | undefined;
+
+/** Builds what the node image has of Debian; once. */
+export function ensureNodeSystem(progress: Progress): Promise<void> {
+  system ??= buildNodeSystem(progress);
+  return system;
+}
+
+async function buildNodeSystem(progress: Progress): Promise<void> {
+  await ensureBaseImages(['debian', 'busybox'], progress);
+  await progress.step("build the node image's system", async (detail) => {
+    await installDebianPackages(['containernetworking-plugins', 'gcc', 'jq', 'libc6-dev', 'runc'], detail);
+    const context = mkdtempSync(join(cacheFolder, 'node-system-'));
+    try {
+      for (const [target, name] of Object.entries(systemStages)) {
+        await dockerBuild(name, context, { recipe: recipe(), dockerfile, target, detail });
+      }
+    } finally {
+      rmSync(context, { recursive: true, force: true });
+    }
+  });
 }
 
 function recipe(): string {
   const { kubernetes, etcdImageTag, coredns, pauseImageTag, kind, debian } = versions;
-  const words = [kubernetes, etcdImageTag, coredns, pauseImageTag, kind, debian, ...programs.map(programStamp)];
+  const words = [kubernetes, etcdImageTag, coredns, pauseImageTag, kind, debian, ...nodePrograms.map(programStamp)];
   return recipeHash([join(import.meta.dirname, 'node-image')], words);
 }
 
 async function make(detail: Detail): Promise<void> {
-  await installDebianPackages(['containernetworking-plugins', 'gcc', 'jq', 'libc6-dev', 'runc'], detail);
   mkdirSync(cacheFolder, { recursive: true });
   const work = mkdtempSync(join(cacheFolder, 'node-image-'));
   try {
     const env = {
       WORK: work,
       PROGRAMS: programsFolder,
-      KUBECTL: join(programsFolder, 'kubectl'),
-      KIND_SOURCE: await moduleSource(`sigs.k8s.io/kind@${versions.kind}`),
-      KUBERNETES_SOURCE: await moduleSource(`k8s.io/kubernetes@${versions.kubernetes}`),
+      KIND_SOURCE: await moduleSources('sigs.k8s.io/kind'),
+      KUBERNETES_SOURCE: await moduleSources('k8s.io/kubernetes'),
       KUBERNETES: versions.kubernetes,
       ETCD: versions.etcdImageTag,
       COREDNS: versions.coredns,
       PAUSE: versions.pauseImageTag,
     };
     await run(join(import.meta.dirname, 'node-image/make'), [], { env, detail, deadline: 900 });
-    const dockerfile = join(import.meta.dirname, 'node-image/node.Dockerfile');
     await dockerBuild(madeName, work, { recipe: recipe(), dockerfile, detail });
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
-}
-
-/** The folder of a Go module's source in the module cache. */
-async function moduleSource(module: string): Promise<string> {
-  const answer: unknown = JSON.parse(await run('go', ['mod', 'download', '-json', module], { deadline: 300 }));
-  if (typeof answer === 'object' && answer !== null && 'Dir' in answer && typeof answer.Dir === 'string')
-    return answer.Dir;
-  throw new Problem(`go mod download tells no folder of ${module}`);
 }

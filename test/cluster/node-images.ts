@@ -1,34 +1,31 @@
-import { z } from 'zod';
-import type { CommandLineTools } from './command-line-tools.ts';
 import { imageRecipes } from './docker.ts';
-import { clusterName, nodeContainer } from './kind-cluster.ts';
+import { nodeContainer } from './kind-cluster.ts';
 import type { Progress } from './progress.ts';
 import { run, tryRun } from './run.ts';
 
-const inspected = z.object({
-  info: z.object({
-    imageSpec: z.object({ config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish() }),
-  }),
-});
+/** The reference of an image of docker.io as containerd names it. */
+const containerdName = (image: string): string => `docker.io/${image.includes('/') ? image : `library/${image}`}`;
 
-/** The recipe label of an image that the node has ('' when it has none); undefined when the image is not there. */
+/** containerd keeps labels of its own for an image: the recipe that it was loaded with is one. */
+const recipeLabel = 'dev.coppice.recipe';
+
+/** Returns the recipe that an image of the node was loaded with; undefined when the image is not there. */
 async function nodeRecipe(image: string): Promise<string | undefined> {
-  const output = await tryRun('docker', ['exec', nodeContainer, 'crictl', 'inspecti', '-o', 'json', image]);
-  if (output === undefined) return undefined;
-  return inspected.parse(JSON.parse(output)).info.imageSpec.config?.Labels?.['dev.coppice.recipe'] ?? '';
+  const args = ['exec', nodeContainer, 'ctr', '-n', 'k8s.io', 'images', 'list', `name==${containerdName(image)}`];
+  const output = await tryRun('docker', args);
+  return new RegExp(`${recipeLabel}=([^ ,]*)`).exec(output ?? '')?.[1];
 }
 
 /** Loads those of Docker's images into the node that it does not have in this version. */
-export async function loadIntoNode(
-  images: readonly string[],
-  tools: CommandLineTools,
-  progress: Progress,
-): Promise<void> {
+export async function loadIntoNode(images: readonly string[], progress: Progress): Promise<void> {
   const recipes = await imageRecipes(images);
   for (const image of images) {
-    if ((await nodeRecipe(image)) === recipes.get(image)) continue;
-    await progress.step(`load ${image} into the node`, (detail) =>
-      run(tools.kind, ['load', 'docker-image', '--name', clusterName, image], { detail, deadline: 300 }),
-    );
+    const recipe = recipes.get(image) ?? '';
+    if ((await nodeRecipe(image)) === recipe) continue;
+    const load =
+      'docker save "$1" | docker exec -i "$2" ctr -n k8s.io images import --digests=true --snapshotter=overlayfs - && ' +
+      'docker exec "$2" ctr -n k8s.io images label "$3" "$4"';
+    const args = ['-ec', load, 'sh', image, nodeContainer, containerdName(image), `${recipeLabel}=${recipe}`];
+    await progress.step(`load ${image} into the node`, (detail) => run('sh', args, { detail, deadline: 300 }));
   }
 }

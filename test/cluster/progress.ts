@@ -1,53 +1,84 @@
 import { Problem } from './problem.ts';
 
-/** Tells what a running step is doing right now; shown on a terminal's live line only. */
+/** Reports what a running step does right now; shown on a terminal's live line only. */
 export type Detail = (text: string) => void;
 
+/** One step that ended, in seconds since the start. */
+export interface StepTime {
+  name: string;
+  start: number;
+  seconds: number;
+}
+
 export interface Progress {
-  /** Runs one step and shows its name, the time since the start, and how long it took. */
-  step<T>(what: string, action: (detail: Detail) => Promise<T>): Promise<T>;
+  /** Runs one step and shows its name, the time since the start, and how long it took. Steps may run side by side. */
+  step<T>(name: string, action: (detail: Detail) => Promise<T>): Promise<T>;
+  /** The steps that ended, in the order in which they did. */
+  readonly steps: readonly StepTime[];
+}
+
+interface RunningStep {
+  name: string;
+  start: number;
+  detail: string;
+  nextReport: number;
 }
 
 const second = 1000;
-const seconds = (milliseconds: number): string => `${(milliseconds / second).toFixed(1)}s`;
+const inSeconds = (milliseconds: number): string => `${(milliseconds / second).toFixed(1)}s`;
 
 /**
- * Steps as lines `== 12.3s  what (3.2s)`. On a terminal the running step is a live line with its own time and detail;
- * elsewhere a step that takes longer than a second is announced, and told of again every half minute.
+ * Shows steps as lines `== 12.3s  name (3.2s)`. On a terminal the running steps share one live line; elsewhere a step
+ * that takes longer than a second is announced, and reported again every half minute.
  */
 export function startProgress(output: NodeJS.WriteStream = process.stdout): Progress {
-  const start = Date.now();
-  const line = (text: string) => `== ${seconds(Date.now() - start).padStart(6)}  ${text}`;
-  const say = (text: string) => output.write(`${output.isTTY ? '\r\u001b[K' : ''}${line(text)}\n`);
+  const begin = Date.now();
+  const steps: StepTime[] = [];
+  const running = new Set<RunningStep>();
+  const line = (text: string) => `== ${inSeconds(Date.now() - begin).padStart(6)}  ${text}`;
+  const print = (text: string) => output.write(`${output.isTTY ? '\r\u001b[K' : ''}${line(text)}\n`);
+  const describe = ({ name, start, detail }: RunningStep) =>
+    `${name} … ${inSeconds(Date.now() - start)}${detail && `  ${detail}`}`;
 
-  async function step<T>(what: string, action: (detail: Detail) => Promise<T>): Promise<T> {
-    const begun = Date.now();
-    const took = () => seconds(Date.now() - begun);
-    let latest = '';
-    let told = begun - 29 * second; // so that the first plain line comes after one second
-    const timer = setInterval(() => {
-      if (output.isTTY) {
-        const text = line(`${what} … ${took()}${latest && `  ${latest}`}`);
-        output.write(`\r\u001b[K${text.slice(0, Math.max(20, (output.columns || 80) - 1))}`);
-      } else if (Date.now() - told >= 30 * second) {
-        told = Date.now();
-        say(`${what} …${latest && ` ${latest}`}`);
-      }
-    }, 200);
-    try {
-      const result = await action((text) => {
-        latest = text.replace(/\s+/g, ' ').trim();
-      });
-      say(`${what} (${took()})`);
-      return result;
-    } catch (error) {
-      say(`${what}: failed after ${took()}`);
-      throw error;
-    } finally {
-      clearInterval(timer);
+  function showLive(): void {
+    const text = line([...running].map(describe).join(' | '));
+    output.write(`\r\u001b[K${text.slice(0, Math.max(20, (output.columns || 80) - 1))}`);
+  }
+
+  function reportLong(): void {
+    for (const one of running) {
+      if (Date.now() < one.nextReport) continue;
+      one.nextReport = Date.now() + 30 * second;
+      print(`${one.name} …${one.detail && ` ${one.detail}`}`);
     }
   }
-  return { step };
+
+  let timer: NodeJS.Timeout | undefined;
+
+  async function step<T>(name: string, action: (detail: Detail) => Promise<T>): Promise<T> {
+    const start = Date.now();
+    const one: RunningStep = { name, start, detail: '', nextReport: start + second };
+    running.add(one);
+    timer ??= setInterval(output.isTTY ? showLive : reportLong, 200);
+    try {
+      const result = await action((text) => {
+        one.detail = text.replace(/\s+/g, ' ').trim();
+      });
+      steps.push({ name, start: (start - begin) / second, seconds: (Date.now() - start) / second });
+      print(`${name} (${inSeconds(Date.now() - start)})`);
+      return result;
+    } catch (error) {
+      print(`${name}: failed after ${inSeconds(Date.now() - start)}`);
+      throw error;
+    } finally {
+      running.delete(one);
+      if (running.size === 0) {
+        clearInterval(timer);
+        timer = undefined;
+      }
+    }
+  }
+  return { step, steps };
 }
 
 /** Runs a script's main function; a Problem ends it with one line, anything else with its stack. */

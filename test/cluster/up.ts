@@ -7,16 +7,18 @@ import { bringUpCluster } from './cluster.ts';
 import { exclusively } from './exclusively.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 import { connectionFile, writeConnection } from './connection.ts';
-import { apiUrl, installCoppice } from './install-coppice.ts';
+import { apiUrl, hasTesterImage, installCoppice } from './install-coppice.ts';
 import { provideFixtureImages } from './mirror.ts';
 import { programsFolder } from './paths.ts';
 import { Problem } from './problem.ts';
 import { warnOfUnlimitedProcesses } from './process-limits.ts';
 import { runMain, startProgress } from './progress.ts';
+import { columns, recordStepTimes, type ColumnName } from './step-times.ts';
 
 const usage = `npm run up                      brings up the local kind cluster
 npm run up -- --fixture-images  with the images that the sample set under test/fixtures is built from
 npm run up -- --gitea           with Gitea at http://gitea.localhost:8080, for the end-to-end tests
+npm run up -- --record NAME     and keeps the times of its steps as a column of docs/local-cluster.md: ${columns.join(', ')}
 npm run up -- --context NAME --registry ADDRESS [--ingress-url URL]
                                 uses the cluster of that kubeconfig context, and a registry, HOST[:PORT][/PATH],
                                 that this machine and the cluster reach by the same name`;
@@ -25,6 +27,7 @@ interface Options {
   existing?: ExistingClusterOptions;
   fixtureImages: boolean;
   gitea: boolean;
+  record?: ColumnName;
 }
 
 function parseOptions(): Options {
@@ -34,19 +37,31 @@ function parseOptions(): Options {
     'ingress-url'?: string;
     'fixture-images'?: boolean;
     gitea?: boolean;
+    record?: string;
   };
   try {
     const text = { type: 'string' } as const;
     const flag = { type: 'boolean' } as const;
     ({ values } = parseArgs({
-      options: { context: text, registry: text, 'ingress-url': text, 'fixture-images': flag, gitea: flag },
+      options: {
+        context: text,
+        registry: text,
+        'ingress-url': text,
+        'fixture-images': flag,
+        gitea: flag,
+        record: text,
+      },
     }));
   } catch (error) {
     throw new Problem(usage, { cause: error });
   }
   const { context, registry, 'ingress-url': ingressUrl = 'http://127.0.0.1:8080' } = values;
   const { 'fixture-images': fixtureImages = false, gitea = false } = values;
-  if (context === undefined && registry === undefined) return { fixtureImages, gitea };
+  const record = columns.find((column) => column === values.record);
+  if (values.record !== undefined && record === undefined) throw new Problem(usage);
+  if (context === undefined && registry === undefined) {
+    return { fixtureImages, gitea, ...(record !== undefined && { record }) };
+  }
   if (context === undefined || registry === undefined) {
     throw new Problem(`--context and --registry are given together.\n${usage}`);
   }
@@ -55,22 +70,27 @@ function parseOptions(): Options {
 
 await runMain(async () => {
   const progress = startProgress();
-  const { existing, fixtureImages, gitea } = parseOptions();
+  const { existing, fixtureImages, gitea, record } = parseOptions();
   await exclusively(progress, async () => {
     const cluster = await bringUpCluster(progress, existing);
     await warnOfUnlimitedProcesses(cluster.kubectl);
-    if (fixtureImages) await provideFixtureImages(cluster, progress);
     const gitUrl = await deployGitServer(cluster, progress);
-    await deployGitHosts(cluster, progress);
-    if (gitea) await deployGitea(cluster, progress);
-    await installCoppice(cluster, progress);
+    // Its image, with a browser, is the largest, and the sample needs none of it.
+    await installCoppice(cluster, progress, { tester: await hasTesterImage() });
     const { email, password, weburl } = await runSample(apiUrl, gitUrl, cluster, progress);
     const { kubeconfig, ingressUrl, registry } = cluster;
     writeConnection({ apiUrl, ingressUrl, kubeconfig, registry: registry.address, gitUrl, email, password });
+    await progress.step('the sample page is up', () => Promise.resolve());
     console.log(`
 Web page    ${weburl}
 REST API    ${apiUrl}/api, described at ${apiUrl}/api/docs (user ${email}, password in ${connectionFile})
 Kubernetes  export KUBECONFIG=${kubeconfig} PATH=$PATH:${programsFolder}
-Git server  ${gitUrl}`);
+Git server  ${gitUrl}
+`);
+    await installCoppice(cluster, progress, { tester: true });
+    await deployGitHosts(cluster, progress);
+    if (fixtureImages) await provideFixtureImages(cluster, progress);
+    if (gitea) await deployGitea(cluster, progress);
   });
+  if (record !== undefined) recordStepTimes(record, progress.steps);
 });

@@ -2,17 +2,11 @@
 FROM scratch AS kube
 ENV PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 COPY kube/ /usr/local/bin/
-FROM debian:bookworm-slim AS kube-proxy
-RUN apt-get update \
- && apt-get install -y --no-install-recommends conntrack iptables kmod nftables \
- && rm -rf /var/lib/apt/lists/*
+FROM kube AS coredns
+ENTRYPOINT ["/usr/local/bin/coredns"]
+# The stage `network` of node.Dockerfile.
+FROM coppice-kind-node-network AS kube-proxy
 COPY kube/ /usr/local/bin/
-FROM scratch AS etcd
-ENV PATH=/usr/local/bin
-COPY etcd /usr/local/bin/
-FROM scratch AS coredns
-COPY coredns /
-ENTRYPOINT ["/coredns"]
 FROM scratch AS pause
 COPY pause /
 USER 65535:65535

@@ -1,9 +1,13 @@
 # What kind's images/base/Dockerfile and `kind build node-image` do, from Debian packages and the programs built here.
-FROM debian:bookworm-slim
+FROM debian:bookworm-slim AS network
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends conntrack iptables kmod nftables \
+ && rm -rf /var/lib/apt/lists/*
+FROM network AS system
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-      ca-certificates conntrack curl dbus e2fsprogs ethtool hostname iproute2 iptables jq kmod libseccomp2 mount \
-      nftables procps runc systemd systemd-sysv util-linux \
+      ca-certificates curl dbus e2fsprogs ethtool hostname iproute2 jq libseccomp2 mount \
+      procps runc systemd systemd-sysv util-linux \
  && rm -rf /var/lib/apt/lists/* /var/log/journal \
  # or every node has the same
  && rm -f /etc/machine-id /var/lib/dbus/machine-id \
@@ -14,6 +18,7 @@ RUN apt-get update \
  # no negative OOM scores and no raised limits, which need CAP_SYS_RESOURCE
  && sed -i '/^OOMScoreAdjust=/d; /^Limit/d' /lib/systemd/system/dbus.service /lib/systemd/system/systemd-journald.service \
  && echo ReadKMsg=no >>/etc/systemd/journald.conf
+FROM system
 COPY node/ /
 RUN systemctl enable kubelet.service containerd.service undo-mount-hacks.service \
  && systemctl mask systemd-binfmt.service
