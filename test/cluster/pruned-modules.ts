@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from './problem.ts';
 
@@ -47,6 +47,22 @@ export const prunedModules: readonly PrunedModule[] = [
         replace: traefikProviders.map((name) => [new RegExp(`^\\tif conf\\.${name} != nil {$[^]*?^\\t}\\n`, 'm'), '']),
       },
       {
+        // Rules in the syntax of version 2 alone need Traefik's fork of gorilla/mux, which the registry cannot live with.
+        file: 'pkg/muxer/http/matcher_v2.go',
+        replace: [
+          ['.UseRoutingPath()', ''],
+          ['.UseRoutingPath()', ''],
+        ],
+      },
+      {
+        file: 'pkg/muxer/http/mux.go',
+        remove: [/^\t"github\.com\/gorilla\/mux"$/],
+        replace: [
+          ['mux.RoutingPathKey', 'routingPathKey{}'],
+          ['mux.RoutingPathKey', 'routingPathKey{}'],
+        ],
+      },
+      {
         file: 'pkg/provider/acme/provider.go',
         remove: [/^\t"github\.com\/go-acme\/lego\/v4\/providers\/dns"$/],
         replace: [
@@ -65,6 +81,7 @@ export const prunedModules: readonly PrunedModule[] = [
       'pkg/plugins/providers.go',
     ],
     overlay: {
+      'pkg/muxer/http/routing-path.go': 'overlay/http/routing-path.go',
       'pkg/observability/logs/otel.go': 'overlay/logs/otel.go',
       'pkg/plugins/builder.go': 'overlay/plugins/builder.go',
     },
@@ -129,7 +146,7 @@ export function layOutPruned(source: string, target: string, own: string, pruned
   const write = (file: string, text: string) => {
     const path = join(target, file);
     // The module cache is read-only, and a copy of it is so too.
-    chmodSync(path, 0o644);
+    rmSync(path, { force: true });
     writeFileSync(path, text);
   };
   for (const change of pruned.files) {

@@ -9,7 +9,7 @@ export const versions = {
   etcdImageTag: '3.6.8-0',
   pauseImageTag: '3.10.2',
   coredns: 'v1.15.0',
-  containerd: 'v2.4.2',
+  containerd: 'v2.3.7',
   localPathProvisioner: 'v0.0.30',
   registry: 'v3.1.2',
   rootlesskit: 'v2.3.6',
