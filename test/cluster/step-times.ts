@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { repositoryRoot } from './paths.ts';
 import type { StepTime } from './progress.ts';
+import { run } from './run.ts';
 
 /** The states of a machine that are worth comparing, each a column of the table. */
 export const columns = ['empty', 'warm', 'up'] as const;
@@ -59,7 +60,7 @@ export function stepTable(times: StepTimes): string {
 }
 
 /** Keeps the times of a run as a column, and writes the table into docs/local-cluster.md anew. */
-export function recordStepTimes(column: ColumnName, steps: readonly StepTime[]): void {
+export async function recordStepTimes(column: ColumnName, steps: readonly StepTime[]): Promise<void> {
   const known = existsSync(dataFile) ? timesSchema.parse(JSON.parse(readFileSync(dataFile, 'utf8'))) : {};
   const date = new Date().toISOString().slice(0, 10);
   const rounded = steps.map(({ name, start, seconds }) => ({ name, start: round(start), seconds: round(seconds) }));
@@ -69,6 +70,7 @@ export function recordStepTimes(column: ColumnName, steps: readonly StepTime[]):
   const [before, rest = ''] = text.split(beginning);
   const after = rest.slice(rest.indexOf(end));
   writeFileSync(page, `${before ?? ''}${beginning}\n\n${stepTable(times)}\n\n${after}`);
+  await run(join(repositoryRoot, 'node_modules/.bin/prettier'), ['--write', page, dataFile]);
 }
 
 const round = (seconds: number): number => Math.round(seconds * 10) / 10;

@@ -92,5 +92,5 @@ Git server  ${gitUrl}
     if (fixtureImages) await provideFixtureImages(cluster, progress);
     if (gitea) await deployGitea(cluster, progress);
   });
-  if (record !== undefined) recordStepTimes(record, progress.steps);
+  if (record !== undefined) await recordStepTimes(record, progress.steps);
 });
