@@ -76,7 +76,8 @@ await runMain(async () => {
     await warnOfUnlimitedProcesses(cluster.kubectl);
     const gitUrl = await deployGitServer(cluster, progress);
     // Its image, with a browser, is the largest, and the sample needs none of it.
-    await installCoppice(cluster, progress, { tester: await hasTesterImage() });
+    const tester = await hasTesterImage();
+    await installCoppice(cluster, progress, { tester });
     const { email, password, weburl } = await runSample(apiUrl, gitUrl, cluster, progress);
     const { kubeconfig, ingressUrl, registry } = cluster;
     writeConnection({ apiUrl, ingressUrl, kubeconfig, registry: registry.address, gitUrl, email, password });
@@ -87,10 +88,11 @@ REST API    ${apiUrl}/api, described at ${apiUrl}/api/docs (user ${email}, passw
 Kubernetes  export KUBECONFIG=${kubeconfig} PATH=$PATH:${programsFolder}
 Git server  ${gitUrl}
 `);
-    await installCoppice(cluster, progress, { tester: true });
     await deployGitHosts(cluster, progress);
     if (fixtureImages) await provideFixtureImages(cluster, progress);
     if (gitea) await deployGitea(cluster, progress);
+    // The values hold the address of Gitea's Service, which is there by now.
+    if (gitea || !tester) await installCoppice(cluster, progress, { tester: true });
   });
   if (record !== undefined) await recordStepTimes(record, progress.steps);
 });
