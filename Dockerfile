@@ -1,6 +1,6 @@
 # One image for the operator, the API and the clone init container of a build: `node operator/main.ts`,
 # `node api/main.ts`, `git`. Node runs the TypeScript as it is, so nothing is compiled here.
-# The digest is of the list of all platforms' images; docs/supply-chain.md says how to get the next one.
+# The digest is of the list of all platforms' images; docs/reference/supply-chain.md says how to get the next one.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 FROM ${NODE_IMAGE}
 # tini reaps what git leaves behind; ssh refuses to run for a user that /etc/passwd does not name.
@@ -15,20 +15,22 @@ RUN npm ci --omit=dev --no-audit --no-fund --cache /tmp/npm \
  && rm -rf /tmp/npm \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 COPY process process
+COPY fair-queue fair-queue
 COPY crds crds
 COPY kubernetes kubernetes
 COPY build-logs build-logs
 COPY service-file service-file
 COPY tester-client tester-client
+COPY registry-tokens registry-tokens
 COPY operator operator
 COPY api api
 # The root file system may be read-only: what is written goes to /tmp. What Node compiles of the modules is kept in the image,
-# by the user that runs them: a process begins in half of the time.
+# by the user that runs them: a process starts in half of the time.
 ENV NODE_ENV=production HOME=/tmp NODE_COMPILE_CACHE=/app/compiled
 RUN install --directory --owner 10001 --group 10001 "$NODE_COMPILE_CACHE"
 # Of the metric coppice_build_info: `--build-arg REVISION=$(git rev-parse HEAD)`.
 ARG REVISION=unknown
 ENV COPPICE_REVISION=${REVISION}
 USER 10001:10001
-RUN node --eval "Promise.all(['operator/controllers', 'api/http/app', 'api/service-file-check/check'].map((name) => import('/app/' + name + '.ts')))"
+RUN node --eval "Promise.all(['operator/controllers/create-controllers', 'api/http/app', 'api/service-file-check/check'].map((name) => import('/app/' + name + '.ts')))"
 CMD ["node", "operator/main.ts"]

@@ -14,7 +14,7 @@ export default {
       ...typescript,
       displayName: 'unit',
       testMatch: [
-        '<rootDir>/{process,crds,kubernetes,build-logs,service-file,tester-client,operator,api,tester,test/cluster,test/bench,test/build-logs,test/docs,test/supply-chain}/**/*.test.ts',
+        '<rootDir>/{process,crds,kubernetes,build-logs,service-file,tester-client,fair-queue,registry-tokens,operator,api,tester,test/cluster,test/bench,test/build-logs,test/docs,test/language,test/supply-chain}/**/*.test.ts',
       ],
     },
     // The emulated Git hosts themselves, held against the hosts' own clients.
@@ -22,6 +22,8 @@ export default {
     { ...typescript, displayName: 'ssh', testMatch: ['<rootDir>/test/ssh/**/*.test.ts'] },
     // Helm alone, and where COPPICE_TEST_KUBECONFIG is set that API server.
     { ...typescript, displayName: 'chart', testMatch: ['<rootDir>/test/chart/*.test.ts'] },
+    // Distribution in a container of its own, by Docker.
+    { ...typescript, displayName: 'registry', testMatch: ['<rootDir>/test/registry/*.test.ts'] },
     { ...typescript, displayName: 'redis', testMatch: ['<rootDir>/test/redis/**/*.test.ts'] },
     { ...typescript, displayName: 'chromium', testMatch: ['<rootDir>/test/chromium/**/*.test.ts'] },
     { ...typescript, displayName: 'api-server', testMatch: ['<rootDir>/test/api-server/*.test.ts'] },

@@ -1,36 +1,94 @@
 import { defineConfig } from 'oxlint';
 
-/** Which of our folders each folder may import: the layering of docs/architecture.md. */
+/** Which of our folders each folder may import: the layering of docs/explanation/architecture.md. */
 const mayImport: Record<string, string[]> = {
   process: [],
+  'fair-queue': [],
   crds: [],
-  kubernetes: [],
+  kubernetes: ['fair-queue'],
   'build-logs': [],
   'service-file': [],
   'tester-client': [],
-  operator: ['process', 'crds', 'kubernetes', 'build-logs', 'service-file', 'tester-client'],
-  api: ['process', 'crds', 'kubernetes', 'build-logs', 'service-file', 'tester-client'],
-  tester: ['process'],
+  'registry-tokens': ['process'],
+  operator: [
+    'process',
+    'fair-queue',
+    'crds',
+    'kubernetes',
+    'build-logs',
+    'service-file',
+    'tester-client',
+    'registry-tokens',
+  ],
+  api: ['process', 'fair-queue', 'crds', 'kubernetes', 'build-logs', 'service-file', 'tester-client'],
+  tester: ['process', 'fair-queue'],
 };
 
-/** `ofTest`: which paths in test/ it may not import, as in a .gitignore. */
-function importRule(folder: string, allowed: readonly string[], ofTest: string[]) {
-  const others = Object.keys(mayImport).filter((other) => other !== folder && !allowed.includes(other));
-  const patterns = others.map((other) => ({
-    regex: `^(\\.\\./)+${other}/`,
-    message: `${folder}/ may not import ${other}/: see docs/architecture.md`,
+/** What the folders inside operator/ may import of each other. */
+const operatorMayImport: Record<string, string[]> = {
+  shared: [],
+  source: ['shared'],
+  services: ['shared'],
+  images: ['shared', 'source', 'services'],
+  kinds: ['shared', 'source', 'services', 'images'],
+  reports: ['shared', 'source', 'services', 'images', 'kinds'],
+  controllers: ['shared', 'source', 'services', 'images', 'kinds', 'reports', 'config.ts'],
+};
+const operatorFolders = [...Object.keys(operatorMayImport), 'config.ts'];
+
+/** What the folders of the kinds may import of each other. */
+const kindsMayImport: Record<string, string[]> = {
+  group: [],
+  orphans: [],
+  repository: ['group'],
+  reusable: ['group'],
+  environment: ['group', 'repository', 'reusable'],
+};
+const kindFolders = Object.keys(kindsMayImport);
+
+/** The imports that lead from a folder, at any depth in it, to those of its siblings that it may not import. */
+function forbidden(folder: string, siblings: readonly string[], allowed: readonly string[]) {
+  const others = siblings.filter((other) => other !== folder && !allowed.includes(other));
+  return others.map((other) => ({
+    regex: `^(\\.\\./)+${other}${other.endsWith('.ts') ? '$' : '/'}`,
+    message: `${folder}/ may not import ${other}: see docs/explanation/architecture.md`,
   }));
-  const test = { group: ofTest, message: `${folder}/ may not import test/: see docs/architecture.md` };
+}
+
+/** `ofTest`: which paths in test/ it may not import, as in a .gitignore. */
+function importRule(folder: string, ofTest: string[], more: ReturnType<typeof forbidden> = []) {
+  const patterns = [...forbidden(folder, Object.keys(mayImport), mayImport[folder] ?? []), ...more];
+  const test = { group: ofTest, message: `${folder}/ may not import test/: see docs/explanation/architecture.md` };
   return { 'no-restricted-imports': ['error', { patterns: [...patterns, test] }] satisfies ['error', object] };
 }
 
-const importRules = Object.entries(mayImport).flatMap(([folder, allowed]) => [
-  { files: [`${folder}/**/*.ts`], rules: importRule(folder, allowed, ['**/test/**']) },
-  {
+/** Of two rules for a file the later one counts. Tests, and what they share, may import all that they put together. */
+const importRules = [
+  ...Object.keys(mayImport).map((folder) => ({
+    files: [`${folder}/**/*.ts`],
+    rules: importRule(folder, ['**/test/**']),
+  })),
+  ...Object.entries(operatorMayImport).map(([folder, allowed]) => ({
+    files: [`operator/${folder}/**/*.ts`],
+    rules: importRule('operator', ['**/test/**'], forbidden(folder, operatorFolders, allowed)),
+  })),
+  ...Object.entries(kindsMayImport).map(([kind, allowed]) => ({
+    files: [`operator/kinds/${kind}/**/*.ts`],
+    rules: importRule(
+      'operator',
+      ['**/test/**'],
+      [
+        ...forbidden('kinds', operatorFolders, operatorMayImport['kinds'] ?? []),
+        ...forbidden(kind, kindFolders, allowed),
+      ],
+    ),
+  })),
+  { files: ['operator/**/testing/**'], rules: importRule('operator', ['**/test/**']) },
+  ...Object.keys(mayImport).map((folder) => ({
     files: [`${folder}/**/*.test.ts`],
-    rules: importRule(folder, allowed, ['**/test/**', '!**/test/properties.ts']),
-  },
-]);
+    rules: importRule(folder, ['**/test/**', '!**/test/properties.ts']),
+  })),
+];
 
 /** What typescript-eslint calls strict and type-checked, as far as it is not in the category `correctness`. */
 const strict = [
@@ -79,11 +137,12 @@ const strict = [
 const errors = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'error' as const]));
 
 export default defineConfig({
-  plugins: ['typescript', 'unicorn', 'oxc'],
+  plugins: ['typescript', 'unicorn', 'oxc', 'import'],
   categories: { correctness: 'error' },
   options: { typeAware: true, reportUnusedDisableDirectives: 'error' },
   ignorePatterns: ['node_modules/**', '.local/**', 'test/sample/repository/**', 'test/fixtures/**'],
   rules: {
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     // Conditional members are spread into a literal; the rule takes a group of them for one too many.
     'unicorn/no-useless-spread': 'off',
     ...errors([

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { parseConfig } from './config.ts';
 
-const least = {
+const min = {
   API_URL: 'http://coppice.localhost:8080',
   ENVIRONMENTS_URL: 'http://env.localhost:8080',
   REDIS_URL: 'redis://redis:6379',
 };
 
 test('the least that must be said', () => {
-  expect(parseConfig({ ...least, REGISTRATION: '' })).toEqual({
+  expect(parseConfig({ ...min, REGISTRATION: '' })).toEqual({
     port: 3000,
     healthPort: 3001,
     logLevel: 'info',
@@ -18,9 +18,13 @@ test('the least that must be said', () => {
     redis: { url: 'redis://redis:6379', password: undefined },
     registration: { mode: 'closed', domains: [], provesAddress: false },
     administrators: [],
-    mostEnvironmentsPerGroup: 200,
+    maxEnvironmentsPerGroup: 200,
     limits: { loginsPerMinute: 10, requestsPerMinute: 1200 },
-    budgets: { requestMemoryBytes: 64 * 1024 * 1024 },
+    budgets: {
+      requestMemoryBytes: 64 * 1024 * 1024,
+      account: { groups: 50, repositories: 200, textBytes: 4 * 1024 * 1024 },
+      written: { perMinute: 4 * 1024 * 1024, perHour: 64 * 1024 * 1024 },
+    },
     trustedProxies: 0,
     trustedProxyCidrs: [],
     tester: { url: undefined, tokenFile: '/etc/coppice-tester/token' },
@@ -40,7 +44,7 @@ test('what may be said besides', () => {
     OIDC_ISSUER: 'https://login.example/realms/acme',
     OIDC_CLIENT_ID: 'coppice',
   };
-  expect(parseConfig({ ...least, ...more, ENVIRONMENTS_URL: 'https://envs.example' })).toMatchObject({
+  expect(parseConfig({ ...min, ...more, ENVIRONMENTS_URL: 'https://envs.example' })).toMatchObject({
     port: 80,
     webAddress: { scheme: 'https', domain: 'envs.example' },
     registration: { mode: 'domains', domains: ['a.example', 'b.example'], provesAddress: false },
@@ -57,15 +61,15 @@ test('every fault is named, and no value', () => {
   const wrong = { API_URL: 'coppice', REDIS_URL: 'http://:hunter2@redis', PORT: '99999', REGISTRATION: 'domains' };
   const message = /^(?!.*hunter2).*API_URL.*ENVIRONMENTS_URL.*REDIS_URL/;
   expect(() => parseConfig(wrong)).toThrow(message);
-  expect(() => parseConfig({ ...least, OIDC_ISSUER: 'https://login.example' })).toThrow(/OIDC_CLIENT_ID/);
+  expect(() => parseConfig({ ...min, OIDC_ISSUER: 'https://login.example' })).toThrow(/OIDC_CLIENT_ID/);
   const plain = { OIDC_ISSUER: 'http://login.example', OIDC_CLIENT_ID: 'coppice' };
-  expect(() => parseConfig({ ...least, ...plain })).toThrow(/OIDC_ISSUER.*https/);
+  expect(() => parseConfig({ ...min, ...plain })).toThrow(/OIDC_ISSUER.*https/);
   const both = { OIDC_ISSUER: 'https://login.example', OIDC_CLIENT_ID: 'coppice', REGISTRATION_PROVES_ADDRESS: 'true' };
-  expect(() => parseConfig({ ...least, ...both })).toThrow(/REGISTRATION_PROVES_ADDRESS.*OIDC_ISSUER/);
-  expect(() => parseConfig({ ...least, OIDC_LANDING_PAGE: '//evil.example' })).toThrow(/OIDC_LANDING_PAGE/);
-  expect(() => parseConfig({ ...least, ADMINISTRATORS: 'root' })).toThrow(/ADMINISTRATORS/);
-  expect(() => parseConfig({ ...least, ADMINISTRATOR_PASSWORD: 'short' })).toThrow(
+  expect(() => parseConfig({ ...min, ...both })).toThrow(/REGISTRATION_PROVES_ADDRESS.*OIDC_ISSUER/);
+  expect(() => parseConfig({ ...min, OIDC_LANDING_PAGE: '//evil.example' })).toThrow(/OIDC_LANDING_PAGE/);
+  expect(() => parseConfig({ ...min, ADMINISTRATORS: 'root' })).toThrow(/ADMINISTRATORS/);
+  expect(() => parseConfig({ ...min, ADMINISTRATOR_PASSWORD: 'short' })).toThrow(
     /^(?!.*short).*ADMINISTRATOR_PASSWORD/,
   );
-  expect(() => parseConfig({ ...least, REGISTRATION: 'domains' })).toThrow(/REGISTRATION_DOMAINS/);
+  expect(() => parseConfig({ ...min, REGISTRATION: 'domains' })).toThrow(/REGISTRATION_DOMAINS/);
 });

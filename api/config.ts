@@ -12,41 +12,41 @@ import type { OidcConfig } from './users/oidc/provider.ts';
 import { boundedPassword, emailField } from './users/user-parameters.ts';
 
 export interface Config {
-  /** Where the REST API listens. */
+  /** Port of the REST API. */
   port: number;
-  /** Where /healthz, /readyz and /metrics do. */
+  /** Port of /healthz, /readyz and /metrics. */
   healthPort: number;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   usersNamespace: string;
-  /** This API's own origin, as browsers see it. */
+  /** Origin of this API, as browsers see it. */
   ownOrigin: string;
   webAddress: WebAddress;
   redis: { url: string; password?: string | undefined };
   registration: RegistrationPolicy;
   /** Addresses of administrators, in lower case. */
   administrators: string[];
-  /** The account of the first of them, which is made where there is none. */
+  /** The account of the first administrator, created if it is missing. */
   firstAdministrator?: FirstAdministrator;
-  /** Where users log in besides. */
+  /** Login through OpenID Connect, in addition to passwords. */
   oidc?: OidcConfig;
-  /** That have contents at once, of a group whose Group names no number. */
-  mostEnvironmentsPerGroup: number;
-  /** Where results of tests are read. */
+  /** Maximum number of environments with contents in groups that set no limit. */
+  maxEnvironmentsPerGroup: number;
+  /** The tester that holds results of tests. */
   tester: TesterAddress;
   limits: RateLimits;
   budgets: Budgets;
-  /** How many proxies stand before the API: so many entries of X-Forwarded-For are believed. */
+  /** Number of proxies in front of the API: as many entries of X-Forwarded-For are trusted. */
   trustedProxies: number;
-  /** The networks that the first of them is in; empty: whoever connects counts as it. */
+  /** Networks of the first proxy; empty trusts every client that connects. */
   trustedProxyCidrs: string[];
-  /** Who reads /metrics needs it, where there is one. */
+  /** Token that /metrics requires, if any. */
   metricsToken?: string | undefined;
 }
 
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .transform((text) => new URL(text));
-/** A list of addresses or domains, in lower case. */
+/** Parses a list of addresses or domains in lower case. */
 const lowerCaseList = z
   .string()
   .default('')
@@ -57,6 +57,7 @@ const lowerCaseList = z
       .filter(Boolean),
   );
 const port = integerField(0, 65_535);
+const mebibyte = 1024 * 1024;
 
 const environmentSchema = z
   .object({
@@ -71,7 +72,7 @@ const environmentSchema = z
     REGISTRATION: z.enum(['open', 'domains', 'closed']).default('closed'),
     REGISTRATION_DOMAINS: lowerCaseList,
     ADMINISTRATORS: lowerCaseList.pipe(z.array(emailField)),
-    ADMINISTRATOR_PASSWORD: boundedPassword.min(10, 'must have 10 characters at least').optional(),
+    ADMINISTRATOR_PASSWORD: boundedPassword.min(10, 'must have at least 10 characters').optional(),
     REGISTRATION_PROVES_ADDRESS: z.enum(['true', 'false']).default('false'),
     OIDC_ISSUER: httpUrl.refine(({ protocol }) => protocol === 'https:', 'must be an https:// URL').optional(),
     OIDC_CLIENT_ID: z.string().optional(),
@@ -80,12 +81,17 @@ const environmentSchema = z
       .string()
       .regex(/^(\/(?!\/)|https?:\/\/)/, 'must be a path or an http(s) URL')
       .default('/api/docs'),
-    MOST_ENVIRONMENTS_PER_GROUP: integerField(1, 1_000_000).default(200),
+    MAX_ENVIRONMENTS_PER_GROUP: integerField(1, 1_000_000).default(200),
     TESTER_URL: httpUrl.optional(),
     TESTER_TOKEN_FILE: z.string().default('/etc/coppice-tester/token'),
     LOGINS_PER_MINUTE: integerField(1, 1_000_000).default(10),
     REQUESTS_PER_MINUTE: integerField(1, 1_000_000).default(1200),
     REQUEST_MEMORY_MIB: integerField(16, 1_000_000).default(64),
+    WRITTEN_MIB_PER_MINUTE: integerField(1, 1_000_000).default(4),
+    WRITTEN_MIB_PER_HOUR: integerField(1, 1_000_000).default(64),
+    GROUPS_PER_ACCOUNT: integerField(1, 1_000_000).default(50),
+    REPOSITORIES_PER_ACCOUNT: integerField(1, 1_000_000).default(200),
+    TEXT_MIB_PER_ACCOUNT: integerField(1, 1_000_000).default(4),
     TRUSTED_PROXIES: integerField(0, 10).default(0),
     TRUSTED_PROXY_CIDRS: lowerCaseList.pipe(
       z.array(z.union([z.cidrv4(), z.cidrv6()], { error: 'must be networks in CIDR notation' })),
@@ -98,17 +104,17 @@ const environmentSchema = z
   })
   .refine((variables) => variables.OIDC_ISSUER === undefined || variables.OIDC_CLIENT_ID !== undefined, {
     path: ['OIDC_CLIENT_ID'],
-    error: 'must be given with OIDC_ISSUER',
+    error: 'is required with OIDC_ISSUER',
   })
   .refine((variables) => variables.OIDC_ISSUER === undefined || variables.REGISTRATION_PROVES_ADDRESS === 'false', {
     path: ['REGISTRATION_PROVES_ADDRESS'],
     error:
-      'must not be true with OIDC_ISSUER: a login there would be linked to the account of who registered the address',
+      'must not be true with OIDC_ISSUER: a login there would be linked to the account of whoever registered the address',
   });
 
 /**
- * The configuration from environment variables; an empty one counts as absent.
- * @throws Error that names each variable that is missing or wrong, and never its value.
+ * Parses the configuration from environment variables; an empty one counts as absent.
+ * @throws Error that names each missing or invalid variable, never its value.
  */
 export function parseConfig(variables: Record<string, string | undefined>): Config {
   const data = readVariables(environmentSchema, variables);
@@ -128,10 +134,18 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
     administrators: data.ADMINISTRATORS,
     ...firstAdministrator(data.ADMINISTRATORS[0], data.ADMINISTRATOR_PASSWORD),
     ...oidcOf(data),
-    mostEnvironmentsPerGroup: data.MOST_ENVIRONMENTS_PER_GROUP,
+    maxEnvironmentsPerGroup: data.MAX_ENVIRONMENTS_PER_GROUP,
     tester: { url: data.TESTER_URL, tokenFile: data.TESTER_TOKEN_FILE },
     limits: { loginsPerMinute: data.LOGINS_PER_MINUTE, requestsPerMinute: data.REQUESTS_PER_MINUTE },
-    budgets: { requestMemoryBytes: data.REQUEST_MEMORY_MIB * 1024 * 1024 },
+    budgets: {
+      requestMemoryBytes: data.REQUEST_MEMORY_MIB * mebibyte,
+      account: {
+        groups: data.GROUPS_PER_ACCOUNT,
+        repositories: data.REPOSITORIES_PER_ACCOUNT,
+        textBytes: data.TEXT_MIB_PER_ACCOUNT * mebibyte,
+      },
+      written: { perMinute: data.WRITTEN_MIB_PER_MINUTE * mebibyte, perHour: data.WRITTEN_MIB_PER_HOUR * mebibyte },
+    },
     trustedProxies: data.TRUSTED_PROXIES,
     trustedProxyCidrs: data.TRUSTED_PROXY_CIDRS,
     metricsToken: data.METRICS_TOKEN,

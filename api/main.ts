@@ -16,6 +16,7 @@ import { testerClient } from '../tester-client/client.ts';
 import { Directory } from './auth/directory.ts';
 import { Passwords } from './auth/passwords.ts';
 import { apiInformers, freshCaches } from './cluster/informers.ts';
+import { orderedWriter } from './cluster/ordered-writer.ts';
 import { parseConfig } from './config.ts';
 import { RuntimeLogs } from './environments/runtime-logs.ts';
 import { Memberships } from './groups/memberships.ts';
@@ -56,6 +57,7 @@ const app = createApp({
   sessions: redis,
   written: redis,
   replays: redis,
+  writeBudget: redis,
   limitStores: redisStores(redis),
   passwords,
   logReader,
@@ -89,8 +91,9 @@ await health.start();
 for (const informer of informers) informer.start();
 await Promise.all(informers.map((informer) => informer.whenSynced()));
 if (config.firstAdministrator) {
-  const users = new UserStore(client, informed.users, config.usersNamespace);
-  const memberships = new Memberships({ cluster: client, cache: caches.groups, directory: new Directory(caches) });
+  const cluster = orderedWriter(client);
+  const users = new UserStore(cluster, informed.users, config.usersNamespace);
+  const memberships = new Memberships({ cluster, cache: caches.groups, directory: new Directory(caches) });
   const isMade = await ensureAdministrator(config.firstAdministrator, users, memberships, passwords, randomBytes);
   if (isMade) logger.info('made the account of the first administrator');
 }

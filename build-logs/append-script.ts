@@ -1,6 +1,7 @@
 import { encodeChunks } from './chunks.ts';
+import { DROP_LOG, ENDED_INDEX } from './ended-logs.ts';
 import type { LogKeys } from './keys.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './append-plan.ts';
 import { Script, type ScriptRedis } from './script.ts';
 import type { LogState, StateChange } from './state.ts';
 
@@ -14,19 +15,37 @@ export interface LogWriterRedis extends ScriptRedis {
  * from; returns 1, or 0 when another writer was there. The explicit ids are refused by Redis if ever they were not new.
  * When of the stream and the state only one is there (Redis evicts keys when its memory is full), the other goes too:
  * half a log would look like a whole one.
- * KEYS: stream, state. ARGV: expected version, retention in seconds, seq below which nothing is kept or 0, number of
- * fields, the fields and their values, the chunks and the seq of the last message of each.
+ * Where Redis uses more than a share of its `maxmemory`, ended logs are dropped first, the oldest first; where that is not
+ * enough it returns 2 and adds nothing: what is left is for logins and rate-limit counters.
+ * KEYS: stream, state. ARGV: expected version, retention in seconds, seq below which nothing is kept or 0, share of the
+ * memory or 0, how many ended logs may be dropped, number of fields, the fields and their values, the chunks and the seq of
+ * the last message of each.
  */
-const APPEND = new Script(`
+const APPEND = new Script(`${DROP_LOG}
+local function isFull(share)
+  local info = redis.call('INFO', 'memory')
+  local limit = tonumber(string.match(info, '\\nmaxmemory:(%d+)') or '0')
+  local used = tonumber(string.match(info, '\\nused_memory:(%d+)') or '0')
+  return limit > 0 and used > limit * share
+end
 local version = redis.call('HGET', KEYS[2], 'version') or '0'
 if (version == '0') == (redis.call('EXISTS', KEYS[1]) == 1) then
   redis.call('DEL', KEYS[1], KEYS[2])
   return 0
 end
 if version ~= ARGV[1] then return 0 end
-local firstChunk = 5 + 2 * tonumber(ARGV[4])
+local share = tonumber(ARGV[4])
+if share > 0 and isFull(share) then
+  for _ = 1, tonumber(ARGV[5]) do
+    local oldest = redis.call('ZRANGE', '${ENDED_INDEX}', 0, 0)[1]
+    if not oldest or not isFull(share) then break end
+    drop(oldest, 'DEL')
+  end
+  if isFull(share) then return 2 end
+end
+local firstChunk = 7 + 2 * tonumber(ARGV[6])
 for i = firstChunk, #ARGV, 2 do redis.call('XADD', KEYS[1], ARGV[i] .. '-0', 'm', ARGV[i + 1]) end
-for i = 5, firstChunk - 1, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
+for i = 7, firstChunk - 1, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
 if ARGV[3] ~= '0' then redis.call('XTRIM', KEYS[1], 'MINID', ARGV[3]) end
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 redis.call('EXPIRE', KEYS[2], ARGV[2])
@@ -39,15 +58,24 @@ export interface Keeping {
   retentionSeconds: number;
   /** Entries whose last message has a seq below this are dropped. */
   firstKept?: number;
+  /** Of Redis's memory, from 0 to 1: beyond it nothing is added. By default there is no limit. */
+  memoryShare?: number;
+  /** How many ended logs are dropped at most where the share is exceeded. Default 0. */
+  maxDropped?: number;
 }
 
-/** Carries out a plan. False, and nothing done, when Redis's state is not `state` any more. */
+/** Redis has no more memory for logs. The same lines can be written later. */
+export class LogsFullError extends Error {
+  override readonly name = 'LogsFullError';
+}
+
+/** Carries out a plan. False, and nothing done, when Redis's state is not `state` any more. Throws LogsFullError. */
 export async function runPlan(
   redis: ScriptRedis,
   keys: LogKeys,
   state: LogState,
   plan: Plan,
-  { retentionSeconds, firstKept = 0 }: Keeping,
+  { retentionSeconds, firstKept = 0, memoryShare = 0, maxDropped = 0 }: Keeping,
 ): Promise<boolean> {
   const chunks = encodeChunks(state.seq + 1, plan.messages);
   const bytes = chunks.reduce((sum, { text }) => sum + Buffer.byteLength(text), state.storedBytes);
@@ -60,11 +88,16 @@ export async function runPlan(
   const done = await APPEND.run(redis, {
     keys: [keys.stream, keys.state],
     arguments: [
-      ...[state.version, retentionSeconds, firstKept, change.length].map(String),
+      ...[state.version, retentionSeconds, firstKept, memoryShare, maxDropped, change.length].map(String),
       ...change.flat(),
       ...chunks.flatMap(({ last, text }) => [String(last), text]),
     ],
   });
+  if (done === 2) {
+    const words =
+      'the logs in Redis take their share of its memory (redis.maxMemory), and none that has ended is left to drop';
+    throw new LogsFullError(words);
+  }
   if (done !== 1) return false;
   state.apply(change);
   return true;

@@ -21,13 +21,13 @@ export function buildLogKeys(logId: string): LogKeys {
 export function runtimeLogKeys(
   uid: string,
   service: string,
-): LogKeys & { loaded: string; wish: string; refused: string } {
+): LogKeys & { loaded: string; followRequest: string; refused: string } {
   const stream = `runtime-log:{${uid}/${service}}`;
   return {
     stream,
     state: `${stream}:state`,
     loaded: `${stream}:loaded`,
-    wish: `${stream}:wish`,
+    followRequest: `${stream}:follow-request`,
     refused: `${stream}:refused`,
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import fc from '../test/properties.ts';
-import { looksRandom, textsToMask } from './mask-candidates.ts';
+import { isLikelyRandom, textsToMask } from './mask-candidates.ts';
 
 test.each([
   '',
@@ -30,7 +30,7 @@ test.each([
   'CamelCaseNames',
   'correct horse battery staple',
 ])('%j is a word like others', (value) => {
-  expect(looksRandom(value)).toBe(false);
+  expect(isLikelyRandom(value)).toBe(false);
 });
 
 test.each([
@@ -46,16 +46,16 @@ test.each([
   'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.dBjftJeZ4CVP',
   'postgres://app:Xk29dLq8Zp@db:5432/shop',
 ])('%j is random', (value) => {
-  expect(looksRandom(value)).toBe(true);
+  expect(isLikelyRandom(value)).toBe(true);
 });
 
 test('random bytes in base64 and in hexadecimal digits are random', () => {
   const bytes = fc.nat().map((seed) => createHash('sha256').update(String(seed)).digest().subarray(0, 18));
   fc.assert(
     fc.property(bytes, (some) => {
-      expect(looksRandom(some.toString('base64'))).toBe(true);
-      expect(looksRandom(some.toString('base64url'))).toBe(true);
-      expect(looksRandom(some.toString('hex'))).toBe(true);
+      expect(isLikelyRandom(some.toString('base64'))).toBe(true);
+      expect(isLikelyRandom(some.toString('base64url'))).toBe(true);
+      expect(isLikelyRandom(some.toString('hex'))).toBe(true);
     }),
   );
 });

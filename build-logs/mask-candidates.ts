@@ -5,10 +5,10 @@ export interface MaskCandidate {
   secret?: boolean | undefined;
 }
 
-const SHORTEST_RANDOM = 8;
-const SHORTEST_LETTERS = 12;
-const SHORTEST_DIGITS = 16;
-const SHORTEST_HEX = 16;
+const MIN_RANDOM = 8;
+const MIN_LETTERS = 12;
+const MIN_DIGITS = 16;
+const MIN_HEX = 16;
 /** Between small letters, capitals, digits and other characters; the capital at the beginning of a word is none. */
 const FEWEST_CHANGES = 3;
 /** Of letters that form words more pairs are among the common ones; of random letters one in five is. */
@@ -37,7 +37,7 @@ export function textsToMask(candidates: readonly MaskCandidate[]): string[] {
   return candidates.flatMap(({ value, secret }) => {
     if (secret === true) return [value];
     const password = passwordOf(value);
-    if (password === undefined || !isRandomWord(password)) return looksRandom(value) ? [value] : [];
+    if (password === undefined || !isRandomWord(password)) return isLikelyRandom(value) ? [value] : [];
     return [value, password];
   });
 }
@@ -58,16 +58,16 @@ function passwordOf(value: string): string | undefined {
  * more of which few pairs are ones that languages have; 16 digits or more. Or it is a number of 16 hexadecimal digits or
  * more, as a UUID is. Words, names, versions, addresses and paths are not.
  */
-export function looksRandom(value: string): boolean {
+export function isLikelyRandom(value: string): boolean {
   const hex = value.trim().replaceAll('-', '');
-  if (hex.length >= SHORTEST_HEX && /^[\da-f]+$/i.test(hex) && /\d/.test(hex) && /[a-f]/i.test(hex)) return true;
+  if (hex.length >= MIN_HEX && /^[\da-f]+$/i.test(hex) && /\d/.test(hex) && /[a-f]/i.test(hex)) return true;
   return value.split(SEPARATORS).some(isRandomWord);
 }
 
 function isRandomWord(word: string): boolean {
-  if (word.length < SHORTEST_RANDOM) return false;
-  if (/^\d+$/.test(word)) return word.length >= SHORTEST_DIGITS;
-  if (/^[a-z]+$/i.test(word) && word.length >= SHORTEST_LETTERS && shareOfCommonPairs(word) < RANDOM_PAIRS) return true;
+  if (word.length < MIN_RANDOM) return false;
+  if (/^\d+$/.test(word)) return word.length >= MIN_DIGITS;
+  if (/^[a-z]+$/i.test(word) && word.length >= MIN_LETTERS && shareOfCommonPairs(word) < RANDOM_PAIRS) return true;
   return changesIn(word) >= FEWEST_CHANGES;
 }
 

@@ -3,7 +3,7 @@ import fc from '../test/properties.ts';
 import { stripControls } from './controls.ts';
 import { cutLine, MAX_LINE_BYTES } from './cut.ts';
 import { createLineMask, createMask, type LineEnd } from './mask.ts';
-import { LONGEST_SECRET } from './masking/secret-forms.ts';
+import { MAX_SECRET } from './masking/secret-forms.ts';
 
 describe('mask', () => {
   test.each<[string, string[], string, string]>([
@@ -23,7 +23,7 @@ describe('mask', () => {
     ['a secret of several lines in JSON', ['line one\nline two\n'], '"line one\\nline two\\n"', '"***\\n"'],
     ['and with the newlines of Windows', ['line one\r\nline two'], '"line one\\r\\nline two"', '"***"'],
     ['nothing without secrets', [], 'abcd', 'abcd'],
-    ['a secret that is no well-formed text', ['abcd\ud800'], 'abcd\ud800', '***\ud800'],
+    ['a secret that is not a well-formed text', ['abcd\ud800'], 'abcd\ud800', '***\ud800'],
     ['punctuation alone', [`'"\`\\`], `x '"\`\\ x`, 'x *** x'],
     ['characters beyond ASCII', ['Schlüssel🔑'], 'der Schlüssel🔑!', 'der ***!'],
     ['those escaped in a URL', ['Schlüssel🔑'], 'k=Schl%C3%BCssel%f0%9f%94%91;', 'k=***;'],
@@ -193,7 +193,7 @@ describe('mask, of much', () => {
     const lines = Array.from({ length: 8000 }, (_, index) => `the line ${index} of a long file`);
     const mask = createMask([lines.join('\n'), 'short-secret-1']);
     expect(mask(`${lines[0]}; ${lines[2000]}; short-secret-1`)).toBe('***; ***; ***');
-    expect(lines.slice(0, 2001).join('\n').length).toBeLessThan(LONGEST_SECRET);
+    expect(lines.slice(0, 2001).join('\n').length).toBeLessThan(MAX_SECRET);
     expect(mask(lines[7999] ?? '')).toBe(lines[7999]);
   });
 });

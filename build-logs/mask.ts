@@ -24,14 +24,14 @@ export type LineMask = (line: string, before?: LineEnd) => { line: string; end?:
 /** A builder puts a number and a time before each line, and other steps' lines in between. */
 const LINES_IN_BETWEEN = 8;
 /** Of what is left of a text in base64, less is shown. */
-const SHORTEST_REST = 4;
-const LONGEST_REST = 8;
+const MIN_REST = 4;
+const MAX_REST = 8;
 /** Between two parts of a text in base64 inside of one line: an escaped newline, and what indents the next line. */
-const LONGEST_GAP = 24;
+const MAX_GAP = 24;
 
 /**
  * Returns a function that hides secrets in a text: as they are, with characters that nothing is seen of in between, and
- * as shells, URLs, JSON, HTML and base64 write them (docs/security.md says what is not covered). The time depends on the
+ * as shells, URLs, JSON, HTML and base64 write them (docs/reference/masking.md says what is not covered). The time depends on the
  * text's length, not on the secrets; the memory on theirs, up to a limit.
  */
 export function createMask(secrets: readonly string[]): (text: string) => string {
@@ -96,7 +96,7 @@ class Finder {
 
   /** As the line is, but for what is not seen of it. */
   #mayHave(line: string): boolean {
-    this.#begin();
+    this.#start();
     for (let index = 0; index < line.length; index++) {
       const unit = line.charCodeAt(index);
       if (unit >= 0x80) {
@@ -113,14 +113,14 @@ class Finder {
 
   #mayHaveDecoded(line: string, isStripped: boolean): boolean {
     const { bytes, length } = readCanonical(line, { withoutSequences: isStripped, decoded: true });
-    this.#begin();
+    this.#start();
     for (let index = 0; index < length; index++) {
       if (this.#isFoundBy(bytes[index] ?? 0)) return true;
     }
     return false;
   }
 
-  #begin(): void {
+  #start(): void {
     this.#state = 0;
     this.#hash.reset();
   }
@@ -188,7 +188,7 @@ class Finder {
       const first = start - this.#fragments.sharedBefore(found, text.bytes, start, Math.max(position, start - WINDOW));
       const shared = this.#fragments.sharedFrom(found, text.bytes, start, text.length);
       hits.push(hitOf(text, first, start + shared));
-      const rest = this.#goOn(text, found + shared, start + shared, start + shared + LONGEST_GAP, hits);
+      const rest = this.#goOn(text, found + shared, start + shared, start + shared + MAX_GAP, hits);
       end = endAt(rest.position);
       position = rest.index;
       since = position;
@@ -199,8 +199,8 @@ class Finder {
   }
 
   /**
-   * Follows a known text from `position` on, where what is left of it begins between `from` and `to`, and again behind
-   * each gap. Tells how far it came, in both.
+   * Follows a known text from `position` on, where what is left of it starts between `from` and `to`, and again behind
+   * each gap. Reports how far it came, in both.
    */
   #goOn(
     { bytes, length, starts, ends }: CanonicalText,
@@ -212,13 +212,13 @@ class Finder {
     let reached = { index: from, position };
     let last = to;
     for (let index = from; index < Math.min(last, length); index++) {
-      const left = this.#fragments.left(reached.position, LONGEST_REST);
-      if (left < SHORTEST_REST) break;
+      const left = this.#fragments.left(reached.position, MAX_REST);
+      if (left < MIN_REST) break;
       if (this.#fragments.sharedFrom(reached.position, bytes, index, Math.min(length, index + left)) < left) continue;
       const shared = this.#fragments.sharedFrom(reached.position, bytes, index, length);
       hits.push([starts[index] ?? 0, ends[index + shared - 1] ?? 0]);
       reached = { index: index + shared, position: reached.position + shared };
-      last = reached.index + LONGEST_GAP;
+      last = reached.index + MAX_GAP;
       index = reached.index - 1;
     }
     return reached;

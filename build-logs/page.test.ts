@@ -22,11 +22,11 @@ test('messages are the same after they were stored', () => {
   expect(pageOf(7, ...messages).messages()).toEqual(messages.map((message, index) => ({ seq: 7 + index, ...message })));
 });
 
-test.each(['', '{', '{"time":1}', '{"seq":1}', '[]', 'null'])('%j is no page', (text) => {
+test.each(['', '{', '{"time":1}', '{"seq":1}', '[]', 'null'])('%j is not a page', (text) => {
   expect(() => new LogPage(Buffer.from(text))).toThrow('not a message of ours');
 });
 
-test('an end message is told from a line that looks like one', () => {
+test('an end message is reported from a line that looks like one', () => {
   expect(pageOf(1, line('a'), end)).toMatchObject({ first: 1, last: 2, isEnd: true });
   expect(pageOf(1, line('{"seq":9,"time":"x","end":')).isEnd).toBe(false);
 });

@@ -2,9 +2,9 @@ import { MAX_CHUNK_BYTES } from './chunks.ts';
 import { type BuildLogMessage, decodeMessages } from './message.ts';
 
 const NEWLINE = 0x0a;
-/** What encodeMessage begins a line with; an end message has no word from outside before its `end`. */
+/** What encodeMessage starts a line with; an end message has no word from outside before its `end`. */
 const BEGINNING = /^\{"seq":(\d+),"time":"[^"]{1,40}",("end":)?/;
-const LONGEST_BEGINNING = 100;
+const MAX_PREFIX = 100;
 
 /**
  * Consecutive messages of a log as they are stored and sent, lines of JSON in UTF-8. They are not parsed on their way
@@ -52,7 +52,7 @@ export class LogPage {
 }
 
 function beginningOf(line: Buffer): { seq: number; isEnd: boolean } {
-  const beginning = line.toString('latin1', 0, LONGEST_BEGINNING);
+  const beginning = line.toString('latin1', 0, MAX_PREFIX);
   const match = BEGINNING.exec(beginning);
   if (!match) throw new Error('an entry of a log is not a message of ours');
   return { seq: Number(match[1]), isEnd: match[2] !== undefined };

@@ -35,7 +35,7 @@ return entries[1] and entries[1][2][2] or ''
 /** The messages after `seq`, at most a page of them; undefined when there are none. */
 export async function readPage(redis: LogReaderRedis, keys: LogKeys, seq: number): Promise<LogPage | undefined> {
   const call = { keys: [keys.stream], arguments: [String(seq), String(PAGE_BYTES)] };
-  // An entry may begin with messages that came together with the ones that are wanted.
+  // An entry may start with messages that came together with the ones that are wanted.
   return toPage(await READ_PAGE.run(redis, call))?.after(seq);
 }
 

@@ -7,7 +7,7 @@ export interface LogReaderOptions {
   redis: LogReaderRedis;
   /** A connection of its own, for subscriptions. */
   subscriber: LogSubscriber;
-  /** Told of every failed call to Redis; the reader itself tries again until its signal. */
+  /** Called with of every failed call to Redis; the reader itself tries again until its signal. */
   onRedisError: (error: unknown) => void;
 }
 
@@ -92,7 +92,7 @@ export class LogReader {
     return tail;
   }
 
-  /** None while Redis does not answer: the caller looks again after a second. */
+  /** None while Redis does not answer: the caller requeues after a second. */
   async #page(keys: LogKeys, seq: number): Promise<LogPage[]> {
     try {
       const page = await this.#share(keys, seq);

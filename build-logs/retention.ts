@@ -1,3 +1,4 @@
+import { DROP_LOG, ENDED_INDEX, ENDED_SIZES, ENDED_TOTAL } from './ended-logs.ts';
 import { Script, type ScriptRedis } from './script.ts';
 
 /** How much of finished builds' logs is kept; each goes a week after its last line besides. */
@@ -8,48 +9,34 @@ export interface RetentionBudget {
   totalBytes: number;
 }
 
-/** Every log that has ended, by when it did; and its size, under the same name. */
-const INDEX = 'build-logs:ended';
-const SIZES = 'build-logs:sizes';
-const TOTAL = 'build-logs:total';
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
-/** Functions in Lua that the scripts share. Every script's keys are INDEX, SIZES, TOTAL. */
-const SHARED = `
-local function drop(log)
-  redis.call('UNLINK', 'build-log:{' .. log .. '}', 'build-log:{' .. log .. '}:state')
-  redis.call('DECRBY', KEYS[3], redis.call('HGET', KEYS[2], log) or '0')
-  redis.call('HDEL', KEYS[2], log)
-  redis.call('ZREM', KEYS[1], log)
-end
-`;
-
 /**
- * ARGV: environment's UID, number of the build that has ended, now, when logs expired, builds per environment, total
+ * KEYS: index, sizes and total of ended logs. ARGV: environment's UID, number of the build that has ended, now, when logs expired, builds per environment, total
  * bytes.
  */
-const ENDED = new Script(`${SHARED}
+const ENDED = new Script(`${DROP_LOG}
 local log = ARGV[1] .. '/' .. ARGV[2]
 local size = tonumber(redis.call('HGET', 'build-log:{' .. log .. '}:state', 'stored') or '0')
 redis.call('DECRBY', KEYS[3], redis.call('HGET', KEYS[2], log) or '0')
 redis.call('INCRBY', KEYS[3], size)
 redis.call('HSET', KEYS[2], log, size)
 redis.call('ZADD', KEYS[1], ARGV[3], log)
-for _, old in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[4], 'LIMIT', 0, 1000)) do drop(old) end
+for _, old in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[4], 'LIMIT', 0, 1000)) do drop(old, 'UNLINK') end
 local newestOld = tonumber(ARGV[2]) - tonumber(ARGV[5])
-for number = newestOld, math.max(1, newestOld - 50), -1 do drop(ARGV[1] .. '/' .. number) end
+for number = newestOld, math.max(1, newestOld - 50), -1 do drop(ARGV[1] .. '/' .. number, 'UNLINK') end
 while tonumber(redis.call('GET', KEYS[3]) or '0') > tonumber(ARGV[6]) do
   local oldest = redis.call('ZRANGE', KEYS[1], 0, 0)[1]
   if not oldest or oldest == log then break end
-  drop(oldest)
+  drop(oldest, 'UNLINK')
 end
 return 1
 `);
 
-/** ARGV: environment's UID, number of its last build. */
-const FORGET = new Script(`${SHARED}
+/** KEYS: as above. ARGV: environment's UID, number of its last build. */
+const FORGET = new Script(`${DROP_LOG}
 local last = tonumber(ARGV[2])
-for number = last, math.max(1, last - 200), -1 do drop(ARGV[1] .. '/' .. number) end
+for number = last, math.max(1, last - 200), -1 do drop(ARGV[1] .. '/' .. number, 'UNLINK') end
 return 1
 `);
 
@@ -70,11 +57,17 @@ export class BuildLogRetention {
     const now = this.#now().getTime();
     const { buildsPerEnvironment, totalBytes } = this.#budget;
     const numbers = [build, now, now - WEEK_MS, buildsPerEnvironment, totalBytes];
-    await ENDED.run(this.#redis, { keys: [INDEX, SIZES, TOTAL], arguments: [environmentUid, ...numbers.map(String)] });
+    await ENDED.run(this.#redis, {
+      keys: [ENDED_INDEX, ENDED_SIZES, ENDED_TOTAL],
+      arguments: [environmentUid, ...numbers.map(String)],
+    });
   }
 
   /** Drops the logs of an environment that is gone, of the builds up to `lastBuild`. */
   async forget(environmentUid: string, lastBuild: number): Promise<void> {
-    await FORGET.run(this.#redis, { keys: [INDEX, SIZES, TOTAL], arguments: [environmentUid, String(lastBuild)] });
+    await FORGET.run(this.#redis, {
+      keys: [ENDED_INDEX, ENDED_SIZES, ENDED_TOTAL],
+      arguments: [environmentUid, String(lastBuild)],
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { type LogWriterRedis, runPlan } from './append-script.ts';
 import { cutLine } from './cut.ts';
 import { runtimeLogKeys } from './keys.ts';
-import type { PlannedLine } from './plan.ts';
+import type { PlannedLine } from './append-plan.ts';
 import { LogState } from './state.ts';
 
 /** The last line of a source that is in the log: its time, and how many lines of that time there are. */
@@ -28,14 +28,19 @@ export interface RuntimeLogWriterRedis extends LogWriterRedis {
 const MAX_LINE_BYTES = 4 * 1024;
 /** What each line takes beside its text, about. */
 const LINE_OVERHEAD = 100;
-const MAX_BYTES = 2 * 1024 * 1024;
+/** Size of the longest message, about. */
+export const MAX_RUNTIME_MESSAGE_BYTES = MAX_LINE_BYTES + LINE_OVERHEAD;
+/** Maximum size of a running service's log. */
+export const MAX_RUNTIME_LOG_BYTES = 2 * 1024 * 1024;
 const RETENTION_SECONDS = 300;
 const LOADED_SECONDS = 20;
+/** Less than builds' logs have: pods still have these lines. */
+const MEMORY_SHARE = 0.7;
 
 /**
  * Writes a running service's log while somebody reads it: its last 2 MiB are kept, and all of it goes 5 minutes after
- * the last touch(). Seqs begin at the time in hundredths of milliseconds, so that a log that was dropped and begun anew goes on with
- * higher ones, and a reader's `from` keeps its meaning.
+ * the last touch(). Seqs start at the time in hundredths of milliseconds, so that a log that was dropped and started
+ * anew goes on with higher ones, and a reader's `from` keeps its meaning.
  */
 export class RuntimeLogWriter {
   readonly #redis: RuntimeLogWriterRedis;
@@ -74,7 +79,7 @@ export class RuntimeLogWriter {
     return done;
   }
 
-  /** Keeps the log for a while; with `isLoaded` readers are told that what was written before is there. */
+  /** Keeps the log for a while; `isLoaded` informs readers that earlier lines are complete. */
   async touch(isLoaded: boolean): Promise<void> {
     const { stream, state, loaded } = this.#keys;
     for (const key of [stream, state]) await this.#redis.expire(key, RETENTION_SECONDS);
@@ -94,13 +99,13 @@ export class RuntimeLogWriter {
     this.#steps.push({ last: this.#state.seq + messages.length, bytes });
     this.#bytes += bytes;
     let firstKept = 0;
-    while (this.#bytes > MAX_BYTES && this.#steps.length > 1) {
+    while (this.#bytes > MAX_RUNTIME_LOG_BYTES && this.#steps.length > 1) {
       const { last, bytes: dropped } = this.#steps.shift() ?? { last: 0, bytes: 0 };
       firstKept = last + 1;
       this.#bytes -= dropped;
     }
     const plan = { messages, change };
-    const keeping = { retentionSeconds: RETENTION_SECONDS, firstKept };
+    const keeping = { retentionSeconds: RETENTION_SECONDS, firstKept, memoryShare: MEMORY_SHARE };
     if (!(await runPlan(this.#redis, this.#keys, this.#state, plan, keeping))) {
       throw new RuntimeLogTakenError(`${this.#keys.stream} is not as this writer left it`);
     }

@@ -1,9 +1,17 @@
-import { type LogWriterRedis, runPlan } from './append-script.ts';
+import { type Keeping, type LogWriterRedis, runPlan } from './append-script.ts';
 import { cutLine } from './cut.ts';
 import { buildLogKeys, type LogKeys } from './keys.ts';
 import { createLineMask, type LineEnd, type LineMask, maskLines } from './mask.ts';
 import { type BuildLogResult, timeSchema } from './message.ts';
-import { LogLostError, type Plan, planAppend, planEnd, type PlannedLine, planOnce, type SourceLimits } from './plan.ts';
+import {
+  LogLostError,
+  type Plan,
+  planAppend,
+  planEnd,
+  type PlannedLine,
+  planOnce,
+  type SourceLimits,
+} from './append-plan.ts';
 import { LogState } from './state.ts';
 
 /** A line to be written. Without a `time`, or with one that is not RFC 3339, it gets the time of writing. */
@@ -24,7 +32,9 @@ export interface BuildLogWriterOptions {
 }
 
 const WEEK = 7 * 24 * 3600;
-const LIMITS: SourceLimits = { maxBytes: 8 * 1024 * 1024, maxLines: 400_000 };
+const LIMITS: SourceLimits = { maxBytes: 8 * 1024 * 1024, maxLines: 400_000, maxLogBytes: 16 * 1024 * 1024 };
+/** The rest of Redis's memory is for logins, rate-limit counters and test runs. Notes and the end message may exceed it. */
+const LINES_MEMORY = { memoryShare: 0.75, maxDropped: 20 };
 /** Redis does nothing else while it carries out one step, of some milliseconds. */
 const LINES_PER_STEP = 10_000;
 const BYTES_PER_STEP = 1024 * 1024;
@@ -82,7 +92,8 @@ export class BuildLogWriter {
   }
 
   /**
-   * Adds the next lines of a source, from `linesWritten(source)` on, in order.
+   * Adds the next lines of a source, from `linesWritten(source)` on, in order. Throws LogsFullError where Redis's memory is
+   * full of logs that have not ended.
    */
   async append(source: string, lines: readonly LogLine[]): Promise<void> {
     const first = this.linesWritten(source);
@@ -92,7 +103,7 @@ export class BuildLogWriter {
         let number = first;
         for (const step of steps(this.#prepareAll(source, first, lines))) {
           const from = number;
-          await this.#carryOut((state) => planAppend(state, source, from, step, this.#limits));
+          await this.#carryOut((state) => planAppend(state, source, from, step, this.#limits), LINES_MEMORY);
           number += step.length;
         }
       } catch (error) {
@@ -146,8 +157,8 @@ export class BuildLogWriter {
     return done;
   }
 
-  async #carryOut(makePlan: (state: LogState) => Plan): Promise<void> {
-    const keeping = { retentionSeconds: this.#retentionSeconds };
+  async #carryOut(makePlan: (state: LogState) => Plan, memory: Partial<Keeping> = {}): Promise<void> {
+    const keeping = { retentionSeconds: this.#retentionSeconds, ...memory };
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
       if (this.#lost) throw this.#lost;
       const plan = makePlan(this.#state);
@@ -155,10 +166,10 @@ export class BuildLogWriter {
       if (await runPlan(this.#redis, this.#keys, this.#state, plan, keeping)) return;
       const { version } = this.#state;
       this.#state = new LogState(await this.#redis.hGetAll(this.#keys.state));
-      // Versions only grow: this one is of a log that was begun anew.
+      // Versions only grow: this one is of a log that was started anew.
       if (this.#state.version < version) this.#lost = new LogLostError(`Redis has lost lines of ${this.#keys.stream}`);
     }
-    throw new Error(`${this.#keys.stream}: other writers keep writing to this build log`);
+    throw new Error(`${this.#keys.stream}: another process keeps writing to this build log`);
   }
 }
 

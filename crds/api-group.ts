@@ -3,7 +3,7 @@ export const API_GROUP = 'coppice.dev';
 const API_VERSION = 'v1alpha1';
 export const GROUP_VERSION = `${API_GROUP}/${API_VERSION}`;
 
-/** How the API server addresses one kind; the shape that `kubernetes/` works with. */
+/** How the API server addresses a kind, in the shape that `kubernetes/` uses. */
 export interface KindAddress {
   group: string;
   version: string;

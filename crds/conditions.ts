@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** `metav1.Condition`, as every kind's status lists them. */
 const conditionSchema = z.object({
   type: z.string().max(316).meta({ description: 'Name of the condition, such as Ready.' }),
-  status: z.enum(['True', 'False', 'Unknown']).meta({ description: 'Whether the condition holds.' }),
+  status: z.enum(['True', 'False', 'Unknown']).meta({ description: 'Status of the condition.' }),
   observedGeneration: z
     .int()
     .min(0)
@@ -12,20 +12,20 @@ const conditionSchema = z.object({
   lastTransitionTime: z.iso
     .datetime({ offset: true })
     .meta({ format: 'date-time', description: 'When the status last changed.' }),
-  reason: z.string().max(1024).meta({ description: 'The cause in one word, for programs.' }),
-  message: z.string().max(32768).meta({ description: 'The cause and what to do, for people.' }),
+  reason: z.string().max(1024).meta({ description: 'The cause as a single CamelCase word.' }),
+  message: z.string().max(32768).meta({ description: 'A human-readable cause, and what to do.' }),
 });
 export type Condition = z.infer<typeof conditionSchema>;
 
 export const conditionsSchema = z.array(conditionSchema).meta({
-  description: 'What the operator reports of the object, one entry for each type.',
+  description: 'Conditions of the object, one entry per type.',
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
 });
 
 export type ConditionStatus = Condition['status'];
 
-/** What a reconcile has to say about one aspect of an object; the transition time is not its business. */
+/** A reconcile's report on one aspect of an object, without a transition time. */
 export interface ConditionReport {
   type: string;
   status: ConditionStatus;
@@ -38,8 +38,8 @@ export function findCondition(conditions: readonly Condition[] | undefined, type
 }
 
 /**
- * The conditions after the reports: `lastTransitionTime` moves only when the status does, and the list is sorted by
- * type, so that a reconcile that finds nothing new gives an equal list.
+ * Returns the conditions after the reports: `lastTransitionTime` changes only with the status, and the list is sorted
+ * by type, so that equal reports give an equal list.
  */
 export function mergeConditions(
   before: readonly Condition[] | undefined,

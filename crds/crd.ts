@@ -20,7 +20,7 @@ interface CrdSource {
   address: KindAddress;
   shortName: string;
   description: string;
-  /** The longest name: what is derived from it must fit a DNS label. */
+  /** Maximum length of a name: names derived from it must fit a DNS label. */
   maxNameLength: number;
   spec: z.ZodType;
   status: z.ZodType;
@@ -41,7 +41,7 @@ const sources: CrdSource[] = [
   {
     address: GROUP,
     shortName: 'cgroup',
-    description: 'People who share Git repositories, and the namespace these live in.',
+    description: 'A set of people who share Git repositories, and the namespace of these.',
     maxNameLength: 50,
     spec: groupSpecSchema,
     status: groupStatusSchema,
@@ -50,7 +50,7 @@ const sources: CrdSource[] = [
   {
     address: REPOSITORY,
     shortName: 'crepo',
-    description: 'A Git repository that environments are made from.',
+    description: 'A Git repository that environments are created from.',
     maxNameLength: 40,
     spec: repositorySpecSchema,
     status: repositoryStatusSchema,
@@ -59,7 +59,7 @@ const sources: CrdSource[] = [
   {
     address: ENVIRONMENT,
     shortName: 'cenv',
-    description: 'What a branch, pull request or tag of a Repository runs as.',
+    description: 'A deployment of a branch, pull request or tag of a Repository.',
     maxNameLength: 63,
     spec: environmentSpecSchema,
     status: environmentStatusSchema,
@@ -79,7 +79,7 @@ const sources: CrdSource[] = [
   {
     address: REUSABLE_ENVIRONMENT,
     shortName: 'creusable',
-    description: 'Images and volumes of a built environment that others begin with; Coppice makes it.',
+    description: 'Images and volumes of a built environment that seed others; created by Coppice.',
     maxNameLength: 63,
     spec: reusableEnvironmentSpecSchema,
     status: reusableEnvironmentStatusSchema,
@@ -96,8 +96,9 @@ const sources: CrdSource[] = [
 type JsonSchema = Record<string, unknown>;
 
 /**
- * A schema as the API server takes it: structural (KEP-1693), without what zod adds that it refuses or ignores
- * (`additionalProperties: false` beside properties, patterns with look-ahead beside a format, bounds of safe integers).
+ * Returns a schema that the API server accepts: structural (KEP-1693), without what zod adds and the API server refuses
+ * or ignores (`additionalProperties: false` beside properties, patterns with look-ahead beside a format, bounds of safe
+ * integers).
  */
 function structural(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(structural);
@@ -157,8 +158,8 @@ function customResourceDefinition(source: CrdSource): JsonSchema {
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
                 metadata: { type: 'object' },
-                spec: jsonSchema(source.spec, 'What is wanted; users write it, or the API for them.'),
-                status: jsonSchema(source.status, 'What the operator found and did; written by Coppice alone.'),
+                spec: jsonSchema(source.spec, 'The desired state; written by users, or by the API for them.'),
+                status: jsonSchema(source.status, 'The observed state; written only by Coppice.'),
               },
               'x-kubernetes-validations': [
                 {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** The field that every kind's spec has for people. */
+/** The display name in every kind's spec. */
 export const displayNameSchema = z
   .string()
   .min(1)
   .max(100)
   .optional()
-  .meta({ description: 'Name for people; the resource name if absent.' });
+  .meta({ description: 'Display name; defaults to the resource name.' });

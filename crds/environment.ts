@@ -7,7 +7,7 @@ import { gitRefRules, gitRefSchema } from './git-ref.ts';
 import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema } from './requests.ts';
 
-/** Contract section 3. */
+/** The environment states of the REST API. */
 export const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
 export type EnvironmentState = (typeof ENVIRONMENT_STATES)[number];
 
@@ -18,7 +18,7 @@ export type BuildResult = (typeof BUILD_RESULTS)[number];
 export const BUILD_TRIGGERS = ['create', 'build', 'commit', 'rebuild', 'schedule', 'recovery'] as const;
 export type BuildTrigger = (typeof BUILD_TRIGGERS)[number];
 
-/** How many finished builds the status keeps: two for each whose log is kept by default. */
+/** Number of finished builds in the status: twice the number of logs kept by default. */
 export const MAX_BUILD_HISTORY = 10;
 
 const immutable = (field: string) => ({
@@ -37,12 +37,12 @@ export const environmentSpecSchema = z.object({
     'x-kubernetes-validations': [...gitRefRules, ...immutable('gitRef')['x-kubernetes-validations']],
   }),
   active: z.boolean().default(true).meta({
-    description: 'Whether the environment has contents. A change decides, as a create or delete request does.',
+    description: 'Whether the environment has contents. A change has the effect of a create or delete request.',
   }),
   buildOnCreate: z
     .boolean()
     .default(true)
-    .meta({ description: 'Whether setting up the contents because of `active` is followed by a build.' }),
+    .meta({ description: 'Whether a build follows when `active` sets up the contents.' }),
   ttlSeconds: z
     .int()
     .min(0)
@@ -50,55 +50,59 @@ export const environmentSpecSchema = z.object({
     .optional()
     .meta({
       description:
-        'Seconds that the contents live, counted from when this was set or the contents were asked for; none when absent or 0.',
+        'Time to live of the contents in seconds, counted from when this was set or the contents were requested; unlimited when absent or 0.',
     }),
   suspend: z.boolean().optional().meta({
-    description: 'Nothing is done for it meanwhile but to delete it: what runs runs on, requests and the TTL wait.',
+    description:
+      'Suspends reconciliation, except deletion: deployed services keep running, requests and the TTL are deferred.',
   }),
 });
 
 const activationSchema = z.object({
-  active: z.boolean().meta({ description: 'Whether contents are wanted.' }),
-  since: time.meta({ description: 'When that was decided.' }),
+  active: z.boolean().meta({ description: 'Whether the environment is to have contents.' }),
+  since: time.meta({ description: 'When this was decided.' }),
   reason: z
     .enum(['Spec', 'CreateRequest', 'DeleteRequest', 'RebuildRequest', 'Schedule', 'Expired'])
-    .meta({ description: 'What decided it.' }),
-  specActive: z.boolean().meta({ description: 'The last seen spec.active: a difference is an event.' }),
-  buildPending: z.boolean().meta({ description: 'A build was asked for and has not started.' }),
-  rebuild: z
-    .boolean()
-    .optional()
-    .meta({ description: 'The contents go, come again, and are built without cache; true until that build starts.' }),
+    .meta({ description: 'What caused the last transition.' }),
+  specActive: z.boolean().meta({ description: 'The last observed spec.active; a difference causes a transition.' }),
+  buildPending: z.boolean().meta({ description: 'Whether a requested build has not started yet.' }),
+  rebuild: z.boolean().optional().meta({
+    description:
+      'Whether the contents are deleted, created again and built without cache; true until that build starts.',
+  }),
 });
 
 const ttlSchema = z.object({
   seconds: z.int().min(0).meta({ description: '0 means none.' }),
-  since: time.meta({ description: 'When it was set; the seconds count from here.' }),
-  specSeconds: z.int().optional().meta({ description: 'The last seen spec.ttlSeconds: a difference is an event.' }),
+  since: time.meta({ description: 'When it was set; the seconds count from then.' }),
+  specSeconds: z
+    .int()
+    .optional()
+    .meta({ description: 'The last observed spec.ttlSeconds; a difference restarts the TTL.' }),
 });
 
 const triggerSchema = z.enum(BUILD_TRIGGERS).meta({
   description:
-    'Why it started: new contents, a request, a new commit of the ref, a rebuild request, the schedule, or contents that were lost or lost their rights.',
+    'Why the build started: new contents, a request, a new commit of the ref, a rebuild request, the schedule, or contents that were lost or became untrusted.',
 });
 const servedRequestSchema = z.string().max(200).meta({
-  description: 'The newest build or rebuild request that it serves: the one it started for, or that joined it.',
+  description: 'The newest build or rebuild request that started or joined this build.',
 });
 
 export const buildStatusSchema = z.object({
   number: z.int().min(1).meta({ description: 'Builds of an environment count from 1.' }),
-  result: z.enum(BUILD_RESULTS).meta({ description: 'How the build ended, or that it is running.' }),
+  result: z.enum(BUILD_RESULTS).meta({ description: 'State or result of the build.' }),
   trigger: triggerSchema.optional(),
   request: servedRequestSchema.optional(),
-  commit: z.string().optional().meta({ description: 'Commit that is built.' }),
-  version: z
+  commit: z.string().optional().meta({ description: 'Commit being built.' }),
+  revision: z
     .string()
     .optional()
-    .meta({ description: 'What the build was planned as: commit, service file, variables.' }),
+    .meta({ description: 'ID of the revision being built: a hash of commit, service file and variables.' }),
   noCache: z.boolean().optional().meta({ description: 'Whether the build uses no cache.' }),
   startedAt: time.meta({ description: 'When the build started.' }),
   finishedAt: time.optional().meta({ description: 'When the build ended.' }),
-  message: z.string().optional().meta({ description: 'Why the build failed, or what it waits for.' }),
+  message: z.string().optional().meta({ description: 'Why the build failed, or what it is waiting for.' }),
   images: z
     .array(
       z.object({
@@ -107,7 +111,7 @@ export const buildStatusSchema = z.object({
       }),
     )
     .optional()
-    .meta({ description: 'What was built, by digest; absent until every image is in the registry.' }),
+    .meta({ description: 'The built images by digest; absent until all are in the registry.' }),
   rolloutStartedAt: time
     .optional()
     .meta({ description: 'When the services were started with the images of the build.' }),
@@ -117,9 +121,9 @@ export const buildStatusSchema = z.object({
       finishedAt: time.meta({ description: 'When it ended.' }),
     })
     .optional()
-    .meta({ description: 'The build before that finished: the last one that did, while this one runs.' }),
+    .meta({ description: 'The previously finished build.' }),
   sizeBytes: z.int().optional().meta({ description: 'Compressed layers of the images, each layer counted once.' }),
-  tests: z.int().optional().meta({ description: 'How many tests the service file names; absent: none.' }),
+  tests: z.int().optional().meta({ description: 'Number of tests in the service file; absent if none.' }),
 });
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
 
@@ -128,7 +132,7 @@ const finishedBuildSchema = z.object({
   result: z.enum(BUILD_RESULTS).meta({ description: 'How the build ended.' }),
   trigger: triggerSchema.optional(),
   request: servedRequestSchema.optional(),
-  commit: z.string().optional().meta({ description: 'Commit that was built; absent when none was found.' }),
+  commit: z.string().optional().meta({ description: 'Commit that was built; absent if none was found.' }),
   startedAt: time.meta({ description: 'When the build started.' }),
   finishedAt: time.meta({ description: 'When the build ended.' }),
 });
@@ -136,13 +140,13 @@ export type FinishedBuild = z.infer<typeof finishedBuildSchema>;
 
 const seedSchema = z.object({
   label: z.string().meta({ description: 'Label of the reusable environment.' }),
-  result: z.enum(['running', 'copied']).meta({ description: 'How far the copy is.' }),
+  result: z.enum(['running', 'copied']).meta({ description: 'Progress of the copy.' }),
   reusableUID: z.string().meta({ description: 'UID of the ReusableEnvironment.' }),
-  publication: z.string().meta({ description: 'Which publication of it is copied.' }),
+  publication: z.string().meta({ description: 'ID of the publication being copied.' }),
   volumes: z
     .array(
       z.object({
-        name: z.string().meta({ description: 'The volume, as the service file names it.' }),
+        name: z.string().meta({ description: 'Name of the volume in the service file.' }),
         claim: z.string().meta({ description: "PersistentVolumeClaim of the publication's copy." }),
         size: z.string().meta({ description: 'Size that the copy requests.' }),
       }),
@@ -152,70 +156,73 @@ const seedSchema = z.object({
 export type SeedStatus = z.infer<typeof seedSchema>;
 
 const publicationSchema = z.object({
-  label: z.string().meta({ description: 'Label that it is published as.' }),
+  label: z.string().meta({ description: 'Label of the publication.' }),
   build: z.int().min(1).meta({ description: 'Number of the build that is published.' }),
-  result: z
-    .enum(['running', 'succeeded', 'failed'])
-    .meta({ description: 'How the publication ended, or that it is running.' }),
+  result: z.enum(['running', 'succeeded', 'failed']).meta({ description: 'State or result of the publication.' }),
   stoppingSince: time
     .optional()
-    .meta({ description: 'Services are stopped for it, and since then pods still have its volumes.' }),
+    .meta({ description: 'When services were stopped for it, if pods still use its volumes since.' }),
 });
 
 const feedbackSchema = z.object({
-  commit: z.string().optional().meta({ description: 'Whose status was written last.' }),
+  commit: z.string().optional().meta({ description: 'Commit whose status was last written.' }),
   state: z
     .enum(['pending', 'success', 'failure', 'error'])
     .optional()
     .meta({ description: 'State of that commit status.' }),
-  status: z.string().optional().meta({ description: 'A hash of the commit status as it was written.' }),
-  commentId: z.string().optional().meta({ description: "The pull request's comment, by its id at the Git host." }),
-  comment: z.string().optional().meta({ description: 'A hash of the comment as it was written.' }),
+  status: z.string().optional().meta({ description: 'Hash of the last written commit status.' }),
+  commentId: z.string().optional().meta({ description: 'ID of the pull request comment at the Git host.' }),
+  comment: z.string().optional().meta({ description: 'Hash of the last written comment.' }),
   tests: z
     .object({
-      commit: z.string().meta({ description: 'Commit whose status it is.' }),
+      commit: z.string().meta({ description: 'Commit of the status.' }),
       state: z.enum(['pending', 'success', 'failure', 'error']).meta({ description: 'State of the commit status.' }),
-      hash: z.string().meta({ description: 'Hash of the commit status as it was written.' }),
+      hash: z.string().meta({ description: 'Hash of the last written commit status.' }),
     })
     .optional()
-    .meta({ description: 'The commit status of the tests as it was written last, and a hash of it.' }),
+    .meta({ description: 'The last written commit status of the tests.' }),
   refused: z
     .string()
     .optional()
-    .meta({ description: 'A hash of what the Git host refused: it is not tried again as it is.' }),
+    .meta({ description: 'Hash of the report that the Git host refused; it is not retried unchanged.' }),
 });
 export type FeedbackStatus = z.infer<typeof feedbackSchema>;
 
 export const environmentStatusSchema = z.object({
-  observedGeneration: z.int().optional().meta({ description: 'The `metadata.generation` that the operator has seen.' }),
-  state: z.enum(ENVIRONMENT_STATES).optional().meta({ description: 'How far the contents are.' }),
-  activation: activationSchema.optional().meta({ description: 'Whether contents are wanted, and since when.' }),
+  observedGeneration: z
+    .int()
+    .optional()
+    .meta({ description: 'The last `metadata.generation` that the operator reconciled.' }),
+  state: z.enum(ENVIRONMENT_STATES).optional().meta({ description: 'State of the environment.' }),
+  activation: activationSchema
+    .optional()
+    .meta({ description: 'Whether the environment is to have contents, and since when.' }),
   ttl: ttlSchema.optional().meta({ description: 'The time to live of the contents.' }),
   schedule: z
     .object({
       setting: z.string().meta({ description: 'Mode, hour and time zone of the schedule.' }),
-      since: time.meta({ description: 'When it was first seen: it counts from here.' }),
+      since: time.meta({ description: 'When it was first observed; the schedule counts from then.' }),
     })
     .optional()
-    .meta({ description: "The repository's scheduled rebuild, as far as this environment takes part in it." }),
-  expiresAt: time.optional().meta({ description: 'When the contents are deleted by their time to live.' }),
+    .meta({ description: "The repository's scheduled rebuild, if it includes this environment." }),
+  expiresAt: time.optional().meta({ description: 'When the time to live of the contents ends.' }),
   handledRequests: handledRequestsSchema
     .optional()
-    .meta({ description: 'The one-off requests that were handled, by name.' }),
-  namespaceUID: z.string().optional().meta({ description: 'Of the namespace that the contents are in.' }),
-  commit: z.string().optional().meta({ description: 'The commit that the contents were planned from.' }),
-  version: z.string().optional().meta({ description: 'What the contents were planned as.' }),
+    .meta({ description: 'Values of the last handled one-off requests, by name.' }),
+  namespaceUID: z.string().optional().meta({ description: 'UID of the namespace that holds the contents.' }),
+  commit: z.string().optional().meta({ description: 'Commit of the deployed revision.' }),
+  revision: z.string().optional().meta({ description: 'ID of the revision that the contents were planned as.' }),
   fromFork: z
     .boolean()
     .optional()
-    .meta({ description: 'Of a pull request: whether its commits come from another repository; absent: not known.' }),
-  seed: seedSchema.optional().meta({ description: 'The reusable environment that the volumes began with.' }),
+    .meta({ description: 'Whether the commits of the pull request come from another repository; absent if unknown.' }),
+  seed: seedSchema.optional().meta({ description: 'The reusable environment that the volumes were seeded from.' }),
   publication: publicationSchema.optional().meta({ description: 'The last publication as a reusable environment.' }),
   feedback: feedbackSchema
     .optional()
-    .meta({ description: 'What the Git host was told; written by its reporter alone.' }),
+    .meta({ description: 'What was reported to the Git host; written only by the feedback controller.' }),
   webURL: z.string().optional().meta({
-    description: 'Web address of the environment; absent once the services are set up and none of them is public.',
+    description: 'Web address of the environment; absent if the services are set up and none is public.',
   }),
   aliases: z
     .record(z.string(), z.string())
@@ -226,17 +233,23 @@ export const environmentStatusSchema = z.object({
       z.object({
         name: z.string().meta({ description: 'Name of the service.' }),
         image: z.string().optional().meta({ description: 'Image that the service runs.' }),
-        ready: z.boolean().meta({ description: 'It runs what it should; a job: it has completed.' }),
-        restarts: z.int().optional().meta({ description: 'How often its containers were started again.' }),
+        ready: z
+          .boolean()
+          .meta({ description: 'Whether the service runs its current revision; for a job, whether it has completed.' }),
+        restarts: z.int().optional().meta({ description: 'How often its containers were restarted.' }),
         lastTermination: z
           .object({
-            reason: z.string().meta({ description: 'As the kubelet says: `Completed`, `Error`, `OOMKilled`.' }),
+            reason: z
+              .string()
+              .meta({ description: 'Reason reported by the kubelet: `Completed`, `Error`, `OOMKilled`.' }),
             exitCode: z.int().meta({ description: 'Exit code of the container.' }),
             finishedAt: time.meta({ description: 'When it ended.' }),
           })
           .optional()
-          .meta({ description: 'How a container of it ended last; absent where none of its pods has had one end.' }),
-        message: z.string().optional().meta({ description: 'Why it is not ready.' }),
+          .meta({
+            description: 'How one of its containers last terminated; absent if none of its pods had one terminate.',
+          }),
+        message: z.string().optional().meta({ description: 'Why the service is not ready.' }),
       }),
     )
     .optional()
@@ -250,20 +263,20 @@ export const environmentStatusSchema = z.object({
     .array(finishedBuildSchema)
     .max(MAX_BUILD_HISTORY)
     .optional()
-    .meta({ description: 'The builds that finished last, the newest first.' }),
+    .meta({ description: 'The last finished builds, newest first.' }),
   deployed: buildStatusSchema
     .optional()
-    .meta({ description: 'The last build that came up: what runs, and what a failed one falls back to.' }),
+    .meta({ description: 'The last build that was deployed successfully; a failed build falls back to it.' }),
   volumes: z
     .object({
-      build: z.int().meta({ description: 'They were measured after this build had come up.' }),
-      usedBytes: z.int().meta({ description: 'What blocks hold of the files of all volumes.' }),
+      build: z.int().meta({ description: 'Number of the build after which the volumes were measured.' }),
+      usedBytes: z.int().meta({ description: 'Disk blocks used by the files of all volumes, in bytes.' }),
     })
     .optional()
-    .meta({ description: 'What the volumes hold; written by what measures them alone.' }),
+    .meta({ description: 'Size of the volumes; written only by the size controller.' }),
   tests: testsStatusSchema
     .optional()
-    .meta({ description: 'The tests of what runs; written by what has them run alone.' }),
+    .meta({ description: 'Tests of the deployed build; written only by the test controller.' }),
   conditions: conditionsSchema.optional(),
 });
 

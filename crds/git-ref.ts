@@ -3,8 +3,8 @@ import { z } from 'zod';
 export const GIT_REF_TYPES = ['branch', 'pull request', 'tag'] as const;
 
 /**
- * What `git check-ref-format` refuses, and a leading `-`, which that lets pass but which a command line would read as
- * an option. Patterns that RE2 reads too: the CRD refuses the same names.
+ * Patterns of names that `git check-ref-format` refuses, and a leading `-`, which a command line would read as an
+ * option. They are valid in RE2, because the CRD uses them too.
  */
 const forbidden = [
   String.raw`^-|^/|/$|\.$|\.\.|//|@\{|\\|^@$`,
@@ -52,12 +52,12 @@ export const gitRefSchema = z
   });
 export type GitRef = z.infer<typeof gitRefSchema>;
 
-/** Two environments hold the same ref when these keys are equal. */
+/** Returns a key that is equal for environments of the same ref. */
 export function gitRefKey(ref: GitRef): string {
   return `${ref.type}:${ref.name}`;
 }
 
-/** The full name of a branch or a tag, the same at every Git host; where a pull request is, its host says. */
+/** Returns the full name of a branch or tag, the same at every Git host; pull requests are located by their host. */
 export function fullRefName(ref: GitRef & { type: 'branch' | 'tag' }): string {
   return ref.type === 'branch' ? `refs/heads/${ref.name}` : `refs/tags/${ref.name}`;
 }

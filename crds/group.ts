@@ -22,23 +22,25 @@ export const groupSpecSchema = z.object({
     .meta({ description: 'E-mail addresses of the members, in lower case.', 'x-kubernetes-list-type': 'set' }),
   owners: addressesSchema.optional().meta({
     description:
-      'Those of the members who own the group by the REST API; where none is named, the account that made it, or else all members.',
+      'Members who own the group in the REST API; defaults to the account that created it, or else all members.',
     'x-kubernetes-list-type': 'set',
   }),
   variables: variablesSchema,
   registrySecrets: registrySecretsSchema,
-  mostEnvironments: z.int().min(0).optional().meta({
-    description:
-      'How many of its environments may have contents at once; absent: as many as the installation lets each.',
+  maxActiveEnvironments: z.int().min(0).optional().meta({
+    description: "Maximum number of environments with contents; defaults to the chart's `environments.maxPerGroup`.",
   }),
 });
 
 export const groupStatusSchema = z.object({
-  observedGeneration: z.int().optional().meta({ description: 'The `metadata.generation` that the operator has seen.' }),
+  observedGeneration: z
+    .int()
+    .optional()
+    .meta({ description: 'The last `metadata.generation` that the operator reconciled.' }),
   namespace: z
     .string()
     .optional()
-    .meta({ description: "The group's namespace, where its Repositories and Environments live." }),
+    .meta({ description: "The group's namespace, which holds its Repositories and Environments." }),
   conditions: conditionsSchema.optional(),
 });
 

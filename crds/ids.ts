@@ -1,6 +1,6 @@
 /**
- * Ids of the REST API: `<group>` for a group, `<group>.<resource name>` for what lies in its namespace. Names hold no
- * dot (the CRDs refuse it), so an id parses back and is one direct read.
+ * IDs of the REST API: `<group>` for a group, `<group>.<resource name>` for an object in its namespace. Names have no
+ * dots (the CRDs refuse them), so an ID can be parsed and read directly.
  */
 export interface ResourceId {
   group: string;
@@ -19,7 +19,7 @@ export function formatId(id: ResourceId): string {
   return `${id.group}.${id.name}`;
 }
 
-/** The parts of an id, or undefined when it cannot name anything. */
+/** Returns the parts of an ID, or undefined if it is not valid. */
 export function parseId(id: string): ResourceId | undefined {
   const [group, name, ...rest] = id.split('.');
   if (group === undefined || name === undefined || rest.length > 0) return undefined;
@@ -30,7 +30,7 @@ export function groupNamespace(group: string): string {
   return `${groupNamespacePrefix}${group}`;
 }
 
-/** The group whose namespace this is, or undefined for any other namespace. */
+/** Returns the group of this namespace, or undefined for any other namespace. */
 export function groupOfNamespace(namespace: string): string | undefined {
   return namespace.startsWith(groupNamespacePrefix) ? namespace.slice(groupNamespacePrefix.length) : undefined;
 }

@@ -1,56 +1,56 @@
 import { API_GROUP } from './api-group.ts';
 
-/** Labels on objects that Coppice makes. Everything it makes carries MANAGED_BY. */
+/** Labels on objects that Coppice creates, all of which have MANAGED_BY. */
 export const LABELS = {
   managedBy: 'app.kubernetes.io/managed-by',
-  /** The group an object belongs to; on a namespace that an administrator made, the group that may adopt it. */
+  /** Group of an object; on a namespace that an administrator created, the group that can adopt it. */
   group: `${API_GROUP}/group`,
-  /** The name of the Environment (in its group's namespace) that an object belongs to. */
+  /** Name of the object's Environment, in its group's namespace. */
   environment: `${API_GROUP}/environment`,
-  /** The UID of the Environment: an object whose UID differs belongs to another one of the same name. */
+  /** UID of the Environment: an object with another UID belongs to another Environment of the same name. */
   environmentUid: `${API_GROUP}/environment-uid`,
-  /** The service of the service file that an object runs. */
+  /** Service of the service file that the object runs. */
   service: `${API_GROUP}/service`,
-  /** On the pods of a service without any network: they reach nothing, and nothing reaches them. */
+  /** Pods of a service without a network, to and from which no connections are permitted. */
   offline: `${API_GROUP}/offline`,
-  /** On the network policies that every environment's namespace has, whatever its services are. */
-  fence: `${API_GROUP}/fence`,
-  /** The number of the build that a Job or a pod works on. */
+  /** Network policies of every environment's namespace, independent of its services. */
+  isolation: `${API_GROUP}/isolation`,
+  /** Number of the build of a Job or pod. */
   build: `${API_GROUP}/build`,
-  /** The number of the build after which a Job or a pod measures a volume. */
+  /** Number of the build after which a Job or pod measures a volume. */
   measuredBuild: `${API_GROUP}/measured-build`,
-  /** On the Job of a build of code that is not trusted. */
+  /** Jobs of builds of untrusted code. */
   untrusted: `${API_GROUP}/untrusted`,
-  /** The ReusableEnvironment, in its group's namespace, whose copy of a volume an object is; and its UID. */
+  /** The ReusableEnvironment whose volume copy the object is, by name and UID. */
   reusable: `${API_GROUP}/reusable`,
   reusableUid: `${API_GROUP}/reusable-uid`,
-  /** On what copies a volume, by the copy's id; and on a PersistentVolume while it goes from one claim to another. */
+  /** ID of a volume copy; `moving` is set on a PersistentVolume while it is moved between claims. */
   copy: `${API_GROUP}/copy`,
   moving: `${API_GROUP}/moving`,
-  /** The builder (operator/builders) that an object belongs to, by its name. */
+  /** Name of the object's builder (operator/images/builders). */
   builder: `${API_GROUP}/builder`,
-  /** What a Secret of the users' namespace records, such as `user`. */
+  /** What a Secret of the users' namespace stores, such as `user`. */
   record: `${API_GROUP}/record`,
 } as const;
 
 export const MANAGED_BY = 'coppice';
 
 export const ANNOTATIONS = {
-  /** The UID of the object that a cluster-scoped or cross-namespace object was made for. */
+  /** UID of the object that a cluster-scoped or cross-namespace object was created for. */
   ownerUid: `${API_GROUP}/owner-uid`,
-  /** The account that made a Group through the API, by its random id: it sees the group without a proven address. */
+  /** Random ID of the account that created a Group through the API and sees it without a verified address. */
   createdBy: `${API_GROUP}/created-by`,
-  /** On what a REST request made, and on the Job of a build that one asked for: the request's id. */
+  /** ID of the REST request that created the object, or that requested the build of a Job. */
   requestId: `${API_GROUP}/rest-request-id`,
-  /** On a Repository: who asked the API for the last sync, an account by its id, or `webhook`. For the audit log alone. */
+  /** On a Repository: who requested the last sync, an account ID or `webhook`. Only for the audit log. */
   syncRequestedBy: `${API_GROUP}/sync-requested-by`,
-  /** On a Secret with credentials: the server of repositoryServer() that they are for, and no other. */
+  /** On a Secret with credentials: the only server, as returned by repositoryServer(), that they are sent to. */
   credentialsFor: `${API_GROUP}/credentials-for`,
-  /** The hash of what was last applied: with it an apply that would change nothing is skipped. */
+  /** Hash of what was last applied, so that an apply that would change nothing is skipped. */
   appliedHash: `${API_GROUP}/applied-hash`,
 } as const;
 
-/** Kept on every Coppice object until what was made for it is gone. */
+/** Finalizer of every Coppice object until everything created for it is deleted. */
 export const FINALIZER = `${API_GROUP}/cleanup`;
 
 /** Field managers of server-side apply: one per component, and one per writer where two share an object. */

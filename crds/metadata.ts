@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The part of an object's metadata that Coppice reads; the rest passes through untouched. */
+/** The metadata that Coppice reads; other fields pass through. */
 const metadataSchema = z.looseObject({
   name: z.string(),
   namespace: z.string().optional(),
@@ -14,7 +14,7 @@ const metadataSchema = z.looseObject({
   finalizers: z.array(z.string()).optional(),
 });
 
-/** An object of one of our kinds as it comes from the API server; what is not read here passes through untouched. */
+/** Returns the schema of an object from the API server; unknown fields pass through. */
 export function objectSchema<Spec extends z.ZodType, Status extends z.ZodType>(spec: Spec, status: Status) {
   return z.looseObject({ metadata: metadataSchema, spec, status: status.optional() });
 }

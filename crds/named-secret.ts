@@ -2,22 +2,22 @@ import { ENVIRONMENT } from './environment.ts';
 import { GROUP } from './group.ts';
 import { REPOSITORY } from './repository.ts';
 
-/** Who names a Secret of its group's namespace: a Repository or a Group. */
+/** The owner of a reference to a Secret: a Repository or a Group. */
 export interface SecretNamer {
   kind: string;
   uid: string | undefined;
 }
 
-/** What is looked at of a Secret. */
+/** The parts of a Secret that are checked. */
 interface OwnedSecret {
   metadata: { name: string; ownerReferences?: { kind: string; name: string; uid: string }[] | undefined };
 }
 
 const owningKinds: readonly string[] = [REPOSITORY.kind, GROUP.kind, ENVIRONMENT.kind];
-/** What Coppice alone uses: the key pairs of Repositories over SSH, what signs their deliveries, and runs of tests. */
+/** Names reserved for Coppice: key pairs for SSH, secrets of webhooks, and test runs. */
 const coppicesOwn = /^(ssh|webhook|tests)-/;
 
-/** A Secret's name, and who gives it. */
+/** A Secret's name and the object that references it. */
 export interface NamedSecret {
   name: string;
   namer: SecretNamer;
@@ -39,7 +39,7 @@ export function secretRefusal({ metadata }: OwnedSecret, namer: SecretNamer): st
   const owners = (metadata.ownerReferences ?? []).filter(({ kind }) => owningKinds.includes(kind));
   const [first] = owners;
   if (!first) return undefined;
-  if (coppicesOwn.test(metadata.name)) return `the Secret ${metadata.name} is for Coppice's own use: name another one`;
+  if (coppicesOwn.test(metadata.name)) return `the Secret ${metadata.name} is reserved for Coppice. Name another one`;
   if (owners.some(({ kind, uid }) => kind === namer.kind && uid === namer.uid)) return undefined;
-  return `the Secret ${metadata.name} is for the ${first.kind} ${first.name} alone, which owns it: name another one`;
+  return `the Secret ${metadata.name} is for the ${first.kind} ${first.name} alone, which owns it. Name another one`;
 }

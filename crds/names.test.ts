@@ -231,12 +231,12 @@ describe('for any ref', () => {
     );
   });
 
-  test('two refs have two names, however alike they begin or read', () => {
+  test('two refs have two names, however alike they start or read', () => {
     const pair = fc.oneof(
       fc.tuple(ref, ref),
-      fc.tuple(long, fc.constantFrom('a', 'b', 'B'), fc.constantFrom('c', '/', 'C')).map(([begin, one, other]) => [
-        { name: begin + one, type: 'branch' as const },
-        { name: begin + other, type: 'branch' as const },
+      fc.tuple(long, fc.constantFrom('a', 'b', 'B'), fc.constantFrom('c', '/', 'C')).map(([start, one, other]) => [
+        { name: start + one, type: 'branch' as const },
+        { name: start + other, type: 'branch' as const },
       ]),
       ref.map(({ name: called, type }) => [
         { name: called, type },

@@ -9,9 +9,8 @@ const environmentNameLimit = 50;
 const hashLength = 16;
 
 /**
- * Returns the hash of a text for a name: 80 bits of SHA-256 as 16 characters of base32 (RFC 4648, lower case). Whoever
- * chooses two names finds two of equal hash after 2^40 tries at the least, and one that meets another's after 2^80; of 40
- * bits that took seconds.
+ * Returns the hash of a text for a name: 80 bits of SHA-256 as 16 characters of base32 (RFC 4648, lower case). Finding
+ * two names with equal hashes takes at least 2^40 tries, matching another's name 2^80; with 40 bits that took seconds.
  */
 export function nameHash(text: string): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -20,13 +19,13 @@ export function nameHash(text: string): string {
   return digits.map((digit) => alphabet[digit]).join('');
 }
 
-/** Returns `<text>-<hash>` of at most `limit` characters, the hash being that of `of`. */
+/** Returns `<text>-<hash>` with at most `limit` characters; the hash is that of `of`. */
 export function hashedName(text: string, of: string, limit: number): string {
   const readable = text.slice(0, limit - hashLength - 1).replace(/-+$/, '');
   return readable === '' ? nameHash(of) : `${readable}-${nameHash(of)}`;
 }
 
-/** Lower case, everything else than letters and digits one dash; may be empty. */
+/** Returns the text in lower case, with a dash for everything except letters and digits; may be empty. */
 export function slug(text: string): string {
   return text
     .normalize('NFKD')
@@ -55,7 +54,10 @@ export function environmentHost(id: ResourceId, domain: string): string {
   return `${environmentLabel(id)}.${domain}`;
 }
 
-/** Between an alias and its environment's label: no such label holds it, so that none is ever another's alias. */
+/**
+ * Separates an alias from its environment's label. No label contains it, so that an alias cannot equal another
+ * environment's label.
+ */
 const aliasSeparator = '---';
 
 /**
@@ -72,36 +74,36 @@ export function environmentAliasHost(id: ResourceId, alias: string, domain: stri
   return `${readable}${aliasSeparator}${nameHash(`${label}/${alias}`)}.${domain}`;
 }
 
-/** The web address of an environment's alias below `base`; as environmentUrl. */
+/** Returns the web address of an environment's alias below `base`. */
 export function environmentAliasUrl(base: URL, id: ResourceId, alias: string): string {
   return `${base.protocol}//${environmentAliasHost(id, alias, base.host)}/`;
 }
 
-/** The web address of an environment below `base`, such as `http://env.localhost:8080`. */
+/** Returns the web address of an environment below `base`, such as `http://env.localhost:8080`. */
 export function environmentUrl(base: URL, id: ResourceId): string {
   return `${base.protocol}//${environmentLabel(id)}.${base.host}/`;
 }
 
-/** Where built images go, and how they are named there. */
+/** The registry of built images, and how they are named there. */
 export interface ImageRegistry {
   /** `host[:port][/path]` */
   address: string;
-  /** `nested`: GROUP/REPOSITORY/SERVICE; `flat`: GROUP.REPOSITORY.SERVICE, for registries that have no folders. */
+  /** `nested`: GROUP/REPOSITORY/SERVICE; `flat`: GROUP.REPOSITORY.SERVICE, for registries without nested paths. */
   layout: 'nested' | 'flat';
 }
 
 const separators = { nested: '/', flat: '.' } as const;
 
 /**
- * Returns what the names of all images of a repository begin with, and of no other one's: names of groups, repositories
- * and services hold neither separator. What forks' pull requests build has a prefix of its own.
+ * Returns the prefix of the names of a repository's images, and of no other's: names have neither separator. Images of
+ * forks' pull requests have a separate prefix.
  */
 export function imagePrefix({ address, layout }: ImageRegistry, repository: ResourceId, trusted = true): string {
   const parts = [repository.group, repository.name, ...(trusted ? [] : ['untrusted']), ''];
   return `${address}/${parts.join(separators[layout])}`;
 }
 
-/** Where a service's images stand in the registry: a path of its own for each repository, so that none meets another. */
+/** Returns the path of a service's images in the registry, unique for each repository. */
 export function imageRepository(
   registry: ImageRegistry,
   repository: ResourceId,
@@ -111,15 +113,15 @@ export function imageRepository(
   return `${imagePrefix(registry, repository, trusted)}${service}`;
 }
 
-/** Returns the group that an image is of, by its path below the registry's address; undefined for others' images. */
+/** Returns the group of an image by its path below the registry's address; undefined for other images. */
 export function groupOfImage({ layout }: Pick<ImageRegistry, 'layout'>, path: string): string | undefined {
   const parts = path.split(separators[layout]);
   return parts.length === 3 || parts.length === 4 ? parts[0] : undefined;
 }
 
 /**
- * The resource name for an environment of this ref: stable, and of this ref alone. A hash is added when the ref's name
- * had to be changed to fit.
+ * Returns a stable resource name for an environment of this ref, unique to the ref. A hash is added if the ref's name
+ * had to be changed.
  */
 export function environmentName(repository: string, ref: GitRef): string {
   const readable = ref.type === 'branch' ? ref.name : `${ref.type === 'tag' ? 'tag' : 'pr'}-${ref.name}`;
@@ -129,7 +131,7 @@ export function environmentName(repository: string, ref: GitRef): string {
   return hashedName(slug(plain), gitRefKey(ref), environmentNameLimit);
 }
 
-/** The name for an environment of this ref where another repository's, or another ref's, has taken environmentName(). */
+/** Returns the name for an environment of this ref if environmentName() is taken by another repository or ref. */
 export function environmentNameBeside(repository: string, ref: GitRef): string {
   return hashedName(slug(environmentName(repository, ref)), `${repository}/${gitRefKey(ref)}`, environmentNameLimit);
 }

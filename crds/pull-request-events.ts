@@ -1,30 +1,30 @@
 import { API_GROUP } from './api-group.ts';
 import { requestValue } from './requests.ts';
 
-/** What a delivery told of a pull request at a host that has no list of them. */
+/** What a delivery reports about a pull request, at a host that does not list them. */
 export interface PullRequestEvent {
   number: number;
   isOpen: boolean;
 }
 
-/** One that is written down on a Repository. */
+/** An event recorded on a Repository. */
 export interface NotedPullRequestEvent extends PullRequestEvent {
-  /** The annotation that it stands in, to be taken away when it was seen to, unless its value is another one by then. */
+  /** The annotation that records it, removed when it has been handled, unless its value has changed. */
   annotation: string;
   value: string;
 }
 
-/** So many pull requests may be noted at once; what comes beyond is refused until the operator has seen to some. */
-export const MOST_NOTED_PULL_REQUESTS = 50;
+/** Maximum number of recorded pull requests; further ones are refused until the operator has handled some. */
+export const MAX_NOTED_PULL_REQUESTS = 50;
 
 const prefix = `${API_GROUP}/pull-request-`;
 
-/** The annotation on a Repository, and its value `<RFC 3339 time>/<id>/open` or `…/closed`. */
+/** Returns the annotation of a Repository, with the value `<RFC 3339 time>/<id>/open` or `…/closed`. */
 export function noteOf({ number, isOpen }: PullRequestEvent, now: Date, id: string): [name: string, value: string] {
   return [`${prefix}${number}`, `${requestValue(now, id)}/${isOpen ? 'open' : 'closed'}`];
 }
 
-/** The events that are noted, by number; annotations that say nothing are left out. */
+/** Returns the recorded events by number; malformed annotations are ignored. */
 export function notedPullRequests(annotations: Record<string, string> | undefined): NotedPullRequestEvent[] {
   return Object.entries(annotations ?? {})
     .flatMap(([annotation, value]) => {

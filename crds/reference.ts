@@ -1,6 +1,6 @@
 import type { customResourceDefinitions } from './crd.ts';
 
-/** A schema as a CustomResourceDefinition has it. */
+/** A schema in a CustomResourceDefinition. */
 interface Schema {
   type?: string;
   description?: string;
@@ -36,7 +36,7 @@ interface Spec {
   versions: { name: string; schema: { openAPIV3Schema: Schema } }[];
 }
 
-/** The page of one kind: each field of its spec and status, as the CustomResourceDefinition has it. Markdown. */
+/** Returns the reference page of one kind, in Markdown: every field of its spec and status. */
 export function referencePage(definition: Definition): string {
   const { group, scope, names, versions } = definition['spec'] as Spec;
   const [version] = versions;
@@ -52,40 +52,54 @@ export function referencePage(definition: Definition): string {
     ...rules(schema),
     '## spec',
     ...rules(spec),
-    table('spec', spec),
+    table('spec', spec, remarks),
     '## status',
-    'Written by Coppice alone.',
-    table('status', status),
+    'Written by Coppice only. [Conditions](environment-lifecycle.md#conditions).',
+    table('status', status, statusRemarks),
     '',
   ].join('\n\n');
 }
 
-/** What is to hold of several fields together. */
+/** Returns the validation rules that concern several fields. */
 function rules(schema: Schema): string[] {
   const messages = (schema['x-kubernetes-validations'] ?? []).flatMap(({ message }) => message ?? []);
   return messages.length === 0 ? [] : [messages.map((message) => `- ${text(message)}`).join('\n')];
 }
 
-function table(path: string, schema: Schema): string {
-  const rows = fieldsOf(path, schema).map((cells) => `| ${cells.join(' | ')} |`);
+type Remarks = (field: Schema, isRequired: boolean) => string;
+
+function table(path: string, schema: Schema, remarksOf: Remarks): string {
+  const rows = fieldsOf(path, schema, remarksOf, new Map()).map((cells) => `| ${cells.join(' | ')} |`);
   return ['| field | type | |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-function fieldsOf(path: string, schema: Schema): string[][] {
+/** @param known where the fields of an object's schema are listed already, so that they are not repeated. */
+function fieldsOf(path: string, schema: Schema, remarksOf: Remarks, known: Map<string, string>): string[][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}.${name}`;
+    const own = at.slice(at.indexOf('.') + 1);
     const isRequired = schema.required?.includes(name) === true && field.default === undefined;
-    const row = [`\`${at.slice(at.indexOf('.') + 1)}\``, typeOf(field), remarks(field, isRequired)];
-    const { place, inner } = within(at, field);
-    return [row, ...fieldsOf(place, inner)];
+    const { location, inner } = within(at, field);
+    const fields = JSON.stringify(inner.properties);
+    const same = inner.properties && Object.keys(inner.properties).length > 1 ? known.get(fields) : undefined;
+    if (inner.properties && !known.has(fields)) known.set(fields, own);
+    const row = (remark: string) => [`\`${own}\``, typeOf(field), remark];
+    const remark = remarksOf(field, isRequired);
+    if (same !== undefined) return [row(`${remark} Fields as of \`${same}\`.`.trim())];
+    return isConditions(inner) ? [row(remark)] : [row(remark), ...fieldsOf(location, inner, remarksOf, known)];
   });
 }
 
-/** Where the fields of a list's items, or of a map's values, are. */
-function within(at: string, field: Schema): { place: string; inner: Schema } {
+/** Returns whether these are the fields of Kubernetes' conditions, which every kind has. */
+function isConditions({ properties = {} }: Schema): boolean {
+  return 'reason' in properties && 'lastTransitionTime' in properties;
+}
+
+/** Returns the path and schema of a list's items or a map's values. */
+function within(at: string, field: Schema): { location: string; inner: Schema } {
   if (field.items) return within(`${at}[]`, field.items);
   if (field.additionalProperties) return within(`${at}.*`, field.additionalProperties);
-  return { place: at, inner: field };
+  return { location: at, inner: field };
 }
 
 function typeOf(field: Schema): string {
@@ -94,35 +108,51 @@ function typeOf(field: Schema): string {
   return field.format === 'date-time' ? 'time' : (field.type ?? 'any');
 }
 
-function remarks(field: Schema, isRequired: boolean): string {
-  const innermost = within('', field).inner;
-  const choices = innermost.enum?.map((value) => `\`${String(value)}\``).join(', ');
-  const parts = [
-    isRequired ? '**Required.**' : '',
-    field.description === undefined ? '' : text(field.description),
-    choices === undefined ? '' : `One of ${choices}.`,
-    field.default === undefined ? '' : `Default: \`${JSON.stringify(field.default)}\`.`,
-    ...bounds(field),
-    ...(field['x-kubernetes-validations'] ?? []).map(({ message, rule }) => `Else: «${text(message ?? rule)}».`),
-  ];
-  return parts.filter((part) => part !== '').join(' ');
+/** Only Coppice writes a status, so its bounds do not matter to readers. */
+function statusRemarks(field: Schema): string {
+  const described = field.description === undefined ? [] : [text(field.description)];
+  return [...described, ...choicesOf(field)].join(' ');
 }
 
-/** A longer one tells a reader nothing. */
-const longestPattern = 60;
+function choicesOf(field: Schema): string[] {
+  const choices = within('', field)
+    .inner.enum?.map((value) => `\`${String(value)}\``)
+    .join(', ');
+  return choices === undefined ? [] : [`One of ${choices}.`];
+}
+
+function remarks(field: Schema, isRequired: boolean): string {
+  const parts = [
+    isRequired ? 'Required.' : '',
+    field.description === undefined ? '' : text(field.description),
+    ...choicesOf(field),
+    field.default === undefined ? '' : `Default: \`${JSON.stringify(field.default)}\`.`,
+    ...bounds(field),
+    ...(field['x-kubernetes-validations'] ?? []).map(({ message, rule }) => `Error: "${text(message ?? rule)}".`),
+  ];
+  return [...new Set(parts)].filter((part) => part !== '').join(' ');
+}
+
+/** Longer patterns are not readable and are omitted. */
+const maxPattern = 60;
 
 function bounds(field: Schema): string[] {
   const { minimum, maximum, maxLength, maxItems, pattern } = field;
   return [
-    minimum === undefined ? '' : `At least ${minimum}.`,
-    maximum === undefined ? '' : `At most ${maximum}.`,
-    maxLength === undefined ? '' : `At most ${maxLength} characters.`,
-    maxItems === undefined ? '' : `At most ${maxItems}.`,
-    pattern === undefined || pattern.length > longestPattern ? '' : `Matches \`${text(pattern)}\`.`,
+    range(minimum, maximum),
+    maxLength === undefined ? '' : `≤ ${maxLength} characters.`,
+    maxItems === undefined ? '' : `≤ ${maxItems} items.`,
+    pattern === undefined || pattern.length > maxPattern ? '' : `Matches \`${text(pattern)}\`.`,
   ];
 }
 
-/** On one line, with nothing that ends a cell of a table. */
+function range(minimum?: number, maximum?: number): string {
+  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}.`;
+  if (minimum !== undefined) return `≥ ${minimum}.`;
+  return maximum === undefined ? '' : `≤ ${maximum}.`;
+}
+
+/** Returns the text on one line, escaped for a table cell. */
 function text(words: string): string {
   return words.replace(/\s+/g, ' ').replaceAll('|', '\\|');
 }

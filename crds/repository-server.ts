@@ -2,8 +2,8 @@ import type { Repository } from './repository.ts';
 import type { RepositoryType } from './repository-source.ts';
 
 /**
- * The server that a Repository is at, by scheme, name and port: whom its credentials are told. The instance of a host
- * that a spec need not name is told by the type.
+ * Returns the server of a Repository, to which alone its credentials are sent: scheme, name and port, or the type for a
+ * host's default instance.
  */
 export function repositoryServer(spec: Pick<Repository['spec'], 'type' | RepositoryType>): string {
   const { type, generic, ownerhost, groupedhost, cloudorg } = spec;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Contract section 2. */
+/** The repository types of the REST API. */
 export const REPOSITORY_TYPES = ['generic', 'cloudorg', 'workspacehost', 'groupedhost', 'ownerhost'] as const;
 export type RepositoryType = (typeof REPOSITORY_TYPES)[number];
 
@@ -8,10 +8,10 @@ const isUrl = { 'x-kubernetes-validations': [{ rule: 'isURL(self)', message: 'is
 const host = String.raw`([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?`;
 const httpUrl = String.raw`https?://${host}/[^\s@]*`;
 const sshUrl = String.raw`ssh://([A-Za-z0-9_][A-Za-z0-9_.-]*@)?${host}/[^\s@]+`;
-/** Git's scp-like form, `git@host:path`: some servers would read a path that begins with `-` as an option. */
+/** Git's scp-like form, `git@host:path`: some servers would read a path that starts with `-` as an option. */
 const scpForm = String.raw`([A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:/?[^\s@:/-][^\s@:]*`;
 
-/** Credentials never in the URL, where a log or an error would show them. */
+/** A URL without credentials, which logs or errors would show. */
 export const originSchema = z
   .string()
   .max(2048)
@@ -23,7 +23,7 @@ export const originSchema = z
     'x-kubernetes-validations': [{ rule: "!self.contains('://') || isURL(self)", message: 'is not a valid URL' }],
   });
 
-/** The web address of an instance of a host that can be run by oneself. */
+/** The web address of a self-hosted instance. */
 export const instanceUrlSchema = z
   .string()
   .max(2048)
@@ -31,7 +31,7 @@ export const instanceUrlSchema = z
   .refine((url) => URL.canParse(url), { error: 'is not a valid URL' })
   .meta(isUrl);
 
-/** A part of a path at a host: no slash, nothing that a URL or git would read otherwise. */
+/** One segment of a path at a host: no slash, and nothing with a special meaning in URLs or git. */
 const pathPart = (pattern: RegExp, what: string) =>
   z
     .string()
@@ -41,7 +41,7 @@ const pathPart = (pattern: RegExp, what: string) =>
     .refine((part) => part !== '.' && part !== '..', { error: `must be ${what}` })
     .meta({ 'x-kubernetes-validations': [{ rule: "self != '.' && self != '..'", message: `must be ${what}` }] });
 const plainPart = pathPart(/^[A-Za-z0-9_.-]+$/, 'letters, digits, dots, dashes and underscores');
-/** Azure DevOps lets projects and repositories hold spaces and letters of any script. */
+/** Azure DevOps permits spaces and letters of any script in names. */
 const spacedPart = pathPart(/^[^\s/\\?#%:*"<>|@][^/\\?#%:*"<>|\p{Cc}]*$/u, 'a name without / \\ ? # % : * " < > |');
 const nestedPart = z
   .string()
@@ -62,13 +62,14 @@ export const genericSourceSchema = z.object({
     description: 'Over HTTP(S): name of a Secret in this namespace with the keys `username` and `password`.',
   }),
   knownHosts: z.string().max(65_536).optional().meta({
-    description: "Over SSH: the host's public keys, as in a known_hosts file; without them the first contact decides.",
+    description:
+      "Over SSH: the host's public keys in known_hosts format; if absent, the keys of the first connection are trusted.",
   }),
 });
 export const ownerhostSourceSchema = z.object({
   instanceUrl: instanceUrlSchema.optional().meta({
     ...instanceUrlSchema.meta(),
-    description: "Web address of an instance of one's own; the public one without.",
+    description: 'Web address of a self-hosted instance; defaults to the public one.',
   }),
   owner: plainPart.meta({ description: 'User or organization that owns the repository.' }),
   repo: plainPart.meta({ description: 'Name of the repository.' }),
@@ -77,9 +78,9 @@ export const ownerhostSourceSchema = z.object({
 export const groupedhostSourceSchema = z.object({
   instanceUrl: instanceUrlSchema.optional().meta({
     ...instanceUrlSchema.meta(),
-    description: 'Web address of the instance; the public one without.',
+    description: 'Web address of the instance; defaults to the public one.',
   }),
-  group: nestedPart.meta({ ...nestedPart.meta(), description: 'The group, with the groups that it is in: a/b/c.' }),
+  group: nestedPart.meta({ ...nestedPart.meta(), description: 'Full path of the group: a/b/c.' }),
   project: plainPart.meta({ description: 'Name of the project in its group.' }),
   credentialsSecret: tokenSecret,
 });

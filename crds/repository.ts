@@ -14,9 +14,9 @@ import {
 } from './repository-source.ts';
 import { reusableLabelSchema } from './reusable-environment.ts';
 import { isTimeZone } from './time-zone.ts';
-import { registrySecretsSchema, variablesSchema } from './variable.ts';
+import { registrySecretsSchema, secretKeyRefSchema, variablesSchema } from './variable.ts';
 
-/** Contract section 2, repository settings: where the service file comes from. */
+/** Where the service file comes from: the repository, the settings, or both merged. */
 export const SERVICE_FILE_MODES = ['repo', 'panel', 'both'] as const;
 
 const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
@@ -25,13 +25,24 @@ const serviceFileSettingsSchema = z
   .object({
     mode: z.enum(SERVICE_FILE_MODES).default('repo').meta({
       description:
-        "The repository's own file, the content here alone, or the content here merged over the repository's.",
+        "`repo`: the repository's file; `panel`: only the content here; `both`: the content here merged over the repository's file.",
     }),
     content: z.string().max(131_072).optional().meta({ description: 'A service file in YAML.' }),
+    contentFrom: z.object({ secretKeyRef: secretKeyRefSchema }).optional().meta({
+      description: 'A key of a Secret in the namespace of the group that holds the content, in place of `content`.',
+    }),
   })
-  .meta({ description: 'Where the service file comes from.' });
+  .meta({
+    description: 'Where the service file comes from.',
+    'x-kubernetes-validations': [
+      {
+        rule: '!(has(self.content) && has(self.contentFrom))',
+        message: 'content and contentFrom exclude each other',
+      },
+    ],
+  });
 
-/** A schedule without a time would never come. Objects of before that rule are still read: it is the CRD's, not the reader's. */
+/** A schedule requires a time. Objects from before this rule are still read, so only the CRD enforces it. */
 export const SCHEDULE_WITHOUT_HOUR = 'hour is required unless mode is disabled';
 
 export const REBUILD_MODES = ['all', 'notclones', 'reusables', 'disabled'] as const;
@@ -40,7 +51,7 @@ const scheduledRebuildSchema = z
   .object({
     mode: z.enum(REBUILD_MODES).default('disabled').meta({
       description:
-        'Which environments are rebuilt: all, all but clones of reusable environments, those that publish one, or none.',
+        'Which environments are rebuilt: all; all except those seeded from a reusable environment; those that publish one; or none.',
     }),
     hour: z
       .string()
@@ -50,7 +61,7 @@ const scheduledRebuildSchema = z
     timeZone: z
       .string()
       .max(64)
-      .refine(isTimeZone, { error: 'is no name of the IANA time zone database, such as Europe/Berlin' })
+      .refine(isTimeZone, { error: 'must be a name from the IANA time zone database, such as Europe/Berlin' })
       .default('UTC')
       .meta({ description: 'Name from the IANA time zone database.' }),
   })
@@ -67,18 +78,18 @@ const publisherSchema = z.object({
 const reusableSettingsSchema = z
   .array(
     z.object({
-      label: reusableLabelSchema.meta({ description: 'Label of the reusable environment, as service files name it.' }),
+      label: reusableLabelSchema.meta({ description: 'Label of the reusable environment in service files.' }),
       refs: z
         .array(publisherSchema)
         .min(1)
         .max(20)
-        .meta({ description: 'Refs whose environments may publish it.', 'x-kubernetes-list-type': 'atomic' }),
+        .meta({ description: 'Refs whose environments can publish it.', 'x-kubernetes-list-type': 'atomic' }),
     }),
   )
   .max(20)
   .refine((all) => new Set(all.map(({ label }) => label)).size === all.length, { error: 'names a label twice' })
   .meta({
-    description: 'Which refs may publish which reusable environments; without it none may.',
+    description: 'Which refs can publish which reusable environments; none if absent.',
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['label'],
   });
@@ -90,19 +101,21 @@ const syncSettingsSchema = z
       .min(10)
       .max(7 * 24 * 3600)
       .optional()
-      .meta({ description: 'How often the Git host is asked for its refs; what the operator is set to by default.' }),
+      .meta({
+        description: "Interval between listings of the Git host's refs; defaults to the chart's `sources.pollSeconds`.",
+      }),
     newestTags: z
       .int()
       .min(0)
       .max(100)
       .default(10)
-      .meta({ description: 'So many tags, the newest by version order, get an environment each.' }),
+      .meta({ description: 'Number of tags, newest first by version order, that get an environment.' }),
     confirmClosed: z.boolean().optional().meta({
       description:
         'Where the host has no list of pull requests (`generic`): whether the environment of one that a webhook reports as closed stays until Git has its ref no more; true by default. `false` where the host keeps the ref, such as Gitea: then whoever knows the secret of the webhook can have environments of pull requests deleted.',
     }),
   })
-  .meta({ description: "How the environments are kept in step with the repository's refs." });
+  .meta({ description: "How environments are synchronized with the repository's refs." });
 
 const onRefGone = ['delete', 'keep'] as const;
 
@@ -110,7 +123,7 @@ export const repositorySpecSchema = z
   .object({
     displayName: displayNameSchema,
     type: z.enum(REPOSITORY_TYPES).meta({
-      description: 'What kind of Git host the repository is on; the object of the same name says where.',
+      description: 'Type of Git host; the object of the same name configures it.',
     }),
     generic: genericSourceSchema
       .optional()
@@ -131,27 +144,27 @@ export const repositorySpecSchema = z
       .meta({ description: 'A repository on a workspacehost: Bitbucket. Required when `type` is workspacehost.' }),
     sync: syncSettingsSchema.optional(),
     autoBuild: z.boolean().optional().meta({
-      description: 'Whether a new commit of a ref is built where its environment has contents; true by default.',
+      description: 'Whether new commits are built in environments with contents; defaults to true.',
     }),
     onRefGone: z.enum(onRefGone).optional().meta({
       description:
-        'What becomes of the environments of a deleted branch or tag, or a closed pull request; `delete` by default.',
+        'Whether environments of deleted branches and tags and of closed pull requests are deleted; defaults to `delete`.',
     }),
-    suspend: z.boolean().optional().meta({ description: 'Whether the refs are no longer kept in step.' }),
+    suspend: z.boolean().optional().meta({ description: "Suspends the synchronization with the Git host's refs." }),
     variables: variablesSchema,
     registrySecrets: registrySecretsSchema,
     serviceFile: serviceFileSettingsSchema.optional(),
     trustForks: z
       .boolean()
       .optional()
-      .meta({ description: 'Whether pull requests, which forks may bring, see variables and share the build cache.' }),
+      .meta({ description: 'Whether pull requests from forks see variables and share the build cache.' }),
     environmentTTLSeconds: z
       .int()
       .min(0)
       .max(10 * 365 * 24 * 3600)
       .optional()
       .meta({
-        description: 'How long the contents of new environments live unless they say so themselves; 0 means no end.',
+        description: 'Default time to live of new environments in seconds; 0 means unlimited.',
       }),
     scheduledRebuild: scheduledRebuildSchema.optional(),
     reusable: reusableSettingsSchema.optional(),
@@ -160,49 +173,54 @@ export const repositorySpecSchema = z
     'x-kubernetes-validations': [
       ...REPOSITORY_TYPES.map((type) => ({
         rule: `has(self.${type}) == (self.type == '${type}')`,
-        message: `the object ${type} is there when the type is ${type}, and only then`,
+        message: `the object ${type} is required when the type is ${type}, and forbidden otherwise`,
       })),
     ],
   });
 
 export const repositoryStatusSchema = z.object({
-  observedGeneration: z.int().optional().meta({ description: 'The `metadata.generation` that the operator has seen.' }),
+  observedGeneration: z
+    .int()
+    .optional()
+    .meta({ description: 'The last `metadata.generation` that the operator reconciled.' }),
   url: z.string().optional().meta({ description: 'Web address of the repository at its host.' }),
   hostRepository: z
     .object({
-      origin: z.string().meta({ description: 'Where git reads it.' }),
-      id: z.string().meta({ description: 'Another repository that takes its name has another one.' }),
+      origin: z.string().meta({ description: 'URL that git reads.' }),
+      id: z
+        .string()
+        .meta({ description: 'ID at the host, which distinguishes it from another repository of the same name.' }),
     })
     .optional()
-    .meta({ description: 'Which repository was found there first; absent where the host has no ids.' }),
+    .meta({ description: 'The repository that was first found at this location; absent if the host has no IDs.' }),
   sshPublicKey: z.string().optional().meta({
-    description: 'To be let in at the Git server, which is reached with the private half where the origin is of SSH.',
+    description: 'Public key to register at the Git server; git over SSH uses its private key.',
   }),
   handledRequests: z
     .object({
-      sync: z
-        .string()
-        .optional()
-        .meta({ description: 'Value of the last request to look at the refs that was handled.' }),
+      sync: z.string().optional().meta({ description: 'Value of the last handled request to synchronize.' }),
     })
     .optional()
-    .meta({ description: 'The one-off requests that were handled.' }),
+    .meta({ description: 'Values of the last handled one-off requests.' }),
   sync: z
     .object({
-      branches: z.int().meta({ description: 'How many branches there are.' }),
-      tags: z.int().meta({ description: 'How many tags there are.' }),
-      pullRequests: z.int().optional().meta({ description: 'Open ones; absent where the host does not say.' }),
-      at: time.meta({ description: 'When the refs were last seen to have changed, or were asked for.' }),
+      branches: z.int().meta({ description: 'Number of branches.' }),
+      tags: z.int().meta({ description: 'Number of tags.' }),
+      pullRequests: z
+        .int()
+        .optional()
+        .meta({ description: 'Number of open pull requests; absent if the host does not list them.' }),
+      at: time.meta({ description: 'When the refs last changed, or were last listed on request.' }),
     })
     .optional()
-    .meta({ description: 'The refs as they were last listed.' }),
+    .meta({ description: 'Result of the last listing of refs.' }),
   webhook: z
     .object({
-      url: z.string().meta({ description: 'Where the Git host sends deliveries to.' }),
+      url: z.string().meta({ description: 'URL that the Git host delivers to.' }),
       secretName: z.string().meta({ description: 'Secret in this namespace whose key `secret` signs deliveries.' }),
-      id: z.string().optional().meta({ description: 'Of the hook that Coppice itself made at the host.' }),
-      place: z.record(z.string(), z.string()).optional().meta({
-        description: 'Where that hook is: the type, and the fields of the source that say which repository.',
+      id: z.string().optional().meta({ description: 'ID of the hook that Coppice created at the host.' }),
+      location: z.record(z.string(), z.string()).optional().meta({
+        description: 'Location of that hook: the type, and the fields of the source that identify the repository.',
       }),
     })
     .optional()

@@ -10,31 +10,34 @@ import { ANNOTATIONS } from './labels.ts';
 export const REQUESTS = ['create', 'delete', 'build', 'rebuild', 'ttl'] as const;
 export type RequestName = (typeof REQUESTS)[number];
 
-/** The one request to a Repository: to look at the Git host's refs now. */
+/** Request to synchronize a Repository with the Git host's refs. */
 export const SYNC_REQUEST = 'sync';
 
-/** To test an Environment again: apart from the others, for another writer handles it and records that (`status.tests`). */
+/**
+ * Request to run an Environment's tests again; separate, because another writer handles and records it
+ * (`status.tests`).
+ */
 export const TEST_REQUEST = 'test';
 
-/** All requests to an Environment, and to a Repository; a Group takes none. */
+/** All requests of an Environment; Groups have none. */
 export const ENVIRONMENT_REQUESTS: readonly string[] = [...REQUESTS, TEST_REQUEST];
 export const REPOSITORY_REQUESTS: readonly string[] = [SYNC_REQUEST];
 
 export const handledRequestsSchema = z.object({
-  create: z.string().optional().meta({ description: 'Value of the last handled request for contents.' }),
+  create: z.string().optional().meta({ description: 'Value of the last handled request to create contents.' }),
   delete: z.string().optional().meta({ description: 'Value of the last handled request to delete the contents.' }),
   build: z.string().optional().meta({ description: 'Value of the last handled request to build.' }),
   rebuild: z.string().optional().meta({ description: 'Value of the last handled request to rebuild.' }),
-  ttl: z.string().optional().meta({ description: 'Value of the last handled request for another time to live.' }),
+  ttl: z.string().optional().meta({ description: 'Value of the last handled request to change the time to live.' }),
 });
 export type HandledRequests = z.infer<typeof handledRequestsSchema>;
 
-/** Of a request's id: short, and nothing that could break a log line, a header or a request's value. */
+/** Pattern of a request's ID: short, and safe in log lines, headers and request values. */
 export const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * The id of the REST request that asked last, by these annotations, for something; undefined where nothing was asked
- * for so. It is for logs alone: who writes with kubectl may write any.
+ * Returns the ID of the REST request that wrote the newest of these annotations; undefined if none did. Only for logs:
+ * kubectl users can write any value.
  */
 export function newestRequestId(annotations: Record<string, string> | undefined): string | undefined {
   const newest = requestValues(annotations).sort().at(-1);
@@ -50,7 +53,7 @@ export function requestAnnotation(name: RequestName | typeof SYNC_REQUEST | type
 
 const maxShownLength = 60;
 
-/** Returns what is wrong with each request that nobody can handle, in the order of their names; `known` are the kind's. */
+/** Returns what is wrong with each malformed or unknown request, sorted by name; `known` are those of the kind. */
 export function malformedRequests(known: readonly string[], annotations: Record<string, string> | undefined): string[] {
   return Object.entries(annotations ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -71,34 +74,34 @@ function shown(text: string): string {
   return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
 }
 
-/** The values of all requests on an object, handled or not. */
+/** Returns the values of all requests on an object, handled or not. */
 function requestValues(annotations: Record<string, string> | undefined): string[] {
   return Object.entries(annotations ?? {}).flatMap(([key, value]) => (key.startsWith(requestPrefix) ? [value] : []));
 }
 
-/** The last time that a Date can hold, in Unix milliseconds. */
+/** The maximum time of a Date, in Unix milliseconds. */
 const endOfTime = 8.64e15;
 
 /**
- * When a request is made: now, but after all that were made of the object before, whoever's clock is ahead, for the last
- * word counts. `annotations`: the object's.
+ * Returns the time for a new request: now, or just after all earlier requests of the object if another clock is ahead,
+ * so that the last request wins. `annotations`: the object's.
  */
 export function nextRequestTime(now: Date, annotations: Record<string, string> | undefined): Date {
   const times = requestValues(annotations).map((value) => (requestTime(value) ?? 0) + 1);
   return new Date(Math.min(Math.max(now.getTime(), ...times), endOfTime));
 }
 
-/** A new request's value. `id`, without a slash, makes two requests of the same millisecond differ. */
+/** Returns a new request's value. `id`, without a slash, distinguishes requests of the same millisecond. */
 export function requestValue(now: Date, id: string): string {
   return `${now.toISOString()}/${id}`;
 }
 
-/** The value of a request for a new time to live; 0 seconds mean none. */
+/** Returns the value of a request for a new time to live; 0 seconds means unlimited. */
 export function ttlRequestValue(now: Date, id: string, seconds: number): string {
   return `${requestValue(now, id)}/${seconds}`;
 }
 
-/** The seconds that a ttl request asks for, or undefined when its value names none. */
+/** Returns the seconds of a ttl request, or undefined if its value has none. */
 export function requestedTtlSeconds(value: string): number | undefined {
   const seconds = /\/(\d{1,9})$/.exec(value)?.[1];
   return seconds === undefined ? undefined : Number(seconds);
@@ -107,11 +110,11 @@ export function requestedTtlSeconds(value: string): number | undefined {
 export interface PendingRequest {
   name: RequestName;
   value: string;
-  /** When it was made, in Unix milliseconds; 0 when the value does not begin with a time. */
+  /** When it was made, in Unix milliseconds; 0 if the value does not start with a time. */
   at: number;
 }
 
-/** The requests that were not handled yet, in the order they were made. */
+/** Returns the requests that have not been handled, in order. */
 export function pendingRequests(
   annotations: Record<string, string> | undefined,
   handled: HandledRequests | undefined,
@@ -123,7 +126,7 @@ export function pendingRequests(
   }).sort((a, b) => a.at - b.at);
 }
 
-/** When a request was made, in Unix milliseconds; undefined when its value does not begin with a time. */
+/** Returns when a request was made, in Unix milliseconds; undefined if its value does not start with a time. */
 export function requestTime(value: string | undefined): number | undefined {
   const time = Date.parse(value?.split('/')[0] ?? '');
   return Number.isNaN(time) ? undefined : time;

@@ -17,7 +17,7 @@ test('a name is a DNS label, and that of one repository and label alone', () => 
   expect(reusableName('a-b', 'c')).not.toBe(reusableName('a', 'b-c'));
 });
 
-test.each(['', '-a', 'a-', 'A', 'a_b', 'a.b', 'a/b', 'a'.repeat(41)])('%j is no label', (text) => {
+test.each(['', '-a', 'a-', 'A', 'a_b', 'a.b', 'a/b', 'a'.repeat(41)])('%j is not a label', (text) => {
   expect(reusableLabelSchema.safeParse(text).success).toBe(false);
 });
 

@@ -9,7 +9,7 @@ import { hashedName, slug } from './names.ts';
 const immutable = { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'cannot be changed' }] };
 const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
 
-/** What a service file's `x-coppice.reusable` and `x-coppice.from` name. */
+/** The label in a service file's `x-coppice.reusable` and `x-coppice.from`. */
 export const reusableLabelSchema = z
   .string()
   .max(40)
@@ -21,21 +21,24 @@ export const reusableEnvironmentSpecSchema = z.object({
     .min(1)
     .max(63)
     .meta({ description: 'Name of the Repository in the same namespace.', ...immutable }),
-  label: reusableLabelSchema.meta({ description: 'What service files name it by.', ...immutable }),
+  label: reusableLabelSchema.meta({ description: 'Label that service files refer to.', ...immutable }),
 });
 
 const volumeCopySchema = z.object({
-  name: z.string().meta({ description: 'The volume, as the service file has it.' }),
+  name: z.string().meta({ description: 'Name of the volume in the service file.' }),
   claim: z.string().meta({ description: "PersistentVolumeClaim of the copy, in the group's store." }),
-  size: z.string().meta({ description: 'What the copy asks for.' }),
+  size: z.string().meta({ description: 'Requested size of the copy.' }),
 });
 
 /**
- * What was published stands in the status, which Coppice alone writes: so no manifest can name volumes or images that
- * are somebody else's.
+ * The publication is recorded in the status, which only Coppice writes, so that no manifest can reference volumes or
+ * images of others.
  */
 export const reusableEnvironmentStatusSchema = z.object({
-  observedGeneration: z.int().optional().meta({ description: 'The `metadata.generation` that the operator has seen.' }),
+  observedGeneration: z
+    .int()
+    .optional()
+    .meta({ description: 'The last `metadata.generation` that the operator reconciled.' }),
   from: z
     .object({
       environment: z.string().meta({ description: 'Name of the Environment.' }),
@@ -45,9 +48,9 @@ export const reusableEnvironmentStatusSchema = z.object({
       build: z.int().meta({ description: 'Number of the build.' }),
     })
     .optional()
-    .meta({ description: 'Where it came from.' }),
+    .meta({ description: 'The environment that it was published from.' }),
   publication: z.string().optional().meta({ description: 'Differs for each publication.' }),
-  builtAt: time.optional().meta({ description: 'When the build that it came from had come up.' }),
+  builtAt: time.optional().meta({ description: 'When that build was deployed.' }),
   images: z
     .array(
       z.object({
@@ -56,7 +59,7 @@ export const reusableEnvironmentStatusSchema = z.object({
       }),
     )
     .optional()
-    .meta({ description: 'By digest; they are kept in the registry as long as this is there.' }),
+    .meta({ description: 'Images by digest; the registry keeps them as long as this object exists.' }),
   volumes: z.array(volumeCopySchema).optional().meta({ description: 'The copied volumes.' }),
   conditions: conditionsSchema.optional(),
 });
@@ -67,19 +70,19 @@ export type ReusableEnvironmentStatus = NonNullable<ReusableEnvironment['status'
 
 export const REUSABLE_ENVIRONMENT = kindAddress('ReusableEnvironment', 'reusableenvironments', true);
 
-/** The one name that a repository's reusable environment of this label has. */
+/** Returns the name of a repository's reusable environment with this label. */
 export function reusableName(repository: string, label: string): string {
   return hashedName(slug(`${repository}-${label}`), `${repository}/${label}`, 63);
 }
 
-/** The name that it had before names' hashes had 80 bits. */
+/** Returns the name from before hashes had 80 bits. */
 export function formerReusableName(repository: string, label: string): string {
   const readable = slug(`${repository}-${label}`).slice(0, 50).replace(/-+$/, '');
   const hash = createHash('sha256').update(`${repository}/${label}`).digest('hex').slice(0, 8);
   return `${readable}-${hash}`;
 }
 
-/** The namespace that keeps the volumes of a group's reusable environments. */
+/** Returns the namespace of the volumes of a group's reusable environments. */
 export function storeNamespace(group: string): string {
   return `reusable-${group}`;
 }

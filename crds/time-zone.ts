@@ -1,4 +1,4 @@
-/** Whether it is a name of the IANA time zone database as this Node knows it, and not an offset such as +01:00. */
+/** Returns whether this is a name in Node's IANA time zone database, not an offset such as +01:00. */
 export function isTimeZone(name: string): boolean {
   try {
     Intl.DateTimeFormat('en', { timeZone: name });

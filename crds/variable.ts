@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Contract section 2, variable. */
+/** A variable. */
 export const VISIBILITIES = ['always', 'buildtime'] as const;
 
-const secretKeyRefSchema = z
+export const secretKeyRefSchema = z
   .object({
     name: z.string().min(1).max(253).meta({ description: 'Name of the Secret.' }),
     key: z.string().min(1).max(253).meta({ description: 'Key in the Secret.' }),
@@ -17,7 +17,7 @@ const variableSchema = z
       .max(128)
       .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
       .meta({ description: 'Name of the variable: service files write `${NAME}`.' }),
-    value: z.string().max(32_768).optional().meta({ description: 'The value itself, where no `valueFrom` is given.' }),
+    value: z.string().max(32_768).optional().meta({ description: 'The value, unless `valueFrom` is set.' }),
     valueFrom: z
       .object({ secretKeyRef: secretKeyRefSchema })
       .optional()
@@ -25,7 +25,7 @@ const variableSchema = z
     visibility: z
       .enum(VISIBILITIES)
       .default('always')
-      .meta({ description: 'Whether services may see it, or builds alone.' }),
+      .meta({ description: 'Whether services see the variable, or only builds.' }),
     secret: z.boolean().optional().meta({ description: 'The REST API never shows the value, and every log masks it.' }),
   })
   .meta({
@@ -53,6 +53,6 @@ export type VariableSpec = z.infer<typeof variableSchema>;
 /** Names of Secrets in the namespace of the group, of type kubernetes.io/dockerconfigjson. */
 export const registrySecretsSchema = z.array(z.string().min(1).max(253)).max(20).optional().meta({
   description:
-    'Secrets of type kubernetes.io/dockerconfigjson in the namespace of the group: with them base images and images of services are pulled.',
+    "Secrets of type kubernetes.io/dockerconfigjson in the group's namespace, used to pull base images and images of services.",
   'x-kubernetes-list-type': 'set',
 });

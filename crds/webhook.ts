@@ -1,13 +1,15 @@
 import type { RepositoryType } from './repository-source.ts';
 
-/** The Secret, in the group's namespace, whose key WEBHOOK_SECRET_KEY signs a Repository's deliveries. */
+/**
+ * Returns the name of the Secret in the group's namespace whose key WEBHOOK_SECRET_KEY signs a Repository's deliveries.
+ */
 export function webhookSecretName(repository: string): string {
   return `webhook-${repository}`;
 }
 
 export const WEBHOOK_SECRET_KEY = 'secret';
 
-/** Where a Git host delivers events of a repository, below the API's address. */
+/** Returns the path, below the API's address, to which a Git host delivers events of a repository. */
 export function webhookPath(type: RepositoryType, repositoryId: string): string {
   return `/api/webhooks/${type}/${repositoryId}`;
 }

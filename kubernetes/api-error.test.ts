@@ -49,17 +49,17 @@ describe('which helpers say yes', () => {
     ],
   ])('%p %j: %p', (code, body, expected) => {
     const error = apiErrorFrom('GET /x', code, body);
-    const yes = Object.entries(helpers).filter(([, says]) => says(error));
+    const yes = Object.entries(helpers).filter(([, matches]) => matches(error));
     expect(yes.map(([name]) => name)).toEqual([...expected].sort());
   });
 
   test('an UnreachableError is unavailable; another error is nothing of it', () => {
     expect(isUnavailable(new UnreachableError('away'))).toBe(true);
-    expect(Object.values(helpers).some((says) => says(new Error('other')))).toBe(false);
+    expect(Object.values(helpers).some((matches) => matches(new Error('other')))).toBe(false);
   });
 });
 
-test('an ApiError tells the request, the code, the reason and the message', () => {
+test('an ApiError reports the request, the code, the reason and the message', () => {
   const details = { name: 'web', causes: [{ field: 'spec.x', message: 'is bad' }] };
   const error = apiErrorFrom('PATCH /x', 422, { reason: 'Invalid', message: 'web is invalid', details });
   expect(error).toMatchObject({ code: 422, reason: 'Invalid', statusMessage: 'web is invalid', details });

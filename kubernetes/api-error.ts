@@ -15,7 +15,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
-/** The API server answered, and refused: its Status as an error. */
+/** A refusal of the API server: its Status as an error. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** The HTTP status code. */
@@ -23,7 +23,7 @@ export class ApiError extends Error {
   /** The machine-readable reason: `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`… */
   readonly reason: string;
   readonly details: StatusDetails;
-  /** The Status's message alone, without the request in front. */
+  /** The Status's message without the request. */
   readonly statusMessage: string;
 
   constructor(request: string, code: number, reason: string, statusMessage: string, details: StatusDetails = {}) {

@@ -20,7 +20,7 @@ export interface Applied<T> {
 }
 
 /** Enough for all that live; what was forgotten costs one request that changes nothing. */
-const mostNormalized = 50_000;
+const maxNormalized = 50_000;
 
 /**
  * Server-side apply, forced, that leaves out the requests that would change nothing. One is left out when the live
@@ -69,7 +69,7 @@ export class Applier {
     this.#normalized.delete(id);
     this.#normalized.set(id, hash);
     const [oldest] = this.#normalized.keys();
-    if (this.#normalized.size > mostNormalized && oldest !== undefined) this.#normalized.delete(oldest);
+    if (this.#normalized.size > maxNormalized && oldest !== undefined) this.#normalized.delete(oldest);
   }
 
   #isApplied(id: string, stamped: KubernetesObject, live: KubernetesObject): boolean {

@@ -3,7 +3,7 @@ import { apiErrorFrom, isConflict, isNotFound } from './api-error.ts';
 import { sleep, systemClock } from './clock.ts';
 import { defaultTimeoutMs, HttpTransport, type HttpRequest } from './http-transport.ts';
 import { streamLines } from './line-stream.ts';
-import { resourcePath, type PathParts } from './resource-path.ts';
+import { resourcePath, type PathSegments } from './resource-path.ts';
 import { apiVersionOf, Pod, type KubernetesObject, type ObjectName, type ResourceType } from './resource-type.ts';
 import type {
   ApplyOptions,
@@ -19,7 +19,7 @@ import type {
 } from './client-options.ts';
 
 const watchGraceMs = 30_000;
-const longestLogLine = 1024 * 1024;
+const maxLogLine = 1024 * 1024;
 /** Between the tries of a write that others' writes came in the way of. */
 const conflictWaitsMs = [10, 50, 250];
 
@@ -119,7 +119,7 @@ export class ClusterClient {
 
   /**
    * Events after `resourceVersion`, bookmarks among them; ends when the API server ends it or the signal is aborted.
-   * @throws ApiError for the ERROR event too (410 Gone), SyntaxError for an event that is no JSON.
+   * @throws ApiError for the ERROR event too (410 Gone), SyntaxError for an event that is not JSON.
    */
   async *watch<T extends KubernetesObject>(
     type: ResourceType<T>,
@@ -145,7 +145,7 @@ export class ClusterClient {
     { signal, idleTimeoutMs, wholeLinesOnly, ...query }: PodLogOptions = {},
   ): AsyncGenerator<string> {
     const path = resourcePath(Pod, { ...at, subresource: 'log' });
-    const lines = { maxLineBytes: longestLogLine, wholeLinesOnly };
+    const lines = { maxLineBytes: maxLogLine, wholeLinesOnly };
     return streamLines(this.#transport, path, { query: { ...query }, signal, idleMs: idleTimeoutMs, ...lines });
   }
 
@@ -196,7 +196,7 @@ export class ClusterClient {
   async #request(
     method: HttpRequest['method'],
     type: ResourceType,
-    at: PathParts,
+    at: PathSegments,
     { timeoutMs = defaultTimeoutMs, signal }: RequestOptions = {},
     rest: Pick<HttpRequest, 'query' | 'body' | 'contentType' | 'accept'> = {},
   ): Promise<unknown> {

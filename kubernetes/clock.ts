@@ -7,13 +7,13 @@ export interface Clock {
 }
 
 /** Node fires at once when asked for more than this (24.8 days). */
-const longestTimeout = 2 ** 31 - 1;
+const maxTimeout = 2 ** 31 - 1;
 
-/** Waits of more than 24.8 days end after that time: whoever waits looks again. */
+/** Waits of more than 24.8 days end after that time: whoever waits requeues. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout(callback, ms) {
-    const timer = setTimeout(callback, Math.min(ms, longestTimeout));
+    const timer = setTimeout(callback, Math.min(ms, maxTimeout));
     return () => clearTimeout(timer);
   },
 };

@@ -3,7 +3,7 @@ export class StallingError extends Error {
   override readonly name = 'StallingError';
 }
 
-/** Something else must happen first: look again after `afterMs`, without counting it as a failure. */
+/** Something else must happen first: requeue after `afterMs`, without counting it as a failure. */
 export class WaitingError extends Error {
   override readonly name = 'WaitingError';
   readonly afterMs: number;

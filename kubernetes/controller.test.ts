@@ -86,7 +86,7 @@ describe('results', () => {
     },
   );
 
-  test('a failure is tried again after 5 ms, 10 ms, 20 ms; after a success the waits begin anew', async () => {
+  test('a failure is tried again after 5 ms, 10 ms, 20 ms; after a success the waits start anew', async () => {
     let failures = 3;
     const { controller, clock, calls, counted } = setUp(() =>
       failures-- > 0 ? Promise.reject(new Error('not yet')) : Promise.resolve(),
@@ -106,7 +106,7 @@ describe('results', () => {
   });
 
   test('StallingError: counted as an error for good, and not tried again', async () => {
-    const { controller, clock, calls, counted } = setUp(() => Promise.reject(new StallingError('mend your file')));
+    const { controller, clock, calls, counted } = setUp(() => Promise.reject(new StallingError('fix your file')));
     await controller.start();
     controller.enqueue('a');
     await clock.advance(10_000_000);
@@ -169,42 +169,42 @@ describe('workers', () => {
     await controller.stop();
   });
 
-  const turnOf = (key: string) => {
-    const [party = '', host = ''] = key.split('/');
-    return { party, key: `${party} ${host}` };
+  const flowOf = (key: string) => {
+    const [group = '', host = ''] = key.split('/');
+    return { tenant: group, group, host: `${group} ${host}` };
   };
 
   test.each([
     ['one host', (i: number) => `evil/host/${i}`, 4],
     ['a host each', (i: number) => `evil/host-${i}/${i}`, 8],
   ])(
-    "of forty of one party that hang at %s, all but a part wait outside, and hold no other's up",
-    async (_w, key, most) => {
+    "of forty of one tenant that hang at %s, all but a part wait outside, and hold no other's up",
+    async (_w, key, count) => {
       const { reconcile, end, under } = held();
       const hang: Reconcile = (one, signal) => (one.startsWith('evil/') ? reconcile(one, signal) : Promise.resolve());
-      const { controller, calls } = setUp(hang, { workers: 16, turnOf });
+      const { controller, calls } = setUp(hang, { workers: 16, flowOf });
       await controller.start();
       for (let i = 0; i < 40; i++) controller.enqueue(key(i));
       await settle();
-      expect(under()).toHaveLength(most);
+      expect(under()).toHaveLength(count);
       controller.enqueue('acme/git/1');
       await settle();
-      expect(calls).toHaveLength(most + 1);
+      expect(calls).toHaveLength(count + 1);
       expect(calls.at(-1)).toBe('acme/git/1');
       end(key(0));
       await settle();
-      expect(calls.at(-1)).toBe(key(most));
+      expect(calls.at(-1)).toBe(key(count));
       const stopped = controller.stop();
-      for (let i = 1; i <= most; i++) end(key(i));
+      for (let i = 1; i <= count; i++) end(key(i));
       await stopped;
-      expect(calls).toHaveLength(most + 2);
+      expect(calls).toHaveLength(count + 2);
     },
   );
 
-  test("within a party, what hangs at one host holds up none of the others', and those that wait come in order", async () => {
+  test("within a tenant, what hangs at one host holds up none of the others', and those that wait come in order", async () => {
     const { reconcile, end, under } = held();
     const hang: Reconcile = (one, signal) => (one.includes('/bad/') ? reconcile(one, signal) : Promise.resolve());
-    const { controller, calls } = setUp(hang, { workers: 16, turnOf });
+    const { controller, calls } = setUp(hang, { workers: 16, flowOf });
     await controller.start();
     for (let i = 0; i < 8; i++) controller.enqueue(`acme/bad/${i}`);
     for (let i = 0; i < 8; i++) controller.enqueue(`acme/good/${i}`);
@@ -219,7 +219,7 @@ describe('workers', () => {
   });
 
   test('a part of few workers is one', async () => {
-    const { controller, calls } = setUp(() => Promise.resolve(), { workers: 1, turnOf });
+    const { controller, calls } = setUp(() => Promise.resolve(), { workers: 1, flowOf });
     await controller.start();
     for (const key of ['acme/git/1', 'acme/git/2']) controller.enqueue(key);
     await settle();
@@ -261,7 +261,7 @@ describe('workers', () => {
 });
 
 describe('stop', () => {
-  test('waits for what is under way, and begins nothing more', async () => {
+  test('waits for what is under way, and starts nothing more', async () => {
     const { reconcile, end } = held();
     const { controller, calls } = setUp(reconcile);
     await controller.start();

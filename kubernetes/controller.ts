@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
+import type { Flow } from '../fair-queue/fair-queue.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { StallingError, WaitingError } from './controller-errors.ts';
-import type { Turn } from './turns.ts';
 import { WorkQueue, type WorkQueueMetrics } from './work-queue.ts';
 
 export interface ReconcileResult {
-  /** Look again after this time though nothing changed; 0 is not at all. */
+  /** Requeues after this time even if nothing changed; 0 does not requeue. */
   requeueAfterMs?: number | undefined;
-  /** As if it were thrown, but looked at again after `requeueAfterMs` at the latest: something falls due then. */
+  /** As if it were thrown, but reconciled again after `requeueAfterMs` at the latest: something falls due then. */
   failure?: unknown;
 }
 
@@ -29,7 +29,7 @@ export interface ControllerMetrics {
   stalled(): void;
   /** Beside its outcome `error`: a programming error, in Go a panic. */
   panicked(): void;
-  workers(active: number, most: number): void;
+  workers(active: number, max: number): void;
 }
 
 export interface ControllerOptions {
@@ -39,8 +39,11 @@ export interface ControllerOptions {
   informers?: readonly { name: string; whenSynced(): Promise<void> }[];
   /** How many keys are worked on at once. Default 1. */
   workers?: number;
-  /** By what keys take turns. Half the workers at most are one party's then, a quarter one key's, and never none. */
-  turnOf?: (key: string) => Turn;
+  /**
+   * Returns the flow of a key. Half the workers at most are then one tenant's, a quarter one host's, and never none. Give a
+   * host a name of its own for each group where groups must not wait for each other there.
+   */
+  flowOf?: (key: string) => Flow;
   /** After this time the signal of a reconcile is aborted. Default 2 minutes. */
   reconcileTimeoutMs?: number;
   /** The longest backoff after failures. Default 1000 s. */
@@ -69,13 +72,13 @@ export class Controller {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger.child({ controller: options.name });
-    const { maxDelayMs, metrics, turnOf, workers = 1 } = options;
+    const { maxDelayMs, metrics, flowOf, workers = 1 } = options;
     const part = (of: number) => Math.max(1, Math.floor(workers / of));
     this.#queue = new WorkQueue({
       clock: this.#clock,
       metrics: metrics?.queue,
       ...(maxDelayMs && { maxDelayMs }),
-      ...(turnOf && { turnOf, most: { party: part(2), key: part(4) } }),
+      ...(flowOf && { flowOf, limits: { perTenant: part(2), perHost: part(4) } }),
     });
   }
 
@@ -105,7 +108,7 @@ export class Controller {
   async stop(drainMs: number = this.#options.drainMs ?? 10_000): Promise<void> {
     this.#stopping.abort();
     const cancel = this.#clock.setTimeout(() => {
-      this.#logger.warn({ active: this.#active }, 'reconciles are still under way, aborting them');
+      this.#logger.warn({ active: this.#active }, 'reconciles are still running, aborting them');
       this.#aborting.abort(new Error('the controller is stopping'));
     }, drainMs);
     await this.#queue.shutDownWithDrain();
@@ -172,7 +175,7 @@ export class Controller {
     if (isProgrammingError(error)) metrics?.panicked();
     this.#queue.addRateLimited(key);
     const failures = this.#queue.requeues(key);
-    this.#logger.error({ ...this.#about(key), err: error, failures }, 'reconcile failed, trying again');
+    this.#logger.error({ ...this.#about(key), err: error, failures }, 'reconcile failed, retrying');
     return 'error';
   }
 

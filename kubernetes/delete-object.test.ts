@@ -14,24 +14,24 @@ async function deleted(object: Pod, failure?: Error) {
       return failure ? Promise.reject(failure) : Promise.resolve();
     },
   };
-  return { begun: await deleteObject(client, Pod, object, { propagationPolicy: 'Foreground' }), asked };
+  return { started: await deleteObject(client, Pod, object, { propagationPolicy: 'Foreground' }), asked };
 }
 
 test('it is deleted by its UID', async () => {
   const asked = [[Pod, { namespace: 'x', name: 'web' }, { uid: 'u1', propagationPolicy: 'Foreground' }]];
-  expect(await deleted(pod)).toEqual({ begun: true, asked });
+  expect(await deleted(pod)).toEqual({ started: true, asked });
 });
 
 test('one that goes already is not asked for again', async () => {
   const going = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-  expect(await deleted(going)).toEqual({ begun: false, asked: [] });
+  expect(await deleted(going)).toEqual({ started: false, asked: [] });
 });
 
 test.each([
   ['one that is gone', new ApiError('DELETE', 404, 'NotFound', 'gone')],
   ['another one of its name', new ApiError('DELETE', 409, 'Conflict', 'the UID in the precondition')],
-])('%s is no error', async (_what, failure) => {
-  expect((await deleted(pod, failure)).begun).toBe(false);
+])('%s is not an error', async (_what, failure) => {
+  expect((await deleted(pod, failure)).started).toBe(false);
 });
 
 test('another refusal is thrown', async () => {

@@ -3,9 +3,9 @@ import type { Clock } from './clock.ts';
 /** client-go's EventSourceObjectSpamFilter (tools/record/events_cache.go): 25 at once, then one in five minutes. */
 const burst = 25;
 const refillMs = 300_000;
-const mostObjects = 4096;
+const maxObjects = 4096;
 
-/** How many Events an object may still have: a bucket for each, of those told of last. */
+/** Limits Events per object with a token bucket for each recent object. */
 export class EventBudget {
   readonly #clock: Clock;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
@@ -14,7 +14,7 @@ export class EventBudget {
     this.#clock = clock;
   }
 
-  /** Whether one more may be told of the object with this UID. */
+  /** Takes a token of the object with this UID; returns whether one was left. */
   take(uid: string): boolean {
     const now = this.#clock.now();
     const held = this.#buckets.get(uid) ?? { tokens: burst, at: now };
@@ -22,7 +22,7 @@ export class EventBudget {
     this.#buckets.delete(uid);
     this.#buckets.set(uid, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: now });
     const [oldest] = this.#buckets.keys();
-    if (oldest !== undefined && this.#buckets.size > mostObjects) this.#buckets.delete(oldest);
+    if (oldest !== undefined && this.#buckets.size > maxObjects) this.#buckets.delete(oldest);
     return tokens >= 1;
   }
 }

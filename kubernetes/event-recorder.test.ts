@@ -11,7 +11,7 @@ const environment = (name: string) => ({
   kind: 'Environment',
   metadata: { namespace: 'group-acme', name, uid: `uid-of-${name}` },
 });
-const told = (note: string): EventNote => ({ type: 'Normal', reason: 'BuildStarted', note });
+const noteOf = (note: string): EventNote => ({ type: 'Normal', reason: 'BuildStarted', note });
 
 /** The API server's Events, by name. */
 class Events {
@@ -58,7 +58,7 @@ describe('an event recorder', () => {
   test('writes what the API server asks of an Event', async () => {
     const events = new Events();
     const recorder = events.recorder();
-    recorder.record(environment('shop'), told('build 1'));
+    recorder.record(environment('shop'), noteOf('build 1'));
     await recorder.flush();
     expect(events.list).toEqual([
       expect.objectContaining({
@@ -76,11 +76,11 @@ describe('an event recorder', () => {
     ]);
   });
 
-  test('counts up what was told before', async () => {
+  test('counts up what was reported before', async () => {
     const events = new Events();
     const recorder = events.recorder();
     for (let time = 0; time < 3; time += 1) {
-      recorder.record(environment('shop'), told('build 1'));
+      recorder.record(environment('shop'), noteOf('build 1'));
       await recorder.flush();
       await events.clock.advance(minute);
     }
@@ -93,13 +93,13 @@ describe('an event recorder', () => {
     ]);
   });
 
-  test('tells it anew when the Event has expired', async () => {
+  test('reports it anew when the Event has expired', async () => {
     const events = new Events();
     const recorder = events.recorder();
-    recorder.record(environment('shop'), told('build 1'));
+    recorder.record(environment('shop'), noteOf('build 1'));
     await recorder.flush();
     events.held.clear();
-    recorder.record(environment('shop'), told('build 1'));
+    recorder.record(environment('shop'), noteOf('build 1'));
     await recorder.flush();
     expect(events.list.map(({ count }) => count)).toEqual([1]);
   });
@@ -108,18 +108,18 @@ describe('an event recorder', () => {
     const events = new Events();
     const recorder = events.recorder();
     const notes = ['c', 'a', 'b'];
-    for (const note of notes) recorder.record(environment('shop'), told(note));
+    for (const note of notes) recorder.record(environment('shop'), noteOf(note));
     await recorder.flush();
     const inOrder = [...events.held].sort(([one], [other]) => (one < other ? -1 : 1));
     expect(inOrder.map(([, { message }]) => message)).toEqual(notes);
   });
 
-  test('tells of another object, and of something else, by itself', async () => {
+  test('reports another object, and of something else, by itself', async () => {
     const events = new Events();
     const recorder = events.recorder();
-    recorder.record(environment('shop'), told('build 1'));
-    recorder.record(environment('shop'), told('build 2'));
-    recorder.record(environment('blog'), told('build 1'));
+    recorder.record(environment('shop'), noteOf('build 1'));
+    recorder.record(environment('shop'), noteOf('build 2'));
+    recorder.record(environment('blog'), noteOf('build 1'));
     await recorder.flush();
     expect(events.held.size).toBe(3);
   });
@@ -127,14 +127,14 @@ describe('an event recorder', () => {
   test('writes no more than its budget of one object, and lets others have theirs', async () => {
     const events = new Events();
     const recorder = events.recorder();
-    for (let number = 0; number < 100; number += 1) recorder.record(environment('shop'), told(`build ${number}`));
-    recorder.record(environment('blog'), told('build 1'));
+    for (let number = 0; number < 100; number += 1) recorder.record(environment('shop'), noteOf(`build ${number}`));
+    recorder.record(environment('blog'), noteOf('build 1'));
     await recorder.flush();
     expect(events.outcomes.filter((outcome) => outcome === 'dropped')).toHaveLength(75);
     expect(events.held.size).toBe(26);
     await events.clock.advance(5 * minute);
-    recorder.record(environment('shop'), told('later'));
-    recorder.record(environment('shop'), told('too much'));
+    recorder.record(environment('shop'), noteOf('later'));
+    recorder.record(environment('shop'), noteOf('too much'));
     await recorder.flush();
     expect(events.held.size).toBe(27);
   });
@@ -143,12 +143,12 @@ describe('an event recorder', () => {
     const events = new Events();
     const recorder = events.recorder();
     events.refusal = new ApiError('POST', 403, 'Forbidden', 'the namespace goes');
-    recorder.record(environment('shop'), told('lost'));
+    recorder.record(environment('shop'), noteOf('lost'));
     await recorder.flush();
     events.refusal = undefined;
-    recorder.record(environment('shop'), told('written'));
+    recorder.record(environment('shop'), noteOf('written'));
     await recorder.stop();
-    recorder.record(environment('shop'), told('late'));
+    recorder.record(environment('shop'), noteOf('late'));
     await recorder.flush();
     expect(events.outcomes).toEqual(['failed', 'written', 'dropped']);
   });
@@ -160,7 +160,7 @@ describe('an event recorder', () => {
   ])('cuts a note at 1024 bytes (%#)', async (note, expected) => {
     const events = new Events();
     const recorder = events.recorder();
-    recorder.record(environment('shop'), told(note));
+    recorder.record(environment('shop'), noteOf(note));
     await recorder.flush();
     expect(events.list[0]?.message).toBe(expected);
   });

@@ -20,7 +20,7 @@ export interface EventRecorderMetrics {
 
 export interface EventRecorderOptions {
   client: Pick<ClusterClient, 'create' | 'patch'>;
-  /** Who tells it: `coppice.dev/operator`. */
+  /** Reporting controller: `coppice.dev/operator`. */
   controller: string;
   /** Which process of it, at most 128 characters. */
   instance: string;
@@ -33,25 +33,25 @@ type Regarding = Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>;
 
 interface Recorded {
   regarding: Regarding;
-  told: EventNote;
+  note: EventNote;
   at: number;
 }
 
-const longestNote = 1024;
-const longestQueue = 1000;
+const maxNote = 1024;
+const maxQueue = 1000;
 /** As many as client-go remembers (tools/record/events_cache.go, maxLruCacheEntries). */
-const mostRemembered = 4096;
+const maxRemembered = 4096;
 
 /**
  * Writes Events, in the form of core/v1, which `kubectl describe` shows in order: one after the other and beside all
- * else, so that none that cannot be written holds anything up. What was told of an object already is told again by
- * counting up its Event, and an object has no more of them than client-go's spam filter lets it have.
+ * else, so that none that cannot be written holds anything up. What was reported of an object already is reported again
+ * by counting up its Event, and an object has no more of them than client-go's spam filter lets it have.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #clock: Clock;
   readonly #budget: EventBudget;
-  readonly #told = new Map<string, CoreEvent>();
+  readonly #recorded = new Map<string, CoreEvent>();
   readonly #queue: Recorded[] = [];
   #lastName = 0n;
   #writing: Promise<void> | undefined;
@@ -63,14 +63,14 @@ export class EventRecorder {
     this.#budget = new EventBudget(this.#clock);
   }
 
-  record(regarding: Regarding, told: EventNote): void {
+  record(regarding: Regarding, note: EventNote): void {
     const { metrics } = this.#options;
-    const isTooMany = this.#queue.length >= longestQueue || !this.#budget.take(regarding.metadata.uid ?? '');
+    const isTooMany = this.#queue.length >= maxQueue || !this.#budget.take(regarding.metadata.uid ?? '');
     if (this.#stopped || isTooMany) {
       metrics?.recorded('dropped');
       return;
     }
-    this.#queue.push({ regarding, told, at: this.#clock.now() });
+    this.#queue.push({ regarding, note, at: this.#clock.now() });
     this.#writing ??= this.#writeAll();
   }
 
@@ -92,7 +92,7 @@ export class EventRecorder {
         await this.#write(next);
         metrics?.recorded('written');
       } catch (error) {
-        // Its namespace goes, say, or the API server does not answer: the object's status tells the same.
+        // Its namespace is being deleted, or the API server does not respond: the status has the same report.
         metrics?.recorded('failed');
         logger.debug({ err: error, object: next.regarding.metadata.name }, 'an event could not be written');
       }
@@ -104,16 +104,16 @@ export class EventRecorder {
     const { client } = this.#options;
     const event = this.#eventOf(recorded);
     const { involvedObject, type, reason, message } = event;
-    const said = JSON.stringify([involvedObject.uid, type, reason, message]);
-    const before = this.#told.get(said);
-    this.#told.delete(said);
+    const key = JSON.stringify([involvedObject.uid, type, reason, message]);
+    const before = this.#recorded.get(key);
+    this.#recorded.delete(key);
     const written = before && (await this.#countUp(before, event));
-    this.#told.set(said, written ?? (await client.create(CoreEvent, event)));
-    const [oldest] = this.#told.keys();
-    if (oldest !== undefined && this.#told.size > mostRemembered) this.#told.delete(oldest);
+    this.#recorded.set(key, written ?? (await client.create(CoreEvent, event)));
+    const [oldest] = this.#recorded.keys();
+    if (oldest !== undefined && this.#recorded.size > maxRemembered) this.#recorded.delete(oldest);
   }
 
-  /** Undefined where the Event is there no more: the API server keeps them for an hour. */
+  /** Undefined where the Event no longer exists: the API server keeps them for an hour. */
   async #countUp({ metadata, count = 1 }: CoreEvent, { lastTimestamp }: CoreEvent): Promise<CoreEvent | undefined> {
     const { namespace, name } = metadata;
     try {
@@ -124,7 +124,7 @@ export class EventRecorder {
     }
   }
 
-  #eventOf({ regarding, told, at }: Recorded): CoreEvent {
+  #eventOf({ regarding, note, at }: Recorded): CoreEvent {
     const { controller, instance } = this.#options;
     const { namespace, name, uid } = regarding.metadata;
     const time = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -133,9 +133,9 @@ export class EventRecorder {
       kind: 'Event',
       metadata: { namespace: namespace ?? 'default', name: `${name}.${this.#nextName(at)}` },
       involvedObject: { apiVersion: regarding.apiVersion, kind: regarding.kind, namespace, name, uid },
-      type: told.type,
-      reason: told.reason,
-      message: cut(told.note, longestNote),
+      type: note.type,
+      reason: note.reason,
+      message: cut(note.note, maxNote),
       count: 1,
       firstTimestamp: time,
       lastTimestamp: time,

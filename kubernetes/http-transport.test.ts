@@ -76,10 +76,10 @@ test('sends credentials and user agent, and joins the paths', async () => {
 describe('Retry-After', () => {
   test('is waited for, and the request is made again with its body', async () => {
     answers.push(tooMany, json(201, { metadata: { name: 'web' } }));
-    const begun = Date.now();
+    const started = Date.now();
     const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data: { a: 'ä' } };
     await client.create(ConfigMap, object);
-    expect(Date.now() - begun).toBeGreaterThanOrEqual(990);
+    expect(Date.now() - started).toBeGreaterThanOrEqual(990);
     expect(bodies).toEqual([JSON.stringify(object), JSON.stringify(object)]);
     expect(codes).toEqual(['POST 429', 'POST 201']);
   });
@@ -90,7 +90,7 @@ describe('Retry-After', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('without it a 503 is told at once', async () => {
+  test('without it a 503 is reported at once', async () => {
     answers.push(json(503, {}));
     await expect(client.get(ConfigMap, at)).rejects.toMatchObject({ code: 503 });
   });
@@ -131,13 +131,13 @@ describe('conflicts', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('that do not end are told', async () => {
+  test('that do not end are reported', async () => {
     answers.push(conflict, conflict, conflict, conflict, fine);
     await expect(client.patch(ConfigMap, at, {})).rejects.toMatchObject({ reason: 'Conflict' });
     expect(requests).toHaveLength(4);
   });
 
-  test('what is there already is no conflict', async () => {
+  test('what is there already is not a conflict', async () => {
     answers.push(json(409, { reason: 'AlreadyExists', message: 'there is one' }), fine);
     await expect(client.create(ConfigMap, object)).rejects.toMatchObject({ reason: 'AlreadyExists' });
     expect(requests).toHaveLength(1);
@@ -151,7 +151,7 @@ describe('deadlines', () => {
     expect(codes).toEqual(['GET <error>']);
   });
 
-  test('an answer that begins and does not end', async () => {
+  test('an answer that starts and does not end', async () => {
     answers.push((_request, response) => void response.writeHead(200).write('{'));
     await expect(client.get(ConfigMap, at, { timeoutMs: 100 })).rejects.toThrow(UnreachableError);
   });
@@ -303,7 +303,7 @@ describe('streams', () => {
     expect(requests[0]).toContain('/pods?resourceVersion=7&timeoutSeconds=300&watch=true&allowWatchBookmarks=true');
   });
 
-  test('an event that is no JSON is a SyntaxError', async () => {
+  test('an event that is not JSON is a SyntaxError', async () => {
     answers.push((_request, response) => response.writeHead(200).end('{"type":\n'));
     expect((await collect(watch())).error).toBeInstanceOf(SyntaxError);
   });

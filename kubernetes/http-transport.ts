@@ -23,7 +23,7 @@ export type RequestObserver = (method: string, code: string, seconds: number) =>
 export const defaultTimeoutMs = 30_000;
 /** Tries of one request that the API server puts off with Retry-After. */
 const maxTries = 5;
-const longestRetryAfterSeconds = 10;
+const maxRetryAfterSeconds = 10;
 /** Below the API server's own 90 s, so that no request is written to a connection that it is just closing. */
 const idleConnectionMs = 60_000;
 
@@ -165,7 +165,7 @@ function unreachable({ method, path }: HttpRequest, cause: unknown): Unreachable
 function retryAfterMs(error: ApiError): number | undefined {
   const seconds = error.details.retryAfterSeconds;
   if ((error.code !== 429 && error.code !== 503) || seconds === undefined) return undefined;
-  return Math.min(seconds, longestRetryAfterSeconds) * 1000;
+  return Math.min(seconds, maxRetryAfterSeconds) * 1000;
 }
 
 async function readBody(response: http.IncomingMessage): Promise<unknown> {

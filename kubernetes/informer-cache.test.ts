@@ -14,11 +14,11 @@ type Step =
   | { event: WatchEvent<KubernetesObject>['type']; of: [string, number] }
   | { observe: [string, number] };
 
-/** @returns what the cache told, and what it held in the end. */
+/** @returns what the cache reported, and what it held in the end. */
 function play(steps: Step[]) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const cache = new InformerCache<KubernetesObject>({}, (type, { metadata }) => {
-    told.push(`${type} ${metadata.name}@${metadata.resourceVersion}`);
+    reported.push(`${type} ${metadata.name}@${metadata.resourceVersion}`);
   });
   for (const step of steps) {
     if ('list' in step) {
@@ -30,7 +30,7 @@ function play(steps: Step[]) {
     }
   }
   const held = cache.store.list().map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
-  return { told, held, at: cache.resourceVersion };
+  return { reported, held, at: cache.resourceVersion };
 }
 
 describe('lists and events', () => {
@@ -63,7 +63,7 @@ describe('lists and events', () => {
       '10',
     ],
     [
-      'a bookmark moves on and tells nothing',
+      'a bookmark moves on and reports nothing',
       [
         { list: [], at: 7 },
         { event: 'BOOKMARK', of: ['', 20] },
@@ -73,7 +73,7 @@ describe('lists and events', () => {
       '20',
     ],
     [
-      'a list anew tells what changed while away, deletions too, and nothing else',
+      'a list anew reports what changed while away, deletions too, and nothing else',
       [
         {
           list: [
@@ -119,9 +119,9 @@ describe('lists and events', () => {
       ['a@61', 'b@50'],
       '61',
     ],
-  ])('%s', (_name, steps, told, held, at) => {
+  ])('%s', (_name, steps, reported, held, at) => {
     const result = play(steps);
-    expect(result.told).toEqual(told);
+    expect(result.reported).toEqual(reported);
     expect(result.held.sort()).toEqual(held);
     expect(result.at).toBe(at);
   });
@@ -130,7 +130,7 @@ describe('lists and events', () => {
 describe('observe', () => {
   test.each<[string, Step[], string[], string[]]>([
     [
-      'shows the write at once, and its event later tells nothing more',
+      'shows the write at once, and its event later reports nothing more',
       [{ list: [['a', 3]], at: 7 }, { observe: ['a', 9] }, { event: 'MODIFIED', of: ['a', 9] }],
       ['added a@3', 'updated a@9'],
       ['a@9'],
@@ -178,9 +178,9 @@ describe('observe', () => {
       ['added a@9', 'deleted a@10'],
       [],
     ],
-  ])('%s', (_name, steps, told, held) => {
+  ])('%s', (_name, steps, reported, held) => {
     const result = play(steps);
-    expect(result.told).toEqual(told);
+    expect(result.reported).toEqual(reported);
     expect(result.held).toEqual(held);
   });
 });
@@ -191,9 +191,9 @@ test.each<[string, unknown]>([
   ['no resource version', { type: 'MODIFIED', object: { metadata: { name: 'a' } } }],
   ['no name', { type: 'ADDED', object: { metadata: { resourceVersion: '8' } } }],
 ])('an event with %s is an error and changes nothing', (_name, event) => {
-  const told: string[] = [];
-  const cache = new InformerCache<KubernetesObject>({}, (type) => told.push(type));
+  const reported: string[] = [];
+  const cache = new InformerCache<KubernetesObject>({}, (type) => reported.push(type));
   cache.replace({ items: [], resourceVersion: '7' });
   expect(() => cache.take(event as WatchEvent<KubernetesObject>)).toThrow(TypeError);
-  expect([told, cache.resourceVersion]).toEqual([[], '7']);
+  expect([reported, cache.resourceVersion]).toEqual([[], '7']);
 });

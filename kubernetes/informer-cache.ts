@@ -4,7 +4,7 @@ import { compareResourceVersions, keyOf, type KubernetesObject } from './resourc
 
 export type ChangeType = 'added' | 'updated' | 'deleted';
 
-/** Told of every change, in order. `old` is what the cache held before an update. */
+/** Called with of every change, in order. `old` is what the cache held before an update. */
 export type ChangeListener<T> = (type: ChangeType, object: T, old?: T) => void;
 
 /**
@@ -13,13 +13,13 @@ export type ChangeListener<T> = (type: ChangeType, object: T, old?: T) => void;
  */
 export class InformerCache<T extends KubernetesObject> {
   readonly #store: ObjectStore<T>;
-  readonly #tell: ChangeListener<T>;
-  /** Up to where the lists and the watch have told everything. */
+  readonly #notify: ChangeListener<T>;
+  /** Up to where the lists and the watch have reported everything. */
   #seen: string | undefined;
 
-  constructor(indexes: Record<string, IndexFunction<T>>, tell: ChangeListener<T>) {
+  constructor(indexes: Record<string, IndexFunction<T>>, notify: ChangeListener<T>) {
     this.#store = new ObjectStore(indexes);
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   get store(): Pick<ObjectStore<T>, 'get' | 'list' | 'byIndex' | 'size'> {
@@ -71,7 +71,7 @@ export class InformerCache<T extends KubernetesObject> {
     this.#seen = version;
   }
 
-  /** Takes over what this process has just written, unless the watch has told of it, or of later, already. */
+  /** Adds what this process has just written, unless the watch has already delivered it or something newer. */
   observe(object: T): void {
     const { resourceVersion } = object.metadata;
     const held = this.#store.get(keyOf(object));
@@ -82,12 +82,12 @@ export class InformerCache<T extends KubernetesObject> {
 
   #set(object: T, held: T | undefined): void {
     this.#store.set(keyOf(object), object);
-    if (held) this.#tell('updated', object, held);
-    else this.#tell('added', object);
+    if (held) this.#notify('updated', object, held);
+    else this.#notify('added', object);
   }
 
   #delete(key: string, last: T): void {
     this.#store.delete(key);
-    this.#tell('deleted', last);
+    this.#notify('deleted', last);
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { Informer } from './informer.ts';
 import type { KubernetesObject } from './resource-type.ts';
 import { silentLogger } from './testing/silent-logger.ts';
@@ -36,8 +36,8 @@ test('a version that was followed by a newer one is let go while the watch goes 
   informer.start();
   try {
     await allSent;
-    for (let turn = 0; turn < 10; turn++) {
-      await nextTurn();
+    for (let flow = 0; flow < 10; flow++) {
+      await nextTick();
       collectGarbage();
     }
     // The newest is in the cache, and the one before may still be on its way through a handler.

@@ -93,11 +93,11 @@ async function started(source: FakeSource, options: Partial<InformerOptions<Kube
     },
     ...options,
   });
-  const told: string[] = [];
-  informer.addHandler((type, { metadata }) => told.push(`${type} ${metadata.name}@${metadata.resourceVersion}`));
+  const reported: string[] = [];
+  informer.addHandler((type, { metadata }) => reported.push(`${type} ${metadata.name}@${metadata.resourceVersion}`));
   informer.start();
   await settle();
-  return { informer, clock, told, failures, source };
+  return { informer, clock, reported, failures, source };
 }
 
 const page = (names: [string, number][], at: number, next?: string): ObjectList<KubernetesObject> => ({
@@ -111,10 +111,10 @@ const gone = () => apiErrorFrom('watch', 410, { reason: 'Expired', message: 'too
 describe('list and watch', () => {
   test('lists page by page, then watches from the version of the list', async () => {
     const source = new FakeSource(page([['a', 3]], 7, 'more'), page([['b', 4]], 7));
-    const { informer, told } = await started(source);
+    const { informer, reported } = await started(source);
     expect(source.lists).toEqual([{ limit: 500 }, { limit: 500, continue: 'more' }]);
     expect(source.last.resourceVersion).toBe('7');
-    expect(told).toEqual(['added a@3', 'added b@4']);
+    expect(reported).toEqual(['added a@3', 'added b@4']);
     expect(informer.hasSynced()).toBe(true);
     await informer.stop();
   });
@@ -131,24 +131,24 @@ describe('list and watch', () => {
         10,
       ),
     );
-    const { informer, told } = await started(source);
+    const { informer, reported } = await started(source);
     expect(source.lists.at(-1)).toEqual({});
-    expect(told).toEqual(['added a@3', 'added b@9']);
+    expect(reported).toEqual(['added a@3', 'added b@9']);
     await informer.stop();
   });
 
   test('a watch that ends in good order is continued at once from the last event or bookmark', async () => {
-    const { informer, source, clock, told } = await started(new FakeSource(page([], 7)));
+    const { informer, source, clock, reported } = await started(new FakeSource(page([], 7)));
     await source.last.send({ type: 'ADDED', object: object('a', 8) }, { type: 'BOOKMARK', object: object('', 20) });
     await clock.advance(5000);
     await source.last.send('end');
     expect(source.watches.map(({ resourceVersion }) => resourceVersion)).toEqual(['7', '20']);
     expect(source.lists).toHaveLength(1);
-    expect(told).toEqual(['added a@8']);
+    expect(reported).toEqual(['added a@8']);
     await informer.stop();
   });
 
-  test('watches that end at once are not begun anew without a wait', async () => {
+  test('watches that end at once are not started anew without a wait', async () => {
     const { informer, source, clock } = await started(new FakeSource(page([], 7)));
     await source.last.send('end');
     expect(source.watches).toHaveLength(1);
@@ -162,7 +162,7 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('410 Gone: lists anew, and deletions while away are told', async () => {
+  test('410 Gone: lists anew, and deletions while away are reported', async () => {
     const source = new FakeSource(
       page(
         [
@@ -173,10 +173,10 @@ describe('list and watch', () => {
       ),
       page([['b', 9]], 10),
     );
-    const { informer, clock, told } = await started(source);
+    const { informer, clock, reported } = await started(source);
     await source.last.send(gone());
     await clock.advance(500);
-    expect(told).toEqual(['added a@3', 'added b@4', 'deleted a@3', 'updated b@9']);
+    expect(reported).toEqual(['added a@3', 'added b@4', 'deleted a@3', 'updated b@9']);
     expect(source.last.resourceVersion).toBe('10');
     await informer.stop();
   });
@@ -217,7 +217,7 @@ describe('list and watch', () => {
   });
 
   test('a watch that dies in silence is left, and made anew from where it was', async () => {
-    const { informer, source, clock, told } = await started(new FakeSource(page([], 7)), { silenceMs: 60_000 });
+    const { informer, source, clock, reported } = await started(new FakeSource(page([], 7)), { silenceMs: 60_000 });
     await clock.advance(59_999);
     await source.last.send({ type: 'ADDED', object: object('a', 8) });
     await clock.advance(59_999);
@@ -229,7 +229,7 @@ describe('list and watch', () => {
     expect(source.last.resourceVersion).toBe('8');
     await dead?.send({ type: 'ADDED', object: object('from the grave', 9) });
     await source.last.send({ type: 'ADDED', object: object('b', 9) });
-    expect(told).toEqual(['added a@8', 'added b@9']);
+    expect(reported).toEqual(['added a@8', 'added b@9']);
     await informer.stop();
   });
 
@@ -248,11 +248,11 @@ describe('list and watch', () => {
         9,
       ),
     );
-    const { informer, clock, told, failures } = await started(source);
+    const { informer, clock, reported, failures } = await started(source);
     await source.last.send(event as Event);
     await clock.advance(500);
     expect(source.lists).toHaveLength(2);
-    expect(told).toEqual(['added a@3', 'added b@8']);
+    expect(reported).toEqual(['added a@3', 'added b@8']);
     expect(failures.watch).toBe(1);
     await informer.stop();
   });
@@ -267,16 +267,16 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('lists now and then when asked to, and tells what no event told', async () => {
+  test('lists now and then when asked to, and reports what no event reported', async () => {
     const source = new FakeSource(page([['a', 3]], 7), page([], 20));
-    const { informer, clock, told } = await started(source, { relistEveryMs: 10_000, silenceMs: 6000 });
+    const { informer, clock, reported } = await started(source, { relistEveryMs: 10_000, silenceMs: 6000 });
     await clock.advance(6000);
     expect(source.watches).toHaveLength(2);
     await clock.advance(3999);
     expect(source.lists).toHaveLength(1);
     await clock.advance(1);
     expect(source.lists).toHaveLength(2);
-    expect(told).toEqual(['added a@3', 'deleted a@3']);
+    expect(reported).toEqual(['added a@3', 'deleted a@3']);
     await informer.stop();
   });
 
@@ -295,8 +295,8 @@ describe('list and watch', () => {
 });
 
 describe('handlers', () => {
-  test('one that throws is counted, and neither ends the watch nor keeps others from being told', async () => {
-    const { informer, source, told, failures } = await started(new FakeSource(page([['a', 3]], 7)));
+  test('one that throws is counted, and neither ends the watch nor keeps others from being reported', async () => {
+    const { informer, source, reported, failures } = await started(new FakeSource(page([['a', 3]], 7)));
     informer.addHandler(() => {
       throw new Error('bug');
     });
@@ -305,19 +305,19 @@ describe('handlers', () => {
       later.push(`${type} ${now.metadata.resourceVersion} ${old?.metadata.resourceVersion ?? '-'}`);
     });
     await source.last.send({ type: 'MODIFIED', object: object('a', 8) });
-    expect(told).toEqual(['added a@3', 'updated a@8']);
+    expect(reported).toEqual(['added a@3', 'updated a@8']);
     expect(later).toEqual(['added 3 -', 'updated 8 3']);
     expect(failures.handler).toBe(2);
     await informer.stop();
   });
 
-  test('one taken off is told nothing more', async () => {
+  test('one taken off is reported nothing more', async () => {
     const { informer, source } = await started(new FakeSource(page([], 7)));
-    const told: string[] = [];
-    const remove = informer.addHandler((type) => told.push(type));
+    const reported: string[] = [];
+    const remove = informer.addHandler((type) => reported.push(type));
     remove();
     await source.last.send({ type: 'ADDED', object: object('a', 8) });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await informer.stop();
   });
 });

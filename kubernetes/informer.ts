@@ -40,7 +40,7 @@ export class Informer<T extends KubernetesObject> {
   constructor(options: InformerOptions<T>) {
     const { name, clock = systemClock, indexes = {}, transform = withoutManagedFields } = options;
     const logger = options.logger.child({ informer: name });
-    const cache = new InformerCache<T>(indexes, (type, object, old) => this.#tell(type, object, old));
+    const cache = new InformerCache<T>(indexes, (type, object, old) => this.#notify(type, object, old));
     this.#options = { ...options, transform, logger };
     this.#cache = cache;
     this.#waiters = new ChangeWaiters((key) => this.get(key), clock, name);
@@ -48,11 +48,12 @@ export class Informer<T extends KubernetesObject> {
     this.#reflector = new Reflector(this.#options, {
       replace: (all) => {
         cache.replace({ ...all, items: all.items.map(transform) });
-        this.#turnSynced();
+        this.#becomeSynced();
         this.#versionWaiters.evaluateAll();
       },
       take: (event) => {
-        cache.take({ ...event, object: transform(event.object) });
+        // A bookmark's object has a resourceVersion and nothing else of what a transform expects.
+        cache.take(event.type === 'BOOKMARK' ? event : { ...event, object: transform(event.object) });
         this.#versionWaiters.evaluateAll();
       },
       get resourceVersion() {
@@ -65,7 +66,7 @@ export class Informer<T extends KubernetesObject> {
     return this.#options.name;
   }
 
-  /** Begins to list and watch; once. */
+  /** Starts to list and watch; once. */
   start(): void {
     this.#running ??= this.#reflector.run(this.#stopping.signal);
   }
@@ -79,7 +80,7 @@ export class Informer<T extends KubernetesObject> {
     await this.#running;
   }
 
-  /** The first list is in, and its handlers have been told. */
+  /** The first list is complete, and its handlers have been called. */
   hasSynced(): boolean {
     return this.#hasSynced;
   }
@@ -107,7 +108,7 @@ export class Informer<T extends KubernetesObject> {
     return this.#cache.resourceVersion;
   }
 
-  /** The handler is told at once of everything held, as `added`. @returns what takes it off again. */
+  /** Adds a handler and calls it for all cached objects as `added`. @returns a function that removes it. */
   addHandler(handler: InformerHandler<T>): () => void {
     this.#handlers.add(handler);
     for (const object of this.list()) this.#call(handler, 'added', object);
@@ -116,7 +117,7 @@ export class Informer<T extends KubernetesObject> {
 
   /**
    * Puts an object that this process has just written into the cache, so that the next reconcile sees it; handlers are
-   * told. It must be of the informer's selection.
+   * reported. It must be of the informer's selection.
    */
   observe(object: T): void {
     this.#cache.observe((this.#options.transform ?? withoutManagedFields)(object));
@@ -139,7 +140,7 @@ export class Informer<T extends KubernetesObject> {
     await this.#versionWaiters.waitFor(`version ${resourceVersion}`, isSeen, options, true);
   }
 
-  #turnSynced(): void {
+  #becomeSynced(): void {
     if (this.#hasSynced) return;
     this.#hasSynced = true;
     this.#synced.resolve(undefined);
@@ -147,7 +148,7 @@ export class Informer<T extends KubernetesObject> {
     this.#options.logger.debug({ objects: this.#cache.store.size }, 'informer synced');
   }
 
-  #tell(type: ChangeType, object: T, old?: T): void {
+  #notify(type: ChangeType, object: T, old?: T): void {
     for (const handler of this.#handlers) this.#call(handler, type, object, old);
     if (this.#hasSynced) this.#waiters.evaluate(keyOf(object));
   }

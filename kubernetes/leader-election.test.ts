@@ -234,7 +234,7 @@ describe('stop', () => {
   });
 });
 
-test('the metric is told of both changes', async () => {
+test('the metric is notified of both changes', async () => {
   const { candidate } = setUp();
   const changes: boolean[] = [];
   const one = candidate('one', { onChange: (leads) => changes.push(leads) });
@@ -263,7 +263,7 @@ describe("the machine's clock is set", () => {
     return { server, lost, one: candidate('one'), two: candidate('two') };
   };
 
-  test('forward: the leader keeps its Lease, nobody takes it, and it tells the time as it is now', async () => {
+  test('forward: the leader keeps its Lease, nobody takes it, and it reports the time as it is now', async () => {
     const { server, lost, one, two } = candidates();
     await one.acquire();
     const taken = two.acquire();

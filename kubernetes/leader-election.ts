@@ -12,7 +12,7 @@ export interface LeaderElectionOptions {
   /** This candidate's, as no other's: the pod's name and something random. */
   identity: string;
   logger: Logger;
-  /** Called once when leadership is lost, not by stop(): the process must end at once, for another one leads. */
+  /** Called once when leadership was lost, not by stop(): the process must end at once, for another one leads. */
   onLost: (reason: Error) => void;
   /** For a metric. */
   onChange?: (leads: boolean) => void;
@@ -92,13 +92,13 @@ export class LeaderElector {
 
   async #renew(): Promise<void> {
     const { signal } = this.#stopping;
-    // From before the request, for the others' wait may begin as soon as it is sent.
+    // From before the request, for the others' wait may start as soon as it is sent.
     let deadline = this.#clock.now() + this.#renewDeadlineMs;
     for (;;) {
       await sleep(this.#clock, this.#retryPeriodMs, signal);
       if (signal.aborted) return;
-      const begun = this.#clock.now();
-      if (begun < deadline && (await this.#try(deadline - begun))) deadline = begun + this.#renewDeadlineMs;
+      const started = this.#clock.now();
+      if (started < deadline && (await this.#try(deadline - started))) deadline = started + this.#renewDeadlineMs;
       else if (this.#clock.now() >= deadline || this.#heldByOther()) return this.#lose();
     }
   }
@@ -186,9 +186,9 @@ export class LeaderElector {
     try {
       const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1 };
       await this.#write(spec, lease, { timeoutMs: this.#renewDeadlineMs });
-      logger.info({ lease: name }, 'gave the Lease up');
+      logger.info({ lease: name }, 'released the Lease');
     } catch (error) {
-      logger.warn({ err: error, lease: name }, 'the Lease could not be given up; it runs out by itself');
+      logger.warn({ err: error, lease: name }, 'the Lease could not be released; it expires');
     }
   }
 

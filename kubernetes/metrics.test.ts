@@ -11,7 +11,7 @@ test('a controller at work is seen under the names of controller-runtime and cli
   const controller = new Controller({
     name: 'environment',
     reconcile: (key) => {
-      if (key === 'stalls') return Promise.reject(new StallingError('mend it'));
+      if (key === 'stalls') return Promise.reject(new StallingError('fix it'));
       if (key === 'fails') return Promise.reject(new Error('again'));
       return Promise.resolve(key === 'waits' ? { requeueAfterMs: 1e9 } : undefined);
     },

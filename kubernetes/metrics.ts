@@ -23,7 +23,7 @@ export class RuntimeMetrics {
   readonly #panics: Counter;
   readonly #seconds: Histogram;
   readonly #activeWorkers: Gauge;
-  readonly #mostWorkers: Gauge;
+  readonly #maxWorkers: Gauge;
   readonly #depth: Gauge;
   readonly #adds: Counter;
   readonly #retries: Counter;
@@ -55,7 +55,7 @@ export class RuntimeMetrics {
     this.#errors = counter(`${prefix}_reconcile_errors_total`, 'Reconciles that failed', byController);
     this.#terminalErrors = counter(
       `${prefix}_terminal_reconcile_errors_total`,
-      'Reconciles that failed for good: the user must act',
+      'Reconciles that failed until a user acts',
       byController,
     );
     this.#panics = counter(`${prefix}_reconcile_panics_total`, 'Reconciles that hit a programming error', byController);
@@ -65,22 +65,32 @@ export class RuntimeMetrics {
       byController,
       reconcileBuckets,
     );
-    this.#activeWorkers = gauge(`${prefix}_active_workers`, 'Reconciles under way', byController);
-    this.#mostWorkers = gauge(`${prefix}_max_concurrent_reconciles`, 'Workers', byController);
+    this.#activeWorkers = gauge(`${prefix}_active_workers`, 'Running reconciles', byController);
+    this.#maxWorkers = gauge(`${prefix}_max_concurrent_reconciles`, 'Workers', byController);
 
     const byQueue = ['name', 'controller'];
-    this.#depth = gauge('workqueue_depth', 'Keys that are ready and wait', byQueue);
+    this.#depth = gauge('workqueue_depth', 'Keys waiting in the queue', byQueue);
     this.#adds = counter('workqueue_adds_total', 'Keys added', byQueue);
-    this.#retries = counter('workqueue_retries_total', 'Keys added again with backoff', byQueue);
-    this.#queueSeconds = histogram('workqueue_queue_duration_seconds', 'Wait of a ready key', byQueue, queueBuckets);
-    this.#workSeconds = histogram('workqueue_work_duration_seconds', 'Work on one key', byQueue, queueBuckets);
+    this.#retries = counter('workqueue_retries_total', 'Keys requeued with backoff', byQueue);
+    this.#queueSeconds = histogram(
+      'workqueue_queue_duration_seconds',
+      'Time that a key waited in the queue',
+      byQueue,
+      queueBuckets,
+    );
+    this.#workSeconds = histogram(
+      'workqueue_work_duration_seconds',
+      'Time that a key was processed',
+      byQueue,
+      queueBuckets,
+    );
 
     const eachQueue = (set: (queue: QueueLabels, seconds: number[]) => void) => () => {
       for (const { queue, seconds } of this.#underWork) set(queue, seconds());
     };
     const unfinished: Gauge = new Gauge({
       name: 'workqueue_unfinished_work_seconds',
-      help: 'How long all keys that are worked on have been, together',
+      help: 'Total processing time so far of all keys that are being processed',
       labelNames: byQueue,
       registers,
       collect: eachQueue((queue, seconds) =>
@@ -90,26 +100,26 @@ export class RuntimeMetrics {
         ),
       ),
     });
-    const longest: Gauge = new Gauge({
+    const runningProcessor: Gauge = new Gauge({
       name: 'workqueue_longest_running_processor_seconds',
-      help: 'How long the key has been worked on that has been for the longest time',
+      help: 'Processing time so far of the longest-running key',
       labelNames: byQueue,
       registers,
-      collect: eachQueue((queue, seconds) => longest.set(queue, Math.max(0, ...seconds))),
+      collect: eachQueue((queue, seconds) => runningProcessor.set(queue, Math.max(0, ...seconds))),
     });
 
     this.#requests = counter('rest_client_requests_total', 'Requests to the API server', ['code', 'method']);
     this.#requestSeconds = histogram(
       'rest_client_request_duration_seconds',
-      'From a request to the first of its answer',
+      'Time from a request to the start of its response',
       ['method'],
       reconcileBuckets,
     );
     this.#lists = counter('reflector_lists_total', 'Full lists', ['name']);
-    this.#watches = counter('reflector_watches_total', 'Watches begun', ['name']);
+    this.#watches = counter('reflector_watches_total', 'Watches started', ['name']);
     this.#watchFailures = counter('reflector_failures_total', 'Lists and watches that failed', ['name']);
-    this.#handlerErrors = counter('informer_handler_errors_total', 'Throws of event handlers', ['name']);
-    this.#events = counter('recorded_events_total', 'Events about objects, by what became of them', ['outcome']);
+    this.#handlerErrors = counter('informer_handler_errors_total', 'Exceptions thrown by event handlers', ['name']);
+    this.#events = counter('recorded_events_total', 'Events about objects, by outcome', ['outcome']);
     this.#leader = gauge('leader_election_master_status', '1 while this process leads', ['name']);
   }
 
@@ -136,9 +146,9 @@ export class RuntimeMetrics {
       },
       stalled: () => this.#terminalErrors.inc(controller),
       panicked: () => this.#panics.inc(controller),
-      workers: (active, most) => {
+      workers: (active, max) => {
         this.#activeWorkers.set(controller, active);
-        this.#mostWorkers.set(controller, most);
+        this.#maxWorkers.set(controller, max);
       },
     };
   }

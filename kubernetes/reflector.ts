@@ -14,7 +14,7 @@ export interface ReflectorOptions<T> {
   source: ListWatch<T>;
   logger: Logger;
   metrics?: ReflectorMetrics | undefined;
-  /** Lists anew after this time, against what no event told; by default never. */
+  /** Interval of full lists, against missed events; by default never. */
   relistEveryMs?: number;
   /** A watch without an event or bookmark for so long is taken for dead and made anew. Default 90 s. */
   silenceMs?: number;
@@ -32,11 +32,13 @@ export interface ReflectorTarget<T> {
   readonly resourceVersion: string | undefined;
 }
 
-const longestBackoffMs = 30_000;
-/** A watch that ended sooner, and told nothing, counts as a failure: no storm of watches (client-go's same rule). */
+const maxBackoffMs = 30_000;
+/**
+ * A watch that ended sooner, and reported nothing, counts as a failure: no storm of watches (client-go's same rule).
+ */
 const shortWatchMs = 1000;
 /** client-go's bounds of a watch's length; each is drawn between them, so that not all end at once. */
-const watchSeconds = { least: 300, most: 600 };
+const watchSeconds = { min: 300, max: 600 };
 
 /** Lists once and watches from there, again and again whatever fails, as client-go's reflector. */
 export class Reflector<T> {
@@ -115,10 +117,10 @@ export class Reflector<T> {
   /** The watch's events, until it is silent for too long or `ending` is aborted, even if it does not notice. */
   async *#untilSilent(ending: AbortController): AsyncGenerator<WatchEvent<T>> {
     const { source, silenceMs = 90_000, logger } = this.#options;
-    const { least, most } = watchSeconds;
+    const { min, max } = watchSeconds;
     const watch = source.watch({
       resourceVersion: this.#target.resourceVersion ?? '',
-      timeoutSeconds: Math.round(least + this.#random() * (most - least)),
+      timeoutSeconds: Math.round(min + this.#random() * (max - min)),
       signal: ending.signal,
     });
     const events = watch[Symbol.asyncIterator]();
@@ -127,7 +129,7 @@ export class Reflector<T> {
     try {
       for (;;) {
         const cancel = this.#clock.setTimeout(() => {
-          logger.debug({ silenceMs }, 'the watch is silent, making a new one');
+          logger.debug({ silenceMs }, 'the watch is silent, opening a new one');
           ending.abort();
         }, silenceMs);
         const next = events.next();
@@ -148,13 +150,13 @@ export class Reflector<T> {
     metrics?.failed();
     // Resume where the watch broke when only the connection or the API server failed; in doubt, list.
     if (!isUnavailable(error) || isResourceVersionTooLarge(error)) this.#mustList = true;
-    if (isGone(error)) logger.debug({ err: error }, 'the watch is too far behind, listing anew');
-    else logger.warn({ err: error, failures: this.#failures }, 'listing or watching failed, trying again');
+    if (isGone(error)) logger.debug({ err: error }, 'the watch is too far behind, listing again');
+    else logger.warn({ err: error, failures: this.#failures }, 'listing or watching failed, retrying');
   }
 
   #backoffMs(): number {
     const { backoffMs = 500 } = this.#options;
-    return Math.min(backoffMs * 2 ** (this.#failures - 1), longestBackoffMs) * (1 + this.#random());
+    return Math.min(backoffMs * 2 ** (this.#failures - 1), maxBackoffMs) * (1 + this.#random());
   }
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { resourcePath, type PathParts } from './resource-path.ts';
+import { resourcePath, type PathSegments } from './resource-path.ts';
 import { Deployment, Namespace, Pod, type ResourceType } from './resource-type.ts';
 
-test.each<[ResourceType, PathParts, string]>([
+test.each<[ResourceType, PathSegments, string]>([
   [Pod, {}, '/api/v1/pods'],
   [Pod, { namespace: 'shop' }, '/api/v1/namespaces/shop/pods'],
   [Pod, { namespace: 'shop', name: 'web', subresource: 'log' }, '/api/v1/namespaces/shop/pods/web/log'],

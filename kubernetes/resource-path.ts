@@ -1,6 +1,6 @@
 import type { ResourceType } from './resource-type.ts';
 
-export interface PathParts {
+export interface PathSegments {
   namespace?: string | undefined;
   name?: string | undefined;
   subresource?: 'status' | 'log' | undefined;
@@ -10,7 +10,7 @@ export interface PathParts {
  * The path of a resource's collection or of one object below the API server's root. A namespaced type without a
  * namespace is the collection over all namespaces, which no name may follow.
  */
-export function resourcePath(type: ResourceType, { namespace, name, subresource }: PathParts = {}): string {
+export function resourcePath(type: ResourceType, { namespace, name, subresource }: PathSegments = {}): string {
   if (type.namespaced && name !== undefined && !namespace) {
     throw new TypeError(`${type.kind} ${name} needs a namespace`);
   }

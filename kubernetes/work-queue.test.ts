@@ -77,12 +77,12 @@ describe('queue', () => {
   });
 });
 
-describe('turns', () => {
-  const turnOf = (key: string) => ({ party: key.charAt(0), key });
-  const most = { party: 1, key: 1 };
+describe('flows', () => {
+  const flowOf = (key: string) => ({ tenant: key.charAt(0), group: key.charAt(0), host: key });
+  const limits = { perTenant: 1 };
 
   test('a get waits while the share of all that is there is handed out; done gives it the next', async () => {
-    const queue = new WorkQueue({ turnOf, most });
+    const queue = new WorkQueue({ flowOf, limits });
     for (const key of ['a1', 'a2', 'b1']) queue.add(key);
     expect([await queue.get(), await queue.get()]).toEqual(['a1', 'b1']);
     const next = queue.get();
@@ -92,8 +92,8 @@ describe('turns', () => {
     expect(await next).toBe('a2');
   });
 
-  test('one that came again while it was worked on lets the others of its party go first', async () => {
-    const queue = new WorkQueue({ turnOf, most });
+  test('one that came again while it was worked on lets the others of its tenant go first', async () => {
+    const queue = new WorkQueue({ flowOf, limits });
     for (const key of ['a1', 'a2']) queue.add(key);
     await queue.get();
     queue.add('a1');
@@ -102,7 +102,7 @@ describe('turns', () => {
   });
 
   test('shutDown: what waits for its share is handed out too, then undefined', async () => {
-    const queue = new WorkQueue({ turnOf, most });
+    const queue = new WorkQueue({ flowOf, limits });
     for (const key of ['a1', 'a2']) queue.add(key);
     const gets = [queue.get(), queue.get(), queue.get()];
     queue.shutDown();
@@ -212,17 +212,17 @@ describe('backoff', () => {
 });
 
 test('metrics tell depth, adds, retries, both durations, and what is worked on', async () => {
-  const told: [string, number?][] = [];
+  const reported: [string, number?][] = [];
   let underWork: () => number[] = () => [];
   const clock = new FakeClock();
   const queue = new WorkQueue({
     clock,
     metrics: {
-      depth: (length) => told.push(['depth', length]),
-      added: () => told.push(['added']),
-      retried: () => told.push(['retried']),
-      waited: (seconds) => told.push(['waited', seconds]),
-      worked: (seconds) => told.push(['worked', seconds]),
+      depth: (length) => reported.push(['depth', length]),
+      added: () => reported.push(['added']),
+      retried: () => reported.push(['retried']),
+      waited: (seconds) => reported.push(['waited', seconds]),
+      worked: (seconds) => reported.push(['worked', seconds]),
       underWork: (seconds) => (underWork = seconds),
     },
   });
@@ -234,7 +234,7 @@ test('metrics tell depth, adds, retries, both durations, and what is worked on',
   queue.addRateLimited('a');
   queue.done('a');
   expect(underWork()).toEqual([]);
-  expect(told).toEqual([['added'], ['depth', 1], ['waited', 2], ['depth', 0], ['retried'], ['worked', 3]]);
+  expect(reported).toEqual([['added'], ['depth', 1], ['waited', 2], ['depth', 0], ['retried'], ['worked', 3]]);
 });
 
 const key = fc.constantFrom('a', 'b', 'c');

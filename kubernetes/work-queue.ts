@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from './clock.ts';
-import { Turns, type Most, type Turn } from './turns.ts';
+import { FairQueue, type Flow, type FlowLimits } from '../fair-queue/fair-queue.ts';
 
-/** Told by the queue; durations in seconds. The names are those of client-go's workqueue metrics. */
+/** Called with by the queue; durations in seconds. The names are those of client-go's workqueue metrics. */
 export interface WorkQueueMetrics {
   depth(length: number): void;
   added(): void;
@@ -18,21 +18,21 @@ export interface WorkQueueOptions {
   baseDelayMs?: number;
   maxDelayMs?: number;
   metrics?: WorkQueueMetrics | undefined;
-  /** By what keys take turns, as it is when they come. By default they are handed out in the order of their coming. */
-  turnOf?: ((key: string) => Turn) | undefined;
-  /** So many keys are handed out at once and not done. By default there is no limit. */
-  most?: Most;
+  /** Returns the flow that a key belongs to when it is added. By default all keys are of one. */
+  flowOf?: ((key: string) => Flow) | undefined;
+  /** How many keys may be handed out and not done. By default there is no limit. */
+  limits?: FlowLimits;
 }
 
 /** A key to hand out, or handed out and not done. */
 interface Entry {
   key: string;
-  turn: Turn;
+  flow: Flow;
   /** When that was so first. */
   since: number;
 }
 
-const nobodysTurn: Turn = { party: '', key: '' };
+const defaultFlow: Flow = { tenant: '', group: '', host: '' };
 
 /**
  * A timer counts the time that the machine is awake, and knows nothing of a clock that is set: what is put off is
@@ -50,9 +50,9 @@ export class WorkQueue {
   readonly #baseDelayMs: number;
   readonly #maxDelayMs: number;
   readonly #metrics: WorkQueueMetrics | undefined;
-  readonly #turnOf: (key: string) => Turn;
+  readonly #flowOf: (key: string) => Flow;
   /** Keys to hand out; all of them are dirty and none is processing. */
-  readonly #queue: Turns<Entry>;
+  readonly #queue: FairQueue<Entry>;
   /** Keys that need to be processed. */
   readonly #dirty = new Set<string>();
   /** Keys handed out and not done. */
@@ -66,9 +66,9 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions = {}) {
     const { clock = systemClock, baseDelayMs = 5, maxDelayMs = 1_000_000, metrics } = options;
-    const { turnOf = () => nobodysTurn, most = { party: Infinity, key: Infinity } } = options;
-    this.#turnOf = turnOf;
-    this.#queue = new Turns(most);
+    const { flowOf = () => defaultFlow, limits } = options;
+    this.#flowOf = flowOf;
+    this.#queue = new FairQueue(limits);
     this.#clock = clock;
     this.#baseDelayMs = baseDelayMs;
     this.#maxDelayMs = maxDelayMs;
@@ -121,7 +121,7 @@ export class WorkQueue {
     this.addAfter(key, Math.min(this.#baseDelayMs * 2 ** failures, this.#maxDelayMs));
   }
 
-  /** The key's next backoff is the shortest again. A wait that has begun goes on. */
+  /** The key's next backoff is the shortest again. A wait that has started goes on. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
@@ -146,7 +146,7 @@ export class WorkQueue {
     const entry = this.#processing.get(key);
     if (entry === undefined) return;
     this.#processing.delete(key);
-    this.#queue.ended(entry.turn);
+    this.#queue.finished(entry.flow);
     this.#metrics?.worked((this.#clock.now() - entry.since) / 1000);
     if (this.#dirty.has(key)) this.#push(key);
     else this.#serve();
@@ -188,8 +188,8 @@ export class WorkQueue {
   }
 
   #push(key: string): void {
-    const turn = this.#turnOf(key);
-    this.#queue.push(turn, { key, turn, since: this.#clock.now() });
+    const flow = this.#flowOf(key);
+    this.#queue.push(flow, { key, flow, since: this.#clock.now() });
     const waiting = this.#queue.size;
     this.#serve();
     if (this.#queue.size === waiting) this.#metrics?.depth(waiting);

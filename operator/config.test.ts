@@ -13,7 +13,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 /** Reads a configuration whose registry is at `address`, with these mirrors of Docker Hub. */
-async function read(address: string, mirrors: string[]): Promise<OperatorConfig> {
+async function read(
+  address: string,
+  mirrors: string[],
+  { cacheSize = '1Gi', ...registry }: { cacheSize?: string; tokenAuth?: object } = {},
+): Promise<OperatorConfig> {
   const file = join(folder, 'config.yaml');
   const config = {
     systemNamespace: 'coppice',
@@ -21,15 +25,15 @@ async function read(address: string, mirrors: string[]): Promise<OperatorConfig>
     apiUrl: 'https://coppice.example.org',
     environmentsUrl: 'https://env.example.com',
     ingress: { namespace: 'ingress' },
-    registry: { address, mirrors: { 'docker.io': mirrors } },
+    registry: { address, mirrors: { 'docker.io': mirrors }, ...registry },
     builder: {
       namespace: 'builders',
       image: 'buildkit',
       configMap: 'buildkitd',
       cloneImage: 'coppice',
       deadlineSeconds: 60,
-      cache: { size: '1Gi' },
-      throwaway: { atOnce: 1, storage: '1Gi' },
+      cache: { size: cacheSize },
+      ephemeral: { maxConcurrent: 1, storage: '1Gi' },
       resources: {},
     },
     sources: {},
@@ -63,7 +67,7 @@ test.each([
   ['ghcr.io/acme/coppice', 'ghcr.io/acme/coppice'],
 ])('at the registry %s, %s would lead to built images by the name of Docker Hub', async (address, mirror) => {
   await expect(read(address, ['mirror.example.com', mirror])).rejects.toThrow(
-    'registry.mirrors.docker.io: names the whole registry that built images are in',
+    'registry.mirrors.docker.io: names the whole registry of built images',
   );
 });
 
@@ -90,3 +94,19 @@ test.each(['https://registry:5000', '//registry:5000', 'x@registry:5000', 'regis
     await expect(read('registry:5000', [mirror])).rejects.toThrow('must be host[:port][/path]');
   },
 );
+
+test.each(['', 'Gi', '20 Gi', '20gb', '-1Gi', '500m'])('%j is not a size of a cache', async (size) => {
+  await expect(read('registry:5000', [], { cacheSize: size })).rejects.toThrow(
+    'builder.cache.size: must be an amount of storage',
+  );
+});
+
+test.each([
+  [{ url: 'https://coppice.example.org/registry/token', service: 'registry:5000' }, undefined],
+  [{ url: 'ftp://coppice.example.org', service: 'registry:5000' }, 'registry.tokenAuth.url'],
+  [{ url: 'https://coppice.example.org' }, 'registry.tokenAuth.service'],
+])('the token server %j is read, or refused by name', async (tokenAuth, refused) => {
+  const reading = read('registry:5000', [], { tokenAuth });
+  if (refused !== undefined) await expect(reading).rejects.toThrow(refused);
+  else expect((await reading).registry.tokenAuth?.url.pathname).toBe('/registry/token');
+});

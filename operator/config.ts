@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { parse } from 'yaml';
+import { quantityValue } from '../kubernetes/quantity.ts';
 import { metricsTokenField } from '../process/metrics-token.ts';
 import { faultsOf, readVariables } from '../process/variables.ts';
-import { storagePattern } from './builders/quantity.ts';
-import { canonicalHost, splitAddress } from './registry/own-registry.ts';
-import type { Scheduling } from './scheduling.ts';
+import { canonicalHost, splitAddress } from './images/registry/own-registry.ts';
+import type { Scheduling } from './shared/scheduling.ts';
 
 const quantities = z.record(z.string(), z.string());
 /** An amount that buildkitd's limits are reckoned from. */
-const storage = z.string().regex(storagePattern, 'must be an amount of storage such as 20Gi');
+const storage = z.string().refine((text) => quantityValue(text) >= 1, 'must be an amount of storage, such as 20Gi');
 const address = z.string().regex(/^[a-z0-9.-]+(:\d+)?$/i);
 
-/** As Distribution's grammar has a repository's name, for images' names begin with it. */
+/** As Distribution's grammar has a repository's name, for images' names start with it. */
 const registryPattern = /^[A-Za-z0-9.-]+(:\d+)?(\/[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*)*$/;
 
 const httpUrl = z.url({ protocol: /^https?$/ });
@@ -77,7 +77,7 @@ const configSchema = z.strictObject({
           ports: z.array(z.int().min(1).max(65535)).min(1).default([53]),
         })
         .refine(({ namespace, cidrs }) => namespace !== '' || cidrs.length > 0, {
-          error: 'needs a namespace or cidrs: a policy without either would let everything out',
+          error: 'needs a namespace or cidrs: a policy without either would permit all egress',
         })
         .prefault({}),
       ipv6: z.boolean().default(false),
@@ -90,6 +90,10 @@ const configSchema = z.strictObject({
       /** How images are named below the address (crds/names.ts). */
       layout: z.enum(['nested', 'flat']).default('nested'),
       insecure: z.boolean().default(false),
+      /** The registry asks our token server: where that answers, and what the registry calls itself. */
+      tokenAuth: z
+        .strictObject({ url: httpUrl.transform((text) => new URL(text)), service: z.string().min(1) })
+        .optional(),
       /** By registry: `host[:port][/path]` that stand in for it, as buildkitd has them. */
       mirrors: z.record(z.string(), z.array(mirror)).default({}),
       /** Registries beside `address` that speak plain HTTP. */
@@ -100,9 +104,9 @@ const configSchema = z.strictObject({
       keepUnusedHours: z.int().min(0).default(24),
     })
     .superRefine(({ address: own, mirrors }, context) => {
-      for (const [registry, places] of Object.entries(mirrors)) {
-        if (!places.some((place) => isRootOf(own, place))) continue;
-        const message = 'names the whole registry that built images are in: give it a path, such as HOST/docker.io';
+      for (const [registry, locations] of Object.entries(mirrors)) {
+        if (!locations.some((location) => isRootOf(own, location))) continue;
+        const message = 'names the whole registry of built images: give it a path, such as HOST/docker.io';
         context.addIssue({ code: 'custom', path: ['mirrors', registry], message });
       }
     }),
@@ -118,9 +122,14 @@ const configSchema = z.strictObject({
     startDeadlineSeconds: z.int().min(1).default(180),
     cache: z.strictObject({ size: storage, storageClass: z.string().min(1).optional() }),
     concurrency: z
-      .strictObject({ total: z.int().min(1), perGroup: z.int().min(1) })
+      .strictObject({
+        total: z.int().min(1),
+        perGroup: z.int().min(1),
+        /** Of all groups that one account created. */
+        perAccount: z.int().min(1).default(8),
+      })
       .prefault({ total: 16, perGroup: 4 }),
-    throwaway: z.strictObject({ atOnce: z.int().min(1), storage }),
+    ephemeral: z.strictObject({ maxConcurrent: z.int().min(1), storage }),
     resources: z.strictObject({ requests: quantities.optional(), limits: quantities.optional() }),
     scheduling,
     /** Of the Jobs that clone and have builders build. */
@@ -136,7 +145,9 @@ const configSchema = z.strictObject({
     deadlineSeconds: z.int().min(0).default(60),
     pollSeconds: z.int().min(10).default(300),
     /** That one Repository may have by its refs. */
-    mostEnvironments: z.int().min(1).default(10_000),
+    maxEnvironments: z.int().min(1).default(500),
+    /** Of all Repositories in the groups that one account created. */
+    maxEnvironmentsPerAccount: z.int().min(1).default(2000),
     /** Where the hosts are of which a Repository names no instance. */
     hosts: z
       .strictObject({
@@ -165,8 +176,8 @@ const configSchema = z.strictObject({
     scheduling,
     rolloutDeadlineSeconds: z.int().min(1).default(300),
     jobDeadlineSeconds: z.int().min(1).default(1800),
-    /** That have contents at once, of a group whose Group names no number. */
-    mostPerGroup: z.int().min(1).default(200),
+    /** Maximum number of environments with contents in groups that set no limit. */
+    maxPerGroup: z.int().min(1).default(200),
     quota: quantities,
     /** What a group's published volumes may have together. */
     reusableQuota: quantities.default({}),

@@ -12,17 +12,17 @@ import { processMetrics } from '../process/process-metrics.ts';
 import { redisMetrics } from '../process/redis-metrics.ts';
 import { HealthServer } from '../process/health-server.ts';
 import { stopOnSignal } from '../process/stop-on-signal.ts';
-import { operatorCaches } from './caches.ts';
+import { operatorCaches } from './controllers/caches.ts';
 import { readConfig, readSecrets } from './config.ts';
-import { createControllers } from './controllers.ts';
-import { tellEvents } from './events/create.ts';
-import { LEASE_TIMES } from './lease-times.ts';
-import { observeBuilders } from './metrics/builders.ts';
-import { observeEnvironments } from './metrics/create.ts';
-import { observeGroups } from './metrics/groups.ts';
-import { observeRepositories } from './metrics/repositories.ts';
-import { CredentialsFolder } from './registry/credentials-folder.ts';
-import { createRuntimeLogs } from './runtime-logs/create.ts';
+import { createControllers } from './controllers/create-controllers.ts';
+import { createEventReporters } from './reports/events/record.ts';
+import { LEASE_TIMES } from './controllers/lease-times.ts';
+import { observeBuilders } from './reports/metrics/builders.ts';
+import { observeEnvironments } from './reports/metrics/environments.ts';
+import { observeGroups } from './reports/metrics/groups.ts';
+import { observeRepositories } from './reports/metrics/repositories.ts';
+import { createRegistryAccess } from './controllers/registry-access.ts';
+import { createRuntimeLogs } from './controllers/runtime-logs.ts';
 
 const config = await readConfig(process.env['CONFIG_FILE'] ?? '/etc/coppice/operator.yaml');
 const secrets = readSecrets(process.env);
@@ -50,7 +50,7 @@ const elector = new LeaderElector({
   onChange: (leads) => metrics.setLeader('coppice-operator', leads),
   // Another operator may lead by now: whatever this one still does could only be in its way.
   onLost: (reason) => {
-    logger.fatal({ err: reason }, 'leadership is lost');
+    logger.fatal({ err: reason }, 'leadership was lost');
     process.exit(1);
   },
 });
@@ -62,9 +62,9 @@ const events = new EventRecorder({
   logger,
   metrics: metrics.forEvents(),
 });
-const credentials = new CredentialsFolder(secrets.REGISTRY_CREDENTIALS_FOLDER, logger);
-const parts = { client, caches, redis, config, secrets, credentials, metrics, events, logger };
-const { controllers, logs } = createControllers(parts);
+const registryAccess = createRegistryAccess(config, secrets, client, logger);
+const context = { client, caches, redis, config, secrets, ...registryAccess, metrics, events, logger };
+const { controllers, logs } = createControllers(context);
 const health = new HealthServer({
   port: config.healthPort,
   readyz: {
@@ -92,7 +92,9 @@ stopOnSignal(stop, logger);
 await health.start();
 for (const informer of informers) informer.start();
 if (await elector.acquire()) {
-  tellEvents(caches, events);
+  // No environment is to wait for a credential because of a restart.
+  await registryAccess.tokenSecrets?.reconcile();
+  createEventReporters(caches, events);
   observeEnvironments(caches.environments, metrics.registry, logger);
   observeGroups(caches, metrics.registry);
   observeRepositories(caches.repositories, metrics.registry);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { hasMetricsToken } from './metrics-token.ts';
 
-/** Resolves when all is well; what it throws is told under its name. */
+/** Resolves when all is well; what it throws is reported under its name. */
 export type HealthCheck = () => void | Promise<void>;
 
 export interface HealthServerOptions {

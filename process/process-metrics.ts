@@ -15,7 +15,7 @@ export function buildInfo(registry: Registry, environment: NodeJS.ProcessEnv): v
   const { version } = z.object({ version: z.string() }).parse(manifest);
   new Gauge({
     name: 'coppice_build_info',
-    help: 'Always 1; the labels say which version of Coppice, of which commit, runs on which version of Node',
+    help: 'Always 1; the labels report the version and commit of Coppice and the version of Node',
     labelNames: ['version', 'revision', 'node_version'],
     registers: [registry],
   }).set({ version, revision: environment['COPPICE_REVISION'] ?? 'unknown', node_version: process.version }, 1);

@@ -21,10 +21,10 @@ function newClient(address: RedisAddress) {
 /** The client takes a user in the URL for all there is, and sends no password that is given beside it. */
 function withCredentials({ url, password }: RedisAddress) {
   if (password === undefined) return { url };
-  const place = new URL(url);
-  const username = decodeURIComponent(place.username);
-  place.username = '';
-  return { url: place.href, password, ...(username !== '' && { username }) };
+  const parsed = new URL(url);
+  const username = decodeURIComponent(parsed.username);
+  parsed.username = '';
+  return { url: parsed.href, password, ...(username !== '' && { username }) };
 }
 
 /**
@@ -36,7 +36,7 @@ export function connectRedis(address: RedisAddress, logger: Logger): Redis {
   const onError = (error: unknown) => logger.warn({ err: error }, 'the connection to Redis failed');
   client.on('error', onError);
   watchRedis(client, { onError });
-  // Told already, as an event; what ends the attempt is the client's being destroyed.
+  // Called with already, as an event; what ends the attempt is the client's being destroyed.
   client.connect().catch((error: unknown) => logger.debug({ err: error }, 'not connected to Redis'));
   return client;
 }

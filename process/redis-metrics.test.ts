@@ -31,7 +31,7 @@ test.each<[what: string, redis: RedisToMeasure, expected: string[]]>([
   expect(await samples(redis)).toEqual(expected);
 });
 
-test('a memory that was known is not told once Redis is away', async () => {
+test('a memory that was known is not reported once Redis is away', async () => {
   const registry = new Registry();
   const redis = { isReady: true, info: () => Promise.resolve(info) };
   expect(await samples(redis, registry)).toHaveLength(3);

@@ -12,12 +12,12 @@ const timeoutMs = 1000;
 /** Registers whether Redis answers this process, and how full its memory is. */
 export function redisMetrics(redis: RedisToMeasure, registry: Registry): void {
   let asked: Promise<string | undefined> | undefined;
-  /** A scrape collects each metric by itself: all of it are told by one answer. */
+  /** A scrape collects each metric by itself: all of it are reported by one answer. */
   const ask = () => (asked ??= memoryInfo(redis).finally(() => (asked = undefined)));
   const registers = [registry];
   new Gauge({
     name: 'coppice_redis_up',
-    help: 'Whether Redis is connected and answers',
+    help: 'Whether Redis is connected and responds',
     registers,
     async collect() {
       this.set((await ask()) === undefined ? 0 : 1);

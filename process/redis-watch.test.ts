@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { watchRedis } from './redis-watch.ts';
 
-/** A client whose pings are answered by `answer`; `calls` tells what was done with it. */
+/** A client whose pings are answered by `answer`; `calls` reports what was done with it. */
 function watched(answer: () => Promise<unknown>, isReady = true) {
   const calls: string[] = [];
   let pings = 0;
@@ -22,7 +22,7 @@ function watched(answer: () => Promise<unknown>, isReady = true) {
     },
   };
   const errors: unknown[] = [];
-  watchRedis(redis, { pingMs: 1, patienceMs: 20, onError: (error) => errors.push(error) });
+  watchRedis(redis, { pingMs: 1, timeoutMs: 20, onError: (error) => errors.push(error) });
   return { calls, errors, pings: () => pings };
 }
 

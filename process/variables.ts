@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 /**
  * The environment variables that a schema asks for; an empty one counts as absent.
- * @throws Error that names each variable that is missing or wrong, and never its value.
+ * @throws Error that names each missing or invalid variable, never its value.
  */
 export function readVariables<S extends z.ZodType>(
   schema: S,

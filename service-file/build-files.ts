@@ -11,8 +11,8 @@ export interface BuildFilesFault {
 type Kinds = Pick<RepositoryFiles, 'kindOf'>;
 
 /**
- * A context that is no folder, or a Dockerfile that is no file, in words for the author. What lies in a submodule is not
- * known here: it is taken to be what is wanted.
+ * A context that is not a folder, or a Dockerfile that is not a file, in words for the author. What lies in a submodule
+ * is not known here: it is taken to be what is wanted.
  */
 export function buildFilesFault(
   { context, dockerfile }: Pick<Build, 'context' | 'dockerfile'>,

@@ -69,7 +69,7 @@ test('variables from a file', async () => {
   expect([code, answer.parse(JSON.parse(stdout)).services[0]?.image]).toEqual([0, 'a:7']);
 });
 
-test('a link in a folder that is mounted is told as a run tells it', async () => {
+test('a link in a folder that is mounted is reported as a run reports it', async () => {
   const { code, stdout } = await check('mounts.yml');
   const { warnings } = answer.parse(JSON.parse(stdout));
   expect(code).toBe(0);
@@ -108,7 +108,7 @@ test.each([
   [['parts'], 'there is no file parts'],
   [['--wrong', 'good.yml'], 'usage:'],
   [['good.yml', '--variables', 'none.env'], 'there is no file none.env'],
-  [['good.yml', '--variables', 'broken.env'], 'broken.env:1: is no NAME=value'],
+  [['good.yml', '--variables', 'broken.env'], 'broken.env:1: is not a NAME=value'],
 ])('asked wrongly: %j', async (args, message) => {
   const { code, stdout, stderr } = await check(...args);
   expect([code, stdout]).toEqual([2, '']);

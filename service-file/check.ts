@@ -11,7 +11,7 @@ import type { Variables } from './variables.ts';
 
 const USAGE = 'usage: npm run -s check -- FILE [--variables FILE]';
 
-/** Its words are all that the user is told. */
+/** Its words are all that the user is reported. */
 class UsageError extends Error {}
 
 /** What a user names, from the folder that npm was started in. */

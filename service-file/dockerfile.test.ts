@@ -16,6 +16,12 @@ test.each([
   ['# EXPOSE 1\nEXPOSE 2 \\\n  # a comment\n  3', [2, 3], 2],
   ['EXPOSE 53/udp $PORT 8000-8010 99999 80', [80], 80],
   ['RUN echo EXPOSE 80', [], undefined],
+  ['RUN <<EOF\nEXPOSE 80\nEOF\nEXPOSE 81', [81], 81],
+  ['ONBUILD RUN <<EOF\nEXPOSE 80\nEOF\nEXPOSE 81', [81], 81],
+  ['COPY <<-a <<b /x/\nEXPOSE 80\n\ta\nEXPOSE 81\n\tb\nb\nEXPOSE 82', [82], 82],
+  ['# escape=`\nEXPOSE 80 `\n 81\nENV A=C:\\\nEXPOSE 82', [80, 81, 82], 80],
+  ['EXPOSE 80\\\n80', [8080], 8080],
+  ['RUN echo \\\\\nEXPOSE 80', [80], 80],
 ])('%j', async (text, ports, publicPort) => {
   const { serviceFile, errors } = await read(text);
   expect(errors).toEqual([]);
@@ -26,7 +32,7 @@ test.each([
   expect(serviceFile?.publicRoutes[0]?.port).toBe(publicPort);
 });
 
-test('what is left out is told with its line', async () => {
+test('what is left out is reported with its line', async () => {
   const { warnings } = await read('FROM a\nEXPOSE $PORT\n');
   expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
     expect.stringContaining('1 it EXPOSEs no port'),

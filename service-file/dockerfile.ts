@@ -1,4 +1,5 @@
 import type { Problems } from './problems.ts';
+import { type DockerfileInstruction, readDockerfile } from './read-dockerfile.ts';
 import { BUILD_DEFAULTS, SERVICE_DEFAULTS, type ServiceFile } from './schema.ts';
 import type { Variables } from './variables.ts';
 
@@ -10,7 +11,7 @@ const FILE = 'Dockerfile';
  * The build itself finds what is wrong in the Dockerfile.
  */
 export function serviceFileOfDockerfile(text: string, variables: Variables, problems: Problems): ServiceFile {
-  const found = instructions(text);
+  const { instructions: found } = readDockerfile(text);
   const ports = exposedPorts(found, problems);
   const [first] = ports;
   if (first === undefined) {
@@ -29,10 +30,10 @@ export function serviceFileOfDockerfile(text: string, variables: Variables, prob
 }
 
 /** The declared arguments that a variable names, sorted by name. */
-function buildArgs(found: readonly Instruction[], variables: Variables): Record<string, string> {
+function buildArgs(found: readonly DockerfileInstruction[], variables: Variables): Record<string, string> {
   const declared = found
-    .filter(({ words: [instruction] }) => instruction?.toUpperCase() === 'ARG')
-    .flatMap(({ words: [, ...names] }) => names.map((word) => word.split('=', 1)[0] ?? ''));
+    .filter(({ name }) => name === 'ARG')
+    .flatMap(({ rest }) => rest.split(' ').map((word) => word.split('=', 1)[0] ?? ''));
   const args = [...new Set(declared)].sort().flatMap((name) => {
     const value = variables.get(name)?.value;
     return value === undefined ? [] : [[name, value] as const];
@@ -41,13 +42,12 @@ function buildArgs(found: readonly Instruction[], variables: Variables): Record<
 }
 
 /** The TCP ports of the last stage's EXPOSE instructions, in the order of the file. */
-function exposedPorts(found: readonly Instruction[], problems: Problems): number[] {
+function exposedPorts(found: readonly DockerfileInstruction[], problems: Problems): number[] {
   let ports = new Set<number>();
-  for (const { line, words } of found) {
-    const [instruction, ...rest] = words;
-    if (instruction?.toUpperCase() === 'FROM') ports = new Set();
-    if (instruction?.toUpperCase() !== 'EXPOSE') continue;
-    for (const word of rest) {
+  for (const { line, name, flags, rest } of found) {
+    if (name === 'FROM') ports = new Set();
+    if (name !== 'EXPOSE') continue;
+    for (const word of [...flags, ...rest.split(' ')].filter((one) => one !== '')) {
       const port = Number(/^(\d{1,5})(?:\/tcp)?$/i.exec(word)?.[1]);
       if (port >= 1 && port <= 65_535) ports.add(port);
       else
@@ -58,27 +58,4 @@ function exposedPorts(found: readonly Instruction[], problems: Problems): number
     }
   }
   return [...ports];
-}
-
-interface Instruction {
-  line: number;
-  words: string[];
-}
-
-/** The Dockerfile's instructions as words: comments left out, continued lines joined. */
-function instructions(text: string): Instruction[] {
-  const found: Instruction[] = [];
-  let continued = false;
-  for (const [index, raw] of text.split(/\r?\n/).entries()) {
-    const line = raw.trim();
-    if (line.startsWith('#') || line === '') continue;
-    const words = line
-      .replace(/\\$/, '')
-      .split(/\s+/)
-      .filter((word) => word !== '');
-    if (continued) found.at(-1)?.words.push(...words);
-    else found.push({ line: index + 1, words });
-    continued = line.endsWith('\\');
-  }
-  return found;
 }

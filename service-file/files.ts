@@ -10,13 +10,13 @@ export interface RepositoryFiles {
   /** Every file below a folder, as paths from the root, sorted. */
   filesBelow(folder: string): readonly string[];
   isExecutable(path: string): boolean;
-  /** Tells that these files are going to be read, which is faster at once. */
+  /** Reports that these files are going to be read, which is faster at once. */
   prefetch?(paths: readonly string[]): Promise<void>;
   /** A file's bytes. Throws FileUnreadableError when it is none, or too large. */
   read(path: string): Promise<Buffer>;
 }
 
-/** Told to the repository's author at the place that names the file. */
+/** Called with to the repository's author at the place that names the file. */
 export class FileUnreadableError extends Error {
   override readonly name = 'FileUnreadableError';
 }

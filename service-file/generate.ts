@@ -6,7 +6,7 @@ import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 import { extendedFile } from './x-coppice.ts';
 
-const file = join(import.meta.dirname, '../docs/x-coppice.schema.json');
+const file = join(import.meta.dirname, '../docs/reference/x-coppice.schema.json');
 
 // All else is the Compose Specification's, whose schema stands beside.
 const schema = z.toJSONSchema(extendedFile, { target: 'draft-7', io: 'input' });

@@ -39,14 +39,14 @@ function kindAt(path: string): FileKind | undefined {
   return found?.isFile() === true ? 'file' : undefined;
 }
 
-/** Git's own folder is no part of a repository's files. */
+/** Git's own folder is not part of a repository's files. */
 function filesBelow(root: string, folder: string): string[] {
   const files: string[] = [];
   const folders = [folder];
   for (let next = folders.pop(); next !== undefined && files.length < MAX_FILES; next = folders.pop()) {
     for (const entry of readdirSync(join(root, next), { withFileTypes: true })) {
       const path = next === '' ? entry.name : `${next}/${entry.name}`;
-      // Links are not followed, but told as a run tells them.
+      // Links are not followed, but reported as a run reports them.
       if (entry.isFile() || entry.isSymbolicLink()) files.push(path);
       else if (entry.isDirectory() && entry.name !== '.git') folders.push(path);
     }

@@ -197,7 +197,7 @@ services:
     },
   ],
   [
-    'profiles for tools that are started by hand',
+    'profiles for tools that are started manually',
     `
 services:
   app: { image: "app:1", ports: ["80:80"] }

@@ -36,9 +36,9 @@ export interface ParsedServiceFile {
 }
 
 /**
- * Reads a repository's service file (docs/service-file.md). Every key is supported, ignored with a warning or an error;
- * all errors are told at once, each with its file, path, line and column. Never throws for what an author wrote; what
- * `files` throws beside FileUnreadableError goes through.
+ * Reads a repository's service file (docs/reference/service-file.md). Every key is supported, ignored with a warning or
+ * an error; all errors are reported at once, each with its file, path, line and column. Never throws for what an author
+ * wrote; what `files` throws beside FileUnreadableError goes through.
  */
 export async function readServiceFile(request: ServiceFileRequest): Promise<ParsedServiceFile> {
   const problems = new Problems(request.variables);

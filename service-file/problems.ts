@@ -1,7 +1,7 @@
 import type { Variables } from './variables.ts';
 
 /** A spot in a file: what stands there by its keys (`services.web.ports[0]`), and where, both counted from 1. */
-export interface Place {
+export interface SourcePosition {
   /** The file's path in the repository, or SETTINGS. */
   file: string;
   path: string;
@@ -43,18 +43,18 @@ export class Problems {
   }
 
   /** Always undefined, so that a reader can `return problems.error(…)`. */
-  error(at: Place, message: string): undefined {
+  error(at: SourcePosition, message: string): undefined {
     this.#add(this.#errors, at, message);
   }
 
-  warn(at: Place, message: string): void {
+  warn(at: SourcePosition, message: string): void {
     this.#add(this.#warnings, at, message);
   }
 
-  /** Takes over the errors of `others` at places where none is told yet: whoever reads a value knows it better. */
+  /** Takes over the errors of `others` at places where none is reported yet: whoever reads a value knows it better. */
   addElsewhere(others: Problems): void {
-    const told = new Set(this.#errors.map(placeKey));
-    this.#errors.push(...others.#errors.filter((problem) => !told.has(placeKey(problem))));
+    const reported = new Set(this.#errors.map(positionKey));
+    this.#errors.push(...others.#errors.filter((problem) => !reported.has(positionKey(problem))));
     this.#errors.splice(MAX_PROBLEMS);
   }
 
@@ -69,20 +69,20 @@ export class Problems {
 
   /** In the order of each file. */
   get errors(): Problem[] {
-    return this.#errors.toSorted(byPlace);
+    return this.#errors.toSorted(byPosition);
   }
 
   get warnings(): Problem[] {
-    return this.#warnings.toSorted(byPlace);
+    return this.#warnings.toSorted(byPosition);
   }
 
-  #add(problems: Problem[], { file, path, line, column, written }: Place, message: string): void {
+  #add(problems: Problem[], { file, path, line, column, written }: SourcePosition, message: string): void {
     if (problems.length >= MAX_PROBLEMS) return;
     let text = written === undefined ? message : message.replaceAll(QUOTED, (found) => asWritten(found, written));
     for (const [value, name] of this.#masks) text = text.replaceAll(value, () => `\${${name}}`);
     const problem = { file, path, line, column, message: text.replaceAll(QUOTED, shorten) };
     // An env file may be read more than once: for the service file, and for a service.
-    if (!problems.some((told) => formatProblem(told) === formatProblem(problem))) problems.push(problem);
+    if (!problems.some((reported) => formatProblem(reported) === formatProblem(problem))) problems.push(problem);
   }
 }
 
@@ -110,11 +110,11 @@ function shorten(found: string): string {
   return `${found.slice(0, MAX_QUOTED + 1).replace(/\\[^\\]{0,5}$/, '')}…"`;
 }
 
-function placeKey({ file, line, column }: Problem): string {
+function positionKey({ file, line, column }: Problem): string {
   return `${line}:${column}:${file}`;
 }
 
-function byPlace(a: Problem, b: Problem): number {
+function byPosition(a: Problem, b: Problem): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column;
 }

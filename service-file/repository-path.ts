@@ -5,8 +5,8 @@ import type { YamlNode } from './yaml/yaml-node.ts';
 
 /**
  * A path of the file, which starts from the folder `base`, as one from the repository's root: without `./`, `..` and a
- * last slash, `''` for the root itself. Told when it leads out of the repository; symbolic links are not followed by
- * RepositoryFiles.
+ * last slash, `''` for the root itself. Called with when it leads out of the repository; symbolic links are not
+ * followed by RepositoryFiles.
  */
 export function readRepositoryPath(text: string, base: string, node: YamlNode, problems: Problems): string | undefined {
   if (/[\\\p{Cc}]/u.test(text)) {
@@ -23,4 +23,10 @@ export function readRepositoryPath(text: string, base: string, node: YamlNode, p
     return problems.error(node, `the path ${quoted(text)} leads out of the repository`);
   }
   return joined === '.' ? '' : joined;
+}
+
+/** Returns the folder of a repository's file; the root is ''. */
+export function folderOf(path: string): string {
+  const folder = posix.dirname(path);
+  return folder === '.' ? '' : folder;
 }

@@ -156,7 +156,7 @@ export const serviceFileSchema = z.strictObject({
   bundles: z.array(fileBundleSchema),
   /** The label of the reusable environment that a build of the file makes, where the Repository lets its ref. */
   reusable: name.optional(),
-  /** The label of the reusable environment that new contents begin with. */
+  /** The label of the reusable environment that new contents start with. */
   from: name.optional(),
   /** In the file's order; absent: none. */
   tests: z.array(environmentTestSchema).min(1).optional(),

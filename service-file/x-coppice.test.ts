@@ -20,7 +20,7 @@ test.each<[string, unknown]>([
   ['a test without a type', { 'x-coppice': { tests: [{ name: 'home' }] } }],
   ['a label that is none', { 'x-coppice': { reusable: 'A b' } }],
   ['a port that is none', service({ public: [{ port: 'http' }] })],
-  ['a path that does not begin with /', service({ public: [{ port: 80, path: 'api' }] })],
+  ['a path that does not start with /', service({ public: [{ port: 80, path: 'api' }] })],
 ])('%s is refused', (_, file) => {
   expect(extendedFile.safeParse(file).success).toBe(false);
 });

@@ -76,7 +76,7 @@ const environmentTest = closed({
 /** `x-coppice` of the whole file. */
 export const fileExtension = closed({
   reusable: reusableLabel.optional().describe('The label of the reusable environment that a build makes.'),
-  from: reusableLabel.optional().describe('The label of the reusable environment whose volumes new ones begin with.'),
+  from: reusableLabel.optional().describe('The label of the reusable environment whose volumes new ones start with.'),
   tests: z.array(environmentTest).optional().describe('What is tried out on the environment after each build.'),
 }).describe('What Coppice alone knows of the whole file.');
 

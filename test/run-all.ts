@@ -10,7 +10,7 @@ import { showRun, type Outcome } from './checks/show-run.ts';
 import { runMain } from './cluster/progress.ts';
 
 const isFull = process.argv.includes('--full');
-const begun = new Date();
+const started = new Date();
 const results = join(localFolder, 'test-results');
 const suites: SuiteResult[] = [];
 /** Which contents were looked at before and were well formatted. */
@@ -29,7 +29,7 @@ async function jest(projects: string[], workers: number): Promise<Outcome> {
   await showRun(`tests: ${name}`, 'jest', args, {
     NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
     COPPICE_TEST_KUBECONFIG: kubeconfigFile,
-    ...(isFull && { COPPICE_SEED: String(begun.getTime() % 2 ** 31) }),
+    ...(isFull && { COPPICE_SEED: String(started.getTime() % 2 ** 31) }),
   });
   if (!existsSync(file)) return { passed: 0, failed: 1 };
   const { passed, failed, suites: ran } = readJestResults(file);
@@ -56,6 +56,7 @@ async function withOwnServers(): Promise<Outcome[]> {
   return [
     await jest(['redis'], 1),
     await jest(['ssh'], 1),
+    await jest(['registry'], 1),
     ...(isFull
       ? [
           await jest(['chromium'], 1),
@@ -86,6 +87,7 @@ async function endToEndTests(): Promise<Outcome[]> {
     ...(isFull
       ? [
           await jest(['end-to-end-alone'], 1),
+          await check('npm run up where images are pulled', 'node', 'test/pulled-images/main.ts'),
           await check('the OpenAPI document, by Schemathesis', 'node', 'test/contract/schemathesis.ts'),
           await check('two replicas of the API', 'node', 'test/contract/replicas.ts'),
         ]
@@ -118,6 +120,6 @@ const [endToEnd, ...others] = await Promise.all([
 const outcomes = [...others.flat(), ...up, ...endToEnd];
 const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[key], 0);
 const outcome = { passed: sum('passed'), failed: sum('failed') };
-if (commit !== undefined) writeFullResults(commit, begun, outcome, suites);
+if (commit !== undefined) writeFullResults(commit, started, outcome, suites);
 console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
 process.exitCode = outcome.failed > 0 ? 1 : 0;

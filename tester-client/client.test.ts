@@ -44,17 +44,18 @@ async function textOfRequest(request: IncomingMessage): Promise<string> {
   return text;
 }
 
+const owner = { tenant: 'account alice', group: 'acme' };
 const run = { ID: 'r1', Secret: 's&cret' };
 
 describe('what is asked', () => {
   test('a run is started with its type and params', async () => {
     const tester = await answering(202, { type: 'http', params: {}, ...run });
-    expect(await tester.run('http', { url: 'http://a.example/', paths: [1] }, 'acme')).toEqual(run);
+    expect(await tester.run('http', { url: 'http://a.example/', paths: [1] }, owner)).toEqual(run);
     expect(asked).toEqual([
       {
         request: 'POST /test/run',
         token: 'Bearer shared',
-        body: '{"type":"http","params":{"url":"http://a.example/","paths":[1]},"group":"acme"}',
+        body: '{"type":"http","params":{"url":"http://a.example/","paths":[1]},"tenant":"account alice","group":"acme"}',
       },
     ]);
   });
@@ -98,7 +99,7 @@ describe('what goes wrong', () => {
   ])('an answer %i, case %#', async (status, body, what, type, message) => {
     const tester = await answering(status, body);
     const asking =
-      what === 'run' ? tester.run('http', {}, 'acme') : what === 'status' ? tester.status(run) : tester.results(run);
+      what === 'run' ? tester.run('http', {}, owner) : what === 'status' ? tester.status(run) : tester.results(run);
     const error = await asking.then(
       () => undefined,
       (reason: unknown) => reason,

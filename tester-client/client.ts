@@ -19,9 +19,9 @@ export interface TesterOptions {
 }
 
 const defaultTimeoutMs = 10_000;
-const longestAnswer = 64 * 1024;
+const maxAnswer = 64 * 1024;
 /** Screenshots among them, in base64. */
-const longestResults = 8 * 1024 * 1024;
+const maxResults = 8 * 1024 * 1024;
 
 const refusalSchema = z.object({ error: z.string().max(2000) });
 
@@ -34,11 +34,11 @@ export class TesterClient {
   }
 
   /**
-   * @param group whose turn it is among those that wait.
+   * @param owner whose run it is: the tester's queue is fair to tenants, then to their groups.
    * @throws TestRefusedError, TesterBusyError, TesterUnreachableError
    */
-  run(type: string, params: Readonly<Record<string, unknown>>, group: string): Promise<Run> {
-    return this.#ask('POST', 'test/run', startedSchema, { body: { type, params, group } });
+  run(type: string, params: Readonly<Record<string, unknown>>, owner: { tenant: string; group: string }): Promise<Run> {
+    return this.#ask('POST', 'test/run', startedSchema, { body: { type, params, ...owner } });
   }
 
   /** @throws UnknownRunError, TesterUnreachableError */
@@ -48,16 +48,16 @@ export class TesterClient {
 
   /** Of a finished run. @throws UnknownRunError, TesterUnreachableError */
   async results(run: Run): Promise<ResultItem[]> {
-    return (await this.#ask('GET', 'test/results', resultsSchema, { run, longest: longestResults })).result;
+    return (await this.#ask('GET', 'test/results', resultsSchema, { run, maxBytes: maxResults })).result;
   }
 
   async #ask<T>(
     method: 'GET' | 'POST',
     path: string,
     schema: z.ZodType<T>,
-    { run, body, longest = longestAnswer }: { run?: Run; body?: object; longest?: number },
+    { run, body, maxBytes = maxAnswer }: { run?: Run; body?: object; maxBytes?: number },
   ): Promise<T> {
-    const { status, text } = await this.#send(method, path, run, body, longest);
+    const { status, text } = await this.#send(method, path, run, body, maxBytes);
     if (status === 404 && run) throw new UnknownRunError('the tester knows the run no more');
     if (status === 422) throw new TestRefusedError(refusalIn(text));
     if (status === 429) throw new TesterBusyError('the queue of the tester is full');
@@ -69,7 +69,7 @@ export class TesterClient {
     return data;
   }
 
-  async #send(method: string, path: string, run: Run | undefined, body: object | undefined, longest: number) {
+  async #send(method: string, path: string, run: Run | undefined, body: object | undefined, maxBytes: number) {
     const { url, readToken, timeoutMs = defaultTimeoutMs, fetch = globalThis.fetch } = this.#options;
     const target = new URL(path, url);
     if (run) target.search = new URLSearchParams({ ID: run.ID, Secret: run.Secret }).toString();
@@ -84,7 +84,7 @@ export class TesterClient {
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
       });
-      return { status: response.status, text: await textWithin(response, longest) };
+      return { status: response.status, text: await textWithin(response, maxBytes) };
     } catch (cause) {
       throw new TesterUnreachableError(`the tester at ${url.host} gave no answer to /${path}: ${reasonOf(cause)}`);
     }
@@ -103,12 +103,12 @@ export interface TesterAddress {
   tokenFile: string;
 }
 
-async function textWithin(response: Response, longest: number): Promise<string> {
+async function textWithin(response: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > longest) throw new Error(`more than ${longest} bytes`);
+    if (length > maxBytes) throw new Error(`more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the tester answers: the contract's section 2, 3 and 4 ("internal tester interface"). */
+/** Responses of the tester. */
 export const startedSchema = z.object({ ID: z.string().min(1).max(200), Secret: z.string().min(1).max(200) });
 
 export const statusSchema = z.object({

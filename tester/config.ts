@@ -3,14 +3,15 @@ import { metricsTokenField } from '../process/metrics-token.ts';
 import type { RedisAddress } from '../process/redis-connection.ts';
 import { readVariables } from '../process/variables.ts';
 import { Environments } from './network/environments.ts';
+import type { RunLimits } from './runs/run-queue.ts';
 import type { Keep } from './runs/run-store.ts';
 
 export interface Config {
   /** Where the tester's interface listens. */
   port: number;
-  /** Where /healthz, /readyz and /metrics do. */
+  /** Port of /healthz, /readyz and /metrics. */
   healthPort: number;
-  /** Who reads /metrics needs it, where there is one. */
+  /** Token that /metrics requires, if any. */
   metricsToken?: string | undefined;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   environments: Environments;
@@ -24,17 +25,6 @@ export interface Config {
   /** How long a run and its results are kept once it has ended, and what all of them may take in Redis. */
   keep: Keep;
   limits: RunLimits;
-}
-
-/** How many runs may be at work, and how many may wait, of all groups together and of each. */
-export interface RunLimits {
-  atWork: Share;
-  waiting: Share;
-}
-
-export interface Share {
-  total: number;
-  perGroup: number;
 }
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -60,8 +50,8 @@ const environmentSchema = z.object({
 });
 
 /**
- * The configuration from environment variables; an empty one counts as absent.
- * @throws Error that names each variable that is missing or wrong, and never its value.
+ * Parses the configuration from environment variables; an empty one counts as absent.
+ * @throws Error that names each missing or invalid variable, never its value.
  */
 export function parseConfig(variables: Record<string, string | undefined>): Config {
   const data = readVariables(environmentSchema, variables);

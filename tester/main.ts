@@ -8,15 +8,15 @@ import { redisMetrics } from '../process/redis-metrics.ts';
 import { HealthServer } from '../process/health-server.ts';
 import { connectRedis } from '../process/redis-connection.ts';
 import { stopOnSignal } from '../process/stop-on-signal.ts';
-import { remoteLook } from './browser/remote-look.ts';
+import { remotePageLoader } from './browser/remote-page-loader.ts';
 import { parseConfig } from './config.ts';
 import { createApp } from './http/app.ts';
 import { close, listen } from './http/server.ts';
 import { testerMetrics } from './metrics.ts';
-import { FairQueue } from './runs/fair-queue.ts';
+import { RunQueue } from './runs/run-queue.ts';
 import { RunStore } from './runs/run-store.ts';
 import { Runs } from './runs/runs.ts';
-import { allTests } from './tests/all-tests.ts';
+import { allTests } from './test-types/all-tests.ts';
 
 const config = parseConfig(process.env);
 const logger = createLogger(config.logLevel);
@@ -30,11 +30,11 @@ const { environments } = config;
 const registry = new Registry();
 processMetrics(registry, process.env);
 const now = () => performance.now();
-const queue = new FairQueue(config.limits);
+const queue = new RunQueue(config.limits);
 const redis = connectRedis(config.redis, logger);
 redisMetrics(redis, registry);
-const look = remoteLook(config.browserUrl);
-const tests = await allTests({ environments, now, look });
+const loadPage = remotePageLoader(config.browserUrl);
+const tests = await allTests({ environments, now, loadPage });
 const runs = new Runs({
   store: new RunStore(redis, config.keep, Date.now),
   queue,

@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { FairQueue } from './runs/fair-queue.ts';
+import type { RunQueue } from './runs/run-queue.ts';
 import type { RunMetrics } from './runs/runs.ts';
 
 /** What the tester counts, and how much waits and is at work. */
-export function testerMetrics(registry: Registry, queue: FairQueue): RunMetrics {
+export function testerMetrics(registry: Registry, queue: RunQueue): RunMetrics {
   const registers = [registry];
   const ended = new Counter({
     name: 'coppice_tester_runs_total',
@@ -12,7 +12,7 @@ export function testerMetrics(registry: Registry, queue: FairQueue): RunMetrics 
     registers,
   });
   const seconds = new Histogram({
-    name: 'coppice_tester_run_seconds',
+    name: 'coppice_tester_run_duration_seconds',
     help: 'Length of a run, without its time in the queue',
     labelNames: ['type'],
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
@@ -32,7 +32,7 @@ export function testerMetrics(registry: Registry, queue: FairQueue): RunMetrics 
     },
   });
   new Gauge({
-    name: 'coppice_tester_at_work',
+    name: 'coppice_tester_running',
     help: 'Runs at work',
     registers,
     collect() {

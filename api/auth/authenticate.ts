@@ -11,7 +11,7 @@ import { setCaller, type Caller, type Credential } from './caller.ts';
 import { credentialOf } from './credential.ts';
 import type { Session, Sessions } from './sessions.ts';
 
-/** Whose token it is; undefined when it is nobody's. The only place where that is decided. */
+/** Determines whose token a request has; undefined if it is not valid. The only place that decides this. */
 export class Authenticator {
   readonly #sessions: Pick<Sessions, 'find'>;
   readonly #users: Pick<UserStore, 'cached' | 'read'>;
@@ -28,14 +28,17 @@ export class Authenticator {
     return userName === undefined ? this.#bySession(credential) : this.#byApiToken(credential, userName);
   }
 
-  /** Whether this replica's cache has the token, which another one may have made or deleted since. Redis knows logins. */
+  /**
+   * Returns whether this replica's cache has the token; another replica may have created or deleted it since. Logins
+   * are looked up in Redis.
+   */
   isKnown({ token }: Credential): boolean {
     const userName = apiTokenUser(token);
     if (userName === undefined) return true;
     return findApiToken(this.#users.cached(userName)?.apiTokens ?? [], token, this.#now()) !== undefined;
   }
 
-  /** What Redis holds counts: who ends sessions, or an account, ends them there before it is answered. */
+  /** Redis is authoritative: ending sessions or an account takes effect there before the response. */
   async #bySession(credential: Credential): Promise<Caller | undefined> {
     const session = await this.#sessions.find(credential.token);
     if (!session) return undefined;
@@ -46,15 +49,15 @@ export class Authenticator {
   }
 
   /**
-   * From the cache where it holds the session's own account with a proven address, which stays so. Another replica may
-   * have made or proven any other a moment ago.
+   * From the cache if it has the session's own account with a verified address, which does not change. Another replica
+   * may have just created or verified any other account.
    */
   async #userOf({ userName, accountId }: Session): Promise<User | undefined> {
     const cached = this.#users.cached(userName);
     return cached?.accountId === accountId && cached.verified ? cached : this.#users.read(userName);
   }
 
-  /** From the API server and no cache: a token that was deleted at one replica is refused by all others at once. */
+  /** From the API server, not a cache: a token that was deleted at one replica is refused by all others immediately. */
   async #byApiToken(credential: Credential, userName: string): Promise<Caller | undefined> {
     const user = await this.#users.read(userName);
     const token = findApiToken(user?.apiTokens ?? [], credential.token, this.#now());
@@ -65,8 +68,8 @@ export class Authenticator {
 }
 
 /**
- * Contract section 7: 400 without a token, 401 with one that is not valid. Then: 403 for a cookie from elsewhere, 429.
- * With an API token, each of which has the API server asked, 429 comes before that.
+ * Answers 400 without a token and 401 for one that is not valid. Then 403 for a cookie from another origin, and 429.
+ * For API tokens, each of which is looked up at the API server, 429 comes first.
  */
 export function authenticated(authenticator: Authenticator, ownOrigin: string, limits: RequestLimits): RequestHandler {
   const isHttps = ownOrigin.startsWith('https:');
@@ -74,7 +77,7 @@ export function authenticated(authenticator: Authenticator, ownOrigin: string, l
     const credential = credentialOf(request, isHttps);
     if (!credential) {
       throw new Unauthenticated(
-        'no authentication found: send a token in the header X-SERVICE-TOKEN or the cookie token; POST /api/user/login gives one',
+        'no authentication found. Send a token in the header X-SERVICE-TOKEN or in the cookie "token"; POST /api/user/login returns one',
       );
     }
     const isKnown = authenticator.isKnown(credential);
@@ -82,9 +85,9 @@ export function authenticated(authenticator: Authenticator, ownOrigin: string, l
     const owner = isKnown ? apiTokenUser(credential.token) : undefined;
     if (owner !== undefined) await limits.ofUser(request, response, owner);
     const caller = await authenticator.authenticate(credential);
-    if (!caller) throw new Unauthorized('the token is not valid, or no longer');
+    if (!caller) throw new Unauthorized('the token is not valid, or has expired');
     if (credential.source === 'cookie' && !isOwnOrigin(request, ownOrigin)) {
-      throw new Forbidden(`a cookie is taken from pages of ${ownOrigin} only`);
+      throw new Forbidden(`cookies are accepted only from pages of ${ownOrigin} only`);
     }
     if (owner === undefined) await limits.ofUser(request, response, caller.user.name);
     setCaller(response, caller);

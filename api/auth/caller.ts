@@ -1,15 +1,15 @@
 import type { Response } from 'express';
 import type { User } from '../users/user-record.ts';
-import type { Access, Reach } from './access.ts';
+import type { Access, Reach } from './token-scopes.ts';
 
-/** Who makes a request, and how that is known. */
+/** The caller of a request, and how they authenticated. */
 export interface Caller {
   user: User;
-  /** A login has `administer`: it may do what its user may. */
+  /** A login has `administer`: it has all permissions of its user. */
   access: Access;
-  /** Which groups and repositories of the user's an API token is restricted to; undefined: none. */
+  /** The groups and repositories that an API token is restricted to; undefined if unrestricted. */
   reach: Reach | undefined;
-  /** The name of the API token; undefined for a login, which alone may make tokens and manage accounts. */
+  /** Name of the API token; undefined for a login, which alone can create tokens and manage accounts. */
   apiToken?: string | undefined;
   credential: Credential;
 }
@@ -19,19 +19,19 @@ export interface Credential {
   source: 'header' | 'cookie';
 }
 
-/** As far as it decides what can be seen. */
+/** The part of a caller that determines what they see. */
 export type Viewer = Pick<Caller, 'user' | 'reach'>;
 
 export function setCaller(response: Response, caller: Caller): void {
   response.locals['caller'] = caller;
 }
 
-/** Who makes the request, where that has been found out. */
+/** Returns the caller, if the request has been authenticated. */
 export function knownCaller(response: Pick<Response, 'locals'>): Caller | undefined {
   return response.locals['caller'] as Caller | undefined;
 }
 
-/** @throws TypeError on a route that stands before authentication: a mistake of ours. */
+/** @throws TypeError on a route before authentication, which is a programming error. */
 export function callerOf(response: Response): Caller {
   const caller = knownCaller(response);
   if (!caller) throw new TypeError('the request was not authenticated');

@@ -4,13 +4,13 @@ import type { Credential } from './caller.ts';
 
 const header = 'x-service-token';
 export const LOGIN_COOKIE = 'token';
-/** Browsers let no other host set it, not even one below a common parent domain; they take it over https alone. */
+/** Browsers accept it only over https, and let no other host set it, not even one below a common parent domain. */
 export const HOST_LOGIN_COOKIE = '__Host-token';
 
 /**
- * Contract section 5: the header, when there, is the only thing looked at; otherwise the cookie. Over https the cookie that
- * no other host can have set comes before the contract's.
- * @throws Unauthorized where it cannot be told which of two cookies is the caller's.
+ * Returns the token of the header if there is one, otherwise that of the cookie. Over https, the cookie that no other
+ * host can set takes precedence over the cookie `token`.
+ * @throws Unauthorized if it is ambiguous which of two cookies is the caller's.
  */
 export function credentialOf(request: Pick<IncomingMessage, 'headers'>, isHttps: boolean): Credential | undefined {
   const fromHeader = request.headers[header];
@@ -21,8 +21,8 @@ export function credentialOf(request: Pick<IncomingMessage, 'headers'>, isHttps:
 }
 
 /**
- * The cookie of this name. Tokens need no decoding. Of two, one was set by a page of another host, for a parent domain or a
- * longer path: which comes first is that page's choice. @throws Unauthorized
+ * Returns the cookie of this name. Tokens need no decoding. If there are two, a page of another host has set one for a
+ * parent domain or a longer path, and can choose which comes first. @throws Unauthorized
  */
 export function onlyCookie(cookies: string | undefined, name: string): string | undefined {
   const values = (cookies?.split(';') ?? []).flatMap((pair) => {
@@ -30,7 +30,7 @@ export function onlyCookie(cookies: string | undefined, name: string): string | 
     return key.trim() === name ? [value.join('=').trim()] : [];
   });
   if (values.length > 1) {
-    throw new Unauthorized(`two cookies are called ${name}: delete the cookies of this site and its parent domains`);
+    throw new Unauthorized(`two cookies are called ${name}. Delete the cookies of this site and of its parent domains`);
   }
   return values[0];
 }

@@ -13,8 +13,8 @@ import { reachesGroup, reachesRepository } from './access.ts';
 import type { Viewer } from './caller.ts';
 
 /**
- * Members see a group once their address is proven, to all groups or by an invitation to this one: to register
- * somebody else's address opens nothing.
+ * Members see a group once their address is verified, for all groups or by an invitation to this one: registering with
+ * another person's address grants no access.
  */
 export function maySee(user: User, group: Group): boolean {
   if (!group.spec.members.includes(user.email)) return false;
@@ -36,7 +36,10 @@ function reaches({ reach }: Viewer, { metadata: { name: group } }: Group, reposi
   return reachesRepository(reach, group, formatId({ group, name: repository }));
 }
 
-/** What a caller may see: by who they are, and by what their token reaches. What they may not is answered as what does not exist, by the same lines. */
+/**
+ * Finds what a caller can see, by their memberships and their token's restrictions. What they cannot see is answered
+ * exactly like what does not exist.
+ */
 export class Directory {
   readonly #caches: Caches;
 
@@ -50,9 +53,14 @@ export class Directory {
     return groups.filter(({ metadata }) => reachesGroup(reach, metadata.name));
   }
 
-  /** The groups that an account made, those too that it sees no longer: to be counted, not shown. */
+  /** Returns the groups that an account created, including those that it no longer sees: for counting only. */
   madeBy({ accountId }: Pick<User, 'accountId'>): Group[] {
     return this.#caches.groups.byIndex('creator', accountId);
+  }
+
+  /** Returns a group whoever can see it: for counting only. */
+  groupNamed(name: string): Group | undefined {
+    return this.#caches.groups.get(name);
   }
 
   /** @throws NotFound */
@@ -80,7 +88,7 @@ export class Directory {
     return { group: at.group, environment };
   }
 
-  /** Whether there is one of this id that they see. */
+  /** Returns whether the caller sees an object of this ID. */
   sees(viewer: Viewer, kind: 'groups' | 'repositories', id: string): boolean {
     try {
       if (kind === 'groups') this.group(viewer, id);
@@ -92,7 +100,7 @@ export class Directory {
     }
   }
 
-  /** Whether they still see what they saw as this; also of one that has gone since. */
+  /** Returns whether the caller still sees what they saw as this object, including one that has since been deleted. */
   staysVisible(viewer: Viewer, { group: { metadata }, environment }: EnvironmentTarget): boolean {
     const group = this.#find(viewer.user, metadata.name);
     return group !== undefined && reaches(viewer, group, environment.spec.repository);
@@ -107,7 +115,12 @@ export class Directory {
     return this.#caches.environments.byIndex('repository', repositoryIndexValue(namespace, name));
   }
 
-  /** Those that can be used, in the order of their labels. */
+  /** Returns the environments of all repositories of a group, including missing Repositories. */
+  environmentsIn(group: Group): Environment[] {
+    return this.#caches.environments.byIndex('namespace', groupNamespace(group.metadata.name));
+  }
+
+  /** Returns the usable reusable environments, ordered by label. */
   reusables({ metadata: { namespace = '', name } }: Repository): ReusableEnvironment[] {
     return this.#caches.reusables
       .byIndex('repository', repositoryIndexValue(namespace, name))

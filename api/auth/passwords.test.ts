@@ -5,7 +5,7 @@ import { Passwords } from './passwords.ts';
 
 const weak = { ln: 4, r: 8, p: 1 };
 
-test('a hash tells its parameters, is salted, and verifies', async () => {
+test('a hash reports its parameters, is salted, and verifies', async () => {
   const passwords = new Passwords(randomBytes, weak);
   const [one, two] = [await passwords.hash('correct horse'), await passwords.hash('correct horse')];
   expect(one).toMatch(/^\$scrypt\$ln=4,r=8,p=1\$[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=$/);
@@ -43,7 +43,7 @@ test('too many at once are sent away, and the rest are served', async () => {
   expect(await passwords.hash('again')).toContain('$scrypt$');
 });
 
-test('where there is no hash the same work is done: it takes its turn among the others, and as long', async () => {
+test('where there is no hash the same work is done: it is queued with the others, and takes as long', async () => {
   const passwords = new Passwords(randomBytes, weak);
   const results = await Promise.allSettled(Array.from({ length: 60 }, () => passwords.verify('x', undefined)));
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(9);

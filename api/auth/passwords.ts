@@ -10,18 +10,21 @@ interface ScryptParameters {
   p: number;
 }
 
-/** OWASP's first choice for scrypt: 128 MiB and some tenths of a second for each. */
+/** OWASP's first recommendation for scrypt: 128 MiB and some tenths of a second each. */
 const strongParameters: ScryptParameters = { ln: 17, r: 8, p: 1 };
 const keyBytes = 32;
-/** One takes 128 MiB: two at once would double what the pod must be given. */
+/** Each takes 128 MiB: two at once would double the memory that the pod needs. */
 const concurrency = 1;
-const longestQueue = 50;
+const maxQueue = 50;
 
 const scryptAsync = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scrypt,
 );
 
-/** Hashes are PHC strings, so that the parameters may grow: `$scrypt$ln=17,r=8,p=1$<salt>$<key>`, both base64. */
+/**
+ * Hashes passwords. Hashes are PHC strings, so that the parameters can be raised: `$scrypt$ln=17,r=8,p=1$<salt>$<key>`,
+ * both base64.
+ */
 export class Passwords {
   readonly #randomBytes: RandomBytes;
   readonly #parameters: ScryptParameters;
@@ -40,7 +43,7 @@ export class Passwords {
     return `$scrypt$ln=${ln},r=${r},p=${p}$${salt.toString('base64')}$${key.toString('base64')}`;
   }
 
-  /** Takes the same time when there is no hash, so that nobody learns who has an account. */
+  /** Takes the same time without a hash, so that it does not reveal who has an account. */
   async verify(password: string, hash: string | undefined): Promise<boolean> {
     const stored = hash === undefined ? undefined : parsePhc(hash);
     const { parameters, salt } = stored ?? { parameters: this.#parameters, salt: Buffer.alloc(16) };
@@ -63,11 +66,12 @@ export class Passwords {
       this.#running++;
       return;
     }
-    if (this.#waiting.length >= longestQueue) throw new Unavailable('too many log in at once; try again soon');
+    if (this.#waiting.length >= maxQueue)
+      throw new Unavailable('too many logins are in progress. Try again in a few seconds');
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The place goes to the next one waiting, if any. */
+  /** Passes the slot to the next one waiting, if any. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next) next();

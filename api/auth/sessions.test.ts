@@ -92,7 +92,7 @@ test('those that have ended do not count among the 200', async () => {
   expect(await sessions.find(first)).toBeDefined();
 });
 
-test('a Redis that is away is told so', async () => {
+test('a Redis that is away is reported so', async () => {
   redis.failure = new Error('ECONNREFUSED');
   await expect(sessions.find('x')).rejects.toBeInstanceOf(Unavailable);
   await expect(sessions.create(session)).rejects.toBeInstanceOf(Unavailable);

@@ -4,26 +4,29 @@ import { newToken, tokenHash, type RandomBytes } from './tokens.ts';
 
 const minute = 60 * 1000;
 const day = 24 * 60 * minute;
-/** How long a token lives without being used, and at most. */
+/** How long a token is valid without use, and at most. */
 const idleMs = day;
-const longestMs = 30 * day;
-/** A use renews the token only when that moves its end by more than this: reads stay reads. */
+const maxMs = 30 * day;
+/** A use renews the token only if that extends it by more than this, so that most reads cause no write. */
 const renewalStepMs = 5 * minute;
-/** Of one account; with one more the oldest ends. */
-const mostSessions = 200;
+/** Limit per account; one more ends the oldest. */
+const maxSessions = 200;
 
-/** What is known of a login. The account is named twice: a later account of the same e-mail is another one. */
+/**
+ * What is stored for a login. The account is identified twice, because a later account can have the same e-mail
+ * address.
+ */
 export interface Session {
   userName: string;
   accountId: string;
 }
 
-/** What sessions need of Redis. */
+/** The Redis commands that sessions need. */
 export interface SessionRedis {
   set(key: string, value: string, options: { expiration: { type: 'PXAT'; value: number } }): Promise<unknown>;
   get(key: string): Promise<string | null>;
   pExpireTime(key: string): Promise<number>;
-  /** Does nothing when the key is gone, so that a renewal cannot bring a token back. */
+  /** Does nothing if the key is gone, so that a renewal cannot restore a token. */
   pExpireAt(key: string, milliseconds: number): Promise<unknown>;
   del(keys: string | string[]): Promise<unknown>;
   hSet(key: string, field: string, value: string): Promise<unknown>;
@@ -34,8 +37,8 @@ export interface SessionRedis {
 const recordSchema = z.object({ userName: z.string(), accountId: z.string(), createdAt: z.int() });
 
 /**
- * Login tokens in Redis, under their SHA-256 alone: 24 h, renewed by use, 30 days at most. Each account's are listed, by
- * when they began, so that all of them can be ended at once, for all replicas.
+ * Stores login tokens in Redis as SHA-256 hashes: valid for 24 h, renewed by use, at most 30 days. Each account's are
+ * listed by start time, so that all of them can be ended for all replicas.
  */
 export class Sessions {
   readonly #redis: SessionRedis;
@@ -48,37 +51,43 @@ export class Sessions {
     this.#randomBytes = randomBytes;
   }
 
-  /** @returns the token, which nobody can read again. */
+  /** @returns the token, which cannot be read again. */
   async create(session: Session): Promise<string> {
     const token = newToken(this.#randomBytes);
     const createdAt = this.#now();
     const value = JSON.stringify({ ...session, createdAt });
     const expiration = { type: 'PXAT', value: createdAt + idleMs } as const;
-    // In this order: what is listed is there, so that who ends all sessions ends it.
+    // In this order: a session is listed before it is valid, so that ending all sessions includes it.
     await reach(this.#redis.set(keyOf(token), value, { expiration }));
     await reach(this.#list(session.accountId, keyOf(token), createdAt));
     return token;
   }
 
-  /** The login that the token stands for, and renews it; undefined for one that is not, or no longer, valid. */
+  /** Returns the login of the token and renews it; undefined if the token is not valid. */
   async find(token: string): Promise<Session | undefined> {
     const key = keyOf(token);
     const [value, expiresAt] = await reach(Promise.all([this.#redis.get(key), this.#redis.pExpireTime(key)]));
     if (value === null) return undefined;
     const { createdAt, ...session } = recordSchema.parse(JSON.parse(value));
     const now = this.#now();
-    const end = createdAt + longestMs;
+    const end = createdAt + maxMs;
     if (now >= end) return undefined;
     const renewed = Math.min(now + idleMs, end);
     if (renewed - expiresAt > renewalStepMs) await reach(this.#redis.pExpireAt(key, renewed));
     return session;
   }
 
+  /** Returns when a login started, in milliseconds since the epoch; undefined for a token that is not a login's. */
+  async startedAt(token: string): Promise<number | undefined> {
+    const value = await reach(this.#redis.get(keyOf(token)));
+    return value === null ? undefined : recordSchema.parse(JSON.parse(value)).createdAt;
+  }
+
   async revoke(token: string): Promise<void> {
     await reach(this.#redis.del(keyOf(token)));
   }
 
-  /** Ends every session of an account, but that of the token which is excepted. */
+  /** Ends every session of an account except that of the given token. */
   async revokeAll(accountId: string, except?: string): Promise<void> {
     const list = listOf(accountId);
     const keys = Object.keys(await reach(this.#redis.hGetAll(list)));
@@ -92,13 +101,13 @@ export class Sessions {
   async #list(accountId: string, key: string, createdAt: number): Promise<void> {
     const list = listOf(accountId);
     await this.#redis.hSet(list, key, String(createdAt));
-    await this.#redis.pExpireAt(list, createdAt + longestMs);
+    await this.#redis.pExpireAt(list, createdAt + maxMs);
     const listed = Object.entries(await this.#redis.hGetAll(list));
-    if (listed.length <= mostSessions) return;
+    if (listed.length <= maxSessions) return;
     const ends = await Promise.all(listed.map(([other]) => this.#redis.pExpireTime(other)));
     const isGone = (other: string, index: number) => ends[index] === -2 && other !== key;
     const live = listed.filter(([other], index) => !isGone(other, index)).sort(([, a], [, b]) => Number(b) - Number(a));
-    const kept = new Set(live.slice(0, mostSessions).map(([other]) => other));
+    const kept = new Set(live.slice(0, maxSessions).map(([other]) => other));
     await this.#forget(
       list,
       listed.map(([other]) => other).filter((other) => !kept.has(other)),
@@ -121,5 +130,5 @@ function keyOf(token: string): string {
 }
 
 function reach<T>(command: Promise<T>): Promise<T> {
-  return orUnavailable(command, 'the session store cannot be reached; try again later');
+  return orUnavailable(command, 'the session store cannot be reached. Try again later');
 }

@@ -5,15 +5,21 @@ import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { IndexFunction } from '../../kubernetes/object-store.ts';
-import type { Secret } from '../../kubernetes/resource-type.ts';
+import type { KubernetesObject, ObjectName, ResourceType, Secret } from '../../kubernetes/resource-type.ts';
 import { userIndexes } from '../users/user-indexes.ts';
 import type { AnyFreshCache, FreshCache } from './fresh-cache.ts';
 import type { ObjectCache } from './object-cache.ts';
 
-/** What the API asks of the API server: single objects, never a workload. */
-export type ClusterWriter = Pick<ClusterClient, 'find' | 'create' | 'patch' | 'delete'>;
+/** The requests that the API makes to the API server: single objects, never a workload. */
+export type ClusterRequests = Pick<ClusterClient, 'find' | 'create' | 'patch' | 'delete'>;
 
-/** All lists and single reads come from here; what this process has written it puts in by observe(). */
+/** The same, with the writes of each object serialized. */
+export interface ClusterWriter extends ClusterRequests {
+  /** Runs work that reads an object and writes what depends on it, exclusively within this replica. */
+  exclusively<T extends KubernetesObject, R>(type: ResourceType<T>, at: ObjectName, work: () => Promise<R>): Promise<R>;
+}
+
+/** Caches for all lists and single reads; writes of this process are added by observe(). */
 export interface Caches {
   groups: ObjectCache<Group>;
   repositories: ObjectCache<Repository>;
@@ -23,7 +29,7 @@ export interface Caches {
   users: ObjectCache<Secret>;
 }
 
-/** Caches of what users write: all but the users themselves. */
+/** Caches of what users write: all except the users themselves. */
 export interface FreshCaches extends Caches {
   groups: FreshCache<Group>;
   repositories: FreshCache<Repository>;
@@ -45,16 +51,16 @@ const byCreator: IndexFunction<Group> = ({ metadata }) => {
   const accountId = metadata.annotations?.[ANNOTATIONS.createdBy];
   return accountId === undefined ? [] : [accountId];
 };
-const byNamespace: IndexFunction<Repository> = ({ metadata }) => [metadata.namespace ?? ''];
+const byNamespace: IndexFunction<Repository | Environment> = ({ metadata }) => [metadata.namespace ?? ''];
 const byRepository: IndexFunction<Environment | ReusableEnvironment> = ({ metadata, spec }) => [
   repositoryIndexValue(metadata.namespace ?? '', spec.repository),
 ];
 
-/** The informers' indexes: what a request needs is found without walking over 10,000 environments. */
+/** Indexes of the informers, so that a request does not iterate over 10,000 environments. */
 export const indexes = {
   groups: { member: byMember, creator: byCreator },
   repositories: { namespace: byNamespace },
-  environments: { repository: byRepository },
+  environments: { namespace: byNamespace, repository: byRepository },
   reusables: { repository: byRepository },
   users: userIndexes,
 };

@@ -43,7 +43,7 @@ function followed(promise: Promise<void>) {
 }
 
 describe('upTo', () => {
-  test('what the watch has told is there at once', async () => {
+  test('what the watch has reported is there at once', async () => {
     await cache.upTo('5');
     expect(lists).toHaveLength(0);
   });
@@ -131,7 +131,7 @@ describe('withoutDeleted', () => {
   test.each([
     ['that it is gone', { type: 'DELETED', object: object('a', 7) }],
     ['that it is going', { type: 'MODIFIED', object: object('a', 7, going) }],
-  ] as const)('waits until the watch has told %s', async (_name, event) => {
+  ] as const)('waits until the watch has reported %s', async (_name, event) => {
     const read = followed(cache.withoutDeleted(key('a'), 'uid-a'));
     await settle();
     expect(read.done).toBe(false);

@@ -6,20 +6,20 @@ import { InformerCache } from '../../kubernetes/informer-cache.ts';
 import { compareResourceVersions, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 import type { ObjectCache } from './object-cache.ts';
 
-/** How long a read waits for the watch, which tells of a write some milliseconds after it. */
-const patienceMs = 2000;
+/** How long a read waits for the watch, which normally reports a write within milliseconds. */
+const timeoutMs = 2000;
 
 export interface FreshCacheOptions<T extends KubernetesObject> {
   informer: ObjectCache<T> & Pick<Informer<T>, 'resourceVersion' | 'whenSeen'>;
-  /** The informer's. */
+  /** Indexes of the informer. */
   indexes: Record<string, IndexFunction<T>>;
-  /** Everything of the type, from the API server. */
+  /** Lists all objects of the type from the API server. */
   list: () => Promise<ObjectList<T>>;
 }
 
 /**
- * An informer's objects that can be asked for to be as new as a version. Where the watch is late, the API server's list
- * stands in for it until it has caught up: it is newer for whoever reads, so nobody has to be told apart.
+ * An informer's objects, which can be requested to be at least as new as a version. If the watch is late, the API
+ * server's list replaces it until it has caught up.
  */
 export class FreshCache<T extends KubernetesObject> implements ObjectCache<T> {
   readonly #options: FreshCacheOptions<T>;
@@ -47,31 +47,31 @@ export class FreshCache<T extends KubernetesObject> implements ObjectCache<T> {
     return this.#options.informer.waitFor(key, predicate, options);
   }
 
-  /** Everything up to this version can be read. */
+  /** The version up to which everything can be read. */
   get resourceVersion(): string | undefined {
     return this.#standIn()?.resourceVersion ?? this.#options.informer.resourceVersion;
   }
 
   /**
-   * Resolves when everything up to this version, one of this type's, can be read.
+   * Resolves when everything up to this version, of this type, can be read.
    * @throws what the API server's list throws.
    */
   async upTo(resourceVersion: string): Promise<void> {
     if (compareResourceVersions(this.resourceVersion, resourceVersion) >= 0) return;
     const { informer } = this.#options;
-    if (!(await inTime(informer.whenSeen(resourceVersion, { timeoutMs: patienceMs })))) await this.#list();
+    if (!(await inTime(informer.whenSeen(resourceVersion, { timeoutMs: timeoutMs })))) await this.#list();
   }
 
-  /** Resolves when a deletion that the API server has taken can be read: the object is gone, or marked as going. */
+  /** Resolves when a deletion that the API server has accepted can be read: the object is gone or marked as deleted. */
   async withoutDeleted(key: string, uid: string | undefined): Promise<void> {
     const isDeleted = (object: T | undefined) =>
       object?.metadata.uid !== uid || object?.metadata.deletionTimestamp !== undefined;
     if (isDeleted(this.get(key))) return;
     const { informer } = this.#options;
-    if (!(await inTime(informer.waitFor(key, isDeleted, { timeoutMs: patienceMs })))) await this.#list();
+    if (!(await inTime(informer.waitFor(key, isDeleted, { timeoutMs: timeoutMs })))) await this.#list();
   }
 
-  /** The list, while it is newer than what the watch has told. */
+  /** Returns the list while it is newer than what the watch has reported. */
   #standIn(): InformerCache<T> | undefined {
     const { informer } = this.#options;
     if (this.#listed && compareResourceVersions(informer.resourceVersion, this.#listed.resourceVersion) >= 0) {
@@ -80,7 +80,7 @@ export class FreshCache<T extends KubernetesObject> implements ObjectCache<T> {
     return this.#listed;
   }
 
-  /** A list that begins from now on; all who ask for one meanwhile share it. */
+  /** Lists the objects; concurrent callers share one list. */
   async #list(): Promise<void> {
     await Promise.allSettled([this.#listing]);
     this.#listing ??= this.#readThrough().finally(() => {
@@ -97,7 +97,7 @@ export class FreshCache<T extends KubernetesObject> implements ObjectCache<T> {
   }
 }
 
-/** What does not depend on the type of the objects. */
+/** The part that does not depend on the objects' type. */
 export type AnyFreshCache = Pick<FreshCache<KubernetesObject>, 'upTo' | 'withoutDeleted' | 'resourceVersion'>;
 
 async function inTime(wait: Promise<unknown>): Promise<boolean> {

@@ -2,36 +2,45 @@ import { LABELS } from '../../crds/labels.ts';
 import type { Logger } from 'pino';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
+import { withAppliers } from '../../crds/ownership.ts';
+import { withoutTexts } from '../../crds/repository-texts.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { Informer } from '../../kubernetes/informer.ts';
-import { listWatch } from '../../kubernetes/list-watch.ts';
+import { listWatch, mapped } from '../../kubernetes/list-watch.ts';
 import type { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
 import { USER_RECORD } from '../users/user-record.ts';
 import { indexes, type FreshCaches } from './caches.ts';
 import { FreshCache } from './fresh-cache.ts';
 
-/** Everything of one kind: well below what a client waits. */
+/** For all objects of one kind: well below the timeouts of clients. */
 const listTimeoutMs = 10_000;
 
-/** The informers that fill the caches. */
+function keptOfRepository(repository: Repository): Repository {
+  return withAppliers(withoutTexts(repository));
+}
+
+/** Creates the informers that fill the caches. */
 export function apiInformers(client: ClusterClient, usersNamespace: string, logger: Logger, metrics: RuntimeMetrics) {
   const options = (name: string) => ({ name, logger, metrics: metrics.forInformer(name) });
   return {
     groups: new Informer<Group>({
       ...options('Group'),
+      transform: withAppliers,
       source: listWatch<Group>(client, GROUP),
       indexes: indexes.groups,
     }),
     repositories: new Informer<Repository>({
       ...options('Repository'),
-      source: listWatch<Repository>(client, REPOSITORY),
+      transform: keptOfRepository,
+      source: mapped(listWatch<Repository>(client, REPOSITORY), keptOfRepository),
       indexes: indexes.repositories,
     }),
     environments: new Informer<Environment>({
       ...options('Environment'),
+      transform: withAppliers,
       source: listWatch<Environment>(client, ENVIRONMENT),
       indexes: indexes.environments,
     }),
@@ -51,7 +60,7 @@ export function apiInformers(client: ClusterClient, usersNamespace: string, logg
   };
 }
 
-/** What routes read: the informers, and the API server where one of them is late. */
+/** Returns the caches that routes read: informers, backed by the API server if one is late. */
 export function freshCaches(client: ClusterClient, informers: ReturnType<typeof apiInformers>): FreshCaches {
   const list =
     <T extends KubernetesObject>(type: ResourceType<T>) =>

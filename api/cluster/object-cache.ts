@@ -1,5 +1,5 @@
 import type { Informer } from '../../kubernetes/informer.ts';
 import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
 
-/** What the API reads of an informer. Objects in it are shared: nobody changes them. */
+/** The part of an informer that the API reads. Its objects are shared and must not be modified. */
 export type ObjectCache<T extends KubernetesObject> = Pick<Informer<T>, 'get' | 'byIndex' | 'observe' | 'waitFor'>;

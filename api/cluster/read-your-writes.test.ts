@@ -62,7 +62,7 @@ const read = (name: string) => request(there, name, () => Promise.resolve(cache.
 const create = () => request(here, alice, () => here.writer(cluster).create<Group>(GROUP, group('acme')));
 
 /** What it resolves with once the held-back replica gives up waiting for its watch. */
-async function afterPatience<T>(promise: Promise<T>): Promise<T> {
+async function afterTimeout<T>(promise: Promise<T>): Promise<T> {
   await settle();
   await late.giveUp();
   return promise;
@@ -71,10 +71,10 @@ async function afterPatience<T>(promise: Promise<T>): Promise<T> {
 describe('what a user wrote at one replica', () => {
   test('they read at another one whose watch is held back', async () => {
     await create();
-    expect(await afterPatience(read(alice))).toBe('acme');
+    expect(await afterTimeout(read(alice))).toBe('acme');
   });
 
-  test('they read as soon as the watch has told of it', async () => {
+  test('they read as soon as the watch has notified of it', async () => {
     const written = await create();
     const reading = read(alice);
     await settle();
@@ -114,7 +114,7 @@ describe('what a user wrote at one replica', () => {
       hereCache.observe(await here.writer(cluster).patch<Group>(GROUP, at, { spec: { displayName: 'Acme' } }));
     });
     const name = request(there, alice, () => Promise.resolve(cache.get('acme')?.spec.displayName));
-    expect(await afterPatience(name)).toBe('Acme');
+    expect(await afterTimeout(name)).toBe('Acme');
     await request(here, alice, () => here.writer(cluster).delete(GROUP, at, { uid: metadata.uid }));
     const [noted] = await redis.zRangeWithScores(`coppice:written:${alice}`);
     expect(String(noted?.score)).toBe(hereCache.resourceVersion);
@@ -123,7 +123,7 @@ describe('what a user wrote at one replica', () => {
 
 test('a registration is noted for the user that it makes', async () => {
   await here.as(alice, () => here.writer(cluster).create<Group>(GROUP, group('acme')));
-  expect(await afterPatience(read(alice))).toBe('acme');
+  expect(await afterTimeout(read(alice))).toBe('acme');
 });
 
 test('what nobody asked for, and kinds that no cache holds, are not noted', async () => {

@@ -7,21 +7,21 @@ import type { AnyFreshCache } from './fresh-cache.ts';
 import type { WrittenVersions } from './written-versions.ts';
 
 /**
- * What a user has just written they read at once, at every replica: each write notes its resource version for the user,
- * and each request of theirs waits until this replica has seen it (ADR 28).
+ * Lets users read their own writes immediately at every replica: each write records its resource version for the user,
+ * and each of their requests waits until this replica has seen it (ADR 28).
  */
 export class ReadYourWrites {
   readonly #written: WrittenVersions;
   readonly #caches: ReadonlyMap<string, AnyFreshCache>;
   readonly #user = new AsyncLocalStorage<string>();
 
-  /** @param caches by kind; what is written of other kinds is not read from a cache. */
+  /** @param caches by kind; other kinds are not read from caches. */
   constructor(written: WrittenVersions, caches: ReadonlyMap<string, AnyFreshCache>) {
     this.#written = written;
     this.#caches = caches;
   }
 
-  /** What every request passes once it is known whose it is. */
+  /** Returns the middleware that every authenticated request passes. */
   middleware(): RequestHandler {
     return async (_request, response, next) => {
       const { name } = callerOf(response).user;
@@ -30,19 +30,20 @@ export class ReadYourWrites {
     };
   }
 
-  /** Does work in the name of a user who is not logged in yet: their registration. It reads what they have written. */
+  /** Runs work for a user who is not logged in yet, such as a registration. */
   async as<T>(userName: string, work: () => Promise<T>): Promise<T> {
     await this.#catchUp(userName);
     return this.#user.run(userName, work);
   }
 
-  /** The cluster, with every write noted for the user whose request it is. */
+  /** Returns a writer that records every write for the user of the request. */
   writer(cluster: ClusterWriter): ClusterWriter {
     const noted = async <T extends KubernetesObject>(written: T): Promise<T> => {
       await this.#note(written.kind, written.metadata.resourceVersion);
       return written;
     };
     return {
+      exclusively: (type, at, work) => cluster.exclusively(type, at, work),
       find: (type, at, options) => cluster.find(type, at, options),
       create: async (type, object, options) => noted(await cluster.create(type, object, options)),
       patch: async (type, at, patch, options) => noted(await cluster.patch(type, at, patch, options)),
@@ -50,7 +51,7 @@ export class ReadYourWrites {
         await cluster.delete(type, at, options);
         const cache = this.#caches.get(type.kind);
         if (!cache) return;
-        // The API server does not say at which version a deletion was: this replica's cache has it once it shows it.
+        // The API server does not return the version of a deletion: it is visible once this replica's cache shows it.
         await cache.withoutDeleted(objectKey(at.namespace, at.name), options?.uid);
         await this.#note(type.kind, cache.resourceVersion);
       },

@@ -7,8 +7,8 @@ import {
 import type { ClusterWriter } from './caches.ts';
 
 /**
- * The cluster, with one read of an object at a time: who asks for it meanwhile shares the answer, as if they had come
- * when it was asked for. Nothing is kept beyond that, so that no answer is older than the one that is waited for.
+ * Returns the cluster with one concurrent read per object: callers share the response of a read in progress. Nothing is
+ * cached beyond that.
  */
 export function sharedReads(cluster: Pick<ClusterWriter, 'find'>) {
   const underWay = new Map<string, Promise<KubernetesObject | undefined>>();

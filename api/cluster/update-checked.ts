@@ -4,34 +4,38 @@ import { NotFound } from '../http/errors.ts';
 import type { ClusterWriter } from './caches.ts';
 import type { ObjectCache } from './object-cache.ts';
 
-/** Of so many writers at once to one object, the last has its turn. */
-const tries = 20;
+/** Other replicas, the operator and kubectl write too. */
+const maxTries = 20;
 
 /**
  * Changes an object from what it is now, so that of two changes at once none is lost: the merge patch that `change`
- * makes of it is refused when it has changed since, and then made anew. What `change` throws ends it.
- * @param gone what is thrown when it is not there any more.
- * @returns the object before and after. @throws NotFound, or what `gone` makes.
+ * makes of it is refused when it has changed since, and then made anew. What `change` throws ends it. One change of an
+ * object is made at a time in each replica.
+ * @param gone creates the error for an object that no longer exists.
+ * @returns the object before and after. @throws NotFound, or the error that `gone` creates.
  */
 export async function updateChecked<T extends KubernetesObject>(
-  cluster: Pick<ClusterWriter, 'find' | 'patch'>,
+  cluster: Pick<ClusterWriter, 'find' | 'patch' | 'exclusively'>,
   cache: Pick<ObjectCache<T>, 'observe'>,
   type: ResourceType<T>,
   { metadata: { namespace, name, uid } }: T,
   change: (current: T) => object,
   gone = () => new NotFound('no such resource') as Error,
 ): Promise<{ before: T; after: T }> {
-  for (let left = tries; ; left--) {
-    const before = await cluster.find(type, { namespace, name });
-    if (before?.metadata.uid !== uid || !before) throw gone();
-    const { resourceVersion } = before.metadata;
-    try {
-      const after = await cluster.patch(type, { namespace, name }, change(before), { resourceVersion });
-      cache.observe(after);
-      return { before, after };
-    } catch (error) {
-      if (isNotFound(error)) throw gone();
-      if (!isConflict(error) || left === 1) throw error;
+  const at = { namespace, name };
+  return cluster.exclusively(type, at, async () => {
+    for (let left = maxTries; ; left--) {
+      const before = await cluster.find(type, at);
+      if (before?.metadata.uid !== uid || !before) throw gone();
+      const { resourceVersion } = before.metadata;
+      try {
+        const after = await cluster.patch(type, at, change(before), { resourceVersion });
+        cache.observe(after);
+        return { before, after };
+      } catch (error) {
+        if (isNotFound(error)) throw gone();
+        if (!isConflict(error) || left === 1) throw error;
+      }
     }
-  }
+  });
 }

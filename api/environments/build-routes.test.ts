@@ -161,7 +161,7 @@ describe('wait', () => {
     expect((await answer).body).toMatchObject({ result: 'running' });
   });
 
-  test('is no longer answered to who may not see the environment any more', async () => {
+  test('is no longer returned to a caller who cannot see the environment any more', async () => {
     add({ state: 'building', build: build(1, 'running') });
     const { answer } = asked('/build?wait=30');
     await pause();
@@ -230,7 +230,7 @@ describe('GET build?request=', () => {
   test.each<[string, EnvironmentStatus, number]>([
     ['that was never made', {}, 51],
     [
-      'whose build is not kept any more',
+      'whose build is no longer kept',
       { build: finished(12, { request: value(40) }), builds: [finished(11, { request: value(30) })] },
       20,
     ],

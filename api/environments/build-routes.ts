@@ -28,7 +28,7 @@ export interface BuildRoutes {
 
 const waitQuery = z.object({
   wait: integerField(0, MAX_WAIT_SECONDS).default(0).meta({
-    description: 'Seconds to wait for the end of the build, if it is not over; the answer comes as soon as it is.',
+    description: 'Seconds to wait for the build to end. The response is sent as soon as it ends.',
   }),
 });
 const requestQuery = waitQuery.extend({
@@ -37,12 +37,12 @@ const requestQuery = waitQuery.extend({
     .max(200)
     .refine((value) => requestTime(value) !== undefined, { error: 'must be the id of a request, TIME/ID' })
     .optional()
-    .meta({ description: 'The id of a request: the build that it became or joined.' }),
+    .meta({ description: 'The id of a request. Returns the build that the request started or joined.' }),
 });
 
 type WaitQuery = z.infer<typeof waitQuery>;
 
-/** Ours: the builds of an environment, and how to wait for one of them. */
+/** Routes (an extension) to list the builds of an environment and to wait for one. */
 export function buildRoutes({ directory, cache, longPolls }: BuildRoutes): Endpoint[] {
   const path = '/api/environment/{environmentID}';
   const find = (viewer: Viewer, { environmentID }: { environmentID: string }) => ({
@@ -50,7 +50,7 @@ export function buildRoutes({ directory, cache, longPolls }: BuildRoutes): Endpo
     environment: directory.environment(viewer, environmentID).environment,
   });
 
-  /** @param read throws NotFound where there is no such build */
+  /** @param read throws NotFound if the build does not exist */
   const answer = async (
     { caller, target, query, response }: Call<ReturnType<typeof find>, undefined, WaitQuery>,
     read: (environment: Environment) => BuildView,
@@ -69,8 +69,8 @@ export function buildRoutes({ directory, cache, longPolls }: BuildRoutes): Endpo
     endpoint({
       method: 'get',
       path: `${path}/builds`,
-      summary: 'The builds of an environment, the newest first (ours)',
-      description: 'The one that runs or is awaited, and the last 10 that finished.',
+      summary: 'Lists the builds of an environment, newest first (extension)',
+      description: 'The running or pending build, and the last 10 finished builds.',
       find,
       writes: false,
       answer: z.array(buildViewSchema),
@@ -79,13 +79,13 @@ export function buildRoutes({ directory, cache, longPolls }: BuildRoutes): Endpo
     endpoint({
       method: 'get',
       path: `${path}/build`,
-      summary: 'The build that a request became, or the current one; waits for its end (ours)',
-      description: 'Without `request` it is the build that runs or is awaited, or the last one.',
+      summary: 'Returns the build that a request started, or the current build; can wait for its end (extension)',
+      description: 'Without `request`: the running or pending build, or else the last one.',
       find,
       writes: false,
       query: requestQuery,
       answer: buildViewSchema,
-      also: { 429: 'As elsewhere; or too many requests of the account wait.' },
+      also: { 429: 'The request limit, or too many requests of the account are waiting.' },
       run: (call) => {
         const { request } = call.query;
         return answer(call, (environment) =>
@@ -96,16 +96,16 @@ export function buildRoutes({ directory, cache, longPolls }: BuildRoutes): Endpo
     endpoint({
       method: 'get',
       path: `${path}/build/{number}`,
-      summary: 'A build by its number; waits for its end (ours)',
+      summary: 'Returns a build by its number; can wait for its end (extension)',
       find: (caller, parameters) => ({ ...find(caller, parameters), number: buildNumber(parameters.number) }),
       writes: false,
       query: waitQuery,
       answer: buildViewSchema,
-      also: { 429: 'As elsewhere; or too many requests of the account wait.' },
+      also: { 429: 'The request limit, or too many requests of the account are waiting.' },
       run: (call) =>
         answer(call, (environment) => {
           const build = numberedBuild(environment, call.target.number);
-          if (!build) throw new NotFound('no such build, or it is not kept any more');
+          if (!build) throw new NotFound('no such build, or it is no longer kept');
           return build;
         }),
     }),
@@ -113,24 +113,24 @@ export function buildRoutes({ directory, cache, longPolls }: BuildRoutes): Endpo
 }
 
 function buildNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new NotFound('no such build, or it is not kept any more');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new NotFound('no such build, or it is no longer kept');
   return Number(text);
 }
 
 function lastBuild(environment: Environment): BuildView {
   const build = currentBuildView(environment);
-  if (!build) throw new NotFound('no build was requested yet');
+  if (!build) throw new NotFound('no build has been requested yet');
   return build;
 }
 
 function buildOfRequest(environment: Environment, request: string): BuildView {
   const build = requestedBuild(environment, request);
   if (build === 'unknown') throw new NotFound('the environment has no build request of this id');
-  if (build === 'forgotten') throw new NotFound('the build of this request is not kept any more');
+  if (build === 'forgotten') throw new NotFound('the build of this request is no longer kept');
   return build;
 }
 
-/** Woken by the watch; ends also with the environment, the time, the connection and the server. */
+/** Resolves when the build has ended; also when the environment is deleted, or on timeout, disconnect and shutdown. */
 async function untilOver(
   cache: BuildRoutes['cache'],
   environment: Environment,

@@ -9,89 +9,92 @@ import {
 import { pendingRequests, requestAnnotation, requestTime } from '../../crds/requests.ts';
 import { awaitsBuild, wantsContents } from './contents.ts';
 
-type EnvironmentParts = Pick<Environment, 'metadata' | 'spec' | 'status'>;
+type EnvironmentViewInput = Pick<Environment, 'metadata' | 'spec' | 'status'>;
 
 const requestId = z.string().meta({
-  description: 'The id of a request, as an answer to build, rebuild, spawn or PUT names it: `TIME/ID`.',
+  description: 'The id of a request, as returned by build, rebuild, spawn or PUT: `TIME/ID`.',
 });
 
-/** Ours: a build, running, awaited or finished. */
+/** A pending, running or finished build (extension). */
 export const buildViewSchema = z
   .object({
     number: z.int().optional().meta({
-      description: 'Counts from 1. Absent while it is not known whether a request joins the running build.',
+      description: 'Counts from 1. Absent until it is known whether a request joins the running build.',
     }),
     result: z.enum(['pending', 'running', 'succeeded', 'failed', 'superseded', 'cancelled']).meta({
-      description: '`pending`: requested, and not started; then `running`; the others are final.',
+      description: '`pending`: requested and not started; `running`; all other values are final.',
     }),
     commit: z.string().optional().meta({ description: 'Absent until it is known.' }),
     trigger: z.enum(BUILD_TRIGGERS).optional().meta({ description: 'Why it started.' }),
     request: requestId.optional(),
     startedAt: z.int().optional().meta({ description: 'In Unix seconds.' }),
-    duration: z.int().optional().meta({ description: 'Seconds that it took; absent until it has finished.' }),
-    message: z.string().optional().meta({ description: 'What became of it; of the last build alone.' }),
+    duration: z.int().optional().meta({ description: 'Duration in seconds; absent until the build has finished.' }),
+    message: z.string().optional().meta({ description: 'The outcome; only of the last build.' }),
   })
   .meta({ id: 'Build' });
 export type BuildView = z.infer<typeof buildViewSchema>;
 
-/** Ours: what an accepted request is called, and which build it leads to. */
+/** An accepted request and the build that it leads to (extension). */
 export const acceptedRequestSchema = z
   .object({
     id: requestId,
     build: z.int().optional().meta({
       description:
-        'The build that it becomes. Absent where it leads to none, and while it is not known whether it joins the running one.',
+        'The build that the request starts. Absent if it starts none, and until it is known whether it joins the running build.',
     }),
   })
   .meta({ id: 'AcceptedRequest' });
 export type AcceptedRequest = z.infer<typeof acceptedRequestSchema>;
 
-/** Returns whole seconds, the nearest, and 1 for anything shorter. */
+/** Returns whole seconds, rounded, and at least 1. */
 export function secondsBetween(startedAt: string, finishedAt: string): number {
   return Math.max(1, Math.round((Date.parse(finishedAt) - Date.parse(startedAt)) / 1000));
 }
 
-/** Returns the build that runs or is awaited, or the last one; undefined before the first. */
-export function currentBuildView(environment: EnvironmentParts): BuildView | undefined {
+/** Returns the running or pending build, or else the last one; undefined before the first. */
+export function currentBuildView(environment: EnvironmentViewInput): BuildView | undefined {
   const { build } = environment.status ?? {};
   if (!isAwaited(environment) || build?.result === 'running') return build && viewOf(build);
   return pendingBuild(environment, nextNumber(environment.status));
 }
 
-/** Returns what is known of the builds, the newest first: the one that runs or is awaited, and those that are kept. */
-export function buildViews(environment: EnvironmentParts): BuildView[] {
+/** Returns the known builds, newest first: the running or pending one, and those in the history. */
+export function buildViews(environment: EnvironmentViewInput): BuildView[] {
   const current = currentBuildView(environment);
   const kept = knownBuilds(environment.status).map(viewOf);
   return [...(current?.result === 'pending' ? [current] : []), ...kept];
 }
 
-/** Returns the build of this number; undefined where there is none, or it is not kept any more. */
-export function numberedBuild(environment: EnvironmentParts, number: number): BuildView | undefined {
+/** Returns the build of this number; undefined if it does not exist or is no longer kept. */
+export function numberedBuild(environment: EnvironmentViewInput, number: number): BuildView | undefined {
   return buildViews(environment).find((build) => build.number === number);
 }
 
 /**
- * Returns the build that a request became or joined: the first that started for it or for a later request, because one
- * build serves all requests that came before it started.
+ * Returns the build that a request started or joined: the first one that started for it or for a later request, because
+ * a build serves all requests before its start.
  */
-export function requestedBuild(environment: EnvironmentParts, request: string): BuildView | 'unknown' | 'forgotten' {
+export function requestedBuild(
+  environment: EnvironmentViewInput,
+  request: string,
+): BuildView | 'unknown' | 'forgotten' {
   const time = requestTime(request) ?? Infinity;
   if (!isKnownRequest(environment, time)) return 'unknown';
   const oldestFirst = knownBuilds(environment.status).reverse();
   const found = oldestFirst.find((build) => (requestTime(build.request) ?? -Infinity) >= time);
-  // An earlier build, which is not kept, may have been it.
+  // It may have been an earlier build, which is no longer kept.
   if (found && found === oldestFirst[0] && found.number > 1 && found.request !== request) return 'forgotten';
   if (found) return { ...viewOf(found), request };
   if (!isAwaited(environment)) {
-    return { result: 'cancelled', request, message: 'the contents were removed before the build started' };
+    return { result: 'cancelled', request, message: 'the contents were deleted before the build started' };
   }
   const isUndecided = environment.status?.build?.result === 'running';
   return { ...pendingBuild(environment, isUndecided ? undefined : nextNumber(environment.status)), request };
 }
 
-/** Returns what a request that was just written is called. `name`: of its annotation. */
+/** Returns the ID of a request that was just written. `name`: of its annotation. */
 export function acceptedRequest(
-  environment: EnvironmentParts,
+  environment: EnvironmentViewInput,
   name: 'create' | 'delete' | 'build' | 'rebuild',
 ): AcceptedRequest | undefined {
   const id = environment.metadata.annotations?.[requestAnnotation(name)];
@@ -105,7 +108,7 @@ export function isOver({ result }: BuildView): boolean {
   return result !== 'pending' && result !== 'running';
 }
 
-function isAwaited(environment: EnvironmentParts): boolean {
+function isAwaited(environment: EnvironmentViewInput): boolean {
   return awaitsBuild(environment) && wantsContents(environment);
 }
 
@@ -113,7 +116,7 @@ function nextNumber(status: EnvironmentStatus | undefined): number {
   return (status?.build?.number ?? 0) + 1;
 }
 
-function pendingBuild({ metadata, status }: EnvironmentParts, number: number | undefined): BuildView {
+function pendingBuild({ metadata, status }: EnvironmentViewInput, number: number | undefined): BuildView {
   const builds = pendingRequests(metadata.annotations, status?.handledRequests).filter(
     ({ name }) => name === 'build' || name === 'rebuild',
   );
@@ -121,14 +124,14 @@ function pendingBuild({ metadata, status }: EnvironmentParts, number: number | u
   return { ...(number !== undefined && { number }), result: 'pending', ...(request !== undefined && { request }) };
 }
 
-/** Whether a build or rebuild request of this time, or a later one, was ever made of the environment. */
-function isKnownRequest({ metadata }: EnvironmentParts, time: number): boolean {
+/** Returns whether a build or rebuild request of this time or later exists. */
+function isKnownRequest({ metadata }: EnvironmentViewInput, time: number): boolean {
   return (['build', 'rebuild'] as const).some(
     (name) => (requestTime(metadata.annotations?.[requestAnnotation(name)]) ?? -Infinity) >= time,
   );
 }
 
-/** Newest first, each once. */
+/** Returns builds newest first, without duplicates. */
 function knownBuilds({ build, builds = [] }: EnvironmentStatus = {}): (BuildStatus | FinishedBuild)[] {
   return build ? [build, ...builds.filter(({ number }) => number < build.number)] : [...builds];
 }

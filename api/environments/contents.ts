@@ -1,19 +1,19 @@
 import type { Environment } from '../../crds/environment.ts';
 import { pendingRequests, requestedTtlSeconds, requestTime, type PendingRequest } from '../../crds/requests.ts';
 
-type EnvironmentParts = Pick<Environment, 'metadata' | 'spec' | 'status'>;
+type EnvironmentViewInput = Pick<Environment, 'metadata' | 'spec' | 'status'>;
 
-/** The requests that the operator has yet to handle, in the order they were made. */
-export function pending({ metadata, status }: EnvironmentParts): PendingRequest[] {
+/** Returns the requests that the operator has not handled yet, in order. */
+export function pending({ metadata, status }: EnvironmentViewInput): PendingRequest[] {
   return pendingRequests(metadata.annotations, status?.handledRequests);
 }
 
-export function stateOf({ status }: EnvironmentParts): 'empty' | 'created' | 'building' | 'built' {
+export function stateOf({ status }: EnvironmentViewInput): 'empty' | 'created' | 'building' | 'built' {
   return status?.state ?? 'empty';
 }
 
-/** Whether it will have contents, once the operator has handled all that was asked for. */
-export function wantsContents(environment: EnvironmentParts): boolean {
+/** Returns whether the environment will have contents once all requests are handled. */
+export function wantsContents(environment: EnvironmentViewInput): boolean {
   const decisive = pending(environment).findLast(({ name }) => ['create', 'delete', 'rebuild'].includes(name));
   if (decisive) return decisive.name !== 'delete';
   const { activation } = environment.status ?? {};
@@ -21,13 +21,13 @@ export function wantsContents(environment: EnvironmentParts): boolean {
   return activation.active || activation.rebuild === true;
 }
 
-/** Whether it has contents, on their way out too, or will have some. */
-export function hasOrWantsContents(environment: EnvironmentParts): boolean {
+/** Returns whether it has contents, including ones that are being deleted, or will have some. */
+export function hasOrWantsContents(environment: EnvironmentViewInput): boolean {
   return stateOf(environment) !== 'empty' || wantsContents(environment);
 }
 
-/** Whether a build was requested that has not started. */
-export function awaitsBuild(environment: EnvironmentParts): boolean {
+/** Returns whether a requested build has not started. */
+export function awaitsBuild(environment: EnvironmentViewInput): boolean {
   return (
     environment.status?.activation?.buildPending === true ||
     environment.status?.activation?.rebuild === true ||
@@ -37,30 +37,33 @@ export function awaitsBuild(environment: EnvironmentParts): boolean {
 
 /**
  * Whether reading the environment starts a build (design: only when it is `created` and none was ever requested since
- * its creation). One was requested when it waits or has begun, when a build request is as new as the contents, or
+ * its creation). One was requested when it waits or has started, when a build request is as new as the contents, or
  * when the contents came by the spec and it says that a build follows.
  */
-export function readStartsBuild(environment: EnvironmentParts): boolean {
+export function readStartsBuild(environment: EnvironmentViewInput): boolean {
   if (stateOf(environment) !== 'created' || !wantsContents(environment) || awaitsBuild(environment)) return false;
   const { activation, build, handledRequests } = environment.status ?? {};
   if (!activation) return false;
   if (activation.reason === 'Spec' && environment.spec.buildOnCreate) return false;
   const since = Date.parse(activation.since);
   if (build && Date.parse(build.startedAt) >= since) return false;
-  // A create request and the build request sent along with it have one time, which is before `since`.
+  // A create request and the build request sent with it have the same time, which is before `since`.
   const created = activation.reason === 'CreateRequest' ? (requestTime(handledRequests?.create) ?? since) : since;
   const requested = requestTime(handledRequests?.build);
   return requested === undefined || requested < created;
 }
 
-/** The time to live in seconds, a new one that the operator has yet to take included; 0 means none, as of what has no contents. */
-export function ttlOf(environment: EnvironmentParts): number {
+/**
+ * Returns the time to live in seconds, including one that the operator has not handled yet; 0 if there is none or no
+ * contents.
+ */
+export function ttlOf(environment: EnvironmentViewInput): number {
   if (!hasOrWantsContents(environment)) return 0;
   return requestedTtl(environment)?.seconds ?? environment.status?.ttl?.seconds ?? environment.spec.ttlSeconds ?? 0;
 }
 
-/** When the contents end, RFC 3339; undefined where they do not, and until the operator has set up new ones. */
-export function expiryOf(environment: EnvironmentParts): string | undefined {
+/** Returns when the contents expire, RFC 3339; undefined if they do not, and until new ones are set up. */
+export function expiryOf(environment: EnvironmentViewInput): string | undefined {
   if (!wantsContents(environment)) return undefined;
   const requested = requestedTtl(environment);
   if (!requested) return environment.status?.expiresAt;
@@ -68,13 +71,13 @@ export function expiryOf(environment: EnvironmentParts): string | undefined {
   return new Date(requested.at + requested.seconds * 1000).toISOString();
 }
 
-function requestedTtl(environment: EnvironmentParts): { seconds: number; at: number } | undefined {
+function requestedTtl(environment: EnvironmentViewInput): { seconds: number; at: number } | undefined {
   const request = pending(environment).find(({ name }) => name === 'ttl');
   const seconds = request && requestedTtlSeconds(request.value);
   return seconds === undefined ? undefined : { seconds, at: request?.at ?? 0 };
 }
 
-/** The build whose log is read when none is named: the running or last one; undefined while one is still to begin. */
-export function currentBuild(environment: EnvironmentParts): number | undefined {
+/** Returns the build whose log is read by default: the running or last one; undefined while one is about to start. */
+export function currentBuild(environment: EnvironmentViewInput): number | undefined {
   return awaitsBuild(environment) ? undefined : environment.status?.build?.number;
 }

@@ -23,34 +23,34 @@ import type { Spawn } from './environment-parameters.ts';
 
 const nameTries = 5;
 
-export interface EnvironmentDependencies {
+export interface EnvironmentServiceOptions {
   cluster: Pick<ClusterWriter, 'create' | 'find' | 'patch'>;
   cache: Caches['environments'];
   now: () => number;
   randomBytes: RandomBytes;
 }
 
-/** Writes Environments: spec is what is wanted; what is asked for once is an annotation (crds/requests.ts). */
+/** Writes Environments: the spec is the desired state; one-off requests are annotations (crds/requests.ts). */
 export class EnvironmentService {
-  readonly #dependencies: EnvironmentDependencies;
+  readonly #options: EnvironmentServiceOptions;
 
-  constructor(dependencies: EnvironmentDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: EnvironmentServiceOptions) {
+    this.#options = options;
   }
 
   /**
-   * A new environment of a ref; where others hold the ref, beside them. With `ifExists: reuse` one that another request
-   * spawned at the same moment is given instead, as `existing`.
+   * Creates an environment of a ref, even if the ref has others. With `ifExists: reuse`, returns one that another
+   * request created concurrently as `existing`.
    */
   async spawn(
     repository: Repository,
     { name, build, ttl, gitRef, ifExists }: Spawn,
   ): Promise<{ spawned: Environment } | { existing: Environment }> {
-    const { cluster, cache, now, randomBytes } = this.#dependencies;
+    const { cluster, cache, now, randomBytes } = this.#options;
     const { namespace, name: repositoryName } = repository.metadata;
     const plain = environmentName(repositoryName, gitRef);
     const id = currentRequestId();
-    // The build that follows is requested as any other, so that it can be waited for as any other.
+    // The build is requested like any other, so that callers can wait for it.
     const request = build ? { [requestAnnotation('build')]: requestValue(new Date(now()), id) } : {};
     for (let tries = 1; ; tries++) {
       const environment: Environment = {
@@ -84,7 +84,7 @@ export class EnvironmentService {
     }
   }
 
-  /** The environment that `ifExists: reuse` answers with: the oldest of its ref. */
+  /** Returns the environment for `ifExists: reuse`: the oldest of its ref. */
   reusable(environments: readonly Environment[], { gitRef }: Pick<Spawn, 'gitRef'>): Environment | undefined {
     const age = ({ metadata: { creationTimestamp = '', name } }: Environment) => `${creationTimestamp} ${name}`;
     return environments
@@ -92,23 +92,23 @@ export class EnvironmentService {
       .sort((one, other) => (age(one) < age(other) ? -1 : 1))[0];
   }
 
-  /** Has an environment that is there already as a new one would be: with contents, and built if that is asked for. */
+  /** Brings an existing environment to the state of a new one: with contents, and built if requested. */
   async reuse(environment: Environment, { build, ttl }: Pick<Spawn, 'build' | 'ttl'>): Promise<Environment> {
     const names: RequestName[] = wantsContents(environment) ? [] : ['create'];
     if (build) names.push('build');
     return names.length === 0 && ttl === undefined ? environment : this.#request(environment, names, ttl);
   }
 
-  /** Contract section 3, PUT. @throws Conflict when it has contents. */
+  /** Requests contents, as PUT does. @throws Conflict when the environment has contents. */
   createContents(environment: Environment, { build, ttl }: { build: boolean; ttl?: number | undefined }) {
     const state = stateOf(environment);
     if (state !== 'empty' && !wantsContents(environment))
-      throw new Conflict('the contents are being removed; PUT creates new ones once the environment is empty');
+      throw new Conflict('the contents are being deleted. Send PUT once the environment is empty');
     if (state !== 'empty') throw new Conflict(`the environment is ${state}, not empty`);
     return this.#request(environment, build ? ['create', 'build'] : ['create'], ttl);
   }
 
-  /** The operator decides, by who else holds the ref, whether the object goes too; one that goes already is as wanted. */
+  /** The operator decides, by other environments of the ref, whether the object is deleted too. */
   async deleteContents(environment: Environment): Promise<Environment> {
     return isGoing(environment) ? environment : this.#request(environment, ['delete']);
   }
@@ -116,32 +116,32 @@ export class EnvironmentService {
   /** @throws Conflict when there is nothing to build, and will not be. */
   build(environment: Environment) {
     if (!wantsContents(environment)) {
-      throw new Conflict('the environment is empty, or its contents are being removed; PUT creates them');
+      throw new Conflict('the environment is empty, or its contents are being removed. PUT creates them');
     }
     return this.#request(environment, ['build']);
   }
 
-  /** Contract section 4: what is there goes, volumes too; it comes again and is built without cache. */
+  /** Requests a rebuild: the contents including volumes are deleted, created again, and built without cache. */
   rebuild(environment: Environment) {
     return this.#request(environment, ['rebuild']);
   }
 
-  /** What runs is tested again. @throws Conflict when nothing runs, or nothing is named. */
+  /** Runs the tests again. @throws Conflict when nothing is deployed, or there are no tests. */
   test(environment: Environment) {
     const { deployed } = environment.status ?? {};
-    if (!deployed) throw new Conflict('no build of the environment runs: there is nothing to test');
+    if (!deployed) throw new Conflict('no build of the environment is deployed, so there is nothing to test');
     if (deployed.tests === undefined) throw new Conflict('the service file names no tests (x-coppice.tests)');
     return this.#request(environment, [TEST_REQUEST]);
   }
 
-  /** A new time to live in seconds, counted from now; 0 means none. @throws Conflict when there is nothing that lives. */
+  /** Sets the time to live in seconds, counted from now; 0 means unlimited. @throws Conflict without contents. */
   setTtl(environment: Environment, seconds: number) {
     if (!wantsContents(environment))
-      throw new Conflict('the environment is empty; PUT creates its contents, and takes a ttl');
+      throw new Conflict('the environment is empty. PUT creates its contents and accepts a ttl');
     return this.#request(environment, [], seconds);
   }
 
-  /** Whoever reads a created environment first has it built. */
+  /** Requests a build when a created environment is first read. */
   async buildOnRead(environment: Environment): Promise<Environment> {
     return readStartsBuild(environment) && !isGoing(environment) ? this.#request(environment, ['build']) : environment;
   }
@@ -152,13 +152,13 @@ export class EnvironmentService {
     ttl?: number,
   ): Promise<Environment> {
     if (isGoing(environment)) throw new Conflict('the environment is being deleted');
-    const { cluster, cache, now } = this.#dependencies;
+    const { cluster, cache, now } = this.#options;
     const { namespace, name, uid, annotations } = environment.metadata;
     const at = nextRequestTime(new Date(now()), annotations);
     const id = currentRequestId();
     const values = names.map((request) => [requestAnnotation(request), requestValue(at, id)]);
     if (ttl !== undefined) values.push([requestAnnotation('ttl'), ttlRequestValue(at, id, ttl)]);
-    // The uid makes the API server refuse it for another object of the same name.
+    // The UID makes the API server refuse the patch for another object of the same name.
     const patch = { metadata: { uid, annotations: Object.fromEntries(values) as Record<string, string> } };
     const written = await cluster.patch<Environment>(ENVIRONMENT, { namespace, name }, patch);
     cache.observe(written);
@@ -166,13 +166,13 @@ export class EnvironmentService {
   }
 }
 
-/** Whether it is one of this ref, and stays. */
+/** Returns whether the environment is of this ref and is not being deleted. */
 function isOf(environment: Environment, repository: string, gitRef: GitRef): boolean {
   const { spec } = environment;
   return !isGoing(environment) && spec.repository === repository && gitRefKey(spec.gitRef) === gitRefKey(gitRef);
 }
 
-/** With its repository or group, or because others hold its ref. */
+/** Deleted with its repository or group, or because its ref has others. */
 function isGoing({ metadata }: Environment): boolean {
   return metadata.deletionTimestamp !== undefined;
 }

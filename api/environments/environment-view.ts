@@ -16,11 +16,11 @@ import {
 import { expiryOf, pending, ttlOf } from './contents.ts';
 import { shownStatus } from './shown-status.ts';
 
-/** Where environments are served, as a browser reaches them. */
+/** Where environments are served, as seen by browsers. */
 export interface WebAddress {
   scheme: 'http' | 'https';
   domain: string;
-  /** Absent: the scheme's own. */
+  /** Absent for the scheme's default. */
   port?: number | undefined;
 }
 
@@ -35,29 +35,31 @@ const unixSeconds = (what: string) => z.int().meta({ description: `${what}, in U
 const id = z.string().meta({ description: 'The id of the environment: `acme.shop-main`.' });
 const status = z.enum(ENVIRONMENT_STATES).meta({
   description:
-    'While an accepted request is carried out it is `building`, never the former one; also while contents are removed.',
+    '`building` while an accepted request is carried out and while contents are removed, never the previous state.',
 });
 const weburl = z.string().meta({ description: 'Where the environment is reachable.' });
-const commit = z
-  .string()
-  .optional()
-  .meta({ description: 'Ours: the commit that runs or, before a build, that the services are set up from.' });
+const commit = z.string().optional().meta({
+  description:
+    'Extension: the deployed commit or, before the first build, the commit that the services are set up from.',
+});
 const builtAt = unixSeconds('When the last build finished');
 
-/** Contract section 2, environment. */
+/** An environment, as GET /api/environment/{id} returns it. */
 export const environmentViewSchema = z
   .object({
     id,
     rid: z.string().meta({ description: 'The id of its repository.' }),
-    name: z.string().meta({ description: 'Ours: for people.' }),
+    name: z.string().meta({ description: 'Extension: for people.' }),
     gitRef: gitRefViewSchema,
     status,
     weburl: weburl
       .optional()
-      .meta({ description: 'Where the environment is reachable; omitted where none of its services is public.' }),
+      .meta({ description: 'Where the environment is reachable; omitted if none of its services is public.' }),
     commit,
     aliases: z.record(z.string(), z.string()).meta({ description: 'From alias to address.' }),
-    buildTime: z.int().meta({ description: 'Seconds that the last finished build took, 1 at least; 0 when none has.' }),
+    buildTime: z
+      .int()
+      .meta({ description: 'Duration of the last finished build in seconds, at least 1; 0 if no build has finished.' }),
     createdAt: unixSeconds('When the environment was created'),
     builtAt,
     buildAt: builtAt,
@@ -65,52 +67,60 @@ export const environmentViewSchema = z
       .int()
       .positive()
       .optional()
-      .meta({ description: 'Seconds to live, from when it was set; omitted when zero.' }),
-    expiresAt: z
-      .int()
-      .optional()
-      .meta({ description: 'Ours: when the contents are removed, in Unix seconds; omitted when they stay.' }),
+      .meta({ description: 'Time to live in seconds, counted from when it was set; omitted when zero.' }),
+    expiresAt: z.int().optional().meta({
+      description: 'Extension: when the contents are removed, in Unix seconds; omitted if they have no time to live.',
+    }),
     size: z.int().meta({ description: 'In bytes.' }),
     services: z.array(
       z.object({
         id: z.string(),
         name: z.string(),
         ready: z.boolean().meta({ description: 'Ours.' }),
-        restarts: z.int().meta({ description: 'Ours: how often its containers were started again.' }),
+        restarts: z.int().meta({ description: 'Extension: how often its containers were restarted.' }),
         lastTermination: z
           .object({
-            reason: z.string().meta({ description: '`Completed`, `Error`, `OOMKilled` or as else the node says.' }),
+            reason: z
+              .string()
+              .meta({ description: '`Completed`, `Error`, `OOMKilled` or another reason that the node reports.' }),
             exitCode: z.int(),
             finishedAt: z.int().meta({ description: 'In Unix seconds.' }),
           })
           .optional()
-          .meta({ description: 'Ours: how a container of it ended last; absent where none has.' }),
+          .meta({ description: 'Extension: how one of its containers last terminated; absent if none has.' }),
       }),
     ),
-    conditions: z.array(conditionViewSchema).meta({ description: 'Ours: what failed, and why.' }),
+    conditions: z.array(conditionViewSchema).meta({ description: 'Extension: what failed, and why.' }),
     build: buildViewSchema
       .optional()
-      .meta({ description: 'Ours: the build that runs or is awaited, or the last one.' }),
-    request: acceptedRequestSchema.optional().meta({ description: 'Ours: the request that this answer accepts.' }),
+      .meta({ description: 'Extension: the running or pending build, or else the last one.' }),
+    request: acceptedRequestSchema
+      .optional()
+      .meta({ description: 'Extension: the request that this response accepts.' }),
     pendingRequests: z
       .array(z.object({ name: z.enum(REQUESTS), id: z.string() }))
       .optional()
-      .meta({ description: 'Ours: accepted, and not handled by the operator yet; omitted when there are none.' }),
+      .meta({
+        description: 'Extension: accepted requests that the operator has not handled yet; omitted if there are none.',
+      }),
   })
   .meta({ id: 'Environment' });
 export type EnvironmentView = z.infer<typeof environmentViewSchema>;
 
-/** Contract section 4: what spawn answers. */
+/** The response to spawn. */
 export const spawnedViewSchema = z
   .object({
     id,
     name: z.string(),
     status,
     weburl: weburl.optional().meta({
-      description: 'Where it is reachable; omitted where an environment is reused none of whose services is public.',
+      description: 'Where the environment is reachable; omitted if a reused environment has no public service.',
     }),
-    request: acceptedRequestSchema.optional().meta({ description: 'Ours: the request for its build.' }),
-    reused: z.literal(true).optional().meta({ description: 'Ours: `ifExists` found it; nothing was spawned.' }),
+    request: acceptedRequestSchema.optional().meta({ description: 'Extension: the request for its build.' }),
+    reused: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'Extension: `ifExists` found an environment; nothing was created.' }),
   })
   .meta({ id: 'SpawnedEnvironment' });
 export type SpawnedView = z.infer<typeof spawnedViewSchema>;
@@ -119,18 +129,18 @@ export function environmentDisplayName({ metadata, spec }: Environment): string 
   return spec.displayName ?? metadata.name;
 }
 
-/** Bytes: of the layers of its images, each counted once, and of what its volumes held after the last build. */
+/** Returns the size in bytes: image layers, each counted once, and the volumes as measured after the last build. */
 export function environmentSize({ status }: Environment): number {
   if (!status?.deployed) return 0;
   return (status.deployed.sizeBytes ?? 0) + (status.volumes?.usedBytes ?? 0);
 }
 
-/** The commit that runs or, before a build, that the services are set up from. */
+/** Returns the deployed commit or, before the first build, that of the services' setup. */
 export function environmentCommit({ status }: Environment): string | undefined {
   return status?.deployed?.commit ?? status?.commit;
 }
 
-/** @param request that the answer accepts */
+/** @param request the one that the response accepts */
 export function environmentView(
   group: Group,
   environment: Environment,
@@ -180,7 +190,7 @@ export function environmentView(
   };
 }
 
-/** While another build runs it is the one before. */
+/** While another build runs it is the previous one. */
 function lastFinished(status: Environment['status']): BuildTimes | undefined {
   const { build, deployed } = status ?? {};
   return [build, build?.previous, deployed].find((one): one is BuildTimes => one?.finishedAt !== undefined);
@@ -191,7 +201,7 @@ interface BuildTimes {
   finishedAt: string;
 }
 
-/** @param accepted the request for its build; `isReused`: it was there before */
+/** @param accepted the request for its build; `isReused`: the environment existed before */
 export function spawnedView(
   group: Group,
   environment: Environment,
@@ -215,15 +225,15 @@ function idOf(group: Group, environment: Environment): ResourceId {
 }
 
 /**
- * As the operator reports it. Before the services are set up nobody knows whether one is public, and the host is a function of
- * the id.
+ * Returns the address that the operator reports. Until the services are set up it is unknown whether one is public, so
+ * the address follows from the ID.
  */
 function webUrl(id: ResourceId, { status }: Environment, { scheme, domain, port }: WebAddress): string | undefined {
-  if (status?.version !== undefined || status?.deployed) return status.webURL;
+  if (status?.revision !== undefined || status?.deployed) return status.webURL;
   return status?.webURL ?? `${scheme}://${environmentHost(id, domain)}${port === undefined ? '' : `:${port}`}/`;
 }
 
-/** In Unix seconds. */
+/** Returns Unix seconds. */
 function secondsOf(time: string | undefined): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 }

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
 /**
- * Pings the client at every interval and cuts the connection when a whole interval brought no sign of life: neither a
- * pong nor a byte taken, since a slow reader's pong waits behind what it still has to read.
+ * Pings the client at every interval and closes the connection if a whole interval passes without a pong or bytes read;
+ * a slow reader's pong waits behind unread data.
  */
 export function keepAlive(webSocket: WebSocket, socket: Socket, intervalMs: number): void {
   let alive = true;

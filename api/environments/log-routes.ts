@@ -1,25 +1,30 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { LogReader } from '../../build-logs/reader.ts';
+import { MAX_RUNTIME_LOG_BYTES, MAX_RUNTIME_MESSAGE_BYTES } from '../../build-logs/runtime-writer.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
 import { streamEndpoint, type Endpoint } from '../http/endpoint.ts';
+import { holdAnswer } from '../limits/held-memory.ts';
+import type { Viewers } from '../limits/viewers.ts';
 import { NotFound, UpgradeRequired } from '../http/errors.ts';
 import { parse } from '../http/parse.ts';
 import { isWebSocketUpgrade, type WebSockets } from '../http/web-sockets.ts';
 import { logStreamQuerySchema, runtimeLogQuerySchema } from './environment-parameters.ts';
-import { type LogStreamDependencies, streamLog } from './log-stream.ts';
+import type { AcceptedSocket } from './log-socket.ts';
+import { type LogStreamOptions, streamLog } from './log-stream.ts';
 import { streamRuntimeLog } from './runtime-log-stream.ts';
-import { answerLogText } from './log-text.ts';
+import { answerLogText, MAX_SILENCE_MS } from './log-text.ts';
 import type { RuntimeLogs } from './runtime-logs.ts';
 
-export interface LogRoutes extends LogStreamDependencies {
+export interface LogRoutes extends LogStreamOptions {
   directory: Directory;
   authenticator: Authenticator;
   webSockets: WebSockets;
+  viewers: Pick<Viewers, 'take'>;
   reader: Pick<LogReader, 'read' | 'readKept'>;
   runtimeLogs: Pick<RuntimeLogs, 'follow' | 'read'>;
 }
@@ -37,8 +42,8 @@ interface LogCall<Target> {
 }
 
 /**
- * Logs: streams over WebSockets, and what there is of them to plain requests. Their parameters are ours: `?build=` names
- * a build by its number, `?from=` takes a log up again; and so are the logs of services.
+ * Routes of logs: streams over WebSockets, and the existing lines for plain requests. Their parameters are extensions:
+ * `?build=` selects a build, `?from=` resumes a log. So are the logs of services.
  */
 export function logRoutes(dependencies: LogRoutes): Endpoint[] {
   const { directory } = dependencies;
@@ -47,21 +52,24 @@ export function logRoutes(dependencies: LogRoutes): Endpoint[] {
     streamEndpoint({
       ...followed,
       path: '/api/environment/{environmentID}/build/logs',
-      summary: "A build's log: a WebSocket that follows it, or what there is of it as text",
+      summary: "Streams a build's log over a WebSocket, or returns it as text",
       query: logStreamQuerySchema,
       mediaType: 'text/plain',
-      also: { 101: 'To a WebSocket handshake.', 426: 'The handshake is not valid.' },
+      also: { 101: 'Response to a WebSocket handshake.', 426: 'The handshake is not valid.' },
       find: (caller, { environmentID }) => directory.environment(caller, environmentID),
       serve: buildLog(dependencies),
     }),
     streamEndpoint({
       ...followed,
       path: '/api/environment/{environmentID}/services/{serviceID}/logs',
-      summary: "A service's log: a WebSocket that follows it, or the last lines (ours)",
+      summary: "Streams a service's log over a WebSocket, or returns its last lines (extension)",
       description: 'Without a WebSocket each line is a JSON object.',
       query: runtimeLogQuerySchema,
       mediaType: 'application/x-ndjson',
-      also: { 101: 'To a WebSocket handshake.', 426: 'The handshake is not valid, or `follow` is asked without one.' },
+      also: {
+        101: 'Response to a WebSocket handshake.',
+        426: 'The handshake is not valid, or `follow` is set without one.',
+      },
       find: (caller, { environmentID, serviceID }) => ({
         ...directory.environment(caller, environmentID),
         environmentID,
@@ -73,7 +81,7 @@ export function logRoutes(dependencies: LogRoutes): Endpoint[] {
 }
 
 function buildLog(dependencies: LogRoutes) {
-  const { webSockets, reader } = dependencies;
+  const { reader } = dependencies;
   return async ({ caller, target, request, response }: LogCall<EnvironmentTarget>) => {
     const { environment } = target;
     const mayRead = stillMayRead(caller, target, dependencies);
@@ -83,41 +91,62 @@ function buildLog(dependencies: LogRoutes) {
       await answerLogText(request, response, { environment, build, from }, reader);
       return;
     }
-    const accepted = webSockets.accept(request, response);
+    const accepted = acceptViewer({ caller, request, response }, dependencies);
     void streamLog(accepted, { environment, build, from, header, mayRead }, dependencies);
   };
 }
 
 function serviceLog(dependencies: LogRoutes) {
-  const { webSockets, runtimeLogs } = dependencies;
+  const { runtimeLogs } = dependencies;
   return async ({ caller, target, request, response }: LogCall<ServiceTarget>) => {
     const { environment, environmentID, serviceID } = target;
     const mayRead = stillMayRead(caller, target, dependencies);
     const service = serviceOf(environment, environmentID, serviceID);
     if (service === undefined) throw new NotFound('no such service');
     const { follow, ...range } = parse(runtimeLogQuerySchema, request.query, 'the query');
-    const wish = { environment: keyOf(environment), uid: environment.metadata.uid ?? '', service };
+    const followRequest = { environment: keyOf(environment), uid: environment.metadata.uid ?? '', service };
     if (isWebSocketUpgrade(request)) {
-      const accepted = webSockets.accept(request, response);
-      void streamRuntimeLog(accepted, { environment, wish, range, mayRead }, dependencies);
+      const accepted = acceptViewer({ caller, request, response }, dependencies);
+      void streamRuntimeLog(accepted, { environment, followRequest, range, mayRead }, dependencies);
       return;
     }
-    if (follow === true) throw new UpgradeRequired('a log is followed over a WebSocket');
+    if (follow === true) throw new UpgradeRequired('following a log requires a WebSocket');
+    const maxBytes = range.from === undefined ? range.tail * MAX_RUNTIME_MESSAGE_BYTES : MAX_RUNTIME_LOG_BYTES;
+    // The pages and the answer that is made of them are in memory together.
+    holdAnswer(request, response, 2 * Math.min(maxBytes, MAX_RUNTIME_LOG_BYTES));
+    response.setTimeout(MAX_SILENCE_MS);
     const closed = new AbortController();
     response.once('close', () => closed.abort());
     const pages: Buffer[] = [];
-    for await (const page of runtimeLogs.read(wish, range, closed.signal)) pages.push(page.bytes, Buffer.from('\n'));
+    for await (const page of runtimeLogs.read(followRequest, range, closed.signal))
+      pages.push(page.bytes, Buffer.from('\n'));
     response.type('application/x-ndjson').send(Buffer.concat(pages));
   };
 }
 
-/** The name of a service that is named by its id, as the environment's view gives it, or by its name alone. */
+/** @throws TooManyRequests, Unavailable, UpgradeRequired */
+function acceptViewer(
+  { caller, request, response }: Pick<LogCall<unknown>, 'caller' | 'request' | 'response'>,
+  { viewers, webSockets }: Pick<LogRoutes, 'viewers' | 'webSockets'>,
+): AcceptedSocket {
+  const release = viewers.take(caller.user.accountId);
+  try {
+    const accepted = webSockets.accept(request, response);
+    accepted.webSocket.once('close', release);
+    return accepted;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Returns the name of a service given by its ID or by its name. */
 function serviceOf({ status }: Environment, environmentId: string, given: string): string | undefined {
   const names = (status?.services ?? []).map(({ name }) => name);
   return names.find((name) => name === given) ?? names.find((name) => `${environmentId}.${name}` === given);
 }
 
-/** Whether the caller still may read what they were let in to: tokens end, memberships too. */
+/** Returns whether the caller can still read the log: tokens and memberships can end meanwhile. */
 function stillMayRead(
   { credential }: Caller,
   target: EnvironmentTarget,

@@ -1,13 +1,12 @@
 export interface WatchedPages<Page> {
   pages: AsyncIterable<Page>;
-  /** Ends the watch. */
+  /** Stops watching. */
   stop: () => void;
 }
 
 /**
- * Passes pages on, and calls `onSilence` once when, though nothing more is to be expected, the source brought
- * neither a page nor its end for an interval: what a log that was lost looks like. The time that a slow reader
- * takes is not silence.
+ * Passes pages on, and calls `onSilence` once if the log is complete but the source returns neither a page nor its end
+ * for an interval, as when the log was lost. Time that a slow reader takes does not count.
  */
 export function watchSilence<Page>(
   source: AsyncIterable<Page>,

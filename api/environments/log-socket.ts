@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import { keepAlive } from './keepalive.ts';
 
-/** How a log stream ends. 1000 and 1011 are RFC 6455's; the others are ours, from the range for applications. */
+/** Close codes of a log stream. 1000 and 1011 are those of RFC 6455; the others are from the range for applications. */
 export const CLOSE = {
   ended: 1000,
   failed: 1011,
@@ -19,15 +19,15 @@ export interface AcceptedSocket {
 }
 
 export interface LogSocketOptions {
-  /** Whether the caller may still read: asked again at every ping. */
+  /** Whether the caller can still read the log; checked at every ping. */
   mayRead: () => Promise<boolean>;
   keepaliveMs: number;
   logger: Logger;
 }
 
 /**
- * Runs a log stream over an accepted WebSocket: kept alive, ended when the caller may read no more, and closed with
- * 1011 when `stream` throws. `stream` gets a signal that the connection has closed. Never throws.
+ * Runs a log stream over an accepted WebSocket: keeps it alive, ends it when the caller's permission ends, and closes
+ * it with 1011 when `stream` throws. The signal of `stream` is aborted when the connection has closed. Never throws.
  */
 export async function serveLog(
   { webSocket, socket }: AcceptedSocket,
@@ -36,7 +36,7 @@ export async function serveLog(
 ): Promise<void> {
   const closed = new AbortController();
   webSocket.once('close', () => closed.abort());
-  // A broken frame from the client, or a broken connection: the close that follows says enough.
+  // A broken frame or connection: the close event that follows is enough.
   webSocket.on('error', () => undefined);
   keepAlive(webSocket, socket, keepaliveMs);
   closeWhenForbidden(webSocket, mayRead, keepaliveMs, logger);
@@ -45,11 +45,11 @@ export async function serveLog(
   } catch (error) {
     if (closed.signal.aborted) return;
     logger.error({ err: error }, 'a log stream failed');
-    webSocket.close(CLOSE.failed, 'the log cannot be read now; connect again, with ?from=');
+    webSocket.close(CLOSE.failed, 'the log cannot be read now. Reconnect with ?from=');
   }
 }
 
-/** A login that ends, and a membership, end the streams that they opened. */
+/** Closes a stream when the login or membership that permitted it ends. */
 function closeWhenForbidden(
   webSocket: WebSocket,
   mayRead: () => Promise<boolean>,
@@ -59,9 +59,10 @@ function closeWhenForbidden(
   const timer = setInterval(() => {
     mayRead().then(
       (may) => {
-        if (!may) webSocket.close(CLOSE.unauthorized, 'the token is not valid any more, or may not read this');
+        if (!may)
+          webSocket.close(CLOSE.unauthorized, 'the token is no longer valid, or does not permit reading this log');
       },
-      (error: unknown) => logger.warn({ err: error }, 'cannot tell whether a log stream may go on'),
+      (error: unknown) => logger.warn({ err: error }, 'the permission to read a log stream cannot be checked'),
     );
   }, intervalMs);
   webSocket.once('close', () => clearInterval(timer));

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { WebSocket, type ClientOptions } from 'ws';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { GROUP } from '../../crds/group.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
@@ -20,8 +22,8 @@ let token: string;
 let server: Server;
 let port: number;
 
-async function start(keepaliveMs = 5000): Promise<void> {
-  api = new TestApi({}, undefined, { keepaliveMs, beginTimeoutMs: 300, silenceMs: 50 });
+async function start(keepaliveMs = 5000, stallTimeoutMs = 60_000): Promise<void> {
+  api = new TestApi({}, undefined, { keepaliveMs, startTimeoutMs: 300, silenceMs: 50, stallTimeoutMs });
   ({ token } = await api.login('alice@example.com'));
   api.addGroup('acme', ['alice@example.com']);
   environment = api.addEnvironment('acme', 'shop-main', 'shop', { state: 'building', build });
@@ -142,6 +144,37 @@ test('a reader that does not read is paced, and gets everything', async () => {
   expect({ code, count: messages.length }).toEqual({ code: 1000, count: large.length });
 });
 
+test('a reader that does not read costs at most 320 KiB, and is cut', async () => {
+  await stopServer(server, api.webSockets, 100);
+  await start(5000, 300);
+  const large = lines(300).map((message) => ({ ...message, line: 'x'.repeat(60 * 1024) }));
+  for (const message of large) api.logReader.write(logId(2), message);
+  const sockets: Socket[] = [];
+  server.on('upgrade', (_request, socket: Socket) => sockets.push(socket));
+  const { client, opened } = connect();
+  await opened;
+  client.pause();
+  const [socket] = sockets;
+  await new Promise((resolve) => socket?.once('close', resolve));
+  expect(socket?.bytesWritten).toBeGreaterThan(200 * 1024);
+  expect(socket?.bytesWritten).toBeLessThan(325 * 1024);
+  client.terminate();
+});
+
+test('an account follows 32 logs at once, others go on, and one that is closed makes room', async () => {
+  api.logReader.write(logId(2), line(1));
+  const followed = Array.from({ length: 32 }, () => connect());
+  await Promise.all(followed.map(({ opened }) => opened));
+  expect(await connect().refused).toMatchObject({ status: 429, body: { error: expect.stringContaining('32 logs') } });
+  const bob = await api.login('bob@example.com');
+  api.cluster.change(GROUP, { name: 'acme' }, { spec: { members: ['alice@example.com', 'bob@example.com'] } });
+  await connect('', { headers: { 'x-service-token': bob.token } }).opened;
+  followed[0]?.client.close();
+  await followed[0]?.closed;
+  await connect().opened;
+  for (const { client } of followed) client.terminate();
+});
+
 test('waits for the first build, and for one that was just asked for', async () => {
   api.cluster.change(ENVIRONMENT, at, { metadata: { annotations: { 'coppice.dev/request-build': 'now' } } });
   api.logReader.write(logId(3), line(1));
@@ -152,9 +185,9 @@ test('waits for the first build, and for one that was just asked for', async () 
   expect(await closed).toMatchObject({ code: 1000, messages: [line(1)] });
 });
 
-test('says so when no build begins', async () => {
+test('says so when no build starts', async () => {
   api.cluster.change(ENVIRONMENT, at, { status: { activation: { buildPending: true } } });
-  expect(await connect().closed).toMatchObject({ code: 4408, reason: 'no build began within 0.3 s' });
+  expect(await connect().closed).toMatchObject({ code: 4408, reason: 'no build started within 0.3 s' });
 });
 
 test.each(['while it waits for a build', 'in the middle of a log'])(

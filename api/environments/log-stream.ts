@@ -12,48 +12,46 @@ import { sendPages } from './log-sending.ts';
 import { watchSilence } from './log-silence.ts';
 import { type AcceptedSocket, CLOSE, serveLog } from './log-socket.ts';
 
-export interface LogStreamDependencies extends LogTimes {
+export interface LogStreamOptions extends LogTimes {
   cache: Caches['environments'];
   reader: Pick<LogReader, 'read'>;
   logger: Logger;
 }
 
-/** How long things may take. */
+/** Timeouts of log streams. */
 export interface LogTimes {
   /** Default 30 s. */
   keepaliveMs?: number;
-  /** How long a client waits for a build to begin. Default 10 min. */
-  beginTimeoutMs?: number;
-  /** How long a log may be silent once its build is over, or its environment gone. Default 10 s. */
+  /** How long a client waits for a build to start. Default 10 min. */
+  startTimeoutMs?: number;
+  /** How long a log can be silent after its build has ended or its environment was deleted. Default 10 s. */
   silenceMs?: number;
+  /** How long a client can take to read what was sent ahead of it. Default 60 s. */
+  stallTimeoutMs?: number;
 }
 
 export interface LogRequest {
   environment: Environment;
-  /** Absent: the running or last build, or the one that is about to begin. */
+  /** Defaults to the running or last build, or the one about to start. */
   build?: number | undefined;
   from?: number | undefined;
-  /** Sends a first frame that says which build it is, of which commit. */
+  /** Whether to send a first frame with the build and its commit. */
   header?: boolean;
-  /** Whether the caller may still read: asked again at every ping. */
+  /** Whether the caller can still read the log; checked at every ping. */
   mayRead: () => Promise<boolean>;
 }
 
 /** Streams one build's log over an accepted WebSocket until its end; never throws. */
-export function streamLog(
-  accepted: AcceptedSocket,
-  request: LogRequest,
-  dependencies: LogStreamDependencies,
-): Promise<void> {
-  const { keepaliveMs = 30_000, logger } = dependencies;
-  const options = { mayRead: request.mayRead, keepaliveMs, logger };
-  return serveLog(accepted, options, (closed) => stream(accepted.webSocket, request, dependencies, closed));
+export function streamLog(accepted: AcceptedSocket, request: LogRequest, options: LogStreamOptions): Promise<void> {
+  const { keepaliveMs = 30_000, logger } = options;
+  const socket = { mayRead: request.mayRead, keepaliveMs, logger };
+  return serveLog(accepted, socket, (closed) => stream(accepted.webSocket, request, options, closed));
 }
 
 async function stream(
   webSocket: WebSocket,
   { environment, build, from, header = false }: LogRequest,
-  { cache, reader, beginTimeoutMs = 600_000, silenceMs = 10_000 }: LogStreamDependencies,
+  { cache, reader, startTimeoutMs = 600_000, silenceMs = 10_000, stallTimeoutMs }: LogStreamOptions,
   closed: AbortSignal,
 ): Promise<void> {
   const key = keyOf(environment);
@@ -62,8 +60,8 @@ async function stream(
   const isGone = () => current(cache.get(key)) === undefined;
   const close = (code: number, reason: string) => webSocket.close(code, reason);
 
-  const number = build ?? (await buildToRead(cache, key, current, { timeoutMs: beginTimeoutMs, signal: closed }));
-  if (number === 'none') return close(CLOSE.noBuild, `no build began within ${beginTimeoutMs / 1000} s`);
+  const number = build ?? (await buildToRead(cache, key, current, { timeoutMs: startTimeoutMs, signal: closed }));
+  if (number === 'none') return close(CLOSE.noBuild, `no build started within ${startTimeoutMs / 1000} s`);
   if (number === 'gone') return close(CLOSE.gone, 'the environment is gone');
 
   if (header) {
@@ -76,16 +74,16 @@ async function stream(
   const log = reader.read(buildLogKeys(`${uid}/${number}`), { from, signal });
   const { pages, stop } = watchSilence(log, isOver, () => silent.abort(), silenceMs);
   try {
-    await sendPages(webSocket, pages, signal);
+    await sendPages(webSocket, pages, { signal, stallTimeoutMs });
   } finally {
     stop();
   }
   if (!silent.signal.aborted) return close(CLOSE.ended, 'the build has ended');
   if (isGone()) return close(CLOSE.gone, 'the environment is gone');
-  close(CLOSE.lost, 'the build is over, but the rest of its log is not there any more');
+  close(CLOSE.lost, 'the build has ended, but the rest of its log is no longer available');
 }
 
-/** Waits until there is a build whose log can be read, or the environment is gone. */
+/** Waits until there is a build whose log can be read, or the environment is deleted. */
 async function buildToRead(
   cache: Caches['environments'],
   key: string,

@@ -6,6 +6,7 @@ import request from 'supertest';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
+import { TEST_BUDGETS } from '../testing/test-dependencies.ts';
 
 /** A build's log to a plain request: where commit statuses lead, opened by a browser. */
 
@@ -48,9 +49,9 @@ test('a build that is over: its whole log, to the end', async () => {
 });
 
 test('a build under way: what there is so far, and no waiting', async () => {
-  expect((await get()).text).toBe('-- the build is under way: load this again for more\n');
+  expect((await get()).text).toBe('-- the build is running: reload for more\n');
   api.logReader.write(logId(2), line(1));
-  expect((await get()).text).toBe('[web build] line 1\n-- the build is under way: load this again for more\n');
+  expect((await get()).text).toBe('[web build] line 1\n-- the build is running: reload for more\n');
   api.logReader.write(logId(2), end(2));
   expect((await get()).text).toBe('[web build] line 1\n-- build failed: web: exit code 1\n');
 });
@@ -75,8 +76,8 @@ test('HEAD: the same without the body', async () => {
 });
 
 test.each([
-  ['an environment without a build', '/api/environment/acme.shop-empty/build/logs', 'no build has begun yet'],
-  ['a log that is not kept', '/api/environment/acme.shop-done/build/logs', 'the log of build 1 is not kept any more'],
+  ['an environment without a build', '/api/environment/acme.shop-empty/build/logs', 'no build has started yet'],
+  ['a log that is not kept', '/api/environment/acme.shop-done/build/logs', 'the log of build 1 is no longer kept'],
   ['a build that there is not', `${path}?build=3`, 'no such build'],
 ])('%s: 404', async (_name, where, error) => {
   const answer = await get(where);
@@ -86,7 +87,7 @@ test.each([
 test('Redis that does not answer: 503', async () => {
   api.logReader.failure = new Error('Connection is closed');
   const answer = await get();
-  expect(answer).toMatchObject({ status: 503, body: { error: 'the log cannot be read now; try again' } });
+  expect(answer).toMatchObject({ status: 503, body: { error: 'the log cannot be read now. Try again' } });
 });
 
 test('without a login, or with another one', async () => {
@@ -142,6 +143,35 @@ test('a log is read no faster than it is taken, and no further once nobody takes
   }
 });
 
+test('long logs that their reader does not read hold the share of its account', async () => {
+  const small = new TestApi({ budgets: { ...TEST_BUDGETS, requestMemoryBytes: 16 * 1024 * 1024 } });
+  const { token: reader } = await small.login('alice@example.com');
+  const { token: other } = await small.login('bob@example.com');
+  small.addGroup('acme', ['alice@example.com', 'bob@example.com']);
+  const build = { number: 1, result: 'running', startedAt } as const;
+  const { metadata } = small.addEnvironment('acme', 'shop-main', 'shop', { state: 'building', build });
+  for (let page = 0; page < 300; page++) {
+    const lines = Array.from({ length: 8 }, (_, index) => line(page * 8 + index + 1, 'x'.repeat(16 * 1024)));
+    small.logReader.write(`${metadata.uid}/1`, ...lines);
+  }
+  const { server, port }: { server: Server; port: number } = await startServer(small.app, small.webSockets, 0);
+  const ask = (by: string) => request(`http://127.0.0.1:${port}`).get('/api/groups').set('x-service-token', by);
+  try {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nx-service-token: ${reader}\r\n\r\n`);
+    await once(socket, 'readable');
+    const refused = await request(`http://127.0.0.1:${port}`).get(path).set('x-service-token', reader);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '2']);
+    expect((await ask(other)).status).toBe(200);
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await ask(reader)).status).toBe(200);
+  } finally {
+    await stopServer(server, small.webSockets, 100);
+  }
+});
+
 test('the answer names the build and its commit', async () => {
   api.cluster.change(ENVIRONMENT, environment.metadata, { status: { build: { commit: 'c2' } } });
   api.logReader.write(logId(2), line(1));
@@ -175,7 +205,7 @@ test('a browser is led to the provider where there is one', async () => {
 test('a browser is shown what is not there as a page too, and the log itself as text', async () => {
   const gone = await open('/api/environment/acme.shop-done/build/logs').set('cookie', `token=${token}`).expect(404);
   expect(gone.type).toBe('text/html');
-  expect(gone.text).toContain('the log of build 1 is not kept any more');
+  expect(gone.text).toContain('the log of build 1 is no longer kept');
   api.logReader.write(logId(2), line(1));
   expect((await open(path).set('cookie', `token=${token}`).expect(200)).type).toBe('text/plain');
 });

@@ -1,50 +1,55 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate as afterOtherEvents } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { stripControls } from '../../build-logs/controls.ts';
 import { buildLogKeys } from '../../build-logs/keys.ts';
-import type { BuildLogMessage } from '../../build-logs/message.ts';
+import { decodeMessages, type BuildLogMessage } from '../../build-logs/message.ts';
 import type { LogPage } from '../../build-logs/page.ts';
 import type { LogReader } from '../../build-logs/reader.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { numberedBuild } from './build-view.ts';
 import { NotFound, orUnavailable } from '../http/errors.ts';
+import { holdAnswer } from '../limits/held-memory.ts';
 
-/** A reader that takes nothing for so long is cut. */
-const longestSilenceMs = 60_000;
+/** A reader that reads nothing for this time is disconnected. */
+export const MAX_SILENCE_MS = 60_000;
+/** Kernels buffer about as much for a reader that reads nothing (Linux, tcp_wmem). */
+const unreadBytes = 4 * 1024 * 1024;
 
-export interface LogTextWish {
+export interface LogTextRequest {
   environment: Environment;
-  /** Absent: the running or last build. */
+  /** Defaults to the running or last build. */
   build?: number | undefined;
-  /** The seq of the last message that the reader has. */
+  /** Sequence number of the last message that the reader has. */
   from?: number | undefined;
 }
 
 /**
- * Answers with what there is of a build's log now, as text: where commit statuses lead, so that a browser can open it.
- * Sent no faster than the caller takes it.
- * @throws NotFound where no build has begun, or nothing of its log is kept
+ * Responds with the existing lines of a build's log as text, at the caller's pace. Commit statuses link here, so that a
+ * browser can show it.
+ * @throws NotFound if no build has started, or its log is no longer kept
  * @throws Unavailable while the logs cannot be read
+ * @throws TooManyRequests, Unavailable while answers that were not read hold too much memory
  */
 export async function answerLogText(
   request: Request,
   response: Response,
-  { environment, build, from }: LogTextWish,
+  { environment, build, from }: LogTextRequest,
   reader: Pick<LogReader, 'readKept'>,
 ): Promise<void> {
   const newest = environment.status?.build;
   const number = build ?? newest?.number;
-  if (number === undefined) throw new NotFound('no build has begun yet');
+  if (number === undefined) throw new NotFound('no build has started yet');
   const isRunning = newest?.number === number && newest.finishedAt === undefined;
 
   const closed = new AbortController();
   response.once('close', () => closed.abort());
   const keys = buildLogKeys(`${environment.metadata.uid ?? ''}/${number}`);
   const pages = reader.readKept(keys, { from, signal: closed.signal });
-  const first = await orUnavailable(pages.next(), 'the log cannot be read now; try again');
+  const first = await orUnavailable(pages.next(), 'the log cannot be read now. Try again');
   if (first.done === true && !isRunning && (from ?? 0) === 0) {
-    throw new NotFound(`the log of build ${number} is not kept any more`);
+    throw new NotFound(`the log of build ${number} is no longer kept`);
   }
   const commit = numberedBuild(environment, number)?.commit;
   response.set({ 'X-Build-Number': String(number), ...(commit !== undefined && { 'X-Build-Commit': commit }) });
@@ -54,32 +59,49 @@ export async function answerLogText(
     response.end();
     return;
   }
-  response.setTimeout(longestSilenceMs);
+  // One page more distinguishes a short log, which takes little, from one that fills the kernel's buffers.
+  const second =
+    first.done === true ? first : await orUnavailable(pages.next(), 'the log cannot be read now. Try again');
+  const bytes = first.done === true ? 0 : first.value.bytes.length;
+  holdAnswer(request, response, second.done === true ? bytes : unreadBytes);
+  response.setTimeout(MAX_SILENCE_MS);
   try {
-    await pipeline(Readable.from(textOf(first, pages, isRunning), { objectMode: false }), response);
+    await pipeline(Readable.from(textOf([first, second], pages, isRunning), { objectMode: false }), response);
   } catch (error) {
     if (!closed.signal.aborted) throw error;
   }
 }
 
 async function* textOf(
-  first: IteratorResult<LogPage>,
+  read: readonly IteratorResult<LogPage>[],
   rest: AsyncGenerator<LogPage>,
   isRunning: boolean,
 ): AsyncGenerator<string> {
   let hasEnded = false;
   try {
-    for (let next = first; next.done !== true; next = await rest.next()) {
-      hasEnded = next.value.isEnd;
-      yield next.value.messages().map(lineOf).join('');
+    for await (const page of joined(read, rest)) {
+      hasEnded = page.isEnd;
+      for (const frame of page.frames()) {
+        yield decodeMessages(frame.toString('utf8')).map(lineOf).join('');
+        // As long as the kernel takes what is written, no other request would run without this pause.
+        await afterOtherEvents();
+      }
     }
   } finally {
     await rest.return(undefined);
   }
-  if (isRunning && !hasEnded) yield '-- the build is under way: load this again for more\n';
+  if (isRunning && !hasEnded) yield '-- the build is running: reload for more\n';
 }
 
-/** One line of text, without what could steer a terminal. */
+async function* joined(
+  read: readonly IteratorResult<LogPage>[],
+  rest: AsyncGenerator<LogPage>,
+): AsyncGenerator<LogPage> {
+  for (const next of read) if (next.done !== true) yield next.value;
+  yield* rest;
+}
+
+/** Returns one line of text without terminal control sequences. */
 function lineOf(message: BuildLogMessage): string {
   if ('end' in message) return `-- build ${message.end.result}: ${plain(message.end.message)}\n`;
   const { service, stage, line } = message;

@@ -8,20 +8,20 @@ import { isCrossOrigin } from '../http/origin.ts';
 import { acceptedRequest } from './build-view.ts';
 import { createContentsSchema, readSchema, ttlSchema } from './environment-parameters.ts';
 import type { EnvironmentService } from './environment-service.ts';
-import type { RequirePlace } from './group-places.ts';
+import type { RequireQuota } from './group-quota.ts';
 import { environmentView, environmentViewSchema, type EnvironmentView, type WebAddress } from './environment-view.ts';
 
 export interface EnvironmentRoutes {
   directory: Directory;
   environments: EnvironmentService;
-  requirePlace: RequirePlace;
+  requireQuota: RequireQuota;
   webAddress: WebAddress;
-  /** This API's own, as browsers see it: `https://coppice.example.com`. */
+  /** Origin of this API, as browsers see it: `https://coppice.example.com`. */
   ownOrigin: string;
 }
 
 export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
-  const { directory, environments, requirePlace, webAddress, ownOrigin } = dependencies;
+  const { directory, environments, requireQuota, webAddress, ownOrigin } = dependencies;
   const path = '/api/environment/{environmentID}';
   const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
     directory.environment(caller, environmentID);
@@ -38,9 +38,9 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
     endpoint({
       method: 'get',
       path,
-      summary: 'An environment with its services',
+      summary: 'Returns an environment with its services',
       description:
-        'Starts a build when the environment is `created` and none was requested since, unless `build=false`.',
+        'Starts a build if the environment is `created` and no build has been requested since, unless `build=false`.',
       find,
       writes: false,
       query: readSchema,
@@ -56,7 +56,7 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
       method: 'put',
       path,
       summary: "Creates the environment's contents, and builds them",
-      description: 'Parameters are taken from the query or the body; where both name one, the body counts.',
+      description: 'Parameters are read from the query or the body; the body takes precedence.',
       find,
       writes: true,
       needs: 'operate',
@@ -64,11 +64,13 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
       query: createContentsSchema,
       status: 202,
       answer: environmentViewSchema,
-      also: { 409: 'The environment is not `empty`, or is being deleted; or the group has as many as it may.' },
+      also: {
+        409: 'The environment is not `empty` or is being deleted, or the group has reached its limit of active environments.',
+      },
       run: ({ target, body, query }) => {
         const wanted = { build: body.build ?? query.build ?? true, ttl: body.ttl ?? query.ttl };
         const change = (environment: Environment) => {
-          requirePlace(target.group, environment);
+          requireQuota(target.group, environment);
           return environments.createContents(environment, wanted);
         };
         return view(target, change, wanted.build ? 'build' : 'create');
@@ -77,7 +79,7 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
     endpoint({
       method: 'delete',
       path,
-      summary: "Removes the environment's contents; the last object of a ref stays, unless the ref never existed",
+      summary: "Deletes the environment's contents; the last object of a ref is kept, unless the ref never existed",
       find,
       writes: true,
       needs: 'operate',
@@ -100,16 +102,18 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
     endpoint({
       method: 'post',
       path: `${path}/rebuild`,
-      summary: 'Deletes the contents, volumes too, creates and builds them without cache',
+      summary: 'Deletes the contents including volumes, then creates and builds them without cache',
       find,
       writes: true,
       needs: 'operate',
       status: 202,
       answer: environmentViewSchema,
-      also: { 409: 'The environment is being deleted; or it is empty, and the group has as many as it may.' },
+      also: {
+        409: 'The environment is being deleted, or it is empty and the group has reached its limit of active environments.',
+      },
       run: ({ target }) => {
         const change = (environment: Environment) => {
-          requirePlace(target.group, environment);
+          requireQuota(target.group, environment);
           return environments.rebuild(environment);
         };
         return view(target, change, 'rebuild');
@@ -130,7 +134,7 @@ export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
   ];
 }
 
-/** HEAD, a read-only token, and a cookie that another site made the browser send, never start a build. */
+/** HEAD, a read-only token, and a cookie sent on behalf of another site never start a build. */
 function mayStartBuild(request: Request, { access, credential }: Caller, ownOrigin: string): boolean {
   if (request.method !== 'GET' || !mayDo(access, 'operate')) return false;
   return credential.source === 'header' || !isCrossOrigin(request, ownOrigin);

@@ -1,38 +1,38 @@
-import type { RuntimeWish } from '../../build-logs/runtime-wish.ts';
+import type { FollowRequest } from '../../build-logs/follow-request.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import { sendPages } from './log-sending.ts';
 import { type AcceptedSocket, CLOSE, serveLog } from './log-socket.ts';
-import type { LogStreamDependencies } from './log-stream.ts';
+import type { LogStreamOptions } from './log-stream.ts';
 import type { RuntimeLogRange, RuntimeLogs } from './runtime-logs.ts';
 
 export interface RuntimeLogRequest {
   environment: Environment;
-  wish: RuntimeWish;
+  followRequest: FollowRequest;
   range: RuntimeLogRange;
-  /** Whether the caller may still read: asked again at every ping. */
+  /** Whether the caller can still read the log; checked at every ping. */
   mayRead: () => Promise<boolean>;
 }
 
-export interface RuntimeLogStreamDependencies extends Omit<LogStreamDependencies, 'reader'> {
+export interface RuntimeLogStreamOptions extends Omit<LogStreamOptions, 'reader'> {
   runtimeLogs: Pick<RuntimeLogs, 'follow'>;
 }
 
-/** Streams one service's log over an accepted WebSocket until the environment is gone; never throws. */
+/** Streams one service's log over an accepted WebSocket until the environment is deleted; never throws. */
 export function streamRuntimeLog(
   accepted: AcceptedSocket,
-  { environment, wish, range, mayRead }: RuntimeLogRequest,
-  { runtimeLogs, cache, keepaliveMs = 30_000, silenceMs = 10_000, logger }: RuntimeLogStreamDependencies,
+  { environment, followRequest, range, mayRead }: RuntimeLogRequest,
+  { runtimeLogs, cache, keepaliveMs = 30_000, silenceMs = 10_000, stallTimeoutMs, logger }: RuntimeLogStreamOptions,
 ): Promise<void> {
   const { webSocket } = accepted;
   return serveLog(accepted, { mayRead, keepaliveMs, logger }, async (closed) => {
     const gone = new AbortController();
     const timer = setInterval(() => {
-      if (cache.get(keyOf(environment))?.metadata.uid !== wish.uid) gone.abort();
+      if (cache.get(keyOf(environment))?.metadata.uid !== followRequest.uid) gone.abort();
     }, silenceMs);
     try {
       const signal = AbortSignal.any([closed, gone.signal]);
-      await sendPages(webSocket, runtimeLogs.follow(wish, range, signal), signal);
+      await sendPages(webSocket, runtimeLogs.follow(followRequest, range, signal), { signal, stallTimeoutMs });
     } finally {
       clearInterval(timer);
     }

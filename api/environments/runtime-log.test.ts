@@ -50,18 +50,18 @@ test('without a WebSocket the last lines are answered, as lines of JSON', async 
   const answer = await get('?follow=false&tail=2').buffer(true).expect(200);
   expect(answer.type).toBe('application/x-ndjson');
   expect(answer.text).toBe([line(5), line(6)].map((message) => `${JSON.stringify(message)}\n`).join(''));
-  expect(api.runtimeLogs.wishes).toEqual([
+  expect(api.runtimeLogs.followRequests).toEqual([
     { environment: 'group-acme/shop-main', uid: environment.metadata.uid, service: 'web' },
   ]);
 });
 
-test('a service is named by the id that the environment tells, too', async () => {
+test('a service is named by the id that the environment reports, too', async () => {
   const view = await get('', '/api/environment/acme.shop-main').expect(200);
   const [{ id } = { id: '' }] = (view.body as { services: { id: string }[] }).services;
   expect(id).toBe('acme.shop-main.web');
   write(line(5));
   await get('', path.replace('web', id)).expect(200);
-  expect(api.runtimeLogs.wishes).toMatchObject([{ service: 'web' }]);
+  expect(api.runtimeLogs.followRequests).toMatchObject([{ service: 'web' }]);
 });
 
 test.each([
@@ -90,7 +90,7 @@ test('somebody else sees nothing of it', async () => {
 });
 
 test('no operator: 503', async () => {
-  api.runtimeLogs.failure = new Unavailable('no operator follows the log now; try again');
+  api.runtimeLogs.failure = new Unavailable('no operator follows the log now. Try again');
   await get().expect(503);
 });
 

@@ -5,14 +5,14 @@ import { RuntimeLogs } from './runtime-logs.ts';
 
 const away = () => Promise.reject(new Error('The client is closed'));
 const there = () => Promise.resolve(0);
-const wish = { environment: 'group-acme/shop-main', uid: 'u-1', service: 'web' };
+const followRequest = { environment: 'group-acme/shop-main', uid: 'u-1', service: 'web' };
 
 test.each([
-  ['the wish is told', { set: away, publish: there, exists: there }],
+  ['the follow request is reported', { set: away, publish: there, exists: there }],
   ['the answer is waited for', { set: there, publish: there, exists: away }],
 ])('a Redis that is away when %s: Unavailable, as for every other request', async (_when, redis) => {
   const pages = { evalSha: away, eval: away };
   const logs = new RuntimeLogs({ redis, pages, reader: new FakeLogReader(), onRedisError: () => undefined });
   const { signal } = new AbortController();
-  await expect(logs.read(wish, { tail: 1 }, signal).next()).rejects.toThrow(Unavailable);
+  await expect(logs.read(followRequest, { tail: 1 }, signal).next()).rejects.toThrow(Unavailable);
 });

@@ -3,54 +3,59 @@ import { runtimeLogKeys } from '../../build-logs/keys.ts';
 import type { LogPage } from '../../build-logs/page.ts';
 import { type LogReaderRedis, readNewest } from '../../build-logs/read-script.ts';
 import type { LogReader } from '../../build-logs/reader.ts';
-import { type RuntimeWish, tellWish, WISH_RENEWAL_MS, type WishRedis } from '../../build-logs/runtime-wish.ts';
+import {
+  type FollowRequest,
+  sendFollowRequest,
+  FOLLOW_RENEWAL_MS,
+  type FollowRedis,
+} from '../../build-logs/follow-request.ts';
 import { orUnavailable, Unavailable } from '../http/errors.ts';
 
-export interface RuntimeLogsDependencies {
-  redis: WishRedis & { exists(key: string): Promise<number> };
+export interface RuntimeLogsOptions {
+  redis: FollowRedis & { exists(key: string): Promise<number> };
   /** Redis with bulk strings as Buffers. */
   pages: LogReaderRedis;
   reader: Pick<LogReader, 'read'>;
   onRedisError: (error: unknown) => void;
-  /** How long the operator may take to begin. Default 10 s. */
-  beginTimeoutMs?: number;
+  /** How long the operator can take to start. Default 10 s. */
+  startTimeoutMs?: number;
 }
 
 export interface RuntimeLogRange {
-  /** So many of the last lines; `from` comes before it. */
+  /** Number of last lines; `from` takes precedence. */
   tail: number;
-  /** The seq of the last message that the reader has. */
+  /** Sequence number of the last message that the reader has. */
   from?: number | undefined;
 }
 
 const POLL_MS = 50;
 
-/** Reads logs of running services: the operator follows them while a wish for it is kept up here. */
+/** Reads logs of running services, which the operator follows while a follow request is renewed here. */
 export class RuntimeLogs {
-  readonly #dependencies: RuntimeLogsDependencies;
+  readonly #options: RuntimeLogsOptions;
 
-  constructor(dependencies: RuntimeLogsDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: RuntimeLogsOptions) {
+    this.#options = options;
   }
 
-  /** The last lines, then what comes, until the signal. @throws Unavailable when no operator follows in time. */
-  async *follow(wish: RuntimeWish, range: RuntimeLogRange, signal: AbortSignal): AsyncGenerator<LogPage> {
-    const release = await this.#wish(wish);
+  /** Yields the last lines and then new ones, until the signal. @throws Unavailable if no operator follows in time. */
+  async *follow(followRequest: FollowRequest, range: RuntimeLogRange, signal: AbortSignal): AsyncGenerator<LogPage> {
+    const release = await this.#followRequest(followRequest);
     try {
-      const { from } = await this.#begin(wish, range, signal);
-      yield* this.#dependencies.reader.read(runtimeLogKeys(wish.uid, wish.service), { from, signal });
+      const { from } = await this.#start(followRequest, range, signal);
+      yield* this.#options.reader.read(runtimeLogKeys(followRequest.uid, followRequest.service), { from, signal });
     } finally {
       release();
     }
   }
 
-  /** The last lines that there are now. @throws Unavailable when no operator follows in time. */
-  async *read(wish: RuntimeWish, range: RuntimeLogRange, signal: AbortSignal): AsyncGenerator<LogPage> {
-    const release = await this.#wish(wish);
+  /** Yields the last existing lines. @throws Unavailable if no operator follows in time. */
+  async *read(followRequest: FollowRequest, range: RuntimeLogRange, signal: AbortSignal): AsyncGenerator<LogPage> {
+    const release = await this.#followRequest(followRequest);
     try {
-      const { from, last } = await this.#begin(wish, range, signal);
+      const { from, last } = await this.#start(followRequest, range, signal);
       if (from >= last) return;
-      for await (const page of this.#dependencies.reader.read(runtimeLogKeys(wish.uid, wish.service), {
+      for await (const page of this.#options.reader.read(runtimeLogKeys(followRequest.uid, followRequest.service), {
         from,
         signal,
       })) {
@@ -62,29 +67,32 @@ export class RuntimeLogs {
     }
   }
 
-  /** Tells the wish, and again until released. */
-  async #wish(wish: RuntimeWish): Promise<() => void> {
-    const { redis, onRedisError } = this.#dependencies;
-    await reach(tellWish(redis, wish));
-    const timer = setInterval(() => void tellWish(redis, wish).catch(onRedisError), WISH_RENEWAL_MS);
+  /** Sends the follow request, and renews it until released. */
+  async #followRequest(followRequest: FollowRequest): Promise<() => void> {
+    const { redis, onRedisError } = this.#options;
+    await reach(sendFollowRequest(redis, followRequest));
+    const timer = setInterval(
+      () => void sendFollowRequest(redis, followRequest).catch(onRedisError),
+      FOLLOW_RENEWAL_MS,
+    );
     return () => clearInterval(timer);
   }
 
-  /** Waits until the operator has brought what the pods wrote before; then says after which seq to read. */
-  async #begin(
-    wish: RuntimeWish,
+  /** Waits until the operator has loaded earlier lines; returns the sequence number after which to read. */
+  async #start(
+    followRequest: FollowRequest,
     { tail, from }: RuntimeLogRange,
     signal: AbortSignal,
   ): Promise<{ from: number; last: number }> {
-    const { redis, pages, beginTimeoutMs = 10_000 } = this.#dependencies;
-    const keys = runtimeLogKeys(wish.uid, wish.service);
-    const end = performance.now() + beginTimeoutMs;
+    const { redis, pages, startTimeoutMs = 10_000 } = this.#options;
+    const keys = runtimeLogKeys(followRequest.uid, followRequest.service);
+    const end = performance.now() + startTimeoutMs;
     while ((await reach(redis.exists(keys.loaded))) === 0) {
       signal.throwIfAborted();
       if ((await reach(redis.exists(keys.refused))) > 0) {
-        throw new Unavailable('so many logs of services are read now that no more can be; try again in some minutes');
+        throw new Unavailable('too many service logs are being followed. Try again in a few minutes');
       }
-      if (performance.now() > end) throw new Unavailable('no operator follows the log now; try again');
+      if (performance.now() > end) throw new Unavailable('no operator follows the log now. Try again');
       await delay(POLL_MS);
     }
     const last = (await reach(readNewest(pages, keys)))?.last ?? 0;
@@ -93,5 +101,5 @@ export class RuntimeLogs {
 }
 
 function reach<T>(answer: Promise<T>): Promise<T> {
-  return orUnavailable(answer, 'the log cannot be read now; try again');
+  return orUnavailable(answer, 'the log cannot be read now. Try again');
 }

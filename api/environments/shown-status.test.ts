@@ -20,8 +20,8 @@ const condition = (type: string, status: 'True' | 'False') => [
   { type, status, reason: 'Test', message: '', lastTransitionTime: second(1).toISOString() },
 ];
 
-const built: Status = { state: 'built', namespaceUID: 'n', version: 'v', activation: activation(), build: ended };
-const created: Status = { state: 'created', namespaceUID: 'n', version: 'v', activation: activation() };
+const built: Status = { state: 'built', namespaceUID: 'n', revision: 'v', activation: activation(), build: ended };
+const created: Status = { state: 'created', namespaceUID: 'n', revision: 'v', activation: activation() };
 const emptied: Status = { state: 'empty', activation: activation({ active: false, reason: 'DeleteRequest' }) };
 const coming: Status = { state: 'empty', activation: activation() };
 

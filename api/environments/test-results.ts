@@ -14,31 +14,33 @@ import type { TesterClient } from '../../tester-client/client.ts';
 import { TesterUnreachableError, UnknownRunError } from '../../tester-client/errors.ts';
 import type { ResultItem } from '../../tester-client/interface.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
-import { ResultPlaces, type Taker } from './result-places.ts';
+import { ResultSlots, type Taker } from './result-slots.ts';
 
 export type ResultsTester = Pick<TesterClient, 'results'>;
 
-/** What a test has found, or why that cannot be shown now. */
+/** The results of a test, or why they cannot be shown. */
 export interface TestResults {
   result?: ResultItem[];
   message?: string;
 }
 
-/** Base64 characters of all results in one answer. */
-const mostOfOne = 8 * 1024 * 1024;
-const mostOfAll = 4 * 1024 * 1024;
+/** Maximum number of base64 characters of all results in one response. */
+const maxPerOne = 8 * 1024 * 1024;
+const maxOfAll = 4 * 1024 * 1024;
 
-/** What is asked for: the test of this name alone, or all. */
+/** The test of this name, or all. */
 export interface ResultsQuery {
   name: string | undefined;
 }
 
-/** Reads the results of an Environment's tests from the tester, by the Secrets of their runs, which the operator keeps. */
+/**
+ * Reads the results of an Environment's tests from the tester, with the Secrets of their runs that the operator stores.
+ */
 export class TestResultsReader {
   readonly #cluster: Pick<ClusterWriter, 'find'>;
-  /** Undefined: tests are off. */
+  /** Undefined if tests are disabled. */
   readonly #tester: ResultsTester | undefined;
-  readonly #places = new ResultPlaces();
+  readonly #slots = new ResultSlots();
 
   constructor(cluster: Pick<ClusterWriter, 'find'>, tester: ResultsTester | undefined) {
     this.#cluster = cluster;
@@ -50,8 +52,8 @@ export class TestResultsReader {
   }
 
   /**
-   * By the names of tests: of those that found something.
-   * @throws Unavailable while others' are read for this taker, or many are.
+   * Returns results by test name, of tests that have any.
+   * @throws Unavailable while another response is sent to this caller, or too many are sent
    */
   async read(environment: Environment, { name }: ResultsQuery, taker: Taker): Promise<Map<string, TestResults>> {
     const tester = this.#tester;
@@ -59,8 +61,8 @@ export class TestResultsReader {
     const over = runs.filter(({ outcome }) => outcome === 'passed' || outcome === 'failed');
     const wanted = over.filter((run) => name === undefined || run.name === name);
     if (!tester || wanted.length === 0) return new Map();
-    return this.#places.hold(taker, () =>
-      this.#readAll(tester, environment, wanted, name === undefined ? mostOfAll : mostOfOne),
+    return this.#slots.hold(taker, () =>
+      this.#readAll(tester, environment, wanted, name === undefined ? maxOfAll : maxPerOne),
     );
   }
 
@@ -68,17 +70,17 @@ export class TestResultsReader {
     tester: ResultsTester,
     environment: Environment,
     wanted: readonly TestRun[],
-    most: number,
+    max: number,
   ): Promise<Map<string, TestResults>> {
     const addresses = await this.#addresses(environment);
     const found = new Map<string, TestResults>();
-    let left = most;
+    let left = max;
     let isSilent = false;
     for (const { name, id } of wanted) {
       const address = addresses[name];
-      // A run that was begun since has another ID than the one that is told of.
+      // A run started since then has another ID than the one reported.
       const isKnown = address !== undefined && address.ID === id;
-      // A tester that is silent is waited for once, not for each.
+      // Waits once for a silent tester, not once per test.
       const results: TestResults = !isKnown ? gone : isSilent ? silent : await this.#ask(tester, address);
       isSilent ||= results === silent;
       const size = sizeOf(results);
@@ -112,16 +114,16 @@ const keptSchema = z
     try {
       return JSON.parse(text);
     } catch {
-      context.addIssue({ code: 'custom', message: 'is no JSON' });
+      context.addIssue({ code: 'custom', message: 'is not JSON' });
       return z.NEVER;
     }
   })
   .pipe(keptRunsSchema);
 
-const gone: TestResults = { message: 'the results are not kept any more: test again' };
-const silent: TestResults = { message: 'the tester does not answer: try again later' };
+const gone: TestResults = { message: 'the results are no longer kept. Run the tests again' };
+const silent: TestResults = { message: 'the tester does not respond. Try again later' };
 const tooMuch: TestResults = {
-  message: 'the results are too large for one answer: ask for this test alone with ?name=',
+  message: 'the results are too large for one response. Request this test with ?name=',
 };
 
 function sizeOf({ result = [] }: TestResults): number {

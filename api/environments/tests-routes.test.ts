@@ -124,16 +124,16 @@ describe('GET', () => {
   });
 
   test.each<[string, () => void, string]>([
-    ['the tester keeps no more', () => held.clear(), 'the results are not kept any more: test again'],
+    ['the tester keeps no more', () => held.clear(), 'the results are no longer kept. Run the tests again'],
     [
       'the tester cannot be asked for',
       () => held.set('r2 s2', new TesterUnreachableError('down')),
-      'the tester does not answer: try again later',
+      'the tester does not respond. Try again later',
     ],
     [
       'are too large',
       () => held.set('r2 s2', [{ Label: 'x', Type: 'blob', Content: 'A'.repeat(4 * 1024 * 1024 + 4) }]),
-      'the results are too large for one answer: ask for this test alone with ?name=',
+      'the results are too large for one response. Request this test with ?name=',
     ],
   ])('results that %s have a message', async (_what, happen, message) => {
     add();
@@ -150,11 +150,11 @@ describe('GET', () => {
     expect((answer.body as { tests: object[] }).tests[0]).toMatchObject({ name: 'looks', result: large });
   });
 
-  test('a tester that does not answer is waited for once, not for each test', async () => {
+  test('waits once for a tester that does not respond, not once per test', async () => {
     held.set('r1 s1', new TesterUnreachableError('silent'));
     add();
     const answer = await get().expect(200);
-    const message = 'the tester does not answer: try again later';
+    const message = 'the tester does not respond. Try again later';
     expect((answer.body as { tests: object[] }).tests).toMatchObject([{ message }, { message }, { name: 'slow' }]);
     expect(asked).toBe(1);
   });
@@ -166,7 +166,9 @@ describe('GET', () => {
     const first = get().then(({ status: answered }) => answered);
     while (asked === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const refused = await get().expect(503);
-    expect(refused.body).toEqual({ error: expect.stringMatching(/^results of other tests are on their way to you/) });
+    expect(refused.body).toEqual({
+      error: expect.stringMatching(/^another response with test results is being sent to you/),
+    });
     expect(refused.headers['retry-after']).toBe('5');
     opened.resolve(undefined);
     expect(await first).toBe(200);
@@ -177,7 +179,7 @@ describe('GET', () => {
     add(status, 'another uid');
     const answer = await get().expect(200);
     expect((answer.body as { tests: object[] }).tests[0]).toMatchObject({
-      message: expect.stringContaining('not kept'),
+      message: expect.stringContaining('no longer kept'),
     });
   });
 
@@ -205,7 +207,7 @@ describe('POST', () => {
   });
 
   test.each<[string, EnvironmentStatus, string]>([
-    ['nothing runs', { state: 'created' }, 'no build of the environment runs'],
+    ['nothing runs', { state: 'created' }, 'no build of the environment is deployed'],
     [
       'no tests are named',
       { deployed: { number: 1, result: 'succeeded', startedAt } },

@@ -15,7 +15,7 @@ export interface TestsRoutes {
 
 const querySchema = z.object({ name: z.string().max(40).optional() });
 
-/** Ours: what the tests of an environment found, and to test again. */
+/** Routes (an extension) to read the tests of an environment and to run them again. */
 export function testsRoutes({ directory, environments, results }: TestsRoutes): Endpoint[] {
   const path = '/api/environment/{environmentID}/tests';
   const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
@@ -24,13 +24,15 @@ export function testsRoutes({ directory, environments, results }: TestsRoutes): 
     endpoint({
       method: 'get',
       path,
-      summary: 'The tests of an environment with their results',
-      description: 'With `name` that test alone. The results of each are read from the tester, images among them.',
+      summary: 'Returns the tests of an environment with their results',
+      description: '`name` selects one test. Results, including images, are read from the tester.',
       find,
       writes: false,
       query: querySchema,
       answer: testsViewSchema,
-      also: { 503: 'As elsewhere; and one answer with results is on its way to each caller, and 4 to all.' },
+      also: {
+        503: 'The request limit, or the limit of concurrent responses with results: one per caller, 4 in total.',
+      },
       run: async ({ caller: { user }, target: { environment }, query: { name }, response }) => {
         const runs = environment.status?.tests?.runs ?? [];
         const names = runs.map((run) => run.name).filter((one) => name === undefined || one === name);
@@ -43,15 +45,17 @@ export function testsRoutes({ directory, environments, results }: TestsRoutes): 
     endpoint({
       method: 'post',
       path,
-      summary: 'Tests an environment again',
+      summary: 'Runs the tests of an environment again',
       find,
       writes: true,
       needs: 'operate',
       status: 202,
       answer: testsViewSchema,
-      also: { 409: 'Nothing runs, its service file names no tests, tests are off, or it is being deleted.' },
+      also: {
+        409: 'Nothing is deployed, the service file names no tests, tests are disabled, or the environment is being deleted.',
+      },
       run: async ({ target: { environment } }) => {
-        if (results.isOff) throw new Conflict('tests are off in this installation');
+        if (results.isOff) throw new Conflict('tests are disabled in this installation');
         return testsView(await environments.test(environment));
       },
     }),

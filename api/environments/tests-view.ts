@@ -11,31 +11,33 @@ const itemSchema = z
     Type: z.enum(['number', 'string', 'image', 'blob']),
     Content: z
       .string()
-      .meta({ description: 'Base64: of the UTF-8 text of a number or string, of the bytes otherwise.' }),
+      .meta({ description: 'Base64 of the UTF-8 text of a number or string, or of the bytes of other types.' }),
   })
-  .meta({ id: 'TestResultItem', description: 'As the tester has it; `passed` and `summary` are among them.' });
+  .meta({ id: 'TestResultItem', description: 'Results as reported by the tester, including `passed` and `summary`.' });
 
 export const testsViewSchema = z
   .object({
-    build: z.int().optional().meta({ description: 'The build that was tested; absent: none was yet.' }),
-    tested: conditionViewSchema.optional().meta({ description: 'What all tests come to; absent: none are named.' }),
+    build: z.int().optional().meta({ description: 'The build that was tested; absent if none has been.' }),
+    tested: conditionViewSchema
+      .optional()
+      .meta({ description: 'The combined outcome of all tests; absent if the service file names none.' }),
     tests: z.array(
       z.object({
         name: z.string(),
         type: z.string(),
-        ID: z.string().optional().meta({ description: "The run's, at the tester." }),
-        outcome: z.enum(TEST_OUTCOMES).meta({ description: '`error`: it could not run.' }),
+        ID: z.string().optional().meta({ description: "The run's ID at the tester." }),
+        outcome: z.enum(TEST_OUTCOMES).meta({ description: '`error`: the test could not run.' }),
         summary: z.string().optional(),
         finishedAt: z.string().optional(),
-        result: z.array(itemSchema).optional().meta({ description: 'Of a test that `passed` or `failed`.' }),
-        message: z.string().optional().meta({ description: 'Why there is no `result` of it.' }),
+        result: z.array(itemSchema).optional().meta({ description: 'Results of a test that `passed` or `failed`.' }),
+        message: z.string().optional().meta({ description: 'Why the test has no `result`.' }),
       }),
     ),
   })
   .meta({ id: 'Tests' });
 export type TestsView = z.infer<typeof testsViewSchema>;
 
-/** @param results by the names of tests */
+/** @param results by test name */
 export function testsView({ status }: Environment, results: ReadonlyMap<string, TestResults> = new Map()): TestsView {
   const { tests, conditions } = status ?? {};
   const condition = findCondition(conditions, TESTED);

@@ -38,14 +38,14 @@ test('a group has its creator as member, and is there once the operator has made
   expect(cache.get('acme')).toEqual(group);
 });
 
-test('without a verdict in 10 s it is answered as it stands', async () => {
+test('without a readiness in 10 s it is answered as it stands', async () => {
   const { clock, service } = setUp();
   const created = service.create(alice, 'acme', 'acme');
   await clock.advance(10_000);
   expect((await created).status).toBeUndefined();
 });
 
-test('what the operator said of an older generation is no verdict', async () => {
+test('what the operator said of an older generation is not a readiness', async () => {
   const { clock, cluster, service } = setUp();
   cluster.afterCreate = (type, { metadata }) => cluster.change(type, metadata, conditionsPatch('Stalled', 'old', 0));
   const created = service.create(alice, 'acme', 'acme');

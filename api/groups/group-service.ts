@@ -4,58 +4,60 @@ import { GROUP, type Group } from '../../crds/group.ts';
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { slug } from '../../crds/names.ts';
 import { isAlreadyExists } from '../../kubernetes/api-error.ts';
+import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
 import type { RandomBytes } from '../auth/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
+import { deleteOwn, requireOwn } from '../cluster/ownership.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
-import { awaitVerdict } from '../cluster/verdict.ts';
+import { awaitReadiness } from '../cluster/readiness.ts';
 import { Conflict, Unavailable } from '../http/errors.ts';
 import type { User } from '../users/user-record.ts';
 
-/** The CRD's limit. */
-const longestName = 50;
+/** The limit in the CRD. */
+const maxName = 50;
 const readyTimeoutMs = 10_000;
 const nameTries = 5;
 
-export interface GroupDependencies {
-  cluster: Pick<ClusterWriter, 'create' | 'delete'>;
+export interface GroupServiceOptions {
+  cluster: Pick<ClusterWriter, 'find' | 'create' | 'delete'>;
   cache: Caches['groups'];
   randomBytes: RandomBytes;
 }
 
-/** The resource name that a group's name gives; empty when the name holds no letter and no digit. */
+/** Returns the resource name for a group's name; empty if the name has no letter or digit. */
 export function groupResourceName(name: string): string {
-  return slug(name).slice(0, longestName).replace(/-+$/, '');
+  return slug(name).slice(0, maxName).replace(/-+$/, '');
 }
 
-/** Creates groups, with the user who asked as their first member. */
+/** Creates groups, with the requesting user as their first member. */
 export class GroupService {
-  readonly #dependencies: GroupDependencies;
+  readonly #options: GroupServiceOptions;
 
-  constructor(dependencies: GroupDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: GroupServiceOptions) {
+    this.#options = options;
   }
 
   /**
-   * Creates a group and waits until the operator has made its namespace, 10 s at most.
-   * @throws Conflict when the name is taken, or the operator cannot set the group up.
+   * Creates a group and waits up to 10 s for its namespace.
+   * @throws Conflict if the name is taken, or the operator cannot set up the group.
    */
   async create(owner: User, name: string, displayName: string): Promise<Group> {
-    const { cluster, cache } = this.#dependencies;
+    const { cluster, cache } = this.#options;
     const written = await this.#write(owner, name, displayName).catch((error: unknown) => {
-      if (isAlreadyExists(error)) throw new Conflict('a group of this name exists already', { cause: error });
+      if (isAlreadyExists(error)) throw new Conflict('a group of this name already exists', { cause: error });
       throw error;
     });
-    const { object, stalled } = await awaitVerdict(cache, written, readyTimeoutMs);
+    const { object, stalled } = await awaitReadiness(cache, written, readyTimeoutMs);
     if (stalled === undefined) return object;
     await cluster.delete(GROUP, { name }, { uid: object.metadata.uid });
     throw new Conflict(`the group cannot be set up: ${stalled}`);
   }
 
-  /** The group that a new account starts with, named after its e-mail address; does not wait. */
+  /** Creates the first group of a new account, named after its e-mail address; does not wait. */
   async createOwn(owner: User): Promise<Group> {
-    const { randomBytes } = this.#dependencies;
+    const { randomBytes } = this.#options;
     const name = groupResourceName(owner.email.split('@')[0] ?? '') || 'group';
-    const stem = name.slice(0, longestName - 6).replace(/-+$/, '');
+    const stem = name.slice(0, maxName - 6).replace(/-+$/, '');
     for (let tries = 1; ; tries++) {
       const candidate = tries === 1 ? name : `${stem}-${randomSuffix(randomBytes)}`;
       try {
@@ -66,22 +68,26 @@ export class GroupService {
     }
   }
 
-  /** Starts the deletion of a group, and of everything in it. */
-  async remove({ metadata: { name, uid } }: Group): Promise<void> {
-    await this.#dependencies.cluster.delete(GROUP, { name }, { uid });
+  /**
+   * Starts the deletion of a group and of everything in it.
+   * @param contents the group's Repositories and Environments. @throws Conflict if any of them belongs to others.
+   */
+  async remove(group: Group, contents: readonly KubernetesObject[]): Promise<void> {
+    for (const one of contents) requireOwn(one, group);
+    await deleteOwn(this.#options.cluster, GROUP, group);
   }
 
-  /** @throws Unavailable while the group has no namespace to put anything into. */
+  /** @throws Unavailable until the group has a namespace. */
   async awaitNamespace(group: Group): Promise<void> {
-    // Whatever was changed since: the namespace stays.
+    // Later changes do not matter: the namespace stays.
     if (findCondition(group.status?.conditions, 'Ready')?.status === 'True') return;
-    const { isReady, stalled } = await awaitVerdict(this.#dependencies.cache, group, readyTimeoutMs);
+    const { isReady, stalled } = await awaitReadiness(this.#options.cache, group, readyTimeoutMs);
     if (stalled !== undefined) throw new Conflict(`the group cannot be used: ${stalled}`);
-    if (!isReady) throw new Unavailable('the group is being set up; try again soon');
+    if (!isReady) throw new Unavailable('the group is being set up. Try again in a few seconds');
   }
 
   async #write(owner: User, name: string, displayName: string): Promise<Group> {
-    const { cluster, cache } = this.#dependencies;
+    const { cluster, cache } = this.#options;
     const group: Group = {
       apiVersion: GROUP_VERSION,
       kind: GROUP.kind,

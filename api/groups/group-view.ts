@@ -4,11 +4,11 @@ import { repositoryViewSchema } from '../repositories/repository-view.ts';
 
 const item = { id: z.string().meta({ description: 'The id of the group: `acme`.' }), name: z.string() };
 
-/** Contract section 2, group: listing item. */
+/** A group in the list of groups. */
 export const groupItemSchema = z.object(item).meta({ id: 'GroupItem' });
 export type GroupItem = z.infer<typeof groupItemSchema>;
 
-/** Contract section 2, group: detail, and the id. */
+/** A group with its repositories. */
 export const groupViewSchema = z.object({ ...item, repositories: z.array(repositoryViewSchema) }).meta({ id: 'Group' });
 export type GroupView = z.infer<typeof groupViewSchema>;
 

@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { GROUP, type Group } from '../../crds/group.ts';
-import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
+import { otherManager } from '../../crds/ownership.ts';
 import { objectKey } from '../../kubernetes/resource-type.ts';
 import { maySee } from '../auth/directory.ts';
 import type { RandomBytes } from '../auth/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
-import { requireRoom } from '../cluster/most.ts';
+import { requireRoom } from '../cluster/object-limits.ts';
+import { requireNotApplied } from '../cluster/ownership.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
 import { Conflict, NotFound } from '../http/errors.ts';
 import { inviteToGroup, withdrawInvitation } from '../users/group-invitation.ts';
 import { userName, userOf } from '../users/user-record.ts';
 import {
+  hasAnotherOwner,
   ownersOf,
   requireOwner,
   ROLES,
@@ -27,25 +29,25 @@ const member = {
   name: z.string(),
   role: z.enum(ROLES).meta({ description: 'Ours.' }),
 };
-/** Contract section 2, group settings: members. `id` and `name` are the e-mail address. */
+/** A member in a group's settings. `id` and `name` are the e-mail address. */
 export const memberViewSchema = z.object(member).meta({ id: 'Member' });
 export type MemberView = z.infer<typeof memberViewSchema>;
 
-/** What adding a member answers: the invitation is theirs, and is shown this once. */
+/** The response to adding a member; the invitation is shown only once. */
 export const invitedMemberViewSchema = z
   .object({
     ...member,
     invitation: z.string().optional().meta({
       description:
-        'Ours, of the member just added, and shown once: an account of this address that accepts it sees the group, also where the address is not proven.',
+        'Ours, an invitation for the new member, shown once. The account that accepts it sees the group, even if its address is not verified.',
     }),
-    invitationExpiresAt: z.iso.datetime().optional().meta({ description: 'Ours: until when it can be accepted.' }),
+    invitationExpiresAt: z.iso.datetime().optional().meta({ description: 'Extension: when the invitation expires.' }),
   })
   .meta({ id: 'InvitedMember' });
 export type InvitedMemberView = z.infer<typeof invitedMemberViewSchema>;
 
-export interface MemberDependencies {
-  cluster: Pick<ClusterWriter, 'find' | 'patch' | 'delete'>;
+export interface MemberServiceOptions {
+  cluster: Pick<ClusterWriter, 'find' | 'patch' | 'delete' | 'exclusively'>;
   cache: Caches['groups'];
   users: Pick<Caches['users'], 'get'>;
   usersNamespace: string;
@@ -53,12 +55,12 @@ export interface MemberDependencies {
   randomBytes: RandomBytes;
 }
 
-/** Who is in a group, by e-mail addresses in lower case. */
+/** Manages the members of groups, by e-mail addresses in lower case. */
 export class MemberService {
-  readonly #dependencies: MemberDependencies;
+  readonly #options: MemberServiceOptions;
 
-  constructor(dependencies: MemberDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: MemberServiceOptions) {
+    this.#options = options;
   }
 
   views(group: Group): MemberView[] {
@@ -70,11 +72,11 @@ export class MemberService {
   }
 
   /**
-   * Adds a member, always with an invitation: one that only some addresses got would tell which of them have an
-   * account. @throws Conflict when they are a member already, or there are too many; Forbidden as withMember().
+   * Adds a member, always with an invitation: otherwise its absence would reveal which addresses have an account.
+   * @throws Conflict if they are a member already, or there are too many; Forbidden as withMember().
    */
   async add(group: Group, actor: string, email: string, role: Role): Promise<InvitedMemberView[]> {
-    const { now, randomBytes } = this.#dependencies;
+    const { now, randomBytes } = this.#options;
     const { invitation, expiresAt, annotations } = inviteToGroup(group, email, now(), randomBytes);
     const change = (current: Group) => {
       const changed = withMember(current, actor, email, role, this.#accounts);
@@ -93,22 +95,28 @@ export class MemberService {
     );
   }
 
-  /** What only owners may do with a group as a whole. @throws Forbidden */
+  /** Returns whether no other owner sees the group, so that nobody else could hand it on. */
+  isOnlyOwner(group: Group, email: string): boolean {
+    const owners = ownersOf(group, this.#accounts);
+    return owners.includes(email) && !hasAnotherOwner(group, email, owners, this.#accounts);
+  }
+
+  /** Checks that the caller owns the group. @throws Forbidden */
   requireOwner(group: Group, actor: string, what: string): void {
     requireOwner(group, actor, what, this.#accounts);
   }
 
   /**
-   * Their invitation ends too.
-   * @param mustLeaveOthers whether somebody who sees the group must be left: who leaves repositories behind.
-   * @throws Conflict when they are the last one, or the last who sees the group; and as withoutMember().
+   * Also ends their invitation.
+   * @param mustLeaveOthers whether another member who sees the group must remain, as for a group with repositories.
+   * @throws Conflict if they are the last member, or the last one who sees the group; and as withoutMember().
    */
   async remove(group: Group, actor: string, email: string, mustLeaveOthers = false): Promise<Group> {
     const change = (current: Group) => {
       if (mustLeaveOthers && current.spec.members.includes(email)) this.#requireOthers(current, email);
       const changed = withoutMember(current, actor, email, this.#accounts);
       if (changed.members.length === 0)
-        throw new Conflict('the last member of a group cannot be removed; delete the group');
+        throw new Conflict('the last member of a group cannot be removed. Delete the group');
       return changed;
     };
     return this.#change(group, change, withdrawInvitation(email));
@@ -125,15 +133,17 @@ export class MemberService {
       return;
     }
     if (hasRepositories) this.#requireOthers(group, email);
-    const { name, uid, resourceVersion, labels } = group.metadata;
+    const { name } = group.metadata;
     const takeOut = () =>
       this.#change(group, (current) => withoutMember(current, email, email, this.#accounts), withdrawInvitation(email));
-    if (labels?.[LABELS.managedBy] !== MANAGED_BY) {
+    const { cluster } = this.#options;
+    const current = await cluster.find<Group>(GROUP, { name });
+    if (!current || otherManager(current) !== undefined) {
       await takeOut();
       return;
     }
-    await this.#dependencies.cluster.delete(GROUP, { name }, { uid, resourceVersion });
-    // The object stays until its namespace is gone: whoever has left does not see it meanwhile.
+    await cluster.delete(GROUP, { name }, { uid: group.metadata.uid, resourceVersion: group.metadata.resourceVersion });
+    // The object stays until its namespace is gone; members who have left do not see it meanwhile.
     await takeOut().catch((error: unknown) => {
       if (!(error instanceof NotFound)) throw error;
     });
@@ -141,11 +151,13 @@ export class MemberService {
 
   #requireOthers(group: Group, email: string): void {
     if (group.spec.members.some((member) => member !== email && this.#accounts.isSeenBy(group, member))) return;
-    throw new Conflict('the last member cannot leave a group that has repositories; delete them, or the group');
+    throw new Conflict(
+      'the last member cannot leave a group that has repositories. Delete the repositories, or the group',
+    );
   }
 
   get #accounts(): Accounts {
-    const { users, usersNamespace } = this.#dependencies;
+    const { users, usersNamespace } = this.#options;
     const accountOf = (email: string) => userOf(users.get(objectKey(usersNamespace, userName(email))));
     return {
       accountIdOf: (email) => accountOf(email)?.accountId,
@@ -161,8 +173,12 @@ export class MemberService {
     change: (current: Group) => Membership,
     annotations: Record<string, string | null>,
   ): Promise<Group> {
-    const { cluster, cache } = this.#dependencies;
-    const patch = (current: Group) => ({ metadata: { annotations }, spec: change(current) });
+    const { cluster, cache } = this.#options;
+    const patch = (current: Group) => {
+      const spec = { ...change(current) };
+      requireNotApplied(current, spec);
+      return { metadata: { annotations }, spec };
+    };
     return (await updateChecked(cluster, cache, GROUP, group, patch)).after;
   }
 }

@@ -1,53 +1,69 @@
 import { GROUP, type Group } from '../../crds/group.ts';
-import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
+import { otherManager } from '../../crds/ownership.ts';
 import { isConflict, isNotFound } from '../../kubernetes/api-error.ts';
-import type { Directory } from '../auth/directory.ts';
+import { maySee, type Directory } from '../auth/directory.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
 import { NotFound } from '../http/errors.ts';
 import { withdrawInvitation } from '../users/group-invitation.ts';
 import type { User } from '../users/user-record.ts';
 
-export interface MembershipDependencies {
-  cluster: Pick<ClusterWriter, 'find' | 'patch' | 'delete'>;
+export interface MembershipOptions {
+  cluster: Pick<ClusterWriter, 'find' | 'patch' | 'delete' | 'exclusively'>;
   cache: Caches['groups'];
   directory: Pick<Directory, 'repositories' | 'madeBy'>;
 }
 
-/** What becomes of an address's memberships when an account ends. A group that is left empty goes, where it may. */
+/** Ends the memberships of an account that is deleted. A group left empty is deleted if permitted. */
 export class Memberships {
-  readonly #dependencies: MembershipDependencies;
+  readonly #options: MembershipOptions;
 
-  constructor(dependencies: MembershipDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: MembershipOptions) {
+    this.#options = options;
   }
 
-  /** Takes an address out of every group. @returns the names of those that stay, and nobody is in any more. */
-  async leaveAll(email: string): Promise<string[]> {
+  /** Removes an address from every group. @returns the names of groups that remain without members. */
+  leaveAll(email: string): Promise<string[]> {
+    return this.#leave(email, this.#options.cache.byIndex('member', email));
+  }
+
+  /** Removes an account from the groups that it sees, and no others that name its address. @returns as leaveAll() */
+  leaveSeen(user: User): Promise<string[]> {
+    const named = this.#options.cache.byIndex('member', user.email);
+    return this.#leave(
+      user.email,
+      named.filter((group) => maySee(user, group)),
+    );
+  }
+
+  async #leave(email: string, groups: readonly Group[]): Promise<string[]> {
     const left: string[] = [];
-    for (const group of this.#dependencies.cache.byIndex('member', email)) {
+    for (const group of groups) {
       if (await this.#takeOut(group, email)) left.push(group.metadata.name);
     }
     return left;
   }
 
   /**
-   * Takes an address out of the groups that an account made which somebody had under it without a proof: the address's
-   * owner must not take a group for theirs that others were let into.
+   * Removes an address from the groups that an unverified account of it created: the address's owner must not mistake a
+   * group that others can access for their own.
    */
   async leaveMade({ accountId, email }: Pick<User, 'accountId' | 'email'>): Promise<void> {
-    for (const group of this.#dependencies.directory.madeBy({ accountId })) {
+    for (const group of this.#options.directory.madeBy({ accountId })) {
       if (group.spec.members.includes(email)) await this.#takeOut(group, email);
     }
   }
 
-  /** A group without repositories that the API made goes with its last member. @returns whether it stays, empty. */
+  /**
+   * A group without repositories that the API created is deleted with its last member. @returns whether it remains,
+   * empty.
+   */
   async #takeOut(group: Group, email: string): Promise<boolean> {
-    const { cluster, cache, directory } = this.#dependencies;
-    const { name, uid, resourceVersion, labels } = group.metadata;
+    const { cluster, cache, directory } = this.#options;
+    const { name, uid, resourceVersion } = group.metadata;
     const isLast = group.spec.members.every((member) => member === email);
     try {
-      if (isLast && labels?.[LABELS.managedBy] === MANAGED_BY && directory.repositories(group).length === 0) {
+      if (isLast && otherManager(group) === undefined && directory.repositories(group).length === 0) {
         const isGone = await cluster.delete(GROUP, { name }, { uid, resourceVersion }).then(
           () => true,
           (error: unknown) => {

@@ -54,11 +54,11 @@ function expectOutcome(change: () => { owners: string[] }, outcome: Outcome): vo
 
 describe('a new member', () => {
   test.each<[string, Group, string, 'owner' | 'member', Outcome]>([
-    ['is no owner', group([ann], [ann]), ann, 'member', [ann]],
-    ['is no owner of a group of before either', group([ann], undefined, `account of ${ann}`), ann, 'member', [ann]],
-    ['is no owner where all others are', group([ann, bob]), ann, 'member', [ann, bob]],
+    ['is not an owner', group([ann], [ann]), ann, 'member', [ann]],
+    ['is not an owner of a group of before either', group([ann], undefined, `account of ${ann}`), ann, 'member', [ann]],
+    ['is not an owner where all others are', group([ann, bob]), ann, 'member', [ann, bob]],
     ['is an owner where an owner says so', group([ann], [ann]), ann, 'owner', [ann, cid]],
-    ['is no owner where a member says so', group([ann, bob], [ann]), bob, 'owner', Forbidden],
+    ['is not an owner where a member says so', group([ann, bob], [ann]), bob, 'owner', Forbidden],
     ['is added by any member', group([ann, bob], [ann]), bob, 'member', [ann]],
     ['who was an owner once and is named still is none', group([ann], [ann, cid]), ann, 'member', [ann]],
     ['is there already', group([ann, cid], [ann]), ann, 'member', Conflict],
@@ -93,7 +93,7 @@ describe('removing', () => {
       Conflict,
     ],
     ['oneself, as the last member', group([ann], [ann]), ann, ann, accounts(), []],
-    ['who is no member', group([ann], [ann]), ann, bob, accounts(), NotFound],
+    ['who is not a member', group([ann], [ann]), ann, bob, accounts(), NotFound],
   ])('%s', (_what, of, actor, email, who, outcome) => {
     expectOutcome(() => withoutMember(of, actor, email, who), outcome);
   });
@@ -121,6 +121,6 @@ test('what the refusal of the last owner says to do', () => {
     'PATCH /api/group/acme/members/EMAIL {"role": "owner"}',
   );
   expect(() => requireOwner(group([ann, bob], [ann]), bob, 'delete it', accounts())).toThrow(
-    'only an owner of the group may delete it',
+    'only an owner of the group can delete it',
   );
 });

@@ -5,23 +5,23 @@ import { Conflict, Forbidden, NotFound } from '../http/errors.ts';
 export const ROLES = ['owner', 'member'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What is asked about a member's address. */
+/** Facts about a member's address. */
 export interface Accounts {
-  /** The random id of the account that the address has; undefined without one. */
+  /** Returns the random ID of the address's account; undefined without one. */
   accountIdOf: (email: string) => string | undefined;
-  /** Whether somebody has an account of the address that sees the group. */
+  /** Returns whether the address has an account that sees the group. */
   isSeenBy: (group: Group, email: string) => boolean;
 }
 
-/** Who is in a group: what a patch of its spec sets. */
+/** Members and owners of a group, as set by a patch of its spec. */
 export interface Membership {
   members: string[];
   owners: string[];
 }
 
 /**
- * The members that own a group. Where its spec names none that is a member, as in Groups of before there were roles, the
- * account that made it does, and where that is no member either, every member: no group with members has no owner.
+ * Returns the members that own a group. If its spec names no member as owner, the account that created it does; if that
+ * is not a member either, every member does. A group with members always has an owner.
  */
 export function ownersOf({ metadata, spec }: Group, { accountIdOf }: Pick<Accounts, 'accountIdOf'>): string[] {
   const named = (spec.owners ?? []).filter((email) => spec.members.includes(email));
@@ -31,25 +31,25 @@ export function ownersOf({ metadata, spec }: Group, { accountIdOf }: Pick<Accoun
   return made.length > 0 ? made : [...spec.members];
 }
 
-/** @throws Forbidden for who is not an owner. */
+/** @throws Forbidden for callers who are not owners. */
 export function requireOwner(group: Group, actor: string, what: string, accounts: Accounts): void {
   if (ownersOf(group, accounts).includes(actor)) return;
-  throw new Forbidden(`only an owner of the group may ${what}: ask one of them`);
+  throw new Forbidden(`only an owner of the group can ${what}. Ask one of them`);
 }
 
 /**
- * A new member changes who owns the group only where that is asked for: the owners so far are named from now on, so that
- * the new one is not one of them because nobody was named. @throws Forbidden, Conflict
+ * Adds a member. Unless requested, this does not change the owners: the current ones are named explicitly from now on.
+ * @throws Forbidden, Conflict
  */
 export function withMember(group: Group, actor: string, email: string, role: Role, accounts: Accounts): Membership {
   const { members } = group.spec;
-  if (members.includes(email)) throw new Conflict('the group has this member already');
+  if (members.includes(email)) throw new Conflict('the group already has this member');
   if (role === 'owner') requireOwner(group, actor, 'add an owner', accounts);
   const owners = ownersOf(group, accounts);
   return { members: [...members, email], owners: role === 'owner' ? [...owners, email] : owners };
 }
 
-/** @throws NotFound, Forbidden where a member removes an owner, Conflict where no owner would be left. */
+/** @throws NotFound; Forbidden if a member removes an owner; Conflict if no owner would remain. */
 export function withoutMember(group: Group, actor: string, email: string, accounts: Accounts): Membership {
   const { members } = group.spec;
   if (!members.includes(email)) throw new NotFound('no such member');
@@ -61,7 +61,7 @@ export function withoutMember(group: Group, actor: string, email: string, accoun
   return { members: except(members, email), owners: except(owners, email) };
 }
 
-/** @throws NotFound, Forbidden for who is not an owner, Conflict where no owner would be left. */
+/** @throws NotFound; Forbidden for callers who are not owners; Conflict if no owner would remain. */
 export function withRole(group: Group, actor: string, email: string, role: Role, accounts: Accounts): Membership {
   const { members } = group.spec;
   if (!members.includes(email)) throw new NotFound('no such member');
@@ -72,11 +72,20 @@ export function withRole(group: Group, actor: string, email: string, role: Role,
   return { members: [...members], owners: except(owners, email) };
 }
 
-/** An owner who was invited and has not come can hand the group on to nobody: they do not count. */
-function requireAnotherOwner(group: Group, email: string, owners: readonly string[], { isSeenBy }: Accounts): void {
-  if (owners.some((owner) => owner !== email && isSeenBy(group, owner))) return;
+/** Invited owners who have not registered cannot hand the group on, and do not count. */
+export function hasAnotherOwner(
+  group: Group,
+  email: string,
+  owners: readonly string[],
+  { isSeenBy }: Pick<Accounts, 'isSeenBy'>,
+): boolean {
+  return owners.some((owner) => owner !== email && isSeenBy(group, owner));
+}
+
+function requireAnotherOwner(group: Group, email: string, owners: readonly string[], accounts: Accounts): void {
+  if (hasAnotherOwner(group, email, owners, accounts)) return;
   throw new Conflict(
-    'the group would have no owner who sees it: make another member an owner first ' +
+    'the group would have no owner who sees it. First make another member an owner ' +
       `(PATCH /api/group/${group.metadata.name}/members/EMAIL {"role": "owner"}), or delete the group`,
   );
 }

@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { Group } from '../../crds/group.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
-import { requireRoom } from '../cluster/most.ts';
+import { requireRoom } from '../cluster/object-limits.ts';
+import { BELONGS_TO_OTHERS } from '../cluster/ownership.ts';
 import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
 import { nameField } from '../http/parse.ts';
+import type { AccountCaps } from '../limits/account-caps.ts';
 import { addRepositorySchema } from '../repositories/repository-parameters.ts';
 import type { RepositoryService } from '../repositories/repository-service.ts';
 import { repositoryView, repositoryViewSchema } from '../repositories/repository-view.ts';
@@ -22,9 +24,10 @@ export interface GroupRoutes {
   groups: GroupService;
   repositories: RepositoryService;
   members: Pick<MemberService, 'requireOwner'>;
+  caps: AccountCaps;
 }
 
-export function groupRoutes({ directory, groups, repositories, members }: GroupRoutes): Endpoint[] {
+export function groupRoutes({ directory, groups, repositories, members, caps }: GroupRoutes): Endpoint[] {
   const path = '/api/group/{groupID}';
   const find = (caller: Caller, { groupID }: { groupID: string }) => directory.group(caller, groupID);
   const view = (group: Group): GroupView => ({
@@ -41,7 +44,7 @@ export function groupRoutes({ directory, groups, repositories, members }: GroupR
     endpoint({
       method: 'get',
       path: '/api/groups',
-      summary: 'The groups that the caller sees',
+      summary: 'Lists the groups that the caller sees',
       find: nothing,
       writes: false,
       answer: z.array(groupItemSchema),
@@ -50,24 +53,24 @@ export function groupRoutes({ directory, groups, repositories, members }: GroupR
     endpoint({
       method: 'post',
       path: '/api/groups',
-      summary: 'Creates a group (ours)',
-      description: 'Its id is made of `name`. Waits up to 10 s for its namespace.',
+      summary: 'Creates a group (extension)',
+      description: 'The id is derived from `name`. Waits up to 10 s for the namespace.',
       find: nothing,
       writes: true,
       isOfAccount: true,
       body: createGroupSchema,
       status: 201,
       answer: groupViewSchema,
-      also: { 409: 'The name is taken, the group cannot be set up, or the account made too many.' },
+      also: { 409: 'The name is taken, the group cannot be set up, or the account has created too many.' },
       run: async ({ caller: { user }, body: { name, displayName = name } }) => {
-        requireRoom('your account', 'groups', directory.madeBy(user).length);
-        return view(await groups.create(user, groupResourceName(name), displayName));
+        const create = () => groups.create(user, groupResourceName(name), displayName);
+        return view(await caps.group(user.accountId, create));
       },
     }),
     endpoint({
       method: 'get',
       path,
-      summary: 'A group with its repositories',
+      summary: 'Returns a group with its repositories',
       find,
       writes: false,
       answer: groupViewSchema,
@@ -77,31 +80,35 @@ export function groupRoutes({ directory, groups, repositories, members }: GroupR
       method: 'post',
       path,
       summary: 'Adds a repository to the group',
-      description: 'Waits up to 10 s for what its Git host says. One that cannot be used answers 422, and is not kept.',
+      description:
+        'Waits up to 10 s for the Git host. A repository that cannot be used is not kept; the response is 422.',
       find,
       writes: true,
       body: addRepositorySchema,
       status: 201,
       answer: repositoryViewSchema,
-      also: { 409: 'The name is taken, the group is being deleted, or it has too many repositories.' },
+      also: {
+        409: 'The name is taken, the group is being deleted, or it has too many repositories; or the account that created the group has.',
+      },
       run: async ({ target, body }) => {
         requireRoom('the group', 'repositories', directory.repositories(target).length);
         await groups.awaitNamespace(target);
-        return repositoryView(target, await repositories.add(target, body), [], []);
+        const added = await caps.repository(target, () => repositories.add(target, body));
+        return repositoryView(target, added, [], []);
       },
     }),
     endpoint({
       method: 'delete',
       path,
-      summary: 'Deletes a group, its repositories and environments (ours)',
+      summary: 'Deletes a group with its repositories and environments (extension)',
       find,
       writes: true,
       status: 202,
       answer: groupViewSchema,
-      also: { 403: 'A token that may not, or a caller who is not an owner.' },
+      also: { 403: 'The token does not permit this, or the caller is not an owner.', 409: BELONGS_TO_OTHERS },
       run: async ({ caller: { user }, target }) => {
         members.requireOwner(target, user.email, 'delete it');
-        await groups.remove(target);
+        await groups.remove(target, [...directory.repositories(target), ...directory.environmentsIn(target)]);
         return view(target);
       },
     }),

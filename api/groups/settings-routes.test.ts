@@ -186,7 +186,7 @@ describe('roles', () => {
     expect(api.cluster.all<Group>(GROUP).find(({ metadata }) => metadata.name === 'mine')?.spec).toMatchObject({
       owners: ['alice@example.com'],
     });
-    expect((await send('post', '/leave').expect(409)).text).toContain('make another member an owner first');
+    expect((await send('post', '/leave').expect(409)).text).toContain('First make another member an owner');
     const changed = await send('patch', bob, { role: 'owner' }).expect(200);
     expect(changed.body).toEqual([view('alice', 'owner'), view('bob', 'owner')]);
     await send('post', '/leave').expect(200);
@@ -221,7 +221,7 @@ describe('roles', () => {
     expect(await roles()).toEqual(['alice@example.com owner', 'bob@example.com member']);
   });
 
-  test('who is no member, and what is no role', async () => {
+  test('who is not a member, and what is not a role', async () => {
     await send('patch', '/members/nobody@example.com', { role: 'owner' }).expect(404);
     await send('patch', bob, { role: 'king' }).expect(422);
     await send('patch', bob, {}).expect(422);

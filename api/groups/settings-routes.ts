@@ -3,7 +3,9 @@ import type { Group } from '../../crds/group.ts';
 import { mayReadValues } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
+import { APPLIED_BY_OTHERS } from '../cluster/ownership.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import type { AccountCaps } from '../limits/account-caps.ts';
 import { emailField } from '../users/user-parameters.ts';
 import { variableRoutes } from '../variables/routes.ts';
 import type { VariableService } from '../variables/variable-service.ts';
@@ -25,10 +27,11 @@ export interface GroupSettingsRoutes {
   groups: Pick<GroupService, 'awaitNamespace'>;
   members: MemberService;
   variables: VariableService<Group>;
+  caps: Pick<AccountCaps, 'requireVariable'>;
 }
 
-/** Contract section 4: a group's settings, variables and members. */
-export function groupSettingsRoutes({ directory, groups, members, variables }: GroupSettingsRoutes): Endpoint[] {
+/** Routes of a group's settings, variables and members. */
+export function groupSettingsRoutes({ directory, groups, members, variables, caps }: GroupSettingsRoutes): Endpoint[] {
   const path = '/api/group/{groupID}';
   const hasRepositories = (group: Group) => directory.repositories(group).length > 0;
   const find = (caller: Caller, { groupID }: { groupID: string }) => directory.group(caller, groupID);
@@ -41,7 +44,7 @@ export function groupSettingsRoutes({ directory, groups, members, variables }: G
     endpoint({
       method: 'get',
       path: `${path}/settings`,
-      summary: "A group's variables and members",
+      summary: "Returns a group's variables and members",
       find,
       writes: false,
       answer: groupSettingsSchema,
@@ -50,7 +53,7 @@ export function groupSettingsRoutes({ directory, groups, members, variables }: G
         members: members.views(target),
       }),
     }),
-    ...variableRoutes({ path, find, variables, ready: (group) => groups.awaitNamespace(group) }),
+    ...variableRoutes({ path, find, variables, caps, ready: (group) => groups.awaitNamespace(group) }),
     endpoint({
       method: 'post',
       path: `${path}/members`,
@@ -61,21 +64,21 @@ export function groupSettingsRoutes({ directory, groups, members, variables }: G
       status: 201,
       answer: z.array(invitedMemberViewSchema),
       also: {
-        403: 'A token that may not; or a member who is not an owner adds one.',
-        409: 'They are a member already, or there are too many.',
+        403: 'The token does not permit this, or a member who is not an owner adds an owner.',
+        409: `The address is a member already, or the group has too many members. ${APPLIED_BY_OTHERS}`,
       },
       run: async ({ caller: { user }, target, body }) => members.add(target, user.email, body.name, body.role),
     }),
     endpoint({
       method: 'delete',
       path: `${path}/members/{memberEmail}`,
-      summary: 'Removes a member; answers those that are left',
+      summary: 'Removes a member; returns the remaining members',
       find: findMember,
       writes: true,
       answer: z.array(memberViewSchema),
       also: {
-        403: 'A token that may not; or a member who is not an owner removes one.',
-        409: 'They are the last member, or the last owner; or the caller, whom nobody else is there to follow.',
+        403: 'The token does not permit this, or a member who is not an owner removes an owner.',
+        409: `It is the last member or the last owner, or the caller is the only member who sees the group. ${APPLIED_BY_OTHERS}`,
       },
       run: async ({ caller: { user }, target: { group, email } }) => {
         const mustLeaveOthers = email === user.email && hasRepositories(group);
@@ -85,14 +88,14 @@ export function groupSettingsRoutes({ directory, groups, members, variables }: G
     endpoint({
       method: 'patch',
       path: `${path}/members/{memberEmail}`,
-      summary: "Changes a member's role; answers the members (ours)",
+      summary: "Changes a member's role; returns the members (extension)",
       find: findMember,
       writes: true,
       body: changeMemberSchema,
       answer: z.array(memberViewSchema),
       also: {
-        403: 'A token that may not, or a caller who is not an owner.',
-        409: 'No other owner sees the group.',
+        403: 'The token does not permit this, or the caller is not an owner.',
+        409: `No other owner sees the group. ${APPLIED_BY_OTHERS}`,
       },
       run: async ({ caller: { user }, target: { group, email }, body: { role } }) =>
         members.setRole(group, user.email, email, role),
@@ -100,13 +103,13 @@ export function groupSettingsRoutes({ directory, groups, members, variables }: G
     endpoint({
       method: 'post',
       path: `${path}/leave`,
-      summary: 'Takes the caller out of the group',
-      description: 'A group that the API made goes with its last member.',
+      summary: 'Removes the caller from the group',
+      description: 'A group created through the API is deleted with its last member.',
       find,
       writes: true,
       answer: z.object({}),
       also: {
-        409: 'No other owner sees the group, or there are repositories and no other member does.',
+        409: `No other owner sees the group, or it has repositories and no other member sees it. ${APPLIED_BY_OTHERS}`,
       },
       run: async ({ caller, target }) => {
         await members.leave(target, caller.user.email, hasRepositories(target));

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { loggedPath, type Auditor } from './audit-log.ts';
 import { requestContextOf } from './request-context.ts';
 
-/** One line for each request, beside the audit log's: never a query, a body, a token or a cookie. */
+/** Logs one line for each request, in addition to the audit log: never a query, a body, a token or a cookie. */
 export function accessLog(logger: Logger, now: () => number, audit: Auditor): RequestHandler {
   return (request, response, next) => {
     const started = now();

@@ -6,13 +6,14 @@ import { authenticated } from '../auth/authenticate.ts';
 import { Directory } from '../auth/directory.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { RandomBytes } from '../auth/tokens.ts';
-import { freshByKind, type ClusterWriter, type FreshCaches } from '../cluster/caches.ts';
+import { freshByKind, type ClusterRequests, type FreshCaches } from '../cluster/caches.ts';
+import { orderedWriter } from '../cluster/ordered-writer.ts';
 import { ReadYourWrites } from '../cluster/read-your-writes.ts';
 import { sharedReads } from '../cluster/shared-reads.ts';
 import { WrittenVersions, type WrittenRedis } from '../cluster/written-versions.ts';
 import type { Config } from '../config.ts';
 import { EnvironmentService } from '../environments/environment-service.ts';
-import { requirePlaceBy } from '../environments/group-places.ts';
+import { requireQuotaBy } from '../environments/group-quota.ts';
 import type { LogTimes } from '../environments/log-stream.ts';
 import { type LogRoutes, logRoutes } from '../environments/log-routes.ts';
 import { buildRoutes } from '../environments/build-routes.ts';
@@ -24,19 +25,23 @@ import { MemberService } from '../groups/member-service.ts';
 import { Memberships } from '../groups/memberships.ts';
 import { groupRoutes } from '../groups/routes.ts';
 import { groupSettingsRoutes } from '../groups/settings-routes.ts';
+import { AccountCaps } from '../limits/account-caps.ts';
 import { heldMemory } from '../limits/held-memory.ts';
 import { limitMetrics } from '../limits/limit-metrics.ts';
 import { memoryBudget } from '../limits/memory-budget.ts';
+import { DEFAULT_VIEWER_LIMITS, viewers } from '../limits/viewers.ts';
+import { budgetedWriter, WriteBudget, type WriteBudgetRedis } from '../limits/write-budget.ts';
 import { docsPage } from '../openapi/page.ts';
 import { openApiRoutes } from '../openapi/routes.ts';
 import { RepositoryService } from '../repositories/repository-service.ts';
 import { reusableRoutes } from '../repositories/reusable-routes.ts';
 import { repositoryRoutes } from '../repositories/routes.ts';
+import { ServiceFileTexts } from '../repositories/service-file-texts.ts';
 import { repositorySettingsRoutes } from '../repositories/settings-routes.ts';
 import { ServiceFileChecker } from '../service-file-check/checker.ts';
 import { checkRoutes } from '../service-file-check/routes.ts';
 import type { User } from '../users/user-record.ts';
-import { userServices, type UserServiceDependencies } from '../users/user-services.ts';
+import { userServices, type UserServicesOptions } from '../users/user-services.ts';
 import { variableServices } from '../variables/variable-services.ts';
 import { Receiver } from '../webhooks/receiver.ts';
 import { Replays, type ReplayRedis } from '../webhooks/replays.ts';
@@ -54,33 +59,34 @@ import { requestMetrics } from './request-metrics.ts';
 import { trustedProxies } from './trusted-proxies.ts';
 import type { WebSockets } from './web-sockets.ts';
 
-export interface AppDependencies {
+export interface AppOptions {
   config: Pick<
     Config,
     | 'ownOrigin'
     | 'webAddress'
-    | 'mostEnvironmentsPerGroup'
+    | 'maxEnvironmentsPerGroup'
     | 'limits'
     | 'budgets'
     | 'trustedProxies'
     | 'trustedProxyCidrs'
   > &
-    UserServiceDependencies['config'];
-  cluster: ClusterWriter;
+    UserServicesOptions['config'];
+  cluster: ClusterRequests;
   caches: FreshCaches;
-  sessions: UserServiceDependencies['sessions'];
+  sessions: UserServicesOptions['sessions'];
   written: WrittenRedis;
   replays: ReplayRedis;
+  writeBudget: WriteBudgetRedis;
   limitStores: StoreFactory;
   passwords: Passwords;
   logReader: LogRoutes['reader'];
   runtimeLogs: LogRoutes['runtimeLogs'];
   webSockets: WebSockets;
-  /** Absent: tests are off. */
+  /** Absent if tests are disabled. */
   tester?: ResultsTester | undefined;
-  /** Deadlines of log streams, where not the defaults. */
+  /** Timeouts of log streams; defaults if absent. */
   logTimes?: LogTimes;
-  fetch?: UserServiceDependencies['fetch'];
+  fetch?: UserServicesOptions['fetch'];
   now: () => number;
   randomBytes: RandomBytes;
   registry: Registry;
@@ -88,31 +94,22 @@ export interface AppDependencies {
   auditLog: Pick<Logger, 'info'>;
 }
 
-/** The REST API, all of it: what every request passes, and the resources' routes. */
-export function createApp(dependencies: AppDependencies): Express {
-  const { config, caches, limitStores, logReader, webSockets, now, randomBytes, registry, logger } = dependencies;
-  const { ownOrigin, webAddress, mostEnvironmentsPerGroup, limits, budgets } = config;
-  const readYourWrites = new ReadYourWrites(new WrittenVersions(dependencies.written, logger), freshByKind(caches));
-  const cluster = readYourWrites.writer(auditedWriter(dependencies.cluster));
+/** Creates the REST API: middleware for every request, and the resources' routes. */
+export function createApp(options: AppOptions): Express {
+  const { config, caches, limitStores, logReader, webSockets, now, randomBytes, registry, logger } = options;
+  const { ownOrigin, webAddress, maxEnvironmentsPerGroup, limits, budgets } = config;
+  const readYourWrites = new ReadYourWrites(new WrittenVersions(options.written, logger), freshByKind(caches));
+  const metrics = limitMetrics(registry);
+  const budget = new WriteBudget({ redis: options.writeBudget, limits: budgets.written, metrics, logger, now });
+  const ordered = orderedWriter(options.cluster, metrics);
+  const cluster = readYourWrites.writer(auditedWriter(budgetedWriter(ordered, budget)));
   const directory = new Directory(caches);
-  const requirePlace = requirePlaceBy(directory, mostEnvironmentsPerGroup);
+  const requireQuota = requireQuotaBy(directory, maxEnvironmentsPerGroup);
   const groups = new GroupService({ cluster, cache: caches.groups, randomBytes });
   const registered = {
     createOwn: (owner: User) => readYourWrites.as(owner.name, () => groups.createOwn(owner)),
   };
   const memberships = new Memberships({ cluster, cache: caches.groups, directory });
-  const ended = {
-    leaveAll: (email: string) => memberships.leaveAll(email),
-    leaveMade: (former: User) => readYourWrites.as(former.name, () => memberships.leaveMade(former)),
-  };
-  const { authenticator, endpoints: userEndpoints } = userServices({
-    ...dependencies,
-    cluster,
-    directory,
-    groups: registered,
-    memberships: ended,
-  });
-  const repositories = new RepositoryService({ cluster, cache: caches.repositories, randomBytes });
   const members = new MemberService({
     cluster,
     cache: caches.groups,
@@ -121,17 +118,37 @@ export function createApp(dependencies: AppDependencies): Express {
     now,
     randomBytes,
   });
+  const ended = {
+    leaveAll: (email: string) => memberships.leaveAll(email),
+    leaveSeen: (user: User) => memberships.leaveSeen(user),
+    ownedAlone: (user: User) =>
+      directory
+        .groups({ user, reach: undefined })
+        .filter((group) => group.metadata.deletionTimestamp === undefined && directory.repositories(group).length > 0)
+        .filter((group) => members.isOnlyOwner(group, user.email))
+        .map(({ metadata }) => metadata.name),
+    leaveMade: (former: User) => readYourWrites.as(former.name, () => memberships.leaveMade(former)),
+  };
+  const { authenticator, endpoints: userEndpoints } = userServices({
+    ...options,
+    cluster,
+    directory,
+    groups: registered,
+    memberships: ended,
+  });
+  const texts = new ServiceFileTexts(cluster, randomBytes);
+  const repositories = new RepositoryService({ cluster, cache: caches.repositories, texts, randomBytes });
   const variables = variableServices(cluster, caches, randomBytes);
   const environments = new EnvironmentService({ cluster, cache: caches.environments, now, randomBytes });
 
-  const metrics = limitMetrics(registry);
+  const caps = new AccountCaps({ directory, limits: budgets.account, metrics });
   const memory = memoryBudget(budgets.requestMemoryBytes, registry, metrics);
 
   const app = express();
   app.set('trust proxy', trustedProxies(config.trustedProxies, config.trustedProxyCidrs));
   app.set('etag', false);
   app.enable('case sensitive routing');
-  app.use(requestContext(), accessLog(logger, now, auditLog(dependencies.auditLog)));
+  app.use(requestContext(), accessLog(logger, now, auditLog(options.auditLog)));
   app.use(requestMetrics(registry, now), helmet(), heldMemory(memory));
   app.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
@@ -139,7 +156,7 @@ export function createApp(dependencies: AppDependencies): Express {
   });
 
   const syncRequests = new SyncRequests({ cluster, cache: caches.repositories, now });
-  const replays = new Replays(dependencies.replays, now);
+  const replays = new Replays(options.replays, now);
   const receiver = new Receiver({
     cluster: sharedReads(cluster),
     cache: caches.repositories,
@@ -152,25 +169,34 @@ export function createApp(dependencies: AppDependencies): Express {
   const endpoints: Endpoint[] = [
     ...userEndpoints,
     ...webhookRoutes(receiver),
-    ...groupRoutes({ directory, groups, repositories, members }),
-    ...groupSettingsRoutes({ directory, groups, members, variables: variables.groups }),
+    ...groupRoutes({ directory, groups, repositories, members, caps }),
+    ...groupSettingsRoutes({ directory, groups, members, variables: variables.groups, caps }),
     ...reusableRoutes({ directory, cluster }),
-    ...repositoryRoutes({ directory, repositories, environments, requirePlace, syncRequests, webAddress }),
-    ...repositorySettingsRoutes({ directory, repositories, variables: variables.repositories, checker, cluster }),
+    ...repositoryRoutes({ directory, repositories, environments, requireQuota, syncRequests, webAddress }),
+    ...repositorySettingsRoutes({
+      directory,
+      repositories,
+      variables: variables.repositories,
+      texts,
+      caps,
+      checker,
+      cluster,
+    }),
     ...checkRoutes({ directory, checker, ...checked }),
-    ...environmentRoutes({ directory, environments, requirePlace, webAddress, ownOrigin }),
-    ...testsRoutes({ directory, environments, results: new TestResultsReader(cluster, dependencies.tester) }),
+    ...environmentRoutes({ directory, environments, requireQuota, webAddress, ownOrigin }),
+    ...testsRoutes({ directory, environments, results: new TestResultsReader(cluster, options.tester) }),
     ...logRoutes({
       directory,
       authenticator,
       webSockets,
       cache: caches.environments,
       reader: logReader,
-      runtimeLogs: dependencies.runtimeLogs,
+      runtimeLogs: options.runtimeLogs,
+      viewers: viewers(DEFAULT_VIEWER_LIMITS, metrics, registry),
       logger,
-      ...dependencies.logTimes,
+      ...options.logTimes,
     }),
-    // After the logs, which stand below the same path as the builds.
+    // After the logs, which are under the same path as the builds.
     ...buildRoutes({ directory, cache: caches.environments, longPolls: webSockets.longPolls }),
   ];
 

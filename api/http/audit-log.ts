@@ -6,27 +6,27 @@ import type { ClusterWriter } from '../cluster/caches.ts';
 import { endpointOf } from './endpoint.ts';
 import { type Change, noteChange, requestContextOf } from './request-context.ts';
 
-/** Given a request as it comes, and its answer when it is over. */
+/** Called with a request when it arrives, and with its response when it is complete. */
 export type Auditor = (request: Request) => (response: Response) => void;
 
-/** Where Git hosts deliver: their signature stands for the repository, and for no account. */
+/** Path of webhook deliveries: their signature represents the repository, not an account. */
 const deliveries = '/api/webhooks/';
 
 const reading = ['GET', 'HEAD', 'OPTIONS'];
 
 function outcomeOf({ statusCode, writableFinished }: Response): 'done' | 'refused' | 'failed' | 'abandoned' {
-  // What has become a WebSocket is answered by its socket.
+  // A WebSocket is answered on its socket.
   if (!writableFinished && statusCode !== 101) return 'abandoned';
   if (statusCode < 400) return 'done';
   return statusCode < 500 ? 'refused' : 'failed';
 }
 
-/** Whoever may not even log in writes paths, and lines of them would push the others out of the node's log. */
-const longestPath = 256;
+/** Callers without a login choose paths too, and long ones would displace other lines in the node's log. */
+const maxPath = 256;
 
-/** A path as it is logged. */
+/** Returns a path as it is logged. */
 export function loggedPath(path: string): string {
-  return path.slice(0, longestPath);
+  return path.slice(0, maxPath);
 }
 
 /**
@@ -52,7 +52,7 @@ export function auditLog(logger: Pick<Logger, 'info'>): Auditor {
           address: ip,
           method,
           path: loggedPath(path),
-          // None where the caller is known and the path is wrong.
+          // None if the caller is known and the path is wrong.
           endpoint: endpointOf(response)?.path,
           status: response.statusCode,
           outcome: outcomeOf(response),
@@ -74,7 +74,7 @@ function isOfSomebody(response: Response): boolean {
   return response.statusCode < 400 || !endpoint.path.startsWith(deliveries);
 }
 
-/** The cluster, with every write noted for the request that it was done for. */
+/** Returns a cluster that audits every write with the request that caused it. */
 export function auditedWriter(cluster: ClusterWriter): ClusterWriter {
   const noted = <T extends KubernetesObject>(verb: 'create' | 'patch', written: T): T => {
     const { kind, metadata } = written;
@@ -82,6 +82,7 @@ export function auditedWriter(cluster: ClusterWriter): ClusterWriter {
     return written;
   };
   return {
+    exclusively: (type, at, work) => cluster.exclusively(type, at, work),
     find: (type, at, options) => cluster.find(type, at, options),
     create: async (type, object, options) => noted('create', await cluster.create(type, object, options)),
     patch: async (type, at, patch, options) => noted('patch', await cluster.patch(type, at, patch, options)),

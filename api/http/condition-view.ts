@@ -3,7 +3,7 @@ import type { Condition } from '../../crds/conditions.ts';
 
 export const conditionViewSchema = z
   .object({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() })
-  .meta({ id: 'Condition', description: 'What is, and in words why, as Kubernetes has it.' });
+  .meta({ id: 'Condition', description: 'Conditions as in Kubernetes: a status, a reason and a message.' });
 export type ConditionView = z.infer<typeof conditionViewSchema>;
 
 export function conditionViews(conditions: readonly Condition[] | undefined): ConditionView[] {

@@ -95,7 +95,7 @@ describe.each(withBody)('$method $path', (route) => {
     ['broken JSON', '{broken', ''],
     ['an array', '[]', ''],
     ['null', 'null', ''],
-    ['nothing', undefined, nothingSaid(route)],
+    ['nothing', undefined, silent(route)],
   ])('%s: 422 with details', async (_name, body, path) => {
     const answer = await call(route, { 'x-service-token': token }, body);
     expect(answer.status).toBe(422);
@@ -118,7 +118,7 @@ describe.each(withBody)('$method $path', (route) => {
 });
 
 /** Of settings none has to be named, so the fault is the body's. */
-function nothingSaid({ path }: Route): RegExp {
+function silent({ path }: Route): RegExp {
   return path.endsWith('/settings') ? /^$/ : /./;
 }
 

@@ -1,52 +1,59 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { z } from 'zod';
-import { requireAccess, type Access, type Needs } from '../auth/access.ts';
+import { requireAccess, type Needs } from '../auth/access.ts';
+import type { Access } from '../auth/token-scopes.ts';
 import { callerOf, type Caller } from '../auth/caller.ts';
 import { holdBody, sendJson } from '../limits/held-memory.ts';
 import { BEYOND_BOUNDS, OPEN_BODY_BYTES, beyondJsonBounds } from '../limits/json-bounds.ts';
 import { MethodNotAllowed } from './errors.ts';
 import { parse } from './parse.ts';
 
-/** The names in braces of a path: `/api/group/{groupID}` has `groupID`. */
+/** Names of a path's parameters: `/api/group/{groupID}` has `groupID`. */
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>
   : never;
 type PathParameters<Path extends string> = Record<ParameterNames<Path>, string>;
 
-/** What an endpoint takes and answers. The OpenAPI document is made of it, and every unit test holds answers to it. */
+/**
+ * The input and output of an endpoint. The OpenAPI document is generated from it, and unit tests verify responses
+ * against it.
+ */
 export interface Declaration<Path extends string = string, Answer extends z.ZodType = z.ZodType> {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** As the contract writes it: `/api/group/{groupID}`. */
+  /** In the contract's notation: `/api/group/{groupID}`. */
   path: Path;
   summary: string;
-  /** What else there is to know, in Markdown. */
+  /** Additional description in Markdown. */
   description?: string;
   query?: z.ZodType;
   body?: z.ZodType;
-  /** When all went well; 200 if absent. */
+  /** Status of success; defaults to 200. */
   status?: number;
   answer: Answer;
-  /** `application/json` if absent. */
+  /** Defaults to `application/json`. */
   mediaType?: string;
-  /** Statuses of this endpoint beside `status` and those that all have (openapi/errors.ts), and when they come. */
+  /**
+   * Further statuses of this endpoint, with their causes, in addition to `status` and the common ones
+   * (openapi/errors.ts).
+   */
   also?: Readonly<Record<number, string>>;
 }
 
-/** Which tokens may. */
+/** Permissions that a token needs. */
 interface Permission {
-  /** A read-only token may not. */
+  /** Whether read-only tokens are refused. */
   writes: boolean;
-  /** The access that a token needs to write; `administer` if absent, so that what is forgotten is refused. */
+  /** Access that a token needs to write; defaults to `administer`, so that a forgotten declaration refuses. */
   needs?: Exclude<Access, 'read'>;
-  /** It concerns the whole account: a token that is restricted to groups or repositories may not. */
+  /** Whether the request concerns the whole account, which tokens restricted to groups or repositories cannot do. */
   isOfAccount?: boolean;
-  /** An API token may not: what it makes lasts longer than a token must. */
+  /** The request needs a login: what it creates can outlive an API token. */
   needsLogin?: boolean;
 }
 
-/** A declaration, and what serves it. */
+/** A declaration with its handler. */
 export interface Endpoint extends Declaration, Permission {
-  /** Nobody needs a token for it. */
+  /** Whether the endpoint needs no token. */
   isOpen: boolean;
   handle: RequestHandler | RequestHandler[];
 }
@@ -57,12 +64,12 @@ export interface Call<Target, Body, Query> {
   body: Body;
   query: Query;
   request: Request;
-  /** For when it closes: what goes out by it is what `run` gives. */
+  /** Only for its close event; the body is what `run` returns. */
   response: Response;
 }
 
 interface Found<Path extends string, Target> extends Permission {
-  /** What the path names, as far as the caller may see it. @throws NotFound */
+  /** Finds what the path names, if the caller can see it. @throws NotFound */
   find: (caller: Caller, parameters: PathParameters<Path>) => Target;
 }
 
@@ -70,12 +77,12 @@ interface Definition<Path extends string, Target, Body, Query, Answer extends z.
   extends Declaration<Path, Answer>, Found<Path, Target> {
   body?: z.ZodType<Body>;
   query?: z.ZodType<Query>;
-  /** @returns the answer's body */
+  /** @returns the response body */
   run: (call: Call<Target, Body, Query>) => z.output<Answer> | Promise<z.output<Answer>>;
 }
 
 interface StreamDefinition<Path extends string, Target> extends Declaration<Path>, Found<Path, Target> {
-  /** Answers by itself: the request may have become a WebSocket. */
+  /** Responds itself: the request may have become a WebSocket. */
   serve: (
     call: Pick<Call<Target, undefined, undefined>, 'caller' | 'target' | 'request' | 'response'>,
   ) => Promise<void>;
@@ -87,8 +94,8 @@ interface OpenDefinition<Path extends string, Body, Answer extends z.ZodType> ex
 }
 
 const limitBytes = 1024 * 1024;
-// Whatever the content type says: bodies are JSON (contract section 4). What a browser could send across origins
-// because of that is refused by its Origin.
+// Parses every body as JSON, whatever its content type. Requests that browsers could therefore send across origins are
+// refused by their Origin.
 const jsonParser = jsonParserOf(limitBytes);
 const openJsonParser = jsonParserOf(OPEN_BODY_BYTES);
 
@@ -101,8 +108,8 @@ function jsonParserOf(limit: number): { limit: number; handle: RequestHandler } 
 }
 
 /**
- * An endpoint with the checks in the order that every request is held to (authentication came before): is it
- * visible, may this token do it, does it parse.
+ * Returns an endpoint that checks, after authentication and in this order, visibility, the token's permission, and the
+ * input.
  */
 export function endpoint<Path extends string, Target, Answer extends z.ZodType, Body = undefined, Query = undefined>(
   definition: Definition<Path, Target, Body, Query, Answer>,
@@ -120,7 +127,7 @@ export function endpoint<Path extends string, Target, Answer extends z.ZodType, 
   return { ...declaration, isOpen: false, handle };
 }
 
-/** An endpoint whose answer is no JSON of a known length, such as a log. */
+/** Returns an endpoint whose response is not JSON of a known length, such as a log. */
 export function streamEndpoint<Path extends string, Target>(definition: StreamDefinition<Path, Target>): Endpoint {
   const { find, serve, ...declaration } = definition;
   const handle: RequestHandler = async (request, response) => {
@@ -129,7 +136,7 @@ export function streamEndpoint<Path extends string, Target>(definition: StreamDe
   return { ...declaration, isOpen: false, handle };
 }
 
-/** The one place where every endpoint that needs a token finds out whether this caller may. */
+/** Checks the caller's permission; the only place for all endpoints that need a token. */
 function admit<Path extends string, Target>(
   definition: Found<Path, Target>,
   request: Request,
@@ -145,7 +152,7 @@ export function needsOf({ writes, needs = 'administer', isOfAccount = false, nee
   return { access: writes ? needs : 'read', isOfAccount, login: needsLogin };
 }
 
-/** An endpoint that nobody needs a token for. */
+/** Returns an endpoint that needs no token. */
 export function openEndpoint<Path extends string, Body, Answer extends z.ZodType>(
   definition: OpenDefinition<Path, Body, Answer>,
 ): Endpoint {
@@ -159,12 +166,12 @@ export function openEndpoint<Path extends string, Body, Answer extends z.ZodType
   return { ...declaration, isOpen: true, writes: true, handle };
 }
 
-/** An endpoint that names nothing: `find` of what is there for everybody who is logged in. */
+/** The `find` of an endpoint that names nothing. */
 export function nothing(): undefined {
   return undefined;
 }
 
-/** Serves the endpoints, in their order. */
+/** Registers the endpoints, in order. */
 export function mount(app: Express, endpoints: readonly Endpoint[]): void {
   for (const declared of endpoints) {
     const named: RequestHandler = (_request, response, next) => {
@@ -175,7 +182,7 @@ export function mount(app: Express, endpoints: readonly Endpoint[]): void {
   }
 }
 
-/** Answers 405 to what the endpoints left at their paths; after them all, and after authentication. */
+/** Responds with 405 to other methods of the endpoints' paths; registered last, after authentication. */
 export function refuseOtherMethods(app: Express, endpoints: readonly Endpoint[]): void {
   for (const [route, there] of Map.groupBy(endpoints, routeOf)) {
     const methods = there.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
@@ -185,17 +192,17 @@ export function refuseOtherMethods(app: Express, endpoints: readonly Endpoint[])
   }
 }
 
-/** As express writes it: `/api/group/:groupID`. */
+/** Returns the path in express's notation: `/api/group/:groupID`. */
 function routeOf({ path }: Endpoint): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** Which endpoint answers; undefined where none does, as for a wrong path and before authentication. */
+/** Returns the endpoint of a response; undefined for a wrong path and before authentication. */
 export function endpointOf(response: Pick<Response, 'locals'>): Endpoint | undefined {
   return response.locals['endpoint'] as Endpoint | undefined;
 }
 
-/** Reads the body, which may be absent: then it is `{}`. */
+/** Reads the body; an absent one is `{}`. */
 async function parseBody<T>(
   request: Request,
   response: Response,
@@ -210,7 +217,7 @@ async function parseBody<T>(
     });
   });
   const body: unknown = request.body;
-  // What the schema does not name need not stay in memory for as long as the request takes.
+  // Unknown fields need not stay in memory during the request.
   request.body = undefined;
   return parse(schema, body === undefined ? {} : body, 'the body');
 }

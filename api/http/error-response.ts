@@ -6,11 +6,11 @@ export interface ErrorResponse {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: { error: string; details?: readonly ErrorDetail[] };
-  /** Ours to mend, not the caller's: belongs into the log. */
+  /** Whether it is a fault of the server, which is logged. */
   isFault: boolean;
 }
 
-/** The one place where errors become answers: every body is `{error, details?}`, without stack or secret. */
+/** Converts errors to responses, in one place: every body is `{error, details?}`, without stack or secret. */
 export function errorResponse(error: unknown): ErrorResponse {
   const known = error instanceof HttpError ? error : (fromKubernetes(error) ?? fromExpress(error));
   if (!known) return { status: 500, headers: {}, body: { error: 'internal error' }, isFault: true };
@@ -22,7 +22,7 @@ export function errorResponse(error: unknown): ErrorResponse {
 function fromKubernetes(error: unknown): HttpError | undefined {
   if (isUnavailable(error)) {
     const retryAfterSeconds = error instanceof ApiError ? error.details.retryAfterSeconds : undefined;
-    return new Unavailable('the cluster cannot be reached; try again later', {
+    return new Unavailable('the cluster cannot be reached. Try again later', {
       cause: error,
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     });
@@ -42,19 +42,22 @@ function fromKubernetes(error: unknown): HttpError | undefined {
       return new NotFound('no such resource', { cause: error });
     case 409:
       return error.reason === 'AlreadyExists'
-        ? new Conflict('a resource of this name exists already', { cause: error })
-        : new Conflict('the resource was changed at the same time; try again', { cause: error });
+        ? new Conflict('a resource of this name already exists', { cause: error })
+        : new Conflict('the resource was changed at the same time. Try again', { cause: error });
     case 403:
-      // A quota, an admission policy, or a permission that the chart did not give: the log says which.
-      return new Unavailable('the cluster does not let Coppice do this; its administrator finds why in the log', {
-        cause: error,
-      });
+      // A quota, an admission policy, or a missing permission: the log says which.
+      return new Unavailable(
+        'the cluster does not permit Coppice to do this. An administrator finds the reason in the log',
+        {
+          cause: error,
+        },
+      );
     default:
       return undefined;
   }
 }
 
-/** The errors that express and its body parser throw carry a status, and most a type. */
+/** Errors of express and its body parser have a status, and most a type. */
 function fromExpress(error: unknown): HttpError | undefined {
   if (error instanceof URIError) return new NotFound('no such resource', { cause: error });
   if (!(error instanceof Error) || !('status' in error)) return undefined;
@@ -67,11 +70,9 @@ function fromExpress(error: unknown): HttpError | undefined {
   return new Invalid('the body is not valid', { cause: error, details: [{ path: '', message }] });
 }
 
-/** What is sent without a login is an address and a password, and has a limit of its own. */
+/** Requests without a login contain an address and a password, and have a smaller limit. */
 function tooLarge(error: Error): TooLarge {
   const isOpen = 'limit' in error && error.limit === OPEN_BODY_BYTES;
-  const message = isOpen
-    ? 'the body is too large: at most 16 KiB is taken'
-    : 'the body is too large: at most 1 MiB is taken';
+  const message = isOpen ? 'the body is too large: the limit is 16 KiB' : 'the body is too large: the limit is 1 MiB';
   return new TooLarge(message, { cause: error });
 }

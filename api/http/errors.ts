@@ -1,10 +1,10 @@
-/** One fault of a request: `path` is the field, dotted; empty for the body as a whole. */
+/** One fault of a request: `path` is the dotted field; empty for the whole body. */
 export interface ErrorDetail {
   path: string;
   message: string;
 }
 
-/** What a request is answered with in place of what it asked for. The message goes to the caller. */
+/** An error response. The message is sent to the caller. */
 export abstract class HttpError extends Error {
   abstract readonly status: number;
   readonly details: readonly ErrorDetail[] | undefined;
@@ -17,12 +17,12 @@ export abstract class HttpError extends Error {
   }
 }
 
-/** Contract section 7: no authentication found. */
+/** 400: the request has no authentication. */
 export class Unauthenticated extends HttpError {
   readonly status = 400;
 }
 
-/** Contract section 7: the authentication is not valid. */
+/** 401: the authentication is not valid. */
 export class Unauthorized extends HttpError {
   readonly status = 401;
 }
@@ -31,17 +31,17 @@ export class Forbidden extends HttpError {
   readonly status = 403;
 }
 
-/** Does not exist, or the caller may not see it: nobody can tell which. */
+/** The resource does not exist, or the caller cannot see it; indistinguishable on purpose. */
 export class NotFound extends HttpError {
   readonly status = 404;
 }
 
-/** There is such an address, and it takes other methods; says nothing of what is there for whom. */
+/** The address accepts other methods; reveals nothing about existing resources. */
 export class MethodNotAllowed extends HttpError {
   readonly status = 405;
   override readonly headers: Readonly<Record<string, string>>;
 
-  /** @param methods in capitals */
+  /** @param methods in upper case */
   constructor(methods: readonly string[]) {
     const allowed = methods.join(', ');
     super(`this address takes ${allowed} only`);
@@ -49,7 +49,7 @@ export class MethodNotAllowed extends HttpError {
   }
 }
 
-/** The resource is in a state that cannot take the request, or the name is taken. */
+/** The resource's state does not permit the request, or the name is taken. */
 export class Conflict extends HttpError {
   readonly status = 409;
 }
@@ -58,12 +58,12 @@ export class TooLarge extends HttpError {
   readonly status = 413;
 }
 
-/** What was sent cannot be taken as it is. */
+/** The input is not valid. */
 export class Invalid extends HttpError {
   readonly status = 422;
 }
 
-/** This address answers WebSocket upgrades alone. */
+/** The address accepts only WebSocket upgrades. */
 export class UpgradeRequired extends HttpError {
   readonly status = 426;
   override readonly headers = { Upgrade: 'websocket', Connection: 'Upgrade' };
@@ -73,7 +73,7 @@ export class TooManyRequests extends HttpError {
   readonly status = 429;
   override readonly headers: Readonly<Record<string, string>>;
 
-  /** @param options `retryAfterSeconds` where no limiter has set the header. */
+  /** @param options `retryAfterSeconds` if no limiter has set the header. */
   constructor(message: string, options: ErrorOptions & { retryAfterSeconds?: number } = {}) {
     super(message, options);
     const { retryAfterSeconds } = options;
@@ -81,7 +81,7 @@ export class TooManyRequests extends HttpError {
   }
 }
 
-/** The cluster or Redis cannot be reached, or there is too much to do: the same request may work later. */
+/** The cluster or Redis cannot be reached, or the API is overloaded; the same request may work later. */
 export class Unavailable extends HttpError {
   readonly status = 503;
   override readonly headers: Readonly<Record<string, string>>;
@@ -92,7 +92,7 @@ export class Unavailable extends HttpError {
   }
 }
 
-/** What Redis, or whatever else may be away, answers. @throws Unavailable with these words in place of its failure. */
+/** Awaits a response of Redis or another service. @throws Unavailable with this message in place of its failure. */
 export async function orUnavailable<T>(answer: Promise<T>, message: string): Promise<T> {
   try {
     return await answer;

@@ -23,7 +23,7 @@ interface Document {
 }
 
 /** Tests of their own: what they take cannot be made beforehand. */
-const elsewhere = ['post /api/user/password', 'post /api/user/invitation'];
+const elsewhere = ['post /api/user/password', 'post /api/user/invitation', 'delete /api/user'];
 
 /** Logs out, or makes and shows what is the caller's alone. */
 const readsOnly = new Set(['/api/user/logout', '/api/repository/acme.shop/check']);
@@ -137,13 +137,13 @@ describe.each(routes.filter(({ path }) => path.includes('acme')))('$method $path
   test('what may not be seen is answered as what does not exist, to the headers', async () => {
     const at = (group: string) =>
       call({ ...route, path: route.path.replace('acme', group) }, { 'x-service-token': token });
-    const told = async (group: string) => {
+    const reported = async (group: string) => {
       const { status, text, headers } = await at(group);
       const ofThis = new Set(['x-request-id', 'date', 'ratelimit']);
       const others = Object.entries(headers as Record<string, string>).filter(([name]) => !ofThis.has(name));
       return { status, text, others };
     };
-    expect(await told('rival')).toEqual(await told('nowhere'));
+    expect(await reported('rival')).toEqual(await reported('nowhere'));
   });
 });
 
@@ -200,7 +200,7 @@ test.each([
 });
 
 test.each(['/api/group/%zz', '/api/group/%c0%ae', '/api/%', '//api/groups', '/api/group/acme/../../user/info'])(
-  'GET %s without authentication is no error of ours',
+  'GET %s without authentication is not an error of ours',
   async (path) => {
     expect((await request(api.app).get(path)).status).toBeLessThan(405);
   },

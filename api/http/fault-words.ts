@@ -2,11 +2,11 @@ import type { z } from 'zod';
 
 type Issue = z.core.$ZodRawIssue;
 
-const longestName = 60;
+const maxName = 60;
 
 /**
- * What to do about a fault that a schema has no words of its own for, after the field's path: `is missing: send a
- * string`. Undefined where zod's own words have to do. Of what was sent nothing is repeated but names of fields.
+ * Returns the message for a fault without one in its schema, to follow the field's path: `is missing: send a string`.
+ * Undefined if zod's own message is used. Repeats only field names of the input.
  */
 export function faultWords(issue: Issue): string | undefined {
   switch (issue.code) {
@@ -21,7 +21,7 @@ export function faultWords(issue: Issue): string | undefined {
     case 'too_big':
       return `must ${amountWords(issue.origin, issue.maximum)} at most`;
     case 'unrecognized_keys':
-      return `has fields that are not known here: ${issue.keys.map((key) => key.slice(0, longestName)).join(', ')}`;
+      return `has fields that are not known here: ${issue.keys.map((key) => key.slice(0, maxName)).join(', ')}`;
     default:
       return undefined;
   }

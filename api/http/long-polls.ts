@@ -1,10 +1,10 @@
 import type { Response } from 'express';
 import { TooManyRequests, Unavailable } from './errors.ts';
 
-/** Seconds that a caller may ask to wait. */
+/** Maximum number of seconds that a caller can wait. */
 export const MAX_WAIT_SECONDS = 60;
-/** Before proxies give up, most of which wait for 60 s. */
-const longestWaitMs = 55_000;
+/** Shorter than the timeout of most proxies, 60 s. */
+const maxWaitMs = 55_000;
 
 export interface LongPollLimits {
   perAccount: number;
@@ -17,13 +17,13 @@ export interface LongPoll {
   response: Pick<Response, 'once' | 'off' | 'closed'>;
 }
 
-/** How a request may wait for what a watch brings: for how long, and until its connection or the server closes. */
+/** How a request waits for an event: until a time, or until its connection or the server closes. */
 export interface Wait {
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** Bounds how many requests wait at once in this process, for each account and together. */
+/** Limits how many requests wait in this process, per account and in total. */
 export class LongPolls {
   readonly #limits: LongPollLimits;
   readonly #closing = new AbortController();
@@ -35,17 +35,17 @@ export class LongPolls {
   }
 
   /**
-   * Runs a wait that ends when the time is over, the connection is closed, or the server stops.
-   * @throws TooManyRequests while the account waits in too many requests, Unavailable while too many wait
+   * Runs a wait that ends on timeout, disconnect or shutdown.
+   * @throws TooManyRequests if too many requests of the account wait, Unavailable if too many wait in total
    */
   async run<T>({ accountId, seconds, response }: LongPoll, wait: (how: Wait) => Promise<T>): Promise<T> {
     const there = this.#waiting.get(accountId) ?? 0;
     if (there >= this.#limits.perAccount) {
-      const message = `${there} requests of your account wait already: let one of them end`;
+      const message = `${there} requests of your account are waiting already. Wait until one of them ends`;
       throw new TooManyRequests(message, { retryAfterSeconds: 5 });
     }
     if (this.#total >= this.#limits.total)
-      throw new Unavailable('too many requests wait now; try again without waiting');
+      throw new Unavailable('too many requests are waiting. Try again without waiting');
     const closed = new AbortController();
     const onClose = () => closed.abort();
     response.once('close', onClose);
@@ -54,7 +54,7 @@ export class LongPolls {
     this.#total += 1;
     try {
       const signal = AbortSignal.any([closed.signal, this.#closing.signal]);
-      return await wait({ timeoutMs: Math.min(seconds * 1000, longestWaitMs), signal });
+      return await wait({ timeoutMs: Math.min(seconds * 1000, maxWaitMs), signal });
     } finally {
       response.off('close', onClose);
       this.#total -= 1;
@@ -64,7 +64,7 @@ export class LongPolls {
     }
   }
 
-  /** Ends all waits: the server stops, and each request is answered with what there is. */
+  /** Ends all waits for a shutdown; each request is answered with the current state. */
   close(): void {
     this.#closing.abort();
   }

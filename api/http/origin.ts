@@ -4,21 +4,21 @@ import { isWebSocketUpgrade } from './web-sockets.ts';
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Whether a request that is authenticated by a cookie may come from where it comes from. Browsers attach cookies to
- * what any page sends, so a write, and a WebSocket upgrade, must come from a page of this API's own origin.
+ * Returns whether a request with a cookie comes from this API's own origin. Browsers attach cookies to requests of any
+ * page, so writes and WebSocket upgrades must come from the API's own pages.
  */
 export function isOwnOrigin(request: Pick<IncomingMessage, 'headers' | 'method'>, ownOrigin: string): boolean {
   const isUpgrade = isWebSocketUpgrade(request);
   if (safeMethods.has(request.method ?? '') && !isUpgrade) return true;
   const { origin } = request.headers;
   if (origin !== undefined) return origin === ownOrigin;
-  // A browser that sends no Origin may still say this; an upgrade always carries an Origin.
+  // A browser that sends no Origin may send this header; an upgrade always has an Origin.
   return !isUpgrade && request.headers['sec-fetch-site'] === 'same-origin';
 }
 
 /**
- * Whether a GET may start something: not for a cookie that another site made the browser send along (design: a
- * cross-origin cookie never starts a build). Absent headers mean a client that is no browser, or a typed address.
+ * Returns whether a GET must not start anything, because its cookie was sent on behalf of another site. Absent headers
+ * mean a client other than a browser, or a typed address.
  */
 export function isCrossOrigin(request: Pick<IncomingMessage, 'headers'>, ownOrigin: string): boolean {
   const { origin } = request.headers;

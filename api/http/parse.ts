@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { Invalid } from './errors.ts';
 import { faultWords } from './fault-words.ts';
 
-/** More help nobody, and would make an answer much larger than its request. */
+/** More details are not helpful, and would make a response much larger than its request. */
 const maxDetails = 50;
 
-/** Where a request was wrong, one entry for each fault. */
+/** Parses a value; reports one detail for each fault. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value, { error: faultWords });
   if (result.success) return result.data;
@@ -15,19 +15,19 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown, what: string): T 
   throw new Invalid(`${what} is not valid`, { details });
 }
 
-/** A boolean, or its name as a string: forms and query strings know no other. */
+/** A boolean or its name as a string, as in forms and query strings. */
 export const booleanField = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
   error: 'must be true or false',
 });
 
-/** An integer, or its digits as a string, within the bounds. */
-export function integerField(least: number, most: number) {
-  const error = `must be an integer from ${least} to ${most}`;
+/** An integer or its digits as a string, within the bounds. */
+export function integerField(min: number, max: number) {
+  const error = `must be an integer from ${min} to ${max}`;
   return z
     .union(
       [
-        // For the OpenAPI document; below it is checked, in our own words, for strings too.
-        z.int().meta({ minimum: least, maximum: most }),
+        // For the OpenAPI document; also enforced below for strings, with our own message.
+        z.int().meta({ minimum: min, maximum: max }),
         z
           .string()
           .regex(/^-?\d{1,15}$/)
@@ -35,39 +35,39 @@ export function integerField(least: number, most: number) {
       ],
       { error },
     )
-    .refine((value) => value >= least && value <= most, { error });
+    .refine((value) => value >= min && value <= max, { error });
 }
 
-/** Half of a surrogate pair is no text: on its way to the cluster it would become another character. */
+/** Half of a surrogate pair is not text: the cluster would store another character. */
 function isText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Text, or the boolean or number that stands for it. */
+/** Text, or a boolean or number in its place. */
 export const textField = z
   .union([z.string(), z.boolean().transform(String), z.number().transform(String)], { error: 'must be a string' })
   .refine(isText, { error: 'must be Unicode text without NUL' });
 
-/** Text in one line, such as goes into a header or to git's credential helper. */
+/** Text in one line, for example for a header or git's credential helper. */
 export const lineField = z.string().refine((text) => isText(text) && !/\p{Cc}/u.test(text), {
   error: 'must be Unicode text without control characters',
 });
 
-/** The limit of a service file in the CRD. */
-const longestServiceFile = 131_072;
+/** Limit of a service file in the CRD. */
+const maxServiceFile = 131_072;
 
-/** A service file, in base64 of UTF-8 as contract section 2 has it; gives the text. */
+/** A service file in base64 of UTF-8; parsed to its text. */
 export const encodedTextField = z
   .base64({ error: 'must be base64' })
   .transform((encoded) => Buffer.from(encoded, 'base64'))
   .refine((bytes) => Buffer.from(bytes.toString('utf8')).equals(bytes), { error: 'must be text in UTF-8' })
   .transform((bytes) => bytes.toString('utf8'))
-  .refine((text) => text.length <= longestServiceFile, { error: `must have ${longestServiceFile} characters at most` });
+  .refine((text) => text.length <= maxServiceFile, { error: `must have ${maxServiceFile} characters at most` });
 
-/** Control characters, line separators, and what turns the direction of the text around it: names stand beside others'. */
+/** Control characters, line separators, and bidirectional overrides: names are shown next to other text. */
 const unseen = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 
-/** A name for people; what it is made into must be checked besides. */
+/** A display name; names derived from it are checked separately. */
 export const nameField = z
   .string()
   .trim()

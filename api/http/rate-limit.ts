@@ -4,44 +4,44 @@ import { RedisStore } from 'rate-limit-redis';
 import { TooManyRequests, Unavailable } from './errors.ts';
 
 export interface RateLimits {
-  /** Tries to log in or register, from one address in a minute. */
+  /** Login and registration attempts per address and minute. */
   loginsPerMinute: number;
-  /** Requests of one user, or deliveries or unknown tokens from one address, in a minute. */
+  /** Requests per user, or deliveries or unknown tokens per address, and minute. */
   requestsPerMinute: number;
 }
 
-/** What the limits need of Redis. */
+/** The Redis commands that the limits need. */
 export interface CommandRedis {
   sendCommand(command: string[]): Promise<unknown>;
 }
 
-/** Makes the store of one limit; counts are kept apart by the prefix. */
+/** Creates the store of one limit; the prefix separates the counts. */
 export type StoreFactory = (prefix: string) => Store;
 
 const windowMs = 60 * 1000;
 
-/** The stricter limit, before anybody is known: by address. */
+/** Returns the stricter limit by address, before authentication. */
 export function limitByAddress(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
   return limit('login', limits.loginsPerMinute, stores, log);
 }
 
-/** Logins at a provider, of two requests each: by address. */
+/** Returns the limit of logins at a provider, of two requests each, by address. */
 export function limitOidc(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
   return limit('oidc', 2 * limits.loginsPerMinute, stores, log);
 }
 
-/** Deliveries of Git hosts, which nobody is known for: by address, but as many as of a user. */
+/** Returns the limit of webhook deliveries, by address: as many as of a user. */
 export function limitDeliveries(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
   return limit('webhook', limits.requestsPerMinute, stores, log);
 }
 
-/** Limits of requests that need a token. Each counts one request. @throws TooManyRequests */
+/** Limits of requests with a token. Each counts one request. @throws TooManyRequests */
 export interface RequestLimits {
-  /** By user, whatever tokens they use. */
+  /** By user, whichever tokens they use. */
   ofUser: (request: Request, response: Response, userName: string) => Promise<void>;
   /**
-   * API tokens that this replica does not know, from one address: each has the API server asked whether another replica
-   * has just made it, and nobody is known yet whose requests could be counted.
+   * API tokens unknown to this replica, by address: each is looked up at the API server, because another replica may
+   * have just created it, and no user is known to count it for.
    */
   ofUnknownToken: (request: Request, response: Response) => Promise<void>;
 }
@@ -90,7 +90,7 @@ function limit(
     logger,
     // The library's own handler sends text; this leaves Retry-After, which it has set, and the body to error-response.
     handler: (_request, _response, next) => {
-      next(new TooManyRequests(`at most ${perMinute} of these requests are taken in a minute; try again later`));
+      next(new TooManyRequests(`at most ${perMinute} of these requests are accepted per minute. Try again later`));
     },
     ...(keyGenerator && { keyGenerator }),
   });
@@ -111,6 +111,6 @@ async function send(redis: CommandRedis, command: string[]): Promise<never> {
     // rate-limit-redis keeps the failure of its first SCRIPT LOAD for ever. NOSCRIPT makes it load the script again.
     if (command[0] === 'SCRIPT') return noScript as never;
     if (error instanceof Error && error.message.startsWith('NOSCRIPT')) throw error;
-    throw new Unavailable('requests cannot be counted now; try again later', { cause: error });
+    throw new Unavailable('requests cannot be counted now. Try again later', { cause: error });
   }
 }

@@ -18,7 +18,9 @@ interface RequestContext {
   readonly changes: Change[];
   /** Whose request it is, by the account's id; absent before that is known, and of a delivery. */
   account?: string;
-  /** Told of each change from when it is set: of a handler that goes on once its answer is over. */
+  /** Whether it has started to write. */
+  hasWritten?: boolean;
+  /** Called with of each change from when it is set: of a handler that goes on once its answer is over. */
   onLate?: (change: Change) => void;
 }
 
@@ -60,6 +62,15 @@ export function noteAccount(accountId: string): void {
 /** The account that this is done for; undefined for a delivery of a Git host. */
 export function currentAccount(): string | undefined {
   return current.getStore()?.account;
+}
+
+/** Whether this is the request's first write, reported once; always outside of a request. */
+export function isFirstWrite(): boolean {
+  const context = current.getStore();
+  if (!context) return true;
+  const isFirst = context.hasWritten !== true;
+  context.hasWritten = true;
+  return isFirst;
 }
 
 /** Notes a write for the request that it was done for, if there is one. */

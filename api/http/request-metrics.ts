@@ -15,7 +15,7 @@ export function requestMetrics(registry: Registry, now: () => number): RequestHa
   });
   const seconds = new Histogram({
     name: 'coppice_api_request_duration_seconds',
-    help: 'From a request to the end of its answer',
+    help: 'Duration of a request until the end of its response',
     labelNames: ['method', 'route'],
     buckets,
     registers,

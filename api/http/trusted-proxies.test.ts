@@ -11,9 +11,9 @@ test.each<[string, number, string[], string, number, boolean]>([
   ['the Ingress controller by IPv6', 1, pods, 'fd00:42::7', 0, true],
   ['another pod, which may say what it likes', 1, pods, '10.43.0.7', 0, false],
   ['another pod by IPv6', 1, pods, 'fd00:43::7', 0, false],
-  ['what is no address', 1, pods, 'unknown', 0, false],
+  ['what is not an address', 1, pods, 'unknown', 0, false],
   ['who stands before the only proxy', 1, pods, '10.42.0.7', 1, false],
-  ['the load balancer of which the proxy tells', 2, pods, '192.0.2.1', 1, true],
+  ['the load balancer of which the proxy reports', 2, pods, '192.0.2.1', 1, true],
 ])('%s', (_what, count, cidrs, address, hop, expected) => {
   expect(trustedProxies(count, cidrs)(address, hop)).toBe(expected);
 });

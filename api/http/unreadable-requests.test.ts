@@ -27,7 +27,7 @@ function answerTo(bytes: string): Promise<string> {
 }
 
 test.each([
-  ['what is no HTTP', 'hello\r\n\r\n', 400],
+  ['what is not an HTTP', 'hello\r\n\r\n', 400],
   ['a wrong length', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400],
   ['headers without end', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ['headers that never come', 'GET / HTTP/1.1\r\nHost: a\r\n', 408],
@@ -41,5 +41,5 @@ test.each([
 test('after an answer the connection is closed, and nothing more is sent', async () => {
   const answer = await answerTo('GET / HTTP/1.1\r\nHost: a\r\n\r\nhello\r\n\r\n');
   expect(answer.match(/HTTP\/1\.1/g) ?? []).toHaveLength(answer === '' ? 0 : 1);
-  expect(answer).not.toContain('no HTTP request');
+  expect(answer).not.toContain('not a valid HTTP request');
 });

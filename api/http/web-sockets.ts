@@ -40,7 +40,7 @@ export class WebSockets {
     });
   }
 
-  /** @throws UpgradeRequired for a plain request, and for a handshake that is no WebSocket's. */
+  /** @throws UpgradeRequired for a plain request, and for a handshake that is not a WebSocket's. */
   accept(request: IncomingMessage, response: ServerResponse): { webSocket: WebSocket; socket: Socket } {
     const upgrading = this.#upgrading.get(request);
     if (!upgrading) throw new UpgradeRequired('this address answers WebSocket connections only');
@@ -56,11 +56,11 @@ export class WebSockets {
     return { webSocket, socket };
   }
 
-  /** Tells all clients to come again. */
+  /** Reports all clients to come again. */
   close(): void {
     this.longPolls.close();
     for (const client of this.#server.clients) {
-      client.close(serviceRestart, 'the server is restarting; connect again, a log with ?from=');
+      client.close(serviceRestart, 'the server is restarting. Reconnect; use ?from= to continue a log');
     }
   }
 

@@ -81,7 +81,7 @@ test('what needs no token takes 16 KiB', async () => {
     .post('/api/user/login')
     .send({ email: 'a@x.example', password: 'x'.repeat(20_000) });
   expect(answer.status).toBe(413);
-  expect(answer.body).toEqual({ error: 'the body is too large: at most 16 KiB is taken' });
+  expect(answer.body).toEqual({ error: 'the body is too large: the limit is 16 KiB' });
 });
 
 test('an answer of errors names 50 of them', async () => {

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { knownCaller } from '../auth/caller.ts';
-import type { MemoryBudget, Party } from './memory-budget.ts';
+import type { MemoryBudget, Tenant } from './memory-budget.ts';
 
 /** The raw bytes, their text and the parsed value are in memory together. */
 const copiesOfBody = 3;
@@ -27,7 +27,16 @@ export function holdBody(request: Request, response: Response, maxBytes: number)
   const hasBody = length !== undefined || request.get('transfer-encoding') !== undefined;
   if (!hasBody) return;
   const bytes = Math.min(Number(length ?? maxBytes) || 0, maxBytes);
-  response.once('close', budget.take(partyOf(request, response), copiesOfBody * bytes));
+  response.once('close', budget.take(tenantOf(request, response), copiesOfBody * bytes));
+}
+
+/**
+ * Reserves memory for an answer that is not JSON, such as a log, until the connection has closed.
+ * @throws TooManyRequests, Unavailable
+ */
+export function holdAnswer(request: Request, response: Response, bytes: number): void {
+  const release = budgetOf(response)?.take(tenantOf(request, response), bytes);
+  if (release) response.once('close', release);
 }
 
 /**
@@ -37,10 +46,10 @@ export function holdBody(request: Request, response: Response, maxBytes: number)
  */
 export function sendJson(request: Request, response: Response, answer: unknown, mayRefuse: boolean): void {
   const budget = budgetOf(response);
-  const party = partyOf(request, response);
-  if (mayRefuse) budget?.requireRoom(party);
+  const tenant = tenantOf(request, response);
+  if (mayRefuse) budget?.requireRoom(tenant);
   response.json(answer);
-  const release = budget?.count(party, Number(response.getHeader('content-length') ?? 0));
+  const release = budget?.count(tenant, Number(response.getHeader('content-length') ?? 0));
   const timer = setTimeout(() => response.destroy(), readDeadlineMs).unref();
   response.once('close', () => {
     clearTimeout(timer);
@@ -52,7 +61,7 @@ function budgetOf(response: Response): MemoryBudget | undefined {
   return response.locals['memory'] as MemoryBudget | undefined;
 }
 
-function partyOf(request: Request, response: Response): Party {
+function tenantOf(request: Request, response: Response): Tenant {
   const caller = knownCaller(response);
   return caller ? { kind: 'account', id: caller.user.accountId } : { kind: 'address', id: request.ip ?? '' };
 }

@@ -1,7 +1,8 @@
 import { Counter, type Registry } from 'prom-client';
 
 /** The limits of this folder, as the metric names them. */
-export type LimitName = 'memory' | 'checks';
+export type LimitName =
+  'memory' | 'checks' | 'writes' | 'written-bytes' | 'viewers' | 'groups' | 'repositories' | 'texts';
 
 /** Counts the requests that a limit refused. */
 export interface LimitMetrics {

@@ -6,7 +6,7 @@ import { limitMetrics, type LimitMetrics } from './limit-metrics.ts';
 export type Release = () => void;
 
 /** Whose memory it is: an account, or the network address of somebody who is not logged in. */
-export interface Party {
+export interface Tenant {
   kind: 'account' | 'address';
   id: string;
 }
@@ -20,10 +20,13 @@ const retryAfterSeconds = 2;
 
 /** Of the total: what one account, one address, and all addresses together can hold. */
 const share = { account: 1 / 4, address: 1 / 16, addresses: 1 / 2 };
+/** Of what is free: what one tenant can hold, and take at once. A tenant that is alone reaches a quarter of the total. */
+const shareOfFree = 1 / 3;
 
 /**
- * Bounds the bytes of bodies and answers that one replica has in memory, by account and over all of them. A party that
- * is below its limit can exceed it once: so a single large answer is never refused.
+ * Bounds the bytes of bodies and answers that one replica has in memory, by account and over all of them. A tenant that
+ * is below its limit can exceed it once. The limit shrinks with what is free, as the dynamic thresholds of shared buffers
+ * do (Choudhury and Hahne, 1998), so that tenants which hold all they can leave room for small requests of others.
  */
 export class MemoryBudget {
   readonly #options: MemoryBudgetOptions;
@@ -40,14 +43,14 @@ export class MemoryBudget {
     return this.#total;
   }
 
-  /** @throws TooManyRequests while the party holds its share; Unavailable while all is held */
-  take(party: Party, bytes: number): Release {
-    this.requireRoom(party);
-    return this.count(party, bytes);
+  /** @throws TooManyRequests while the tenant holds its share; Unavailable while others hold too much */
+  take(tenant: Tenant, bytes: number): Release {
+    this.requireRoom(tenant, bytes);
+    return this.count(tenant, bytes);
   }
 
   /** Counts bytes that cannot be refused any more, such as the answer of a write. */
-  count({ kind, id }: Party, bytes: number): Release {
+  count({ kind, id }: Tenant, bytes: number): Release {
     const key = `${kind}:${id}`;
     this.#add(key, kind, bytes);
     let isHeld = true;
@@ -57,10 +60,11 @@ export class MemoryBudget {
     };
   }
 
-  /** @throws TooManyRequests while the party holds its share; Unavailable while all is held */
-  requireRoom({ kind, id }: Party): void {
+  /** @throws TooManyRequests while the tenant holds its share; Unavailable while others hold too much */
+  requireRoom({ kind, id }: Tenant, bytes = 0): void {
     const { totalBytes, metrics } = this.#options;
-    if ((this.#held.get(`${kind}:${id}`) ?? 0) >= totalBytes * share[kind]) {
+    const held = this.#held.get(`${kind}:${id}`) ?? 0;
+    if (held >= totalBytes * share[kind]) {
       metrics.refused('memory');
       const mebibytes = Math.max(1, Math.round((totalBytes * share[kind]) / 1024 / 1024));
       throw new TooManyRequests(
@@ -69,8 +73,11 @@ export class MemoryBudget {
         { retryAfterSeconds },
       );
     }
+    const available = (totalBytes - this.#total) * shareOfFree;
     const isFull =
-      this.#total >= totalBytes || (kind === 'address' && this.#heldByAddresses >= totalBytes * share.addresses);
+      held >= available ||
+      bytes > available ||
+      (kind === 'address' && this.#heldByAddresses >= totalBytes * share.addresses);
     if (!isFull) return;
     metrics.refused('memory');
     throw new Unavailable('the API holds too many requests in memory. Try again in a few seconds', {
@@ -78,7 +85,7 @@ export class MemoryBudget {
     });
   }
 
-  #add(key: string, kind: Party['kind'], bytes: number): void {
+  #add(key: string, kind: Tenant['kind'], bytes: number): void {
     this.#total += bytes;
     if (kind === 'address') this.#heldByAddresses += bytes;
     const held = (this.#held.get(key) ?? 0) + bytes;

@@ -9,7 +9,7 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   groupID: 'The id of a group: `acme`.',
   repoID: 'The id of a repository: `acme.shop`.',
   environmentID: 'The id of an environment: `acme.shop-main`.',
-  serviceID: 'The id of a service, or its name: `web`.',
+  serviceID: 'The id or the name of a service: `web`.',
   varName: 'The name of a variable.',
   memberEmail: 'The e-mail address of a member.',
   reusableLabel: 'The label of a reusable environment.',
@@ -40,7 +40,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], serverUrl: strin
       securitySchemes: {
         header: { type: 'apiKey', in: 'header', name: 'X-SERVICE-TOKEN' },
         cookie: { type: 'apiKey', in: 'cookie', name: 'token' },
-        hostCookie: { type: 'apiKey', in: 'cookie', name: '__Host-token', description: 'Ours: over https alone.' },
+        hostCookie: { type: 'apiKey', in: 'cookie', name: '__Host-token', description: 'Extension: only over https.' },
       },
       schemas: components.schemas,
     },
@@ -95,7 +95,7 @@ function operation(endpoint: Endpoint, components: Components): object {
     ...(isOpen ? { security: [] } : { 'x-coppice-access': needsOf(endpoint).access }),
     parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, components)],
     ...requestBody(endpoint, components),
-    responses: { [status]: { description: 'All went well.', content }, ...others },
+    responses: { [status]: { description: 'Success.', content }, ...others },
   };
 }
 

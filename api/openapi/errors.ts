@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import type { Endpoint } from '../http/endpoint.ts';
 
-/** Contract section 7: the body of every error. */
+/** The body of every error. */
 export const errorSchema = z
   .object({
-    error: z.string().meta({ description: 'What is wrong, in words.' }),
+    error: z.string().meta({ description: 'A description of the error.' }),
     details: z
       .array(
         z.object({
-          path: z.string().meta({ description: 'The field, dotted; empty for the whole.' }),
+          path: z.string().meta({ description: 'Dotted path of the field; empty for the whole body.' }),
           message: z.string(),
         }),
       )
       .optional()
-      .meta({ description: 'Each fault of what was sent (422).' }),
+      .meta({ description: 'Every fault of the request (422).' }),
   })
   .meta({ id: 'Error' });
 
@@ -31,16 +31,16 @@ export function errorsOf({
     ...(!isOpen && {
       400: 'No authentication found.',
       401: 'The authentication is not valid.',
-      403: `A cookie that does not come from a page of this API, or ${needsLogin === true ? 'an API token' : 'a token that may not do this'}.`,
+      403: `A cookie that does not come from a page of this API, or ${needsLogin === true ? 'an API token' : 'a token that does not permit this'}.`,
     }),
     ...((path.includes('{') || !isOpen) && {
-      404: 'There is no such resource, or the caller may not see it.',
+      404: 'The resource does not exist, or the caller has no permission to see it.',
     }),
     ...(!isOpen && writes && { 409: 'The resource was changed at the same time, or is being deleted.' }),
     ...(body && { 413: 'The body is too large.' }),
-    ...((body ?? query ?? (!isOpen && writes)) && { 422: 'What was sent is not valid; `details` says where.' }),
-    429: 'Too many requests; `Retry-After` says when to come again.',
-    503: 'The cluster or Redis cannot be reached, or there is too much to do; `Retry-After` says when to try again.',
+    ...((body ?? query ?? (!isOpen && writes)) && { 422: 'The request is not valid; `details` lists the faults.' }),
+    429: 'Too many requests; `Retry-After` says when to try again.',
+    503: 'The cluster or Redis cannot be reached, or the API is overloaded; `Retry-After` says when to try again.',
     ...also,
   };
 }

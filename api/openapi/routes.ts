@@ -9,7 +9,7 @@ export function openApiRoutes(endpoints: readonly Endpoint[], serverUrl: string)
   const own: Endpoint = {
     method: 'get',
     path: '/api/openapi.json',
-    summary: 'This document (ours)',
+    summary: 'This document (extension)',
     isOpen: true,
     writes: false,
     answer: z.looseObject({ openapi: z.string() }),

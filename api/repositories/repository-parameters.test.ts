@@ -4,7 +4,7 @@ import { parse } from '../http/parse.ts';
 import { addRepositorySchema, credentialTexts, originFault, sourceSpec } from './repository-parameters.ts';
 
 const form = 'must be an http://, https:// or ssh:// URL, or user@host:path, without a password';
-const credentialsInIt = 'must hold no credentials: send them as username and password';
+const credentialsInIt = 'must not contain credentials: send them as username and password';
 
 test.each([
   ['https://git.example/a.git', undefined],
@@ -123,7 +123,7 @@ describe('the path of what is wrong', () => {
   });
 });
 
-/** Each with its path, as an answer tells them. */
+/** Each with its path, as an answer reports them. */
 function faultsOf(body: unknown): string[] {
   try {
     parse(addRepositorySchema, body ?? 'no object', 'the body');

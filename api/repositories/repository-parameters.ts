@@ -13,12 +13,12 @@ import {
 import type { Repository } from '../../crds/repository.ts';
 import { lineField, nameField } from '../http/parse.ts';
 
-/** The CRD's limit. */
-const longestName = 40;
+/** The limit in the CRD. */
+const maxName = 40;
 
 /** The resource name that a repository's name gives; empty when the name holds no letter and no digit. */
 export function repositoryResourceName(name: string): string {
-  return slug(name).slice(0, longestName).replace(/-+$/, '');
+  return slug(name).slice(0, maxName).replace(/-+$/, '');
 }
 
 const httpOrigin = /^https?:\/\//i;
@@ -27,7 +27,7 @@ const httpOrigin = /^https?:\/\//i;
 export function originFault(origin: string): string | undefined {
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
   if (httpOrigin.test(origin) && url && (url.username !== '' || url.password !== '')) {
-    return 'must hold no credentials: send them as username and password';
+    return 'must not contain credentials: send them as username and password';
   }
   if (originSchema.safeParse(origin).success) return undefined;
   return 'must be an http://, https:// or ssh:// URL, or user@host:path, without a password';
@@ -57,7 +57,7 @@ const genericParameters = z
         if (message !== undefined) context.addIssue({ code: 'custom', message });
       }),
     username: lineField
-      .refine((name) => !name.includes(':'), { error: 'must not hold a colon' })
+      .refine((name) => !name.includes(':'), { error: 'must not contain a colon' })
       .max(255)
       .default(''),
     password: lineField.max(4096).default(''),
@@ -65,7 +65,7 @@ const genericParameters = z
   .superRefine(({ origin, username, password }, context) => {
     if (httpOrigin.test(origin)) return;
     for (const [field, value] of Object.entries({ username, password })) {
-      const message = 'is for http:// and https:// origins: over SSH the key of the settings lets Coppice in';
+      const message = 'is for http:// and https:// origins: over SSH Coppice uses the key in the settings';
       if (value !== '') context.addIssue({ code: 'custom', path: [field], message });
     }
   });
@@ -92,7 +92,7 @@ const name = nameField.refine((text) => repositoryResourceName(text) !== '', {
   error: 'must contain a letter or a digit',
 });
 
-/** Body of POST /api/group/{id}, contract section 4. */
+/** Body of POST /api/group/{id}. */
 export const addRepositorySchema = z.discriminatedUnion(
   'type',
   [
@@ -102,7 +102,7 @@ export const addRepositorySchema = z.discriminatedUnion(
     z.object({ name, type: z.literal('cloudorg'), params: cloudorgParameters }),
     z.object({ name, type: z.literal('workspacehost'), params: workspacehostParameters }),
   ],
-  // What is no object at all is told as such.
+  // A value that is not an object is reported as such.
   { error: ({ input }) => (input instanceof Object ? `must be one of ${REPOSITORY_TYPES.join(', ')}` : undefined) },
 );
 export type AddRepository = z.infer<typeof addRepositorySchema>;

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Group } from '../../crds/group.ts';
 import { FINALIZER } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
@@ -8,6 +8,7 @@ import { FakeClock } from '../../kubernetes/testing/fake-clock.ts';
 import { Conflict } from '../http/errors.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
 import { conditionsPatch, fakeCaches, readyAfterCreate } from '../testing/test-api.ts';
+import { ServiceFileTexts } from './service-file-texts.ts';
 import { RepositoryService } from './repository-service.ts';
 
 const group: Group = { apiVersion: 'v', kind: 'Group', metadata: { name: 'acme' }, spec: { members: [] } };
@@ -22,7 +23,13 @@ function setUp() {
   const clock = new FakeClock();
   const cluster = new FakeCluster(clock);
   const { repositories: cache } = fakeCaches(cluster);
-  const service = new RepositoryService({ cluster, cache, randomBytes: (size) => Buffer.alloc(size) });
+  const randomBytes = (size: number) => Buffer.alloc(size);
+  const service = new RepositoryService({
+    cluster,
+    cache,
+    texts: new ServiceFileTexts(cluster, randomBytes),
+    randomBytes,
+  });
   return { clock, cluster, cache, service };
 }
 
@@ -65,7 +72,7 @@ test('credentials are in a Secret that the Repository owns, and nowhere else', a
   expect(JSON.stringify(cluster.all<Repository>(REPOSITORY))).not.toContain('hunter2');
 });
 
-test('what the operator refuses is taken away again, and its message told', async () => {
+test('what the operator refuses is taken away again, and its message reported', async () => {
   const { cluster, cache, service } = setUp();
   cluster.afterCreate = (type, { metadata }) => {
     if (type.kind === 'Repository') cluster.change(type, metadata, conditionsPatch('Stalled', 'no such host'));
@@ -77,11 +84,11 @@ test('what the operator refuses is taken away again, and its message told', asyn
 
 test.each([
   ['a reason that may pass', notReady('Retrying', 'git.example: no answer'), 'git.example: no answer'],
-  ['nothing but having taken it up', { metadata: { finalizers: [FINALIZER] } }, 'has not answered within 10 s'],
-])('taken away again when after 10 s the operator says %s', async (_name, said, message) => {
+  ['nothing but having taken it up', { metadata: { finalizers: [FINALIZER] } }, 'did not respond within 10 s'],
+])('taken away again when after 10 s the operator says %s', async (_name, reported, message) => {
   const { clock, cluster, service } = setUp();
   cluster.afterCreate = (type, { metadata }) => {
-    if (type.kind === 'Repository') cluster.change(type, metadata, said);
+    if (type.kind === 'Repository') cluster.change(type, metadata, reported);
   };
   const added = expect(service.add(group, wanted)).rejects.toMatchObject(refusal(message));
   await clock.advance(10_000);
@@ -102,7 +109,7 @@ test('a key that the host does not know yet: answered at once, for the user to s
   expect(cluster.all(REPOSITORY)).toHaveLength(1);
 });
 
-test('without any verdict in 10 s it is answered as it stands', async () => {
+test('without any readiness in 10 s it is answered as it stands', async () => {
   const { clock, service } = setUp();
   const added = service.add(group, wanted);
   await clock.advance(10_000);
@@ -165,4 +172,81 @@ test('nothing is left when the Secret cannot be written', async () => {
   };
   await expect(service.add(group, secret)).rejects.toBeInstanceOf(UnreachableError);
   expect(cluster.all(REPOSITORY)).toEqual([]);
+});
+
+describe('a name is one repository’s of its group', () => {
+  const repositoryOf = (name: string, displayName?: string): Repository => ({
+    apiVersion: 'v',
+    kind: 'Repository',
+    metadata: { namespace: 'group-acme', name },
+    spec: { type: 'generic', generic: { origin: 'https://git.example/x.git' }, ...(displayName && { displayName }) },
+  });
+  const names = (cluster: FakeCluster) =>
+    cluster.all<Repository>(REPOSITORY).map(({ metadata, spec }) => spec.displayName ?? metadata.name);
+  const taken = new Conflict('a repository of this name already exists in the group');
+
+  /** With the repositories shop and docs; at the next upTo() the watch reports what `write` does at another replica. */
+  function setUpTwo(write?: (cluster: FakeCluster) => void) {
+    const { cluster, cache, service } = setUp();
+    const shop = cluster.add(REPOSITORY, repositoryOf('shop', 'The shop'));
+    const docs = cluster.add(REPOSITORY, repositoryOf('docs'));
+    const upTo = cache.upTo.bind(cache);
+    cache.upTo = async (version) => {
+      write?.(cluster);
+      await upTo(version);
+    };
+    return { cluster, cache, service, shop, docs };
+  }
+
+  test.each(['The shop', 'other'])('a repository is renamed to %s only where nobody has the name', async (name) => {
+    const { cluster, service, docs } = setUpTwo();
+    const renamed = service.rename(docs, name);
+    if (name === 'other') await expect(renamed).resolves.toMatchObject({ spec: { displayName: name } });
+    else await expect(renamed).rejects.toEqual(taken);
+    expect(names(cluster)).toEqual(['The shop', name === 'other' ? 'other' : 'docs']);
+  });
+
+  test('it may be given the name that it has, and the name of one that is being deleted', async () => {
+    const { cluster, service, shop, docs } = setUpTwo();
+    await service.rename(shop, 'The shop');
+    cluster.change(REPOSITORY, shop.metadata, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    await expect(service.rename(docs, 'The shop')).resolves.toMatchObject({ spec: { displayName: 'The shop' } });
+  });
+
+  test.each([
+    ['had none', undefined],
+    ['had one', 'The docs'],
+  ])('a rename that another replica was faster with is taken back: it %s before', async (_what, former) => {
+    const { cluster, service, docs } = setUpTwo((other) =>
+      other.change(REPOSITORY, { namespace: 'group-acme', name: 'shop' }, { spec: { displayName: 'Wanted' } }),
+    );
+    if (former) cluster.change(REPOSITORY, docs.metadata, { spec: { displayName: former } });
+    await expect(service.rename(docs, 'Wanted')).rejects.toEqual(taken);
+    expect(names(cluster)).toEqual(['Wanted', former ?? 'docs']);
+  });
+
+  test('what was written meanwhile is not taken back', async () => {
+    const { cluster, service, docs } = setUpTwo((other) => {
+      other.change(REPOSITORY, { namespace: 'group-acme', name: 'shop' }, { spec: { displayName: 'Wanted' } });
+      other.change(REPOSITORY, { namespace: 'group-acme', name: 'docs' }, { spec: { displayName: 'Third' } });
+    });
+    await expect(service.rename(docs, 'Wanted')).rejects.toEqual(taken);
+    expect(names(cluster)).toEqual(['Wanted', 'Third']);
+  });
+
+  test('none is added by a name that a renamed one has, nor by one that another replica gives meanwhile', async () => {
+    const { cluster, service } = setUpTwo((other) => {
+      const rename = { spec: { displayName: 'Meanwhile' } };
+      other.change(REPOSITORY, { namespace: 'group-acme', name: 'docs' }, rename);
+    });
+    await expect(service.add(group, { ...wanted, name: 'The shop' })).rejects.toEqual(taken);
+    await expect(service.add(group, { ...wanted, name: 'Meanwhile' })).rejects.toEqual(taken);
+    expect(names(cluster)).toEqual(['The shop', 'Meanwhile']);
+  });
+
+  test('of two renames at once one at most succeeds', async () => {
+    const { cluster, service, shop, docs } = setUpTwo();
+    await Promise.allSettled([service.rename(shop, 'Wanted'), service.rename(docs, 'Wanted')]);
+    expect(names(cluster).filter((name) => name === 'Wanted').length).toBeLessThanOrEqual(1);
+  });
 });

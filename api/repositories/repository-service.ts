@@ -1,4 +1,5 @@
 import { GROUP_VERSION } from '../../crds/api-group.ts';
+import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
 import { ANNOTATIONS, FINALIZER, LABELS, MANAGED_BY } from '../../crds/labels.ts';
@@ -9,28 +10,33 @@ import { ownerReference } from '../../kubernetes/owner.ts';
 import { keyOf, Secret } from '../../kubernetes/resource-type.ts';
 import { encodeTexts } from '../../kubernetes/secret-texts.ts';
 import type { RandomBytes } from '../auth/tokens.ts';
-import type { Caches, ClusterWriter } from '../cluster/caches.ts';
+import type { ClusterWriter, FreshCaches } from '../cluster/caches.ts';
+import { deleteOwn, requireNotApplied, requireOwn } from '../cluster/ownership.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
-import { awaitGone, awaitVerdict, type Verdict } from '../cluster/verdict.ts';
+import { updateChecked } from '../cluster/update-checked.ts';
+import { awaitGone, awaitReadiness, type Readiness } from '../cluster/readiness.ts';
 import { Conflict, Invalid } from '../http/errors.ts';
+import { settingsPatch, type ChangeSettings } from './repository-settings.ts';
+import type { ServiceFileTexts } from './service-file-texts.ts';
 import { credentialTexts, repositoryResourceName, sourceSpec, type AddRepository } from './repository-parameters.ts';
 
-const verdictTimeoutMs = 10_000;
+const readinessTimeoutMs = 10_000;
 const goneTimeoutMs = 5000;
 /** As long as the operator waits for a host that hangs (`sources.timeoutSeconds`), before it lets a deleted one go. */
 const formerGoneTimeoutMs = 20_000;
 
-export interface RepositoryDependencies {
-  cluster: Pick<ClusterWriter, 'create' | 'patch' | 'delete'>;
-  cache: Caches['repositories'];
+export interface RepositoryServiceOptions {
+  cluster: ClusterWriter;
+  cache: FreshCaches['repositories'];
+  texts: ServiceFileTexts;
   randomBytes: RandomBytes;
 }
 
 export class RepositoryService {
-  readonly #dependencies: RepositoryDependencies;
+  readonly #options: RepositoryServiceOptions;
 
-  constructor(dependencies: RepositoryDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: RepositoryServiceOptions) {
+    this.#options = options;
   }
 
   /**
@@ -39,10 +45,11 @@ export class RepositoryService {
    * nothing is left of it.
    */
   async add(group: Group, body: AddRepository): Promise<Repository> {
-    const { cache, randomBytes } = this.#dependencies;
+    const { cache, randomBytes } = this.#options;
     const { name } = body;
     const credentials = credentialTexts(body);
     const resourceName = repositoryResourceName(name);
+    if (this.#isTaken(groupNamespace(group.metadata.name), name)) throw nameTaken();
     // A name of its own, so that the Secret of a repository that was just deleted is not in the way.
     const credentialsSecret = credentials && `repository-${resourceName}-${randomSuffix(randomBytes)}`;
     const written = await this.#create({
@@ -60,33 +67,92 @@ export class RepositoryService {
     });
     if (credentials && credentialsSecret) await this.#createCredentials(written, credentialsSecret, credentials);
     cache.observe(written);
-    const verdict = await awaitVerdict(cache, written, verdictTimeoutMs, waitsForKey);
-    const { object, isReady, stalled, pending } = verdict;
-    if (isReady || waitsForKey(verdict) || isUnseen(verdict)) return object;
+    if (await this.#hasTaken(written, name)) {
+      await this.#takeBack(written);
+      throw nameTaken();
+    }
+    const readiness = await awaitReadiness(cache, written, readinessTimeoutMs, waitsForKey);
+    const { object, isReady, stalled, pending } = readiness;
+    if (isReady || waitsForKey(readiness) || isUnseen(readiness)) return object;
     await this.#takeBack(object);
     // The operator may have looked before the Secret was written, and have waited for the host since.
-    const said = pending?.reason === 'CredentialsMissing' ? undefined : pending?.message;
-    const message = stalled ?? said ?? 'the Git host has not answered within 10 s';
+    const reported = pending?.reason === 'CredentialsMissing' ? undefined : pending?.message;
+    const message = stalled ?? reported ?? 'the Git host did not respond within 10 s';
     throw new Invalid('the repository cannot be used', { details: [{ path: 'params', message }] });
   }
 
-  /** Changes these fields of the spec alone. */
-  async change({ metadata: { namespace, name, uid } }: Repository, spec: object): Promise<Repository> {
-    const { cluster, cache } = this.#dependencies;
-    // The uid makes the API server refuse it for another object of the same name.
-    const written = await cluster.patch<Repository>(REPOSITORY, { namespace, name }, { metadata: { uid }, spec });
-    cache.observe(written);
-    return written;
+  /**
+   * Gives a repository another name; its id stays.
+   * @throws Conflict where another one of its group has the name, or another field manager applies it.
+   */
+  async rename(repository: Repository, name: string): Promise<Repository> {
+    const { namespace = '', uid } = repository.metadata;
+    if (this.#isTaken(namespace, name, uid)) throw nameTaken();
+    const { before, after } = await this.#change(repository, { displayName: name });
+    if (!(await this.#hasTaken(after, name))) return after;
+    const { cluster, cache } = this.#options;
+    const former = before.spec.displayName ?? null;
+    await updateChecked(cluster, cache, REPOSITORY, after, ({ spec: { displayName = null } }) => ({
+      spec: { displayName: displayName === name ? former : displayName },
+    }));
+    throw nameTaken();
   }
 
-  /** Starts the deletion of a repository; the operator takes its environments away with it. */
-  async remove({ metadata: { namespace, name, uid } }: Repository): Promise<void> {
-    await this.#dependencies.cluster.delete(REPOSITORY, { namespace, name }, { uid });
+  /**
+   * Whether a name that was just written is another repository's too. The cache has seen every write before this one by
+   * then: of two at once, at any replicas, the later finds the earlier, and is to be taken back.
+   */
+  async #hasTaken({ metadata: { namespace = '', uid, resourceVersion = '' } }: Repository, name: string) {
+    await this.#options.cache.upTo(resourceVersion);
+    return this.#isTaken(namespace, name, uid);
+  }
+
+  #isTaken(namespace: string, name: string, ownUid?: string): boolean {
+    return this.#options.cache
+      .byIndex('namespace', namespace)
+      .some(
+        ({ metadata, spec }) =>
+          metadata.uid !== ownUid &&
+          metadata.deletionTimestamp === undefined &&
+          (spec.displayName ?? metadata.name) === name,
+      );
+  }
+
+  /** Changes these fields of the spec alone. @throws Conflict where another field manager applies one of them. */
+  async change(repository: Repository, spec: Readonly<Record<string, unknown>>): Promise<Repository> {
+    return (await this.#change(repository, spec)).after;
+  }
+
+  /** Changes the settings that are given. @throws Conflict where another field manager applies one of them. */
+  async changeSettings(repository: Repository, settings: ChangeSettings): Promise<Repository> {
+    const { texts } = this.#options;
+    const text = settings.serviceFile?.serviceFile;
+    if (text === undefined || text === (await texts.read(repository))) {
+      return this.change(repository, settingsPatch(settings));
+    }
+    return texts.replace(repository, text, (source) => this.#change(repository, settingsPatch(settings, source)));
+  }
+
+  #change(repository: Repository, spec: Readonly<Record<string, unknown>>) {
+    const { cluster, cache } = this.#options;
+    return updateChecked(cluster, cache, REPOSITORY, repository, (current) => {
+      requireNotApplied(current, spec);
+      return { spec };
+    });
+  }
+
+  /**
+   * Starts the deletion of a repository; the operator takes its environments away with it.
+   * @throws Conflict where it, or one of its environments, belongs to others.
+   */
+  async remove(repository: Repository, environments: readonly Environment[]): Promise<void> {
+    for (const environment of environments) requireOwn(environment, repository);
+    await deleteOwn(this.#options.cluster, REPOSITORY, repository);
   }
 
   /** Where the one that has the name is going, as after an addition that failed, it is waited for. */
   async #create(repository: Repository): Promise<Repository> {
-    const { cluster, cache } = this.#dependencies;
+    const { cluster, cache } = this.#options;
     for (let isLast = false; ; isLast = true) {
       try {
         return await cluster.create(REPOSITORY, repository);
@@ -96,8 +162,8 @@ export class RepositoryService {
         const isGoing = held?.metadata.deletionTimestamp !== undefined;
         if (!isGoing || isLast) {
           const state = isGoing
-            ? 'is still being deleted: try again in a minute, or choose another name'
-            : 'exists already in the group';
+            ? 'is still being deleted. Try again in a minute, or choose another name'
+            : 'already exists in the group';
           throw new Conflict(`a repository of this name ${state}`, { cause: error });
         }
         await awaitGone(cache, held, formerGoneTimeoutMs);
@@ -111,7 +177,7 @@ export class RepositoryService {
    */
   async #createCredentials(repository: Repository, name: string, texts: Record<string, string>): Promise<void> {
     try {
-      await this.#dependencies.cluster.create(Secret, {
+      await this.#options.cluster.create(Secret, {
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: {
@@ -131,17 +197,23 @@ export class RepositoryService {
   }
 
   async #takeBack(repository: Repository): Promise<void> {
-    await this.remove(repository);
-    await awaitGone(this.#dependencies.cache, repository, goneTimeoutMs);
+    const { cluster, cache } = this.#options;
+    const { namespace, name, uid } = repository.metadata;
+    await cluster.delete(REPOSITORY, { namespace, name }, { uid });
+    await awaitGone(cache, repository, goneTimeoutMs);
   }
 }
 
+function nameTaken(): Conflict {
+  return new Conflict('a repository of this name already exists in the group');
+}
+
 /** Nobody can let a key in before it was shown to them: so the repository stays. */
-function waitsForKey({ pending }: Verdict<Repository>): boolean {
+function waitsForKey({ pending }: Readiness<Repository>): boolean {
   return pending?.reason === 'KeyNotAccepted';
 }
 
 /** No operator has looked at it: nothing is known against it. */
-function isUnseen({ object, stalled, pending }: Verdict<Repository>): boolean {
+function isUnseen({ object, stalled, pending }: Readiness<Repository>): boolean {
   return stalled === undefined && pending === undefined && !object.metadata.finalizers?.includes(FINALIZER);
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { REBUILD_MODES, repositorySpecSchema, SERVICE_FILE_MODES, type Repository } from '../../crds/repository.ts';
 import { isTimeZone } from '../../crds/time-zone.ts';
-import { longestTtlSeconds } from '../environments/environment-parameters.ts';
+import { maxTtlSeconds } from '../environments/environment-parameters.ts';
 import { encodedTextField, integerField } from '../http/parse.ts';
+import type { ServiceFileTexts } from './service-file-texts.ts';
 import { variableViewSchema, type VariableView } from '../variables/variable-view.ts';
 
 const reusableSettingsSchema = repositorySpecSchema.shape.reusable.unwrap();
@@ -10,43 +11,51 @@ const reusableSettingsSchema = repositorySpecSchema.shape.reusable.unwrap();
 const webhookViewSchema = z.object({
   url: z.string(),
   secret: z.string(),
-  withheld: z.literal(true).optional().meta({ description: 'The token may not read the secret; `secret` is empty.' }),
-  created: z.boolean().meta({ description: 'Coppice has made it at the host itself: nothing is left to enter.' }),
+  withheld: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'The token does not permit reading the secret; `secret` is empty.' }),
+  created: z
+    .boolean()
+    .meta({ description: 'Coppice has created the webhook at the host: you need not enter it there.' }),
 });
-/** What to enter at the Git host for it to tell of pushes and pull requests. */
+/** What to enter at the Git host for it to report pushes and pull requests. */
 export type WebhookView = z.infer<typeof webhookViewSchema>;
 
-/** Contract section 2, repository settings. */
+/** A repository's settings. */
 export const repositorySettingsViewSchema = z
   .object({
     variables: z.array(variableViewSchema),
-    sshPublicKey: z
-      .string()
-      .meta({ description: 'To be let in at the Git server for SSH; empty for other types than generic.' }),
+    sshPublicKey: z.string().meta({
+      description: 'The public key to register at the Git server for SSH; empty for types other than generic.',
+    }),
     environmentTTL: z
       .int()
       .positive()
       .optional()
-      .meta({ description: 'Seconds that contents of new environments live; omitted when zero.' }),
+      .meta({ description: 'Default time to live of new environments in seconds; omitted when zero.' }),
     scheduledRebuild: z.object({
       mode: z.enum(REBUILD_MODES),
       hour: z.string().meta({ description: '`hh:mm`; empty until one is set.' }),
-      timeZone: z.string().meta({ description: 'Ours: a name of the IANA time zone database.' }),
+      timeZone: z.string().meta({ description: 'Extension: a name from the IANA time zone database.' }),
     }),
     serviceFile: z.object({
       mode: z.enum(SERVICE_FILE_MODES),
-      serviceFile: z.string().meta({ description: 'YAML in base64; empty when the settings hold none.' }),
+      serviceFile: z.string().meta({ description: 'YAML in base64; empty if the settings have none.' }),
     }),
     reusable: reusableSettingsSchema
       .optional()
-      .meta({ description: 'Ours: which refs may publish which reusable environments.' }),
-    webhook: webhookViewSchema.optional().meta({ description: 'Ours; absent until the operator has made its secret.' }),
+      .meta({ description: 'Extension: which refs may publish which reusable environments.' }),
+    webhook: webhookViewSchema
+      .optional()
+      .meta({ description: 'Extension; absent until the operator has created its secret.' }),
   })
   .meta({ id: 'RepositorySettings' });
 export type RepositorySettingsView = z.infer<typeof repositorySettingsViewSchema>;
 
 export function repositorySettingsView(
   { spec, status }: Repository,
+  serviceFileText: string,
   variables: VariableView[],
   webhook: WebhookView | undefined,
 ): RepositorySettingsView {
@@ -62,17 +71,17 @@ export function repositorySettingsView(
     },
     serviceFile: {
       mode: serviceFile?.mode ?? 'repo',
-      serviceFile: Buffer.from(serviceFile?.content ?? '').toString('base64'),
+      serviceFile: Buffer.from(serviceFileText).toString('base64'),
     },
     ...(spec.reusable !== undefined && spec.reusable.length > 0 && { reusable: spec.reusable }),
     ...(webhook && { webhook }),
   };
 }
 
-/** Body of POST /api/repository/{id}/settings, contract section 4: what is absent stays as it is. */
+/** Body of POST /api/repository/{id}/settings: a partial merge, absent settings are unchanged. */
 export const changeSettingsSchema = z
   .object({
-    environmentTTL: integerField(0, longestTtlSeconds).optional(),
+    environmentTTL: integerField(0, maxTtlSeconds).optional(),
     scheduledRebuild: z
       .object({
         mode: z.enum(REBUILD_MODES, { error: `must be one of ${REBUILD_MODES.join(', ')}` }).optional(),
@@ -82,7 +91,7 @@ export const changeSettingsSchema = z
           .optional(),
         timeZone: z
           .string()
-          .refine(isTimeZone, { error: 'must be a name of the IANA time zone database, such as Europe/Berlin' })
+          .refine(isTimeZone, { error: 'must be a name from the IANA time zone database, such as Europe/Berlin' })
           .optional(),
       })
       .optional(),
@@ -101,8 +110,14 @@ export const changeSettingsSchema = z
   );
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
 
-/** The merge patch of a Repository's spec that changes these settings alone. */
-export function settingsPatch({ environmentTTL, scheduledRebuild, serviceFile, reusable }: ChangeSettings): object {
+/**
+ * The merge patch of a Repository's spec that changes these settings alone.
+ * @param contentFrom where the service file is kept: null where it is empty; absent where it stays as it is
+ */
+export function settingsPatch(
+  { environmentTTL, scheduledRebuild, serviceFile, reusable }: ChangeSettings,
+  contentFrom?: object | null,
+): Record<string, unknown> {
   return {
     ...(reusable !== undefined && { reusable }),
     ...(environmentTTL !== undefined && { environmentTTLSeconds: environmentTTL }),
@@ -112,7 +127,7 @@ export function settingsPatch({ environmentTTL, scheduledRebuild, serviceFile, r
     ...(serviceFile && {
       serviceFile: {
         ...(serviceFile.mode !== undefined && { mode: serviceFile.mode }),
-        ...(serviceFile.serviceFile !== undefined && { content: serviceFile.serviceFile }),
+        ...(contentFrom !== undefined && { content: null, contentFrom }),
       },
     }),
   };
@@ -127,9 +142,14 @@ export function leavesScheduleWithoutHour({ spec }: Repository, { scheduledRebui
 }
 
 /** The service file of the settings as a change leaves it; undefined where it does not count, or stays as it is. */
-export function serviceFileInForce({ spec }: Repository, { serviceFile }: ChangeSettings): string | undefined {
+export async function serviceFileInForce(
+  repository: Repository,
+  { serviceFile }: ChangeSettings,
+  texts: Pick<ServiceFileTexts, 'read'>,
+): Promise<string | undefined> {
   if (serviceFile === undefined) return undefined;
-  const mode = serviceFile.mode ?? spec.serviceFile?.mode ?? 'repo';
-  const content = serviceFile.serviceFile ?? spec.serviceFile?.content ?? '';
-  return mode === 'repo' || content.trim() === '' ? undefined : content;
+  const mode = serviceFile.mode ?? repository.spec.serviceFile?.mode ?? 'repo';
+  if (mode === 'repo') return undefined;
+  const content = serviceFile.serviceFile ?? (await texts.read(repository));
+  return content.trim() === '' ? undefined : content;
 }

@@ -14,33 +14,33 @@ import {
 } from '../environments/environment-view.ts';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
 
-/** Contract section 2, environment summary. */
+/** An environment in a repository. */
 const environmentSummarySchema = z
   .object({
     id: z.string(),
     name: z.string(),
     gitRef: gitRefViewSchema,
-    status: z.enum(ENVIRONMENT_STATES).meta({ description: 'Ours: as the environment itself shows it.' }),
+    status: z.enum(ENVIRONMENT_STATES).meta({ description: 'Extension: as in the environment itself.' }),
     weburl: z
       .string()
       .optional()
-      .meta({ description: 'Ours: omitted where nothing is public, or that is not known yet.' }),
-    commit: z.string().optional().meta({ description: 'Ours: as the environment itself shows it.' }),
+      .meta({ description: 'Extension: omitted if nothing is public, or until that is known.' }),
+    commit: z.string().optional().meta({ description: 'Extension: as in the environment itself.' }),
   })
   .meta({ id: 'EnvironmentSummary' });
 
-/** Contract section 2, reusable environment. */
+/** A reusable environment in a repository. */
 const reusableEnvironmentSchema = z
   .object({
     label: z.string(),
     buildAt: z.iso.datetime().meta({ description: 'RFC 3339.' }),
-    from: z.object({ name: z.string().meta({ description: 'The environment that it was made of.' }) }),
+    from: z.object({ name: z.string().meta({ description: 'The environment that it was published from.' }) }),
   })
   .meta({ id: 'ReusableEnvironment' });
 
 const url = z.string().meta({ description: 'Web address of the repository at its host, without credentials.' });
 
-/** Contract section 2, repository. */
+/** A repository, as GET /api/repository/{id} returns it. */
 export const repositoryViewSchema = z
   .object({
     id: z.string().meta({ description: 'The id of the repository: `acme.shop`.' }),
@@ -54,7 +54,7 @@ export const repositoryViewSchema = z
     reusableEnvironments: z.array(reusableEnvironmentSchema),
     conditions: z
       .array(conditionViewSchema)
-      .meta({ description: 'Ours: whether the repository can be read, and what is in the way.' }),
+      .meta({ description: 'Extension: whether the repository can be read, and if not, why.' }),
   })
   .meta({ id: 'Repository' });
 export type RepositoryView = z.infer<typeof repositoryViewSchema>;

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import request from 'supertest';
 import { GROUP_VERSION } from '../../crds/api-group.ts';
+import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import {
   REUSABLE_ENVIRONMENT,
   reusableName,
@@ -19,7 +20,11 @@ function add(api: TestApi, repository: string, label: string, status?: ReusableE
   api.cluster.add<ReusableEnvironment>(REUSABLE_ENVIRONMENT, {
     apiVersion: GROUP_VERSION,
     kind: REUSABLE_ENVIRONMENT.kind,
-    metadata: { namespace: 'group-acme', name: reusableName(repository, label) },
+    metadata: {
+      namespace: 'group-acme',
+      name: reusableName(repository, label),
+      labels: { [LABELS.managedBy]: MANAGED_BY },
+    },
     spec: { repository, label },
     status,
   });
@@ -68,7 +73,7 @@ test.each(['never-published', 'theirs', 'none', '..', 'constructor'])('%s cannot
   expect(api.cluster.all(REUSABLE_ENVIRONMENT)).toHaveLength(4);
 });
 
-test('who may not see the repository is told what everybody is told', async () => {
+test('a caller who cannot see the repository gets the same response as for a missing one', async () => {
   const { api } = await shopWithReusables();
   const { token } = await api.login('mallory@example.com');
   const path = '/api/repository/acme.shop/reusable/seeded';

@@ -3,9 +3,10 @@ import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
-import { requireRoom } from '../cluster/most.ts';
+import { requireRoom } from '../cluster/object-limits.ts';
+import { APPLIED_BY_OTHERS, BELONGS_TO_OTHERS } from '../cluster/ownership.ts';
 import type { EnvironmentService } from '../environments/environment-service.ts';
-import type { RequirePlace } from '../environments/group-places.ts';
+import type { RequireQuota } from '../environments/group-quota.ts';
 import { acceptedRequest } from '../environments/build-view.ts';
 import { spawnSchema } from '../environments/environment-parameters.ts';
 import { spawnedView, spawnedViewSchema, type WebAddress } from '../environments/environment-view.ts';
@@ -20,13 +21,13 @@ export interface RepositoryRoutes {
   directory: Directory;
   repositories: RepositoryService;
   environments: EnvironmentService;
-  requirePlace: RequirePlace;
+  requireQuota: RequireQuota;
   syncRequests: Pick<SyncRequests, 'ask'>;
   webAddress: WebAddress;
 }
 
 export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
-  const { directory, repositories, environments, requirePlace, syncRequests, webAddress } = dependencies;
+  const { directory, repositories, environments, requireQuota, syncRequests, webAddress } = dependencies;
   const path = '/api/repository/{repoID}';
   const find = (caller: Caller, { repoID }: { repoID: string }) => directory.repository(caller, repoID);
   const view = (group: Group, repository: Repository) =>
@@ -36,7 +37,7 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
     endpoint({
       method: 'get',
       path,
-      summary: 'A repository with its environments',
+      summary: 'Returns a repository with its environments',
       find,
       writes: false,
       answer: repositoryViewSchema,
@@ -45,13 +46,14 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
     endpoint({
       method: 'post',
       path,
-      summary: 'Gives the repository a new name for people; its id stays',
+      summary: 'Changes the display name of a repository; the id stays',
       find,
       writes: true,
       body: renameSchema,
       answer: repositoryViewSchema,
+      also: { 409: `Another repository of the group has the name. ${APPLIED_BY_OTHERS}` },
       run: async ({ target: { group, repository }, body: { name } }) =>
-        view(group, await repositories.change(repository, { displayName: name })),
+        view(group, await repositories.rename(repository, name)),
     }),
     endpoint({
       method: 'delete',
@@ -61,22 +63,23 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
       writes: true,
       status: 202,
       answer: repositoryViewSchema,
+      also: { 409: BELONGS_TO_OTHERS },
       run: async ({ target: { group, repository } }) => {
-        await repositories.remove(repository);
+        await repositories.remove(repository, directory.environments(repository));
         return view(group, repository);
       },
     }),
     endpoint({
       method: 'post',
       path: `${path}/spawn`,
-      summary: 'Makes an environment of a branch, a pull request or a tag',
+      summary: 'Creates an environment from a branch, a pull request or a tag',
       find,
       writes: true,
       needs: 'operate',
       body: spawnSchema,
       status: 201,
       answer: spawnedViewSchema,
-      also: { 409: 'The repository is being deleted, or has too many environments; or its group has.' },
+      also: { 409: 'The repository is being deleted, or it or its group has reached its limit of environments.' },
       run: async ({ target: { group, repository }, body }) => {
         if (repository.metadata.deletionTimestamp !== undefined) throw new Conflict('the repository is being deleted');
         const answer = (environment: Environment, isReused: boolean) => {
@@ -84,14 +87,14 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
           return spawnedView(group, environment, webAddress, { accepted, isReused });
         };
         const reuse = async (environment: Environment) => {
-          requirePlace(group, environment);
+          requireQuota(group, environment);
           return answer(await environments.reuse(environment, body), true);
         };
         const all = directory.environments(repository);
         const there = body.ifExists === 'reuse' ? environments.reusable(all, body) : undefined;
         if (there) return reuse(there);
         requireRoom('the repository', 'environments', all.length);
-        requirePlace(group);
+        requireQuota(group);
         const made = await environments.spawn(repository, body);
         return 'existing' in made ? reuse(made.existing) : answer(made.spawned, false);
       },
@@ -99,7 +102,7 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
     endpoint({
       method: 'post',
       path: `${path}/sync`,
-      summary: 'Has the refs at the Git host looked at now',
+      summary: 'Synchronizes with the refs at the Git host now',
       find,
       writes: true,
       needs: 'operate',

@@ -18,6 +18,8 @@ const send = (method: 'get' | 'post' | 'delete', rest: string, body?: object) =>
   request(api.app)[method](`/api/repository/acme.shop${rest}`).set('x-service-token', token).send(body);
 const repository = () => api.cluster.all<Repository>(REPOSITORY)[0];
 
+const at = { namespace: 'group-acme', name: 'shop' };
+
 const defaults = {
   variables: [],
   sshPublicKey: '',
@@ -67,7 +69,7 @@ describe('the webhook and the key to enter at the Git host', () => {
     ['the access operate', { scopes: { access: 'operate' } }, false],
     ['the access administer', { scopes: { access: 'administer' } }, true],
   ])(
-    'a token with %s: who signs as the Git host must be one who may change the settings',
+    'a token with %s: who signs as the Git host must be one who can change the settings',
     async (_what, made, shown) => {
       addSecret(repository()?.metadata.uid);
       setStatus();
@@ -96,6 +98,61 @@ test('what was answered can be sent back, and an empty hour takes the hour away'
   expect(answer.body).toEqual(defaults);
 });
 
+describe('the service file of the settings', () => {
+  const encoded = (text: string) => Buffer.from(text).toString('base64');
+  const set = (text: string) => send('post', '/settings', { serviceFile: { serviceFile: encoded(text) } });
+  const secrets = () =>
+    api.cluster.all<Secret>(Secret).filter(({ metadata: { name } }) => name.startsWith('service-file-shop-'));
+  const kept = () => secrets().flatMap(({ data }) => Object.values(data ?? {}));
+  const shown = async () =>
+    ((await send('get', '/settings')).body as { serviceFile: { serviceFile: string } }).serviceFile.serviceFile;
+
+  test('is in a Secret of the Repository, so that a request to the Repository rewrites none of it', async () => {
+    const large = `# ${'ä'.repeat(131_000)}`;
+    await set(large).expect(200);
+    expect(JSON.stringify(repository()).length).toBeLessThan(2000);
+    expect(secrets()).toMatchObject([{ metadata: { ownerReferences: [{ kind: 'Repository', name: 'shop' }] } }]);
+    expect(await shown()).toBe(encoded(large));
+    const version = secrets()[0]?.metadata.resourceVersion;
+    await send('post', '/sync').expect(202);
+    await set(large).expect(200);
+    expect(secrets()[0]?.metadata.resourceVersion).toBe(version);
+  });
+
+  test('is replaced, and taken away', async () => {
+    await set('a: 1').expect(200);
+    await set('a: 2').expect(200);
+    expect(kept()).toEqual([encoded('a: 2')]);
+    await set('').expect(200);
+    expect(kept()).toEqual([]);
+    expect(await shown()).toBe('');
+    expect(repository()?.spec.serviceFile).toEqual({});
+  });
+
+  test('of many at once one is left', async () => {
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map((name) => set(`${name}: 1`)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(kept()).toEqual([await shown()]);
+  });
+
+  test('takes the place of what kubectl applied', async () => {
+    api.cluster.change(REPOSITORY, at, { spec: { serviceFile: { mode: 'both', content: 'b: 1' } } });
+    expect(await shown()).toBe(encoded('b: 1'));
+    await set('a: 1').expect(200);
+    expect(repository()?.spec.serviceFile).toMatchObject({ mode: 'both', contentFrom: {} });
+    expect(repository()?.spec.serviceFile).not.toHaveProperty('content');
+  });
+
+  test('is not shown from a Secret that is not the Repository’s', async () => {
+    const data = { password: Buffer.from('hunter2').toString('base64') };
+    const metadata = { namespace: 'group-acme', name: 'vault' };
+    api.cluster.add(Secret, { apiVersion: 'v1', kind: 'Secret', metadata, data });
+    const contentFrom = { secretKeyRef: { name: 'vault', key: 'password' } };
+    api.cluster.change(REPOSITORY, at, { spec: { serviceFile: { mode: 'both', contentFrom } } });
+    expect(await shown()).toBe('');
+  });
+});
+
 test('what is sent changes, all else stays', async () => {
   const serviceFile = Buffer.from('services: {ä: {image: b}}\n').toString('base64');
   await send('post', '/settings', { environmentTTL: '3600', serviceFile: { serviceFile } }).expect(200);
@@ -111,7 +168,7 @@ test('what is sent changes, all else stays', async () => {
   expect(repository()?.spec).toMatchObject({
     type: 'generic',
     environmentTTLSeconds: 3600,
-    serviceFile: { mode: 'both', content: 'services: {ä: {image: b}}\n' },
+    serviceFile: { mode: 'both', contentFrom: { secretKeyRef: { key: expect.stringMatching(/^content\.\w+\.27$/) } } },
   });
   const ended = await send('post', '/settings', { environmentTTL: 0 }).expect(200);
   expect(ended.body).not.toHaveProperty('environmentTTL');
@@ -153,7 +210,7 @@ test('DELETE asks the cluster', async () => {
   expect(repository()).toBeUndefined();
 });
 
-describe('a service file that is no YAML', () => {
+describe('a service file that is not YAML', () => {
   const broken = Buffer.from('a: [').toString('base64');
 
   test.each(['panel', 'both'])('counts (%s): 422 with its place, and nothing changes', async (mode) => {

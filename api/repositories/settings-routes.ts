@@ -3,11 +3,13 @@ import { mayDo, mayReadValues } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
+import { APPLIED_BY_OTHERS } from '../cluster/ownership.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { Invalid } from '../http/errors.ts';
+import type { AccountCaps } from '../limits/account-caps.ts';
 import type { ServiceFileChecker } from '../service-file-check/checker.ts';
 import { formatProblem } from '../../service-file/problems.ts';
-import { variableRoutes } from '../variables/routes.ts';
+import { TOO_MUCH_TEXT, variableRoutes } from '../variables/routes.ts';
 import type { VariableService } from '../variables/variable-service.ts';
 import { webhookSecret } from '../webhooks/webhook-secret.ts';
 import type { RepositoryService } from './repository-service.ts';
@@ -17,36 +19,39 @@ import {
   repositorySettingsView,
   repositorySettingsViewSchema,
   serviceFileInForce,
-  settingsPatch,
   type WebhookView,
 } from './repository-settings.ts';
+import type { ServiceFileTexts } from './service-file-texts.ts';
 
 export interface RepositorySettingsRoutes {
   directory: Directory;
   repositories: RepositoryService;
   variables: VariableService<Repository>;
+  texts: Pick<ServiceFileTexts, 'read'>;
+  caps: AccountCaps;
   checker: ServiceFileChecker;
   cluster: Pick<ClusterWriter, 'find'>;
 }
 
-/** Contract section 4: a repository's settings and variables. */
+/** Routes of a repository's settings and variables. */
 export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes): Endpoint[] {
-  const { directory, repositories, variables, checker, cluster } = dependencies;
+  const { directory, repositories, variables, texts, caps, checker, cluster } = dependencies;
   const path = '/api/repository/{repoID}';
   const find = (caller: Caller, { repoID }: { repoID: string }) => directory.repository(caller, repoID).repository;
   const view = async (caller: Caller, repository: Repository) => {
-    const [values, webhook] = await Promise.all([
+    const [text, values, webhook] = await Promise.all([
+      texts.read(repository),
       variables.list(repository, mayReadValues(caller)),
       webhookView(cluster, repository, mayDo(caller.access, 'administer')),
     ]);
-    return repositorySettingsView(repository, values, webhook);
+    return repositorySettingsView(repository, text, values, webhook);
   };
 
   return [
     endpoint({
       method: 'get',
       path: `${path}/settings`,
-      summary: "A repository's settings",
+      summary: "Returns a repository's settings",
       find,
       writes: false,
       answer: repositorySettingsViewSchema,
@@ -55,19 +60,21 @@ export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes)
     endpoint({
       method: 'post',
       path: `${path}/settings`,
-      summary: 'Changes the settings that are sent; all else stays',
+      summary: 'Changes the settings in the request; all others stay',
       find,
       writes: true,
       body: changeSettingsSchema,
       answer: repositorySettingsViewSchema,
+      also: { 409: `${APPLIED_BY_OTHERS} ${TOO_MUCH_TEXT}` },
       run: async ({ caller, target, body }) => {
         if (leavesScheduleWithoutHour(target, body)) throw scheduleWithoutHour();
-        const content = serviceFileInForce(target, body);
+        const content = await serviceFileInForce(target, body, texts);
         if (content !== undefined) await requireYaml(checker, caller.user.accountId, content);
-        return view(caller, await repositories.change(target, settingsPatch(body)));
+        if (body.serviceFile?.serviceFile !== undefined) caps.requireServiceFile(target, body.serviceFile.serviceFile);
+        return view(caller, await repositories.changeSettings(target, body));
       },
     }),
-    ...variableRoutes({ path, find, variables }),
+    ...variableRoutes({ path, find, variables, caps }),
   ];
 }
 

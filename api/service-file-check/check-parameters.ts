@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SERVICE_FILE_MODES } from '../../crds/repository.ts';
 import { encodedTextField } from '../http/parse.ts';
 
-const mostFiles = 500;
+const maxFiles = 500;
 
 /** A path from the repository's root, as git has it. */
 const pathField = z
@@ -17,7 +17,7 @@ export const checkSchema = z.object({
   serviceFile: encodedTextField,
   files: z
     .record(pathField, z.base64({ error: 'must be base64' }))
-    .refine((files) => Object.keys(files).length <= mostFiles, { error: `${mostFiles} files are taken at most` })
+    .refine((files) => Object.keys(files).length <= maxFiles, { error: `${maxFiles} files at most are accepted` })
     .default({}),
   mode: z.enum(SERVICE_FILE_MODES, { error: `must be one of ${SERVICE_FILE_MODES.join(', ')}` }).default('repo'),
 });

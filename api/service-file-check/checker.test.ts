@@ -79,7 +79,7 @@ test('the requests of all accounts wait for one thread, and all are answered', a
   expect(statusesOf(answers)).toEqual(Array(6).fill('fulfilled'));
 });
 
-test('accounts take turns: one request does not wait for all of another account', async () => {
+test('accounts share the queue fairly: one request does not wait for all of another account', async () => {
   const checker = new ServiceFileChecker(metrics);
   const done: string[] = [];
   const check = async (user: string) => {

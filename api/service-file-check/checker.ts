@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import { Turns } from '../../kubernetes/turns.ts';
+import { FairQueue, type Flow } from '../../fair-queue/fair-queue.ts';
 import { Invalid, TooManyRequests, Unavailable } from '../http/errors.ts';
 import type { LimitMetrics } from '../limits/limit-metrics.ts';
 import type { CheckInput, CheckResult } from './check.ts';
 
-/** One thread at a time: with its own memory it stays below 100 MiB (docs/security.md says what the pod needs). */
+/** One thread at a time: with its own memory it stays below 100 MiB (docs/reference/limits.md says what the pod needs). */
 const concurrency = 1;
 const heapMiB = 64;
 const youngHeapMiB = 16;
@@ -22,12 +22,12 @@ const defaultTimes: CheckerTimes = { deadlineMs: 5_000, queueDeadlineMs: 30_000 
 
 /**
  * Checks service files of strangers in a thread that is ended when it takes too much time or memory. Requests wait in a
- * bounded queue; accounts take turns, so that one account's requests never wait for all of another's.
+ * bounded queue that is fair to accounts, so that one account's requests never wait for all of another's.
  */
 export class ServiceFileChecker {
   readonly #metrics: LimitMetrics;
   readonly #times: CheckerTimes;
-  readonly #queue = new Turns<() => void>({ party: concurrency, key: concurrency });
+  readonly #queue = new FairQueue<() => void>({ total: concurrency });
   readonly #ofAccount = new Map<string, number>();
 
   constructor(metrics: LimitMetrics, times: Partial<CheckerTimes> = {}) {
@@ -43,12 +43,12 @@ export class ServiceFileChecker {
     this.#requireRoom(account);
     this.#count(account, 1);
     try {
-      const turn = { party: account, key: 'thread' };
-      await this.#enter(turn);
+      const flow = { tenant: account, group: '', host: '' };
+      await this.#enter(flow);
       try {
         return await this.#checkInThread(input);
       } finally {
-        this.#queue.ended(turn);
+        this.#queue.finished(flow);
         this.#queue.take()?.();
       }
     } finally {
@@ -71,7 +71,7 @@ export class ServiceFileChecker {
   }
 
   /** Waits for the thread. @throws Unavailable */
-  async #enter(turn: { party: string; key: string }): Promise<void> {
+  async #enter(flow: Flow): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     let isLate = false;
     const timer = setTimeout(() => {
@@ -79,10 +79,10 @@ export class ServiceFileChecker {
       this.#metrics.refused('checks');
       reject(new Unavailable('the service file waited too long to be checked. Try again in a few seconds'));
     }, this.#times.queueDeadlineMs);
-    this.#queue.push(turn, () => {
+    this.#queue.push(flow, () => {
       clearTimeout(timer);
       if (!isLate) return resolve(undefined);
-      this.#queue.ended(turn);
+      this.#queue.finished(flow);
       this.#queue.take()?.();
     });
     this.#queue.take()?.();

@@ -13,7 +13,7 @@ import type { ServiceFileChecker } from './checker.ts';
 
 const problemSchema = z
   .object({ file: z.string(), path: z.string(), line: z.int(), column: z.int(), message: z.string() })
-  .meta({ id: 'Problem', description: 'What is wrong, and where: `line` and `column` count from 1.' });
+  .meta({ id: 'Problem', description: 'A problem and its position; `line` and `column` count from 1.' });
 
 const checkResultSchema = z
   .object({
@@ -38,14 +38,14 @@ function filledIn({ name, value, visibility, secret, withheld, error }: Variable
   return [[name, { value: (secret ?? withheld) ? WITHHELD_VALUE : value, visibility }]];
 }
 
-/** Ours: would Coppice run this service file? Nothing is spawned, nothing is kept. */
+/** Extension: would Coppice run this service file? Nothing is spawned, nothing is kept. */
 export function checkRoutes(dependencies: CheckRoutes): Endpoint[] {
   const { directory, checker, groupVariables, repositoryVariables } = dependencies;
   return [
     endpoint({
       method: 'post',
       path: '/api/repository/{repoID}/check',
-      summary: 'Would Coppice run this service file? (ours)',
+      summary: 'Checks a service file (extension)',
       find: (caller, { repoID }) => directory.repository(caller, repoID),
       writes: false,
       body: checkSchema,

@@ -3,7 +3,7 @@ import express from 'express';
 import request from 'supertest';
 import { z } from 'zod';
 import { mount, type Endpoint } from '../http/endpoint.ts';
-import { holdToDeclarations } from './declared-answers.ts';
+import { verifyDeclarations } from './declared-answers.ts';
 
 const answer = z.object({ name: z.string(), size: z.int().optional() });
 
@@ -17,7 +17,7 @@ function answering(status: number, body: object) {
     answer,
   };
   const app = express();
-  holdToDeclarations(app);
+  verifyDeclarations(app);
   mount(app, [{ ...declared, handle: (_request, response) => void response.status(status).json(body) }]);
   return request(app).get('/api/things');
 }

@@ -5,7 +5,7 @@ import { endpointOf, type Endpoint } from '../http/endpoint.ts';
 import { errorSchema, errorsOf } from '../openapi/errors.ts';
 
 /** Holds every JSON answer of an app to what its endpoint declares; one that differs is answered by 500 and the reason. */
-export function holdToDeclarations(app: Express): void {
+export function verifyDeclarations(app: Express): void {
   const { json } = app.response;
   app.response.json = function (this: Response, body: unknown) {
     const endpoint = endpointOf(this);

@@ -1,4 +1,5 @@
 import { GROUP_VERSION } from '../../crds/api-group.ts';
+import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { REUSABLE_ENVIRONMENT, reusableName, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import { TestApi } from './test-api.ts';
 
@@ -61,7 +62,7 @@ export const routes: Route[] = [
   { method: 'get', path: '/api/environment/acme.shop-main/tests', status: 200 },
   // Nothing is there to test.
   { method: 'post', path: '/api/environment/acme.shop-main/tests', status: 409 },
-  // No build has begun: its log is not there. Where there is one, it is text (log-text.test.ts).
+  // No build has started: its log is not there. Where there is one, it is text (log-text.test.ts).
   { method: 'get', path: '/api/environment/acme.shop-main/build/logs', status: 404 },
   // The environment has no service.
   { method: 'get', path: '/api/environment/acme.shop-main/services/web/logs', status: 404 },
@@ -88,7 +89,7 @@ export const operated = [
   'delete /api/repository/acme.shop/reusable/base',
 ];
 
-/** What changes nothing, though it is no GET, or ends the caller's own token alone. */
+/** What changes nothing, though it is not a GET, or ends the caller's own token alone. */
 export const harmless = ['post /api/user/logout', 'post /api/repository/acme.shop/check'];
 
 /** What no API token may, whatever its access. */
@@ -124,7 +125,11 @@ function addReusable({ cluster }: TestApi, group: string): void {
   cluster.add<ReusableEnvironment>(REUSABLE_ENVIRONMENT, {
     apiVersion: GROUP_VERSION,
     kind: REUSABLE_ENVIRONMENT.kind,
-    metadata: { namespace: `group-${group}`, name: reusableName('shop', 'base') },
+    metadata: {
+      namespace: `group-${group}`,
+      name: reusableName('shop', 'base'),
+      labels: { [LABELS.managedBy]: MANAGED_BY },
+    },
     spec: { repository: 'shop', label: 'base' },
     status: {
       builtAt: '2026-01-01T00:00:00Z',

@@ -40,7 +40,7 @@ class FakeInformer<T extends KubernetesObject> {
     return this.#cache.resourceVersion;
   }
 
-  /** As if the watch had told of it in the same moment. */
+  /** As if the watch had delivered it at the same moment. */
   observe(object: T): void {
     this.#cache.observe(object);
     this.#cache.take({ type: 'BOOKMARK', object });
@@ -123,6 +123,15 @@ export class FakeCluster implements ClusterWriter {
     });
   }
 
+  /** As between replicas: in no order. */
+  exclusively<T extends KubernetesObject, R>(
+    _type: ResourceType<T>,
+    _at: ObjectName,
+    work: () => Promise<R>,
+  ): Promise<R> {
+    return work();
+  }
+
   delete(type: ResourceType, at: ObjectName, { uid, resourceVersion }: DeleteOptions = {}): Promise<void> {
     return this.#answer(() => {
       const { metadata } = this.#require(type, at);
@@ -133,14 +142,14 @@ export class FakeCluster implements ClusterWriter {
     });
   }
 
-  /** Puts an object there as somebody else would, told by the watch. */
+  /** Creates an object as another client would; the watch delivers it. */
   add<T extends KubernetesObject>(type: ResourceType<T>, object: T): T {
     const added = this.#store(type, object);
     this.#informers.get(type.kind)?.watched('ADDED', added);
     return added;
   }
 
-  /** Changes an object as somebody else would, told by the watch. */
+  /** Changes an object as another client would; the watch delivers it. */
   change<T extends KubernetesObject>(type: ResourceType<T>, at: ObjectName, patch: object): void {
     const merged = merge(this.#require(type, at), patch) as T;
     const changed = { ...merged, metadata: { ...merged.metadata, resourceVersion: this.#next() } };

@@ -18,12 +18,12 @@ export class FakeLogReader {
   writeTo({ stream }: LogKeys, ...messages: object[]): void {
     const page = new LogPage(Buffer.from(messages.map((message) => JSON.stringify(message)).join('\n')));
     this.#logs.set(stream, [...(this.#logs.get(stream) ?? []), page]);
-    this.#tell();
+    this.#report();
   }
 
   end(logId: string): void {
     this.#ended.add(buildLogKeys(logId).stream);
-    this.#tell();
+    this.#report();
   }
 
   async *read({ stream }: LogKeys, { from = 0, signal }: ReadOptions): AsyncGenerator<LogPage, void, undefined> {
@@ -49,7 +49,7 @@ export class FakeLogReader {
     }
   }
 
-  #tell(): void {
+  #report(): void {
     this.#wake.resolve(undefined);
     this.#wake = Promise.withResolvers();
   }

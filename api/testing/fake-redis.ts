@@ -1,5 +1,6 @@
 import type { SessionRedis } from '../auth/sessions.ts';
 import type { WrittenRedis } from '../cluster/written-versions.ts';
+import type { WriteBudgetRedis } from '../limits/write-budget.ts';
 import type { ReplayRedis } from '../webhooks/replays.ts';
 
 interface SetOptions {
@@ -8,7 +9,7 @@ interface SetOptions {
 }
 
 /** The part of Redis that sessions and deliveries use, by a clock that the test owns. */
-export class FakeRedis implements SessionRedis, ReplayRedis, WrittenRedis {
+export class FakeRedis implements SessionRedis, ReplayRedis, WrittenRedis, WriteBudgetRedis {
   readonly #now: () => number;
   readonly entries = new Map<string, { value: string; expiresAt: number }>();
   readonly #hashes = new Map<string, Record<string, string>>();
@@ -85,10 +86,19 @@ export class FakeRedis implements SessionRedis, ReplayRedis, WrittenRedis {
     return this.#answer(() => members().map(([value, score]) => ({ value, score })));
   }
 
+  incrBy(key: string, increment: number): Promise<number> {
+    return this.#answer(() => {
+      const { value = '0', expiresAt = Infinity } = this.#live(key) ?? {};
+      const sum = Number(value) + increment;
+      this.entries.set(key, { value: `${sum}`, expiresAt });
+      return sum;
+    });
+  }
+
   pExpire(key: string, milliseconds: number): Promise<unknown> {
     return this.#answer(() => {
-      const scores = this.#liveScores(key);
-      if (scores) scores.expiresAt = this.#now() + milliseconds;
+      const expiring = this.#liveScores(key) ?? this.#live(key);
+      if (expiring) expiring.expiresAt = this.#now() + milliseconds;
     });
   }
 

@@ -1,13 +1,13 @@
 import { runtimeLogKeys } from '../../build-logs/keys.ts';
 import type { LogPage } from '../../build-logs/page.ts';
-import type { RuntimeWish } from '../../build-logs/runtime-wish.ts';
+import type { FollowRequest } from '../../build-logs/follow-request.ts';
 import type { RuntimeLogRange } from '../environments/runtime-logs.ts';
 import type { FakeLogReader } from './fake-log-reader.ts';
 
 /** Logs of services that the test writes into the reader's; `tail` is not looked at. */
 export class FakeRuntimeLogs {
   readonly #reader: FakeLogReader;
-  readonly wishes: RuntimeWish[] = [];
+  readonly followRequests: FollowRequest[] = [];
   /** Thrown by every reading while set. */
   failure: Error | undefined;
 
@@ -15,15 +15,15 @@ export class FakeRuntimeLogs {
     this.#reader = reader;
   }
 
-  async *follow(wish: RuntimeWish, { from }: RuntimeLogRange, signal: AbortSignal): AsyncGenerator<LogPage> {
-    this.wishes.push(wish);
+  async *follow(followRequest: FollowRequest, { from }: RuntimeLogRange, signal: AbortSignal): AsyncGenerator<LogPage> {
+    this.followRequests.push(followRequest);
     if (this.failure) throw this.failure;
-    yield* this.#reader.read(runtimeLogKeys(wish.uid, wish.service), { from, signal });
+    yield* this.#reader.read(runtimeLogKeys(followRequest.uid, followRequest.service), { from, signal });
   }
 
   /** One page of it. */
-  async *read(wish: RuntimeWish, range: RuntimeLogRange, signal: AbortSignal): AsyncGenerator<LogPage> {
-    for await (const page of this.follow(wish, range, signal)) {
+  async *read(followRequest: FollowRequest, range: RuntimeLogRange, signal: AbortSignal): AsyncGenerator<LogPage> {
+    for await (const page of this.follow(followRequest, range, signal)) {
       yield page;
       return;
     }

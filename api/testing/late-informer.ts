@@ -4,7 +4,7 @@ import type { IndexFunction } from '../../kubernetes/object-store.ts';
 import { compareResourceVersions, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 import { settle } from '../../kubernetes/testing/fake-clock.ts';
 
-/** An informer whose watch tells what the test says, and whose waits end when the test says so. */
+/** An informer whose watch events and timeouts the test controls. */
 export class LateInformer<T extends KubernetesObject> {
   readonly cache: InformerCache<T>;
   readonly #giveUps: (() => void)[] = [];

@@ -4,21 +4,22 @@ import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
+import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
 import { systemClock, type Clock } from '../../kubernetes/clock.ts';
 import { Sessions } from '../auth/sessions.ts';
 import { indexes, type FreshCaches } from '../cluster/caches.ts';
-import { createApp, type AppDependencies } from '../http/app.ts';
+import { createApp, type AppOptions } from '../http/app.ts';
 import { WebSockets } from '../http/web-sockets.ts';
 import { userName, userSecret, type User } from '../users/user-record.ts';
-import { holdToDeclarations } from './declared-answers.ts';
+import { verifyDeclarations } from './declared-answers.ts';
 import { FakeCluster } from './fake-cluster.ts';
 import { FakeLogReader } from './fake-log-reader.ts';
 import { FakeRedis } from './fake-redis.ts';
 import { FakeRuntimeLogs } from './fake-runtime-logs.ts';
-import { testDependencies, TEST_NAMESPACE } from './test-dependencies.ts';
+import { testOptions, TEST_NAMESPACE } from './test-dependencies.ts';
 
 export function fakeCaches(cluster: FakeCluster): FreshCaches {
   return {
@@ -61,7 +62,7 @@ export class TestApi {
   readonly #sessions: Sessions;
 
   /** An API with alice logged in, her group acme, and its repository shop. */
-  static async withShop(config: Partial<AppDependencies['config']> = {}): Promise<{ api: TestApi; token: string }> {
+  static async withShop(config: Partial<AppOptions['config']> = {}): Promise<{ api: TestApi; token: string }> {
     const api = new TestApi(config);
     const { token } = await api.login('alice@example.com');
     api.addGroup('acme', ['alice@example.com']);
@@ -70,11 +71,11 @@ export class TestApi {
   }
 
   constructor(
-    config: Partial<AppDependencies['config']> = {},
+    config: Partial<AppOptions['config']> = {},
     clock: Clock = systemClock,
-    logTimes: AppDependencies['logTimes'] = {},
-    fetch?: AppDependencies['fetch'],
-    tester?: AppDependencies['tester'],
+    logTimes: AppOptions['logTimes'] = {},
+    fetch?: AppOptions['fetch'],
+    tester?: AppOptions['tester'],
   ) {
     const now = () => this.now;
     this.cluster = new FakeCluster(clock);
@@ -85,8 +86,8 @@ export class TestApi {
     const { cluster, caches, redis, logReader, runtimeLogs, webSockets, registry } = this;
     const auditLog = { info: (line: object) => this.audited.push({ ...line }) };
     const own = { cluster, caches, redis, logReader, runtimeLogs, webSockets, registry, auditLog };
-    this.app = createApp(testDependencies({ ...own, config, logTimes, fetch, tester, now }));
-    holdToDeclarations(this.app);
+    this.app = createApp(testOptions({ ...own, config, logTimes, fetch, tester, now }));
+    verifyDeclarations(this.app);
   }
 
   /** A user with a login. */
@@ -123,5 +124,5 @@ export class TestApi {
 const ready = conditionsPatch('Ready') as Pick<Group, 'status'>;
 
 function head(kind: string, metadata: { name: string; namespace?: string }) {
-  return { apiVersion: GROUP_VERSION, kind, metadata };
+  return { apiVersion: GROUP_VERSION, kind, metadata: { ...metadata, labels: { [LABELS.managedBy]: MANAGED_BY } } };
 }

@@ -3,7 +3,7 @@ import { MemoryStore } from 'express-rate-limit';
 import { Registry } from 'prom-client';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { Passwords } from '../auth/passwords.ts';
-import type { AppDependencies } from '../http/app.ts';
+import type { AppOptions } from '../http/app.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import { WebSockets } from '../http/web-sockets.ts';
 import { FakeLogReader } from './fake-log-reader.ts';
@@ -16,27 +16,31 @@ export const TEST_ORIGIN = 'http://coppice.localhost:8080';
 export const UNLIMITED = { limits: { loginsPerMinute: 1000, requestsPerMinute: 100_000 } };
 
 /** The chart's defaults. */
-export const TEST_BUDGETS: Budgets = { requestMemoryBytes: 64 * 1024 * 1024 };
+export const TEST_BUDGETS: Budgets = {
+  requestMemoryBytes: 64 * 1024 * 1024,
+  account: { groups: 50, repositories: 200, textBytes: 4 * 1024 * 1024 },
+  written: { perMinute: 4 * 1024 * 1024, perHour: 64 * 1024 * 1024 },
+};
 
 /** Cheap, so that a test of a hundred logins takes no minute. */
 export const weakPasswords = new Passwords(randomBytes, { ln: 4, r: 8, p: 1 });
 
-export interface TestParts extends Partial<Omit<AppDependencies, 'config'>> {
-  cluster: AppDependencies['cluster'];
-  caches: AppDependencies['caches'];
-  redis: AppDependencies['sessions'] & AppDependencies['written'] & AppDependencies['replays'];
-  config?: Partial<AppDependencies['config']>;
+export interface TestOptions extends Partial<Omit<AppOptions, 'config'>> {
+  cluster: AppOptions['cluster'];
+  caches: AppOptions['caches'];
+  redis: AppOptions['sessions'] & AppOptions['written'] & AppOptions['replays'] & AppOptions['writeBudget'];
+  config?: Partial<AppOptions['config']>;
 }
 
 /** What the API stands on in a test: what the test says, and for all else what no test minds. */
-export function testDependencies({ redis, config, ...given }: TestParts): AppDependencies {
+export function testOptions({ redis, config, ...given }: TestOptions): AppOptions {
   const logReader = new FakeLogReader();
   return {
     config: {
       ownOrigin: TEST_ORIGIN,
       webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
       registration: { mode: 'open', domains: [], provesAddress: false },
-      mostEnvironmentsPerGroup: 200,
+      maxEnvironmentsPerGroup: 200,
       limits: { loginsPerMinute: 1000, requestsPerMinute: 1000 },
       budgets: TEST_BUDGETS,
       usersNamespace: TEST_NAMESPACE,
@@ -48,6 +52,7 @@ export function testDependencies({ redis, config, ...given }: TestParts): AppDep
     sessions: redis,
     written: redis,
     replays: redis,
+    writeBudget: redis,
     limitStores: () => new MemoryStore(),
     passwords: weakPasswords,
     logReader,

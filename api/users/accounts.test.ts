@@ -4,7 +4,7 @@ import { GROUP, type Group } from '../../crds/group.ts';
 import { ApiError } from '../../kubernetes/api-error.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { Accounts, type AccountDependencies } from './accounts.ts';
+import { Accounts, type AccountOptions } from './accounts.ts';
 import { inviteToGroup } from './group-invitation.ts';
 
 const bob = { email: 'bob@example.com', password: 'correct horse' };
@@ -168,6 +168,7 @@ describe('an administrator', () => {
   test('removes a user: logins, tokens, memberships; who registers the address later has none of them', async () => {
     const invitation = addGroup();
     api.addGroup('single', [bob.email]);
+    api.cluster.change(GROUP, { name: 'single' }, { metadata: { labels: null } });
     await register({ ...bob, invitation }).expect(201);
     const session = await login();
     const created = await send('post', '/api/user/tokens', session, {
@@ -265,7 +266,7 @@ test('a login of an address without an account takes the time of a password, so 
         return Promise.resolve(false);
       },
     },
-  } as unknown as AccountDependencies);
-  await expect(accounts.login(bob)).rejects.toThrow('e-mail or password is wrong');
+  } as unknown as AccountOptions);
+  await expect(accounts.login(bob)).rejects.toThrow('the e-mail address or the password is wrong');
   expect(verified).toEqual([[bob.password, undefined]]);
 });

@@ -12,7 +12,10 @@ import type { Login, PasswordChange, Registration } from './user-parameters.ts';
 import { newAccount, type User } from './user-record.ts';
 import type { UserStore } from './user-store.ts';
 
-export interface AccountDependencies {
+/** How old a login may be that stands for a password. */
+const recentLoginMs = 5 * 60 * 1000;
+
+export interface AccountOptions {
   users: UserStore;
   sessions: Sessions;
   passwords: Passwords;
@@ -29,10 +32,10 @@ export interface AccountDependencies {
 
 /** What users do with their own accounts. */
 export class Accounts {
-  readonly #dependencies: AccountDependencies;
+  readonly #options: AccountOptions;
 
-  constructor(dependencies: AccountDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: AccountOptions) {
+    this.#options = options;
   }
 
   /**
@@ -41,7 +44,7 @@ export class Accounts {
    * @throws Forbidden by the policy; Conflict when the address has an account; Invalid when the invitation is not valid.
    */
   async register({ email, password, invitation }: Registration): Promise<User> {
-    const { users, passwords, groups, invitations, policy, administrators, now, randomBytes } = this.#dependencies;
+    const { users, passwords, groups, invitations, policy, administrators, now, randomBytes } = this.#options;
     // Not counted by the address: no password is tried here, and others must not keep its owner from coming.
     const existing = await users.readByEmail(email);
     if (existing && invitation !== undefined && isInvitedTo(existing, invitation, now())) {
@@ -49,7 +52,7 @@ export class Accounts {
     }
     requireAllowed(policy, email);
     const group = invitation === undefined ? undefined : await invitations.find(invitation, email);
-    if (existing) throw new Conflict('this e-mail address has an account already');
+    if (existing) throw new Conflict('this e-mail address already has an account');
     const passwordHash = await passwords.hash(password);
     // Whoever registers first under an administrator's address would be one.
     const verified = policy.provesAddress && !administrators.includes(email);
@@ -67,13 +70,13 @@ export class Accounts {
 
   /** @returns a token. @throws Unauthorized, after the same time and in the same words whether there is an account. */
   async login({ email, password }: Login): Promise<string> {
-    const { users, passwords, attempts } = this.#dependencies;
+    const { users, passwords, attempts } = this.#options;
     await attempts.count(email);
     const user = await users.readByEmail(email);
     const isRight = await passwords.verify(password, user?.passwordHash);
-    if (!user || !isRight) throw new Unauthorized('e-mail or password is wrong');
+    if (!user || !isRight) throw new Unauthorized('the e-mail address or the password is wrong');
     const token = await this.startSession(user);
-    if (token === undefined) throw new Unauthorized('e-mail or password is wrong');
+    if (token === undefined) throw new Unauthorized('the e-mail address or the password is wrong');
     return token;
   }
 
@@ -82,7 +85,7 @@ export class Accounts {
    * ends the sessions that are listed after it is written, and those listed later see here what was written.
    */
   async startSession({ name, accountId, passwordHash }: User): Promise<string | undefined> {
-    const { users, sessions } = this.#dependencies;
+    const { users, sessions } = this.#options;
     const token = await sessions.create({ userName: name, accountId });
     const now = await users.read(name);
     if (now?.accountId === accountId && now.passwordHash === passwordHash) return token;
@@ -99,7 +102,7 @@ export class Accounts {
     token: string,
     { currentPassword, newPassword }: PasswordChange,
   ): Promise<void> {
-    const { users, sessions, passwords, attempts } = this.#dependencies;
+    const { users, sessions, passwords, attempts } = this.#options;
     await attempts.countOwn(accountId);
     const user = await users.read(name);
     if (user && user.passwordHash === undefined) {
@@ -117,9 +120,28 @@ export class Accounts {
     await sessions.revokeAll(user.accountId, token);
   }
 
+  /**
+   * Confirms that who holds a login is the account's owner: by its password or, where it has none, by a login of the
+   * last minutes at the OpenID Connect provider. @throws Forbidden, which says what to do; TooManyRequests
+   */
+  async confirm({ name, accountId }: User, token: string, password: string | undefined): Promise<void> {
+    const { users, sessions, passwords, attempts, now } = this.#options;
+    await attempts.countOwn(accountId);
+    const user = await users.read(name);
+    if (user && user.passwordHash === undefined) {
+      const startedAt = await sessions.startedAt(token);
+      if (startedAt !== undefined && now() - startedAt <= recentLoginMs) return;
+      throw new Forbidden(
+        `this account has no password: log in by OpenID Connect again, then repeat the request within ${recentLoginMs / 60_000} minutes`,
+      );
+    }
+    if (password === undefined) throw new Forbidden('send the password of the account as `password`');
+    if (!(await passwords.verify(password, user?.passwordHash)) || !user) throw new Forbidden('the password is wrong');
+  }
+
   /** By who is logged in already: opens the group, or proves the address. @throws Invalid */
   async acceptInvitation(user: User, invitation: string): Promise<User> {
-    const { users, invitations, now } = this.#dependencies;
+    const { users, invitations, now } = this.#options;
     if (invitation.startsWith('g.')) {
       await invitations.accept(await invitations.find(invitation, user.email), user, invitation);
       return user;
@@ -139,7 +161,7 @@ export class Accounts {
     existing: User,
     change: (fresh: Omit<User, 'name'>, current: User) => Omit<User, 'name'>,
   ): Promise<User> {
-    const { users, sessions, groups, memberships, randomBytes } = this.#dependencies;
+    const { users, sessions, groups, memberships, randomBytes } = this.#options;
     const fresh = newAccount(existing.email, randomBytes);
     // First, so that nobody has the account where groups cannot be left; again for those of the meantime.
     await memberships.leaveMade(existing);
@@ -151,7 +173,7 @@ export class Accounts {
   }
 
   async #takeUp(existing: User, invitation: string, password: string): Promise<User> {
-    const { passwords, now } = this.#dependencies;
+    const { passwords, now } = this.#options;
     const passwordHash = await passwords.hash(password);
     return this.replace(existing, (fresh, current) => {
       if (!isInvitedTo(current, invitation, now())) throw invalidInvitation();

@@ -10,11 +10,18 @@ import type { User } from './user-record.ts';
 const accountSchema = z
   .object({
     email: z.string(),
-    verified: z.boolean().describe('Whether the address is proven to be theirs.'),
-    invited: z.boolean().describe('An administrator added the address, and nobody has come yet.'),
+    verified: z.boolean().describe('Whether the address is verified.'),
+    invited: z.boolean().describe('An administrator added the address, and nobody has registered yet.'),
     administrator: z.boolean(),
   })
   .meta({ id: 'Account' });
+
+export const removedAccountSchema = z
+  .object({
+    email: z.string(),
+    groupsWithoutMembers: z.array(z.string()).describe('The ids of groups that have no members left.'),
+  })
+  .meta({ id: 'RemovedAccount' });
 
 /** Accounts, for administrators; to everybody else there is nothing here. Ours, beside the contract. */
 export function administrationRoutes({ administration }: { administration: Administration }): Endpoint[] {
@@ -31,7 +38,7 @@ export function administrationRoutes({ administration }: { administration: Admin
     endpoint({
       method: 'get',
       path: '/api/users',
-      summary: 'All users; for administrators',
+      summary: 'Lists all users; for administrators',
       find,
       writes: false,
       isOfAccount: true,
@@ -42,7 +49,7 @@ export function administrationRoutes({ administration }: { administration: Admin
       method: 'post',
       path: '/api/users',
       summary: 'Adds a user; for administrators',
-      description: 'The one-time `invitation` is shown once. Whoever registers the address with it has proven it.',
+      description: 'The one-time `invitation` is shown once. Registering with it verifies the address.',
       find,
       writes: true,
       isOfAccount: true,
@@ -50,7 +57,7 @@ export function administrationRoutes({ administration }: { administration: Admin
       body: newUserSchema,
       status: 201,
       answer: z.object({ email: z.string(), invitation: z.string(), expiresAt: z.iso.datetime() }),
-      also: { 409: 'The address has an account that is proven.' },
+      also: { 409: 'The address has a verified account.' },
       run: async ({ body: { email } }) => ({ email, ...(await administration.invite(email)) }),
     }),
     endpoint({
@@ -64,10 +71,7 @@ export function administrationRoutes({ administration }: { administration: Admin
       writes: true,
       isOfAccount: true,
       needsLogin: true,
-      answer: z.object({
-        email: z.string(),
-        groupsWithoutMembers: z.array(z.string()).describe('The ids of groups that nobody is left in.'),
-      }),
+      answer: removedAccountSchema,
       also: { 409: 'The chart names the address as an administrator.' },
       run: async ({ target: email }) => ({ email, groupsWithoutMembers: await administration.remove(email) }),
     }),

@@ -7,10 +7,16 @@ import type { Invitation } from './group-invitation.ts';
 import { newAccount, type User } from './user-record.ts';
 import type { UserStore } from './user-store.ts';
 
-export interface AdministrationDependencies {
+/** What becomes of an account's memberships. */
+export interface EndedMemberships extends Pick<Memberships, 'leaveAll' | 'leaveSeen'> {
+  /** The ids of the groups with repositories that have no other owner. */
+  ownedAlone: (user: User) => string[];
+}
+
+export interface AdministrationOptions {
   users: UserStore;
   sessions: Sessions;
-  memberships: Pick<Memberships, 'leaveAll'>;
+  memberships: EndedMemberships;
   /** Addresses in lower case, from the chart. */
   administrators: readonly string[];
   now: () => number;
@@ -19,19 +25,19 @@ export interface AdministrationDependencies {
 
 /** What administrators do with the accounts of others. */
 export class Administration {
-  readonly #dependencies: AdministrationDependencies;
+  readonly #options: AdministrationOptions;
 
-  constructor(dependencies: AdministrationDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: AdministrationOptions) {
+    this.#options = options;
   }
 
   /** By proven address alone: to register an administrator's address makes nobody one. */
   isAdministrator({ email, verified }: User): boolean {
-    return verified && this.#dependencies.administrators.includes(email);
+    return verified && this.#options.administrators.includes(email);
   }
 
   list(): User[] {
-    return this.#dependencies.users.list();
+    return this.#options.users.list();
   }
 
   /**
@@ -40,7 +46,7 @@ export class Administration {
    * @throws Conflict when the address has a proven account.
    */
   async invite(email: string): Promise<Invitation> {
-    const { users, now, randomBytes } = this.#dependencies;
+    const { users, now, randomBytes } = this.#options;
     const { kept, ...invitation } = newAccountInvitation(now(), randomBytes);
     const existing = await users.readByEmail(email);
     if (!existing) {
@@ -48,7 +54,7 @@ export class Administration {
       return invitation;
     }
     await users.update(existing, (current) => {
-      if (current.verified) throw new Conflict('this e-mail address has an account already');
+      if (current.verified) throw new Conflict('this e-mail address already has an account');
       return { ...current, invitation: kept };
     });
     return invitation;
@@ -56,19 +62,52 @@ export class Administration {
 
   /**
    * Removes an account with its logins, tokens and memberships: whoever gets the address later gets none of them.
-   * @returns the names of the groups that nobody is a member of any more. @throws NotFound
+   * @returns the names of the groups that nobody is a member of any more. @throws NotFound, Conflict
    */
   async remove(email: string): Promise<string[]> {
-    const { users, sessions, memberships, administrators } = this.#dependencies;
+    const { users, memberships } = this.#options;
     const user = await users.readByEmail(email);
     if (!user) throw new NotFound('no such user');
-    if (administrators.includes(email)) {
-      throw new Conflict('the chart names this address as an administrator; take it out of its values first');
+    this.#requireUnnamed(email);
+    return this.#end(user, () => memberships.leaveAll(email), undefined);
+  }
+
+  /**
+   * Removes the account of a caller who has confirmed that it is theirs. It leaves the groups that it sees: where its
+   * address is not proven, an administrator's invitation and memberships of the address stay for the address's owner.
+   * @returns the names of the groups that nobody is a member of any more.
+   * @throws Conflict where a group with repositories would have no owner, or the chart names the address.
+   */
+  async removeOwn({ name, accountId }: User): Promise<string[]> {
+    const { users, memberships, randomBytes } = this.#options;
+    const user = await users.read(name);
+    if (user?.accountId !== accountId) throw new NotFound('no such user');
+    const { email, verified, invitation } = user;
+    this.#requireUnnamed(email);
+    const owned = memberships.ownedAlone(user);
+    if (owned.length > 0) {
+      throw new Conflict(
+        `nobody else owns these groups, which have repositories: ${owned.join(', ')}; ` +
+          'make another member an owner (PATCH /api/group/ID/members/EMAIL {"role": "owner"}), or delete the groups',
+      );
     }
-    // First, so that nothing is begun where sessions cannot be ended; again for those of the meantime.
+    const kept = !verified && invitation ? { ...newAccount(email, randomBytes), invitation } : undefined;
+    return this.#end(user, () => memberships.leaveSeen(user), kept);
+  }
+
+  #requireUnnamed(email: string): void {
+    if (!this.#options.administrators.includes(email)) return;
+    throw new Conflict("the chart names this address as an administrator. Remove it from the chart's values first");
+  }
+
+  /** @param kept the account that takes its place. @returns what `leave` does. */
+  async #end(user: User, leave: () => Promise<string[]>, kept: Omit<User, 'name'> | undefined): Promise<string[]> {
+    const { users, sessions } = this.#options;
+    // First, so that nothing is started where sessions cannot be ended; again for those of the meantime.
     await sessions.revokeAll(user.accountId);
-    const left = await memberships.leaveAll(email);
-    await users.remove(user);
+    const left = await leave();
+    if (kept) await users.update(user, ({ name }) => ({ name, ...kept }));
+    else await users.remove(user);
     await sessions.revokeAll(user.accountId);
     return left;
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tokenScopesSchema, type Access } from '../auth/access.ts';
+import { tokenScopesSchema, type Access } from '../auth/token-scopes.ts';
 import { isSameHash, newToken, tokenHash, type RandomBytes } from '../auth/tokens.ts';
 
 /** What is kept of an API token: everything but the token. */
@@ -15,14 +15,14 @@ export const apiTokenSchema = z.object({
 });
 export type ApiToken = z.infer<typeof apiTokenSchema>;
 
-/** Contract section 2, API token. */
+/** An API token without its secret. */
 export const apiTokenViewSchema = z.object({
   Name: z.string(),
   ExpiresOn: z.iso.datetime(),
   ReadOnly: z.enum(['true', 'false']),
-  Scopes: tokenScopesSchema
-    .optional()
-    .meta({ description: 'Ours: what the token is restricted to; absent where it may do what its owner may.' }),
+  Scopes: tokenScopesSchema.optional().meta({
+    description: 'Extension: what the token is restricted to; absent if it has all permissions of its owner.',
+  }),
 });
 export type ApiTokenView = z.infer<typeof apiTokenViewSchema>;
 
@@ -43,7 +43,7 @@ export function newApiToken(userName: string, randomBytes: RandomBytes): string 
   return `cpt_${userName.slice('user-'.length)}_${newToken(randomBytes)}`;
 }
 
-/** The record's name of the user whose token it would be; undefined for what is no API token. */
+/** The record's name of the user whose token it would be; undefined for what is not an API token. */
 export function apiTokenUser(token: string): string | undefined {
   const digits = form.exec(token)?.[1];
   return digits === undefined ? undefined : `user-${digits}`;

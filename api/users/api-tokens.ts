@@ -5,9 +5,9 @@ import type { NewApiToken } from './user-parameters.ts';
 import type { User } from './user-record.ts';
 import type { UserStore } from './user-store.ts';
 
-const mostTokens = 50;
+const maxTokens = 50;
 
-export interface ApiTokenDependencies {
+export interface ApiTokenOptions {
   users: Pick<UserStore, 'update'>;
   now: () => number;
   randomBytes: RandomBytes;
@@ -15,10 +15,10 @@ export interface ApiTokenDependencies {
 
 /** A user's API tokens, as hashes in the user's Secret: they outlive a Redis that is lost. */
 export class ApiTokens {
-  readonly #dependencies: ApiTokenDependencies;
+  readonly #options: ApiTokenOptions;
 
-  constructor(dependencies: ApiTokenDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: ApiTokenOptions) {
+    this.#options = options;
   }
 
   /**
@@ -30,7 +30,7 @@ export class ApiTokens {
     user: User,
     { name, expirationTime, readOnly, scopes }: NewApiToken,
   ): Promise<{ token: string; kept: ApiToken }> {
-    const { users, now, randomBytes } = this.#dependencies;
+    const { users, now, randomBytes } = this.#options;
     if (expirationTime.getTime() <= now()) {
       const details = [{ path: 'expirationTime', message: 'must be in the future' }];
       throw new Invalid('the body is not valid', { details });
@@ -49,8 +49,8 @@ export class ApiTokens {
     };
     await users.update(user, (current) => {
       const tokens = current.apiTokens ?? [];
-      if (tokens.some((other) => other.name === name)) throw new Conflict('there is an API token of this name already');
-      if (tokens.length >= mostTokens) throw new Conflict(`a user has at most ${mostTokens} API tokens; delete one`);
+      if (tokens.some((other) => other.name === name)) throw new Conflict('an API token of this name already exists');
+      if (tokens.length >= maxTokens) throw new Conflict(`a user has at most ${maxTokens} API tokens. Delete one`);
       return { ...current, apiTokens: [...tokens, kept] };
     });
     return { token, kept };
@@ -58,7 +58,7 @@ export class ApiTokens {
 
   /** When this has ended no replica takes the token any more. @returns the ones left. @throws NotFound */
   async remove(user: User, name: string): Promise<readonly ApiToken[]> {
-    const { apiTokens = [] } = await this.#dependencies.users.update(user, (current) => {
+    const { apiTokens = [] } = await this.#options.users.update(user, (current) => {
       const tokens = current.apiTokens ?? [];
       const left = tokens.filter((token) => token.name !== name);
       if (left.length === tokens.length) throw new NotFound('no such API token');

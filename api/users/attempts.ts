@@ -29,11 +29,11 @@ export class Attempts {
     return this.#count(accountId, this.#perMinute, 'changes of one password');
   }
 
-  async #count(key: string, most: number, what: string): Promise<void> {
+  async #count(key: string, max: number, what: string): Promise<void> {
     const { totalHits, resetTime } = await this.#store.increment(key);
-    if (totalHits <= most) return;
+    if (totalHits <= max) return;
     const seconds = resetTime ? Math.ceil((resetTime.getTime() - Date.now()) / 1000) : windowMs / 1000;
-    throw new TooManyRequests(`at most ${most} ${what} are tried in a minute; try again later`, {
+    throw new TooManyRequests(`at most ${max} ${what} are accepted per minute. Try again later`, {
       retryAfterSeconds: Math.max(1, seconds),
     });
   }

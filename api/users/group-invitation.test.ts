@@ -30,7 +30,7 @@ describe('an invitation', () => {
     ['not later', groupOf(annotations), email, invitation, now + 7 * day, false],
     ['not by another address', groupOf(annotations), 'alice@x.example', invitation, now, false],
     ['not with another one', groupOf(annotations), email, `${invitation.slice(0, -4)}AAAA`, now, false],
-    ['not by who is no member any more', groupOf(annotations, ['alice@x.example']), email, invitation, now, false],
+    ['not by who is not a member any more', groupOf(annotations, ['alice@x.example']), email, invitation, now, false],
     ['not where it is not', groupOf({}), email, invitation, now, false],
     ['not twice', groupOf({ ...annotations, ...acceptance(bob) }), email, invitation, now, false],
     [
@@ -56,7 +56,7 @@ describe('an invitation', () => {
 });
 
 test.each(['', 'a.acme.x', 'g.Acme.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', 'g.acme.short'])(
-  '%j is no invitation to a group',
+  '%j is not an invitation to a group',
   (text) => {
     expect(invitingGroup(text)).toBeUndefined();
   },

@@ -84,7 +84,7 @@ function recordOf({ metadata }: Group, email: string): z.infer<typeof recordSche
   try {
     return recordSchema.safeParse(JSON.parse(text)).data;
   } catch {
-    // Not ours: somebody wrote it by hand. It invites nobody.
+    // Not ours: somebody wrote it manually. It invites nobody.
     return undefined;
   }
 }

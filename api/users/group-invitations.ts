@@ -10,23 +10,23 @@ export function invalidInvitation(): Invalid {
   return new Invalid('the invitation is not valid', { details: [{ path: 'invitation', message }] });
 }
 
-export interface GroupInvitationDependencies {
-  cluster: Pick<ClusterWriter, 'find' | 'patch'>;
+export interface GroupInvitationOptions {
+  cluster: Pick<ClusterWriter, 'find' | 'patch' | 'exclusively'>;
   cache: Caches['groups'];
   now: () => number;
 }
 
 /** Invitations to groups, as they are accepted. */
 export class GroupInvitations {
-  readonly #dependencies: GroupInvitationDependencies;
+  readonly #options: GroupInvitationOptions;
 
-  constructor(dependencies: GroupInvitationDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: GroupInvitationOptions) {
+    this.#options = options;
   }
 
   /** The group that an invitation lets this address in; as it is now. @throws Invalid */
   async find(invitation: string, email: string): Promise<Group> {
-    const { cluster, now } = this.#dependencies;
+    const { cluster, now } = this.#options;
     const name = invitingGroup(invitation);
     const group = name === undefined ? undefined : await cluster.find<Group>(GROUP, { name });
     if (!group || !isInvited(group, email, invitation, now())) throw invalidInvitation();
@@ -35,7 +35,7 @@ export class GroupInvitations {
 
   /** Opens the group to the account, and ends the invitation, in one write. @throws Invalid when it was used meanwhile. */
   async accept(group: Group, user: User, invitation: string): Promise<void> {
-    const { cluster, cache, now } = this.#dependencies;
+    const { cluster, cache, now } = this.#options;
     const change = (current: Group) => {
       if (!isInvited(current, user.email, invitation, now())) throw invalidInvitation();
       return { metadata: { annotations: acceptance(user) } };

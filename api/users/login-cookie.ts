@@ -5,10 +5,10 @@ import { HOST_LOGIN_COOKIE, LOGIN_COOKIE } from '../auth/credential.ts';
 const options: CookieOptions = { httpOnly: true, secure: true, sameSite: 'lax', path: '/' };
 
 /** A session is 30 days old at most; when it ends earlier the cookie says nothing any more. */
-const longestMs = 30 * 24 * 3600 * 1000;
+const maxMs = 30 * 24 * 3600 * 1000;
 
 export function setLoginCookie(response: Response, token: string, isHttps: boolean): void {
-  for (const name of namesOf(isHttps)) response.cookie(name, token, { ...options, maxAge: longestMs });
+  for (const name of namesOf(isHttps)) response.cookie(name, token, { ...options, maxAge: maxMs });
 }
 
 export function clearLoginCookie(response: Response, isHttps: boolean): void {

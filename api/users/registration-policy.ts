@@ -1,6 +1,6 @@
 import { Forbidden } from '../http/errors.ts';
 
-/** Who may register: everybody, addresses of certain domains, or nobody (an administrator adds users). */
+/** Who can register: everybody, addresses of certain domains, or nobody (an administrator adds users). */
 export interface RegistrationPolicy {
   mode: 'open' | 'domains' | 'closed';
   /** In lower case; for `domains`. */
@@ -14,7 +14,7 @@ export interface RegistrationPolicy {
 
 /** @param email in lower case. @throws Forbidden */
 export function requireAllowed({ mode, domains }: RegistrationPolicy, email: string): void {
-  if (mode === 'closed') throw new Forbidden('registration is closed: an administrator adds users');
+  if (mode === 'closed') throw new Forbidden('registration is closed. Ask an administrator to add you');
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (mode === 'domains' && !domains.includes(domain)) {
     throw new Forbidden(`registration is open to addresses of ${domains.join(', ')} only`);

@@ -59,7 +59,7 @@ test.each([
   ['no address at all', { email: '', password: '' }],
 ])('login with %s: 401, the same answer', async (_name, body) => {
   await register(alice).expect(201);
-  expect((await login(body).expect(401)).body).toEqual({ error: 'e-mail or password is wrong' });
+  expect((await login(body).expect(401)).body).toEqual({ error: 'the e-mail address or the password is wrong' });
 });
 
 test.each([
@@ -129,7 +129,7 @@ test('an account that another replica just made is known here', async () => {
   await request(elsewhere.app).get('/api/user/info').set('x-service-token', token).expect(200);
 });
 
-test('a Secret that is no user record is no user', async () => {
+test('a Secret that is not a user record is not a user', async () => {
   api.cluster.add(Secret, {
     apiVersion: 'v1',
     kind: 'Secret',

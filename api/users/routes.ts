@@ -2,9 +2,17 @@ import { z } from 'zod';
 import type { Sessions } from '../auth/sessions.ts';
 import { endpoint, nothing, openEndpoint, type Endpoint } from '../http/endpoint.ts';
 import type { Accounts } from './accounts.ts';
+import { removedAccountSchema } from './administration-routes.ts';
+import type { Administration } from './administration.ts';
 import type { ApiTokens } from './api-tokens.ts';
 import { clearLoginCookie } from './login-cookie.ts';
-import { acceptInvitationSchema, loginSchema, passwordChangeSchema, registerSchema } from './user-parameters.ts';
+import {
+  acceptInvitationSchema,
+  loginSchema,
+  passwordChangeSchema,
+  registerSchema,
+  removeAccountSchema,
+} from './user-parameters.ts';
 import type { UserStore } from './user-store.ts';
 import { userView, userViewSchema } from './user-view.ts';
 
@@ -14,25 +22,25 @@ export function openUserRoutes({ accounts }: { accounts: Accounts }): Endpoint[]
     openEndpoint({
       method: 'post',
       path: '/api/user/register',
-      summary: 'Registers a user, as far as the policy of this instance lets them',
+      summary: 'Registers a user, if the registration policy permits it',
       description:
-        'The `invitation` of an administrator lets in whatever the policy is, and proves the address; one to a group opens that group.',
+        "An administrator's `invitation` overrides the policy and verifies the address; an invitation to a group opens that group.",
       body: registerSchema,
       status: 201,
       answer: userViewSchema,
       also: {
-        403: 'Registration is not open, or not to this address.',
-        409: 'The address has an account, or its account was changed at the same time.',
+        403: 'Registration is closed, or closed to this address.',
+        409: 'The address already has an account, or the account was changed at the same time.',
       },
       run: async ({ body }) => userView(await accounts.register(body)),
     }),
     openEndpoint({
       method: 'post',
       path: '/api/user/login',
-      summary: 'Gives a token',
+      summary: 'Logs in; returns a token',
       body: loginSchema,
       answer: z.object({ token: z.string() }),
-      also: { 401: 'E-mail or password is wrong.' },
+      also: { 401: 'The e-mail address or the password is wrong.' },
       run: async ({ body }) => ({ token: await accounts.login(body) }),
     }),
   ];
@@ -41,18 +49,20 @@ export function openUserRoutes({ accounts }: { accounts: Accounts }): Endpoint[]
 export interface UserRoutes {
   users: UserStore;
   accounts: Accounts;
+  administration: Pick<Administration, 'removeOwn'>;
   sessions: Sessions;
   apiTokens: ApiTokens;
   /** Whether browsers reach this API over TLS. */
   isHttps: boolean;
 }
 
-export function userRoutes({ users, accounts, sessions, apiTokens, isHttps }: UserRoutes): Endpoint[] {
+export function userRoutes(dependencies: UserRoutes): Endpoint[] {
+  const { users, accounts, administration, sessions, apiTokens, isHttps } = dependencies;
   return [
     endpoint({
       method: 'post',
       path: '/api/user/logout',
-      summary: 'Ends the token of this call, and no other',
+      summary: 'Revokes the token of this request',
       find: nothing,
       writes: false,
       answer: z.object({}),
@@ -67,7 +77,7 @@ export function userRoutes({ users, accounts, sessions, apiTokens, isHttps }: Us
     endpoint({
       method: 'get',
       path: '/api/user/info',
-      summary: 'Who the caller is',
+      summary: 'Returns the caller',
       find: nothing,
       writes: false,
       answer: userViewSchema,
@@ -82,7 +92,7 @@ export function userRoutes({ users, accounts, sessions, apiTokens, isHttps }: Us
       method: 'post',
       path: '/api/user/password',
       summary: 'Changes the password',
-      description: 'All other logins of the user end; API tokens stay.',
+      description: 'Ends all other logins of the user; API tokens stay valid.',
       find: nothing,
       writes: true,
       isOfAccount: true,
@@ -90,7 +100,7 @@ export function userRoutes({ users, accounts, sessions, apiTokens, isHttps }: Us
       body: passwordChangeSchema,
       answer: z.object({}),
       also: {
-        403: 'The current password is wrong, or asked with an API token.',
+        403: 'The current password is wrong, or the request used an API token.',
         409: 'The account has no password, or it was changed at the same time.',
       },
       run: async ({ caller, body }) => {
@@ -99,9 +109,32 @@ export function userRoutes({ users, accounts, sessions, apiTokens, isHttps }: Us
       },
     }),
     endpoint({
+      method: 'delete',
+      path: '/api/user',
+      summary: "Deletes the caller's own account, with its logins, tokens and memberships (ours)",
+      description:
+        "Takes the account's `password` or, of an account that has none, a login by OpenID Connect of the last 5 minutes.",
+      find: nothing,
+      writes: true,
+      isOfAccount: true,
+      needsLogin: true,
+      body: removeAccountSchema,
+      answer: removedAccountSchema,
+      also: {
+        403: 'The password is wrong or missing, the login is too old, or asked with an API token.',
+        409: 'A group with repositories has no other owner, or the chart names the address as an administrator.',
+      },
+      run: async ({ caller: { user, credential }, body: { password }, request }) => {
+        await accounts.confirm(user, credential.token, password);
+        const groupsWithoutMembers = await administration.removeOwn(user);
+        if (request.res && credential.source === 'cookie') clearLoginCookie(request.res, isHttps);
+        return { email: user.email, groupsWithoutMembers };
+      },
+    }),
+    endpoint({
       method: 'post',
       path: '/api/user/invitation',
-      summary: 'Accepts an invitation to a group, or of an administrator',
+      summary: 'Accepts an invitation to a group or from an administrator',
       find: nothing,
       writes: true,
       isOfAccount: true,

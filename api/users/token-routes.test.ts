@@ -119,7 +119,7 @@ describe('scopes', () => {
     await send('/api/repository/acme.blog').expect(200);
     await send('/api/repository/tools.shop').expect(200);
     await send('/api/repository/tools.blog').expect(404);
-    // Of the other tokens of its owner it is told nothing.
+    // Of the other tokens of its owner it is reported nothing.
     expect((await info(token).expect(200)).body).toEqual({ email: 'alice@example.com', apiTokens: [scoped] });
   });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TokenScopes } from '../auth/access.ts';
+import type { TokenScopes } from '../auth/token-scopes.ts';
 import type { Viewer } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
 import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
@@ -21,7 +21,7 @@ export function tokenRoutes({ apiTokens, directory }: TokenRoutes): Endpoint[] {
       method: 'post',
       path,
       summary: 'Creates an API token',
-      description: 'The token is shown once, in `token`: only its hash is kept. `scopes` restricts it.',
+      description: 'The token is returned once, in `token`; only its hash is stored. `scopes` restricts it.',
       find: nothing,
       writes: true,
       isOfAccount: true,
@@ -29,7 +29,7 @@ export function tokenRoutes({ apiTokens, directory }: TokenRoutes): Endpoint[] {
       body: newApiTokenSchema,
       status: 201,
       answer: apiTokenViewSchema.extend({ token: z.string() }),
-      also: { 409: 'There is one of this name, or there are too many.' },
+      also: { 409: 'A token of this name already exists, or there are too many.' },
       run: async ({ caller, body }) => {
         requireKnownNames(caller, body.scopes, directory);
         const { token, kept } = await apiTokens.create(caller.user, body);
@@ -40,7 +40,7 @@ export function tokenRoutes({ apiTokens, directory }: TokenRoutes): Endpoint[] {
       method: 'delete',
       path,
       summary: 'Deletes an API token',
-      description: '`name` is in the body or in the query. Answers the tokens that are left.',
+      description: '`name` is in the body or in the query. Returns the remaining tokens.',
       find: nothing,
       writes: true,
       isOfAccount: true,
@@ -50,7 +50,7 @@ export function tokenRoutes({ apiTokens, directory }: TokenRoutes): Endpoint[] {
       run: async ({ caller, body, query }) => {
         const name = body.name ?? query.name;
         if (name === undefined) {
-          const details = [{ path: 'name', message: 'must be given, in the body or the query' }];
+          const details = [{ path: 'name', message: 'is required, in the body or the query' }];
           throw new Invalid('the body is not valid', { details });
         }
         return (await apiTokens.remove(caller.user, name)).map(apiTokenView);
@@ -65,7 +65,7 @@ function requireKnownNames(viewer: Viewer, scopes: TokenScopes | undefined, dire
     (scopes?.[kind] ?? []).flatMap((id, index) =>
       directory.sees(viewer, kind, id)
         ? []
-        : [{ path: `scopes.${kind}.${index}`, message: 'is no id of one that you see' }],
+        : [{ path: `scopes.${kind}.${index}`, message: 'is not the id of one that you see' }],
     ),
   );
   if (faults.length > 0) throw new Invalid('the body is not valid', { details: faults });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { tokenScopesSchema } from '../auth/access.ts';
+import { tokenScopesSchema } from '../auth/token-scopes.ts';
 import { booleanField, nameField } from '../http/parse.ts';
 
-const passwordLength = { least: 10, most: 200 };
-const longestEmail = 254;
+const passwordLength = { min: 10, max: 200 };
+const maxEmail = 254;
 
 /** Characters as people count them, not UTF-16 units. */
 function characters(text: string): number {
@@ -13,7 +13,7 @@ function characters(text: string): number {
 /** Addresses are compared, and kept, in lower case. */
 export const emailField = z
   .email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })
-  .max(longestEmail)
+  .max(maxEmail)
   .transform((email) => email.toLowerCase());
 
 /** Of UTF-8, looked at before anything that takes longer for longer texts, such as what hashing makes of one (NFKC). */
@@ -24,15 +24,15 @@ export const boundedPassword = z.string().refine((password) => Buffer.byteLength
 });
 
 const passwordField = boundedPassword.refine(
-  (password) => characters(password) >= passwordLength.least && characters(password) <= passwordLength.most,
+  (password) => characters(password) >= passwordLength.min && characters(password) <= passwordLength.max,
   {
-    error: `must have ${passwordLength.least} to ${passwordLength.most} characters`,
+    error: `must have ${passwordLength.min} to ${passwordLength.max} characters`,
   },
 );
 
 const invitationField = z.string().trim().max(200);
 
-/** Body of POST /api/user/register, contract section 4; `invitation` is ours. */
+/** Body of POST /api/user/register; `invitation` is an extension. */
 export const registerSchema = z.object({
   email: emailField,
   password: passwordField,
@@ -50,6 +50,9 @@ export type Login = z.infer<typeof loginSchema>;
 export const passwordChangeSchema = z.object({ currentPassword: boundedPassword, newPassword: passwordField });
 export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 
+/** Body of DELETE /api/user; an account that logs in by OpenID Connect alone has no password. */
+export const removeAccountSchema = z.object({ password: boundedPassword.optional() });
+
 export const acceptInvitationSchema = z.object({ invitation: invitationField });
 
 /** Body of POST /api/users. */
@@ -60,11 +63,11 @@ const newScopesSchema = tokenScopesSchema.strict().refine((scopes) => Object.key
   error: 'needs one of access, groups and repositories',
 });
 
-/** Body of POST /api/user/tokens, contract section 4; `scopes` is ours. */
+/** Body of POST /api/user/tokens; `scopes` is an extension. */
 export const newApiTokenSchema = z.object({
   name: nameField,
   expirationTime: z.iso
-    .datetime({ offset: true, error: 'must be a timestamp as RFC 3339 has it, such as 2030-01-02T15:04:05Z' })
+    .datetime({ offset: true, error: 'must be an RFC 3339 timestamp, such as 2030-01-02T15:04:05Z' })
     .transform((text) => new Date(text)),
   readOnly: booleanField.default(false),
   scopes: newScopesSchema.optional(),

@@ -33,7 +33,7 @@ export interface User {
   invitation?: AccountInvitation | undefined;
 }
 
-/** What every account begins with. @param email in lower case */
+/** What every account starts with. @param email in lower case */
 export function newAccount(email: string, randomBytes: RandomBytes): Omit<User, 'name'> {
   return { accountId: randomBytes(16).toString('hex'), email, verified: false };
 }

@@ -12,7 +12,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { limitOidc, type LimitLogger, type StoreFactory } from '../http/rate-limit.ts';
 import { Accounts } from './accounts.ts';
 import { administrationRoutes } from './administration-routes.ts';
-import { Administration } from './administration.ts';
+import { Administration, type EndedMemberships } from './administration.ts';
 import { ApiTokens } from './api-tokens.ts';
 import { Attempts } from './attempts.ts';
 import { GroupInvitations } from './group-invitations.ts';
@@ -25,13 +25,13 @@ import { openUserRoutes, userRoutes } from './routes.ts';
 import { tokenRoutes } from './token-routes.ts';
 import { UserStore } from './user-store.ts';
 
-export interface UserServiceDependencies {
+export interface UserServicesOptions {
   config: Pick<Config, 'registration' | 'usersNamespace' | 'administrators' | 'oidc' | 'ownOrigin' | 'limits'>;
   cluster: ClusterWriter;
   caches: Pick<Caches, 'users' | 'groups'>;
   directory: Pick<Directory, 'sees'>;
   groups: Pick<GroupService, 'createOwn'>;
-  memberships: Pick<Memberships, 'leaveAll' | 'leaveMade'>;
+  memberships: EndedMemberships & Pick<Memberships, 'leaveMade'>;
   sessions: SessionRedis & LoginRedis;
   limitStores: StoreFactory;
   logger: LimitLogger;
@@ -43,12 +43,12 @@ export interface UserServiceDependencies {
 }
 
 /** Everything of users: who they are, and the endpoints. */
-export function userServices(dependencies: UserServiceDependencies): {
+export function userServices(options: UserServicesOptions): {
   authenticator: Authenticator;
   endpoints: Endpoint[];
 } {
-  const { config, cluster, caches, groups, memberships, passwords, limitStores, now, randomBytes } = dependencies;
-  const sessions = new Sessions(dependencies.sessions, now, randomBytes);
+  const { config, cluster, caches, groups, memberships, passwords, limitStores, now, randomBytes } = options;
+  const sessions = new Sessions(options.sessions, now, randomBytes);
   const users = new UserStore(cluster, caches.users, config.usersNamespace);
   const invitations = new GroupInvitations({ cluster, cache: caches.groups, now });
   const policy = config.registration;
@@ -71,10 +71,10 @@ export function userServices(dependencies: UserServiceDependencies): {
     authenticator: new Authenticator(sessions, users, now),
     endpoints: [
       ...openUserRoutes({ accounts }),
-      ...userRoutes({ users, accounts, sessions, apiTokens, isHttps: isHttps(config) }),
-      ...tokenRoutes({ apiTokens, directory: dependencies.directory }),
+      ...userRoutes({ users, accounts, administration, sessions, apiTokens, isHttps: isHttps(config) }),
+      ...tokenRoutes({ apiTokens, directory: options.directory }),
       ...administrationRoutes({ administration }),
-      ...(config.oidc ? oidcEndpoints(config.oidc, accounts, oidcAccounts, dependencies) : []),
+      ...(config.oidc ? oidcEndpoints(config.oidc, accounts, oidcAccounts, options) : []),
     ],
   };
 }
@@ -83,7 +83,7 @@ function oidcEndpoints(
   oidc: OidcConfig,
   accounts: Accounts,
   oidcAccounts: OidcAccounts,
-  { config, sessions, limitStores, logger, randomBytes, fetch = globalThis.fetch }: UserServiceDependencies,
+  { config, sessions, limitStores, logger, randomBytes, fetch = globalThis.fetch }: UserServicesOptions,
 ): Endpoint[] {
   const provider = new Provider(oidc, `${config.ownOrigin}${callbackPath}`, boundedFetch(fetch));
   const states = new LoginStates(sessions, randomBytes);

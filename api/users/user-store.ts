@@ -28,7 +28,7 @@ export class UserStore {
     return userOf(await this.#cluster.find(Secret, { namespace: this.#namespace, name }));
   }
 
-  /** Always from the API server, known or not, so that neither a stale password nor the time taken tells anything. */
+  /** Always from the API server, known or not, so that neither a stale password nor the time taken reveals anything. */
   readByEmail(email: string): Promise<User | undefined> {
     return this.read(userName(email));
   }
@@ -54,7 +54,7 @@ export class UserStore {
     try {
       this.#cache.observe(await this.#cluster.create(Secret, secret));
     } catch (error) {
-      if (isAlreadyExists(error)) throw new Conflict('this e-mail address has an account already', { cause: error });
+      if (isAlreadyExists(error)) throw new Conflict('this e-mail address already has an account', { cause: error });
       throw error;
     }
     return { ...user, name: secret.metadata.name };

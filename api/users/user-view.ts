@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { apiTokenView, apiTokenViewSchema } from './api-token.ts';
 import type { User } from './user-record.ts';
 
-/** Contract section 2, user. */
+/** The caller, as GET /api/user/info returns it. */
 export const userViewSchema = z
   .object({ email: z.string(), apiTokens: z.array(apiTokenViewSchema) })
   .meta({ id: 'User' });

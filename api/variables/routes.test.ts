@@ -140,7 +140,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
   test('a name that is taken: 409; an unknown one: 404; and the values stay as they were', async () => {
     await send('post', 'variables', { name: 'KEY', value: 'old' }).expect(201);
     const answer = await send('post', 'variables', { name: 'KEY', value: 'new' }).expect(409);
-    expect(answer.body).toEqual({ error: 'a variable of this name exists already' });
+    expect(answer.body).toEqual({ error: 'a variable of this name already exists' });
     await send('patch', 'variables', { name: 'NONE', value: 'x' }).expect(404);
     await send('patch', 'variables', { name: 'a-b', visibility: 'always' }).expect(404);
     await send('delete', 'variables/NONE').expect(404);
@@ -159,7 +159,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     expect(keptValues()).toHaveLength(names.length);
   });
 
-  test('what kubectl applied is shown, changed and deleted like all else; Secrets made by hand stay as they are', async () => {
+  test('what kubectl applied is shown, changed and deleted like all else; Secrets made manually stay as they are', async () => {
     const secretKeyRef = { name: 'vault', key: 'pass' };
     applied([
       { name: 'PLAIN', value: 'p', visibility: 'always' },
@@ -213,11 +213,42 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     expect(keptValues()).toEqual(['a', 'b']);
   });
 
+  test('a write of one value costs what it changes, however much the others hold', async () => {
+    const large = 'x'.repeat(30_000);
+    for (let index = 0; index < 8; index++)
+      await send('post', 'variables', { name: `LARGE_${index}`, value: large }).expect(201);
+    for (let index = 0; index < 20; index++)
+      await send('post', 'variables', { name: `SMALL_${index}`, value: 'small' }).expect(201);
+    const secrets = () => api.cluster.all<Secret>(Secret).filter(({ metadata }) => metadata.namespace === 'group-acme');
+    const versions = new Map(secrets().map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
+    await send('patch', 'variables', { name: 'SMALL_7', value: 'other' }).expect(200);
+    const written = secrets().filter(({ metadata }) => versions.get(metadata.name) !== metadata.resourceVersion);
+    const bytes = written.reduce((sum, secret) => sum + JSON.stringify(secret).length, 0);
+    expect(bytes).toBeLessThan(90_000);
+    expect(secrets().length).toBeLessThan(12);
+    expect((await listed()).map(({ value }) => value)).toEqual([
+      ...Array.from({ length: 8 }, () => large),
+      ...Array.from({ length: 20 }, (_, index) => (index === 7 ? 'other' : 'small')),
+    ]);
+  });
+
+  test('all values together have a limit, which a change of one does not count twice', async () => {
+    const large = 'x'.repeat(32_000);
+    for (let index = 0; index < 8; index++)
+      await send('post', 'variables', { name: `LARGE_${index}`, value: large }).expect(201);
+    const answer = await send('post', 'variables', { name: 'MORE', value: large }).expect(422);
+    expect(answer.body).toMatchObject({ details: [{ path: 'value', message: expect.stringContaining('256 KiB') }] });
+    await send('patch', 'variables', { name: 'LARGE_3', value: 'y'.repeat(32_000) }).expect(200);
+    expect(keptValues()).toHaveLength(8);
+    await send('delete', 'variables/LARGE_3').expect(200);
+    await send('post', 'variables', { name: 'MORE', value: large }).expect(201);
+  });
+
   test('values that do not fit into the Secret: 422', async () => {
     await send('post', 'variables', { name: 'A', value: 'a' }).expect(201);
     const full = new ApiError('patch', 422, 'Invalid', 'data: Too long: may not be more than 1048576 bytes');
     api.cluster.patchFailures.set('Secret', full);
     const answer = await send('post', 'variables', { name: 'B', value: 'b' }).expect(422);
-    expect(answer.body).toMatchObject({ details: [{ path: 'value', message: expect.stringContaining('1 MiB') }] });
+    expect(answer.body).toMatchObject({ details: [{ path: 'value', message: expect.stringContaining('256 KiB') }] });
   });
 });

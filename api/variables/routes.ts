@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
+import { APPLIED_BY_OTHERS } from '../cluster/ownership.ts';
+import type { AccountCaps } from '../limits/account-caps.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { createVariableSchema, updateVariableSchema } from './variable-parameters.ts';
-import type { VariableOwner, VariableService } from './variable-service.ts';
+import type { VariableService } from './variable-service.ts';
+import type { VariableOwner } from './variable-owner.ts';
 import { variableViewSchema } from './variable-view.ts';
+
+/** What the OpenAPI document says of the answer 409 to texts. */
+export const TOO_MUCH_TEXT = 'Variables and service files of the account that created the group reached the limit.';
 
 export interface VariableRoutes<Owner extends VariableOwner> {
   /** Of the owner. */
@@ -11,15 +17,17 @@ export interface VariableRoutes<Owner extends VariableOwner> {
   /** By the parameter that is in the path. @throws NotFound */
   find: (caller: Caller, parameters: { groupID: string; repoID: string }) => Owner;
   variables: VariableService<Owner>;
+  caps: Pick<AccountCaps, 'requireVariable'>;
   /** What must be there before a value can be kept. */
   ready?: (owner: Owner) => Promise<void>;
 }
 
-/** Contract section 4: the three endpoints of variables, the same for groups and repositories. */
+/** Routes of variables, the same for groups and repositories. */
 export function variableRoutes<Owner extends VariableOwner>({
   path,
   find,
   variables,
+  caps,
   ready,
 }: VariableRoutes<Owner>): Endpoint[] {
   return [
@@ -32,9 +40,10 @@ export function variableRoutes<Owner extends VariableOwner>({
       body: createVariableSchema,
       status: 201,
       answer: variableViewSchema,
-      also: { 409: 'There is a variable of this name.' },
+      also: { 409: `A variable of this name already exists. ${APPLIED_BY_OTHERS} ${TOO_MUCH_TEXT}` },
       run: async ({ target, body }) => {
         await ready?.(target);
+        caps.requireVariable(target, body.name, body.value);
         return variables.create(target, body);
       },
     }),
@@ -46,15 +55,20 @@ export function variableRoutes<Owner extends VariableOwner>({
       writes: true,
       body: updateVariableSchema,
       answer: variableViewSchema,
-      run: ({ target, body }) => variables.update(target, body),
+      also: { 409: `${APPLIED_BY_OTHERS} ${TOO_MUCH_TEXT}` },
+      run: ({ target, body }) => {
+        if (body.value !== undefined) caps.requireVariable(target, body.name, body.value);
+        return variables.update(target, body);
+      },
     }),
     endpoint({
       method: 'delete',
       path: `${path}/variables/{varName}`,
-      summary: 'Deletes a variable; answers those that are left',
+      summary: 'Deletes a variable; returns the remaining variables',
       find: (caller, parameters) => ({ owner: find(caller, parameters), name: parameters.varName }),
       writes: true,
       answer: z.array(variableViewSchema),
+      also: { 409: APPLIED_BY_OTHERS },
       run: ({ target: { owner, name } }) => variables.remove(owner, name),
     }),
   ];

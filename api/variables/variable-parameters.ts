@@ -2,22 +2,22 @@ import { z } from 'zod';
 import { VISIBILITIES } from '../../crds/variable.ts';
 import { booleanField, textField } from '../http/parse.ts';
 
-const longestValue = 32_768;
+const maxValue = 32_768;
 
 const nameField = z
   .string()
   .max(128)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
-    error: 'must consist of letters, digits and underscores, and not begin with a digit',
+    error: 'must consist of letters, digits and underscores, and not start with a digit',
   });
 
-const valueField = textField.refine((value) => value.length <= longestValue, {
-  error: `must have ${longestValue} characters at most`,
+const valueField = textField.refine((value) => value.length <= maxValue, {
+  error: `must have ${maxValue} characters at most`,
 });
 
 const visibilityField = z.enum(VISIBILITIES, { error: `must be one of ${VISIBILITIES.join(', ')}` });
 
-/** Body of POST …/variables, contract section 4. */
+/** Body of POST …/variables. */
 export const createVariableSchema = z.object({
   name: nameField,
   value: valueField,
@@ -36,6 +36,6 @@ export const updateVariableSchema = z
   })
   .refine(({ value, visibility, secret }) => value !== undefined || visibility !== undefined || secret !== undefined, {
     path: ['value'],
-    error: 'value or visibility is needed',
+    error: 'value or visibility is required',
   });
 export type UpdateVariable = z.infer<typeof updateVariableSchema>;

@@ -1,24 +1,23 @@
 import { type SecretNamer, secretNamer, secretRefusal } from '../../crds/named-secret.ts';
 import type { VariableSpec } from '../../crds/variable.ts';
 import { isUnavailable } from '../../kubernetes/api-error.ts';
-import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
+import { keyOf, Secret, type ResourceType } from '../../kubernetes/resource-type.ts';
 import { secretText } from '../../kubernetes/secret-texts.ts';
 import type { RandomBytes } from '../auth/tokens.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import type { ObjectCache } from '../cluster/object-cache.ts';
-import { requireRoom } from '../cluster/most.ts';
+import { requireRoom } from '../cluster/object-limits.ts';
+import { requireNotApplied } from '../cluster/ownership.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
 import { Conflict, Invalid, NotFound } from '../http/errors.ts';
 import type { CreateVariable, UpdateVariable } from './variable-parameters.ts';
-import { VariableSecret } from './variable-secret.ts';
+import { VariableSecrets } from './variable-secrets.ts';
+import type { VariableOwner } from './variable-owner.ts';
 import type { VariableView } from './variable-view.ts';
 
-/** A Group or a Repository. */
-export type VariableOwner = KubernetesObject & { spec: { variables?: VariableSpec[] | undefined } };
-
-export interface VariableDependencies<Owner extends VariableOwner> {
-  cluster: Pick<ClusterWriter, 'find' | 'create' | 'patch'>;
-  cache: Pick<ObjectCache<Owner>, 'observe'>;
+export interface VariableServiceOptions<Owner extends VariableOwner> {
+  cluster: Pick<ClusterWriter, 'find' | 'create' | 'patch' | 'exclusively'>;
+  cache: Pick<ObjectCache<Owner>, 'get' | 'observe'>;
   type: ResourceType<Owner>;
   /** The group's, where the Secrets are. */
   namespaceOf: (owner: Owner) => string;
@@ -27,10 +26,10 @@ export interface VariableDependencies<Owner extends VariableOwner> {
 
 /** The variables of Groups, or of Repositories. Their values are kept in Secrets: the API writes none into a spec. */
 export class VariableService<Owner extends VariableOwner> {
-  readonly #dependencies: VariableDependencies<Owner>;
+  readonly #options: VariableServiceOptions<Owner>;
 
-  constructor(dependencies: VariableDependencies<Owner>) {
-    this.#dependencies = dependencies;
+  constructor(options: VariableServiceOptions<Owner>) {
+    this.#options = options;
   }
 
   /** @param mayReadValues whether the caller may; otherwise no Secret is read. */
@@ -44,8 +43,8 @@ export class VariableService<Owner extends VariableOwner> {
   async create(owner: Owner, { name, value, visibility, secret }: CreateVariable): Promise<VariableView> {
     await this.#withValue(owner, name, value, (valueFrom) =>
       this.#change(owner, (variables) => {
-        if (variables.some((one) => one.name === name)) throw new Conflict('a variable of this name exists already');
-        requireRoom(`the ${this.#dependencies.type.kind.toLowerCase()}`, 'variables', variables.length);
+        if (variables.some((one) => one.name === name)) throw new Conflict('a variable of this name already exists');
+        requireRoom(`the ${this.#options.type.kind.toLowerCase()}`, 'variables', variables.length);
         return [...variables, { name, valueFrom, visibility, ...(secret && { secret }) }];
       }),
     );
@@ -61,7 +60,7 @@ export class VariableService<Owner extends VariableOwner> {
       this.#change(owner, (variables) => {
         const found = required(variables, name);
         const plain = change.value === undefined && change.secret === true ? found.value : undefined;
-        if (plain !== hidden) throw new Conflict('the variable was changed at the same time; try again');
+        if (plain !== hidden) throw new Conflict('the variable was changed at the same time. Try again');
         const changed = changedVariable(found, change, valueFrom);
         return variables.map((one) => (one === found ? changed : one));
       });
@@ -84,7 +83,7 @@ export class VariableService<Owner extends VariableOwner> {
 
   /** Reads what these variables of an owner refer to, each Secret once, and then shows them. */
   async #viewer(owner: Owner, variables: readonly VariableSpec[]): Promise<(variable: VariableSpec) => VariableView> {
-    const { cluster, namespaceOf, type } = this.#dependencies;
+    const { cluster, namespaceOf, type } = this.#options;
     const namespace = namespaceOf(owner);
     const names = new Set(variables.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.name ?? []));
     const find = async (name: string) => [name, await cluster.find(Secret, { namespace, name })] as const;
@@ -92,39 +91,46 @@ export class VariableService<Owner extends VariableOwner> {
     return (variable) => view(variable, secrets, secretNamer(type, owner));
   }
 
-  /** Keeps a value, and lets `write` refer to it; what is certain not to be referred to is taken out again. */
+  /** Keeps a value, and lets `write` refer to it; what is certain not to be referred to is taken out again. One at a time. */
   async #withValue<T>(
     owner: Owner,
     name: string,
     value: string,
     write: (valueFrom: VariableSpec['valueFrom']) => Promise<T>,
   ): Promise<T> {
-    const secret = this.#secretOf(owner);
-    const secretKeyRef = await secret.add(name, value);
-    try {
-      return await write({ secretKeyRef });
-    } catch (error) {
-      // A request that got no answer may have been carried out.
-      if (!isUnavailable(error)) await secret.remove(secretKeyRef);
-      throw error;
-    }
+    const { cluster, cache, namespaceOf } = this.#options;
+    const at = { namespace: namespaceOf(owner), name: VariableSecrets.stemOf(owner) };
+    return cluster.exclusively(Secret, at, async () => {
+      const current = cache.get(keyOf(owner)) ?? owner;
+      const secrets = this.#secretsOf(current.metadata.uid === owner.metadata.uid ? current : owner);
+      const secretKeyRef = await secrets.add(name, value);
+      try {
+        return await write({ secretKeyRef });
+      } catch (error) {
+        // A request that got no answer may have been carried out.
+        if (!isUnavailable(error)) await secrets.remove(secretKeyRef);
+        throw error;
+      }
+    });
   }
 
   /** Takes the value out that a variable had, where it is one of the API's. */
   async #forget(owner: Owner, name: string): Promise<void> {
-    await this.#secretOf(owner).remove(required(owner.spec.variables, name).valueFrom?.secretKeyRef);
+    await this.#secretsOf(owner).remove(required(owner.spec.variables, name).valueFrom?.secretKeyRef);
   }
 
   #change(owner: Owner, change: (variables: readonly VariableSpec[]) => VariableSpec[]) {
-    const { cluster, cache, type } = this.#dependencies;
-    return updateChecked(cluster, cache, type, owner, ({ spec }) => ({
-      spec: { variables: change(spec.variables ?? []) },
-    }));
+    const { cluster, cache, type } = this.#options;
+    return updateChecked(cluster, cache, type, owner, (current) => {
+      const spec = { variables: change(current.spec.variables ?? []) };
+      requireNotApplied(current, spec);
+      return { spec };
+    });
   }
 
-  #secretOf(owner: Owner): VariableSecret {
-    const { cluster, namespaceOf, randomBytes } = this.#dependencies;
-    return new VariableSecret(cluster, owner, namespaceOf(owner), randomBytes);
+  #secretsOf(owner: Owner): VariableSecrets {
+    const { cluster, namespaceOf, randomBytes } = this.#options;
+    return new VariableSecrets(cluster, owner, namespaceOf(owner), randomBytes);
   }
 }
 
@@ -138,7 +144,7 @@ function changedVariable(
   valueFrom: VariableSpec['valueFrom'],
 ): VariableSpec {
   if (found.secret === true && !secret && value === undefined) {
-    const details = [{ path: 'secret', message: 'a variable stops being secret with a new value alone: send one' }];
+    const details = [{ path: 'secret', message: 'making a secret variable readable requires a new value. Send one' }];
     throw new Invalid('the body is not valid', { details });
   }
   const { name } = found;
@@ -176,5 +182,5 @@ function view(
   if (refusal !== undefined) return { ...shown(''), error: refusal };
   const text = secretText(found, key);
   if (text !== undefined) return shown(text);
-  return { ...shown(''), error: `the Secret ${secret} with the key ${key} is not there` };
+  return { ...shown(''), error: `the Secret ${secret} with the key ${key} does not exist` };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { VISIBILITIES } from '../../crds/variable.ts';
 
-/** Contract section 2, variable. */
+/** A variable. */
 export const variableViewSchema = z
   .object({
     name: z.string(),
@@ -10,12 +10,12 @@ export const variableViewSchema = z
     secret: z
       .literal(true)
       .optional()
-      .meta({ description: 'Ours: the value was written as a secret, and is never shown; `value` is empty.' }),
+      .meta({ description: 'Extension: the value is secret and never returned; `value` is empty.' }),
     withheld: z
       .literal(true)
       .optional()
-      .meta({ description: 'Ours: the token may not read values; `value` is empty.' }),
-    error: z.string().optional().meta({ description: 'Ours: why the value is not known; it is empty then.' }),
+      .meta({ description: 'Extension: the token does not permit reading values; `value` is empty.' }),
+    error: z.string().optional().meta({ description: 'Extension: why the value is unknown; `value` is then empty.' }),
   })
   .meta({ id: 'Variable' });
 export type VariableView = z.infer<typeof variableViewSchema>;

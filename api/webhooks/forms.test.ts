@@ -40,7 +40,7 @@ describe('a signature', () => {
     ['SHA-1', false, 'ownerhost', { 'x-hub-signature': `sha1=${sha1}` }],
     ['SHA-1 as the other', false, 'ownerhost', { 'x-hub-signature-256': `sha1=${sha1}` }],
     [
-      'a good one does not mend a bad one',
+      'a good one does not fix a bad one',
       false,
       'generic',
       { 'x-hub-signature-256': 'a', 'x-gitea-signature': github },

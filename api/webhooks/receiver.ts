@@ -15,7 +15,7 @@ import { webhookSecretIfAny } from './webhook-secret.ts';
 export const DELIVERY_RESULTS = ['queued', 'repeated', 'ignored'] as const;
 type DeliveryResult = (typeof DELIVERY_RESULTS)[number];
 
-export interface ReceiverParts {
+export interface ReceiverOptions {
   cluster: Pick<ClusterWriter, 'find'>;
   cache: Pick<Caches['repositories'], 'get'>;
   replays: Pick<Replays, 'take' | 'giveBack'>;
@@ -31,10 +31,10 @@ const noSecret = 'none';
 
 /** Takes the deliveries of Git hosts. */
 export class Receiver {
-  readonly #parts: ReceiverParts;
+  readonly #options: ReceiverOptions;
 
-  constructor(parts: ReceiverParts) {
-    this.#parts = parts;
+  constructor(options: ReceiverOptions) {
+    this.#options = options;
   }
 
   /**
@@ -48,7 +48,7 @@ export class Receiver {
     const at = parts && { namespace: groupNamespace(parts.group), name: parts.name };
     const repository = at && this.#find(type, at);
     const secret = at && (await this.#secret(at, repository, refusal));
-    const isSigned = form.isSigned(raw, secret ?? noSecret, this.#parts.now());
+    const isSigned = form.isSigned(raw, secret ?? noSecret, this.#options.now());
     if (!isSigned || repository === undefined || secret === undefined) {
       await refusal;
       throw new Unauthorized('the delivery is not signed with the secret of such a repository');
@@ -64,7 +64,7 @@ export class Receiver {
     refusal: Promise<void>,
   ): Promise<string | undefined> {
     try {
-      return await webhookSecretIfAny(this.#parts.cluster, at, repository);
+      return await webhookSecretIfAny(this.#options.cluster, at, repository);
     } catch (error) {
       await refusal;
       throw error;
@@ -72,12 +72,12 @@ export class Receiver {
   }
 
   #find(type: string, { namespace, name }: ObjectName): Repository | undefined {
-    const repository = this.#parts.cache.get(objectKey(namespace, name));
+    const repository = this.#options.cache.get(objectKey(namespace, name));
     return repository?.spec.type === type && !repository.metadata.deletionTimestamp ? repository : undefined;
   }
 
   async #carryOut(repository: Repository, delivery: Delivery): Promise<DeliveryResult> {
-    const { replays, syncRequests } = this.#parts;
+    const { replays, syncRequests } = this.#options;
     const { uid = '' } = repository.metadata;
     const event = this.#eventToNote(repository, delivery);
     const taking = await replays.take(uid, delivery.ids, delivery.knownForMs);
@@ -85,7 +85,7 @@ export class Receiver {
     if (taking === 'beyond') {
       // A sync more does no harm; what a replay says of a pull request would.
       await syncRequests.ask(repository);
-      if (event) throw new Unavailable('too many deliveries for this repository: deliver it again later', oneMinute);
+      if (event) throw new Unavailable('too many deliveries for this repository. Deliver it again later', oneMinute);
       return 'queued';
     }
     try {
@@ -100,7 +100,7 @@ export class Receiver {
   /** Other hosts have a list, which the sync reads. What is older than deliveries are known again may be a replay. */
   #eventToNote({ spec }: Repository, { pullRequest, pullRequestAt }: Delivery): Delivery['pullRequest'] {
     if (spec.type !== 'generic') return undefined;
-    const age = this.#parts.now() - (pullRequestAt ?? this.#parts.now());
+    const age = this.#options.now() - (pullRequestAt ?? this.#options.now());
     return age < REPLAY_WINDOW_MS ? pullRequest : undefined;
   }
 }

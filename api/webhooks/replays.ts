@@ -70,5 +70,5 @@ function keyOf(repositoryUid: string, id: string): string {
 }
 
 function reach<T>(answer: Promise<T>): Promise<T> {
-  return orUnavailable(answer, 'deliveries cannot be remembered now; try again later');
+  return orUnavailable(answer, 'deliveries cannot be recorded now. Try again later');
 }

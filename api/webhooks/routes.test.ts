@@ -100,7 +100,7 @@ describe('all that is not rightly signed is 401 with the same words', () => {
   });
 });
 
-describe('what the API server says tells as little', () => {
+describe('what the API server says reports as little', () => {
   test.each<[string, Error, number]>([
     ['nothing', new UnreachableError('GET'), 503],
     ['429', new ApiError('GET', 429, 'TooManyRequests', 'slow down'), 503],
@@ -170,7 +170,7 @@ test('60 deliveries a minute are remembered; what comes beyond asks for a sync, 
   expect(notedPullRequests(repository()?.metadata.annotations)).toHaveLength(1);
 });
 
-test('what could not be written down is no repetition when it comes again', async () => {
+test('what could not be written down is not a repetition when it comes again', async () => {
   api.cluster.patchFailures.set('Repository', new UnreachableError('PATCH'));
   await deliver().expect(503);
   api.cluster.patchFailures.clear();

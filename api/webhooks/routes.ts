@@ -25,9 +25,9 @@ export function webhookRoutes(receiver: Receiver): Endpoint[] {
     {
       method: 'post',
       path: '/api/webhooks/{type}/{repoID}',
-      summary: 'Where Git hosts deliver what happened (ours)',
+      summary: 'Receives webhook deliveries of Git hosts (extension)',
       description:
-        "The body is as the host of this type writes it, signed with the secret of the repository's settings.",
+        "The body has the format of this type of host and is signed with the secret in the repository's settings.",
       isOpen: true,
       writes: true,
       status: 202,

@@ -56,7 +56,7 @@ test('the last word on a pull request counts', async () => {
   expect(notedPullRequests(written())).toMatchObject([{ number: 7, isOpen: false }]);
 });
 
-test('at most 50 pull requests are noted, and who comes beyond is told; those that are noted change still', async () => {
+test('at most 50 pull requests are noted, and who comes beyond is reported; those that are noted change still', async () => {
   const noted = Array.from({ length: 49 }, (_, index) => noteOf({ number: index + 1, isOpen: true }, new Date(0), 'x'));
   const { repository, requests, written } = setUp(Object.fromEntries(noted));
   const [fits, beyond, known, sync] = await Promise.allSettled([
@@ -74,7 +74,7 @@ test('at most 50 pull requests are noted, and who comes beyond is told; those th
   expect(written()).toHaveProperty(['coppice.dev/request-sync']);
 });
 
-test('a failure is told to those who asked, and the next one is a new try', async () => {
+test('a failure is reported to those who asked, and the next one is a new try', async () => {
   const { cluster, repository, requests, written } = setUp();
   cluster.failure = new UnreachableError('PATCH');
   await expect(requests.ask(repository)).rejects.toBeInstanceOf(UnreachableError);

@@ -1,5 +1,5 @@
 import {
-  MOST_NOTED_PULL_REQUESTS,
+  MAX_NOTED_PULL_REQUESTS,
   notedPullRequests,
   noteOf,
   type PullRequestEvent,
@@ -12,7 +12,7 @@ import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { Unavailable } from '../http/errors.ts';
 import { currentAccount, currentRequestId } from '../http/request-context.ts';
 
-export interface SyncRequestParts {
+export interface SyncRequestOptions {
   cluster: Pick<ClusterWriter, 'patch'>;
   cache: Pick<Caches['repositories'], 'get' | 'observe'>;
   now: () => number;
@@ -29,18 +29,18 @@ const retryAfterSeconds = 30;
 
 /**
  * Asks the operator, through the Repository's annotations, to look at a repository's refs. One write at a time for each
- * repository: what comes while one is under way shares the next, which begins after all of it, so that no change is
+ * repository: what comes while one is under way shares the next, which starts after all of it, so that no change is
  * missed and a burst is a few writes.
  */
 export class SyncRequests {
-  readonly #parts: SyncRequestParts;
+  readonly #options: SyncRequestOptions;
   /** By UID: what is to be written next. */
   readonly #waiting = new Map<string, Batch>();
   /** By UID: the end of the last write, whatever it was. */
   readonly #ends = new Map<string, Promise<void>>();
 
-  constructor(parts: SyncRequestParts) {
-    this.#parts = parts;
+  constructor(options: SyncRequestOptions) {
+    this.#options = options;
   }
 
   /**
@@ -54,8 +54,8 @@ export class SyncRequests {
     if (event) batch.events.set(event.number, event);
     const noted = await batch.written;
     if (!event || noted.has(event.number)) return;
-    const room = `${MOST_NOTED_PULL_REQUESTS} pull requests of this repository wait to be seen to`;
-    throw new Unavailable(`${room}: deliver this one again later`, { retryAfterSeconds });
+    const room = `${MAX_NOTED_PULL_REQUESTS} pull requests of this repository are waiting to be handled`;
+    throw new Unavailable(`${room}. Deliver this one again later`, { retryAfterSeconds });
   }
 
   #newBatch(repository: Repository): Batch {
@@ -68,7 +68,7 @@ export class SyncRequests {
     const forget = () => {
       if (this.#ends.get(uid) === end) this.#ends.delete(uid);
     };
-    // Its failure is told to those who asked; it is not the next one's.
+    // Its failure is returned to its own callers, not to the next ones.
     const end = written.then(forget, forget);
     this.#ends.set(uid, end);
     const batch = { events, written };
@@ -77,7 +77,7 @@ export class SyncRequests {
   }
 
   async #write(repository: Repository, events: readonly PullRequestEvent[]): Promise<ReadonlySet<number>> {
-    const { cluster, cache, now } = this.#parts;
+    const { cluster, cache, now } = this.#options;
     const { namespace, name, uid } = repository.metadata;
     const noted = notedPullRequests((cache.get(keyOf(repository)) ?? repository).metadata.annotations);
     const fitting = notable(noted, events);
@@ -88,7 +88,7 @@ export class SyncRequests {
       [ANNOTATIONS.syncRequestedBy]: currentAccount() ?? 'webhook',
       ...Object.fromEntries(fitting.map((event) => noteOf(event, time, id))),
     };
-    // The uid makes the API server refuse it for another object of the same name.
+    // The UID makes the API server refuse the patch for another object of the same name.
     const patch = { metadata: { uid, annotations } };
     cache.observe(await cluster.patch<Repository>(REPOSITORY, { namespace, name }, patch));
     return new Set(fitting.map(({ number }) => number));
@@ -99,7 +99,7 @@ export class SyncRequests {
 function notable(noted: readonly PullRequestEvent[], events: readonly PullRequestEvent[]): PullRequestEvent[] {
   const numbers = new Set(noted.map(({ number }) => number));
   return events.filter(({ number }) => {
-    if (!numbers.has(number) && numbers.size >= MOST_NOTED_PULL_REQUESTS) return false;
+    if (!numbers.has(number) && numbers.size >= MAX_NOTED_PULL_REQUESTS) return false;
     numbers.add(number);
     return true;
   });

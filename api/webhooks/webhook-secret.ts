@@ -18,8 +18,9 @@ export async function webhookSecret(
 }
 
 /**
- * The same where it must not show whether there is such a repository: what is asked of the API server, and so how long it
- * takes and how it fails, is the same for one that is not there. A namespace that the API may not read in is no group's.
+ * The same where it must not show whether there is such a repository: what is asked of the API server, and so how long
+ * it takes and how it fails, is the same for one that is not there. A namespace that the API may not read in is not a
+ * group's.
  */
 export async function webhookSecretIfAny(
   cluster: Pick<ClusterWriter, 'find'>,

@@ -116,7 +116,7 @@ function load(text: string, sequences: readonly number[]): number {
     }
     index = end;
   }
-  // What is read past the end is no part of an escape.
+  // What is read past the end is not part of an escape.
   codePoints[count] = -1;
   return count;
 }
@@ -154,7 +154,7 @@ function escapedByte(value: number): number {
   return value < 0x80 ? value : BYTE | value;
 }
 
-/** What comes before the first character that may begin an escape stays as it is. */
+/** What comes before the first character that may start an escape stays as it is. */
 function decodeFrom(character: number, count: number, decode: (first: number, count: number) => number): number {
   const first = codePoints.subarray(0, count).indexOf(character);
   return first === -1 ? count : decode(first, count);

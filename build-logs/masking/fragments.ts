@@ -2,7 +2,7 @@
 export const WINDOW = 16;
 const STRIDE = 8;
 /** What two texts share and is as long as this is always found. */
-export const SHORTEST_FRAGMENT = WINDOW + STRIDE - 1;
+export const MIN_FRAGMENT = WINDOW + STRIDE - 1;
 
 const MULTIPLIER = 0x0100_0193;
 const OUTGOING = power(MULTIPLIER, WINDOW);
@@ -14,7 +14,7 @@ const OUTGOING = power(MULTIPLIER, WINDOW);
 export class Fragments {
   /** The texts, with a zero behind each. */
   readonly #texts: Uint8Array;
-  /** A hash table from the hash of a window to where it begins, plus one. */
+  /** A hash table from the hash of a window to where it starts, plus one. */
   readonly #positions: Int32Array;
   readonly #hashes: Int32Array;
   readonly isEmpty: boolean;
@@ -35,7 +35,7 @@ export class Fragments {
     }
   }
 
-  /** Whether a window with this hash, as RollingHash tells it, may be one of the texts'. */
+  /** Whether a window with this hash, as computed by RollingHash, can be one of the texts'. */
   mayHave(hash: number): boolean {
     const last = this.#positions.length - 1;
     for (let slot = slotOf(hash) & last; this.#positions[slot] !== 0; slot = (slot + 1) & last) {
@@ -44,7 +44,7 @@ export class Fragments {
     return false;
   }
 
-  /** Where the window of `bytes` that begins at `at` is in the texts; -1 where it is not known. */
+  /** Where the window of `bytes` that starts at `at` is in the texts; -1 where it is not known. */
   find(hash: number, bytes: Uint8Array, at: number): number {
     const last = this.#positions.length - 1;
     for (let slot = slotOf(hash) & last; ; slot = (slot + 1) & last) {
@@ -69,9 +69,9 @@ export class Fragments {
   }
 
   /** How much of its text is left from `position` on, up to `most`. */
-  left(position: number, most: number): number {
+  left(position: number, max: number): number {
     let left = 0;
-    while (left < most && (this.#texts[position + left] ?? 0) !== 0) left++;
+    while (left < max && (this.#texts[position + left] ?? 0) !== 0) left++;
     return left;
   }
 
@@ -101,9 +101,9 @@ export class RollingHash {
 
   /** The hash after one more byte. */
   next(byte: number): number {
-    const place = this.#seen++ & (WINDOW - 1);
-    const gone = this.#window[place] ?? 0;
-    this.#window[place] = byte;
+    const index = this.#seen++ & (WINDOW - 1);
+    const gone = this.#window[index] ?? 0;
+    this.#window[index] = byte;
     this.#hash = (Math.imul(this.#hash, MULTIPLIER) + byte - Math.imul(OUTGOING, gone)) | 0;
     return this.#hash;
   }

@@ -4,7 +4,7 @@
  */
 export class PatternSet {
   /** The length of the longest pattern that ends in a state; 0: none does. */
-  readonly #longest: Int32Array;
+  readonly #patternLength: Int32Array;
   readonly #fallback: Int32Array;
   /** Of the state 0, by byte. */
   readonly #first = new Int32Array(256);
@@ -14,15 +14,15 @@ export class PatternSet {
   #states = 1;
 
   constructor(patterns: readonly Uint8Array[]) {
-    const most = patterns.reduce((sum, { length }) => sum + length, 1);
-    this.#longest = new Int32Array(most);
-    this.#fallback = new Int32Array(most);
-    const size = 2 ** Math.ceil(Math.log2(2 * most + 2));
+    const max = patterns.reduce((sum, { length }) => sum + length, 1);
+    this.#patternLength = new Int32Array(max);
+    this.#fallback = new Int32Array(max);
+    const size = 2 ** Math.ceil(Math.log2(2 * max + 2));
     this.#keys = new Int32Array(size);
     this.#targets = new Int32Array(size);
     // Each state but the first, in the order of their making: where it comes from, and by which byte.
-    const parents = new Int32Array(most);
-    const bytes = new Uint8Array(most);
+    const parents = new Int32Array(max);
+    const bytes = new Uint8Array(max);
     for (const pattern of patterns) this.#add(pattern, parents, bytes);
     this.#connect(parents, bytes);
   }
@@ -40,7 +40,7 @@ export class PatternSet {
 
   /** How long the longest pattern is that ends here; 0 where none does. */
   endingIn(state: number): number {
-    return this.#longest[state] ?? 0;
+    return this.#patternLength[state] ?? 0;
   }
 
   #add(pattern: Uint8Array, parents: Int32Array, bytes: Uint8Array): void {
@@ -57,7 +57,7 @@ export class PatternSet {
       this.#setChild(state, byte, made);
       state = made;
     }
-    if (state !== 0) this.#longest[state] = pattern.length;
+    if (state !== 0) this.#patternLength[state] = pattern.length;
   }
 
   /** Breadth first: a state falls back to a shorter one, which must be done. */
@@ -70,7 +70,7 @@ export class PatternSet {
       const parent = parents[state] ?? 0;
       const fallback = parent === 0 ? 0 : this.next(this.#fallback[parent] ?? 0, bytes[state] ?? 0);
       this.#fallback[state] = fallback;
-      if (this.#longest[state] === 0) this.#longest[state] = this.#longest[fallback] ?? 0;
+      if (this.#patternLength[state] === 0) this.#patternLength[state] = this.#patternLength[fallback] ?? 0;
     }
   }
 
@@ -105,15 +105,16 @@ function hashOf(key: number): number {
 
 /** The indexes of small numbers, in the order of the numbers. */
 function countingSort(values: Int32Array): Int32Array {
-  const most = values.reduce((max, value) => Math.max(max, value), 0);
-  const places = new Int32Array(most + 2);
-  for (const value of values) places[value + 1] = (places[value + 1] ?? 0) + 1;
-  for (let value = 1; value < places.length; value++) places[value] = (places[value] ?? 0) + (places[value - 1] ?? 0);
+  const max = values.reduce((max, value) => Math.max(max, value), 0);
+  const offsets = new Int32Array(max + 2);
+  for (const value of values) offsets[value + 1] = (offsets[value + 1] ?? 0) + 1;
+  for (let value = 1; value < offsets.length; value++)
+    offsets[value] = (offsets[value] ?? 0) + (offsets[value - 1] ?? 0);
   const sorted = new Int32Array(values.length);
   values.forEach((value, index) => {
-    const place = places[value] ?? 0;
-    sorted[place] = index;
-    places[value] = place + 1;
+    const offset = offsets[value] ?? 0;
+    sorted[offset] = index;
+    offsets[value] = offset + 1;
   });
   return sorted;
 }

@@ -1,5 +1,5 @@
 import type { GitRef } from '../../crds/git-ref.ts';
-import { Waiting } from '../errors.ts';
+import { Waiting } from '../shared/errors.ts';
 
 /** The Git host refused or has no such thing: the user must change something before it can work. */
 export class SourceRefusedError extends Error {
@@ -24,6 +24,11 @@ export class SourceRefusedError extends Error {
 /** The Git host did not answer as it should; it may later. */
 export class SourceUnreachableError extends Error {
   override readonly name: string = 'SourceUnreachableError';
+}
+
+/** The Git host did not answer in time: it is backed off from, as it holds what others wait for. */
+export class HostTimeoutError extends SourceUnreachableError {
+  override readonly name = 'HostTimeoutError';
 }
 
 /** The Git host wants no more requests for a while. */
@@ -52,6 +57,6 @@ export class KeyNotAcceptedError extends Waiting {
 
 /** What the user does about a ref that the Git host has not. */
 export function refNotFound({ type, name }: GitRef, cause?: unknown): SourceRefusedError {
-  const words = `the ${type} ${name} is not in the repository: push it, then ask for a build`;
+  const words = `the ${type} ${name} is not in the repository. Push it, then request a build`;
   return new SourceRefusedError('RefNotFound', words, { cause });
 }

@@ -1,4 +1,4 @@
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { YamlBudget } from '../yaml/yaml-budget.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 
@@ -12,7 +12,7 @@ const LIMITS = {
   values: 20_000,
 };
 
-/** What reading one service file may still take; each limit is told once. */
+/** What reading one service file may still take; each limit is reported once. */
 export class Budget {
   readonly yaml = new YamlBudget();
   readonly #problems: Problems;
@@ -27,24 +27,24 @@ export class Budget {
   }
 
   /** One more YAML file, the first among them; false when it is one too many. */
-  takeFile(at: Place): boolean {
+  takeFile(at: SourcePosition): boolean {
     const message = `more than ${LIMITS.files} files are read: include and extend fewer`;
     return this.#isWithin(this.#files, (this.#files += 1), LIMITS.files, at, message);
   }
 
-  takeEnvFile(at: Place): boolean {
+  takeEnvFile(at: SourcePosition): boolean {
     const message = `more than ${LIMITS.envFiles} env files are read`;
     return this.#isWithin(this.#envFiles, (this.#envFiles += 1), LIMITS.envFiles, at, message);
   }
 
   /** A file's size. */
-  takeBytes(bytes: number, at: Place): boolean {
+  takeBytes(bytes: number, at: SourcePosition): boolean {
     const message = `the service file and what it includes are larger than ${LIMITS.bytes / 1024} KiB`;
     return this.#isWithin(this.#bytes, (this.#bytes += bytes), LIMITS.bytes, at, message);
   }
 
   /** A text that variables were filled into. */
-  takeFilled(bytes: number, at: Place): boolean {
+  takeFilled(bytes: number, at: SourcePosition): boolean {
     const message = `the file is larger than ${LIMITS.filledBytes / 1024} KiB with its variables filled in`;
     return this.#isWithin(this.#filledBytes, (this.#filledBytes += bytes), LIMITS.filledBytes, at, message);
   }
@@ -55,7 +55,7 @@ export class Budget {
     return this.#isWithin(this.#values, (this.#values += sizeOf(tree)), LIMITS.values, tree, message);
   }
 
-  #isWithin(before: number, after: number, limit: number, at: Place, message: string): boolean {
+  #isWithin(before: number, after: number, limit: number, at: SourcePosition, message: string): boolean {
     if (before <= limit && after > limit) this.#problems.error(at, message);
     return after <= limit;
   }

@@ -37,7 +37,7 @@ test('what a buildtime variable is filled into is buildtime, too', () => {
   ]);
 });
 
-describe('what is no env file is told with its line, without a value', () => {
+describe('what is not an env file is reported with its line, without a value', () => {
   test.each([
     ['A=1\n=hunter2', 2],
     ['A=1\nB C=hunter2', 2],
@@ -52,11 +52,11 @@ describe('what is no env file is told with its line, without a value', () => {
   });
 });
 
-test('each variable that is set nowhere is told once, with the line that it is first asked for', () => {
-  const told: string[] = [];
+test('each variable that is set nowhere is reported once, with the line that it is first asked for', () => {
+  const reported: string[] = [];
   const text = 'A=1\nSECRET=abc$def\nB="x\n\ny$gone"\nC=$def${A}${N:-x}$HOST\nALONE\n';
-  parseDotenv(text, variables, (line, message) => told.push(`${line} ${message}`));
-  expect(told).toEqual([
+  parseDotenv(text, variables, (line, message) => reported.push(`${line} ${message}`));
+  expect(reported).toEqual([
     '2 the variable def is not set: it is empty; write $$ for a plain $',
     '3 the variable gone is not set: it is empty; write $$ for a plain $',
     '7 the variable ALONE is not set: it is left out',

@@ -1,7 +1,7 @@
 import type { Variable, Variables } from '../variables.ts';
 import { interpolate, InterpolationError } from './interpolation.ts';
 
-/** Told to the author; it holds no value. */
+/** Called with to the author; it holds no value. */
 export class DotenvError extends Error {
   override readonly name = 'DotenvError';
   readonly line: number;
@@ -26,8 +26,8 @@ const UNQUOTED = /[^\n]*/y;
 /**
  * Reads the lines of an env file as Compose does: `NAME=value`, quotes, comments, and `${…}` where there are no single
  * quotes, filled from `variables` and from what stands above. A name alone takes the variable's value, if it has one.
- * What a buildtime variable is filled into is buildtime, too. `warn` is told of each variable that is set nowhere, once.
- * Throws DotenvError.
+ * What a buildtime variable is filled into is buildtime, too. `warn` is notified of each variable that is set nowhere,
+ * once. Throws DotenvError.
  */
 export function parseDotenv(source: string, variables: Variables, warn: DotenvWarn): ReadonlyMap<string, Variable> {
   return new DotenvReader(source.replace(/^\uFEFF/, ''), variables, warn).read();
@@ -51,10 +51,10 @@ class DotenvReader {
 
   read(): ReadonlyMap<string, Variable> {
     for (this.#take(BLANK); this.#position < this.#text.length; this.#take(BLANK)) {
-      const [, name, equals] = this.#take(NAME) ?? this.#fail('is no NAME=value');
+      const [, name, equals] = this.#take(NAME) ?? this.#fail('is not a NAME=value');
       if (name === undefined) continue;
       if (equals !== '') this.#found.set(name, this.#readValue());
-      else if (!/[\n]|$/y.test(this.#text.slice(this.#position, this.#position + 1))) this.#fail('is no NAME=value');
+      else if (!/[\n]|$/y.test(this.#text.slice(this.#position, this.#position + 1))) this.#fail('is not a NAME=value');
       else this.#inherit(name);
     }
     return this.#found;
@@ -62,7 +62,7 @@ class DotenvReader {
 
   #inherit(name: string): void {
     const variable = this.#variables.get(name);
-    if (variable === undefined) this.#tellUnset(name, 'it is left out', this.#position);
+    if (variable === undefined) this.#reportUnset(name, 'it is left out', this.#position);
     else this.#found.set(name, variable);
   }
 
@@ -84,7 +84,7 @@ class DotenvReader {
   #fill(text: string, start: number): Variable {
     try {
       const { text: value, used, unset } = interpolate(text, (name) => this.#lookup(name)?.value);
-      for (const name of unset) this.#tellUnset(name, 'it is empty; write $$ for a plain $', start);
+      for (const name of unset) this.#reportUnset(name, 'it is empty; write $$ for a plain $', start);
       const isBuildtime = [...used].some((name) => this.#lookup(name)?.visibility === 'buildtime');
       return { value, visibility: isBuildtime ? 'buildtime' : 'always' };
     } catch (error) {
@@ -93,7 +93,7 @@ class DotenvReader {
     }
   }
 
-  #tellUnset(name: string, consequence: string, position: number): void {
+  #reportUnset(name: string, consequence: string, position: number): void {
     if (this.#unset.has(name)) return;
     this.#unset.add(name);
     const lines = this.#text.slice(this.#counted.position, position).split('\n').length - 1;

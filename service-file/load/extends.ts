@@ -1,17 +1,17 @@
-import { type Place, quoted } from '../problems.ts';
+import { type SourcePosition, quoted } from '../problems.ts';
 import { extendsKeys } from '../read/keys/service-keys.ts';
 import { readFields } from '../read/read.ts';
+import { folderOf } from '../repository-path.ts';
 import type { Variables } from '../variables.ts';
 import { textOf, type YamlMap, type YamlNode, valueAt } from '../yaml/yaml-node.ts';
-import { folderOf } from './include.ts';
-import type { Loader } from './load.ts';
 import { merge, withoutTags } from './merge.ts';
+import type { ModelLoader } from './model-loader.ts';
 
 /** A file with every service that says `extends` merged over the one that it names; `below` is what was merged before. */
 export async function extendServices(
   file: YamlMap,
   below: YamlMap | undefined,
-  loader: Loader,
+  loader: ModelLoader,
   variables: Variables,
 ): Promise<YamlMap> {
   const services = valueAt(file, 'services');
@@ -41,12 +41,12 @@ interface Services {
 const MAX_DEPTH = 32;
 
 class Extender {
-  readonly #loader: Loader;
+  readonly #loader: ModelLoader;
   readonly #variables: Variables;
   /** Many services extend one file: it is read once. */
   readonly #files = new Map<string, Promise<Services | undefined>>();
 
-  constructor(loader: Loader, variables: Variables) {
+  constructor(loader: ModelLoader, variables: Variables) {
     this.#loader = loader;
     this.#variables = variables;
   }
@@ -70,7 +70,7 @@ class Extender {
     return this.#loader.budget.takeValues(whole) ? whole : own;
   }
 
-  /** The service that `extends` names, itself extended; undefined, and told, when there is none. */
+  /** The service that `extends` names, itself extended; undefined, and reports it, when there is none. */
   async #base(node: YamlNode, name: string, from: Services, way: readonly string[]): Promise<YamlNode | undefined> {
     const { problems } = this.#loader;
     if (node.kind === 'map') readFields(node, extendsKeys, problems);
@@ -88,12 +88,12 @@ class Extender {
     }
     if (here.length > MAX_DEPTH) return problems.error(node, `more than ${MAX_DEPTH} services extend one another`);
     const base = services.services.get(wanted);
-    if (base === undefined) return this.#tellMissing(nameNode ?? node, wanted, services);
+    if (base === undefined) return this.#reportMissing(nameNode ?? node, wanted, services);
     const whole = await this.extend(wanted, base, services, here);
     return withoutTags(whole);
   }
 
-  #tellMissing(at: Place, wanted: string, { file, services }: Services): undefined {
+  #reportMissing(at: SourcePosition, wanted: string, { file, services }: Services): undefined {
     const names = [...services.keys()].slice(0, 10).map(quoted).join(', ');
     return this.#loader.problems.error(at, `${file} has no service ${quoted(wanted)}: it has ${names || 'none'}`);
   }
@@ -108,7 +108,7 @@ class Extender {
     return read;
   }
 
-  async #read(path: string, at: Place): Promise<Services | undefined> {
+  async #read(path: string, at: SourcePosition): Promise<Services | undefined> {
     const tree = await this.#loader.file(path, folderOf(path), this.#variables, at);
     return tree === undefined ? undefined : { file: path, services: servicesOf(tree), extended: new Map() };
   }

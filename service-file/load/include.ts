@@ -1,17 +1,17 @@
-import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Problems, quoted } from '../problems.ts';
 import { includeKeys } from '../read/keys/top-level-keys.ts';
 import { readFields } from '../read/read.ts';
+import { folderOf } from '../repository-path.ts';
 import { type YamlEntry, type YamlMap, type YamlNode, valueAt } from '../yaml/yaml-node.ts';
-import type { Loader, ModelContext } from './load.ts';
 import { merge } from './merge.ts';
+import type { ModelContext, ModelLoader } from './model-loader.ts';
 
 /** What an included file adds to the one that includes it. */
 const RESOURCES = new Set(['services', 'volumes', 'networks', 'secrets', 'configs', 'models']);
 
 /** The models that a file includes, each loaded by itself, in the file's order. */
-export async function readIncludes(file: YamlMap, loader: Loader, context: ModelContext): Promise<YamlMap[]> {
+export async function readIncludes(file: YamlMap, loader: ModelLoader, context: ModelContext): Promise<YamlMap[]> {
   const include = valueAt(file, 'include');
   if (include === undefined || (include.kind === 'scalar' && include.value === null)) return [];
   if (include.kind !== 'list') {
@@ -27,13 +27,13 @@ export async function readIncludes(file: YamlMap, loader: Loader, context: Model
 }
 
 /** A path, or a map of `path` (one or several, merged in their order), `project_directory` and `env_file`. */
-async function readInclude(item: YamlNode, loader: Loader, context: ModelContext): Promise<YamlMap | undefined> {
+async function readInclude(item: YamlNode, loader: ModelLoader, context: ModelContext): Promise<YamlMap | undefined> {
   const { problems, sources: files } = loader;
   if (item.kind === 'list') return problems.error(item, 'must be the path of a file, or a map with a path');
   if (item.kind === 'map') readFields(item, includeKeys, problems);
   const pathNode = item.kind === 'scalar' ? item : valueAt(item, 'path');
   if (pathNode === undefined) {
-    // A key that is told as unknown may be a path that is not written right.
+    // A key that is reported as unknown may be a path that is not written right.
     return problems.hasErrors ? undefined : problems.error(item, 'has no path: name the file to include');
   }
   const paths = pathsOf(pathNode, loader);
@@ -65,16 +65,11 @@ async function readInclude(item: YamlNode, loader: Loader, context: ModelContext
   return loader.model(texts, { ...context, variables });
 }
 
-function pathsOf(node: YamlNode, { sources }: Loader): { path: string; node: YamlNode }[] {
+function pathsOf(node: YamlNode, { sources }: ModelLoader): { path: string; node: YamlNode }[] {
   return (node.kind === 'list' ? node.items : [node]).flatMap((item) => {
     const path = sources.path(item);
     return path === undefined ? [] : [{ path, node: item }];
   });
-}
-
-export function folderOf(path: string): string {
-  const folder = posix.dirname(path);
-  return folder === '.' ? '' : folder;
 }
 
 /**
@@ -95,7 +90,7 @@ function withResources(file: YamlMap, { key: kind, at, value: included }: YamlEn
     const conflict = entries.get(entry.key);
     if (conflict === undefined) entries.set(entry.key, entry);
     else if (!isSame(entry.value, conflict.value)) {
-      tellConflict(conflict, entry, problems);
+      reportConflict(conflict, entry, problems);
       const value = merge(entry.value, conflict.value, [kind, entry.key], problems);
       entries.set(entry.key, { ...conflict, value });
     }
@@ -104,7 +99,7 @@ function withResources(file: YamlMap, { key: kind, at, value: included }: YamlEn
   return { ...file, entries: [...file.entries.filter(({ key }) => key !== kind), { key: kind, at, value }] };
 }
 
-function tellConflict({ key, at }: YamlEntry, { at: other }: YamlEntry, problems: Problems): void {
+function reportConflict({ key, at }: YamlEntry, { at: other }: YamlEntry, problems: Problems): void {
   problems.warn(
     at,
     `${quoted(key)} is in the included ${other.file}, too, on line ${other.line}: what stands here is merged over that`,

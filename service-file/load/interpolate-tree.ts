@@ -1,4 +1,4 @@
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import type { Variables } from '../variables.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import type { Budget } from './budget.ts';
@@ -7,17 +7,17 @@ import { interpolate, type Interpolated, InterpolationError } from './interpolat
 /** What builds alone see: `buildtime` variables may be filled in here, and nowhere else. */
 const BUILD_ONLY = /^services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.build\.(?:args|secrets)(?![\w-])/;
 
-/** Where a value is, or begins with, a path of the repository. */
+/** Where a value is, or starts with, a path of the repository. */
 const PATHS =
   /^(?:services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:volumes|env_file|extends|build(?!\.args))|configs|secrets|include)(?![\w-])/;
-const BEGINS_WITH_PWD = /^\$(?:PWD|\{PWD\})(?=[/:]|$)/;
+const STARTS_WITH_PWD = /^\$(?:PWD|\{PWD\})(?=[/:]|$)/;
 
 /** Fills variables into every value of one file; keys, and what stands below extensions but ours, stay as they are. */
 export class TreeInterpolator {
   readonly #variables: Variables;
   readonly #budget: Budget;
   readonly #problems: Problems;
-  /** The variables that were told as not set: once, however often they are asked for. */
+  /** The variables that were reported as not set: once, however often they are asked for. */
   readonly #unset: Set<string>;
 
   constructor(variables: Variables, budget: Budget, problems: Problems, unset: Set<string>) {
@@ -38,15 +38,15 @@ export class TreeInterpolator {
     if (typeof node.value !== 'string' || !node.value.includes('$')) return node;
     const { text, used, unset } = this.#interpolate(node.value, node);
     if (!this.#budget.takeFilled(text.length, node)) return node;
-    for (const name of unset) this.#tellUnset(name, node);
+    for (const name of unset) this.#reportUnset(name, node);
     for (const name of used) this.#checkVisibility(name, node);
     return used.size === 0 ? { ...node, value: text } : { ...node, value: text, written: node.value };
   }
 
-  #interpolate(text: string, at: Place): Interpolated {
+  #interpolate(text: string, at: SourcePosition): Interpolated {
     try {
       // A shell's folder, which is the file's own as a rule: relative paths start from there.
-      const folder = PATHS.test(at.path) && BEGINS_WITH_PWD.test(text) ? '.' : undefined;
+      const folder = PATHS.test(at.path) && STARTS_WITH_PWD.test(text) ? '.' : undefined;
       return interpolate(text, (name) => this.#variables.get(name)?.value ?? (name === 'PWD' ? folder : undefined));
     } catch (error) {
       if (!(error instanceof InterpolationError)) throw error;
@@ -55,13 +55,13 @@ export class TreeInterpolator {
     }
   }
 
-  #tellUnset(name: string, at: Place): void {
+  #reportUnset(name: string, at: SourcePosition): void {
     if (this.#unset.has(name)) return;
     this.#unset.add(name);
     this.#problems.warn(at, `the variable ${name} is not set: it is empty`);
   }
 
-  #checkVisibility(name: string, at: Place): void {
+  #checkVisibility(name: string, at: SourcePosition): void {
     if (this.#variables.get(name)?.visibility !== 'buildtime' || BUILD_ONLY.test(at.path)) return;
     this.#problems.error(
       at,

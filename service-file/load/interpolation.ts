@@ -13,7 +13,7 @@ export interface Interpolated {
 /** A variable's value, undefined when it is not set. */
 export type Lookup = (name: string) => string | undefined;
 
-/** Told to the author; it holds no variable's value. */
+/** Called with to the author; it holds no variable's value. */
 export class InterpolationError extends Error {
   override readonly name = 'InterpolationError';
 }

@@ -53,7 +53,7 @@ describe('variables', () => {
     });
   });
 
-  test('that are not set are empty, and told once', async () => {
+  test('that are not set are empty, and reported once', async () => {
     const { loaded, warnings } = await load(file('image: "a$A", environment: { B: $A, C: "${D}" }'));
     expect(plainData(loaded!.tree)).toEqual({ services: { web: { image: 'a', environment: { B: '', C: '' } } } });
     expect(warnings).toEqual([
@@ -110,8 +110,8 @@ describe('variables', () => {
     expect(errors.join()).not.toContain('hunter2');
   });
 
-  test('in a .env that is none are told there', async () => {
-    expect((await load({ ...file('image: a'), '.env': 'A=1\nB C' })).errors).toEqual(['.env:2:1: is no NAME=value']);
+  test('in a .env that is none are reported there', async () => {
+    expect((await load({ ...file('image: a'), '.env': 'A=1\nB C' })).errors).toEqual(['.env:2:1: is not a NAME=value']);
   });
 });
 
@@ -186,7 +186,7 @@ services:
     ['{ a: { extends: { file: common, service: x } } }', '"common" cannot be read: it is a folder'],
     ['{ a: { extends: { file: ../x.yaml, service: x } } }', 'leads out of the repository'],
     ['{ a: { extends: { file: /etc/passwd, service: x } } }', 'is absolute'],
-    ['{ a: { extends: { file: "https://a.example/b.yaml", service: x } } }', 'is no file of this repository'],
+    ['{ a: { extends: { file: "https://a.example/b.yaml", service: x } } }', 'is not a file of this repository'],
   ])('%s: %s', async (services, message) => {
     const { errors } = await load({ ...common, 'compose.yaml': `services: ${services}` });
     expect(errors[0]).toContain(message);
@@ -284,8 +284,8 @@ describe('include', () => {
     ['[{ paths: a.yaml }]', { 'a.yaml': '{}' }, 'did you mean "path"?'],
     ['[{ path: a.yaml, env_file: none }]', { 'a.yaml': '{}' }, '"none" cannot be read'],
     ['[../a.yaml]', {}, 'leads out of the repository'],
-    ['[https://a.example/b]', {}, 'is no file of this repository'],
-    ['["git@a.example:b.git"]', {}, 'is no file of this repository'],
+    ['[https://a.example/b]', {}, 'is not a file of this repository'],
+    ['["git@a.example:b.git"]', {}, 'is not a file of this repository'],
     ['[[a]]', {}, 'must be the path of a file'],
     ['a.yaml', {}, 'must be a list'],
     ['[a.yaml]', { 'a.yaml': '[' }, 'a.yaml:1:2: not valid YAML'],
@@ -330,7 +330,7 @@ describe('settings', () => {
     });
   });
 
-  test('their mistakes are told with their place', async () => {
+  test('their mistakes are reported with their place', async () => {
     expect((await load(repository, {}, 'services: { web: { image: "${A:?}" } }')).errors).toEqual([
       'settings:1:27: services.web.image: needs the variable A, which is not set',
     ]);
@@ -348,7 +348,7 @@ describe('settings', () => {
 describe('PWD', () => {
   const file = (lines: string) => ({ 'compose.yaml': `services: { web: { image: a, ${lines} } }` });
 
-  test("where a path begins with it and it is not set, the file's own folder", async () => {
+  test("where a path starts with it and it is not set, the file's own folder", async () => {
     const { loaded, warnings } = await load(file("volumes: ['${PWD}/conf:/c', '$PWD:/d']"));
     expect(plainData(loaded!.tree)).toMatchObject({ services: { web: { volumes: ['./conf:/c', '.:/d'] } } });
     expect(warnings).toEqual([]);

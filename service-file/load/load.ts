@@ -1,5 +1,5 @@
 import type { RepositoryFiles } from '../files.ts';
-import { type Place, type Problems, SETTINGS } from '../problems.ts';
+import { type SourcePosition, type Problems, SETTINGS } from '../problems.ts';
 import type { Variables } from '../variables.ts';
 import type { YamlMap } from '../yaml/yaml-node.ts';
 import { parseYaml, startOf, type YamlOrigin } from '../yaml/yaml-tree.ts';
@@ -8,6 +8,7 @@ import { extendServices } from './extends.ts';
 import { readIncludes, withIncluded } from './include.ts';
 import { TreeInterpolator } from './interpolate-tree.ts';
 import { merge, withoutTags } from './merge.ts';
+import type { ModelContext, ModelLoader, ModelSource } from './model-loader.ts';
 import { SourceFiles } from './source-files.ts';
 
 export interface LoadRequest {
@@ -26,19 +27,6 @@ export interface Loaded {
   variables: Variables;
 }
 
-/** A text to be merged over those before it. */
-interface Source {
-  text: string;
-  origin: YamlOrigin;
-}
-
-/** A model is loaded by itself: the repository's, and each one that is included. */
-export interface ModelContext {
-  variables: Variables;
-  /** The files whose includes lead here, for telling one that includes itself. */
-  includedBy: readonly string[];
-}
-
 /**
  * Texts to one tree, in Compose's order: each file's variables are filled in, then what it includes is added, then its
  * services are extended, then it is merged over the files before it. Undefined only where there are errors.
@@ -46,7 +34,7 @@ export interface ModelContext {
 export async function loadServiceFile(request: LoadRequest, problems: Problems): Promise<Loaded | undefined> {
   const loader = new Loader(request.files, problems);
   const variables = await loader.withDotenv('', request.variables);
-  const sources: Source[] = [];
+  const sources: ModelSource[] = [];
   if (request.path !== undefined) {
     const text = await loader.sources.yaml(request.path, startOf(request.path));
     if (text !== undefined) sources.push({ text, origin: { file: request.path, folder: '' } });
@@ -58,11 +46,11 @@ export async function loadServiceFile(request: LoadRequest, problems: Problems):
   return tree === undefined ? undefined : { tree, variables };
 }
 
-export class Loader {
+class Loader implements ModelLoader {
   readonly sources: SourceFiles;
   readonly problems: Problems;
   readonly budget: Budget;
-  /** The variables that were told as not set. */
+  /** The variables that were reported as not set. */
   readonly #unset = new Set<string>();
 
   constructor(files: RepositoryFiles, problems: Problems) {
@@ -78,7 +66,7 @@ export class Loader {
   }
 
   /** Files merged in their order, with what they include and extend. */
-  async model(sources: readonly Source[], context: ModelContext): Promise<YamlMap | undefined> {
+  async model(sources: readonly ModelSource[], context: ModelContext): Promise<YamlMap | undefined> {
     let model: YamlMap | undefined;
     for (const { text, origin } of sources) {
       const file = this.parse(text, origin, context.variables);
@@ -95,7 +83,7 @@ export class Loader {
   }
 
   /** A repository's file as a tree whose relative paths start from `folder`. */
-  async file(path: string, folder: string, variables: Variables, at: Place): Promise<YamlMap | undefined> {
+  async file(path: string, folder: string, variables: Variables, at: SourcePosition): Promise<YamlMap | undefined> {
     const text = await this.sources.yaml(path, at);
     return text === undefined ? undefined : this.parse(text, { file: path, folder }, variables);
   }
@@ -105,7 +93,7 @@ export class Loader {
     const tree = parseYaml(text, origin, this.problems, this.budget.yaml);
     if (tree === undefined) return undefined;
     if (tree.kind !== 'map') {
-      return this.problems.error(tree, 'a service file must be a map of keys: begin with "services:"');
+      return this.problems.error(tree, 'a service file must be a map of keys: start with "services:"');
     }
     const filled = new TreeInterpolator(variables, this.budget, this.problems, this.#unset).fill(tree);
     return filled.kind === 'map' ? filled : undefined;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { FileUnreadableError, type RepositoryFiles } from '../files.ts';
-import { type Place, type Problems, quoted } from '../problems.ts';
+import { type SourcePosition, type Problems, quoted } from '../problems.ts';
 import { readRepositoryPath } from '../repository-path.ts';
 import type { Variables } from '../variables.ts';
 import { textOf, type YamlNode } from '../yaml/yaml-node.ts';
@@ -19,12 +19,15 @@ export class SourceFiles {
     this.#problems = problems;
   }
 
-  /** The path that a text names, from the repository's root; undefined, and told, when it is none in the repository. */
+  /**
+   * The path that a text names, from the repository's root; undefined, and reports it, when it is none in the
+   * repository.
+   */
   path(node: YamlNode): string | undefined {
     const text = textOf(node);
     if (text === undefined || text === '') return this.#problems.error(node, 'must be the path of a file');
     if (/^[a-z][a-z\d+.-]*:\/\/|^git@|^oci:/i.test(text)) {
-      return this.#problems.error(node, `${quoted(text)} is no file of this repository: copy it in`);
+      return this.#problems.error(node, `${quoted(text)} is not a file of this repository: copy it in`);
     }
     return readRepositoryPath(text, node.folder, node, this.#problems);
   }
@@ -33,12 +36,12 @@ export class SourceFiles {
     return this.#files.kindOf(path) === 'file';
   }
 
-  /** A YAML file; undefined, and told at `at`, when it cannot be read. */
-  async yaml(path: string, at: Place): Promise<string | undefined> {
+  /** A YAML file; undefined, and reports it, at `at`, when it cannot be read. */
+  async yaml(path: string, at: SourcePosition): Promise<string | undefined> {
     return this.#budget.takeFile(at) ? this.#text(path, at) : undefined;
   }
 
-  async #text(path: string, at: Place): Promise<string | undefined> {
+  async #text(path: string, at: SourcePosition): Promise<string | undefined> {
     const kind = this.#files.kindOf(path);
     if (kind !== 'file') {
       const found = kind === undefined ? 'there is no such file in the repository' : `it is a ${kind}`;
@@ -47,7 +50,7 @@ export class SourceFiles {
     try {
       const bytes = await this.#files.read(path);
       if (!this.#budget.takeBytes(bytes.length, at)) return undefined;
-      return isUtf8(bytes) ? bytes.toString('utf8') : this.#problems.error(at, `${quoted(path)} is no UTF-8 text`);
+      return isUtf8(bytes) ? bytes.toString('utf8') : this.#problems.error(at, `${quoted(path)} is not UTF-8 text`);
     } catch (error) {
       if (error instanceof FileUnreadableError) return this.#problems.error(at, error.message);
       throw error;
@@ -55,7 +58,7 @@ export class SourceFiles {
   }
 
   /** `variables` over those of env files, of which a later one wins. */
-  async withEnvFiles(paths: readonly string[], variables: Variables, at: Place): Promise<Variables> {
+  async withEnvFiles(paths: readonly string[], variables: Variables, at: SourcePosition): Promise<Variables> {
     const defaults = new Map(variables);
     for (const path of paths) {
       const text = this.#budget.takeEnvFile(at) ? await this.#text(path, at) : undefined;

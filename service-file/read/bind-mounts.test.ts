@@ -40,7 +40,7 @@ test('a folder that is mounted a hundred times is read once, and asked for at on
   expect(prefetched.map((paths) => paths.length)).toEqual([100]);
 });
 
-test('a folder that is too large is told once, and not read', async () => {
+test('a folder that is too large is reported once, and not read', async () => {
   const { reads, prefetched, errors } = await readCounted(['./d:/a', './d:/b'], folder('d', 501));
   expect(errors.map(({ message }) => message)).toEqual([expect.stringMatching(/has 501 files, too many/)]);
   expect([reads, prefetched]).toEqual([[], []]);

@@ -23,7 +23,7 @@ export async function mountFromRepository(
   scope: FileScope,
 ): Promise<Mount | undefined> {
   const { problems, files } = scope;
-  if (/^[/~]/.test(form.source)) return tellAbsolute(form.source, node, scope);
+  if (/^[/~]/.test(form.source)) return reportAbsolute(form.source, node, scope);
   const path = readRepositoryPath(form.source, node.folder, node, problems);
   if (path === undefined) return undefined;
   const kind = files.kindOf(path);
@@ -35,7 +35,7 @@ export async function mountFromRepository(
   if (form.writable) problems.warn(node, 'files of the repository are mounted read-only');
   if (scope.bundles.isFull) return undefined;
   if (kind === 'folder') {
-    // However often it is mounted, it is read once, and told once.
+    // However often it is mounted, it is read once, and reported once.
     if (!scope.folderBundles.has(path)) scope.folderBundles.set(path, await bundleFolder(path, form, node, scope));
     const bundle = scope.folderBundles.get(path);
     return bundle && { type: 'files', bundle: bundle.name, target: form.target };
@@ -47,7 +47,7 @@ export async function mountFromRepository(
 const TIME_ZONE = /^\/etc\/(localtime|timezone)$/;
 const SOCKET = /^(\/var)?\/run\/(docker|podman\/podman|containerd\/containerd)\.sock$/;
 
-function tellAbsolute(source: string, node: YamlNode, { problems }: FileScope): undefined {
+function reportAbsolute(source: string, node: YamlNode, { problems }: FileScope): undefined {
   if (TIME_ZONE.test(source)) {
     problems.warn(node, 'ignored: nothing of the machine can be mounted; set the variable TZ for a time zone');
     return undefined;
@@ -74,15 +74,15 @@ function holdsNothing(folder: string, { files, folderBundles, folderVolumes }: F
 
 /**
  * A folder that the repository does not have: Compose makes an empty one, which stays. Here that is a volume. Where a
- * file seems to be meant, that it is missing is told.
+ * file seems to be meant, that it is missing is reported.
  */
 function ownVolume(path: string, form: BindForm, node: YamlNode, scope: FileScope): Mount | undefined {
   const { problems } = scope;
-  const looksLikeFile = [form.source, form.target].some((name) =>
+  const isLikelyFile = [form.source, form.target].some((name) =>
     /(^\.env|[^/]\.[a-z0-9]{1,5}$)/i.test(posix.basename(name)),
   );
-  const looksLikeFolder = form.source.endsWith('/') || form.target.endsWith('.d');
-  if (!form.create || (looksLikeFile && !looksLikeFolder && scope.files.kindOf(path) === undefined)) {
+  const isLikelyFolder = form.source.endsWith('/') || form.target.endsWith('.d');
+  if (!form.create || (isLikelyFile && !isLikelyFolder && scope.files.kindOf(path) === undefined)) {
     return problems.error(node, `there is no ${quoted(path)} in the repository: add it`);
   }
   const name = folderVolumeName(path);

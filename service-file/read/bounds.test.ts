@@ -58,7 +58,7 @@ test.each<[string, string, string]>([
   expect(errors.map((error) => error.message).join('\n')).toContain(message);
 });
 
-test('an env file of many services is read once, and what is wrong in it told once', async () => {
+test('an env file of many services is read once, and what is wrong in it reported once', async () => {
   const { errors } = await readYaml('services: { a: { image: i, env_file: x }, b: { image: i, env_file: x } }', {
     x: '9=1',
   });

@@ -15,9 +15,9 @@ const kinds: Record<string, FileKind> = {
   vendor: 'submodule',
 };
 const files = { kindOf: (path: string) => kinds[path] } as RepositoryFiles;
-const at = { context: place('context'), dockerfile: place('dockerfile') };
+const at = { context: location('context'), dockerfile: location('dockerfile') };
 
-function place(path: string) {
+function location(path: string) {
   return { file: 'compose.yaml', path, line: 1, column: 1 };
 }
 

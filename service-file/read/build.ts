@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { buildFilesFault } from '../build-files.ts';
 import { quoted } from '../problems.ts';
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { BUILD_DEFAULTS, type Build } from '../schema.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import type { FileScope } from './file-scope.ts';
@@ -12,14 +12,14 @@ import { optional, readFields, readList, readName } from './read.ts';
 import { readRepositoryPath } from '../repository-path.ts';
 import { readVariables, toRecord } from './variables.ts';
 
-export interface PlacedBuild {
+export interface LocatedBuild {
   build: Build;
   /** Of `platforms`, when it names one. */
   platform: string | undefined;
 }
 
 /** `build`: the context alone, or a map. Both paths stay inside the repository; symbolic links are checked elsewhere. */
-export async function readBuild(node: YamlNode, scope: FileScope): Promise<PlacedBuild | undefined> {
+export async function readBuild(node: YamlNode, scope: FileScope): Promise<LocatedBuild | undefined> {
   const { problems } = scope;
   if (node.kind === 'scalar') {
     const context = readContext(node, problems);
@@ -54,10 +54,10 @@ export async function readBuild(node: YamlNode, scope: FileScope): Promise<Place
   };
 }
 
-/** Tells what the build lacks, where the repository is wholly there to look it up in. */
+/** Reports what the build lacks, where the repository is wholly there to look it up in. */
 export function checkBuildFiles(
   build: Pick<Build, 'context' | 'dockerfile'>,
-  at: { context: Place; dockerfile: Place },
+  at: { context: SourcePosition; dockerfile: SourcePosition },
   { files, problems }: Pick<FileScope, 'files' | 'problems'>,
 ): void {
   const fault = files.isPartial ? undefined : buildFilesFault(build, files);
@@ -90,7 +90,7 @@ function readDockerfile(node: YamlNode, context: string, problems: Problems): st
 function readTarget(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || /^[A-Za-z0-9][\w.-]{0,127}$/.test(text)) return text;
-  return problems.error(node, `${quoted(text)} is no name of a Dockerfile's stage`);
+  return problems.error(node, `${quoted(text)} is not a name of a Dockerfile's stage`);
 }
 
 /** One platform; several are for images that are published, these are not. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import type { FileBundle } from '../schema.ts';
 
 export interface BundledFile {
@@ -41,8 +41,8 @@ export class Bundles {
     return this.#isFull;
   }
 
-  /** A bundle of these files; undefined, and told at `at`, when they are too large. */
-  add(files: readonly BundledFile[], secret: boolean, at: Place): FileBundle | undefined {
+  /** A bundle of these files; undefined, and reports it, at `at`, when they are too large. */
+  add(files: readonly BundledFile[], secret: boolean, at: SourcePosition): FileBundle | undefined {
     const large = files.find(({ content }) => isTooLarge(content));
     if (large !== undefined) {
       const what = `${large.path} is larger than ${MAX_FILE_KIB} KiB`;

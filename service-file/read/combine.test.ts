@@ -10,12 +10,12 @@ interface Read {
 
 async function read(yaml: string, variables: Record<string, string> = {}): Promise<Read> {
   const { serviceFile, errors, warnings } = await readYaml(yaml, {}, variables);
-  const told = (problems: typeof errors): string[] =>
+  const reported = (problems: typeof errors): string[] =>
     problems.map(({ path, line, column, message }) => `${line}:${column} ${path} ${message}`);
   return {
     services: Object.fromEntries((serviceFile?.services ?? []).map((service) => [service.name, service])),
-    errors: told(errors),
-    warnings: told(warnings).filter((line) => !line.includes('no service has ports')),
+    errors: reported(errors),
+    warnings: reported(warnings).filter((line) => !line.includes('no service has ports')),
   };
 }
 
@@ -57,7 +57,7 @@ describe('what runs once', () => {
 });
 
 describe('dependencies', () => {
-  test('a health that nothing tells is waited for as a start, with a warning', async () => {
+  test('a health that nothing reports is waited for as a start, with a warning', async () => {
     const { services, warnings } = await read(
       'services: { a: { image: i, depends_on: { b: { condition: service_healthy, restart: true } } }, b: { image: i } }',
     );
@@ -145,9 +145,9 @@ describe('names that no host can have', () => {
     ['environment: { URL: "postgres://u:p@my_db:5432/x" }', '2:40 services.web.environment.URL'],
     ['environment: [DB_HOST=my_db]', '2:34 services.web.environment[0]'],
     ['command: wait-for my_db', '2:29 services.web.command'],
-  ])('%s calls it so: refused', async (lines, place) => {
+  ])('%s calls it so: refused', async (lines, location) => {
     const { errors } = await read(`services:\n  web: { image: i, ${lines} }\n  my_db: { image: i }\n`);
-    expect(errors).toEqual([expect.stringContaining(`${place} reaches the service "my_db" by a name that no host`)]);
+    expect(errors).toEqual([expect.stringContaining(`${location} reaches the service "my_db" by a name that no host`)]);
   });
 
   test.each(['environment: { A: my_dbs }', 'environment: { A: not.my_db }', 'environment: { WEB: web }'])(

@@ -1,14 +1,14 @@
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { Dependency, Service } from '../schema.ts';
-import { type PlacedDependency, resolveDependencies } from './depends-on.ts';
+import { type LocatedDependency, resolveDependencies } from './depends-on.ts';
 import { withJobs } from './jobs.ts';
 import { addAlias } from './networks.ts';
-import type { PlacedService } from './service.ts';
+import type { LocatedService } from './service.ts';
 
 /** A service with what the others decide, in names of the model; without its jobs. */
 export interface CombinedService {
-  placed: PlacedService;
+  located: LocatedService;
   service: Service;
 }
 
@@ -17,15 +17,15 @@ export interface CombinedService {
  * called, whether it runs once. `leftOut`: the services whose profiles are not enabled. `volumes`: their names here.
  */
 export function combine(
-  services: readonly PlacedService[],
+  services: readonly LocatedService[],
   leftOut: ReadonlySet<string>,
   volumes: ReadonlyMap<string, { name: string }>,
   problems: Problems,
 ): { combined: CombinedService[]; services: Service[] } {
   const dependents = new Map(
-    services.map((placed) => [
-      placed.key,
-      { dependsOn: waitsFor(placed), hasHealthcheck: placed.service.healthcheck !== undefined },
+    services.map((located) => [
+      located.key,
+      { dependsOn: waitsFor(located), hasHealthcheck: located.service.healthcheck !== undefined },
     ]),
   );
   const dependencies = resolveDependencies(dependents, leftOut, problems);
@@ -34,26 +34,26 @@ export function combine(
     [...dependencies.values()].flat().flatMap(({ service, condition }) => (condition === 'completed' ? service : [])),
   );
   const aliases = collectAliases(services, problems);
-  const combined = services.map((placed): CombinedService => {
-    const runs = runsOnce(placed, awaited.has(placed.key), problems) ? 'once' : 'continuously';
+  const combined = services.map((located): CombinedService => {
+    const runs = runsOnce(located, awaited.has(located.key), problems) ? 'once' : 'continuously';
     const service: Service = {
-      ...placed.service,
+      ...located.service,
       runs,
       ...(runs === 'once' && { replicas: 1 }),
-      dependsOn: named(dependencies.get(placed.key) ?? [], names),
-      aliases: aliases.get(placed.key) ?? [],
+      dependsOn: named(dependencies.get(located.key) ?? [], names),
+      aliases: aliases.get(located.key) ?? [],
     };
-    return { placed, service };
+    return { located, service };
   });
   const taken = new Set(combined.flatMap(({ service: { name, aliases: others } }) => [name, ...others]));
-  const all = combined.flatMap(({ placed, service }) =>
-    withJobs(service, placed.extension.jobs, volumes, taken, problems),
+  const all = combined.flatMap(({ located, service }) =>
+    withJobs(service, located.extension.jobs, volumes, taken, problems),
   );
   return { combined, services: all.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
 /** A link waits too, as it does for Compose. */
-function waitsFor({ dependsOn, links }: PlacedService): PlacedDependency[] {
+function waitsFor({ dependsOn, links }: LocatedService): LocatedDependency[] {
   return [
     ...dependsOn,
     ...links.map(({ service, at }) => ({ service, at, condition: 'started' as const, required: true })),
@@ -70,7 +70,7 @@ function named(dependencies: readonly Dependency[], names: ReadonlyMap<string, s
  * A service runs once when another waits for its end, or when the file says that it is not started again; but what has
  * ports or a health check is a server all the same, whose author meant no restarts after a failure.
  */
-function runsOnce({ service, restarts, restartAt }: PlacedService, isAwaited: boolean, problems: Problems): boolean {
+function runsOnce({ service, restarts, restartAt }: LocatedService, isAwaited: boolean, problems: Problems): boolean {
   if (isAwaited) {
     if (restarts === true) problems.warn(restartAt, 'ignored: another service waits for its end, so it runs once');
     return true;
@@ -85,10 +85,10 @@ function runsOnce({ service, restarts, restartAt }: PlacedService, isAwaited: bo
 const MAX_ALIASES = 50;
 
 /** The other host names of each service, sorted: of its networks, and what others link to it as. */
-function collectAliases(services: readonly PlacedService[], problems: Problems): ReadonlyMap<string, string[]> {
+function collectAliases(services: readonly LocatedService[], problems: Problems): ReadonlyMap<string, string[]> {
   const found = services.flatMap(({ key, aliases, links }) => {
     const linked = links.flatMap(({ service, alias, at }) => {
-      const named: { name: string; at: Place }[] = [];
+      const named: { name: string; at: SourcePosition }[] = [];
       if (alias !== undefined) addAlias(alias, at, named, problems);
       return named.map((each) => ({ key: service, ...each }));
     });

@@ -14,13 +14,13 @@ export function readProcess(fields: Fields, problems: Problems): Pick<Service, '
   const given = { ...(notEmpty(entrypoint) && { entrypoint }), ...(notEmpty(command) && { command }) };
   if (entrypoint?.length === 0) {
     if (notEmpty(command)) return { entrypoint: command };
-    tell(fields, 'entrypoint', "it undoes the image's entrypoint, and its command with it: write the command out");
+    report(fields, 'entrypoint', "it undoes the image's entrypoint, and its command with it: write the command out");
   } else if (command?.length === 0 && entrypoint === undefined) {
-    tell(fields, 'command', "to undo the image's command alone, write the entrypoint out");
+    report(fields, 'command', "to undo the image's command alone, write the entrypoint out");
   }
   return given;
 
-  function tell(entries: Fields, key: string, message: string): void {
+  function report(entries: Fields, key: string, message: string): void {
     const entry = entries.get(key);
     if (entry !== undefined) problems.error(entry.value, message);
   }

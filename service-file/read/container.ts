@@ -58,7 +58,7 @@ function readWorkingDir(node: YamlNode, problems: Problems): string | undefined 
   const text = readName(node, problems);
   if (text === undefined) return undefined;
   if (text.startsWith('/')) return posix.normalize(text);
-  return problems.error(node, `${quoted(text)} is not absolute: begin it with /`);
+  return problems.error(node, `${quoted(text)} is not absolute: start it with /`);
 }
 
 /** `SIGINT`, `INT` or `2` as `SIGINT`. */
@@ -69,5 +69,5 @@ function readSignal(node: YamlNode, problems: Problems): string | undefined {
   for (const [signal, number] of Object.entries(constants.signals)) {
     if (signal === name || String(number) === text) return signal;
   }
-  return problems.error(node, `${quoted(text)} is no signal: write it such as SIGTERM`);
+  return problems.error(node, `${quoted(text)} is not a signal: write it such as SIGTERM`);
 }

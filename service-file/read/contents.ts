@@ -1,5 +1,5 @@
 import { FileUnreadableError } from '../files.ts';
-import type { Place } from '../problems.ts';
+import type { SourcePosition } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import type { ReadContext } from './context.ts';
@@ -9,11 +9,11 @@ import { readRepositoryPath } from '../repository-path.ts';
 import { type Reader, variableValue } from './variables.ts';
 
 /** Where the bytes of a config or secret come from. */
-export type DeclaredContent = { at: Place } & (
+export type DeclaredContent = { at: SourcePosition } & (
   | { kind: 'file'; path: string; node: YamlNode }
   | { kind: 'content'; text: string; node: YamlNode }
   | { kind: 'variable'; name: string; node: YamlNode }
-  /** Told already. */
+  /** Called with already. */
   | { kind: 'invalid' }
 );
 
@@ -27,7 +27,7 @@ export function readContents(
   return new Map(entries.map(({ key, at, value }) => [key, readContent(value, at, table, context)]));
 }
 
-function readContent(value: YamlNode, at: Place, table: KeyTable, { problems }: ReadContext): DeclaredContent {
+function readContent(value: YamlNode, at: SourcePosition, table: KeyTable, { problems }: ReadContext): DeclaredContent {
   const invalid: DeclaredContent = { kind: 'invalid', at };
   const fields = readFields(emptyAsMap(value), table, problems);
   if (fields === undefined) return invalid;
@@ -38,7 +38,7 @@ function readContent(value: YamlNode, at: Place, table: KeyTable, { problems }: 
     return invalid;
   }
   if (source === undefined) {
-    // An external one is told as such, not as one without content.
+    // An external one is reported as such, not as one without content.
     const isRefused =
       value.kind === 'map' && value.entries.some(({ key }) => table.keys.get(key)?.support === 'refused');
     if (!isRefused) problems.error(at, `holds nothing: add one of ${sourceKeys(table)}`);
@@ -60,11 +60,11 @@ function sourceKeys(table: KeyTable): string {
   return ['file', 'content', 'environment'].filter((key) => table.keys.get(key)?.support === 'supported').join(', ');
 }
 
-/** The bytes; undefined, and told at `at` or where they are declared, when there are none. */
+/** The bytes; undefined, and reports it, at `at` or where they are declared, when there are none. */
 export async function contentOf(
   declared: DeclaredContent,
   reader: Reader,
-  at: Place,
+  at: SourcePosition,
   context: ReadContext,
 ): Promise<Buffer | undefined> {
   if (declared.kind === 'invalid') return undefined;
@@ -78,7 +78,7 @@ export async function contentOf(
   return value === undefined ? undefined : Buffer.from(value);
 }
 
-/** A file of the repository; undefined, and told at `node`, when it is none. */
+/** A file of the repository; undefined, and reports it, at `node`, when it is none. */
 export async function readFile(
   path: string,
   node: YamlNode,

@@ -1,4 +1,4 @@
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { Dependency } from '../schema.ts';
 import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
@@ -7,8 +7,8 @@ import { nearest } from './nearest.ts';
 import { kindOf, optional, readBoolean, readFields, readName } from './read.ts';
 
 /** A dependency as the file has it: `service` is the name there. */
-export interface PlacedDependency extends Dependency {
-  at: Place;
+export interface LocatedDependency extends Dependency {
+  at: SourcePosition;
   /** False: it may be missing. */
   required: boolean;
 }
@@ -20,12 +20,12 @@ const CONDITIONS = new Map<string, Dependency['condition']>([
 ]);
 
 /** `depends_on`: a list of services, or a map with a condition for each. */
-export function readDependsOn(node: YamlNode, problems: Problems): PlacedDependency[] | undefined {
+export function readDependsOn(node: YamlNode, problems: Problems): LocatedDependency[] | undefined {
   if (node.kind === 'scalar') {
     return problems.error(node, `must be a list of services or a map with conditions, this is ${kindOf(node)}`);
   }
   if (node.kind === 'map') return node.entries.flatMap((entry) => readEntry(entry, problems) ?? []);
-  const found = new Map<string, PlacedDependency>();
+  const found = new Map<string, LocatedDependency>();
   for (const item of node.items) {
     const service = readName(item, problems);
     if (service === undefined) continue;
@@ -35,7 +35,7 @@ export function readDependsOn(node: YamlNode, problems: Problems): PlacedDepende
   return [...found.values()];
 }
 
-function readEntry({ key, at, value }: YamlEntry, problems: Problems): PlacedDependency | undefined {
+function readEntry({ key, at, value }: YamlEntry, problems: Problems): LocatedDependency | undefined {
   const fields = readFields(value, dependencyKeys, problems);
   if (fields === undefined) return undefined;
   const required = optional(fields, 'required', readBoolean, problems) ?? true;
@@ -47,11 +47,11 @@ function readEntry({ key, at, value }: YamlEntry, problems: Problems): PlacedDep
   const condition = CONDITIONS.get(text ?? '');
   if (condition !== undefined) return { service: key, condition, required, at };
   if (text === undefined) return undefined;
-  return problems.error(conditionNode, `${quoted(text)} is no condition: use ${[...CONDITIONS.keys()].join(', ')}`);
+  return problems.error(conditionNode, `${quoted(text)} is not a condition: use ${[...CONDITIONS.keys()].join(', ')}`);
 }
 
 interface Dependent {
-  dependsOn: readonly PlacedDependency[];
+  dependsOn: readonly LocatedDependency[];
   hasHealthcheck: boolean;
 }
 
@@ -77,12 +77,12 @@ export function resolveDependencies(
     }
     resolved.set(name, [...found.values()]);
   }
-  tellCycles(services, problems);
+  reportCycles(services, problems);
   return resolved;
 }
 
 function checkedCondition(
-  { service, condition, required, at }: PlacedDependency,
+  { service, condition, required, at }: LocatedDependency,
   services: ReadonlyMap<string, Dependent>,
   leftOut: ReadonlySet<string>,
   problems: Problems,
@@ -105,8 +105,8 @@ function checkedCondition(
   return 'started';
 }
 
-/** Tells each cycle once, at the dependency that closes it. */
-function tellCycles(services: ReadonlyMap<string, Dependent>, problems: Problems): void {
+/** Reports each cycle once, at the dependency that closes it. */
+function reportCycles(services: ReadonlyMap<string, Dependent>, problems: Problems): void {
   const done = new Set<string>();
   const way: string[] = [];
   const visit = (name: string): void => {

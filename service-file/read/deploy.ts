@@ -37,7 +37,7 @@ function readMode(node: YamlNode, problems: Problems): 'service' | 'job' | undef
   const mode = readName(node, problems);
   if (mode === undefined || mode === 'replicated') return 'service';
   if (mode === 'replicated-job' || mode === 'global-job') return 'job';
-  if (mode !== 'global') return problems.error(node, `${quoted(mode)} is no mode: use replicated or replicated-job`);
+  if (mode !== 'global') return problems.error(node, `${quoted(mode)} is not a mode: use replicated or replicated-job`);
   problems.warn(node, 'ignored: a service does not run on each node, but as often as its replicas say');
   return 'service';
 }
@@ -49,7 +49,10 @@ function readRestart(node: YamlNode, problems: Problems): boolean | undefined {
   if (policy === undefined) return undefined;
   if (policy === 'no' || policy === 'false') return false;
   if (/^(always|unless-stopped|on-failure(:\d+)?)$/.test(policy)) return true;
-  return problems.error(node, `${quoted(policy)} is no restart policy: use no, always, on-failure or unless-stopped`);
+  return problems.error(
+    node,
+    `${quoted(policy)} is not a restart policy: use no, always, on-failure or unless-stopped`,
+  );
 }
 
 function readPolicy(node: YamlNode, problems: Problems): boolean | undefined {
@@ -59,5 +62,5 @@ function readPolicy(node: YamlNode, problems: Problems): boolean | undefined {
   if (entry === undefined || condition === undefined) return undefined;
   if (condition === 'none') return false;
   if (condition === 'any' || condition === 'on-failure') return true;
-  return problems.error(entry.value, `${quoted(condition)} is no condition: use none, on-failure or any`);
+  return problems.error(entry.value, `${quoted(condition)} is not a condition: use none, on-failure or any`);
 }

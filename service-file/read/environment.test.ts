@@ -30,7 +30,7 @@ describe('environment and env_file', () => {
     expect(service?.environment).toEqual(expected);
   });
 
-  test('what an env file asks for and is set nowhere is told once, with its line', async () => {
+  test('what an env file asks for and is set nowhere is reported once, with its line', async () => {
     const { service, warnings } = await oneService('env_file: .env\nports: ["1"]', {
       files: { '.env': 'A=1\nSECRET=abc$def\n' },
     });
@@ -50,15 +50,15 @@ describe('environment and env_file', () => {
     ['env_file: none.env', '1:11 env_file "none.env" cannot be read: there is no such file'],
     ['env_file: ../a.env', '1:11 env_file the path "../a.env" leads out'],
     ['env_file: /etc/environment', '1:11 env_file the path "/etc/environment" is absolute'],
-    ['env_file: [{ path: a.env, format: toml }]', '1:12 env_file[0] "toml" is no format'],
+    ['env_file: [{ path: a.env, format: toml }]', '1:12 env_file[0] "toml" is not a format'],
     ['env_file: [{ required: true }]', '1:12 env_file[0] has no path'],
-    ['env_file: odd.env', '1:11 env_file "9A" of "odd.env" is no name'],
+    ['env_file: odd.env', '1:11 env_file "9A" of "odd.env" is not a name'],
   ])('%s is refused', async (lines, expected) => {
     const { errorLines } = await oneService(lines, { files });
     expect(errorLines).toEqual([expect.stringContaining(expected)]);
   });
 
-  test('a mistake in an env file is told with its line, without its values', async () => {
+  test('a mistake in an env file is reported with its line, without its values', async () => {
     const { errors } = await oneService('env_file: broken.env', { files });
     expect(errors).toMatchObject([{ file: 'broken.env', line: 2 }]);
     expect(JSON.stringify(errors)).not.toContain('open\\n');
@@ -90,7 +90,7 @@ describe('variables for builds only', () => {
     ['image: a, env_file: a.env', ''],
     ['image: a, secrets: [token]', 'secrets: { token: { environment: TOKEN } }'],
     ['image: a, configs: [token]', 'configs: { token: { environment: TOKEN } }'],
-  ])('%s is refused, and the value is not told', async (service, top) => {
+  ])('%s is refused, and the value is not reported', async (service, top) => {
     const { errors, serviceFile } = await read(service, top);
     expect(serviceFile).toBeUndefined();
     expect(errors.map(({ message }) => message).join('\n')).toMatch(/for builds only/);

@@ -57,7 +57,7 @@ async function readEnvFile(item: YamlNode, scope: FileScope): Promise<ReadonlyMa
   if (content === undefined) return undefined;
   if (content.length > MAX_KIB * 1024) return problems.error(file.node, `is larger than ${MAX_KIB} KiB`);
   const found = parse(content.toString('utf8'), path, file, scope);
-  // What is wrong in it is told once.
+  // What is wrong in it is reported once.
   envFiles.set(key, found ?? new Map());
   return found;
 }
@@ -70,7 +70,7 @@ function readLongForm(item: YamlNode, problems: Problems): EnvFile | undefined {
   const required = optional(fields, 'required', readBoolean, problems) ?? true;
   if (node === undefined) return problems.error(item, 'has no path: name a file of the repository');
   if (format === undefined || format === 'raw') return { node, required, raw: format === 'raw' };
-  return problems.error(item, `${quoted(format)} is no format of an env file: leave it out, or use raw`);
+  return problems.error(item, `${quoted(format)} is not a format of an env file: leave it out, or use raw`);
 }
 
 function parse(
@@ -86,7 +86,7 @@ function parse(
   try {
     for (const [name, { value, visibility }] of raw ? parseRaw(text) : parseDotenv(text, variables, warn)) {
       const what = `${quoted(name)} of ${quoted(path)}`;
-      if (!isVariableName(name)) problems.error(node, `${what} is no name for a variable`);
+      if (!isVariableName(name)) problems.error(node, `${what} is not a name for a variable`);
       else if (value.includes('\0')) problems.error(node, `${what} holds a NUL character`);
       else if (visibility === 'buildtime') problems.error(node, `${what} takes a variable that is for builds only`);
       else found.set(name, value);

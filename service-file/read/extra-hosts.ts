@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { Service } from '../schema.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
@@ -10,14 +10,14 @@ type ExtraHosts = Service['extraHosts'];
 /** `extra_hosts`: a list of `host=ip` or `host:ip`, or a map of them. Sorted by address. */
 export function readExtraHosts(node: YamlNode, problems: Problems): ExtraHosts | undefined {
   const hosts = new Map<string, Set<string>>();
-  const add = (hostname: string, address: string, at: Place): void => {
+  const add = (hostname: string, address: string, at: SourcePosition): void => {
     const ip = /^\[(.*)\]$/.exec(address)?.[1] ?? address;
     if (ip === 'host-gateway') {
       problems.warn(at, 'ignored: there is no machine that Compose runs on to be reached');
     } else if (isIP(ip) === 0) {
-      problems.error(at, `${quoted(address)} is no address of a host: write it such as "db.example.com=10.0.0.1"`);
+      problems.error(at, `${quoted(address)} is not an address of a host: write it such as "db.example.com=10.0.0.1"`);
     } else if (hostname.length > 253 || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(hostname)) {
-      problems.error(at, `${quoted(hostname)} is no host name: use lower-case letters, digits, - and .`);
+      problems.error(at, `${quoted(hostname)} is not a host name: use lower-case letters, digits, - and .`);
     } else {
       hosts.set(ip, (hosts.get(ip) ?? new Set()).add(hostname));
     }

@@ -6,7 +6,7 @@ import { coppiceFileKeys } from './keys/x-coppice-keys.ts';
 import { emptyAsMap, optional, readFields, readName } from './read.ts';
 import { readTests } from './tests.ts';
 
-/** The file's own `x-coppice`: which reusable environment it makes, which one it begins with, and its tests. */
+/** The file's own `x-coppice`: which reusable environment it makes, which one it starts with, and its tests. */
 export function readFileExtension(
   node: YamlNode,
   problems: Problems,
@@ -27,5 +27,5 @@ export function readFileExtension(
 function readLabel(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || /^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(text)) return text;
-  return problems.error(node, `${quoted(text)} is no label: use at most 40 lower-case letters, digits and -`);
+  return problems.error(node, `${quoted(text)} is not a label: use at most 40 lower-case letters, digits and -`);
 }

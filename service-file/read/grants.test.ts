@@ -17,7 +17,7 @@ secrets:
   unset: { environment: NOBODY }
 `;
 
-/** Only the declarations that are named, so that the others' mistakes are not told. */
+/** Only the declarations that are named, so that the others' mistakes are not reported. */
 function declarations(...names: string[]): string {
   return rest
     .split('\n')
@@ -80,8 +80,8 @@ describe('configs and secrets', () => {
     ['configs: [above]', 'above', 'configs.above.file the path "../up.txt" leads out'],
     ['configs: [plan]', 'plain', 'configs[0] "plan" is not declared: did you mean "plain"?'],
     ['secrets: [none]', 'token', 'secrets[0] "none" is not declared: add it to the top level\'s secrets'],
-    ['secrets: [{ source: token, mode: 440 }]', 'token', 'secrets[0].mode "440" is no mode: write it in octal'],
-    ['secrets: [{ source: token, mode: "999" }]', 'token', 'secrets[0].mode "999" is no mode'],
+    ['secrets: [{ source: token, mode: 440 }]', 'token', 'secrets[0].mode "440" is not a mode: write it in octal'],
+    ['secrets: [{ source: token, mode: "999" }]', 'token', 'secrets[0].mode "999" is not a mode'],
     ['secrets: [{ target: /a }]', 'token', 'secrets[0] has no source'],
     ['secrets: [{ source: token, target: ../../proc/x }]', 'token', 'secrets[0] nothing can be mounted at "/proc/x"'],
     ['secrets: [token, { source: token }]', 'token', 'secrets[1] something else is mounted at "/run/secrets/token"'],
@@ -115,7 +115,7 @@ describe('build secrets', () => {
   });
 
   test.each([
-    ['build: { secrets: [{ source: token, target: "a,b" }] }', '"a,b" is no id for a build secret'],
+    ['build: { secrets: [{ source: token, target: "a,b" }] }', '"a,b" is not an id for a build secret'],
     ['build: { secrets: [token, token] }', 'the build secret "token" is there twice'],
     ['build: { secrets: [tokn] }', 'did you mean "token"?'],
   ])('%s is refused', async (lines, expected) => {

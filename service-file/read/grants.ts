@@ -6,7 +6,7 @@ import type { YamlNode } from '../yaml/yaml-node.ts';
 import { contentOf, type DeclaredContent } from './contents.ts';
 import type { FileScope } from './file-scope.ts';
 import { grantKeys } from './keys/service-keys.ts';
-import type { PlacedMount } from './mount-target.ts';
+import type { LocatedMount } from './mount-target.ts';
 import { readTarget } from './mount-target.ts';
 import { nearest } from './nearest.ts';
 import { type Fields, optional, readFields, readList, readName, readText } from './read.ts';
@@ -22,12 +22,14 @@ interface Grant {
 }
 
 /** A service's `configs`, at `/NAME` where no target is given. */
-export function readConfigs(fields: Fields, scope: FileScope): Promise<PlacedMount[]> {
+export function readConfigs(fields: Fields, scope: FileScope): Promise<LocatedMount[]> {
   return readMounts(fields, 'configs', '/', scope);
 }
 
-/** A service's `secrets`, at `/run/secrets/NAME` where no target is given; a target that is no path is such a NAME. */
-export function readSecrets(fields: Fields, scope: FileScope): Promise<PlacedMount[]> {
+/**
+ * A service's `secrets`, at `/run/secrets/NAME` where no target is given; a target that is not a path is such a NAME.
+ */
+export function readSecrets(fields: Fields, scope: FileScope): Promise<LocatedMount[]> {
   return readMounts(fields, 'secrets', '/run/secrets/', scope);
 }
 
@@ -36,8 +38,8 @@ async function readMounts(
   kind: 'configs' | 'secrets',
   folder: string,
   scope: FileScope,
-): Promise<PlacedMount[]> {
-  const mounts: PlacedMount[] = [];
+): Promise<LocatedMount[]> {
+  const mounts: LocatedMount[] = [];
   for (const { node, source, target: given, mode } of readGrants(fields, kind, scope.problems)) {
     const declared = lookUp(source, kind, node, scope);
     const target = readTarget(posix.resolve(folder, given ?? source), node, scope.problems);
@@ -62,7 +64,7 @@ export async function readBuildSecrets(fields: Fields, scope: FileScope): Promis
     const declared = lookUp(source, 'secrets', node, scope);
     if (declared === undefined) continue;
     if (!/^[\w.-]{1,128}$/.test(id)) {
-      scope.problems.error(node, `${quoted(id)} is no id for a build secret: use letters, digits, _, - and .`);
+      scope.problems.error(node, `${quoted(id)} is not an id for a build secret: use letters, digits, _, - and .`);
     } else if (secrets.has(id)) {
       scope.problems.error(node, `the build secret ${quoted(id)} is there twice: remove one`);
     } else {
@@ -100,7 +102,7 @@ function readMode(node: YamlNode, problems: Problems): number | undefined {
   if (text === undefined) return undefined;
   const digits = (isNumber ? /^0o?([0-7]{3})$/ : /^(?:0o?)?([0-7]{3})$/).exec(text)?.[1];
   if (digits !== undefined) return Number.parseInt(digits, 8);
-  return problems.error(node, `${quoted(text)} is no mode: write it in octal, such as 0440`);
+  return problems.error(node, `${quoted(text)} is not a mode: write it in octal, such as 0440`);
 }
 
 function lookUp(
@@ -116,7 +118,7 @@ function lookUp(
   return scope.problems.error(node, `${quoted(name)} is not declared: ${hint}`);
 }
 
-/** What is no file of the repository may hold a variable, whose value may be secret. */
+/** What is not a file of the repository may hold a variable, whose value may be secret. */
 function isSecret(declared: DeclaredContent, kind: 'configs' | 'secrets'): boolean {
   if (kind === 'secrets' || declared.kind === 'variable') return true;
   return declared.kind === 'content' && declared.node.written !== undefined;

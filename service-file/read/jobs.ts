@@ -2,7 +2,7 @@ import type { Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { Dependency, Service } from '../schema.ts';
 import { MAX_NAME_LENGTH } from './names.ts';
-import type { PlacedJob } from './x-coppice.ts';
+import type { LocatedJob } from './x-coppice.ts';
 
 /**
  * A service and its jobs, as services of their own: they run with its image, environment and mounts, one after the
@@ -11,7 +11,7 @@ import type { PlacedJob } from './x-coppice.ts';
  */
 export function withJobs(
   service: Service,
-  jobs: readonly PlacedJob[],
+  jobs: readonly LocatedJob[],
   volumes: ReadonlyMap<string, { name: string }>,
   taken: Set<string>,
   problems: Problems,
@@ -58,7 +58,7 @@ function jobOf(
 
 function seededVolume(
   service: Service,
-  { volume = '', at }: PlacedJob,
+  { volume = '', at }: LocatedJob,
   volumes: ReadonlyMap<string, { name: string }>,
   problems: Problems,
 ): string | undefined {

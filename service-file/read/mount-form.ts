@@ -30,7 +30,7 @@ export function readShortMount(node: YamlNode, problems: Problems): MountForm | 
   }
   const parts = text.split(':');
   if (parts.length > 3 || parts.includes('')) {
-    return problems.error(node, `${quoted(text)} is no mount: write it such as data:/var/lib/data:ro`);
+    return problems.error(node, `${quoted(text)} is not a mount: write it such as data:/var/lib/data:ro`);
   }
   const [source, target = source ?? '', options = ''] = parts;
   const form = {
@@ -56,7 +56,7 @@ function readOptions(text: string, node: YamlNode, problems: Problems): Pick<Mou
   for (const option of options) {
     if (WITHOUT_EFFECT.test(option))
       problems.warn(node, `the option ${quoted(option)} is ignored: it has no effect here`);
-    else problems.error(node, `${quoted(option)} is no option of a mount: use ro or rw`);
+    else problems.error(node, `${quoted(option)} is not an option of a mount: use ro or rw`);
   }
   return { readOnly, writable };
 }
@@ -99,5 +99,5 @@ function readSubPath(node: YamlNode, problems: Problems): string | undefined {
   if (text === undefined || text === '') return undefined;
   const steps = text.replace(/\/$/, '').split('/');
   const good = steps.every((step) => step !== '' && step !== '.' && step !== '..' && !/[\\\p{Cc}]/u.test(step));
-  return good ? steps.join('/') : problems.error(node, `${quoted(text)} is no folder of a volume: write it as a/b`);
+  return good ? steps.join('/') : problems.error(node, `${quoted(text)} is not a folder of a volume: write it as a/b`);
 }

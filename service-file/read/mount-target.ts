@@ -1,21 +1,21 @@
 import { posix } from 'node:path';
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { Mount } from '../schema.ts';
 
 /** A mount, and where the file asks for it. */
-export interface PlacedMount {
+export interface LocatedMount {
   mount: Mount;
-  at: Place;
+  at: SourcePosition;
 }
 
 /** What the container runtime keeps to itself. */
 const KEPT = /^\/(proc|sys|dev)(\/|$)/;
 
 /** A path in the container, as plain as it can be. */
-export function readTarget(text: string, at: Place, problems: Problems): string | undefined {
+export function readTarget(text: string, at: SourcePosition, problems: Problems): string | undefined {
   if (!text.startsWith('/')) {
-    return problems.error(at, `the path ${quoted(text)} in the container is not absolute: begin it with /`);
+    return problems.error(at, `the path ${quoted(text)} in the container is not absolute: start it with /`);
   }
   const target = posix.normalize(text).replace(/\/$/, '');
   if (target === '' || /[:\\\p{Cc}]/u.test(target) || target.length > 1024) {
@@ -27,8 +27,8 @@ export function readTarget(text: string, at: Place, problems: Problems): string 
   return target;
 }
 
-/** Sorted by target; two with the same one are told. */
-export function checkTargets(mounts: readonly PlacedMount[], problems: Problems): Mount[] {
+/** Sorted by target; two with the same one are reported. */
+export function checkTargets(mounts: readonly LocatedMount[], problems: Problems): Mount[] {
   const byTarget = new Map<string, Mount>();
   for (const { mount, at } of mounts) {
     if (byTarget.has(mount.target)) problems.error(at, `something else is mounted at ${quoted(mount.target)} already`);

@@ -123,7 +123,7 @@ describe('volumes', () => {
   test.each([
     ['data:/d:z', 'the option "z" is ignored'],
     ['./nginx.conf:/a.conf:rw', 'mounted read-only'],
-  ])('%s: told', async (item, message) => {
+  ])('%s: reported', async (item, message) => {
     const { errorLines, warningLines } = await read(`volumes: ["${item}"]`);
     expect(errorLines).toEqual([]);
     expect(warningLines).toEqual([expect.stringContaining(message)]);
@@ -145,9 +145,9 @@ describe('volumes', () => {
     ['data:/', 'nothing can be mounted at "/"'],
     ['data:/proc/x', 'the container runtime keeps it'],
     ['data:/a/../sys', 'the container runtime keeps it'],
-    ['data:/d:what', '"what" is no option of a mount'],
-    ['data:/d:ro:x', 'is no mount'],
-    [':/d', 'is no mount'],
+    ['data:/d:what', '"what" is not an option of a mount'],
+    ['data:/d:ro:x', 'is not a mount'],
+    [':/d', 'is not a mount'],
   ])('%s is refused', async (item, message) => {
     const { errorLines } = await read(`volumes: ["${item}"]`);
     expect(errorLines).toEqual([expect.stringMatching(/^1:11 volumes\[0\] /)]);
@@ -159,8 +159,8 @@ describe('volumes', () => {
     ['{ type: bind, target: /d }', '1:11 volumes[0] has no source'],
     ['{ type: volume, source: data }', '1:11 volumes[0] has no target'],
     ['{ type: npipe, source: a, target: /d }', '1:19 volumes[0].type refused: "npipe" cannot be mounted'],
-    ['{ type: volume, source: data, target: /d, volume: { subpath: ../a } }', 'is no folder of a volume'],
-    ['{ type: tmpfs, target: /d, tmpfs: { size: much } }', '"much" is no size'],
+    ['{ type: volume, source: data, target: /d, volume: { subpath: ../a } }', 'is not a folder of a volume'],
+    ['{ type: tmpfs, target: /d, tmpfs: { size: much } }', '"much" is not a size'],
     [
       '{ type: bind, source: ./no, target: /d, bind: { create_host_path: false } }',
       'there is no "no" in the repository',
@@ -186,8 +186,8 @@ test.each([
     'error',
     'device refused: a volume can be no folder',
   ],
-  ['volumes: { a: { x-coppice: { size: 0 } } }', 'error', '"0" is no size'],
-  ['volumes: { a: { x-coppice: { class: A_b } } }', 'error', '"A_b" is no name of a storage class'],
+  ['volumes: { a: { x-coppice: { size: 0 } } }', 'error', '"0" is not a size'],
+  ['volumes: { a: { x-coppice: { class: A_b } } }', 'error', '"A_b" is not a name of a storage class'],
   ['volumes: { a: { x-coppice: { sise: 1g } } }', 'error', 'did you mean "size"?'],
 ])('%s: %s', async (top, kind, message) => {
   const { errors, warnings } = await oneService('ports: ["1"]', { rest: top });
@@ -212,7 +212,7 @@ describe('tmpfs and shm_size', () => {
     expect(service?.mounts).toEqual(expected);
   });
 
-  test('other options of a tmpfs are told', async () => {
+  test('other options of a tmpfs are reported', async () => {
     const { warningLines } = await read('tmpfs: "/run:mode=1777"');
     expect(warningLines).toEqual([expect.stringContaining('1:8 tmpfs the option "mode" is ignored')]);
   });
@@ -239,7 +239,7 @@ describe('what a stranger might mount', () => {
     );
   });
 
-  test('a symlink itself is no file', async () => {
+  test('a symlink itself is not a file', async () => {
     const memory = memoryFiles({
       'compose.yaml': 'services: { web: { image: a, volumes: ["./link:/etc/conf"] } }',
       link: 'x',
@@ -252,7 +252,7 @@ describe('what a stranger might mount', () => {
     expect(errors.map(({ message }) => message)).toEqual(['"link" cannot be read: it is a symlink']);
   });
 
-  test('a file that cannot be read is told in the words of who reads it', async () => {
+  test('a file that cannot be read is reported in the words of who reads it', async () => {
     const memory = memoryFiles({ 'compose.yaml': 'services: { web: { image: a, volumes: ["./a:/a"] } }', a: 'x' });
     const { errors } = await readServiceFile({
       files: {

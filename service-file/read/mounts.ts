@@ -5,7 +5,7 @@ import type { YamlNode } from '../yaml/yaml-node.ts';
 import { mountFromRepository } from './bind-mounts.ts';
 import type { FileScope } from './file-scope.ts';
 import { type MountForm, readLongMount, readShortMount } from './mount-form.ts';
-import { type PlacedMount, readTarget } from './mount-target.ts';
+import { type LocatedMount, readTarget } from './mount-target.ts';
 import { nearest } from './nearest.ts';
 import { type Fields, optional, readList, readListOrOne, readText } from './read.ts';
 import { readSize } from './volumes.ts';
@@ -16,8 +16,8 @@ export async function readMounts(
   fields: Fields,
   context: string | undefined,
   scope: FileScope,
-): Promise<PlacedMount[]> {
-  const mounts: PlacedMount[] = [];
+): Promise<LocatedMount[]> {
+  const mounts: LocatedMount[] = [];
   for (const node of optional(fields, 'volumes', readList, scope.problems) ?? []) {
     const form = node.kind === 'map' ? readLongMount(node, scope.problems) : readShortMount(node, scope.problems);
     const target = form === undefined ? undefined : readTarget(form.target, node, scope.problems);
@@ -51,7 +51,7 @@ function readMount(
 }
 
 /** `tmpfs`, one or a list: `/run` or `/run:size=64m`. */
-export function readTmpfs(fields: Fields, problems: Problems): PlacedMount[] {
+export function readTmpfs(fields: Fields, problems: Problems): LocatedMount[] {
   return (optional(fields, 'tmpfs', readListOrOne, problems) ?? []).flatMap((node) => {
     const text = readText(node, problems);
     if (text === undefined) return [];
@@ -70,14 +70,14 @@ function readTmpfsSize(options: string, node: YamlNode, problems: Problems): str
     const [name = '', value = ''] = option.split('=', 2);
     const bytes = name === 'size' ? parseBytes(value) : undefined;
     if (bytes !== undefined && bytes > 0) size = bytesQuantity(bytes);
-    else if (name === 'size') problems.error(node, `${quoted(value)} is no size: write it such as size=64m`);
+    else if (name === 'size') problems.error(node, `${quoted(value)} is not a size: write it such as size=64m`);
     else problems.warn(node, `the option ${quoted(name)} is ignored: everybody in the container may use what is there`);
   }
   return size;
 }
 
 /** `shm_size`: memory at /dev/shm. */
-export function readSharedMemory(fields: Fields, problems: Problems): PlacedMount[] {
+export function readSharedMemory(fields: Fields, problems: Problems): LocatedMount[] {
   const size = optional(fields, 'shm_size', readSize, problems);
   const entry = fields.get('shm_size');
   if (size === undefined || entry === undefined) return [];

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
 
@@ -46,7 +46,12 @@ export function readServiceNames(
   return names.size === services.length ? names : undefined;
 }
 
-function renamed(name: string, at: Place, services: readonly YamlEntry[], problems: Problems): string | undefined {
+function renamed(
+  name: string,
+  at: SourcePosition,
+  services: readonly YamlEntry[],
+  problems: Problems,
+): string | undefined {
   const better = nearestLabel(name);
   const rule = `${quoted(name)} cannot be a host name: use lower-case letters, digits and -, a letter first, at most ${MAX_NAME_LENGTH}`;
   if (better === undefined || !/^[A-Za-z][\w.-]*$/.test(name) || name.length > MAX_NAME_LENGTH) {

@@ -47,7 +47,7 @@ describe('networks', () => {
   test.each([
     ['networks: { front: { aliases: [a.b] } }', 'the alias "a.b" is left out'],
     ['networks: { front: { ipv4_address: 172.20.0.2 } }', 'ignored: the cluster gives out the addresses'],
-  ])('%s is told', async (lines, expected) => {
+  ])('%s is reported', async (lines, expected) => {
     const { errorLines, warningLines } = await read(lines);
     expect(errorLines).toEqual([]);
     expect(warningLines).toEqual([expect.stringContaining(expected)]);

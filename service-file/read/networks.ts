@@ -1,4 +1,4 @@
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import { serviceNetworkKeys } from './keys/service-keys.ts';
@@ -49,7 +49,7 @@ function checkNetwork(fields: Fields, problems: Problems): void {
 export interface ServiceNetworks {
   /** As they are called here, sorted. */
   networks: string[];
-  aliases: { name: string; at: Place }[];
+  aliases: { name: string; at: SourcePosition }[];
 }
 
 /** A service's `networks` and `network_mode`. */
@@ -85,7 +85,7 @@ function readMode(node: YamlNode, problems: Problems): boolean | undefined {
 
 function readJoined(node: YamlNode, declared: ReadonlyMap<string, string>, problems: Problems): ServiceNetworks {
   const joined: ServiceNetworks = { networks: [], aliases: [] };
-  const join = (name: string, at: Place): void => {
+  const join = (name: string, at: SourcePosition): void => {
     const network = declared.get(name);
     if (network !== undefined) {
       joined.networks.push(network);
@@ -114,7 +114,12 @@ function readJoined(node: YamlNode, declared: ReadonlyMap<string, string>, probl
 }
 
 /** An alias that no host can have is left out: nobody could reach it. */
-export function addAlias(name: string, at: Place, aliases: ServiceNetworks['aliases'], problems: Problems): void {
+export function addAlias(
+  name: string,
+  at: SourcePosition,
+  aliases: ServiceNetworks['aliases'],
+  problems: Problems,
+): void {
   const label = name.toLowerCase();
   if (isHostLabel(label, 63)) aliases.push({ name: label, at });
   else problems.warn(at, `the alias ${quoted(name)} is left out: use lower-case letters, digits and -, a letter first`);
@@ -124,7 +129,7 @@ export function addAlias(name: string, at: Place, aliases: ServiceNetworks['alia
 export function readLinks(
   fields: Fields,
   problems: Problems,
-): { service: string; alias: string | undefined; at: Place }[] {
+): { service: string; alias: string | undefined; at: SourcePosition }[] {
   return (optional(fields, 'links', readList, problems) ?? []).flatMap((node) => {
     const text = readName(node, problems);
     if (text === undefined) return [];

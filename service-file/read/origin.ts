@@ -1,4 +1,4 @@
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { Service } from '../schema.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
@@ -10,7 +10,7 @@ import { type Fields, isEmpty, optional, readName } from './read.ts';
 /** Where a service's image comes from, and for which platform. */
 export async function readOrigin(
   fields: Fields,
-  at: Place,
+  at: SourcePosition,
   scope: FileScope,
 ): Promise<Pick<Service, 'build' | 'image' | 'platform'>> {
   const { problems } = scope;
@@ -46,6 +46,6 @@ function readImage(node: YamlNode, problems: Problems): string | undefined {
   if (text === undefined || (text.length <= 512 && IMAGE.test(text))) return text;
   return problems.error(
     node,
-    `${quoted(text)} is no image: write it such as redis:7 or registry.example.com/team/app:1.2`,
+    `${quoted(text)} is not an image: write it such as redis:7 or registry.example.com/team/app:1.2`,
   );
 }

@@ -51,19 +51,19 @@ function readShort(node: YamlNode, form: RegExp, problems: Problems): Port[] | u
   if (text === undefined) return undefined;
   const groups = form.exec(text)?.groups;
   if (groups === undefined) {
-    return problems.error(node, `${quoted(text)} is no port: write the container's port, or "published:container"`);
+    return problems.error(node, `${quoted(text)} is not a port: write the container's port, or "published:container"`);
   }
   const { target = '', published = '', protocol: name = 'tcp' } = groups;
   const protocol = readProtocol(name, node, problems);
   for (const range of published === '' ? [target] : [target, published]) {
     if (expand(range) === undefined) {
-      return problems.error(node, `${quoted(range)} is no port: they go from 1 to 65535, a range from low to high`);
+      return problems.error(node, `${quoted(range)} is not a port: they go from 1 to 65535, a range from low to high`);
     }
   }
   return protocol === undefined ? undefined : expand(target)?.map((number) => ({ number, protocol }));
 }
 
-/** `8000-8002` → 8000, 8001, 8002; past what is taken at all the rest is left out, and told by checkCount. */
+/** `8000-8002` → 8000, 8001, 8002; past what is taken at all the rest is left out, and reported by checkCount. */
 function expand(range: string): number[] | undefined {
   const [, first = '', last = first] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? [];
   const [from, to] = [Number(first), Number(last)];
@@ -78,7 +78,7 @@ function readLong(node: YamlNode, problems: Problems): Port[] | undefined {
   const published = fields.get('published')?.value;
   const text = optional(fields, 'published', readText, problems);
   if (published !== undefined && text !== undefined && text !== '' && expand(text) === undefined) {
-    problems.error(published, `${quoted(text)} is no port, nor a range of ports`);
+    problems.error(published, `${quoted(text)} is not a port, nor a range of ports`);
   }
   const protocolNode = fields.get('protocol')?.value ?? node;
   const protocol = readProtocol(optional(fields, 'protocol', readText, problems) ?? 'tcp', protocolNode, problems);

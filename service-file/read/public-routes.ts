@@ -1,4 +1,4 @@
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { PublicRoute } from '../schema.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
@@ -12,7 +12,7 @@ export interface NamedRoute {
   port: number;
   path: string;
   alias?: string;
-  at: Place;
+  at: SourcePosition;
 }
 
 /** Of all services: each may be a host of its own. */
@@ -43,7 +43,7 @@ function readPath(node: YamlNode, problems: Problems): string | undefined {
   if (good) return `/${steps.join('/')}`;
   return problems.error(
     node,
-    `${quoted(text)} is no path: begin with /, and use letters, digits, _, -, . and ~ between slashes`,
+    `${quoted(text)} is not a path: start with /, and use letters, digits, _, -, . and ~ between slashes`,
   );
 }
 
@@ -53,13 +53,13 @@ function readAlias(node: YamlNode, problems: Problems): string | undefined {
   if (text === undefined || isHostLabel(text, 40)) return text;
   return problems.error(
     node,
-    `${quoted(text)} is no alias: use lower-case letters, digits and -, a letter first, at most 40`,
+    `${quoted(text)} is not an alias: use lower-case letters, digits and -, a letter first, at most 40`,
   );
 }
 
 interface Candidate {
   name: string;
-  at: Place;
+  at: SourcePosition;
   /** The container's TCP ports of `ports`, in the order of the file. */
   published: readonly number[];
   /** Every TCP port, of `ports` and `expose`. */
@@ -73,7 +73,11 @@ interface Candidate {
  * The routes that x-coppice.public names, sorted by alias and path. Where it names none, the only service with `ports`
  * is public at its first one; with several such services nothing is guessed. `at` is where the services stand.
  */
-export function planPublicRoutes(services: readonly Candidate[], at: Place, problems: Problems): PublicRoute[] {
+export function planPublicRoutes(
+  services: readonly Candidate[],
+  at: SourcePosition,
+  problems: Problems,
+): PublicRoute[] {
   const named = services.flatMap((service) => (service.named ?? []).map((route) => ({ service, route })));
   if (named.length > 0) return checkNamed(named, problems);
   const candidates = services.filter(

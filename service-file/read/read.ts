@@ -12,12 +12,12 @@ export function readFields(node: YamlNode, table: KeyTable, problems: Problems):
   const fields = new Map<string, YamlEntry>();
   for (const entry of node.entries) {
     if (table.keys.get(entry.key)?.support === 'supported') fields.set(entry.key, entry);
-    else tellOtherKey(entry, table, problems);
+    else reportOtherKey(entry, table, problems);
   }
   return fields;
 }
 
-function tellOtherKey({ key, at, value }: YamlEntry, table: KeyTable, problems: Problems): void {
+function reportOtherKey({ key, at, value }: YamlEntry, table: KeyTable, problems: Problems): void {
   const known = table.keys.get(key);
   if (known?.support === 'refused') {
     if (!asksForNothing(value)) problems.error(at, `refused: ${known.why}`);
@@ -26,11 +26,11 @@ function tellOtherKey({ key, at, value }: YamlEntry, table: KeyTable, problems: 
     if (refused === true) problems.error(at, `refused: ${known.unless?.why ?? ''}`);
     else problems.warn(at, `ignored: ${known.why}`);
   } else {
-    tellUnknown(key, at, table, problems);
+    reportUnknown(key, at, table, problems);
   }
 }
 
-function tellUnknown(key: string, at: YamlEntry['at'], table: KeyTable, problems: Problems): void {
+function reportUnknown(key: string, at: YamlEntry['at'], table: KeyTable, problems: Problems): void {
   const meant = nearest(key, table.keys.keys(), problems);
   if (meant === undefined && key.startsWith('x-')) {
     problems.warn(at, 'ignored: it is not a key of Coppice (its anchors can be used)');

@@ -75,7 +75,7 @@ function readCpus(node: YamlNode, problems: Problems): number | undefined {
   if (text === undefined) return undefined;
   const thousandths = parseCpus(text);
   if (thousandths !== undefined && thousandths <= 1_000_000) return thousandths;
-  return problems.error(node, `${quoted(text)} is no number of processors: write it such as 0.5`);
+  return problems.error(node, `${quoted(text)} is not a number of processors: write it such as 0.5`);
 }
 
 /** Bytes. */
@@ -84,7 +84,7 @@ function readMemory(node: YamlNode, problems: Problems): number | undefined {
   if (text === undefined) return undefined;
   const bytes = parseBytes(text);
   if (bytes === undefined || bytes > 64 * 2 ** 40) {
-    return problems.error(node, `${quoted(text)} is no amount of memory: write it such as 512m or 1.5g`);
+    return problems.error(node, `${quoted(text)} is not an amount of memory: write it such as 512m or 1.5g`);
   }
   if (bytes === 0 || bytes >= 6 * MIB) return bytes;
   return problems.error(node, `${quoted(text)} is too little memory for any container: 6m is the least`);

@@ -1,4 +1,4 @@
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { Service } from '../schema.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
@@ -86,7 +86,7 @@ function readCapabilities(
     const text = readText(item, problems);
     if (text === undefined) continue;
     const name = text.toUpperCase().replace(/^CAP_/, '');
-    if (!/^[A-Z_]{2,40}$/.test(name)) problems.error(item, `${quoted(text)} is no capability`);
+    if (!/^[A-Z_]{2,40}$/.test(name)) problems.error(item, `${quoted(text)} is not a capability`);
     else if (allowed?.has(name) === false) problems.error(item, refusal(name));
     else found.add(name);
   }
@@ -100,7 +100,7 @@ function refusal(name: string): string {
 function readSysctls(node: YamlNode, context: ReadContext): Record<string, string> | undefined {
   const found = readVariables(node, 'container', context);
   if (found === undefined) return undefined;
-  const entries: readonly (readonly [string, Place])[] =
+  const entries: readonly (readonly [string, SourcePosition])[] =
     node.kind === 'map'
       ? node.entries.map(({ key, at }) => [key, at] as const)
       : [...found.keys()].map((key) => [key, node] as const);

@@ -6,7 +6,7 @@ import { readText } from './read.ts';
 
 const DAY = 86_400;
 
-/** A duration in seconds. Kubernetes counts whole ones: a part of one is rounded up, and told. */
+/** A duration in seconds. Kubernetes counts whole ones: a part of one is rounded up, and reported. */
 export function readSeconds(
   node: YamlNode,
   { min = 0, max = DAY }: { min?: number; max?: number },
@@ -16,7 +16,7 @@ export function readSeconds(
   if (text === undefined) return undefined;
   const exact = parseDuration(text);
   if (exact === undefined)
-    return problems.error(node, `${quoted(text)} is no duration: write one such as 10s or 1m30s`);
+    return problems.error(node, `${quoted(text)} is not a duration: write one such as 10s or 1m30s`);
   const seconds = Math.ceil(exact);
   if (seconds < min || seconds > max) {
     return problems.error(node, `must be from ${min}s to ${max / 3600}h, not ${quoted(text)}`);

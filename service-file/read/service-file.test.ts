@@ -205,7 +205,7 @@ describe('errors', () => {
     ['services:\n  web:\n    ports: ["80"]\n', '2:3 services.web has neither build nor image'],
     ['volumes: []\nservices: { a: { image: a } }', '1:10 volumes must be a map, this is a list'],
     ['service:\n  a: { image: a }', '1:1 service "service" is not a key of a service file: did you mean "services"?'],
-    ['x-coppice: { from: A_b }\nservices: { a: { image: a } }', '1:20 x-coppice.from "A_b" is no label'],
+    ['x-coppice: { from: A_b }\nservices: { a: { image: a } }', '1:20 x-coppice.from "A_b" is not a label'],
     [
       'x-coppice: { tests: [a] }\nservices: { a: { image: a } }',
       '1:22 x-coppice.tests[0] a test must be a map of keys',
@@ -221,7 +221,7 @@ describe('errors', () => {
     ],
     [web('zzz: {}'), '4:5 services.web.zzz "zzz" is not a key of a service: remove it'],
     [web('__proto__: {}'), '4:5 services.web.__proto__ "__proto__" is not a key of a service'],
-    [web('restart: maybe'), '4:14 services.web.restart "maybe" is no restart policy'],
+    [web('restart: maybe'), '4:14 services.web.restart "maybe" is not a restart policy'],
     [web('command: a | b'), '4:14 services.web.command an unquoted | needs a shell'],
     [web('command: "a \'b"'), "4:14 services.web.command the quote ' is not closed"],
     [web('command: []'), "4:14 services.web.command to undo the image's command alone"],
@@ -232,31 +232,31 @@ describe('errors', () => {
       '4:23 services.web.environment.A is read as a number and would be written another way',
     ],
     [web('environment: [A=1, A=2]'), '4:24 services.web.environment[1] the variable "A" is set twice'],
-    [web('environment: ["A =1"]'), '4:19 services.web.environment[0] is no name for a variable'],
-    [web('environment: { __proto__: a }'), '4:20 services.web.environment.__proto__ is no name for a variable'],
-    [web('environment: { a b: c }'), '4:20 services.web.environment["a b"] is no name for a variable'],
+    [web('environment: ["A =1"]'), '4:19 services.web.environment[0] is not a name for a variable'],
+    [web('environment: { __proto__: a }'), '4:20 services.web.environment.__proto__ is not a name for a variable'],
+    [web('environment: { a b: c }'), '4:20 services.web.environment["a b"] is not a name for a variable'],
     [web('environment: text'), '4:18 services.web.environment must be a map or a list of NAME=value, this is text'],
-    [web('ports: ["90-80"]'), '4:13 services.web.ports[0] "90-80" is no port'],
+    [web('ports: ["90-80"]'), '4:13 services.web.ports[0] "90-80" is not a port'],
     [web('ports: ["1-65535"]'), '4:12 services.web.ports more than 100 ports'],
     [web('ports: ["53/sctp"]'), '4:13 services.web.ports[0] the protocol "sctp" is not supported'],
-    [web('ports: ["70000"]'), '4:13 services.web.ports[0] "70000" is no port'],
-    [web('ports: ["0:80"]'), '4:13 services.web.ports[0] "0" is no port'],
-    [web('ports: ["80:http"]'), '4:13 services.web.ports[0] "80:http" is no port'],
+    [web('ports: ["70000"]'), '4:13 services.web.ports[0] "70000" is not a port'],
+    [web('ports: ["0:80"]'), '4:13 services.web.ports[0] "0" is not a port'],
+    [web('ports: ["80:http"]'), '4:13 services.web.ports[0] "80:http" is not a port'],
     [web('ports: "80"'), '4:12 services.web.ports must be a list, this is text'],
     [web('ports: [{ published: 80 }]'), '4:13 services.web.ports[0] has no target'],
     [web('ports: [{ target: 53, protocol: icmp }]'), '4:37 services.web.ports[0].protocol the protocol "icmp"'],
-    [web('ports: [{ target: 53, published: a }]'), '4:38 services.web.ports[0].published "a" is no port'],
-    [web('expose: ["80:80"]'), '4:14 services.web.expose[0] "80:80" is no port'],
+    [web('ports: [{ target: 53, published: a }]'), '4:38 services.web.ports[0].published "a" is not a port'],
+    [web('expose: ["80:80"]'), '4:14 services.web.expose[0] "80:80" is not a port'],
     [web('depends_on: [db]'), '4:18 services.web.depends_on[0] there is no service "db"'],
     [web('depends_on: [wep]'), '4:18 services.web.depends_on[0] there is no service "wep": did you mean "web"?'],
     [web('depends_on: [web]'), '4:18 services.web.depends_on[0] the services wait for each other: web → web'],
     [web('depends_on: { web: {} }'), '4:19 services.web.depends_on.web has no condition'],
     [
       web('depends_on: { a: { condition: ready } }'),
-      '4:35 services.web.depends_on.a.condition "ready" is no condition',
+      '4:35 services.web.depends_on.a.condition "ready" is not a condition',
     ],
     [web('healthcheck: { test: [curl, a] }'), '4:26 services.web.healthcheck.test must be a line for the shell'],
-    [web('healthcheck: { test: a, interval: 10 }'), '4:39 services.web.healthcheck.interval "10" is no duration'],
+    [web('healthcheck: { test: a, interval: 10 }'), '4:39 services.web.healthcheck.interval "10" is not a duration'],
     [web('healthcheck: { test: a, timeout: 25h }'), '4:38 services.web.healthcheck.timeout must be from 0s to 24h'],
     [
       web('healthcheck: { test: a, retries: -1 }'),
@@ -265,8 +265,8 @@ describe('errors', () => {
     [web('image: other'), '4:5 services.web.image the key is there twice, the first time on line 3'],
     [web('? [a]\n    : b'), '4:7 services.web a key must be text'],
     [web('1: b'), '4:5 services.web a key must be text'],
-    ['services: { web: { image: a/B } }', '1:27 services.web.image "a/B" is no image'],
-    ['services: { web: { image: "a b" } }', '1:27 services.web.image "a b" is no image'],
+    ['services: { web: { image: a/B } }', '1:27 services.web.image "a/B" is not an image'],
+    ['services: { web: { image: "a b" } }', '1:27 services.web.image "a b" is not an image'],
     ['services: { web: { image: "" } }', '1:27 services.web.image is empty'],
     ['services: { web: { build: /etc } }', '1:27 services.web.build the path "/etc" is absolute'],
     ['services: { web: { build: ~/a } }', '1:27 services.web.build the path "~/a" is absolute'],
@@ -281,14 +281,14 @@ describe('errors', () => {
     ['services: { web: { build: { dockerfile: . } } }', '1:41 services.web.build.dockerfile is a folder'],
     [
       'services: { web: { build: { target: -x } } }',
-      `1:37 services.web.build.target "-x" is no name of a Dockerfile's stage`,
+      `1:37 services.web.build.target "-x" is not a name of a Dockerfile's stage`,
     ],
   ])('%j', async (yaml, expected) => {
     const [first = ''] = await errorsOf(yaml);
     expect(first.slice(0, expected.length)).toBe(expected);
   });
 
-  test('are all told at once, in the order of the file', async () => {
+  test('are all reported at once, in the order of the file', async () => {
     expect(await errorsOf('services:\n  b: { image: a, gpus: all }\n  a: { image: A, depends_on: [c] }\n')).toEqual([
       '2:18 services.b.gpus refused: there are no GPUs to ask for: remove it',
       expect.stringContaining('3:15 services.a.image'),
@@ -312,7 +312,7 @@ describe('errors', () => {
     expect((await errorsOf(`services:\n  ${JSON.stringify(name)}: { image: a }\n`))[0]).toContain(hint);
   });
 
-  test('a cycle is told once, at the dependency that closes it', async () => {
+  test('a cycle is reported once, at the dependency that closes it', async () => {
     const yaml = `services:
   a: { image: i, depends_on: [b] }
   b: { image: i, depends_on: [c, d] }

@@ -12,7 +12,7 @@ import { readFileExtension } from './file-extension.ts';
 import { enabledServices } from './profiles.ts';
 import { planPublicRoutes } from './public-routes.ts';
 import { type Fields, kindOf, optional, readFields } from './read.ts';
-import { type PlacedService, readService } from './service.ts';
+import { type LocatedService, readService } from './service.ts';
 import { MAX_VOLUMES, readVolumes } from './volumes.ts';
 
 /** Jobs among them. */
@@ -22,7 +22,7 @@ const MAX_KIB = 256;
 
 /**
  * The model that a merged tree stands for. Every key is supported, ignored with a warning or an error; all errors are
- * told at once. Undefined only where there are errors.
+ * reported at once. Undefined only where there are errors.
  */
 export async function readTree(root: YamlNode, context: ReadContext): Promise<ServiceFile | undefined> {
   const { problems } = context;
@@ -37,12 +37,12 @@ export async function readTree(root: YamlNode, context: ReadContext): Promise<Se
   if (services.entries.length > MAX_SERVICES) return problems.error(services, `more than ${MAX_SERVICES} services`);
   const enabled = enabledServices(services.entries, context);
   if (enabled.length === 0) return problems.error(services, 'none of the services has an enabled profile');
-  const placed = await readServices(enabled, scope);
-  if (placed === undefined) return undefined;
+  const located = await readServices(enabled, scope);
+  if (located === undefined) return undefined;
   const leftOut = new Set(services.entries.filter((entry) => !enabled.includes(entry)).map(({ key }) => key));
-  const { combined, services: all } = combine(placed, leftOut, scope.volumes, problems);
+  const { combined, services: all } = combine(located, leftOut, scope.volumes, problems);
   if (all.length > MAX_SERVICES) return problems.error(services, `more than ${MAX_SERVICES} services and jobs`);
-  // A port that is told already would be told again as missing.
+  // A port that is reported already would be reported again as missing.
   if (problems.hasErrors) return undefined;
   const volumes = usedVolumes(all, scope);
   if (volumes.length > MAX_VOLUMES) return problems.error(services, `more than ${MAX_VOLUMES} volumes`);
@@ -73,23 +73,23 @@ function readScope(fields: Fields, context: ReadContext): FileScope {
 }
 
 /** One after the other, so that what a file's problems and bundles are does not depend on which is read first. */
-async function readServices(entries: readonly YamlEntry[], scope: FileScope): Promise<PlacedService[] | undefined> {
+async function readServices(entries: readonly YamlEntry[], scope: FileScope): Promise<LocatedService[] | undefined> {
   const names = readServiceNames(entries, scope.problems);
-  const placed: PlacedService[] = [];
+  const located: LocatedService[] = [];
   for (const entry of entries) {
     const service = await readService(entry, names?.get(entry.key) ?? entry.key, scope);
-    if (service !== undefined) placed.push(service);
+    if (service !== undefined) located.push(service);
   }
-  return names === undefined || placed.length < entries.length ? undefined : placed;
+  return names === undefined || located.length < entries.length ? undefined : located;
 }
 
-function routed({ placed, service }: CombinedService) {
+function routed({ located, service }: CombinedService) {
   return {
     name: service.name,
-    at: placed.at,
-    published: placed.published,
+    at: located.at,
+    published: located.published,
     ports: service.ports,
-    named: placed.extension.routes,
+    named: located.extension.routes,
     runsOnce: service.runs !== 'continuously',
   };
 }

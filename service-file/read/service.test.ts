@@ -79,7 +79,7 @@ describe('what a container is', () => {
   });
 });
 
-describe('without effect, told', () => {
+describe('without effect, reported', () => {
   test.each<[string, string]>([
     ['user: postgres', '1:7 user ignored: "postgres" is a name'],
     ['user: "${NOBODY}:${NOBODY}"', '1:7 user ignored: it names no user'],
@@ -113,12 +113,12 @@ describe('refused', () => {
     ['entrypoint: []', "1:13 entrypoint it undoes the image's entrypoint"],
     ['working_dir: app', '1:14 working_dir "app" is not absolute'],
     ['init: maybe', '1:7 init must be true or false'],
-    ['stop_signal: SIGNOTHING', '1:14 stop_signal "SIGNOTHING" is no signal'],
+    ['stop_signal: SIGNOTHING', '1:14 stop_signal "SIGNOTHING" is not a signal'],
     ['stop_grace_period: 2h', '1:20 stop_grace_period must be from 0s to 1h'],
-    ['platform: wasi/wasm', '1:11 platform "wasi/wasm" is no platform'],
+    ['platform: wasi/wasm', '1:11 platform "wasi/wasm" is not a platform'],
     ['cap_add: [SYS_ADMIN]', '1:11 cap_add[0] refused: SYS_ADMIN reaches beyond'],
     ['cap_add: [ALL]', '1:11 cap_add[0] refused: ALL reaches beyond'],
-    ['cap_add: ["a b"]', '1:11 cap_add[0] "a b" is no capability'],
+    ['cap_add: ["a b"]', '1:11 cap_add[0] "a b" is not a capability'],
     ['privileged: true', '1:1 privileged refused: a container gets nothing'],
     ['devices: [/dev/kvm]', '1:1 devices refused: a container gets nothing'],
     ['pid: host', '1:1 pid refused: a container gets nothing'],
@@ -133,19 +133,19 @@ describe('refused', () => {
       'deploy: { resources: { reservations: { devices: [{ capabilities: [gpu] }] } } }',
       '1:40 deploy.resources.reservations.devices refused:',
     ],
-    ['extra_hosts: [a]', '1:15 extra_hosts[0] "" is no address'],
-    ['extra_hosts: ["a_b=10.0.0.1"]', '1:15 extra_hosts[0] "a_b" is no host name'],
+    ['extra_hosts: [a]', '1:15 extra_hosts[0] "" is not an address'],
+    ['extra_hosts: ["a_b=10.0.0.1"]', '1:15 extra_hosts[0] "a_b" is not a host name'],
     ['scale: 101', '1:8 scale must be a whole number from 0 to 100'],
     ['scale: 2\ndeploy: { replicas: 3 }', '1:1 scale says something else than deploy.replicas'],
-    ['cpus: many', '1:7 cpus "many" is no number of processors'],
+    ['cpus: many', '1:7 cpus "many" is not a number of processors'],
     ['mem_limit: 5m', '1:12 mem_limit "5m" is too little memory'],
-    ['mem_limit: 5q', '1:12 mem_limit "5q" is no amount of memory'],
+    ['mem_limit: 5q', '1:12 mem_limit "5q" is not an amount of memory'],
     ['mem_limit: 64m\nmem_reservation: 65m', '2:18 mem_reservation more is kept for the service'],
     ['mem_limit: 64m\ndeploy: { resources: { limits: { memory: 65m } } }', '1:1 mem_limit says something else than'],
-    ['deploy: { mode: both }', '1:17 deploy.mode "both" is no mode'],
+    ['deploy: { mode: both }', '1:17 deploy.mode "both" is not a mode'],
     [
       'deploy: { restart_policy: { condition: never } }',
-      '1:40 deploy.restart_policy.condition "never" is no condition',
+      '1:40 deploy.restart_policy.condition "never" is not a condition',
     ],
     ['build: { dockerfile_inline: FROM a }', '1:10 build.dockerfile_inline refused: write it into a file'],
     ['build: { additional_contexts: { a: ../b } }', '1:10 build.additional_contexts refused: only the one context'],

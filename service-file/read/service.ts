@@ -1,9 +1,9 @@
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { type Healthcheck, SERVICE_DEFAULTS, type Service } from '../schema.ts';
 import type { YamlEntry } from '../yaml/yaml-node.ts';
 import { readProcess } from './command.ts';
 import { readContainer } from './container.ts';
-import { type PlacedDependency, readDependsOn } from './depends-on.ts';
+import { type LocatedDependency, readDependsOn } from './depends-on.ts';
 import { readDeploy, readReplicas, readRestarts } from './deploy.ts';
 import { readEnvironment } from './environment.ts';
 import { readExtraHosts } from './extra-hosts.ts';
@@ -23,18 +23,18 @@ import { readRights } from './rights.ts';
 import { type Extension, readExtension } from './x-coppice.ts';
 
 /** A service of the file by itself, with what is needed to combine it with the others. */
-export interface PlacedService {
+export interface LocatedService {
   /** Its name in the file; what it depends on and links to is named so too. */
   key: string;
-  at: Place;
+  at: SourcePosition;
   /** Without what the other services decide: dependsOn, aliases, and whether it runs once. */
   service: Service;
-  dependsOn: readonly PlacedDependency[];
+  dependsOn: readonly LocatedDependency[];
   aliases: ServiceNetworks['aliases'];
   links: ReturnType<typeof readLinks>;
   /** Whether it is started again when it ends, and where the file says so. */
   restarts: boolean | undefined;
-  restartAt: Place;
+  restartAt: SourcePosition;
   /** The container's TCP ports of `ports`, in the order of the file. */
   published: readonly number[];
   extension: Extension;
@@ -45,7 +45,7 @@ export async function readService(
   entry: YamlEntry,
   name: string,
   scope: FileScope,
-): Promise<PlacedService | undefined> {
+): Promise<LocatedService | undefined> {
   const { problems } = scope;
   const { key, at } = entry;
   const fields = readFields(entry.value, serviceKeys, problems);

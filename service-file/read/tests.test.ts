@@ -5,15 +5,15 @@ import { readYaml } from '../testing/read-yaml.ts';
 async function read(lines: string, variables: Record<string, string> = {}) {
   const text = `services: { web: { image: app, ports: ['80'] } }\nx-coppice:\n${lines.replaceAll(/^(?=.)/gm, '  ')}\n`;
   const { serviceFile, errors, warnings } = await readYaml(text, {}, variables);
-  const told = [...errors, ...warnings].map(
+  const reported = [...errors, ...warnings].map(
     ({ path, line, column, message }) => `${line}:${column} ${path}: ${message}`,
   );
-  return { tests: serviceFile?.tests, told };
+  return { tests: serviceFile?.tests, reported };
 }
 
 describe('the tests of a service file', () => {
   test('are read in their order, with params of any kind', async () => {
-    const { tests, told } = await read(
+    const { tests, reported } = await read(
       [
         'tests:',
         '  - name: pages',
@@ -22,7 +22,7 @@ describe('the tests of a service file', () => {
         '  - { name: looks, type: page }',
       ].join('\n'),
     );
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     const paths = [
       { path: '/', status: 200, text: 'Hello' },
       { path: '/old', status: 301 },
@@ -34,7 +34,7 @@ describe('the tests of a service file', () => {
   });
 
   test('may be none', async () => {
-    expect(await read('tests: []')).toEqual({ tests: undefined, told: [] });
+    expect(await read('tests: []')).toEqual({ tests: undefined, reported: [] });
   });
 
   test('a dollar sign that is written out stays', async () => {
@@ -46,8 +46,8 @@ describe('the tests of a service file', () => {
     ['tests: page', '3:10 x-coppice.tests: must be a list, this is text'],
     ['tests: [page]', '3:11 x-coppice.tests[0]: a test must be a map of keys, this is text'],
     ['tests: [{ name: a }]', '3:11 x-coppice.tests[0]: a test has a name and a type: add both'],
-    ['tests: [{ name: A b, type: http }]', '3:19 x-coppice.tests[0].name: "A b" is no name for a test: use at most'],
-    ['tests: [{ name: a, type: ../x }]', '3:28 x-coppice.tests[0].type: "../x" is no type of test'],
+    ['tests: [{ name: A b, type: http }]', '3:19 x-coppice.tests[0].name: "A b" is not a name for a test: use at most'],
+    ['tests: [{ name: a, type: ../x }]', '3:28 x-coppice.tests[0].type: "../x" is not a type of test'],
     [
       'tests: [{ name: a, typ: http }]',
       '3:22 x-coppice.tests[0].typ: "typ" is not a key of a test: did you mean "type"?',
@@ -79,9 +79,9 @@ describe('the tests of a service file', () => {
       '3:10 x-coppice.tests: more than 10 tests',
     ],
   ])('%s is refused', async (lines, expected) => {
-    const { tests, told } = await read(lines, { TOKEN: 'hunter2hunter2' });
+    const { tests, reported } = await read(lines, { TOKEN: 'hunter2hunter2' });
     expect(tests).toBeUndefined();
-    expect(told).toContainEqual(expect.stringContaining(expected));
-    expect(told.join()).not.toContain('hunter2');
+    expect(reported).toContainEqual(expect.stringContaining(expected));
+    expect(reported.join()).not.toContain('hunter2');
   });
 });

@@ -45,13 +45,13 @@ function readTestName(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(text)) return text;
   const rule = 'use at most 40 lower-case letters, digits and -, a letter first';
-  return problems.error(node, `${quoted(text)} is no name for a test: ${rule}`);
+  return problems.error(node, `${quoted(text)} is not a name for a test: ${rule}`);
 }
 
 function readType(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || /^[a-z][a-z0-9-]{0,39}$/.test(text)) return text;
-  return problems.error(node, `${quoted(text)} is no type of test: write it such as http or page`);
+  return problems.error(node, `${quoted(text)} is not a type of test: write it such as http or page`);
 }
 
 function readParams(node: YamlNode, problems: Problems): EnvironmentTest['params'] | undefined {

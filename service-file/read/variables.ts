@@ -1,4 +1,4 @@
-import type { Place } from '../problems.ts';
+import type { SourcePosition } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import type { ReadContext } from './context.ts';
@@ -17,9 +17,9 @@ export type Reader = 'container' | 'build';
 export function readVariables(node: YamlNode, reader: Reader, context: ReadContext): Map<string, string> | undefined {
   const { problems } = context;
   const variables = new Map<string, string>();
-  const add = (name: string, value: string | undefined, at: Place): void => {
+  const add = (name: string, value: string | undefined, at: SourcePosition): void => {
     if (!isVariableName(name)) {
-      problems.error(at, 'is no name for a variable: use letters, digits, _, - and ., and no digit first');
+      problems.error(at, 'is not a name for a variable: use letters, digits, _, - and ., and no digit first');
     } else if (variables.has(name)) {
       problems.error(at, `the variable ${quoted(name)} is set twice: remove one`);
     } else {
@@ -54,11 +54,11 @@ export function isVariableName(name: string): boolean {
   return NAME.test(name) && name !== '__proto__';
 }
 
-/** The value that Coppice's variables have for a name, told when there is none, or none for this reader. */
+/** The value that Coppice's variables have for a name, reported when there is none, or none for this reader. */
 export function variableValue(
   name: string,
   reader: Reader,
-  at: Place,
+  at: SourcePosition,
   { variables, problems }: ReadContext,
 ): string | undefined {
   const variable = variables.get(name);

@@ -69,11 +69,11 @@ export function readSize(node: YamlNode, problems: Problems): string | undefined
   const bytes = parseBytes(text);
   // At most 100 TiB: what is larger is a slip.
   if (bytes !== undefined && bytes > 0 && bytes <= 100 * 2 ** 40) return bytesQuantity(bytes);
-  return problems.error(node, `${quoted(text)} is no size: write it such as 512m or 10g`);
+  return problems.error(node, `${quoted(text)} is not a size: write it such as 512m or 10g`);
 }
 
 function readClass(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || text.split('.').every((label) => isHostLabel(label, 63))) return text;
-  return problems.error(node, `${quoted(text)} is no name of a storage class`);
+  return problems.error(node, `${quoted(text)} is not a name of a storage class`);
 }

@@ -64,7 +64,7 @@ x-coppice:
   test.each([
     ['jobs: [{ name: taken, command: a }]', '"web-taken" is the name of another service'],
     ['jobs: [{ name: a, command: b }, { name: a, command: c }]', '"web-a" is the name of another service, job'],
-    ['jobs: [{ name: A_b, command: a }]', '"A_b" is no name for a job'],
+    ['jobs: [{ name: A_b, command: a }]', '"A_b" is not a name for a job'],
     ['jobs: [{ name: a }]', 'a job has a name and a command'],
     ['jobs: [{ name: a, command: [] }]', 'is empty: write the command out'],
     [`jobs: [{ name: ${'a'.repeat(55)}, command: a }]`, 'is longer than 57'],
@@ -106,8 +106,8 @@ describe('healthcheck', () => {
 
   test.each([
     ['{ path: / }', 'has no port'],
-    ['{ port: 80, path: h }', '"h" is no path'],
-    ['{ port: 80, path: "/a b" }', '"/a b" is no path'],
+    ['{ port: 80, path: h }', '"h" is not a path'],
+    ['{ port: 80, path: "/a b" }', '"/a b" is not a path'],
     ['{ port: 0 }', 'must be a whole number from 1'],
     ['{ port: 80, test: a }', '"test" is not a key'],
   ])('%s is refused', async (value, message) => {
@@ -127,7 +127,7 @@ describe('watch', () => {
 
   test.each(['/etc/*', '../x', 'a/../b', '!/etc/*', '!../x', '!!a', '!', 'a\\\\b'])('%s is refused', async (glob) => {
     const { errorLines } = await oneService(`build: a\nx-coppice: { watch: ["${glob}"] }`);
-    expect(errorLines).toEqual([expect.stringContaining("is no glob of the repository's files")]);
+    expect(errorLines).toEqual([expect.stringContaining("is not a glob of the repository's files")]);
   });
   test.each([
     [Array.from({ length: 51 }, () => '"a"').join(), 'more than 50 globs'],

@@ -1,4 +1,4 @@
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { Healthcheck } from '../schema.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
@@ -11,12 +11,12 @@ import { type NamedRoute, readRoutes } from './public-routes.ts';
 import { optional, readFields, readInteger, readList, readName, readText } from './read.ts';
 
 /** What runs once with a service's image: a job at each build, or a seed when its volume is new. */
-export interface PlacedJob {
+export interface LocatedJob {
   name: string;
   command: string[];
   /** The volume that a seed fills, by its name in the file. */
   volume?: string;
-  at: Place;
+  at: SourcePosition;
 }
 
 /** A service's x-coppice. */
@@ -24,8 +24,8 @@ export interface Extension {
   /** Undefined: the file does not say what of the service is public. */
   routes?: NamedRoute[];
   healthcheck?: Healthcheck;
-  jobs: PlacedJob[];
-  watch?: { globs: string[]; at: Place };
+  jobs: LocatedJob[];
+  watch?: { globs: string[]; at: SourcePosition };
 }
 
 /** `ports`: of the service, for what names none. */
@@ -64,12 +64,12 @@ function readHttpHealthcheck(node: YamlNode, problems: Problems): Healthcheck | 
 function readRequestPath(node: YamlNode, problems: Problems): string | undefined {
   const text = readText(node, problems);
   if (text === undefined || /^\/[!-~]{0,1000}$/.test(text)) return text;
-  return problems.error(node, `${quoted(text)} is no path: begin it with /, without spaces`);
+  return problems.error(node, `${quoted(text)} is not a path: start it with /, without spaces`);
 }
 
 const MAX_JOBS = 20;
 
-function readJobs(node: YamlNode, problems: Problems): PlacedJob[] | undefined {
+function readJobs(node: YamlNode, problems: Problems): LocatedJob[] | undefined {
   const items = readList(node, problems);
   if (items !== undefined && items.length > MAX_JOBS) return problems.error(node, `more than ${MAX_JOBS} jobs`);
   return items?.flatMap((item) => {
@@ -80,13 +80,16 @@ function readJobs(node: YamlNode, problems: Problems): PlacedJob[] | undefined {
     if (!fields.has('name') || !fields.has('command')) problems.error(item, 'a job has a name and a command: add both');
     if (name === undefined || command === undefined) return [];
     if (isHostLabel(name)) return [{ name, command, at: item }];
-    problems.error(item, `${quoted(name)} is no name for a job: use lower-case letters, digits and -, a letter first`);
+    problems.error(
+      item,
+      `${quoted(name)} is not a name for a job: use lower-case letters, digits and -, a letter first`,
+    );
     return [];
   });
 }
 
 /** The job that fills a volume is called `seed`. */
-function readSeed(node: YamlNode, problems: Problems): PlacedJob | undefined {
+function readSeed(node: YamlNode, problems: Problems): LocatedJob | undefined {
   const fields = readFields(node, seedKeys, problems);
   if (fields === undefined) return undefined;
   const volume = optional(fields, 'volume', readName, problems);
@@ -121,7 +124,7 @@ function readWatch(node: YamlNode, problems: Problems): string[] | undefined {
     const [, mark = '', glob = ''] = /^(!?)(.*)$/s.exec(text) ?? [];
     const good = glob !== '' && !/^[/!]|\\|\p{Cc}/u.test(glob) && !glob.split('/').includes('..');
     if (good) return [`${mark}${glob.replace(/^(\.\/)+/, '')}`];
-    problems.error(item, `${quoted(text)} is no glob of the repository's files: write it such as libs/**`);
+    problems.error(item, `${quoted(text)} is not a glob of the repository's files: write it such as libs/**`);
     return [];
   });
 }

@@ -75,7 +75,7 @@ describe('what it does not', () => {
       'must be one of bind, volume, tmpfs, cluster, npipe, image, this is the text "other"',
     ],
     ['volumes: [{ bind: { a: 1 } }]', 'services.web.volumes[0].bind.a "a" is not a key of bind: remove it'],
-    ['networks: { "a b": }', '2:22 services.web.networks["a b"] "a b" is no name'],
+    ['networks: { "a b": }', '2:22 services.web.networks["a b"] "a b" is not a name'],
     ['develop: { watch: [{ acton: sync }] }', '"acton" is not a key of a watched path'],
     ['healthcheck: a', 'services.web.healthcheck must be a map, this is the text "a"'],
     ['x-coppice: { public: [{ prt: 80 }] }', 'services.web.x-coppice.public[0] has no port: add it'],

@@ -9,7 +9,7 @@ import { serviceFile } from './service-file.ts';
  */
 export function checkSpecification(tree: YamlNode, problems: Problems): void {
   const { error } = serviceFile.safeParse(dataOf(tree));
-  for (const issue of (error?.issues ?? []).slice(0, MAX_ISSUES).flatMap(narrowed)) tellIssue(issue, tree, problems);
+  for (const issue of (error?.issues ?? []).slice(0, MAX_ISSUES).flatMap(narrowed)) reportIssue(issue, tree, problems);
 }
 
 /** Problems keeps no more. */
@@ -36,7 +36,7 @@ function narrowed(issue: Issue): Issue[] {
   return [{ code: 'custom', path: issue.path, message, input: undefined }];
 }
 
-function tellIssue(issue: Issue, tree: YamlNode, problems: Problems): void {
+function reportIssue(issue: Issue, tree: YamlNode, problems: Problems): void {
   const [entry, node] = find(issue.path, tree);
   const key = String(issue.path.at(-1));
   if (issue.code === 'unrecognized_keys') {
@@ -46,7 +46,7 @@ function tellIssue(issue: Issue, tree: YamlNode, problems: Problems): void {
       problems.error(at?.at ?? tree, `${quoted(unknown)} is not a key of ${issue.message}: remove it`);
     }
   } else if (issue.code === 'invalid_key') {
-    problems.error(entry?.at ?? tree, `${quoted(key)} ${issue.issues[0]?.message ?? 'is no name'}`);
+    problems.error(entry?.at ?? tree, `${quoted(key)} ${issue.issues[0]?.message ?? 'is not a name'}`);
   } else if (node === undefined) {
     problems.error(find(issue.path.slice(0, -1), tree)[1] ?? tree, `has no ${key}: add it`);
   } else if (issue.code === 'invalid_type' || issue.code === 'custom') {

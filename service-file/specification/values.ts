@@ -40,7 +40,10 @@ export const textOrTexts = z.union([text, texts]);
 
 /** What authors name: services, volumes, networks. */
 export const named = <T extends z.ZodType>(value: T) =>
-  z.record(z.string().regex(/^[\w.-]+$/, { error: 'is no name: use letters, digits, ., _ and -' }), value.nullable());
+  z.record(
+    z.string().regex(/^[\w.-]+$/, { error: 'is not a name: use letters, digits, ., _ and -' }),
+    value.nullable(),
+  );
 
 export const mapOf = <T extends z.ZodType>(value: T) => z.record(z.string(), value.nullable());
 

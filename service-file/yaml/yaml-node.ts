@@ -1,16 +1,16 @@
-import { type Place, quoted } from '../problems.ts';
+import { type SourcePosition, quoted } from '../problems.ts';
 
 /** A YAML value with its place; aliases are filled in and merge keys are merged. */
 export type YamlNode = YamlMap | YamlList | YamlScalar;
 
-interface NodePlace extends Place {
+interface NodePosition extends SourcePosition {
   /** What relative paths in this value start from: a folder from the repository's root, `''` the root itself. */
   folder: string;
   /** `!reset`, `!override`: how it is merged over another file's. Gone after merging. */
   tag?: 'reset' | 'override';
 }
 
-export interface YamlMap extends NodePlace {
+export interface YamlMap extends NodePosition {
   kind: 'map';
   entries: readonly YamlEntry[];
 }
@@ -18,16 +18,16 @@ export interface YamlMap extends NodePlace {
 export interface YamlEntry {
   key: string;
   /** Where the key stands. */
-  at: Place;
+  at: SourcePosition;
   value: YamlNode;
 }
 
-export interface YamlList extends NodePlace {
+export interface YamlList extends NodePosition {
   kind: 'list';
   items: readonly YamlNode[];
 }
 
-export interface YamlScalar extends NodePlace {
+export interface YamlScalar extends NodePosition {
   kind: 'scalar';
   /** Variables are filled in, after loading. */
   value: string | number | boolean | null;
@@ -41,7 +41,7 @@ export function childPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** The value of a map's key, undefined when it is not there, or the node is no map. */
+/** The value of a map's key, undefined when it is not there, or the node is not a map. */
 export function valueAt(node: YamlNode | undefined, key: string): YamlNode | undefined {
   return node?.kind === 'map' ? node.entries.find((entry) => entry.key === key)?.value : undefined;
 }

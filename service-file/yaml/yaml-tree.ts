@@ -10,7 +10,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import type { Place, Problems } from '../problems.ts';
+import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import { MAX_VALUES_OF_FILE, YamlBudget } from './yaml-budget.ts';
 import { childPath, type YamlEntry, type YamlNode } from './yaml-node.ts';
@@ -90,7 +90,7 @@ const MERGE_TAGS = new Map([
 ] as const) as ReadonlyMap<string, 'reset' | 'override'>;
 
 /** The first place of a file. */
-export function startOf(file: string): Place {
+export function startOf(file: string): SourcePosition {
   return { file, path: '', line: 1, column: 1 };
 }
 
@@ -148,12 +148,12 @@ class TreeReader {
     return this.#problems.error(at, 'this kind of value is not supported: put it in quotes');
   }
 
-  #exceed(at: Place, message: string): undefined {
+  #exceed(at: SourcePosition, message: string): undefined {
     this.#isExceeded = true;
     return this.#problems.error(at, message);
   }
 
-  #readAlias(alias: Node & { source: string }, at: Place, depth: number): YamlNode | undefined {
+  #readAlias(alias: Node & { source: string }, at: SourcePosition, depth: number): YamlNode | undefined {
     const target = this.#targets.get(alias);
     if (target === undefined) {
       return this.#problems.error(at, `the alias ${quoted(`*${alias.source}`)} has no anchor before it`);
@@ -200,7 +200,7 @@ class TreeReader {
     return [...entries.values()];
   }
 
-  /** The entries that `<<` brings, told by the path of the map that they are merged into. */
+  /** The entries that `<<` brings, reported by the path of the map that they are merged into. */
   #readMerged(node: Node, path: string, depth: number): YamlEntry[] {
     return (isSeq(node) ? node.items : [node]).flatMap((item) => {
       const map = this.read(item as Node, path, depth + 1);
@@ -210,7 +210,7 @@ class TreeReader {
     });
   }
 
-  #keyOf(node: Node, at: Place): string | undefined {
+  #keyOf(node: Node, at: SourcePosition): string | undefined {
     const target = isAlias(node) ? this.#targets.get(node) : node;
     if (isScalar(target) && typeof target.value === 'string' && target.tag === undefined) {
       if (target.value !== '<<' || isMergeKey(node)) return target.value;
@@ -219,7 +219,7 @@ class TreeReader {
     return this.#problems.error(at, 'a key must be text: put it in quotes');
   }
 
-  #empty(at: Place): YamlNode {
+  #empty(at: SourcePosition): YamlNode {
     return { kind: 'scalar', ...at, folder: this.#origin.folder, value: null, source: '' };
   }
 

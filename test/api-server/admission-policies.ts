@@ -18,7 +18,7 @@ import { repositoryRoot } from '../cluster/paths.ts';
 import { startProgress } from '../cluster/progress.ts';
 import { run } from '../cluster/run.ts';
 import { deleteNamespace, eventually, randomName, testClient, testKubeConfig, unlessNotFound } from './api-server.ts';
-import type { Places } from './operator-objects.ts';
+import type { TestNamespaces } from './operator-objects.ts';
 
 const timeoutMs = 10_000;
 
@@ -84,7 +84,7 @@ export class DryRun {
 }
 
 /** What requests are tried on: namespaces as Coppice has them and one of others, and in these what is whose. */
-export interface Fixture extends Places {
+export interface Fixture extends TestNamespaces {
   system: string;
   others: string;
   /** Administrators', for groups; the second has lost its label. */
@@ -119,7 +119,7 @@ interface Part {
   [field: string]: unknown;
 }
 
-/** The chart's policies in force for an operator who may do anything by its roles; what is made, stop() takes away. */
+/** The chart's policies in force for an operator who can do anything by its roles; what is made, stop() takes away. */
 export class AdmissionPolicies {
   readonly #fixture: Fixture;
   readonly #client: ClusterClient = testClient();

@@ -8,14 +8,14 @@ import { operatorObjects } from './operator-objects.ts';
 const { ConfigMap, Deployment, Ingress, Namespace, PersistentVolume, Pod, RoleBinding, Secret, Service } = types;
 const kinds = Object.values(types).filter((one): one is ResourceType => typeof one === 'object' && 'plural' in one);
 
-const places = fixture();
-const { environment, groups, builders, others, adopted, lost, volume, foreignVolume, system } = places;
-const policies = new AdmissionPolicies(places);
+const testNamespaces = fixture();
+const { environment, groups, builders, others, adopted, lost, volume, foreignVolume, system } = testNamespaces;
+const policies = new AdmissionPolicies(testNamespaces);
 const { operator, administrator } = policies;
 beforeAll(() => policies.start(), 60_000);
 afterAll(() => policies.stop());
 
-const own = { [LABELS.managedBy]: MANAGED_BY, [LABELS.group]: places.group };
+const own = { [LABELS.managedBy]: MANAGED_BY, [LABELS.group]: testNamespaces.group };
 const enforce = 'pod-security.kubernetes.io/enforce';
 const moving = { metadata: { labels: { [LABELS.moving]: '1' } } };
 
@@ -59,7 +59,7 @@ const token = { name: 'v', projected: { sources: [{ serviceAccountToken: { path:
 const changeVolume = (name: string, change: object) => operator.patch(PersistentVolume, { name }, change);
 
 test('all that the operator makes passes', async () => {
-  const objects = [...operatorObjects(places), deploymentOf({}), podOf({})];
+  const objects = [...operatorObjects(testNamespaces), deploymentOf({}), podOf({})];
   const refused: string[] = [];
   for (const object of objects) {
     const type = kinds.find(({ kind }) => kind === object.kind);
@@ -83,7 +83,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['a volume’s mark', () => changeVolume(volume, { ...moving, spec: { persistentVolumeReclaimPolicy: 'Retain' } })],
   [
     'a volume’s way',
-    () => changeVolume(volume, { ...moving, spec: { claimRef: { namespace: places.store, name: 'c' } } }),
+    () => changeVolume(volume, { ...moving, spec: { claimRef: { namespace: testNamespaces.store, name: 'c' } } }),
   ],
   [
     'the label of its binding, which somebody took off',
@@ -229,14 +229,14 @@ test('what its roles let it write, a policy looks at', async () => {
       .rules;
     return (rules ?? []).filter(({ verbs }) => verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)));
   });
-  const looked = (await rendered('admission-policy.yaml', 'x', 'b')).flatMap((policy) => {
+  const checked = (await rendered('admission-policy.yaml', 'x', 'b')).flatMap((policy) => {
     const { spec } = policy as unknown as {
       spec: { matchConstraints?: { resourceRules: { apiGroups: string[]; resources: string[] }[] } };
     };
     return named(spec.matchConstraints?.resourceRules ?? []);
   });
   const open = named(written).filter(
-    (one) => !looked.includes(one) && !unguarded.some((known) => one.startsWith(known)),
+    (one) => !checked.includes(one) && !unguarded.some((known) => one.startsWith(known)),
   );
   expect(written.length).toBeGreaterThan(10);
   expect(open).toEqual([]);

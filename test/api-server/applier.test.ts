@@ -109,8 +109,8 @@ test('a field that is no longer named is removed, and one that somebody changed 
   expect(fewer.spec?.ports).toHaveLength(1);
 
   const drifted = await client.patch(Service, at, { spec: { selector: { app: 'stolen' } } });
-  const { object: mended, written } = await applier.apply(Service, service([http]), drifted);
-  expect([mended.spec?.selector, written]).toEqual([labels, true]);
+  const { object: fixed, written } = await applier.apply(Service, service([http]), drifted);
+  expect([fixed.spec?.selector, written]).toEqual([labels, true]);
 
   const labelled = await client.patch(Service, at, { metadata: { labels: { other: 'yes' } } });
   expect((await applier.apply(Service, service([http]), labelled)).written).toBe(false);

@@ -185,7 +185,7 @@ describe('apply', () => {
 });
 
 describe('watch', () => {
-  test('tells what happens after a version, until it is aborted', async () => {
+  test('reports what happens after a version, until it is aborted', async () => {
     const { resourceVersion } = await client.list(Widgets, { namespace });
     const aborting = new AbortController();
     const seen: string[] = [];
@@ -206,10 +206,10 @@ describe('watch', () => {
 
   test('ends by itself after its time', async () => {
     const { resourceVersion } = await client.list(Widgets, { namespace });
-    const begun = Date.now();
+    const started = Date.now();
     const watch = client.watch(Widgets, { namespace, resourceVersion, timeoutSeconds: 1 });
     for await (const { type } of watch) expect(type).toBe('BOOKMARK');
-    expect(Date.now() - begun).toBeGreaterThan(900);
+    expect(Date.now() - started).toBeGreaterThan(900);
   });
 
   test('from a version that the API server does not remember', async () => {
@@ -260,12 +260,12 @@ const [running] = (await testClient().list(Pod, { namespace: 'kube-system' })).i
   });
 
   test('followed, it goes on until it is aborted', async () => {
-    const begun = Date.now();
+    const started = Date.now();
     let lines = 0;
     const signal = AbortSignal.timeout(1500);
     for await (const line of client.podLog(pod, { container, follow: true, signal })) lines += Number(line.length >= 0);
     expect(lines).toBeGreaterThan(0);
-    expect(Date.now() - begun).toBeGreaterThan(1400);
+    expect(Date.now() - started).toBeGreaterThan(1400);
   });
 
   test('of a container that is not there is refused', async () => {

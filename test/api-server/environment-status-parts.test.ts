@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Environment, type EnvironmentStatus } from '../../crds/environment.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
-import { feedbackPart, ownPart } from '../../operator/environment/status-parts.ts';
-import { StatusWriter } from '../../operator/status-writer.ts';
+import { feedbackPart, ownPart } from '../../operator/kinds/environment/status/status-parts.ts';
+import { StatusWriter } from '../../operator/shared/status-writer.ts';
 import { createNamespace, deleteNamespace, deleteWidgetType, testClient } from './api-server.ts';
 import { createOwnType, environmentTypeOf } from './own-types.ts';
 
@@ -72,7 +72,7 @@ test('neither writer of an Environment’s status takes the other’s fields awa
     ['Reported', 'True'],
   ]);
 
-  // What is the other's is no reason to write.
+  // What is the other's is not a reason to write.
   requests.writes = 0;
   const now = await latest();
   await write(own, now, { ...now.status, feedback: {}, conditions: [condition('Ready', 'False')] });

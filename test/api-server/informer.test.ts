@@ -114,7 +114,7 @@ describe('a connection that fails', () => {
     expect(counts.listed).toBe(1);
   });
 
-  test('410 Gone: what changed and what was deleted meanwhile is told', async () => {
+  test('410 Gone: what changed and what was deleted meanwhile is reported', async () => {
     const [stays, goes, comes] = [randomName('stays'), randomName('goes'), randomName('comes')];
     await Promise.all([create(stays, 1), create(goes, 1)]);
     const source = listWatch(viaProxy, Widgets, { namespace });
@@ -128,9 +128,9 @@ describe('a connection that fails', () => {
         watch: (options) => source.watch({ ...options, resourceVersion: forgets ? '1' : options.resourceVersion }),
       },
     });
-    const told: string[] = [];
-    widgets.addHandler((type, { metadata }) => told.push(`${type} ${metadata.name}`));
-    told.length = 0;
+    const reported: string[] = [];
+    widgets.addHandler((type, { metadata }) => reported.push(`${type} ${metadata.name}`));
+    reported.length = 0;
     proxy.refuse();
     await Promise.all([remove(goes), create(comes, 1), resize(stays, 2)]);
     forgets = true;
@@ -138,7 +138,7 @@ describe('a connection that fails', () => {
     await widgets.waitFor(key(goes), (held) => held === undefined, { timeoutMs: 10_000 });
     await widgets.waitFor(key(comes), (held) => held !== undefined, { timeoutMs: 10_000 });
     expect(counts.listed).toBe(2);
-    expect(told.sort()).toEqual([`added ${comes}`, `deleted ${goes}`, `updated ${stays}`].sort());
+    expect(reported.sort()).toEqual([`added ${comes}`, `deleted ${goes}`, `updated ${stays}`].sort());
   });
 
   test('stopping leaves no connection open', async () => {

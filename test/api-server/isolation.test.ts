@@ -13,12 +13,12 @@ import {
   type KubernetesObject,
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
-import { operatorCaches } from '../../operator/caches.ts';
-import { Contents } from '../../operator/environment/contents.ts';
-import { EnvironmentScope } from '../../operator/environment/scope.ts';
-import { IsolationStates } from '../../operator/isolation/isolation-states.ts';
+import { operatorCaches } from '../../operator/controllers/caches.ts';
+import { EnvironmentNamespace } from '../../operator/kinds/environment/namespace/environment-namespace.ts';
+import { scopeOf } from '../../operator/kinds/environment/testing/scope.ts';
+import { IsolationStates } from '../../operator/services/isolation/isolation-states.ts';
 import { deleteNamespace, eventually, randomName, testClient } from './api-server.ts';
-import { defaultEgress } from '../../operator/testing/default-egress.ts';
+import { defaultEgress } from '../../operator/shared/testing/default-egress.ts';
 
 /** What isolates an environment, against a real API server: what its answers and its watches say of managed fields. */
 const group = randomName('isolation');
@@ -28,7 +28,7 @@ const environment: Environment = {
   metadata: { name: 'shop', namespace: `group-${group}`, uid: 'd5d86d4e-5a4c-4b3e-9f0b-0a1b2c3d4e5f' },
   spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' }, active: true, buildOnCreate: true },
 };
-const scope = () => new EnvironmentScope(structuredClone(environment), () => new Date());
+const scope = () => scopeOf(structuredClone(environment), () => new Date());
 const { namespace } = scope();
 const policy = { namespace, name: 'default-deny' };
 const limits = { namespace, name: 'environment' };
@@ -38,7 +38,7 @@ let client: ClusterClient;
 let writes: string[];
 let restored: string[];
 /** One operator's life: its watches, and what it knows. */
-let operator: { contents: Contents; stop: () => Promise<void> };
+let operator: { contents: EnvironmentNamespace; stop: () => Promise<void> };
 
 async function startOperator(): Promise<typeof operator> {
   const logger = pino({ enabled: false });
@@ -53,15 +53,17 @@ async function startOperator(): Promise<typeof operator> {
     hashAnnotation: ANNOTATIONS.appliedHash,
   });
   const states = { NetworkPolicy: isolationPolicies, LimitRange: limitRanges, ResourceQuota: resourceQuotas };
-  const contents = new Contents(client, applier, namespaces, new IsolationStates(states), {
-    fence: {
-      ...{ builderNamespace: 'builders', buildkitdPort: 1234, gitPorts: [443], egress: defaultEgress },
+  const contents = new EnvironmentNamespace(client, applier, namespaces, new IsolationStates(states), {
+    isolation: {
+      ...{ builderNamespace: 'builders', buildkitdPort: 1234, clonePorts: [443], egress: defaultEgress },
       ...{ quota: { pods: '5', 'requests.cpu': '1000m' }, defaultRequests: { cpu: '10m' } },
       defaultLimits: { memory: '1Gi' },
     },
     onRestored: (_scope, what) => void restored.push(what),
     pullSecret: ({ labels }) =>
-      Promise.resolve({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'registry', labels } }),
+      Promise.resolve({
+        secret: { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'registry', labels } },
+      }),
   });
   return { contents, stop: async () => void (await Promise.all(watched.map((one) => one.stop()))) };
 }

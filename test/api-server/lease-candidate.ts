@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { LeaderElector } from '../../kubernetes/leader-election.ts';
 import { stopOnSignal } from '../../process/stop-on-signal.ts';
-import { LEASE_TIMES } from '../../operator/lease-times.ts';
+import { LEASE_TIMES } from '../../operator/controllers/lease-times.ts';
 import { testClient } from './api-server.ts';
 
 const [namespace = '', name = ''] = process.argv.slice(2);

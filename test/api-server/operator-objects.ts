@@ -1,28 +1,29 @@
 import { GROUP, type Group } from '../../crds/group.ts';
 import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
-import { buildSecret, pullSecret, sourceSecret } from '../../operator/build/credentials.ts';
-import { buildJob, type BuildJobInput } from '../../operator/build/job.ts';
-import { groupBuilder, throwawayBuilder } from '../../operator/builders/identity.ts';
-import { builderPod, builderPolicy, cacheVolume, certificateSecret } from '../../operator/builders/objects.ts';
-import { bundleObject } from '../../operator/environment/bundle-object.ts';
-import { environmentNamespaceObject, fenceObjects } from '../../operator/environment/fence.ts';
-import { ownedLabels } from '../../operator/environment/owned-labels.ts';
-import { groupLabels, groupNamespaceObject, roleBindings } from '../../operator/group/objects.ts';
-import { copyJob } from '../../operator/reusable/copy-job.ts';
-import { denyAll, storeNamespaceObject } from '../../operator/reusable/store.ts';
-import { stagingClaim, targetClaim, type VolumeCopy } from '../../operator/reusable/volume-copy.ts';
-import { measureJob } from '../../operator/sizes/measure-job.ts';
-import { deployment } from '../../operator/workloads/deployment.ts';
-import { ingress } from '../../operator/workloads/ingress.ts';
-import { job } from '../../operator/workloads/job.ts';
-import { networkPolicies } from '../../operator/workloads/network-policies.ts';
-import { kubernetesServices } from '../../operator/workloads/service.ts';
-import { sampleContext, sampleService } from '../../operator/workloads/testing/sample-context.ts';
-import { claim } from '../../operator/workloads/volumes.ts';
-import { defaultEgress } from '../../operator/testing/default-egress.ts';
+import { buildSecret, pullSecret, sourceSecret } from '../../operator/images/build/credentials.ts';
+import { buildJob } from '../../operator/images/build/job.ts';
+import type { BuildJobInput } from '../../operator/images/build/job-input.ts';
+import { groupBuilder, ephemeralBuilder } from '../../operator/images/builders/identity.ts';
+import { builderPod, builderPolicy, cacheVolume, certificateSecret } from '../../operator/images/builders/objects.ts';
+import { bundleObject } from '../../operator/kinds/environment/revision/bundle-object.ts';
+import { environmentNamespaceObject, isolationObjects } from '../../operator/services/isolation/isolation-objects.ts';
+import { ownedLabels } from '../../operator/kinds/environment/scope/owned-labels.ts';
+import { groupLabels, groupNamespaceObject, roleBindings } from '../../operator/kinds/group/objects.ts';
+import { copyJob } from '../../operator/kinds/reusable/copy-job.ts';
+import { denyAll, storeNamespaceObject } from '../../operator/kinds/group/volume-store.ts';
+import { stagingClaim, targetClaim, type VolumeCopy } from '../../operator/kinds/reusable/volume-copy.ts';
+import { measureJob } from '../../operator/reports/volume-sizes/measure-job.ts';
+import { deployment } from '../../operator/services/objects/deployment.ts';
+import { ingress } from '../../operator/services/objects/ingress.ts';
+import { job } from '../../operator/services/objects/job.ts';
+import { networkPolicies } from '../../operator/services/objects/network-policies.ts';
+import { kubernetesServices } from '../../operator/services/objects/service.ts';
+import { sampleContext, sampleService } from '../../operator/services/objects/testing/sample-context.ts';
+import { claim } from '../../operator/services/objects/volumes.ts';
+import { defaultEgress } from '../../operator/shared/testing/default-egress.ts';
 
 /** Namespaces that are there, as Coppice names them. */
-export interface Places {
+export interface TestNamespaces {
   group: string;
   environment: string;
   /** The group's own. */
@@ -36,11 +37,16 @@ const uid = 'd5d86d4e-5a4c-4b3e-9f0b-0a1b2c3d4e5f';
 const image = 'none.invalid/none:1';
 
 /** One at least of each object that the operator makes, by the functions that it makes them with. */
-export function operatorObjects(places: Places): KubernetesObject[] {
-  return [...ofGroup(places), ...ofBuilders(places), ...ofBuild(places), ...ofServices(places)];
+export function operatorObjects(testNamespaces: TestNamespaces): KubernetesObject[] {
+  return [
+    ...ofGroup(testNamespaces),
+    ...ofBuilders(testNamespaces),
+    ...ofBuild(testNamespaces),
+    ...ofServices(testNamespaces),
+  ];
 }
 
-function ofGroup({ group: name, groups: namespace, environment, store, builders }: Places): KubernetesObject[] {
+function ofGroup({ group: name, groups: namespace, environment, store, builders }: TestNamespaces): KubernetesObject[] {
   const group = {
     apiVersion: 'coppice.dev/v1alpha1',
     kind: GROUP.kind,
@@ -55,7 +61,7 @@ function ofGroup({ group: name, groups: namespace, environment, store, builders 
   const settings = {
     builderNamespace: builders,
     buildkitdPort: 1234,
-    gitPorts: [443],
+    clonePorts: [443],
     egress: defaultEgress,
     quota: { pods: '50' },
     defaultRequests: { cpu: '10m' },
@@ -75,12 +81,12 @@ function ofGroup({ group: name, groups: namespace, environment, store, builders 
     environmentNamespaceObject(`${environment}-2`, labels, uid),
     ...roleBindings(group, roles),
     key,
-    ...fenceObjects((object) => ({ name: object, namespace: environment, labels }), settings),
+    ...isolationObjects((object) => ({ name: object, namespace: environment, labels }), settings),
     denyAll(store, groupLabels(name)),
   ];
 }
 
-function ofBuilders({ group, builders: namespace }: Places): KubernetesObject[] {
+function ofBuilders({ group, builders: namespace }: TestNamespaces): KubernetesObject[] {
   const settings = {
     namespace,
     image,
@@ -89,12 +95,12 @@ function ofBuilders({ group, builders: namespace }: Places): KubernetesObject[] 
     idleSeconds: 60,
     startDeadlineSeconds: 60,
     cache: { size: '1Gi' },
-    throwaway: { atOnce: 1, storage: '1Gi' },
+    ephemeral: { maxConcurrent: 1, storage: '1Gi' },
   };
   const pair = { certificate: 'certificate', key: 'key' };
   const certificates = { ca: 'authority', server: pair, client: pair };
   const build = { environment: 'shop', environmentUid: uid, number: 1 };
-  return [groupBuilder(group), throwawayBuilder(group, build)].flatMap((identity) => {
+  return [groupBuilder(group), ephemeralBuilder(group, build)].flatMap((identity) => {
     const secret = certificateSecret(identity, namespace, certificates);
     const owner = { ...secret, metadata: { ...secret.metadata, uid } };
     return [
@@ -106,7 +112,7 @@ function ofBuilders({ group, builders: namespace }: Places): KubernetesObject[] 
   });
 }
 
-function ofBuild({ group, environment: namespace, store }: Places): KubernetesObject[] {
+function ofBuild({ group, environment: namespace, store }: TestNamespaces): KubernetesObject[] {
   const labels = ownedLabels({ group, name: 'shop', uid });
   const built = {
     image: { service: 'web', address: 'a', context: '.', dockerfile: 'Dockerfile', args: {}, secrets: [], bases: [] },
@@ -159,7 +165,7 @@ function ofBuild({ group, environment: namespace, store }: Places): KubernetesOb
   ];
 }
 
-function ofServices({ group, environment: namespace }: Places): KubernetesObject[] {
+function ofServices({ group, environment: namespace }: TestNamespaces): KubernetesObject[] {
   const web = sampleService({
     name: 'web',
     ports: [8080],

@@ -4,9 +4,9 @@ import type { ClusterClient } from '../../kubernetes/client.ts';
 import { EventRecorder } from '../../kubernetes/event-recorder.ts';
 import { CoreEvent, Job, Namespace, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { environmentNamespaceObject } from '../../operator/environment/fence.ts';
-import { ownedLabels } from '../../operator/environment/owned-labels.ts';
-import { OrphanSweeper } from '../../operator/orphans/sweeper.ts';
+import { environmentNamespaceObject } from '../../operator/services/isolation/isolation-objects.ts';
+import { ownedLabels } from '../../operator/kinds/environment/scope/owned-labels.ts';
+import { OrphanSweeper } from '../../operator/kinds/orphans/sweeper.ts';
 import { createNamespace, deleteNamespace, randomName, testClient, unlessNotFound } from './api-server.ts';
 
 const minute = 60_000;
@@ -102,8 +102,8 @@ test('the API server takes Events as they are written, and counts up what happen
   for (const note of ['one', 'two', 'one', long]) recorder.record(regarding, { type: 'Warning', reason: 'Test', note });
   await recorder.stop();
   const { items } = await client.list(CoreEvent, { namespace, fieldSelector: 'involvedObject.uid=u1' });
-  const told = items.map(({ message, count }) => [message?.slice(0, 10), count]);
-  expect(told).toEqual([
+  const reported = items.map(({ message, count }) => [message?.slice(0, 10), count]);
+  expect(reported).toEqual([
     ['one', 2],
     ['two', 1],
     ['ä'.repeat(10), 1],

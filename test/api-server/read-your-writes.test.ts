@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { Sessions } from '../../api/auth/sessions.ts';
-import { indexes, type ClusterWriter } from '../../api/cluster/caches.ts';
+import { indexes, type ClusterRequests } from '../../api/cluster/caches.ts';
 import { FreshCache } from '../../api/cluster/fresh-cache.ts';
 import { createApp } from '../../api/http/app.ts';
 import { FakeRedis } from '../../api/testing/fake-redis.ts';
-import { testDependencies, UNLIMITED } from '../../api/testing/test-dependencies.ts';
+import { testOptions, UNLIMITED } from '../../api/testing/test-dependencies.ts';
 import { userName, userSecret } from '../../api/users/user-record.ts';
 import { API_GROUP } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
@@ -141,9 +141,7 @@ async function replica(watching: ClusterClient): Promise<Replica> {
   };
   for (const informer of informers) informer.start();
   await Promise.all(informers.map((informer) => informer.whenSynced()));
-  const app = createApp(
-    testDependencies({ cluster: ownWriter(), caches, redis, config: { ...UNLIMITED, usersNamespace } }),
-  );
+  const app = createApp(testOptions({ cluster: ownWriter(), caches, redis, config: { ...UNLIMITED, usersNamespace } }));
   const stop = async () => {
     await Promise.all(informers.map((informer) => informer.stop()));
   };
@@ -151,7 +149,7 @@ async function replica(watching: ClusterClient): Promise<Replica> {
 }
 
 /** The API server, with Coppice's kinds in the test's own API group. */
-function ownWriter(): ClusterWriter {
+function ownWriter(): ClusterRequests {
   return {
     find: (type, at) => client.find(own(type), at),
     create: (type, object) => client.create(own(type), { ...object, apiVersion: apiVersionOf(own(type)) }),

@@ -6,7 +6,7 @@ import { indexes } from '../../api/cluster/caches.ts';
 import { createApp } from '../../api/http/app.ts';
 import { FakeCluster } from '../../api/testing/fake-cluster.ts';
 import { fakeCaches } from '../../api/testing/test-api.ts';
-import { testDependencies, UNLIMITED, weakPasswords } from '../../api/testing/test-dependencies.ts';
+import { testOptions, UNLIMITED, weakPasswords } from '../../api/testing/test-dependencies.ts';
 import { userName, userSecret } from '../../api/users/user-record.ts';
 import { ClusterClient } from '../../kubernetes/client.ts';
 import { systemClock } from '../../kubernetes/clock.ts';
@@ -87,7 +87,7 @@ async function replica(through: ClusterClient): Promise<Replica> {
   const redis = await redisServer.connect();
   const caches = { ...fakeCaches(others), users };
   const app = createApp(
-    testDependencies({
+    testOptions({
       cluster: client,
       caches,
       redis,

@@ -44,7 +44,7 @@ export class TcpProxy {
     this.#refuses = false;
   }
 
-  /** Passes nothing on any more on the connections there are, and tells nobody; new ones are fine. */
+  /** Passes nothing on any more on the connections there are, and reports nobody; new ones are fine. */
   hang(): void {
     for (const pair of this.#pairs) {
       for (const socket of pair) {

@@ -1,28 +1,28 @@
 import { expect, test } from '@jest/globals';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as flow } from 'node:timers/promises';
 import { atOnce } from './at-once.ts';
 
 test('each item is worked on once, and no more than so many at once', async () => {
   const done: number[] = [];
   let now = 0;
-  let most = 0;
+  let max = 0;
   await atOnce(3, [1, 2, 3, 4, 5, 6, 7], async (item) => {
-    most = Math.max(most, ++now);
-    await turn();
+    max = Math.max(max, ++now);
+    await flow();
     now -= 1;
     done.push(item);
   });
   expect(done.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  expect(most).toBe(3);
+  expect(max).toBe(3);
 });
 
-test('after a failure nothing more begins', async () => {
-  const begun: number[] = [];
+test('after a failure nothing more starts', async () => {
+  const started: number[] = [];
   const working = atOnce(2, [1, 2, 3, 4, 5, 6], async (item) => {
-    begun.push(item);
-    await turn();
+    started.push(item);
+    await flow();
     if (item === 2) throw new Error('the second');
   });
   await expect(working).rejects.toThrow('the second');
-  expect(begun).not.toContain(6);
+  expect(started).not.toContain(6);
 });

@@ -1,5 +1,5 @@
 /** Works on all items, so many at once, in their order; rejects with the first failure, once what is under way has ended. */
-export async function atOnce<T>(most: number, items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+export async function atOnce<T>(max: number, items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
   // One iterator for all: who is free takes the next.
   const left = items[Symbol.iterator]();
   let failure: { error: unknown } | undefined;
@@ -12,6 +12,6 @@ export async function atOnce<T>(most: number, items: Iterable<T>, work: (item: T
       }
     }
   };
-  await Promise.all(Array.from({ length: most }, worker));
+  await Promise.all(Array.from({ length: max }, worker));
   if (failure) throw failure.error;
 }

@@ -1,6 +1,6 @@
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { Deployment, keyOf } from '../../kubernetes/resource-type.ts';
-import { isRolledOut } from '../../operator/workloads/rollout.ts';
+import { isRolledOut } from '../../operator/services/rollout/rollout.ts';
 import { following } from './following.ts';
 import { secondsOf } from './measure.ts';
 import { processorTime, timeSince } from './processor-time.ts';
@@ -8,8 +8,8 @@ import { byApply, byCreate, COPY_LABEL, copyOf, makeCopies, type Copy } from './
 
 /** As many as the operator has workers (chart value operator.workers). */
 export const clientsAtOnce = 16;
-/** What the bare API server takes is told by the objects of so many. */
-const mostCopied = 50;
+/** What the bare API server takes is reported by the objects of so many. */
+const maxCopied = 50;
 /** No rollout that nobody disturbs takes longer. */
 const timeoutMs = 300_000;
 
@@ -25,7 +25,7 @@ export async function createBare(client: ClusterClient, objects: readonly Copy[]
       .filter(({ object: { metadata } }) => names.has(metadata.namespace ?? metadata.name))
       .map((copy) => copyOf(copy, (namespace) => names.get(namespace) ?? prefix));
   };
-  const half = Math.min(mostCopied, Math.floor(namespaces.length / 2));
+  const half = Math.min(maxCopied, Math.floor(namespaces.length / 2));
   const [toCreate, toApply] = [namespaces.slice(0, half), namespaces.slice(half, 2 * half)];
   return {
     ...(await createCopies(client, copiesOf('create', toCreate), half)),
@@ -44,7 +44,7 @@ async function createCopies(client: ClusterClient, copies: readonly Copy[], name
   return { created, rolledOut, time: new Map([...time].map(([part, ms]) => [part, ms / namespaces])) };
 }
 
-/** By a watch of the copies alone, which begins when all are made. */
+/** By a watch of the copies alone, which starts when all are made. */
 async function deploymentsRolledOut(client: ClusterClient, copies: readonly Copy[]): Promise<void> {
   const deployments = copies.filter(({ type }) => type.kind === Deployment.kind);
   const isThere = (one: Deployment | undefined) => one !== undefined && isRolledOut(one);

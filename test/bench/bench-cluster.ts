@@ -26,7 +26,9 @@ export async function withBaseline(
   return withCleanUp(work, () => progress.step('clean up', () => removeAll(harness, namespace)));
 }
 
-/** Takes away the harness's groups and the namespaces that begin with `prefix`, and waits until nothing of them is left. */
+/**
+ * Takes away the harness's groups and the namespaces that start with `prefix`, and waits until nothing of them is left.
+ */
 export async function removeAll(harness: Harness, prefix: string): Promise<void> {
   const named = async (...what: string[]) =>
     (await harness.kubectl(['get', ...what, '--output', 'name'])).split('\n').filter((name) => name !== '');

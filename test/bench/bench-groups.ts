@@ -16,7 +16,7 @@ export interface BenchGroup {
 }
 
 /** What there is to be of one Environment. */
-export interface Place {
+export interface Target {
   group: string;
   branch: string;
 }
@@ -51,9 +51,9 @@ export async function resume(client: ClusterClient, { name }: BenchGroup): Promi
 }
 
 /** In turn of each group, so that all of them have work from the first on. */
-export function placesOf(groups: readonly BenchGroup[]): Place[] {
-  const longest = Math.max(0, ...groups.map(({ branches }) => branches.length));
-  return Array.from({ length: longest }, (_, index) => index).flatMap((index) =>
+export function targetsOf(groups: readonly BenchGroup[]): Target[] {
+  const maxCount = Math.max(0, ...groups.map(({ branches }) => branches.length));
+  return Array.from({ length: maxCount }, (_, index) => index).flatMap((index) =>
     groups.flatMap(({ name, branches }) => {
       const branch = branches[index];
       return branch === undefined ? [] : [{ group: name, branch }];
@@ -61,19 +61,19 @@ export function placesOf(groups: readonly BenchGroup[]): Place[] {
   );
 }
 
-export function environmentAt({ group, branch }: Place): { namespace: string; name: string } {
+export function environmentAt({ group, branch }: Target): { namespace: string; name: string } {
   return { namespace: groupNamespace(group), name: `${repositoryName}-${branch}` };
 }
 
 /** Makes the Environment, as kubectl would. */
-export async function createEnvironment(client: ClusterClient, place: Place, spec: object = {}): Promise<void> {
+export async function createEnvironment(client: ClusterClient, target: Target, spec: object = {}): Promise<void> {
   const environment: Environment = {
     apiVersion: GROUP_VERSION,
     kind: ENVIRONMENT.kind,
-    metadata: environmentAt(place),
+    metadata: environmentAt(target),
     spec: {
       repository: repositoryName,
-      gitRef: { name: place.branch, type: 'branch' },
+      gitRef: { name: target.branch, type: 'branch' },
       active: true,
       buildOnCreate: true,
       ...spec,

@@ -70,7 +70,7 @@ export async function pulled({ kubectl }: Harness, id: string): Promise<number> 
   const format = 'jsonpath={range .items[*]}{.involvedObject.name}{"\\t"}{.message}{"\\n"}{end}';
   const text = await kubectl(['-n', namespaceOf(id), 'get', 'events', '--field-selector', selector, '-o', format]);
   const ofServices = text.split('\n').filter((line) => line !== '' && !line.startsWith('build-'));
-  if (ofServices.length === 0) throw new Error(`the kubelet told of no image for ${id}`);
+  if (ofServices.length === 0) throw new Error(`the kubelet notified of no image for ${id}`);
   return Math.max(...ofServices.map(pullSeconds));
 }
 

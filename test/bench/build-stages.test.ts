@@ -7,20 +7,20 @@ const at = (seconds: number) => new Date(base + seconds * 1000).toISOString();
 
 const lines: [number, string, string][] = [
   [0.5, 'coppice', 'build 1 of the branch main'],
-  [0.6, 'build', 'unchanged: its image is in the registry already'],
+  [0.6, 'build', 'unchanged: its image is already in the registry'],
   [1.5, 'clone', 'cloning refs/heads/main'],
   [1.7, 'clone', 'cloned 4 files'],
   [2.2, 'build', '#1 [internal] load build definition from Dockerfile'],
   [5.2, 'build', '#7 exporting to image'],
   [5.9, 'build', '#7 pushing manifest for r/web:1@sha256:1 0.1s done'],
-  [6.4, 'coppice', 'all images are in the registry, the services are rolled out'],
+  [6.4, 'coppice', 'all images are in the registry; the services are being rolled out'],
   [6.5, 'build', '#7 DONE 0.7s'],
 ];
 const log: BuildLogMessage[] = [
   ...lines.map(([time, stage, line], index) => ({ seq: index + 1, time: at(time), service: '', stage, line })),
-  { seq: 10, time: at(8.4), end: { result: 'succeeded', message: 'the one service runs' } },
+  { seq: 10, time: at(8.4), end: { result: 'succeeded', message: 'the only service is running' } },
 ];
-const moments = { namespace: base + 100, fenced: base + 150, service: base + 400, rolledOut: base + 7500 };
+const moments = { namespace: base + 100, isolated: base + 150, service: base + 400, rolledOut: base + 7500 };
 const asked = { asked: base, moments, answered: base + 8500, pulledSeconds: 0.4 };
 
 test('the stages are what lies between the lines, and all of the time', () => {
@@ -37,7 +37,7 @@ test('of a commit already built there are fewer, and all of the time', () => {
   expect(Object.values(stages).map((seconds) => Math.round(seconds * 10))).toEqual([1, 1, 3, 1, 59, 4, 7, 10]);
 });
 
-test('a log that lacks a line is told', () => {
+test('a log that lacks a line is reported', () => {
   expect(() => stagesOf(log.slice(0, 5), asked)).toThrow('the log has no line of an export');
 });
 

@@ -1,24 +1,24 @@
 import type { BuildLogMessage } from '../../build-logs/message.ts';
-import { PUSHED } from '../../operator/build/container-logs.ts';
+import { PUSHED } from '../../operator/images/build/container-logs.ts';
 import type { ContentsMoments } from './contents-watch.ts';
 import type { Figure } from './measure.ts';
 
 /** Where the time goes from asking to the first answer, in this order. */
 const STAGES = [
   'namespace',
-  'fence',
+  'isolation policies',
   'commit and service file',
   'objects',
-  'build asked for → clone begins',
+  'build requested → clone starts',
   'clone',
-  'clone → buildctl begins',
+  'clone → buildctl starts',
   'build',
   'export and push',
-  'pushed → the operator knows',
-  'image pulled by the node',
-  'rollout, the pull apart',
-  'end of the Job, beyond the rollout',
-  'Ingress, and asking',
+  'pushed → seen by the operator',
+  'image pull by the node',
+  'rollout without the pull',
+  'end of the Job after the rollout',
+  'Ingress and request',
 ] as const;
 
 /** A service that is not built again has a line of its own in the stage `build`. */
@@ -36,21 +36,21 @@ export interface Asked {
   pulledSeconds: number;
 }
 
-/** The stages as the build's log tells them; throws where it lacks a line that one begins or ends with. */
+/** The stages as the build's log reports them; throws where it lacks a line that one starts or ends with. */
 export function stagesOf(log: readonly BuildLogMessage[], { asked, moments, answered, pulledSeconds }: Asked): Stages {
-  const clone = saying(log, 'clone');
+  const clone = reporting(log, 'clone');
   const marks = [
     asked,
     moments.namespace,
-    moments.fenced,
+    moments.isolated,
     moments.service,
-    timeOf(saying(log, 'coppice')[0], 'a first line'),
+    timeOf(reporting(log, 'coppice')[0], 'a first line'),
     timeOf(clone[0], 'a clone'),
     timeOf(clone.at(-1), 'a clone'),
-    timeOf(saying(log, 'build', byBuildctl)[0], 'a build'),
-    timeOf(saying(log, 'build', /exporting to image/)[0], 'an export'),
-    timeOf(saying(log, 'build', PUSHED).at(-1), 'a push'),
-    timeOf(saying(log, 'coppice', imagesReady)[0], 'images'),
+    timeOf(reporting(log, 'build', byBuildctl)[0], 'a build'),
+    timeOf(reporting(log, 'build', /exporting to image/)[0], 'an export'),
+    timeOf(reporting(log, 'build', PUSHED).at(-1), 'a push'),
+    timeOf(reporting(log, 'coppice', imagesReady)[0], 'images'),
   ];
   const ended = timeOf(
     log.find((message) => 'end' in message),
@@ -67,23 +67,23 @@ export function stagesOf(log: readonly BuildLogMessage[], { asked, moments, answ
   return Object.fromEntries(STAGES.map((stage, index) => [stage, seconds[index]])) as Stages;
 }
 
-/** As stagesOf, of a commit whose images are in the registry; its page may answer before it is told to be built. */
+/** As stagesOf, of a commit whose images are in the registry; its page may answer before it is reported to be built. */
 export function shortStagesOf(log: readonly BuildLogMessage[], { asked, moments, answered, pulledSeconds }: Asked) {
-  const begun = timeOf(saying(log, 'coppice')[0], 'a first line');
-  const found = timeOf(saying(log, 'coppice', imagesReady)[0], 'images');
+  const started = timeOf(reporting(log, 'coppice')[0], 'a first line');
+  const found = timeOf(reporting(log, 'coppice', imagesReady)[0], 'images');
   return {
     namespace: (moments.namespace - asked) / 1000,
-    fence: (moments.fenced - moments.namespace) / 1000,
-    'commit and service file': (moments.service - moments.fenced) / 1000,
-    objects: (begun - moments.service) / 1000,
-    'images looked for': (found - begun) / 1000,
-    'image pulled by the node': pulledSeconds,
-    'rollout, the pull apart': (moments.rolledOut - found) / 1000 - pulledSeconds,
-    'Ingress, and asking': (answered - moments.rolledOut) / 1000,
+    'isolation policies': (moments.isolated - moments.namespace) / 1000,
+    'commit and service file': (moments.service - moments.isolated) / 1000,
+    objects: (started - moments.service) / 1000,
+    'image lookup': (found - started) / 1000,
+    'image pull by the node': pulledSeconds,
+    'rollout without the pull': (moments.rolledOut - found) / 1000 - pulledSeconds,
+    'Ingress and request': (answered - moments.rolledOut) / 1000,
   };
 }
 
-function saying(log: readonly BuildLogMessage[], stage: string, words = /^/): BuildLogMessage[] {
+function reporting(log: readonly BuildLogMessage[], stage: string, words = /^/): BuildLogMessage[] {
   return log.filter((message) => 'line' in message && message.stage === stage && words.test(message.line));
 }
 
@@ -92,7 +92,7 @@ function timeOf(message: BuildLogMessage | undefined, what: string): number {
   return Date.parse(message.time);
 }
 
-/** Of the kubelet's «Successfully pulled image "…" in 1.234s (…)»; 0 where it was there already. */
+/** Of the kubelet's "Successfully pulled image "…" in 1.234s (…)"; 0 where it was there already. */
 export function pullSeconds(message: string): number {
   const [, minutes = '0', number = '0', unit] = /pulled image .* in (?:(\d+)m)?([\d.]+)(ms|s) \(/.exec(message) ?? [];
   return Number(minutes) * 60 + Number(number) / (unit === 'ms' ? 1000 : 1);

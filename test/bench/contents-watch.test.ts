@@ -22,15 +22,15 @@ test('each moment is that of the first sight, of the rollout that of the last', 
   const notes = new MomentNotes(() => ++now);
   notes.onNamespace('added', namespace());
   notes.onService('added', service);
-  notes.onNamespace('updated', namespace({ 'coppice.dev/fence': 'hash' }));
+  notes.onNamespace('updated', namespace({ 'coppice.dev/isolation': 'hash' }));
   notes.onService('updated', service);
   notes.onDeployment('added', deployment(0, 0));
   notes.onDeployment('updated', deployment(1, 0), deployment(0, 0));
-  expect(() => notes.of(id)).toThrow('no namespace, fence, Service or rollout was seen');
+  expect(() => notes.of(id)).toThrow('no namespace, isolation, Service or rollout was seen');
   now = 10;
   notes.onDeployment('updated', deployment(1, 1), deployment(1, 0));
   notes.onDeployment('updated', deployment(1, 1), deployment(1, 1));
   notes.onDeployment('deleted', deployment(1, 1));
   notes.onNamespace('deleted', namespace());
-  expect(notes.of(id)).toEqual({ namespace: 1, fenced: 3, service: 2, rolledOut: 11 });
+  expect(notes.of(id)).toEqual({ namespace: 1, isolated: 3, service: 2, rolledOut: 11 });
 });

@@ -3,24 +3,24 @@ import { ClusterClient } from '../../kubernetes/client.ts';
 import type { InformerHandler } from '../../kubernetes/informer.ts';
 import { loadKubeConfig } from '../../kubernetes/kube-config.ts';
 import { Deployment, Namespace, Service } from '../../kubernetes/resource-type.ts';
-import { FENCE_ANNOTATION } from '../../operator/environment/contents.ts';
-import { isRolledOut } from '../../operator/workloads/rollout.ts';
+import { ISOLATION_ANNOTATION } from '../../operator/kinds/environment/namespace/environment-namespace.ts';
+import { isRolledOut } from '../../operator/services/rollout/rollout.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { following } from './following.ts';
 
-/** When a watch told of the contents of an environment; in Unix milliseconds. */
+/** When a watch notified of the contents of an environment; in Unix milliseconds. */
 export interface ContentsMoments {
   namespace: number;
-  /** The namespace says that all of its fence was applied. */
-  fenced: number;
+  /** The namespace says that all of its isolation was applied. */
+  isolated: number;
   /** The first Service: by then the commit is known, and the service file read. */
   service: number;
   /** The last Deployment that has replicas has all of them available. */
   rolledOut: number;
 }
 
-/** Notes the moments as a watch tells of the objects. */
+/** Notes the moments as a watch reports the objects. */
 export class MomentNotes {
   readonly #now: () => number;
   readonly #moments = new Map<string, Partial<ContentsMoments>>();
@@ -33,7 +33,7 @@ export class MomentNotes {
     if (change === 'deleted') return;
     const moments = this.#momentsIn(name);
     moments.namespace ??= this.#now();
-    if (annotations?.[FENCE_ANNOTATION] !== undefined) moments.fenced ??= this.#now();
+    if (annotations?.[ISOLATION_ANNOTATION] !== undefined) moments.isolated ??= this.#now();
   };
 
   readonly onService: InformerHandler<Service> = (change, { metadata: { namespace = '' } }) => {
@@ -48,10 +48,10 @@ export class MomentNotes {
 
   /** Throws where one of them was not seen. */
   of(environmentId: string): ContentsMoments {
-    const { namespace, fenced, service, rolledOut } = this.#momentsIn(namespaceOf(environmentId));
-    if (namespace === undefined || fenced === undefined || service === undefined || rolledOut === undefined)
-      throw new Error(`of ${environmentId} no namespace, fence, Service or rollout was seen`);
-    return { namespace, fenced, service, rolledOut };
+    const { namespace, isolated, service, rolledOut } = this.#momentsIn(namespaceOf(environmentId));
+    if (namespace === undefined || isolated === undefined || service === undefined || rolledOut === undefined)
+      throw new Error(`of ${environmentId} no namespace, isolation, Service or rollout was seen`);
+    return { namespace, isolated, service, rolledOut };
   }
 
   #momentsIn(namespace: string): Partial<ContentsMoments> {
@@ -61,7 +61,10 @@ export class MomentNotes {
   }
 }
 
-/** Follows the contents of a group's environments while `work` is under way, so that stages are told that no log speaks of. */
+/**
+ * Follows the contents of a group's environments while `work` is under way, so that stages are reported that no log
+ * speaks of.
+ */
 export function watchingContents<T>(
   { connection, group }: Harness,
   work: (moments: MomentNotes) => Promise<T>,

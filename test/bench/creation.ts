@@ -1,9 +1,9 @@
 import { atOnce } from './at-once.ts';
 import { clientsAtOnce, createBare } from './bare-creation.ts';
-import { createEnvironment, placesOf, type BenchGroup, type Place } from './bench-groups.ts';
+import { createEnvironment, targetsOf, type BenchGroup, type Target } from './bench-groups.ts';
 import { settled, type Bench } from './held.ts';
 import { secondsOf, type Figure } from './measure.ts';
-import { toldWrites, writesSince, type Usage } from './observed-cluster.ts';
+import { reportedWrites, writesSince, type Usage } from './observed-cluster.ts';
 import { processorTime, timeSince, worksForAnyClient } from './processor-time.ts';
 import { environmentObjects } from './raw-copies.ts';
 
@@ -12,70 +12,70 @@ const countEveryMs = 5000;
 const secondsOfEach = 1;
 
 /**
- * Creates the Environments of the groups, so many requests at a time, until all are built; beside it a plain client makes
- * the same objects of some of them, in namespaces that begin with `prefix`.
+ * Creates the Environments of the groups, so many requests at a time, until all are built; beside it a plain client
+ * makes the same objects of some of them, in namespaces that start with `prefix`.
  */
 export async function benchCreation(
   bench: Bench,
   groups: readonly BenchGroup[],
   prefix: string,
-  told: string,
+  label: string,
 ): Promise<Figure[]> {
   const { client } = bench.cluster;
-  const places = placesOf(groups);
+  const targets = targetsOf(groups);
   await settled(bench.cluster);
-  const made = await createAll(bench, places, told);
+  const made = await createAll(bench, targets, label);
   const objects = (await Promise.all(groups.map(({ name }) => environmentObjects(client, name)))).flat();
   const bare = await bench.progress.step('the same objects by a plain client', () =>
     createBare(client, objects, prefix),
   );
   const figure = (name: string, unit: string, samples: number[]): Figure => ({
-    name: `${told}: ${name}`,
+    name: `${label}: ${name}`,
     unit,
     samples,
   });
-  const ofEach = (name: string, unit: string, sum: number) => figure(name, unit, [sum / places.length]);
+  const ofEach = (name: string, unit: string, sum: number) => figure(name, unit, [sum / targets.length]);
   const rate = figure('objects a second', '/s', [objects.length / made.seconds]);
-  const rolledOut = 'a plain client creates, until its Deployments are rolled out';
+  const rolledOut = 'plain client creates and rolls out';
   return [
     figure('created → all built', 's', [made.seconds]),
-    { ...rate, baseline: { name: 'a plain client creates', samples: [bare.created] }, target: '≥ 0.5 ×' },
+    { ...rate, baseline: { name: 'plain client creates', samples: [bare.created] }, target: '≥ 0.5 ×' },
     { ...rate, baseline: { name: rolledOut, samples: [bare.rolledOut] } },
-    { ...rate, baseline: { name: 'a plain client applies server-side', samples: [bare.applied] } },
-    ofEach('objects of each', '', objects.length),
-    ofEach('status writes of each', '', made.statusWrites),
-    ofEach("the operator's requests for each", '', made.requests),
-    ofEach("operator's CPU of each, its gits apart", 'ms', made.operatorMs),
-    figure("operator's memory, once all are built", 'MiB', memoryOf(made.operator)),
-    ofEach("the api's CPU of each, by its watches, all replicas", 'ms', made.apiMs),
-    figure("the api's memory, once all are built, each replica", 'MiB', memoryOf(made.api)),
+    { ...rate, baseline: { name: 'plain client applies server-side', samples: [bare.applied] } },
+    ofEach('objects per environment', '', objects.length),
+    ofEach('status writes per environment', '', made.statusWrites),
+    ofEach('operator requests per environment', '', made.requests),
+    ofEach('operator CPU per environment, without git', 'ms', made.operatorMs),
+    figure('operator memory once all are built', 'MiB', memoryOf(made.operator)),
+    ofEach('API CPU per environment, all replicas', 'ms', made.apiMs),
+    figure('API memory once all are built, per replica', 'MiB', memoryOf(made.api)),
     ...[...made.time].map(([part, ms]) => ({
-      ...ofEach(`processors' time of each, ${part}`, 'ms', ms),
+      ...ofEach(`CPU time per environment, ${part}`, 'ms', ms),
       ...(worksForAnyClient(part) && {
-        baseline: { name: 'made by the plain client', samples: [bare.time.get(part) ?? Number.NaN] },
+        baseline: { name: 'plain client', samples: [bare.time.get(part) ?? Number.NaN] },
       }),
     })),
   ];
 }
 
 /** Creates an Environment at each place, and waits until all are built. What it took, of all together. */
-async function createAll({ progress, cluster, watch }: Bench, places: readonly Place[], told: string) {
+async function createAll({ progress, cluster, watch }: Bench, targets: readonly Target[], label: string) {
   const usage = async () => [await cluster.usage('coppice-operator'), await cluster.usage('coppice-api')] as const;
   const before = await cluster.writes();
   const [operatorBefore, apiBefore] = await usage();
   const timeBefore = await processorTime();
-  const seconds = await progress.step(`${told} created at once`, (detail) =>
+  const seconds = await progress.step(`${label} created at once`, (detail) =>
     secondsOf(async () => {
-      const converged = watch.allAt('built', places, Math.max(1800, places.length * secondsOfEach));
-      const count = setInterval(() => detail(`${watch.countAt('built', places)} built`), countEveryMs);
-      const creating = atOnce(clientsAtOnce, places, (place) => createEnvironment(cluster.client, place));
+      const converged = watch.allAt('built', targets, Math.max(1800, targets.length * secondsOfEach));
+      const count = setInterval(() => detail(`${watch.countAt('built', targets)} built`), countEveryMs);
+      const creating = atOnce(clientsAtOnce, targets, (target) => createEnvironment(cluster.client, target));
       await Promise.all([converged, creating]).finally(() => clearInterval(count));
     }),
   );
   const time = timeSince(timeBefore, await processorTime());
   const [operator, api] = await usage();
   const after = await cluster.writes();
-  console.log(`writes until all were built: ${toldWrites(before, after)}`);
+  console.log(`writes until all were built: ${reportedWrites(before, after)}`);
   return {
     seconds,
     time,

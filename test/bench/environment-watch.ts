@@ -4,9 +4,9 @@ import { Informer } from '../../kubernetes/informer.ts';
 import { listWatch } from '../../kubernetes/list-watch.ts';
 import { objectKey } from '../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { isSettledAs } from '../end-to-end/life-conditions.ts';
+import { isSettledAs } from '../end-to-end/lifecycle-conditions.ts';
 import { Problem } from '../cluster/problem.ts';
-import { environmentAt, type Place } from './bench-groups.ts';
+import { environmentAt, type Target } from './bench-groups.ts';
 
 /** Follows all Environments of the cluster by one watch. */
 export class EnvironmentWatch {
@@ -27,23 +27,23 @@ export class EnvironmentWatch {
   }
 
   /** Resolves once all of these have come to rest in the state. */
-  async allAt(state: 'empty' | 'built', places: readonly Place[], seconds: number): Promise<void> {
-    const waits = places.map((place) => this.until(place, (one) => isSettledAs(state, one), seconds));
+  async allAt(state: 'empty' | 'built', targets: readonly Target[], seconds: number): Promise<void> {
+    const waits = targets.map((target) => this.until(target, (one) => isSettledAs(state, one), seconds));
     const missed = (await Promise.allSettled(waits)).filter(({ status }) => status === 'rejected').length;
-    if (missed > 0) throw new Problem(`${missed} of ${places.length} were not ${state} within ${seconds} s`);
+    if (missed > 0) throw new Problem(`${missed} of ${targets.length} were not ${state} within ${seconds} s`);
   }
 
   /** How many of these have come to rest in the state. */
-  countAt(state: 'empty' | 'built', places: readonly Place[]): number {
-    return places.filter((place) => isSettledAs(state, this.#informer.get(keyAt(place)))).length;
+  countAt(state: 'empty' | 'built', targets: readonly Target[]): number {
+    return targets.filter((target) => isSettledAs(state, this.#informer.get(keyAt(target)))).length;
   }
 
-  async until(place: Place, is: (environment: Environment | undefined) => boolean, seconds: number): Promise<void> {
-    await this.#informer.waitFor(keyAt(place), is, { timeoutMs: seconds * 1000 });
+  async until(target: Target, is: (environment: Environment | undefined) => boolean, seconds: number): Promise<void> {
+    await this.#informer.waitFor(keyAt(target), is, { timeoutMs: seconds * 1000 });
   }
 }
 
-function keyAt(place: Place): string {
-  const { namespace, name } = environmentAt(place);
+function keyAt(target: Target): string {
+  const { namespace, name } = environmentAt(target);
   return objectKey(namespace, name);
 }

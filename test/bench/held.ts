@@ -3,15 +3,21 @@ import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { operatorCaches } from '../../operator/caches.ts';
+import { operatorCaches } from '../../operator/controllers/caches.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { waitFor } from '../cluster/wait-for.ts';
-import { environmentAt, type Place } from './bench-groups.ts';
+import { environmentAt, type Target } from './bench-groups.ts';
 import type { EnvironmentWatch } from './environment-watch.ts';
 import { secondsOf, type Figure } from './measure.ts';
 import { sumOf } from './metrics-page.ts';
-import { BUILDER_NAMESPACE, toldWrites, writesSince, type ObservedCluster, type Usage } from './observed-cluster.ts';
+import {
+  BUILDER_NAMESPACE,
+  reportedWrites,
+  writesSince,
+  type ObservedCluster,
+  type Usage,
+} from './observed-cluster.ts';
 
 /** Longer than a repository's refs are left alone (chart value sources.pollSeconds). */
 const idleSeconds = 330;
@@ -31,36 +37,36 @@ export interface Bench {
 }
 
 /** What it takes to have environments that nobody asks anything of: writes, memory, one change, the operator's restart. */
-export async function benchHeld(bench: Bench, places: readonly Place[], told: string): Promise<Figure[]> {
+export async function benchHeld(bench: Bench, targets: readonly Target[], label: string): Promise<Figure[]> {
   await bench.progress.step('until nothing is left to do', () => settled(bench.cluster));
   const idle = await bench.progress.step(`${idleSeconds} s idle`, () => benchIdle(bench.cluster));
   if (idle.writesPerMinute > 0) throw new Error(`${idle.writesPerMinute} writes a minute while nothing changes`);
-  const noticed = await bench.progress.step(`${changes} changes`, () => benchChanges(bench, places));
+  const noticed = await bench.progress.step(`${changes} changes`, () => benchChanges(bench, targets));
   const restarted = await bench.progress.step("the operator's restart", () =>
-    benchRestart(bench.cluster, places.length),
+    benchRestart(bench.cluster, targets.length),
   );
   const cachedSeconds = await bench.progress.step('the same caches filled', () => fillCaches(bench.cluster.client));
   const apiSeconds = await bench.progress.step("an api replica's restart", () => benchApiRestart(bench.cluster));
   const figure = (name: string, unit: string, samples: number[], more: Partial<Figure> = {}): Figure => ({
-    name: `${told}: ${name}`,
+    name: `${label}: ${name}`,
     unit,
     samples,
     ...more,
   });
   return [
-    figure('writes a minute while nothing changes, Leases apart', '/min', [idle.writesPerMinute], { target: '0' }),
-    figure("operator's memory", 'MiB', idle.operator.memoryMiB, { target: '≤ 600 MB at 10,000' }),
-    figure("the api's memory, each replica", 'MiB', idle.api.memoryMiB),
-    figure("operator's CPU while idle", 'ms/s', idle.operator.cpuMsPerSecond),
-    figure("the api's CPU while idle, each replica", 'ms/s', idle.api.cpuMsPerSecond),
-    figure('one change: asked → in its status', 'ms', noticed.status, {
-      baseline: { name: 'asked → seen by a watch', samples: noticed.seen },
+    figure('writes a minute while idle, without Leases', '/min', [idle.writesPerMinute], { target: '0' }),
+    figure('operator memory while idle', 'MiB', idle.operator.memoryMiB, { target: '≤ 600 MB at 10,000' }),
+    figure('API memory while idle, per replica', 'MiB', idle.api.memoryMiB),
+    figure('operator CPU while idle', 'ms/s', idle.operator.cpuMsPerSecond),
+    figure('API CPU while idle, per replica', 'ms/s', idle.api.cpuMsPerSecond),
+    figure('one change: requested → in the status', 'ms', noticed.status, {
+      baseline: { name: 'requested → seen by a watch', samples: noticed.seen },
     }),
-    figure('operator begun anew → it has looked at all', 's', [restarted.seconds], {
-      baseline: { name: 'a process that does nothing else fills the same caches', samples: [cachedSeconds] },
+    figure('operator restarted → all reconciled', 's', [restarted.seconds], {
+      baseline: { name: 'filling the same caches alone', samples: [cachedSeconds] },
     }),
-    figure('writes of that look, pods and Events apart', '', [restarted.writes], { target: '0' }),
-    figure('an api replica begun anew → ready', 's', [apiSeconds]),
+    figure('writes of these reconciles, without pods and Events', '', [restarted.writes], { target: '0' }),
+    figure('API replica restarted → ready', 's', [apiSeconds]),
   ];
 }
 
@@ -95,7 +101,7 @@ async function fillCaches(client: ClusterClient): Promise<number> {
   return withCleanUp(fill, () => Promise.all(caches.map((cache) => cache.stop())));
 }
 
-/** Seconds from the new process's begin until Kubernetes sends requests to it. */
+/** Seconds from the new process's start until Kubernetes sends requests to it. */
 async function benchApiRestart(cluster: ObservedCluster): Promise<number> {
   const former = await cluster.pods('coppice-api');
   const [ended = ''] = former;
@@ -113,7 +119,7 @@ async function benchIdle(cluster: ObservedCluster) {
   const [before, [operator, api]] = [await cluster.writes(), await usage()];
   await sleep(idleSeconds * 1000);
   const [after, [operatorThen, apiThen]] = [await cluster.writes(), await usage()];
-  console.log(`writes while idle: ${toldWrites(before, after)}`);
+  console.log(`writes while idle: ${reportedWrites(before, after)}`);
   return {
     writesPerMinute: (writesSince(before, after, maybeCoppices) * 60) / idleSeconds,
     operator: usedSince(operator, operatorThen),
@@ -132,11 +138,11 @@ function usedSince(before: readonly Usage[], now: readonly Usage[]) {
 }
 
 /** One environment's spec changes; the operator's answer is that its status is of the new generation. */
-async function benchChanges({ cluster, watch }: Bench, places: readonly Place[]) {
+async function benchChanges({ cluster, watch }: Bench, targets: readonly Target[]) {
   const [seen, status]: [number[], number[]] = [[], []];
   for (let change = 0; change < changes; change++) {
-    const place = places[Math.floor((change * places.length) / changes)];
-    if (!place) throw new Error('there is nothing to change');
+    const target = targets[Math.floor((change * targets.length) / changes)];
+    if (!target) throw new Error('there is nothing to change');
     const displayName = `change ${change}`;
     const start = performance.now();
     const since = () => performance.now() - start;
@@ -144,15 +150,15 @@ async function benchChanges({ cluster, watch }: Bench, places: readonly Place[])
     const isAnswered = (one: Environment | undefined) =>
       isSeen(one) && one?.status?.observedGeneration === one?.metadata.generation;
     await Promise.all([
-      watch.until(place, isSeen, 30).then(() => seen.push(since())),
-      watch.until(place, isAnswered, 30).then(() => status.push(since())),
-      cluster.client.patch(ENVIRONMENT, environmentAt(place), { spec: { displayName } }),
+      watch.until(target, isSeen, 30).then(() => seen.push(since())),
+      watch.until(target, isAnswered, 30).then(() => status.push(since())),
+      cluster.client.patch(ENVIRONMENT, environmentAt(target), { spec: { displayName } }),
     ]);
   }
   return { seen, status };
 }
 
-/** From the new process's begin until it has reconciled every environment and nothing waits. */
+/** From the new process's start until it has reconciled every environment and nothing waits. */
 async function benchRestart(cluster: ObservedCluster, environments: number) {
   const [former = ''] = await cluster.pods('coppice-operator');
   const before = await cluster.writes();
@@ -161,13 +167,13 @@ async function benchRestart(cluster: ObservedCluster, environments: number) {
     const [pod] = await cluster.pods('coppice-operator');
     if (pod === undefined || pod === former) return undefined;
     const page = await cluster.metrics(pod);
-    const looks = sumOf(page, 'controller_runtime_reconcile_total', { controller: 'environment' });
-    if (looks < environments || !(await isAtRest(cluster, pod))) return undefined;
+    const reconciles = sumOf(page, 'controller_runtime_reconcile_total', { controller: 'environment' });
+    if (reconciles < environments || !(await isAtRest(cluster, pod))) return undefined;
     return Date.now() / 1000 - sumOf(page, 'process_start_time_seconds');
   });
   const after = await cluster.writes();
-  console.log(`writes of the restart: ${toldWrites(before, after)}`);
+  console.log(`writes of the restart: ${reportedWrites(before, after)}`);
   // Of the new pod, and its events, which are Kubernetes'.
-  const isLook = (what: string) => maybeCoppices(what) && !['pods', 'events'].includes(what);
-  return { seconds, writes: writesSince(before, after, isLook) };
+  const isReconcile = (what: string) => maybeCoppices(what) && !['pods', 'events'].includes(what);
+  return { seconds, writes: writesSince(before, after, isReconcile) };
 }

@@ -11,7 +11,7 @@ const seconds = 5;
 const viewers = 50;
 
 const delaySchema = z.object({ p50: z.number(), p99: z.number() });
-const memory = { idleMiB: z.number(), mostMiB: z.number() };
+const memory = { idleMiB: z.number(), peakMiB: z.number() };
 const resultSchema = z.object({
   raw: z.object({ sent: z.number(), had: z.array(z.number()), delayMs: delaySchema, ...memory }),
   writing: z.object({ linesPerSecond: z.number() }),
@@ -67,12 +67,12 @@ export async function benchLogs(progress: Progress): Promise<Figure[]> {
     delayed('p50'),
     { ...delayed('p99'), target: 'at most 100 ms more' },
     {
-      name: `build log: the api's memory above idle, for each of ${viewers} viewers`,
+      name: `build log: API memory above idle, per viewer of ${viewers} viewers`,
       unit: 'MiB',
-      samples: samples(({ api }) => (api.mostMiB - api.idleMiB) / viewers),
+      samples: samples(({ api }) => (api.peakMiB - api.idleMiB) / viewers),
       baseline: {
-        name: "that of plain TCP's server, which makes the lines too",
-        samples: samples(({ raw }) => (raw.mostMiB - raw.idleMiB) / viewers),
+        name: 'plain TCP server',
+        samples: samples(({ raw }) => (raw.peakMiB - raw.idleMiB) / viewers),
       },
     },
   ];

@@ -5,9 +5,10 @@ import { runMain } from '../cluster/progress.ts';
 import { benchBuilds } from './builds.ts';
 import { benchBuiltCommit } from './built-commit.ts';
 import { benchLogs } from './logs.ts';
+import { benchNoisyNeighbour } from './noisy-neighbour.ts';
 import { benchOneService } from './one-service.ts';
 import { benchReads } from './reads.ts';
-import { PLACES } from './report.ts';
+import { REPORTS } from './report.ts';
 import { benchReusable } from './reusable.ts';
 import { runParts } from './run-parts.ts';
 import { benchScale } from './scale.ts';
@@ -19,6 +20,7 @@ const all = new Map([
   ['builds', benchBuilds],
   ['built-commit', benchBuiltCommit],
   ['logs', benchLogs],
+  ['noisy-neighbour', benchNoisyNeighbour],
   ['one-service', benchOneService],
   ['reusable', benchReusable],
   ['scale-100', benchScale(100, values)],
@@ -30,4 +32,4 @@ const sized = new Map([
   ['small', (environments: number) => benchScale(environments, { ...values, small: true })],
 ]);
 
-await runMain(() => runParts({ all, sized, withoutCluster: ['logs'] }, positionals, PLACES.bench));
+await runMain(() => runParts({ all, sized, withoutCluster: ['logs'] }, positionals, REPORTS.bench));

@@ -1,6 +1,8 @@
 /** One figure: what Coppice took, and what the same took without it, measured in the same run. */
 export interface Figure {
   name: string;
+  /** What differs from run to run, such as the seed; kept with the figure, and not shown. */
+  circumstances?: string;
   unit: string;
   /** Of each round, in the order they were taken. */
   samples: number[];

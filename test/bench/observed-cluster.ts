@@ -12,7 +12,7 @@ export const BUILDER_NAMESPACE = 'coppice-builders';
 const metricsPort = 3001;
 const writeVerbs = ['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION'];
 
-/** Requests that write, by `resource` or `resource/subresource`, since the API server began. */
+/** Requests that write, by `resource` or `resource/subresource`, since the API server started. */
 export type Writes = ReadonlyMap<string, number>;
 
 /** Of one process. */
@@ -52,6 +52,12 @@ export class ObservedCluster {
     return counts;
   }
 
+  /** Requests to etcd about one resource since the API server started. */
+  async etcdRequests(resource: string): Promise<number> {
+    const samples = samplesOf(await this.#page('/metrics'), 'etcd_requests_total');
+    return samples.reduce((sum, { labels, value }) => sum + (labels['resource'] === resource ? value : 0), 0);
+  }
+
   /** Names of a Deployment's pods that are not on their way out. */
   async pods(name: string): Promise<string[]> {
     return (await this.#pods(name)).map(({ metadata }) => metadata.name);
@@ -79,7 +85,9 @@ export class ObservedCluster {
     return this.#page(`/api/v1/namespaces/${systemNamespace}/pods/${pod}:${metricsPort}/proxy/metrics`);
   }
 
-  /** Of each pod of a Deployment: CPU and requests since it began, memory now. Programs that it starts are not in it. */
+  /**
+   * Of each pod of a Deployment: CPU and requests since it started, memory now. Programs that it starts are not in it.
+   */
   async usage(name: string): Promise<Usage[]> {
     const pages = await Promise.all((await this.pods(name)).map((pod) => this.metrics(pod)));
     return pages.map((page) => ({
@@ -102,7 +110,7 @@ export class ObservedCluster {
 
   async #page(path: string): Promise<string> {
     const text = z.string().safeParse(await this.#transport.request({ method: 'GET', path, timeoutMs: 30_000 }));
-    if (!text.success) throw new Problem(`${path} is no page of metrics`);
+    if (!text.success) throw new Problem(`${path} is not a page of metrics`);
     return text.data;
   }
 }
@@ -122,7 +130,7 @@ export function writesSince(before: Writes, after: Writes, isMeant: (what: strin
 }
 
 /** The resources that were written, and how often. */
-export function toldWrites(before: Writes, after: Writes): string {
+export function reportedWrites(before: Writes, after: Writes): string {
   const changed = [...after]
     .map(([what, count]) => [what, count - (before.get(what) ?? 0)] as const)
     .filter(([, count]) => count > 0)

@@ -23,13 +23,13 @@ const text = [
 
 test('the time of each part is that of its processes and of the programs that they started', () => {
   expect(Object.fromEntries(processorTimeOf(text))).toEqual({
-    'the API server': 15,
+    'API server': 15,
     etcd: 0,
-    'the controller manager': 0,
-    'the Ingress controller': 0.02,
-    'the Git server, its gits included': 0,
-    'the operator, its gits included': 6.5,
-    'the api, all replicas': 1,
-    'all else on the machine': 74 - 22.52,
+    'controller manager': 0,
+    'Ingress controller': 0.02,
+    'Git server with its git processes': 0,
+    'operator with its git processes': 6.5,
+    'API, all replicas': 1,
+    'everything else on the machine': 74 - 22.52,
   });
 });

@@ -1,26 +1,26 @@
 import { tryOnNode } from '../cluster/on-node.ts';
 
-/** What any client gives work to, by what its command line begins with. */
+/** What any client gives work to, by what its command line starts with. */
 const CLUSTER_PARTS = {
-  'the API server': /^kube-apiserver /,
+  'API server': /^kube-apiserver /,
   etcd: /^etcd /,
-  'the controller manager': /^kube-controller-manager /,
-  'the Ingress controller': /^\S*traefik /,
+  'controller manager': /^kube-controller-manager /,
+  'Ingress controller': /^\S*traefik /,
 } as const;
 
 /** What Coppice alone gives work to. A process has the time of the programs too that it started and that have ended. */
 const COPPICE_PARTS = {
-  'the Git server, its gits included': /^\S*node \/app\/server\.ts/,
-  'the operator, its gits included': /^\S*node operator\/main\.ts/,
-  'the api, all replicas': /^\S*node api\/main\.ts/,
+  'Git server with its git processes': /^\S*node \/app\/server\.ts/,
+  'operator with its git processes': /^\S*node operator\/main\.ts/,
+  'API, all replicas': /^\S*node api\/main\.ts/,
 } as const;
 
 const PARTS = { ...CLUSTER_PARTS, ...COPPICE_PARTS };
 
 /** What none of them has: kubelet and container runtime, the benchmark itself, whatever else runs on the machine. */
-const REST = 'all else on the machine';
+const REST = 'everything else on the machine';
 
-/** Seconds of processors since the machine began, by part. */
+/** Seconds of processors since the machine started, by part. */
 export type ProcessorTime = ReadonlyMap<string, number>;
 
 /** A tick of the times in /proc (proc(5): USER_HZ, which is 100 on every architecture that Linux is made for today). */
@@ -55,7 +55,7 @@ export function processorTimeOf(text: string): ProcessorTime {
   }
   const seconds = new Map<string, number>(Object.keys(PARTS).map((part) => [part, 0]));
   for (const [pid, command] of commands) {
-    const part = Object.entries(PARTS).find(([, begin]) => begin.test(command))?.[0];
+    const part = Object.entries(PARTS).find(([, start]) => start.test(command))?.[0];
     if (part) seconds.set(part, (seconds.get(part) ?? 0) + (ticks.get(pid) ?? 0) / ticksPerSecond);
   }
   const known = [...seconds.values()].reduce((sum, one) => sum + one, 0);

@@ -84,10 +84,10 @@ export const byApply: Make = (client, { type, object }) =>
   client.apply(type, object, { fieldManager: 'coppice-bench' });
 
 /** Makes them by one request each, namespaces first, so many at once. */
-export async function makeCopies(client: ClusterClient, copies: readonly Copy[], most: number, make: Make) {
+export async function makeCopies(client: ClusterClient, copies: readonly Copy[], max: number, make: Make) {
   const isNamespace = ({ type }: Copy) => type.kind === 'Namespace';
   for (const some of [copies.filter(isNamespace), copies.filter((copy) => !isNamespace(copy))]) {
-    await atOnce(most, some, async (copy) => {
+    await atOnce(max, some, async (copy) => {
       await make(client, copy);
     });
   }

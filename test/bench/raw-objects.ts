@@ -54,9 +54,9 @@ export function serviceObjects(raw: RawCluster, { namespace, name, image, host }
 
 function ingressObject(
   { ingressClassName }: RawCluster,
-  place: { namespace: string; name: string; host: string },
+  location: { namespace: string; name: string; host: string },
 ): object {
-  const { namespace, name, host } = place;
+  const { namespace, name, host } = location;
   const backend = { service: { name, port: { number: 8080 } } };
   return {
     apiVersion: 'networking.k8s.io/v1',

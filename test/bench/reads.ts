@@ -7,8 +7,8 @@ import {
   addRepository,
   createEnvironment,
   environmentAt,
-  placesOf,
-  type Place,
+  targetsOf,
+  type Target,
 } from './bench-groups.ts';
 import { benchHeld, type Bench } from './held.ts';
 import { percentile, secondsOf, type Figure } from './measure.ts';
@@ -21,7 +21,7 @@ const requests = 600;
 /** Of a group with a thousand environments, each of which is in the answer. */
 const largeRequests = 100;
 const bareList = 'list';
-const bareGet = 'the API server: GET of an Environment';
+const bareGet = 'API server: GET of an Environment';
 const restGet = 'GET /api/environment/{id}';
 const requestsAtOnce = 8;
 const few = 10;
@@ -45,8 +45,8 @@ const measures = [
 type Reads = Map<string, () => Promise<void>>;
 
 /**
- * A part that reads by REST, at ten environments and at so many, of the same group, which has ten of them: what the others
- * cost it. They are `empty`: custom resources alone.
+ * A part that reads through the REST API, at ten environments and at so many, of the same group, which has ten of them:
+ * what the others cost it. They are `empty`: custom resources alone.
  */
 export function benchReads(environments: number) {
   return (progress: Progress): Promise<Figure[]> =>
@@ -58,37 +58,37 @@ export function benchReads(environments: number) {
         for (const { origin } of groups) await pushCommits(origin, ['main'], 'compose.yaml', 'services: {}\n');
         for (const group of groups) await addRepository(cluster.client, group);
       });
-      const places = placesOf(groups);
-      const [own, others] = [places.filter(isOf(harness)), places.filter((place) => !isOf(harness)(place))];
-      const create = async (some: readonly Place[]) => {
+      const targets = targetsOf(groups);
+      const [own, others] = [targets.filter(isOf(harness)), targets.filter((target) => !isOf(harness)(target))];
+      const create = async (some: readonly Target[]) => {
         const made = watch.allAt('empty', some, 1800);
-        const creating = atOnce(clientsAtOnce, some, (place) =>
-          createEnvironment(cluster.client, place, { active: false }),
+        const creating = atOnce(clientsAtOnce, some, (target) =>
+          createEnvironment(cluster.client, target, { active: false }),
         );
         await Promise.all([made, creating]);
       };
       const reads = readsOf(harness, cluster, own);
       await progress.step(`${few} environments`, () => create(own));
       const atFew = await progress.step(`reads at ${few}`, () => measureAll(reads));
-      const told = `${environments.toLocaleString('en')} environments`;
-      const seconds = await progress.step(told, () => secondsOf(() => create(others)));
+      const label = `${environments.toLocaleString('en')} environments`;
+      const seconds = await progress.step(label, () => secondsOf(() => create(others)));
       const atMany = await progress.step(`reads at ${environments}`, () => measureAll(reads));
       const large = others.filter(({ group }) => group === others[0]?.group);
       const atLarge = await progress.step(`reads of a group of ${size}`, () =>
         measureAll(readsOfLarge(bench, harness, large), largeRequests),
       );
-      const held = await benchHeld(bench, places, told);
-      const created = { name: `${told}, empty: created → all looked at`, unit: 's', samples: [seconds] };
+      const held = await benchHeld(bench, targets, label);
+      const created = { name: `${label}, empty: created → all reconciled`, unit: 's', samples: [seconds] };
       return [...figuresOf(reads, atFew, atMany, environments), ...figuresOfLarge(size, atLarge), created, ...held];
     });
 }
 
-/** What tells of all of these environments: of their group, of their repository, and the API server's list of them. */
-function readsOfLarge({ cluster }: Bench, { client }: Harness, places: readonly Place[]): Reads {
-  const [place] = places;
-  if (!place) throw new Error('there is no group with environments');
-  const { group } = place;
-  const { namespace } = environmentAt(place);
+/** What reports all of these environments: of their group, of their repository, and the API server's list of them. */
+function readsOfLarge({ cluster }: Bench, { client }: Harness, targets: readonly Target[]): Reads {
+  const [target] = targets;
+  if (!target) throw new Error('there is no group with environments');
+  const { group } = target;
+  const { namespace } = environmentAt(target);
   return new Map([
     ['GET /api/group/{id}', readByRest(client, `/api/group/${group}`)],
     ['GET /api/repository/{id}', readByRest(client, `/api/repository/${group}.app`)],
@@ -104,20 +104,20 @@ function figuresOfLarge(size: number, taken: ReadonlyMap<string, Taken[]>): Figu
       name: `${name}${words}, of ${size.toLocaleString('en')} environments`,
       unit,
       samples: samples(name, of),
-      baseline: { name: 'the API server: their list', samples: samples(bareList, of) },
+      baseline: { name: 'API server: list', samples: samples(bareList, of) },
     })),
   );
 }
 
-function isOf({ group }: Harness): (place: Place) => boolean {
-  return (place) => place.group === group;
+function isOf({ group }: Harness): (target: Target) => boolean {
+  return (target) => target.group === group;
 }
 
 /** Every read of the contract, and the API server's own of one Environment. */
-function readsOf({ client, group }: Harness, cluster: ObservedCluster, own: readonly Place[]): Reads {
-  const [place] = own;
-  if (!place) throw new Error('there is no environment to read');
-  const at = environmentAt(place);
+function readsOf({ client, group }: Harness, cluster: ObservedCluster, own: readonly Target[]): Reads {
+  const [target] = own;
+  if (!target) throw new Error('there is no environment to read');
+  const at = environmentAt(target);
   const repository = `/api/repository/${group}.app`;
   const paths = {
     '/api/groups': '/api/groups',
@@ -159,9 +159,9 @@ async function measure(read: () => Promise<void>, count: number): Promise<Taken>
     requestsAtOnce,
     Array.from({ length: count }, () => read),
     async (one) => {
-      const begun = performance.now();
+      const started = performance.now();
       await one();
-      times.push(performance.now() - begun);
+      times.push(performance.now() - started);
     },
   );
   const seconds = (performance.now() - start) / 1000;
@@ -173,7 +173,7 @@ function figuresOf(reads: Reads, atFew: Map<string, Taken[]>, atMany: Map<string
     name: `${restGet}${words}, at ${many.toLocaleString('en')}`,
     unit,
     samples: (atMany.get(restGet) ?? []).map((one) => one[of]),
-    baseline: { name: "the API server's own GET", samples: (atMany.get(bareGet) ?? []).map((one) => one[of]) },
+    baseline: { name: "API server's own GET", samples: (atMany.get(bareGet) ?? []).map((one) => one[of]) },
   }));
   const before = [...reads.keys()].flatMap((name) =>
     measures.map(({ of, unit, words, ...more }): Figure => {

@@ -34,7 +34,7 @@ volumes:
   data: { x-coppice: { size: 4Gi } }
 `;
 
-/** A database of 1 GiB: filled anew, beside one that begins with a copy of what was published. */
+/** A database of 1 GiB: filled anew, beside one that starts with a copy of what was published. */
 export async function benchReusable(progress: Progress): Promise<Figure[]> {
   const harness = await startHarness('bench');
   const copied: number[] = [];
@@ -68,10 +68,10 @@ export async function benchReusable(progress: Progress): Promise<Figure[]> {
     }
   };
   await withCleanUp(work, () => progress.step('clean up', () => harness.removeAndWait()));
-  const baseline = { name: 'filled anew', samples: filled };
+  const baseline = { name: 'filled by SQL', samples: filled };
   return [
-    { name: 'spawn → built with a database of 1 GiB, by a copy', unit: 's', samples: copied, baseline },
-    { name: 'built → published, the database stopped meanwhile', unit: 's', samples: published },
+    { name: 'spawn → built with a 1 GiB database, copied', unit: 's', samples: copied, baseline },
+    { name: 'built → published, database stopped', unit: 's', samples: published },
   ];
 }
 

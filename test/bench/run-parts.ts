@@ -6,7 +6,8 @@ import { Problem } from '../cluster/problem.ts';
 import { startProgress, type Progress } from '../cluster/progress.ts';
 import { requireUndisturbed } from '../faults/disturb.ts';
 import type { Figure } from './measure.ts';
-import { currentCommit, hasPlace, keep, table, type ReportPlace } from './report.ts';
+import { figuresTable } from './measurements.ts';
+import { currentCommit, isShown, keep, type Report } from './report.ts';
 
 /** Of fewer there are not enough that could change, or be in one of several groups. */
 const leastSize = 20;
@@ -23,16 +24,16 @@ export interface Parts {
   withoutCluster?: readonly string[];
 }
 
-/** Runs the parts of these names, or all, those after one that fails too; keeps and prints the figures of each. Of a size without a place they are printed alone. */
-export async function runParts(parts: Parts, names: readonly string[], place: ReportPlace): Promise<void> {
-  const chosen = names.length === 0 ? [...parts.all] : names.map((name) => [name, partOf(parts, name)] as const);
+/** Runs the parts of these names, or all, those after one that fails too; keeps and prints the figures of each. Those of a size that no page shows are printed alone. */
+export async function runParts(options: Parts, names: readonly string[], report: Report): Promise<void> {
+  const chosen = names.length === 0 ? [...options.all] : names.map((name) => [name, partOf(options, name)] as const);
   const commit = currentCommit();
   const progress = startProgress();
   const failed: string[] = [];
   for (const [name, part] of chosen) {
     const [load = Number.NaN] = loadavg();
     const measured = async () => {
-      if (!parts.withoutCluster?.includes(name)) await requireOurs();
+      if (!options.withoutCluster?.includes(name)) await requireOurs();
       return part(progress);
     };
     const figures = await measured().catch((error: unknown) => {
@@ -40,8 +41,8 @@ export async function runParts(parts: Parts, names: readonly string[], place: Re
       failed.push(name);
     });
     if (figures === undefined) continue;
-    if (hasPlace(place, name)) keep(place, name, figures, { commit, date: new Date(), load });
-    console.log(`\n${name}, commit ${commit}, load average before ${load.toFixed(1)}\n\n${table(figures)}\n`);
+    if (isShown(report, name)) await keep(report, name, figures, { commit, date: new Date(), load });
+    console.log(`\n${name}, commit ${commit}, load average before ${load.toFixed(1)}\n\n${figuresTable(figures)}\n`);
   }
   if (failed.length > 0)
     throw new Problem(`${failed.join(', ')} failed; what is kept of them is of the last run that did not.`);

@@ -1,6 +1,6 @@
 import { randomName, type Harness } from '../end-to-end/harness.ts';
 import type { Progress } from '../cluster/progress.ts';
-import { addBenchGroups, addRepository, placesOf, resume } from './bench-groups.ts';
+import { addBenchGroups, addRepository, targetsOf, resume } from './bench-groups.ts';
 import { benchCreation } from './creation.ts';
 import { benchHeld, type Bench } from './held.ts';
 import type { Figure } from './measure.ts';
@@ -10,7 +10,7 @@ import { withBench } from './with-bench.ts';
 /** So many groups share the operator's workers, each of which works for all of them by its share. */
 const groupCount = 4;
 
-/** Comes up at once, and runs nothing: every object of an environment but pods. */
+/** Becomes ready at once, and runs nothing: every object of an environment but pods. */
 const compose = `services:
   web:
     image: busybox:1
@@ -50,10 +50,10 @@ export function benchScale(environments: number, { keep = false, small = false }
           await pushCommits(group.origin, group.branches, 'compose.yaml', small ? withoutPorts : compose);
         for (const group of groups) await addRepository(cluster.client, group);
       });
-      const told = `${environments.toLocaleString('en')} ${small ? 'small ' : ''}environments`;
-      const created = await benchCreation(bench, groups, prefix, told);
+      const label = `${environments.toLocaleString('en')} ${small ? 'small ' : ''}environments`;
+      const created = await benchCreation(bench, groups, prefix, label);
       for (const group of groups) await resume(cluster.client, group);
-      return [...created, ...(await benchHeld(bench, placesOf(groups), told))];
+      return [...created, ...(await benchHeld(bench, targetsOf(groups), label))];
     };
     return withBench(progress, prefix, measure, { keep });
   };

@@ -8,7 +8,7 @@ import type { Figure } from './measure.ts';
 import { ObservedCluster } from './observed-cluster.ts';
 
 /**
- * Measures with a user and a watch of its own; then takes away the groups, and the namespaces that begin with `prefix`,
+ * Measures with a user and a watch of its own; then takes away the groups, and the namespaces that start with `prefix`,
  * unless they are to be kept.
  */
 export async function withBench(

@@ -41,7 +41,7 @@ export function readTextFrames(port: number, onText: (text: Buffer) => void): Re
       switched.emit('opened');
     }
     for (let frame = frameAt(held, at, length); frame; frame = frameAt(held, at, length)) {
-      if (frame.opcode === opcodes.text) onText(held.subarray(frame.begin, frame.end));
+      if (frame.opcode === opcodes.text) onText(held.subarray(frame.start, frame.end));
       if (frame.opcode === opcodes.close) socket.end();
       at = frame.end;
     }

@@ -1,10 +1,9 @@
 // What throughput.ts measures against: the same lines to as many readers by plain TCP, and nothing else. Says its port;
-// begins when all of them are there; says at the end how many bytes each was sent, and
-// what memory it took.
+// starts when all of them are there; says at the end how many bytes each was sent, and what memory it took.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { containers, madeUpLines } from './made-up-lines.ts';
-import { watchMemory } from './most-memory.ts';
+import { containers, madeUpLines } from './simulated-lines.ts';
+import { watchMemory } from './peak-memory.ts';
 
 const [rate = 0, seconds = 0, viewers = 0] = process.argv.slice(2).map(Number);
 process.once('disconnect', () => process.exit());

@@ -8,7 +8,7 @@ import { serveLog } from '../../api/environments/log-socket.ts';
 import { sendPages } from '../../api/environments/log-sending.ts';
 import { startServer } from '../../api/http/server.ts';
 import { WebSockets } from '../../api/http/web-sockets.ts';
-import { watchMemory } from './most-memory.ts';
+import { watchMemory } from './peak-memory.ts';
 import { withBuffers } from '../../process/redis-connection.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express } from 'express';
@@ -24,7 +24,7 @@ const options = { mayRead: () => Promise.resolve(true), keepaliveMs: 30_000, log
 function app(request: IncomingMessage, response: ServerResponse): void {
   const accepted = webSockets.accept(request, response);
   void serveLog(accepted, options, async (signal) => {
-    await sendPages(accepted.webSocket, reader.read(buildLogKeys('uid/1'), { signal }), signal);
+    await sendPages(accepted.webSocket, reader.read(buildLogKeys('uid/1'), { signal }), { signal });
     accepted.webSocket.close(1000);
   });
 }

@@ -17,10 +17,10 @@ test.each([0, 1, 125, 126, 65_535, 65_536])('a frame of %i bytes is found once a
     expect(frameAt(held, 3, length)).toBeUndefined();
   }
   expect(frameAt(held, 3, held.length - 1)).toBeUndefined();
-  expect(frameAt(held, 3, held.length)).toEqual({ opcode: 1, begin: held.length - size, end: held.length });
+  expect(frameAt(held, 3, held.length)).toEqual({ opcode: 1, start: held.length - size, end: held.length });
   expect(frameAt(Buffer.concat([held, held]), 3, held.length + 2)).toEqual({
     opcode: 1,
-    begin: held.length - size,
+    start: held.length - size,
     end: held.length,
   });
 });

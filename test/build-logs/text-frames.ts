@@ -1,18 +1,18 @@
-/** A frame's payload, from `begin` to before `end`. */
+/** A frame's payload, from `start` to before `end`. */
 export interface Frame {
   opcode: number;
-  begin: number;
+  start: number;
   end: number;
 }
 
-/** The whole frame that begins at `at` of what is held, if all of it is there (RFC 6455, 5.2); a server masks none. */
+/** The whole frame that starts at `at` of what is held, if all of it is there (RFC 6455, 5.2); a server masks none. */
 export function frameAt(held: Buffer, at: number, length: number): Frame | undefined {
   if (length < at + 2) return undefined;
   const short = (held[at + 1] ?? 0) & 0x7f;
-  const begin = at + headerBytes(short);
-  if (length < begin) return undefined;
-  const end = begin + payloadBytes(held, at, short);
-  return length < end ? undefined : { opcode: (held[at] ?? 0) & 0x0f, begin, end };
+  const start = at + headerBytes(short);
+  if (length < start) return undefined;
+  const end = start + payloadBytes(held, at, short);
+  return length < end ? undefined : { opcode: (held[at] ?? 0) & 0x0f, start, end };
 }
 
 function headerBytes(short: number): number {

@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BuildLogWriter } from '../../build-logs/writer.ts';
 import type { Pod } from '../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { LogSession } from '../../operator/build/log-session.ts';
+import { LogSession } from '../../operator/images/build/log-session.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
 import { startRedis, type TestRedis } from '../redis/start-redis.ts';
-import { containers, madeUpLines } from './made-up-lines.ts';
+import { containers, madeUpLines } from './simulated-lines.ts';
 
 const [rate = 50_000, seconds = 5, viewers = 50] = process.argv.slice(2).map(Number);
 const secrets = Array.from({ length: 50 }, (_, index) => `secret-number-${index}-${'x'.repeat(index)}`);
@@ -35,9 +35,9 @@ function start(script: string, ...args: readonly unknown[]): Started {
   const process = fork(new URL(script, import.meta.url), args.map(String));
   const messages = on(process, 'message', { close: ['exit'] }) as AsyncIterator<[unknown], undefined>;
   const next = async () => {
-    const said = await messages.next();
-    if (said.done === true) throw new Error(`${script} has ended`);
-    return said.value[0];
+    const reported = await messages.next();
+    if (reported.done === true) throw new Error(`${script} has ended`);
+    return reported.value[0];
   };
   return { process, next };
 }

@@ -1,6 +1,6 @@
 // The viewers of throughput.ts, of a log's WebSocket or of the raw lines. Says when all are connected, when all have been
 // closed, and then whether each had all, and how late.
-import { MARK } from './made-up-lines.ts';
+import { MARK } from './simulated-lines.ts';
 import { readBytes, readTextFrames } from './plain-sockets.ts';
 
 const [what, port, count] = process.argv.slice(2);
@@ -50,5 +50,5 @@ await Promise.all(all.map(({ closed }) => closed));
 process.send?.('closed');
 delays.sort((a, b) => a - b);
 const at = (share: number) => delays[Math.floor(delays.length * share)];
-const delayMs = { p50: at(0.5), p99: at(0.99), most: delays.at(-1) };
+const delayMs = { p50: at(0.5), p99: at(0.99), max: delays.at(-1) };
 process.send?.({ had: [...new Set(all.map((one) => one.had()))], gaps, delayMs }, () => process.exit());

@@ -18,7 +18,7 @@ const operator = 'job="coppice-operator"';
 const reconciles = `controller_runtime_reconcile_total{${operator},controller="environment"}`;
 const failures = `controller_runtime_reconcile_errors_total{${operator},controller="environment"}`;
 const panics = `controller_runtime_reconcile_panics_total{${operator},controller="group"}`;
-const longest = `workqueue_longest_running_processor_seconds{${operator},name="repository"}`;
+const runningProcessor = `workqueue_longest_running_processor_seconds{${operator},name="repository"}`;
 const requests = (code: string) => `rest_client_requests_total{job="coppice-api",code="${code}",method="GET"}`;
 const answers = (status: number) => `coppice_api_requests_total{status="${status}",route="/api/groups",method="GET"}`;
 const builds = (result: string, reason: string) => `coppice_builds_total{result="${result}",reason="${reason}"}`;
@@ -101,12 +101,12 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'CoppiceWorkHangs',
-    series: { [longest]: '0+60x60' },
+    series: { [runningProcessor]: '0+60x60' },
     // 960 s at minute 16.
     firesAt: 21,
     labels: { ...warning, name: 'repository' },
     summary: 'One object of repository has been worked on for more than a quarter of an hour',
-    quiet: { [longest]: '900x160' },
+    quiet: { [runningProcessor]: '900x160' },
   },
   {
     alert: 'CoppiceBuildsFail',

@@ -41,13 +41,13 @@ function moved(object: Rendered): Rendered {
 
 /** Gives what the API server warns of; rejects with what it refuses. */
 async function dryRun(objects: readonly Rendered[]): Promise<string[]> {
-  const said: string[] = [];
+  const reported: string[] = [];
   const how = ['--server-side', '--dry-run=server', '--force-conflicts', '--field-manager=chart-test'];
   await run(program('kubectl'), ['apply', ...how, '--validate=strict', '--filename', '-'], {
     input: objects.map((object) => stringify(moved(object))).join('---\n'),
-    detail: (line) => said.push(line),
+    detail: (line) => reported.push(line),
   });
-  return said.filter((line) => line.startsWith('Warning'));
+  return reported.filter((line) => line.startsWith('Warning'));
 }
 
 const nameOf = ({ apiVersion, kind }: Rendered) => `${apiVersion} ${kind}`;

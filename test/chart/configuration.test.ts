@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { parseConfig } from '../../api/config.ts';
 import { readConfig, type OperatorConfig } from '../../operator/config.ts';
-import { defaultEgress } from '../../operator/testing/default-egress.ts';
+import { defaultEgress } from '../../operator/shared/testing/default-egress.ts';
 import { withValue } from './leaves.ts';
 import { objectOf, objectsIn, render, renderObjects, type Rendered } from './render.ts';
 import { everything, existing, least } from './sample-values.ts';
@@ -286,7 +286,9 @@ test('a PodMonitor selects the pods that have metrics, by their port', async () 
   const objects = await renderObjects(existing);
   expect(objectOf(objects, 'PodMonitor', 'coppice')['spec']).toMatchObject({
     selector: {
-      matchExpressions: [{ operator: 'In', values: ['coppice-operator', 'coppice-api', 'coppice-tester'] }],
+      matchExpressions: [
+        { operator: 'In', values: ['coppice-operator', 'coppice-api', 'coppice-tester', 'coppice-registry-tokens'] },
+      ],
     },
     podMetricsEndpoints: [{ port: 'health', path: '/metrics' }],
   });

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { LuaFactory } from 'wasmoon';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { reconciling, ready, stalled, suspended } from '../../operator/conditions.ts';
+import { reconciling, ready, stalled, suspended } from '../../operator/shared/conditions.ts';
 import { mergeConditions, type ConditionReport } from '../../crds/conditions.ts';
 import { repositoryRoot } from '../cluster/paths.ts';
 import { objectOf, objectsIn, render } from './render.ts';
@@ -110,7 +110,7 @@ const object = (reports: ConditionReport[] | undefined, observed = 3) => ({
 
 test.each<[what: string, obj: object, status: string, message: RegExp]>([
   ['without a status', object(undefined), 'Progressing', /not looked at/],
-  ['that is ready', object(ready('Built', 'every service runs')), 'Healthy', /every service runs/],
+  ['that is ready', object(ready('Built', 'every service is ready')), 'Healthy', /every service is ready/],
   ['under way', object(reconciling('Building', 'build 2 runs')), 'Progressing', /build 2 runs/],
   ['where somebody must act', object(stalled('BuildFailed', 'build 2 failed')), 'Degraded', /build 2 failed/],
   ['that is suspended', object(suspended(true, 'spec.suspend is set')), 'Suspended', /spec.suspend/],

@@ -15,13 +15,13 @@ function writtenNames(part: string): string[] {
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').match(/(?<=')coppice_[a-z_]+(?=')/g) ?? []);
 }
 
-/** All names of series that operator and api export, the tester too, and `up`, which Prometheus adds. */
+/** All names of series that operator and api export, the tester and the token server too, and `up`, which Prometheus adds. */
 export function exportedNames(): Set<string> {
   const { registry } = new RuntimeMetrics();
   collectDefaultMetrics({ register: registry });
   const names = [
     ...registry.getMetricsAsArray().map(({ name }) => name),
-    ...['operator', 'api', 'tester', 'process'].flatMap(writtenNames),
+    ...['operator', 'api', 'tester', 'registry-tokens', 'process'].flatMap(writtenNames),
     'up',
   ];
   return new Set(names.flatMap((name) => derived.map((suffix) => `${name}${suffix}`)));

@@ -3,20 +3,22 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { memoryBudget } from '../../api/limits/memory-budget.ts';
+import { DEFAULT_VIEWER_LIMITS, viewers } from '../../api/limits/viewers.ts';
 import { requestMetrics } from '../../api/http/request-metrics.ts';
 import { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { observeEnvironments } from '../../operator/metrics/create.ts';
-import { observeBuilders } from '../../operator/metrics/builders.ts';
-import { observeGroups } from '../../operator/metrics/groups.ts';
-import { observeRepositories } from '../../operator/metrics/repositories.ts';
-import { createOrphanSweeper } from '../../operator/orphans/create.ts';
+import { observeEnvironments } from '../../operator/reports/metrics/environments.ts';
+import { observeBuilders } from '../../operator/reports/metrics/builders.ts';
+import { observeGroups } from '../../operator/reports/metrics/groups.ts';
+import { observeRepositories } from '../../operator/reports/metrics/repositories.ts';
+import { createOrphanSweeper } from '../../operator/controllers/orphans.ts';
 import { buildInfo } from '../../process/process-metrics.ts';
 import { redisMetrics } from '../../process/redis-metrics.ts';
+import { tokenMetrics } from '../../registry-tokens/metrics.ts';
 import { testerMetrics } from '../../tester/metrics.ts';
 import { repositoryRoot } from '../cluster/paths.ts';
 
-/** Everything that operator, api and tester export, but what prom-client adds. */
+/** Everything that operator, api, tester and token server export, but what prom-client adds. */
 function exported(): { name: string; type: string; labels: string[] }[] {
   const metrics = new RuntimeMetrics();
   const { registry } = metrics;
@@ -29,11 +31,15 @@ function exported(): { name: string; type: string; labels: string[] }[] {
   observeBuilders({ builderSecrets: { list: () => [] }, pods: { get: () => undefined } }, registry, Date.now);
   buildInfo(registry, {});
   redisMetrics({ isReady: false, info: () => Promise.resolve('') }, registry);
+  const ofLimits = { refused: () => undefined };
   memoryBudget(1, registry);
+  viewers(DEFAULT_VIEWER_LIMITS, ofLimits, registry);
   requestMetrics(registry, Date.now);
   const ofTester = new Registry();
   testerMetrics(ofTester, { waiting: 0, atWork: 0 } as never);
-  return [registry, ofTester]
+  const ofTokenServer = new Registry();
+  tokenMetrics(ofTokenServer);
+  return [registry, ofTester, ofTokenServer]
     .flatMap((one) => one.getMetricsAsArray())
     .map((metric) => {
       const { name, type, labelNames } = metric as unknown as { name: string; type: string; labelNames: string[] };
@@ -43,13 +49,13 @@ function exported(): { name: string; type: string; labels: string[] }[] {
 
 /** The rows of the page's tables of metrics. */
 function documented(): { name: string; type: string; labels: string[] }[] {
-  const text = readFileSync(join(repositoryRoot, 'docs/metrics.md'), 'utf8');
+  const text = readFileSync(join(repositoryRoot, 'docs/reference/metrics.md'), 'utf8');
   return [...text.matchAll(/^\| `([a-z_]+)` +\| (counter|gauge|histogram) +\| ([^|]*)\|/gm)].map(
     ([, name = '', type = '', labels = '']) => ({ name, type, labels: labels.match(/(?<=`)\w+(?=`)/g) ?? [] }),
   );
 }
 
-test('docs/metrics.md lists every metric, with its type and labels, and no other', () => {
+test('docs/reference/metrics.md lists every metric, with its type and labels, and no other', () => {
   const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
   expect(documented().sort(byName)).toEqual(exported().sort(byName));
 });

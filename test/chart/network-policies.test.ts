@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { publicNetworks } from '../../operator/network-peers.ts';
+import { publicNetworks } from '../../operator/shared/network-peers.ts';
 import { objectOf, renderObjects, type Rendered } from './render.ts';
 import { everything, existing, least } from './sample-values.ts';
 
@@ -22,9 +22,9 @@ const policySchema = z.looseObject({
 });
 
 /** Who speaks or is spoken to: a pod, or what is outside of the cluster. */
-type Party = { namespace: string; labels: Record<string, string> } | { address: string };
+type Tenant = { namespace: string; labels: Record<string, string> } | { address: string };
 
-const own = (component: string): Party => ({
+const own = (component: string): Tenant => ({
   namespace: 'coppice-system',
   labels: {
     'app.kubernetes.io/name': `coppice-${component}`,
@@ -32,12 +32,13 @@ const own = (component: string): Party => ({
     'app.kubernetes.io/part-of': 'coppice',
   },
 });
-const inNamespace = (namespace: string): Party => ({ namespace, labels: { app: 'any' } });
-const parties = {
+const inNamespace = (namespace: string): Tenant => ({ namespace, labels: { app: 'any' } });
+const peers = {
   api: own('api'),
   operator: own('operator'),
   redis: own('redis'),
   tester: own('tester'),
+  tokens: own('registry-tokens'),
   test: own('test'),
   ingress: inNamespace('ingress'),
   prometheus: inNamespace('monitoring'),
@@ -48,25 +49,25 @@ const parties = {
   environment: inNamespace('env-shop-main--acme'),
   neighbour: inNamespace('coppice-system'),
   internet: { address: '0.0.0.0/0' },
-} satisfies Record<string, Party>;
+} satisfies Record<string, Tenant>;
 
 function selects(selector: z.infer<typeof selectorSchema> | undefined, labels: Record<string, string>): boolean {
   return Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
 }
 
-function isMeant(peer: z.infer<typeof peerSchema>, party: Party, namespace: string): boolean {
-  if ('address' in party) return peer.ipBlock?.cidr === party.address;
+function isMeant(peer: z.infer<typeof peerSchema>, tenant: Tenant, namespace: string): boolean {
+  if ('address' in tenant) return peer.ipBlock?.cidr === tenant.address;
   if (peer.ipBlock) return false;
   const isThere = peer.namespaceSelector
-    ? selects(peer.namespaceSelector, { 'kubernetes.io/metadata.name': party.namespace })
-    : party.namespace === namespace;
-  return isThere && selects(peer.podSelector, party.labels);
+    ? selects(peer.namespaceSelector, { 'kubernetes.io/metadata.name': tenant.namespace })
+    : tenant.namespace === namespace;
+  return isThere && selects(peer.podSelector, tenant.labels);
 }
 
 /** As a CNI decides: both ends must allow it, where a policy selects them. */
-function mayReach(objects: readonly Rendered[], from: Party, to: Party, port: number): boolean {
+function mayReach(objects: readonly Rendered[], from: Tenant, to: Tenant, port: number): boolean {
   const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy').map((object) => policySchema.parse(object));
-  const allows = (one: Party, other: Party, direction: 'Ingress' | 'Egress') => {
+  const allows = (one: Tenant, other: Tenant, direction: 'Ingress' | 'Egress') => {
     if ('address' in one) return true;
     const mine = policies.filter(
       ({ metadata, spec }) =>
@@ -95,7 +96,7 @@ beforeAll(async () => {
   objects = await renderObjects(everything);
 });
 
-test.each<[from: keyof typeof parties, to: keyof typeof parties, port: number, may: boolean]>([
+test.each<[from: keyof typeof peers, to: keyof typeof peers, port: number, may: boolean]>([
   ['ingress', 'api', 3000, true],
   ['test', 'api', 3000, true],
   ['environment', 'api', 3000, false],
@@ -130,6 +131,14 @@ test.each<[from: keyof typeof parties, to: keyof typeof parties, port: number, m
   ['api', 'internet', 80, false],
   ['operator', 'api', 3000, false],
   ['test', 'internet', 443, false],
+  ['ingress', 'tokens', 3000, true],
+  ['prometheus', 'tokens', 3001, true],
+  ['ingress', 'tokens', 3001, false],
+  ['environment', 'tokens', 3000, false],
+  ['tokens', 'redis', 6379, false],
+  ['tokens', 'internet', 443, false],
+  ['tokens', 'internet', 6443, false],
+  ['tokens', 'dns', 53, false],
   ['api', 'tester', 3000, true],
   ['operator', 'tester', 3000, true],
   ['environment', 'tester', 3000, false],
@@ -140,14 +149,14 @@ test.each<[from: keyof typeof parties, to: keyof typeof parties, port: number, m
   ['tester', 'api', 3000, false],
   ['tester', 'internet', 443, false],
 ])('%s to %s at port %d: %s', (from, to, port, may) => {
-  expect(mayReach(objects, parties[from], parties[to], port)).toBe(may);
+  expect(mayReach(objects, peers[from], peers[to], port)).toBe(may);
 });
 
 test('a Redis of your own is reached at its port', async () => {
   const outside = await renderObjects(existing);
-  expect(mayReach(outside, parties.internet, parties.internet, 1)).toBe(true);
-  expect(mayReach(outside, own('api'), parties.internet, 6380)).toBe(true);
-  expect(mayReach(objects, own('api'), parties.internet, 6380)).toBe(false);
+  expect(mayReach(outside, peers.internet, peers.internet, 1)).toBe(true);
+  expect(mayReach(outside, own('api'), peers.internet, 6380)).toBe(true);
+  expect(mayReach(objects, own('api'), peers.internet, 6380)).toBe(false);
 });
 
 test('builders reach the same public networks as environments do', async () => {
@@ -160,7 +169,7 @@ test('builders reach the same public networks as environments do', async () => {
   expect(others).toEqual([]);
 });
 
-test('no address at which a cloud tells credentials is among the others', () => {
+test('no address at which a cloud reports credentials is among the others', () => {
   const texts = objects.filter(({ kind }) => kind === 'NetworkPolicy').map((object) => policySchema.parse(object));
   const open = texts
     .flatMap(({ spec }) => spec.egress)

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { renderObjects } from './render.ts';
+import { objectOf, renderObjects } from './render.ts';
 import { everything } from './sample-values.ts';
 
 const rulesSchema = z.array(
@@ -56,6 +56,27 @@ test('operator and API have a role each, bound to nobody else', async () => {
     expect(subjects.map(({ name }) => name)).toEqual([component]);
   }
   expect(bindings.length).toBeGreaterThan(2);
+});
+
+test('members request, and the built-in roles have no status and no Group to write', async () => {
+  const rolesOf = async (values: object) => {
+    const roles = (await renderObjects(values)).filter(({ kind }) => kind === 'ClusterRole');
+    return (name: string) => rulesSchema.parse(objectOf(roles, 'ClusterRole', name)['rules']);
+  };
+  const writes = (rules: Rule[]) =>
+    rules
+      .filter(({ verbs }) => verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)))
+      .flatMap(({ resources, verbs }) => resources.map((resource) => `${resource}: ${verbs.join(' ')}`));
+  const ofChart = await rolesOf(everything);
+  expect(writes(ofChart('coppice-group-member'))).toEqual(['environments: patch']);
+  expect(writes(ofChart('coppice-view'))).toEqual([]);
+  expect(writes(ofChart('coppice-edit'))).toEqual([
+    'repositories: create update patch delete deletecollection',
+    'environments: create update patch delete deletecollection',
+    'reusableenvironments: delete deletecollection',
+  ]);
+  const withoutPolicy = await rolesOf({ ...everything, admissionPolicy: { enabled: false } });
+  expect(writes(withoutPolicy('coppice-group-member'))).toEqual([]);
 });
 
 test.each<[Partial<Rule>]>([

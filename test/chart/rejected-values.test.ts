@@ -14,7 +14,7 @@ test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a choice that there is not', 'api.registration.mode', 'invited', /\/api\/registration\/mode/],
   ['an issuer over plain HTTP', 'api.oidc.issuer', 'http://login.example.org', /\/api\/oidc\/issuer.*pattern/],
   ['a short password', 'api.administratorPassword', 'short', /\/api\/administratorPassword.*pattern/],
-  ['an address that is no e-mail', 'api.administrators', ['root'], /\/api\/administrators\/0.*pattern/],
+  ['an address that is not an e-mail', 'api.administrators', ['root'], /\/api\/administrators\/0.*pattern/],
   ['a network without its length', 'sources.allowedCidrs', ['10.0.0.0'], /\/sources\/allowedCidrs\/0.*pattern/],
   ['a port beyond all', 'sources.ports', [70_000], /\/sources\/ports\/0.*maximum/],
   ['polling without a pause', 'sources.pollSeconds', 1, /\/sources\/pollSeconds.*minimum/],
@@ -23,11 +23,11 @@ test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a registry with a scheme', 'registry.address', 'https://registry.example.com', /\/registry\/address/],
   ['a password in the URL', 'redis.externalUrl', 'redis://:secret@redis', /\/redis\/externalUrl.*pattern/],
   ['a password in the proxy', 'builder.proxy.http', 'http://me:secret@proxy:3128', /\/builder\/proxy\/http.*pattern/],
-  ['what is no certificate', 'caCertificates', 'secret', /\/caCertificates.*pattern/],
+  ['what is not a certificate', 'caCertificates', 'secret', /\/caCertificates.*pattern/],
   ['a digest that is none', 'image.digest', 'latest', /\/image\/digest.*pattern/],
   ['a platform of another system', 'environments.platform', 'windows/amd64', /\/environments\/platform.*pattern/],
   ['resources by another name', 'api.resources', { limit: {} }, /additional properties 'limit' not allowed/],
-])('%s is told by its place', async (_what, path, value, words) => {
+])('%s is reported by its place', async (_what, path, value, words) => {
   await expect(render(withValue(least, path, value))).rejects.toThrow(words);
 });
 
@@ -57,11 +57,11 @@ test.each<[what: string, values: object, words: RegExp]>([
     },
     /builder\.mirrors has all of registry\.address/,
   ],
-  ['a certificate for plain HTTP', withValue(least, 'api.tls.clusterIssuer', 'letters'), /must begin with https/],
+  ['a certificate for plain HTTP', withValue(least, 'api.tls.clusterIssuer', 'letters'), /must start with https/],
   [
     'a wildcard certificate for plain HTTP',
     withValue(least, 'environments.tls.wildcard.clusterIssuer', 'dns'),
-    /must begin with https/,
+    /must start with https/,
   ],
   [
     'metrics that nobody may read',
@@ -86,7 +86,7 @@ test.each<[what: string, values: object, words: RegExp]>([
     },
     /name two architectures/,
   ],
-])('%s is told in words', async (_what, values, words) => {
+])('%s is reported in words', async (_what, values, words) => {
   await expect(render(values)).rejects.toThrow(words);
 });
 

@@ -66,7 +66,12 @@ export const everything = {
     exceptCidrs: ['192.0.2.0/24', '2001:db8::/48'],
   },
   sources: { allowedCidrs: ['10.0.0.0/8'] },
-  registry: { address: 'registry.example.com:5000', credentialsSecret: 'registry', credentialsRevision: 'first' },
+  registry: {
+    address: 'registry.example.com:5000',
+    credentialsSecret: 'registry',
+    credentialsRevision: 'first',
+    tokenAuth: { enabled: true, url: 'https://tokens.example.org/registry/token', tlsSecretName: 'tokens' },
+  },
   builder: {
     imageDigest: digest,
     scheduling,

@@ -1,15 +1,13 @@
-// Writes docs/reference/values.md and the chart's README.md from the chart's values.yaml and values.schema.json: `npm run generate`.
+// Writes the chart's README.md from the chart's values.yaml and values.schema.json: `npm run generate`.
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { repositoryRoot } from '../cluster/paths.ts';
 import { leaves, resolved, type Leaf, type ValueSchema } from './leaves.ts';
 import { chart } from './render.ts';
 
-export const valuesPage = join(repositoryRoot, 'docs/reference/values.md');
 export const readmePage = join(chart, 'README.md');
 
 function typeOf(schema: ValueSchema): string {
@@ -45,16 +43,6 @@ async function formatted(page: string, parts: string[]): Promise<string> {
   return format(parts.join('\n\n'), { ...(await resolveConfig(page)), parser: 'markdown' });
 }
 
-export function valuesText(): Promise<string> {
-  return formatted(valuesPage, [
-    head,
-    "# The chart's values",
-    'Other names, and values of another type or form, are refused before anything is installed ' +
-      '(`charts/coppice/values.schema.json`). What to set for an installation is in [installing.md](../installing.md).',
-    ...tables('##'),
-  ]);
-}
-
 /** What a chart museum or `helm show readme` shows. */
 export function readmeText(): Promise<string> {
   const { description, kubeVersion } = z
@@ -64,7 +52,7 @@ export function readmeText(): Promise<string> {
     head,
     '# coppice',
     `${description}. Needs Kubernetes ${kubeVersion}, a CNI that enforces NetworkPolicies, an Ingress controller, and a ` +
-      'registry. [Installing](../../docs/installing.md) has them one by one, and what to set.',
+      'registry. [Install](../../docs/how-to/install.md) says what to set.',
     '## Install',
     '```yaml\n# values.yaml\nimage: { repository: registry.example.com/coppice, tag: "1.0" }\n' +
       'api: { url: https://coppice.example.org, administrators: [you@example.org] }\n' +
@@ -74,11 +62,11 @@ export function readmeText(): Promise<string> {
       'helm test coppice --namespace coppice-system\n```',
     "A cluster holds one release: definitions, roles and policies are the whole cluster's. A second one is refused.",
     '## Values',
+    'Other names, and values of another type or form, are refused before anything is installed (`values.schema.json`).',
     ...tables('###'),
   ]);
 }
 
 if (process.argv[1] === import.meta.filename) {
-  await writeFile(valuesPage, await valuesText());
   await writeFile(readmePage, await readmeText());
 }

@@ -17,10 +17,15 @@ export async function cleanCommit(): Promise<string> {
 }
 
 /** Keeps the outcome of `npm run test:full` beside the tests, to be committed. */
-export function writeFullResults(commit: string, begun: Date, outcome: Outcome, suites: readonly SuiteResult[]): void {
+export function writeFullResults(
+  commit: string,
+  started: Date,
+  outcome: Outcome,
+  suites: readonly SuiteResult[],
+): void {
   const machine = { cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), node: process.version };
-  const seconds = Math.round((Date.now() - begun.getTime()) / 1000);
+  const seconds = Math.round((Date.now() - started.getTime()) / 1000);
   const sorted = suites.toSorted((a, b) => a.suite.localeCompare(b.suite));
-  const results = { commit, begun: begun.toISOString(), machine, seconds, ...outcome, suites: sorted };
+  const results = { commit, started: started.toISOString(), machine, seconds, ...outcome, suites: sorted };
   writeFileSync(fullResultsFile, `${JSON.stringify(results, null, 2)}\n`);
 }

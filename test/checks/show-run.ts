@@ -12,7 +12,7 @@ export function showRun(
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<{ ok: boolean }> {
-  const begun = Date.now();
+  const started = Date.now();
   return new Promise((resolve) => {
     const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     const output: string[] = [];
@@ -20,7 +20,7 @@ export function showRun(
     child.stdout.setEncoding('utf8').on('data', take);
     child.stderr.setEncoding('utf8').on('data', take);
     const end = (ok: boolean) => {
-      const seconds = ((Date.now() - begun) / 1000).toFixed(1);
+      const seconds = ((Date.now() - started) / 1000).toFixed(1);
       console.log(`\n=== ${ok ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
       // What went well needs few words; jest's own summary is among the last.
       console.log(ok ? output.join('').trimEnd().split('\n').slice(-8).join('\n') : output.join(''));

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { memoryOf } from '../../tester/browser/memory.ts';
-import { lookByChromium } from './look-by-chromium.ts';
+import { chromiumPageLoader } from './chromium-page-loader.ts';
 
 jest.setTimeout(60_000);
 
@@ -26,22 +26,22 @@ afterAll(() => {
   ingress.close();
 });
 
-async function look(path: string, mostBytes = 512 * 1024 * 1024) {
-  const looks = lookByChromium(port, mostBytes);
+async function loadPage(path: string, maxBytes = 512 * 1024 * 1024) {
+  const looks = chromiumPageLoader(port, maxBytes);
   const url = `http://shop--acme.env.localhost:${port}/`;
   return looks({ url, path, width: 640, height: 480 }, new AbortController().signal);
 }
 
 test.each(['/greedy', '/settled'])('a page that takes ever more memory ends its own browser: %s', async (path) => {
-  const others = look('/fine');
-  expect((await look(path)).fault).toBe('the page took more than 512 MiB');
+  const others = loadPage('/fine');
+  expect((await loadPage(path)).fault).toBe('the page took more than 512 MiB');
   expect(await others).toMatchObject({ status: 200, title: 'Shop' });
 });
 
 test('what a page takes that does nothing is far from it', async () => {
-  expect((await look('/fine', 300 * 1024 * 1024)).fault).toBeUndefined();
+  expect((await loadPage('/fine', 300 * 1024 * 1024)).fault).toBeUndefined();
 });
 
-test('of processes that nobody has started nothing is told', () => {
+test('of processes that nobody has started nothing is reported', () => {
   expect(memoryOf('--coppice-look=none')).toEqual({ pids: [], bytes: 0 });
 });

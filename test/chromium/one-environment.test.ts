@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { lookByChromium } from './look-by-chromium.ts';
+import { chromiumPageLoader } from './chromium-page-loader.ts';
 
 jest.setTimeout(60_000);
 
@@ -44,27 +44,27 @@ function answer(path: string, response: ServerResponse): void {
   return page('a secret');
 }
 
-async function look(path: string, text?: string) {
-  const looks = lookByChromium(port);
+async function loadPage(path: string, text?: string) {
+  const looks = chromiumPageLoader(port);
   const visit = { url: at(own, '/'), path, width: 640, height: 480, ...(text !== undefined && { text }) };
   return looks(visit, new AbortController().signal);
 }
 
 test('a page that redirects to another environment shows nothing of it', async () => {
-  const { hasText, fault } = await look('/redirect', 'secret');
+  const { hasText, fault } = await loadPage('/redirect', 'secret');
   expect([hasText, fault]).toEqual([false, 'the page leads to a host that is not of its environment']);
   expect(asked).toEqual([`${own}/redirect`]);
 });
 
 test.each(['/script', '/parts'])('neither by what the page loads, nor by going there: %s', async (path) => {
-  await look(path);
+  await loadPage(path);
   expect(asked).toContain(`${own}${path}`);
   expect(asked.filter((one) => one.startsWith(other))).toEqual([]);
 });
 
 test('its own aliases are of it', async () => {
-  const { hasText } = await look('/redirect-alias', 'secret');
+  const { hasText } = await loadPage('/redirect-alias', 'secret');
   expect(hasText).toBe(true);
-  await look('/parts');
+  await loadPage('/parts');
   expect(asked).toContain(`admin---${own}/img`);
 });

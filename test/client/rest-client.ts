@@ -78,12 +78,12 @@ export class RestClient {
     id: string,
     isReached: (environment: EnvironmentAnswer) => boolean,
     seconds = 180,
-    onLook: (environment: EnvironmentAnswer) => void = () => undefined,
+    onPoll: (environment: EnvironmentAnswer) => void = () => undefined,
   ): Promise<EnvironmentAnswer> {
     const end = Date.now() + seconds * 1000;
     for (;;) {
       const environment = await this.environment(id);
-      onLook(environment);
+      onPoll(environment);
       if (isReached(environment)) return environment;
       if (Date.now() > end) throw new Error(`gave up after ${seconds} s: ${JSON.stringify(environment, null, 2)}`);
       await delay(250);

@@ -4,7 +4,7 @@ import { programsFolder } from '../cluster/paths.ts';
 import { objectOf } from './object-of.ts';
 
 /**
- * Tells every state that an environment passes through, by a watch, so that none is too short to be seen. Ends when
+ * Reports every state that an environment passes through, by a watch, so that none is too short to be seen. Ends when
  * stop() is called.
  */
 export function watchStates(

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { ensureBaseImages } from './base-images.ts';
-import type { Cluster } from './cluster.ts';
+import { ensureBaseImages, identityOf } from './base-images.ts';
+import type { Cluster } from './running-cluster.ts';
 import { dockerBuild, imageRecipes } from './docker.ts';
+import { imageStore } from './image-store.ts';
 import type { Progress } from './progress.ts';
 import { recipeHash } from './recipe.ts';
-import { pushImage } from './registry-images.ts';
-import { run } from './run.ts';
+import { pushImage, pushStored } from './registry-images.ts';
 import { images } from './versions.ts';
 
 /** What a Dockerfile copies from its build context. */
@@ -55,46 +55,56 @@ export interface ImageSource {
   dockerfile: string;
 }
 
-/**
- * What `npm run up` calls the image of what is in the folder now: `NAME:<hash of what goes in>`. Docker has the base image
- * by then.
- */
+/** Returns what `npm run up` calls the image of what is in the folder now: `NAME:<hash of what goes in>`. */
 export async function currentImage(source: ImageSource): Promise<string> {
   return `${source.name}:${await recipeOf(source)}`;
 }
 
-/** Returns whether Docker has the image of what is in the folder now. */
+/** Returns whether the image of what is in the folder now is built. */
 export async function hasCurrentImage(source: ImageSource): Promise<boolean> {
-  const image = await currentImage(source);
-  return (await imageRecipes([image])).has(image);
+  const recipe = await recipeOf(source);
+  const image = `${source.name}:${recipe}`;
+  return imageStore.find(image, recipe) !== undefined || (await imageRecipes([image])).has(image);
 }
 
 async function recipeOf({ context, dockerfile }: ImageSource): Promise<string> {
-  const base = await run('docker', ['image', 'inspect', '--format', '{{.Id}}', images.node]);
   const { paths, counts } = contextOf(context, dockerfile);
-  return recipeHash([dockerfile, ...paths], [base], counts);
+  return recipeHash([dockerfile, ...paths], [await identityOf('node')], counts);
 }
 
-/** Builds an image of ours from a folder, and answers its name; one that is there already is not built again. */
-export async function buildImage(source: ImageSource, progress: Progress): Promise<string> {
-  const { name, context, dockerfile } = source;
+/** Builds an image of ours from a folder, unless Docker has it. */
+async function buildImage({ context, dockerfile }: ImageSource, image: string, progress: Progress): Promise<void> {
+  if ((await imageRecipes([image])).has(image)) return;
   await ensureBaseImages(['node'], progress);
-  const recipe = await recipeOf(source);
-  const image = `${name}:${recipe}`;
-  if (!(await imageRecipes([image])).has(image)) {
-    const args: Record<string, string> = {};
-    if (readFileSync(dockerfile, 'utf8').includes('ARG NODE_IMAGE=')) args['NODE_IMAGE'] = images.node;
-    const options = { recipe, dockerfile, args };
-    await progress.step(`build ${image}`, (detail) => dockerBuild(image, context, { ...options, detail }));
-  }
-  return image;
+  const args: Record<string, string> = {};
+  if (readFileSync(dockerfile, 'utf8').includes('ARG NODE_IMAGE=')) args['NODE_IMAGE'] = images.node;
+  const recipe = image.slice(image.lastIndexOf(':') + 1);
+  await progress.step(`build ${image}`, (detail) => dockerBuild(image, context, { recipe, dockerfile, args, detail }));
 }
 
 /**
- * Brings an image that Docker has to where the cluster finds it, and answers the name to use in a manifest. Through the
- * registry for kind too: of an image that changed it moves the changed layers only, which takes a second or two, where
- * `kind load` moves all of it in fifteen.
+ * Builds an image of ours where it is not built, brings it to the registry, and returns the name to use in a manifest.
+ * Through the registry for kind too: of an image that changed it moves the changed layers only, where `kind load` moves
+ * all of it.
  */
-export async function deliverImage(image: string, cluster: Cluster, progress: Progress): Promise<string> {
-  return pushImage(image, image, cluster.registry, progress);
+export async function deliverImage(
+  source: ImageSource,
+  { registry, isMirror }: Pick<Cluster, 'registry' | 'isMirror'>,
+  progress: Progress,
+): Promise<string> {
+  // What a pulled image's identity is, Docker knows; one that is built locally has its recipe's.
+  if (!isMirror) await ensureBaseImages(['node'], progress);
+  const recipe = await recipeOf(source);
+  const image = `${source.name}:${recipe}`;
+  if (!isMirror) {
+    await buildImage(source, image, progress);
+    return pushImage(image, image, registry, progress);
+  }
+  if (imageStore.find(image, recipe) === undefined) {
+    await buildImage(source, image, progress);
+    await imageStore.store([image], progress);
+  }
+  const stored = imageStore.find(image, recipe);
+  if (stored === undefined) throw new Error(`${image} was not stored: Docker has it, but not of this recipe`);
+  return pushStored(stored, image, registry, progress);
 }

@@ -14,6 +14,8 @@ import { basename, join } from 'node:path';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { dockerBuild, imageRecipes, recipeLabelOf } from './docker.ts';
 import { moduleSources } from './go-workspace.ts';
+import { imageStore, loadIntoDocker } from './image-store.ts';
+import type { StoredImage } from './image-store.ts';
 import { cacheFolder } from './paths.ts';
 import { Problem } from './problem.ts';
 import { buildPrograms, programPath, programStamp } from './programs.ts';
@@ -68,8 +70,9 @@ export function registriesAreReached(): Promise<boolean> {
 const ensured = new Map<ImageName, Promise<void>>();
 
 /**
- * Ensures that Docker has these images: one that is there is used, one that is missing is pulled, and where no registry
- * is reached built locally under its usual name. One that was built locally is built again when its recipe changed.
+ * Ensures that Docker has these images: one that is there is used, one that is missing is loaded from the store or pulled,
+ * and where no registry is reached built locally under its usual name. One that was built locally is built again when its
+ * recipe changed.
  */
 export async function ensureBaseImages(names: readonly ImageName[], progress: Progress): Promise<void> {
   for (const name of names) {
@@ -84,13 +87,45 @@ async function ensureBaseImage(name: ImageName, progress: Progress): Promise<voi
   if (found === '') return; // a pulled one
   if (found !== undefined) {
     if (found === recipeOf(name)) return;
-  } else if (await registriesAreReached()) {
+  }
+  const stored = findStored(name);
+  if (stored !== undefined) {
+    await progress.step(`load ${images[name]} into Docker`, (detail) => loadIntoDocker([stored], detail));
+    return;
+  }
+  if (found === undefined && (await registriesAreReached())) {
     await progress.step(`pull ${images[name]}`, (detail) =>
       run('docker', ['pull', images[name]], { detail, deadline: 600 }),
     );
     return;
   }
   await makeImage(name, progress);
+}
+
+function findStored(name: ImageName): StoredImage | undefined {
+  return imageStore.find(images[name], recipeOf(name));
+}
+
+/** Builds and stores those of the images that are not stored. Only where no registry is reached. Returns them in order. */
+export async function storeBaseImages(names: readonly ImageName[], progress: Progress): Promise<StoredImage[]> {
+  const missing = names.filter((name) => findStored(name) === undefined);
+  await ensureBaseImages(missing, progress);
+  await imageStore.store(
+    missing.map((name) => images[name]),
+    progress,
+  );
+  return names.map((name) => {
+    const stored = findStored(name);
+    if (stored === undefined) throw new Error(`${images[name]} was not stored: Docker has it, but not of this recipe`);
+    return stored;
+  });
+}
+
+/** Changes whenever an image that is based on this one has to be built again. */
+export async function identityOf(name: ImageName): Promise<string> {
+  const found = (await imageRecipes([images[name]])).get(images[name]);
+  if (found === '') return run('docker', ['image', 'inspect', '--format', '{{.Id}}', images[name]]);
+  return recipeOf(name);
 }
 
 function recipeOf(name: ImageName): string {

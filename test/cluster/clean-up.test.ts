@@ -18,7 +18,7 @@ test('a failure of the work comes after the clean-up', async () => {
   expect(isClean).toBe(true);
 });
 
-test('a failure of the clean-up alone is told', async () => {
+test('a failure of the clean-up alone is reported', async () => {
   await expect(withCleanUp(() => Promise.resolve(), fails(left))).rejects.toBe(left);
 });
 

@@ -1,47 +1,43 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureBaseImages } from './base-images.ts';
+import { ensureBaseImages, storeBaseImages } from './base-images.ts';
 import { answerLocalhostNames } from './cluster-dns.ts';
 import { findCommandLineTools } from './command-line-tools.ts';
-import type { CommandLineTools } from './command-line-tools.ts';
+import { dockerHubMirrors } from './docker.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
 import { exclusively } from './exclusively.ts';
-import { ensureKindCluster, ingressPort } from './kind-cluster.ts';
+import { ensureImageRegistry } from './image-registry.ts';
+import { ensureKindCluster, hasNode, ingressPort, waitForNode } from './kind-cluster.ts';
 import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
-import { ensureNodeImage } from './node-image.ts';
+import { ensureNodeImage, storeNodeImage } from './node-image.ts';
+import type { NodeImage } from './node-image.ts';
 import { loadIntoNode } from './node-images.ts';
 import { mirrorImages } from './mirror.ts';
 import { configureNodeRegistry } from './node-registry.ts';
 import { kubeconfigFile } from './paths.ts';
 import { checkMachine, checkPorts } from './prerequisites.ts';
 import type { Progress } from './progress.ts';
-import { connectRegistry, ensureRegistry } from './registry.ts';
-import type { Registry } from './registry.ts';
-import { images } from './versions.ts';
+import { connectRegistry, ensureRegistry, installedPassword } from './registry.ts';
+import type { Cluster } from './running-cluster.ts';
+import { versions } from './versions.ts';
 import { startLocalBuild } from './local-build.ts';
 import { useExistingCluster } from './existing-cluster.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 
-/** A cluster that is up, and how everything else reaches it. */
-export interface Cluster {
-  /** A file of mode 0600 with this cluster alone. */
-  kubeconfig: string;
-  kubectl: Kubectl;
-  tools: CommandLineTools;
-  registry: Registry;
-  /** The registry stands in for docker.io, below docker.io/, because the base images were made here. */
-  isMirror: boolean;
-  /** Where the Ingress controller answers this machine, whatever the Host header says. */
-  ingressUrl: string;
-  /** False for a cluster that somebody else keeps: images go through the registry, not into the node. */
-  isKind: boolean;
+export interface ClusterOptions {
+  existing?: ExistingClusterOptions;
+  /** kind's node image to pull, instead of the one of this version of kind. */
+  nodeImage?: string;
 }
 
 /** Brings up the local kind cluster; or, where options name one, uses an existing cluster. */
-export async function bringUpCluster(progress: Progress, existing?: ExistingClusterOptions): Promise<Cluster> {
+export async function bringUpCluster(
+  progress: Progress,
+  { existing, nodeImage = versions.pulledNodeImage }: ClusterOptions,
+): Promise<Cluster> {
   return exclusively(progress, () =>
-    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(progress),
+    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(nodeImage, progress),
   );
 }
 
@@ -49,41 +45,80 @@ export async function bringUpCluster(progress: Progress, existing?: ExistingClus
  * Brings up the local kind cluster with everything around it: Docker Engine, node image, registry, base images, Ingress
  * controller and names. Every step leaves alone what is there, so a second run takes seconds.
  */
-async function bringUpKindCluster(progress: Progress): Promise<Cluster> {
+async function bringUpKindCluster(official: string, progress: Progress): Promise<Cluster> {
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
   await checkPorts();
-  const build = await startLocalBuild(progress);
+  const build = await startLocalBuild(official, progress);
   const tools = await findCommandLineTools(progress);
   const kubectl = kubectlWith(tools.kubectl);
 
-  const node = await ensureKindCluster(() => ensureNodeImage(progress), tools, progress);
-
-  await build.programs;
-  // What the scripts themselves use; the node pulls the rest by itself, where it can.
-  await ensureBaseImages(['debian', 'node', 'registry'], progress);
-  const registry = await progress.step('registry', (detail) => ensureRegistry(kubectl, detail));
+  // A cluster that is there knows the registry's password; beside a new one, the registry starts and takes its images.
+  const isNew = !(await hasNode());
+  let image: Promise<NodeImage> | undefined;
+  const nodeImage = () => (image ??= ensureNodeImage(official, progress));
+  const startRegistry = async () => {
+    await build.programs;
+    await ensureBaseImages(['registry'], progress);
+    const password = isNew ? async () => undefined : () => installedPassword(kubectl);
+    const registry = await progress.step('registry', (detail) => ensureRegistry(password, progress, detail));
+    const { madeHere } = isNew ? await nodeImage() : node;
+    if (madeHere) await mirrorImages(['redis', 'node'], registry, progress);
+    return registry;
+  };
+  const early = isNew ? startRegistry() : undefined;
+  early?.catch(() => undefined); // reported below
+  const node = await ensureKindCluster(nodeImage, tools, progress);
+  const registry = await (early ?? startRegistry());
   await connectRegistry();
-  if (node.madeHere) await provideImages(registry, progress);
-  await build.images;
-  await configureNodeRegistry(registry, node.madeHere);
+  // Docker's own mirrors serve the node and the builders too, which know nothing of its configuration.
+  const hubMirrors = node.madeHere ? [] : await dockerHubMirrors();
+  await Promise.all([
+    configureNodeRegistry(registry, node.madeHere, hubMirrors),
+    progress.step('registry of built images', (detail) => ensureImageRegistry(kubectl, detail)),
+  ]);
 
+  const load = async (name: 'traefik' | 'buildkit') => {
+    if (node.madeHere) await loadIntoNode(await storeBaseImages([name], progress), progress);
+  };
+  const ready = Promise.all([
+    waitForNode(tools, 120),
+    load('traefik').then(() => Promise.all([startIngressController(kubectl, progress), load('buildkit')])),
+    progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl)),
+    build.images,
+  ]).then(() => undefined);
+  ready.catch(() => undefined); // whoever awaits it reports a failure
+  // Compiling and building leave no processor to what would be deployed meanwhile, and would pass its deadlines.
+  if (build.isNeeded) await ready;
+  const ingressUrl = `http://127.0.0.1:${ingressPort}`;
+  const isMirror = node.madeHere;
+  return {
+    hubMirrors,
+    kubeconfig: kubeconfigFile,
+    kubectl,
+    tools,
+    registry,
+    isMirror,
+    ingressUrl,
+    isKind: true,
+    ready,
+  };
+}
+
+async function startIngressController(kubectl: Kubectl, progress: Progress): Promise<void> {
   await progress.step('Ingress controller', async () => {
     await apply(kubectl, readFileSync(join(import.meta.dirname, 'traefik.yaml'), 'utf8'));
     await rollout(kubectl, 'traefik', 'traefik');
   });
-  await progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl));
-  const ingressUrl = `http://127.0.0.1:${ingressPort}`;
-  return { kubeconfig: kubeconfigFile, kubectl, tools, registry, isMirror: node.madeHere, ingressUrl, isKind: true };
 }
 
-/** Where nothing can be pulled: what builds may name goes into the mirror, the rest, as the quicker way, into the node. */
-async function provideImages(registry: Registry, progress: Progress): Promise<void> {
-  await mirrorImages(['busybox', 'debian', 'node', 'redis'], registry, progress);
-  const loaded = ['traefik', 'buildkit'] as const;
-  await ensureBaseImages(loaded, progress);
-  await loadIntoNode(
-    loaded.map((name) => images[name]),
-    progress,
-  );
+/**
+ * Completes the images where nothing can be pulled, by what the sample does without: those that other builds name go into
+ * the mirror, and those that the next cluster starts from into the store.
+ */
+export async function completeImages({ registry, isMirror }: Cluster, progress: Progress): Promise<void> {
+  if (!isMirror) return;
+  await mirrorImages(['busybox', 'debian'], registry, progress);
+  await storeBaseImages(['registry'], progress);
+  await storeNodeImage(progress);
 }

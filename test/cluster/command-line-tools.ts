@@ -1,4 +1,10 @@
-import { buildPrograms, programPath } from './programs.ts';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { registriesAreReached } from './base-images.ts';
+import { downloadTool } from './downloaded-tools.ts';
+import { cacheFolder, programsFolder } from './paths.ts';
+import { messageOf } from './problem.ts';
+import { buildPrograms, isBuilt, programPath } from './programs.ts';
 import type { Progress } from './progress.ts';
 import { tryRun } from './run.ts';
 import { versions } from './versions.ts';
@@ -40,10 +46,40 @@ export async function missingCommandLineTools(): Promise<(typeof names)[number][
   return names.filter((_name, index) => fitting[index] !== true);
 }
 
-/** Finds kind, kubectl and helm in a fitting version on the PATH, and compiles those that are not there. */
+/**
+ * Finds kind, kubectl and helm in a fitting version on the PATH or in the cache folder. Those that are in neither are
+ * downloaded from their publishers where an image registry is reached, and otherwise compiled.
+ */
 export async function findCommandLineTools(progress: Progress): Promise<CommandLineTools> {
   const missing = await missingCommandLineTools();
-  await buildPrograms(missing, progress);
+  const absent = missing.filter((name) => !isBuilt(name));
+  const downloaded =
+    absent.length > 0 && (await registriesAreReached()) ? await downloadAll(absent, progress) : new Set<string>();
+  await buildPrograms(
+    missing.filter((name) => !downloaded.has(name)),
+    progress,
+  );
   const find = (name: (typeof names)[number]) => (missing.includes(name) ? programPath(name) : name);
   return { kind: find('kind'), kubectl: find('kubectl'), helm: find('helm') };
+}
+
+/** Downloads tools into the cache folder. Returns those that it got: a publisher may be out of reach where a registry is not. */
+async function downloadAll(tools: readonly (typeof names)[number][], progress: Progress): Promise<Set<string>> {
+  const downloaded = new Set<string>();
+  await progress.step(`download ${tools.join(', ')}`, async (detail) => {
+    for (const tool of tools) {
+      try {
+        const get = (url: string) => fetch(url, { signal: AbortSignal.timeout(120_000) });
+        const path = await downloadTool(tool, join(cacheFolder, 'downloads'), get);
+        mkdirSync(programsFolder, { recursive: true });
+        rmSync(programPath(tool), { force: true });
+        symlinkSync(path, programPath(tool));
+        downloaded.add(tool);
+      } catch (error) {
+        detail(messageOf(error));
+        console.warn(`${tool} cannot be downloaded and is compiled: ${messageOf(error)}`);
+      }
+    }
+  });
+  return downloaded;
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Detail } from './progress.ts';
 import { run, tryRun } from './run.ts';
 
@@ -13,6 +14,13 @@ export async function imageRecipes(images: readonly string[]): Promise<Map<strin
     if (label !== undefined) found.set(image, label.trim());
   }
   return found;
+}
+
+/** Returns the URLs of the mirrors of docker.io that the engine pulls from, without a slash at the end. */
+export async function dockerHubMirrors(): Promise<string[]> {
+  const listed = await run('docker', ['info', '--format', '{{json .RegistryConfig.Mirrors}}']);
+  const mirrors = z.array(z.url()).nullable().parse(JSON.parse(listed));
+  return (mirrors ?? []).map((url) => url.replace(/\/$/, ''));
 }
 
 let buildEnvironment: Record<string, string> | undefined;

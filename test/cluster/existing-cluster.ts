@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from './running-cluster.ts';
 import { findCommandLineTools } from './command-line-tools.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
 import { kubectlWith } from './kubectl.ts';
@@ -46,13 +46,24 @@ export async function useExistingCluster(options: ExistingClusterOptions, progre
   const registry = await progress.step(`registry ${options.registry}`, () => findRegistry(options.registry));
   writeRegistry(registry);
   const { ingressUrl } = options;
-  return { kubeconfig: kubeconfigFile, kubectl, tools, registry, isMirror: false, ingressUrl, isKind: false };
+  const ready = Promise.resolve();
+  return {
+    hubMirrors: [],
+    kubeconfig: kubeconfigFile,
+    kubectl,
+    tools,
+    registry,
+    isMirror: false,
+    ingressUrl,
+    isKind: false,
+    ready,
+  };
 }
 
 async function findRegistry(address: string): Promise<Registry> {
   const { COPPICE_REGISTRY_USERNAME: username = '', COPPICE_REGISTRY_PASSWORD: password = '' } = process.env;
   const registry = { address, hostAddress: address, username, password, insecure: false };
-  const said: string[] = [];
+  const output: string[] = [];
   for (const scheme of ['https', 'http']) {
     try {
       const answer = await fetch(`${scheme}://${address.split('/')[0] ?? ''}/v2/`, {
@@ -61,13 +72,13 @@ async function findRegistry(address: string): Promise<Registry> {
       });
       // A registry with tokens answers 401 here whatever the password is; the push will tell.
       if (answer.ok || answer.status === 401) return { ...registry, insecure: scheme === 'http' };
-      said.push(`${scheme} answers ${answer.status}`);
+      output.push(`${scheme} answers ${answer.status}`);
     } catch (error) {
-      said.push(`${scheme} does not answer (${error instanceof Error ? error.message : String(error)})`);
+      output.push(`${scheme} does not answer (${error instanceof Error ? error.message : String(error)})`);
     }
   }
   throw new Problem(
-    `There is no image registry at ${address}: ${said.join(', ')}. Its credentials, if it wants any, are read from ` +
+    `There is no image registry at ${address}: ${output.join(', ')}. Its credentials, if it wants any, are read from ` +
       'COPPICE_REGISTRY_USERNAME and COPPICE_REGISTRY_PASSWORD.',
   );
 }

@@ -3,8 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { buildImage, currentImage, deliverImage, hasCurrentImage, type ImageSource } from './app-image.ts';
-import type { Cluster } from './cluster.ts';
+import { currentImage, deliverImage, hasCurrentImage, type ImageSource } from './app-image.ts';
+import type { Cluster } from './running-cluster.ts';
+import { authoritySecret, readAuthority, tokenUrl } from './image-registry.ts';
 import { waitForAnswer } from './ingress.ts';
 import { apply, rollout, type Kubectl } from './kubectl.ts';
 import { localFolder, repositoryRoot } from './paths.ts';
@@ -27,22 +28,24 @@ const testerSource = {
 };
 
 export interface InstallOptions {
-  /** Without the tester Coppice does all but run tests of environments. */
-  tester: boolean;
+  /**
+   * `current` builds the tester's image of this checkout. `installed` keeps the tester that runs in the cluster, and
+   * installs none where none runs: Coppice then does everything but run tests of environments.
+   */
+  tester: 'current' | 'installed';
 }
 
-/** Returns whether Docker has the tester's image as this checkout builds it. */
-export async function hasTesterImage(): Promise<boolean> {
-  return hasCurrentImage(testerSource);
+/** Returns whether the cluster has a tester, and its image of this checkout is built: then one upgrade does for all. */
+export async function canUpgradeTester({ kubectl }: Cluster): Promise<boolean> {
+  return (await installedTesterImage(kubectl)) !== undefined && (await hasCurrentImage(testerSource));
 }
 
 /** Installs Coppice from this checkout with Helm, or upgrades it, and waits until it answers; the same checkout again changes nothing. */
 export async function installCoppice(cluster: Cluster, progress: Progress, { tester }: InstallOptions): Promise<void> {
-  await upgradeRelease(cluster, progress, tester);
+  const deployments = await upgradeRelease(cluster, progress, tester);
   // Also of a release that is there already: in a node just started again its pods start beside everything else.
   await progress.step('Coppice answers', async () => {
-    for (const name of ['coppice-operator', 'coppice-api', ...(tester ? ['coppice-tester'] : [])])
-      await rollout(cluster.kubectl, namespace, name);
+    for (const name of deployments) await rollout(cluster.kubectl, namespace, name);
     await waitForAnswer(cluster, new URL(apiUrl).host, '/api/openapi.json');
   });
 }
@@ -66,14 +69,27 @@ export async function requireThisImage(kubectl: Kubectl): Promise<void> {
   ];
   const running = (await kubectl([...args, '--output', format])).split('\n').filter((line) => line !== '');
   if (running.length === 2 && running.every((one) => one.endsWith(tag))) return;
-  const told = running.length === 0 ? 'no Coppice' : [...new Set(running)].join(' and ');
-  throw new Problem(`The cluster runs ${told}, and not this checkout (${image}): \`npm run up\` installs it.`);
+  const reported = running.length === 0 ? 'no Coppice' : [...new Set(running)].join(' and ');
+  throw new Problem(`The cluster runs ${reported}, and not this checkout (${image}): \`npm run up\` installs it.`);
 }
 
-async function upgradeRelease(cluster: Cluster, progress: Progress, tester: boolean): Promise<void> {
-  const deliver = async (source: ImageSource) => deliverImage(await buildImage(source, progress), cluster, progress);
+/** Returns the image of the tester that runs in the cluster; undefined where none is installed. */
+async function installedTesterImage(kubectl: Kubectl): Promise<string | undefined> {
+  const flags = ['--ignore-not-found', '--output', 'jsonpath={.spec.template.spec.containers[0].image}'];
+  const image = await kubectl(['--namespace', namespace, 'get', 'deployment', 'coppice-tester', ...flags]);
+  return image === '' ? undefined : image;
+}
+
+/** Installs or upgrades the release where it differs from this checkout. Returns the names of its Deployments. */
+async function upgradeRelease(
+  cluster: Cluster,
+  progress: Progress,
+  tester: InstallOptions['tester'],
+): Promise<readonly string[]> {
+  const deliver = (source: ImageSource) => deliverImage(source, cluster, progress);
   const image = await deliver(imageSource);
-  const testerImage = tester ? await deliver(testerSource) : undefined;
+  const testerImage = tester === 'current' ? await deliver(testerSource) : await installedTesterImage(cluster.kubectl);
+  const deployments = ['coppice-operator', 'coppice-api', ...(testerImage === undefined ? [] : ['coppice-tester'])];
   const values = stringify(chartValues(cluster, image, testerImage, await gitServerNetworks(cluster)));
   const version = createHash('sha256')
     .update(values)
@@ -81,7 +97,7 @@ async function upgradeRelease(cluster: Cluster, progress: Progress, tester: bool
     .digest('hex')
     .slice(0, 16);
   const last = await lastRelease(cluster);
-  if (last?.status === 'deployed' && last.description === version) return;
+  if (last?.status === 'deployed' && last.description === version) return deployments;
   await progress.step('install Coppice', async (detail) => {
     if (last?.status.startsWith('pending')) await forgetInterrupted(cluster, last.revision);
     await apply(cluster.kubectl, systemObjects(cluster));
@@ -89,7 +105,7 @@ async function upgradeRelease(cluster: Cluster, progress: Progress, tester: bool
     const valuesFile = join(localFolder, 'values.yaml');
     writeFileSync(valuesFile, values, { mode: 0o600 });
     const options = ['--namespace', namespace, '--values', valuesFile, '--description', version];
-    // What somebody changed by hand in this cluster is as this checkout has it again.
+    // What somebody changed manually in this cluster is as this checkout has it again.
     const how = ['--force-conflicts', '--wait', '--timeout', '180s'];
     await run(
       cluster.tools.helm,
@@ -97,6 +113,7 @@ async function upgradeRelease(cluster: Cluster, progress: Progress, tester: bool
       { detail, deadline: 240 },
     );
   });
+  return deployments;
 }
 
 const releaseSchema = z.looseObject({ revision: z.int(), status: z.string(), description: z.string() });
@@ -114,8 +131,8 @@ async function forgetInterrupted({ kubectl }: Cluster, revision: number): Promis
   await kubectl(['--namespace', namespace, 'delete', 'secret', `sh.helm.release.v1.${release}.v${revision}`]);
 }
 
-function systemObjects({ registry }: Cluster): string {
-  const objects = [
+function systemObjects({ registry, isKind }: Cluster): string {
+  const objects: object[] = [
     {
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -128,6 +145,18 @@ function systemObjects({ registry }: Cluster): string {
       stringData: { username: registry.username, password: registry.password },
     },
   ];
+  // The registry of built images was started with this authority's certificate.
+  if (isKind) {
+    const { certificate, key } = readAuthority();
+    const labels = { 'app.kubernetes.io/managed-by': 'coppice' };
+    objects.push({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: authoritySecret, namespace, labels },
+      type: 'kubernetes.io/tls',
+      stringData: { 'tls.crt': certificate, 'tls.key': key },
+    });
+  }
   return objects.map((object) => stringify(object)).join('---\n');
 }
 
@@ -143,7 +172,7 @@ async function gitServerNetworks({ kubectl, isKind }: Cluster): Promise<string[]
 }
 
 function chartValues(
-  { registry, isMirror }: Cluster,
+  { registry, isMirror, isKind, hubMirrors }: Cluster,
   image: string,
   testerImage: string | undefined,
   allowedCidrs: string[],
@@ -152,6 +181,9 @@ function chartValues(
     const colon = name.lastIndexOf(':');
     return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
   };
+  const withoutScheme = (url: string) => url.replace(/^https?:\/\//, '');
+  const mirrors = isMirror ? [`${registry.address}/docker.io`] : hubMirrors.map(withoutScheme);
+  const insecureRegistries = hubMirrors.filter((url) => url.startsWith('http:')).map(withoutScheme);
   return {
     image: imageValue(image),
     tester: testerImage === undefined ? { enabled: false } : { enabled: true, image: imageValue(testerImage) },
@@ -163,9 +195,15 @@ function chartValues(
       administrators: ['root@localhost'],
       loginsPerMinute: 600,
       requestsPerMinute: 100_000,
+      limits: {
+        writtenMiBPerMinute: 100_000,
+        writtenMiBPerHour: 100_000,
+        groupsPerAccount: 1000,
+        repositoriesPerAccount: 10_000,
+      },
     },
     // Benchmarks have a thousand environments in one group.
-    environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 90, mostPerGroup: 10_000 },
+    environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 90, maxPerGroup: 10_000 },
     ingress: { controllerNamespace: 'traefik' },
     sources: {
       allowedCidrs,
@@ -192,6 +230,7 @@ function chartValues(
       credentialsSecret: 'registry-credentials',
       // Another checkout gives the registry another password.
       credentialsRevision: createHash('sha256').update(registry.password).digest('hex').slice(0, 16),
+      ...(isKind && { tokenAuth: { enabled: true, url: tokenUrl, service: registry.address, replicas: 1 } }),
     },
     builder: {
       image: images.buildkit,
@@ -200,9 +239,10 @@ function chartValues(
       // The tests have many groups at once, more than two cores would let in at the chart's 100m each.
       resources: { requests: { cpu: '10m' } },
       cache: { size: '10Gi' },
-      throwaway: { atOnce: 2, storage: '5Gi' },
+      ephemeral: { maxConcurrent: 2, storage: '5Gi' },
       privateEgress: ['172.16.0.0/12'],
-      ...(isMirror && { mirrors: { 'docker.io': [`${registry.address}/docker.io`] } }),
+      ...(mirrors.length > 0 && { mirrors: { 'docker.io': mirrors } }),
+      ...(insecureRegistries.length > 0 && { insecureRegistries }),
     },
     redis: { image: images.redis },
   };

@@ -9,12 +9,16 @@ import { isReadySinceBefore, podsSchema } from './pod-readiness.ts';
 import { messageOf } from './problem.ts';
 import type { Progress } from './progress.ts';
 import { run, tryRun } from './run.ts';
-import { versions } from './versions.ts';
 import { waitFor } from './wait-for.ts';
 
 export const clusterName = 'coppice';
 export const nodeContainer = `${clusterName}-control-plane`;
 export const ingressPort = 8080;
+
+/** Returns whether there is a cluster, running or not. */
+export async function hasNode(): Promise<boolean> {
+  return (await nodeState()) !== 'none';
+}
 
 /** 'none', or what Docker says of the node's container: running, exited, … */
 async function nodeState(): Promise<string> {
@@ -22,14 +26,13 @@ async function nodeState(): Promise<string> {
   return state?.trim() ?? 'none';
 }
 
-/** kind's configuration; what an image that was made here lacks (kindnetd, kindest's CoreDNS) is said only for one. */
-function kindConfiguration(image: NodeImage): string {
+/** Returns kind's configuration, the same for the official node image and for one that was built locally. */
+function kindConfiguration(): string {
   const controllerManager = { 'kube-api-qps': '200', 'kube-api-burst': '400', 'concurrent-namespace-syncs': '40' };
   const extraArgs = Object.entries({ 'enable-hostpath-provisioner': 'true', ...controllerManager });
   const patches = [
     {
       kind: 'ClusterConfiguration',
-      ...(image.madeHere && { dns: { imageTag: versions.coredns } }),
       // Its defaults, and not Coppice, would bound a thousand environments.
       controllerManager: { extraArgs: extraArgs.map(([name, value]) => ({ name, value })) },
     },
@@ -40,7 +43,7 @@ function kindConfiguration(image: NodeImage): string {
   return stringify({
     kind: 'Cluster',
     apiVersion: 'kind.x-k8s.io/v1alpha4',
-    networking: { disableDefaultCNI: image.madeHere, podSubnet: '10.244.0.0/16' },
+    networking: { podSubnet: '10.244.0.0/16' },
     containerdConfigPatches: [
       '[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "/etc/containerd/certs.d"\n',
     ],
@@ -94,10 +97,10 @@ export async function ensureKindCluster(
       '--kubeconfig',
       kubeconfigFile,
     ];
-    const input = kindConfiguration(nodeImage);
-    await run(tools.kind, [...args, '--config', '-', '--wait', '3m'], { input, detail, deadline: 600 });
+    const input = kindConfiguration();
+    // What comes next needs the API server, and waits for the node by itself.
+    await run(tools.kind, [...args, '--config', '-'], { input, detail, deadline: 600 });
     chmodSync(kubeconfigFile, 0o600);
-    await waitForNode(tools, 60);
   });
   return nodeImage;
 }
@@ -113,7 +116,7 @@ async function nodeStarted(): Promise<number> {
 }
 
 /** Ready counts once the kubelet has renewed its lease since the node started: until then it is from before. */
-async function waitForNode(tools: CommandLineTools, deadline: number): Promise<void> {
+export async function waitForNode(tools: CommandLineTools, deadline: number): Promise<void> {
   const kubectl = kubectlWith(tools.kubectl);
   const started = await nodeStarted();
   const ready = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}';

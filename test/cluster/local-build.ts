@@ -1,7 +1,7 @@
 import { ensureBaseImages, registriesAreReached } from './base-images.ts';
 import { missingCommandLineTools } from './command-line-tools.ts';
 import { isDebianRoot } from './debian-packages.ts';
-import { ensureNodeSystem, findNodeImage, nodePrograms } from './node-image.ts';
+import { ensureNodeSystem, hasNodeImage, nodePrograms } from './node-image.ts';
 import { buildPrograms } from './programs.ts';
 import type { Progress } from './progress.ts';
 
@@ -9,17 +9,19 @@ import type { Progress } from './progress.ts';
 export interface LocalBuild {
   programs: Promise<void>;
   images: Promise<void>;
+  /** False where nothing is built, because it is there or can be pulled. */
+  isNeeded: boolean;
 }
 
-const nothing: LocalBuild = { programs: Promise.resolve(), images: Promise.resolve() };
+const nothing: LocalBuild = { programs: Promise.resolve(), images: Promise.resolve(), isNeeded: false };
 
 /**
  * Starts to build what cannot be pulled, while the caller goes on: Go compiles what the node needs first and the rest while
  * the node starts, and the images that are Debian packages alone are assembled beside it. The caller's own steps wait
  * for the parts that they need. Where images can be pulled, or a node image is there, nothing is started.
  */
-export async function startLocalBuild(progress: Progress): Promise<LocalBuild> {
-  if (!isDebianRoot() || (await findNodeImage()) !== undefined || (await registriesAreReached())) return nothing;
+export async function startLocalBuild(nodeImage: string, progress: Progress): Promise<LocalBuild> {
+  if (!isDebianRoot() || (await hasNodeImage(nodeImage)) || (await registriesAreReached())) return nothing;
   const tools = await missingCommandLineTools();
   // All in one call, so that the links of the first share the processors with what is still compiled.
   const first = buildPrograms([...nodePrograms, ...tools], progress);
@@ -29,5 +31,5 @@ export async function startLocalBuild(progress: Progress): Promise<LocalBuild> {
   const images = ensureNodeSystem(progress).then(() => ensureBaseImages(['node', 'redis'], progress));
   // Whoever awaits them reports a failure; one that comes earlier must not end the process without its message.
   for (const part of [first, programs, images]) part.catch(() => undefined);
-  return { programs, images };
+  return { programs, images, isNeeded: true };
 }

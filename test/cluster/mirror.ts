@@ -1,14 +1,14 @@
-import { ensureBaseImages, type ImageName } from './base-images.ts';
-import type { Cluster } from './cluster.ts';
+import { storeBaseImages, type ImageName } from './base-images.ts';
+import type { Cluster } from './running-cluster.ts';
 import type { Progress } from './progress.ts';
-import { mirrorPath, pushImage } from './registry-images.ts';
+import { mirrorPath, pushStored } from './registry-images.ts';
 import type { Registry } from './registry.ts';
-import { images } from './versions.ts';
 
 /** Makes images of docker.io, which cannot be pulled here, and puts them where the mirror of docker.io has them. */
 export async function mirrorImages(names: readonly ImageName[], registry: Registry, progress: Progress): Promise<void> {
-  await ensureBaseImages(names, progress);
-  for (const name of names) await pushImage(images[name], mirrorPath(images[name]), registry, progress);
+  for (const stored of await storeBaseImages(names, progress)) {
+    await pushStored(stored, mirrorPath(stored.image), registry, progress);
+  }
 }
 
 /** What the sample set under test/fixtures needs beyond `npm run up`; nothing where images are pulled. */

@@ -4,6 +4,7 @@ import { ensureBaseImages, registriesAreReached } from './base-images.ts';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { dockerBuild, imageRecipes } from './docker.ts';
 import { moduleSources } from './go-workspace.ts';
+import { imageStore, loadIntoDocker } from './image-store.ts';
 import { cacheFolder, programsFolder } from './paths.ts';
 import { Problem } from './problem.ts';
 import { buildPrograms, programStamp } from './programs.ts';
@@ -37,23 +38,38 @@ export const nodePrograms: readonly ProgramName[] = [
 const systemStages = { network: 'coppice-kind-node-network', system: 'coppice-kind-node-system' };
 const dockerfile = join(import.meta.dirname, 'node-image/node.Dockerfile');
 
+/** Returns whether a node image needs neither to be built nor to be pulled. */
+export async function hasNodeImage(official: string): Promise<boolean> {
+  return (await findNodeImage(official)) !== undefined || imageStore.find(madeName, recipe()) !== undefined;
+}
+
 /** Returns the node image that Docker has: the official one, or the current one that was built locally. */
-export async function findNodeImage(): Promise<NodeImage | undefined> {
-  const present = await imageRecipes([versions.pulledNodeImage, madeName]);
-  if (present.has(versions.pulledNodeImage)) return nodeImageNamed(versions.pulledNodeImage);
+async function findNodeImage(official: string): Promise<NodeImage | undefined> {
+  const present = await imageRecipes([official, madeName]);
+  if (present.has(official)) return nodeImageNamed(official);
   if (present.get(madeName) === recipe()) return nodeImageNamed(madeName);
   return undefined;
 }
 
+/** Stores a node image that was built locally, so that it is not built again when Docker has lost it. */
+export async function storeNodeImage(progress: Progress): Promise<void> {
+  if ((await imageRecipes([madeName])).get(madeName) === recipe()) await imageStore.store([madeName], progress);
+}
+
 /** kind's node image: the official one where it is there or can be pulled, otherwise one that is assembled locally. */
-export async function ensureNodeImage(progress: Progress): Promise<NodeImage> {
-  const found = await findNodeImage();
+export async function ensureNodeImage(official: string, progress: Progress): Promise<NodeImage> {
+  const found = await findNodeImage(official);
   if (found) return found;
+  const stored = imageStore.find(madeName, recipe());
+  if (stored !== undefined) {
+    await progress.step(`load ${madeName} into Docker`, (detail) => loadIntoDocker([stored], detail));
+    return nodeImageNamed(madeName);
+  }
   if (await registriesAreReached()) {
-    await progress.step(`pull ${versions.pulledNodeImage.split('@')[0] ?? ''}`, (detail) =>
-      run('docker', ['pull', versions.pulledNodeImage], { detail, deadline: 1200 }),
+    await progress.step(`pull ${official.split('@')[0] ?? ''}`, (detail) =>
+      run('docker', ['pull', official], { detail, deadline: 1200 }),
     );
-    return nodeImageNamed(versions.pulledNodeImage);
+    return nodeImageNamed(official);
   }
   if (!isDebianRoot()) {
     throw new Problem(
@@ -89,8 +105,16 @@ async function buildNodeSystem(progress: Progress): Promise<void> {
 }
 
 function recipe(): string {
-  const { kubernetes, etcdImageTag, coredns, pauseImageTag, kind, debian } = versions;
-  const words = [kubernetes, etcdImageTag, coredns, pauseImageTag, kind, debian, ...nodePrograms.map(programStamp)];
+  const { kubernetes, etcdImageTag, corednsImageTag, pauseImageTag, kind, debian } = versions;
+  const words = [
+    kubernetes,
+    etcdImageTag,
+    corednsImageTag,
+    pauseImageTag,
+    kind,
+    debian,
+    ...nodePrograms.map(programStamp),
+  ];
   return recipeHash([join(import.meta.dirname, 'node-image')], words);
 }
 
@@ -105,7 +129,7 @@ async function make(detail: Detail): Promise<void> {
       KUBERNETES_SOURCE: await moduleSources('k8s.io/kubernetes'),
       KUBERNETES: versions.kubernetes,
       ETCD: versions.etcdImageTag,
-      COREDNS: versions.coredns,
+      COREDNS: versions.corednsImageTag,
       PAUSE: versions.pauseImageTag,
     };
     await run(join(import.meta.dirname, 'node-image/make'), [], { env, detail, deadline: 900 });

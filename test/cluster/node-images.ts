@@ -1,7 +1,8 @@
-import { imageRecipes } from './docker.ts';
+import { imageStore } from './image-store.ts';
+import type { StoredImage } from './image-store.ts';
 import { nodeContainer } from './kind-cluster.ts';
 import type { Progress } from './progress.ts';
-import { run, tryRun } from './run.ts';
+import { onNode, tryOnNode } from './on-node.ts';
 
 /** The reference of an image of docker.io as containerd names it. */
 const containerdName = (image: string): string => `docker.io/${image.includes('/') ? image : `library/${image}`}`;
@@ -11,21 +12,19 @@ const recipeLabel = 'dev.coppice.recipe';
 
 /** Returns the recipe that an image of the node was loaded with; undefined when the image is not there. */
 async function nodeRecipe(image: string): Promise<string | undefined> {
-  const args = ['exec', nodeContainer, 'ctr', '-n', 'k8s.io', 'images', 'list', `name==${containerdName(image)}`];
-  const output = await tryRun('docker', args);
+  const output = await tryOnNode('ctr', '-n', 'k8s.io', 'images', 'list', `name==${containerdName(image)}`);
   return new RegExp(`${recipeLabel}=([^ ,]*)`).exec(output ?? '')?.[1];
 }
 
-/** Loads those of Docker's images into the node that it does not have in this version. */
-export async function loadIntoNode(images: readonly string[], progress: Progress): Promise<void> {
-  const recipes = await imageRecipes(images);
-  for (const image of images) {
-    const recipe = recipes.get(image) ?? '';
+/** Loads those of the stored images into the node that it does not have in this version. */
+export async function loadIntoNode(images: readonly StoredImage[], progress: Progress): Promise<void> {
+  for (const stored of images) {
+    const { image, recipe } = stored;
     if ((await nodeRecipe(image)) === recipe) continue;
-    const load =
-      'docker save "$1" | docker exec -i "$2" ctr -n k8s.io images import --digests=true --snapshotter=overlayfs - && ' +
-      'docker exec "$2" ctr -n k8s.io images label "$3" "$4"';
-    const args = ['-ec', load, 'sh', image, nodeContainer, containerdName(image), `${recipeLabel}=${recipe}`];
-    await progress.step(`load ${image} into the node`, (detail) => run('sh', args, { detail, deadline: 300 }));
+    await progress.step(`load ${image} into the node`, async (detail) => {
+      const load = 'docker exec -i "$1" ctr -n k8s.io images import --digests=true --snapshotter=overlayfs -';
+      await imageStore.stream([stored], load, [nodeContainer], detail);
+      await onNode('ctr', '-n', 'k8s.io', 'images', 'label', containerdName(image), `${recipeLabel}=${recipe}`);
+    });
   }
 }

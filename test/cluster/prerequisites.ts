@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { ingressPort, nodeContainer } from './kind-cluster.ts';
 import { cacheFolder } from './paths.ts';
 import { Problem } from './problem.ts';
-import { registryContainer } from './registry.ts';
+import { imagesContainer, registryContainer } from './registry.ts';
 import { tryRun } from './run.ts';
 
 const gibibyte = 1024 ** 3;
@@ -34,6 +34,7 @@ export async function checkMachine(): Promise<void> {
 export async function checkPorts(): Promise<void> {
   await checkPort(ingressPort, nodeContainer, 'io.x-k8s.kind.cluster');
   await checkPort(5001, registryContainer, 'dev.coppice.cluster');
+  await checkPort(5002, imagesContainer, 'dev.coppice.cluster');
 }
 
 async function checkPort(port: number, container: string, label: string): Promise<void> {

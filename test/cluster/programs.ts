@@ -109,6 +109,9 @@ function isCurrent(name: BinaryName): boolean {
   return existsSync(programPath(name)) && existsSync(stamp) && readFileSync(stamp, 'utf8') === programStamp(name);
 }
 
+/** Returns whether the cache folder has a program in its current version. */
+export const isBuilt = (name: ProgramName): boolean => isCurrent(binaryOf(name));
+
 let last: Promise<void> = Promise.resolve();
 
 /**
@@ -170,7 +173,7 @@ async function build(names: readonly BinaryName[], folder: string | undefined, d
 async function requireGo(missing: readonly BinaryName[]): Promise<void> {
   const version = await tryRun('go', ['env', 'GOVERSION']);
   const found = /^go1\.(\d+)/.exec(version ?? '')?.[1];
-  // From 1.21 on, go fetches the newer toolchain that a module asks for.
+  // Starts at 1.21 on, go fetches the newer toolchain that a module asks for.
   if (found !== undefined && Number(found) >= 21) return;
   const what = missing.includes('host') ? 'kind, kubectl or helm' : missing.join(', ');
   const instead = missing.includes('host')

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { imageRecipes } from './docker.ts';
 import { localFolder } from './paths.ts';
+import { imageStore } from './image-store.ts';
+import type { StoredImage } from './image-store.ts';
 import type { Detail, Progress } from './progress.ts';
+import { pushLayers } from './push-layers.ts';
 import { basicAuthorization } from './registry.ts';
 import type { Registry } from './registry.ts';
 import { run, tryRun } from './run.ts';
@@ -22,7 +25,20 @@ export async function pushImage(image: string, path: string, registry: Registry,
   if ((await storedRecipe(path, registry)) !== recipe) {
     await progress.step(`push ${image} to the registry`, (detail) => push(image, path, registry, detail));
   }
-  return `${registry.address}/${path}`;
+  return `${registry.nodeAddress ?? registry.address}/${path}`;
+}
+
+/** Pushes a stored image to a path of the local registry, unless it is there in this version; returns its name there. */
+export async function pushStored(
+  stored: StoredImage,
+  path: string,
+  registry: Registry,
+  progress: Progress,
+): Promise<string> {
+  if ((await storedRecipe(path, registry)) !== stored.recipe) {
+    await progress.step(`push ${stored.image} to the registry`, () => pushLayers(imageStore, stored, path, registry));
+  }
+  return `${registry.nodeAddress ?? registry.address}/${path}`;
 }
 
 /**

@@ -2,22 +2,29 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { ensureBaseImages } from './base-images.ts';
 import { images } from './versions.ts';
 import type { Kubectl } from './kubectl.ts';
 import { localFolder } from './paths.ts';
-import type { Detail } from './progress.ts';
+import type { Detail, Progress } from './progress.ts';
 import { recipeHash } from './recipe.ts';
 import { messageOf, Problem } from './problem.ts';
 import { run, tryRun } from './run.ts';
 import { waitFor } from './wait-for.ts';
 
 export const registryContainer = 'kind-registry';
-const registryVolume = 'coppice-registry';
+export const registryVolume = 'coppice-registry';
+/** Serves built images from the same volume, by tokens (image-registry.ts). */
+export const imagesContainer = 'kind-images';
+export const imagesAddress = `${imagesContainer}:5000`;
+export const imagesHostAddress = '127.0.0.1:5002';
 const registryFile = join(localFolder, 'registry.json');
 
 const registrySchema = z.object({
-  /** What pods and the node call it: host:port. */
+  /** What Coppice, builds and the kubelet call it for built images: host:port. */
   address: z.string(),
+  /** What the node pulls the images by that are there before Coppice is, with this account; `address` when absent. */
+  nodeAddress: z.string().optional(),
   /** What this machine calls it. */
   hostAddress: z.string(),
   username: z.string(),
@@ -45,14 +52,21 @@ export function basicAuthorization(registry: Registry): string {
 }
 
 function localRegistry(password: string): Registry {
-  const address = `${registryContainer}:5000`;
-  return { address, hostAddress: '127.0.0.1:5001', username: 'coppice', password, insecure: true };
+  const nodeAddress = `${registryContainer}:5000`;
+  return {
+    address: imagesAddress,
+    nodeAddress,
+    hostAddress: '127.0.0.1:5001',
+    username: 'coppice',
+    password,
+    insecure: true,
+  };
 }
 
 /** The password that Coppice was installed with, maybe by another checkout; undefined where it is not installed. */
-async function installedPassword(kubectl: Kubectl): Promise<string | undefined> {
-  const place = ['--namespace', 'coppice-system', 'get', 'secret', 'registry-credentials', '--ignore-not-found'];
-  const encoded = await kubectl([...place, '--output', 'jsonpath={.data.password}']);
+export async function installedPassword(kubectl: Kubectl): Promise<string | undefined> {
+  const location = ['--namespace', 'coppice-system', 'get', 'secret', 'registry-credentials', '--ignore-not-found'];
+  const encoded = await kubectl([...location, '--output', 'jsonpath={.data.password}']);
   return encoded === '' ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
@@ -70,8 +84,12 @@ const recipe = recipeHash([], [configuration, bcryptCost]);
  * Starts the registry as a container with its data on a volume, published on 127.0.0.1:5001, and waits until it answers.
  * One that is there keeps its password, which this checkout or the cluster knows.
  */
-export async function ensureRegistry(kubectl: Kubectl, detail: Detail): Promise<Registry> {
-  const known = [readRegistry()?.password, await installedPassword(kubectl)].filter((one) => one !== undefined);
+export async function ensureRegistry(
+  installed: () => Promise<string | undefined>,
+  progress: Progress,
+  detail: Detail,
+): Promise<Registry> {
+  const known = [readRegistry()?.password, await installed()].filter((one) => one !== undefined);
   if ((await containerState()) !== undefined) {
     const registry = await existingRegistry(known, detail);
     if (registry) {
@@ -83,7 +101,7 @@ export async function ensureRegistry(kubectl: Kubectl, detail: Detail): Promise<
   }
   const registry = localRegistry(known.at(0) ?? randomBytes(24).toString('base64url'));
   writeRegistry(registry);
-  await createRegistry(registry, detail);
+  await createRegistry(registry, progress, detail);
   try {
     await waitFor('the registry', 120, async () => (await statusOf(registry)) === 200 || undefined);
   } catch (error) {
@@ -124,7 +142,7 @@ async function containerStory(): Promise<string> {
   return [state, log].filter((part) => part !== undefined).join('\n');
 }
 
-async function createRegistry(registry: Registry, detail: Detail): Promise<void> {
+async function createRegistry(registry: Registry, progress: Progress, detail: Detail): Promise<void> {
   detail('creating the container');
   const options = ['--restart', 'unless-stopped', '--publish', `${registry.hostAddress}:5000`];
   const withoutTraces = ['--env', 'OTEL_TRACES_EXPORTER=none'];
@@ -140,7 +158,8 @@ async function createRegistry(registry: Registry, detail: Detail): Promise<void>
     ...storage,
     images.registry,
   ]);
-  const files = { 'config.yml': configuration, htpasswd: `${registry.username}:${await bcrypt(registry.password)}\n` };
+  const hash = await bcrypt(registry.password, progress);
+  const files = { 'config.yml': configuration, htpasswd: `${registry.username}:${hash}\n` };
   // The files go in as a tar archive, since the engine need not share this machine's file system.
   const folder = join(localFolder, 'registry');
   mkdirSync(join(folder, 'distribution'), { recursive: true });
@@ -151,12 +170,19 @@ async function createRegistry(registry: Registry, detail: Detail): Promise<void>
   await run('docker', ['start', registryContainer]);
 }
 
-/** A bcrypt hash, the only one that the registry takes; libcrypt of the Debian image makes it. */
-async function bcrypt(password: string): Promise<string> {
+/**
+ * Returns a bcrypt hash, the only one that the registry takes. libcrypt makes it, by Perl: this machine's where it knows
+ * bcrypt, as Debian's does, otherwise the Debian image's.
+ */
+async function bcrypt(password: string, progress: Progress): Promise<string> {
   const salt = randomBytes(16).toString('hex').slice(0, 22);
-  const script = `chomp(my $password = <STDIN>); print crypt($password, '$2b$${bcryptCost}$${salt}')`;
-  const args = ['run', '--rm', '-i', '--network', 'none', images.debian, 'perl', '-e', script];
-  return run('docker', args, { input: `${password}\n` });
+  const settings = `$2b$${bcryptCost}$${salt}`;
+  const script = `chomp(my $password = <STDIN>); print crypt($password, '${settings}')`;
+  const input = `${password}\n`;
+  const hash = await tryRun('perl', ['-e', script], { input });
+  if (hash?.startsWith(settings.slice(0, -1)) === true) return hash;
+  await ensureBaseImages(['debian'], progress);
+  return run('docker', ['run', '--rm', '-i', '--network', 'none', images.debian, 'perl', '-e', script], { input });
 }
 
 /** What it answers; undefined while it does not. */
@@ -181,6 +207,8 @@ export async function connectRegistry(): Promise<void> {
 }
 
 export async function removeRegistry(): Promise<void> {
-  await tryRun('docker', ['rm', '--force', '--volumes', registryContainer]);
+  for (const name of [registryContainer, imagesContainer]) {
+    await tryRun('docker', ['rm', '--force', '--volumes', name]);
+  }
   await tryRun('docker', ['volume', 'rm', registryVolume]);
 }

@@ -26,7 +26,7 @@ test.each([
   ['a pod that is gone', [slice(['git', '10.0.0.5'])], ['10.0.0.5']],
   ['a pod that has no address yet', [pod('git'), slice(['git', '10.0.0.5'])], ['10.0.0.5']],
   ['no pod behind the Service', [pod('git', '10.0.0.5'), { kind: 'EndpointSlice', endpoints: null }], []],
-  ['an address that is no pod’s', [slice([undefined, '172.18.0.2'])], []],
+  ['an address that is not a pod’s', [slice([undefined, '172.18.0.2'])], []],
 ])('%s', (_, items, expected) => {
   expect(addressesOfNobody(podsAndSlicesSchema.parse({ items }))).toEqual(expected);
 });

@@ -35,9 +35,9 @@ export function addressesOfNobody({ items }: z.infer<typeof podsAndSlicesSchema>
   );
   return items
     .flatMap((one) => (one.kind === 'EndpointSlice' ? (one.endpoints ?? []) : []))
-    .flatMap(({ addresses: told, targetRef }) => {
+    .flatMap(({ addresses: reported, targetRef }) => {
       if (targetRef?.kind !== 'Pod' || targetRef.uid === undefined) return [];
       const actual = addresses.get(targetRef.uid) ?? [];
-      return told.filter((address) => !actual.includes(address));
+      return reported.filter((address) => !actual.includes(address));
     });
 }

@@ -3,11 +3,11 @@ import { deployGitHosts } from '../git-hosts/deploy.ts';
 import { deployGitServer } from '../git-server/deploy.ts';
 import { deployGitea } from '../gitea/deploy.ts';
 import { runSample } from '../sample/run-sample.ts';
-import { bringUpCluster } from './cluster.ts';
+import { bringUpCluster, completeImages } from './cluster.ts';
 import { exclusively } from './exclusively.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 import { connectionFile, writeConnection } from './connection.ts';
-import { apiUrl, hasTesterImage, installCoppice } from './install-coppice.ts';
+import { apiUrl, canUpgradeTester, installCoppice } from './install-coppice.ts';
 import { provideFixtureImages } from './mirror.ts';
 import { programsFolder } from './paths.ts';
 import { Problem } from './problem.ts';
@@ -18,6 +18,8 @@ import { columns, recordStepTimes, type ColumnName } from './step-times.ts';
 const usage = `npm run up                      brings up the local kind cluster
 npm run up -- --fixture-images  with the images that the sample set under test/fixtures is built from
 npm run up -- --gitea           with Gitea at http://gitea.localhost:8080, for the end-to-end tests
+npm run up -- --node-image NAME
+                                pulls that node image of kind's, for another version of Kubernetes
 npm run up -- --record NAME     and keeps the times of its steps as a column of docs/local-cluster.md: ${columns.join(', ')}
 npm run up -- --context NAME --registry ADDRESS [--ingress-url URL]
                                 uses the cluster of that kubeconfig context, and a registry, HOST[:PORT][/PATH],
@@ -27,6 +29,7 @@ interface Options {
   existing?: ExistingClusterOptions;
   fixtureImages: boolean;
   gitea: boolean;
+  nodeImage?: string;
   record?: ColumnName;
 }
 
@@ -37,6 +40,7 @@ function parseOptions(): Options {
     'ingress-url'?: string;
     'fixture-images'?: boolean;
     gitea?: boolean;
+    'node-image'?: string;
     record?: string;
   };
   try {
@@ -49,6 +53,7 @@ function parseOptions(): Options {
         'ingress-url': text,
         'fixture-images': flag,
         gitea: flag,
+        'node-image': text,
         record: text,
       },
     }));
@@ -60,7 +65,12 @@ function parseOptions(): Options {
   const record = columns.find((column) => column === values.record);
   if (values.record !== undefined && record === undefined) throw new Problem(usage);
   if (context === undefined && registry === undefined) {
-    return { fixtureImages, gitea, ...(record !== undefined && { record }) };
+    return {
+      fixtureImages,
+      gitea,
+      ...(values['node-image'] !== undefined && { nodeImage: values['node-image'] }),
+      ...(record !== undefined && { record }),
+    };
   }
   if (context === undefined || registry === undefined) {
     throw new Problem(`--context and --registry are given together.\n${usage}`);
@@ -70,14 +80,17 @@ function parseOptions(): Options {
 
 await runMain(async () => {
   const progress = startProgress();
-  const { existing, fixtureImages, gitea, record } = parseOptions();
+  const { fixtureImages, gitea, record, ...clusterOptions } = parseOptions();
   await exclusively(progress, async () => {
-    const cluster = await bringUpCluster(progress, existing);
-    await warnOfUnlimitedProcesses(cluster.kubectl);
-    const gitUrl = await deployGitServer(cluster, progress);
-    // Its image, with a browser, is the largest, and the sample needs none of it.
-    const tester = await hasTesterImage();
-    await installCoppice(cluster, progress, { tester });
+    const cluster = await bringUpCluster(progress, clusterOptions);
+    // The tester's image, with a browser, is the largest, and the sample needs none of it: an installed tester keeps
+    // running meanwhile.
+    const withTester = await canUpgradeTester(cluster);
+    const [gitUrl] = await Promise.all([
+      deployGitServer(cluster, progress),
+      installCoppice(cluster, progress, { tester: withTester ? 'current' : 'installed' }),
+      cluster.ready,
+    ]);
     const { email, password, weburl } = await runSample(apiUrl, gitUrl, cluster, progress);
     const { kubeconfig, ingressUrl, registry } = cluster;
     writeConnection({ apiUrl, ingressUrl, kubeconfig, registry: registry.address, gitUrl, email, password });
@@ -88,11 +101,13 @@ REST API    ${apiUrl}/api, described at ${apiUrl}/api/docs (user ${email}, passw
 Kubernetes  export KUBECONFIG=${kubeconfig} PATH=$PATH:${programsFolder}
 Git server  ${gitUrl}
 `);
+    await warnOfUnlimitedProcesses(cluster.kubectl);
+    await completeImages(cluster, progress);
     await deployGitHosts(cluster, progress);
     if (fixtureImages) await provideFixtureImages(cluster, progress);
     if (gitea) await deployGitea(cluster, progress);
     // The values hold the address of Gitea's Service, which is there by now.
-    if (gitea || !tester) await installCoppice(cluster, progress, { tester: true });
+    if (gitea || !withTester) await installCoppice(cluster, progress, { tester: 'current' });
   });
   if (record !== undefined) await recordStepTimes(record, progress.steps);
 });

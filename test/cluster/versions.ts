@@ -8,7 +8,7 @@ export const versions = {
   /** What kubeadm of that version asks for by these tags. */
   etcdImageTag: '3.6.8-0',
   pauseImageTag: '3.10.2',
-  coredns: 'v1.15.0',
+  corednsImageTag: 'v1.14.2',
   containerd: 'v2.3.7',
   localPathProvisioner: 'v0.0.30',
   registry: 'v3.1.2',
@@ -16,7 +16,7 @@ export const versions = {
   helm: 'v4.3.1',
   traefik: 'v3.6.7',
   buildkit: 'v0.33.0',
-  /** The go.mod file pins the same; 1.27 is no Go module. */
+  /** The go.mod file pins the same; 1.27 is not a Go module. */
   gitea: '1.26.4',
   debian: 'bookworm',
   /** The npm package node-linux-<arch>, which is the binary that the package `node` installs. */

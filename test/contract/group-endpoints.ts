@@ -14,7 +14,7 @@ export const groupCases = {
   },
   'POST /api/group/{groupID}': async (world: World) => {
     const body = { name: 'Added one', type: 'generic', params: { origin: world.origin } };
-    const answer = await world.inTurn(() => world.ask(201, 'POST', `/api/group/${world.group}`, body));
+    const answer = await world.inSequence(() => world.ask(201, 'POST', `/api/group/${world.group}`, body));
     expect(answer).toMatchObject({ id: `${world.group}.added-one`, gid: world.group, name: 'Added one' });
     await world.ask(409, 'POST', `/api/group/${world.group}`, body);
   },

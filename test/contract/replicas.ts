@@ -151,10 +151,10 @@ class Load {
   }
 }
 
-async function underLoad(harness: Harness, prefix: string, strike: () => Promise<unknown>): Promise<Load> {
+async function underLoad(harness: Harness, prefix: string, inject: () => Promise<unknown>): Promise<Load> {
   const pods = (await readyPods(harness)).length;
   const load = new Load(harness, prefix);
-  await strike();
+  await inject();
   await waitFor('as many replicas as before', 120, async () =>
     (await readyPods(harness)).length >= pods ? true : undefined,
   );

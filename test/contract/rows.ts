@@ -1,6 +1,7 @@
 /**
  * The rows of the contract's tables, and what its lists and texts say, by section; not those of the internal tester
- * interface, which is no part of the REST API. Each is a case of the contract test: the types refuse a row without one.
+ * interface, which is not part of the REST API. Each is a case of the contract test: the types refuse a row without
+ * one.
  */
 
 /** Section 2: the fields of each resource. */

@@ -47,7 +47,7 @@ export interface World {
   /** One of the repository's branches that nobody else takes. */
   takeBranch: () => string;
   /** Adds repositories one after the other: many of one host at once wait for each other longer than the API does. */
-  inTurn: <T>(add: () => Promise<T>) => Promise<T>;
+  inSequence: <T>(add: () => Promise<T>) => Promise<T>;
   /** One more repository, of that page on `main` alone, for cases that change it. */
   newRepository: (name: string) => Promise<string>;
   /** The body of an answer that must have this status. */
@@ -72,7 +72,7 @@ export async function startWorld(): Promise<World> {
   await answer(202, 'POST', `/api/repository/${repository}/sync`, undefined, client);
   const free = [...branches];
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(add: () => Promise<T>): Promise<T> => {
+  const inSequence = <T>(add: () => Promise<T>): Promise<T> => {
     const added = last.then(add);
     last = added.catch(() => undefined);
     return added;
@@ -88,10 +88,10 @@ export async function startWorld(): Promise<World> {
       if (branch === undefined) throw new Error('there are more cases than branches');
       return branch;
     },
-    inTurn,
+    inSequence,
     // On a busy machine the Git server may take longer than the API waits; nothing is left of a repository then.
     newRepository: (name) =>
-      inTurn(() => waitFor(`the repository ${name}`, 60, () => harness.addRepository(name, origin))),
+      inSequence(() => waitFor(`the repository ${name}`, 60, () => harness.addRepository(name, origin))),
     ask: async (status, method, path, body, as = client) =>
       anything.parse(await answer(status, method, path, body, as)),
     list: async (status, method, path, body) =>

@@ -1,5 +1,5 @@
 // Whether the pages hold what they say: links lead somewhere, shell can be parsed, service files would run, and the
-// messages that docs/troubleshooting.md quotes are the program's own. Ends with 1 when something is not so.
+// messages that docs/how-to/troubleshoot.md quotes are the program's own. Ends with 1 when something is not so.
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -73,7 +73,8 @@ async function checkServiceFiles(page: string): Promise<void> {
       const { warnings, errors } = await readServiceFile({
         ...{ files, variables: new Map<string, never>(), settings: { mode: 'repo' }, path: 'compose.yaml' },
       });
-      for (const said of [...warnings, ...errors]) problems.push(`${page}: a service file: ${JSON.stringify(said)}`);
+      for (const reported of [...warnings, ...errors])
+        problems.push(`${page}: a service file: ${JSON.stringify(reported)}`);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
@@ -88,15 +89,22 @@ function source(): string {
     .join('\n');
 }
 
+/** The contract is not in the repository: a page states the rule itself. */
+function checkCitations(page: string): void {
+  if (/contract section \d/i.test(read(page)))
+    problems.push(`${page}: cites a section of the contract, which is not here`);
+}
+
 for (const page of pages) {
   checkLinks(page);
+  checkCitations(page);
   checkShell(page);
   for (const problem of unportableCommands(read(page))) problems.push(`${page}: ${problem}`);
   await checkServiceFiles(page);
 }
-const troubleshooting = 'docs/troubleshooting.md';
+const troubleshooting = 'docs/how-to/troubleshoot.md';
 for (const message of missingMessages(read(troubleshooting), source())) {
-  problems.push(`${troubleshooting}: nobody says «${message}»`);
+  problems.push(`${troubleshooting}: no source file has "${message}"`);
 }
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 process.stdout.write(`${pages.length} pages, ${problems.length} problems\n`);

@@ -2,27 +2,34 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '../cluster/paths.ts';
 
-/** A fenced code block of a page: its language, the name that may follow it on the fence, and what is in it. */
+/**
+ * A isolated code block of a page: its language, the name that may follow it on the isolation policies, and what is in
+ * it.
+ */
 export interface CodeBlock {
   language: string;
   name: string;
   code: string;
+  /** Why no test runs it, as the comment `<!-- not run: REASON -->` above it says; empty without one. */
+  notRun: string;
 }
 
-const fence = /^```(?<language>\w*)(?: (?<name>\S+))?\n(?<code>.*?)^```$/gms;
+const block =
+  /(?:^ *<!-- not run: (?<notRun>.+?) -->\s*)?^ *```(?<language>\w*)(?: (?<name>\S+))?\n(?<code>.*?)^ *```$/gms;
 
 export function codeBlocks(markdown: string): CodeBlock[] {
-  return [...markdown.matchAll(fence)].map(({ groups = {} }) => ({
+  return [...markdown.matchAll(block)].map(({ groups = {} }) => ({
     language: groups['language'] ?? '',
     name: groups['name'] ?? '',
     code: groups['code'] ?? '',
+    notRun: groups['notRun'] ?? '',
   }));
 }
 
-/** The code of a page's block of this name. @param page its path in the repository. @throws Error when there is none, or more. */
+/** Returns the code of a page's block of this name. @param page its path in the repository. @throws Error when there is none, or more. */
 export function codeOf(page: string, name: string): string {
-  const found = codeBlocks(readFileSync(join(repositoryRoot, page), 'utf8')).filter((block) => block.name === name);
-  const [block] = found;
-  if (!block || found.length > 1) throw new Error(`${page} has ${found.length} code blocks of the name ${name}`);
-  return block.code;
+  const found = codeBlocks(readFileSync(join(repositoryRoot, page), 'utf8')).filter((one) => one.name === name);
+  const [first] = found;
+  if (!first || found.length > 1) throw new Error(`${page} has ${found.length} code blocks of the name ${name}`);
+  return first.code;
 }

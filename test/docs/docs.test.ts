@@ -9,8 +9,8 @@ const fence = '```';
 test('code blocks have a language and a name', () => {
   const page = `Text\n${fence}sh backup\none\ntwo\n${fence}\n${fence}yaml\na: 1\n${fence}\n`;
   expect(codeBlocks(page)).toEqual([
-    { language: 'sh', name: 'backup', code: 'one\ntwo\n' },
-    { language: 'yaml', name: '', code: 'a: 1\n' },
+    { language: 'sh', name: 'backup', code: 'one\ntwo\n', notRun: '' },
+    { language: 'yaml', name: '', code: 'a: 1\n', notRun: '' },
   ]);
 });
 
@@ -27,13 +27,15 @@ test('headings are linked as GitHub does', () => {
   expect([...anchorsOf(page)]).toEqual(['state--trigger', 'x-coppicetests', 'tests-and-more', 'again', 'again-1']);
 });
 
-describe('messages that nobody says', () => {
+describe('messages that no source has', () => {
   const source = "new Stalled('X', `the Secret ${name} is gone: ` + 'make it anew')";
   test.each([
     ['the Secret … is gone: make it anew', []],
     ['the Secret … is lost for good', ['the Secret … is lost for good']],
     ['… is gone: make it again', ['… is gone: make it again']],
-  ])('%s', (message, expected) => expect(missingMessages(`| «${message}» |`, source)).toEqual(expected));
+  ])('%s', (message, expected) =>
+    expect(missingMessages(`| message | action |\n| --- | --- |\n| \`${message}\` | do |\n`, source)).toEqual(expected),
+  );
 });
 
 describe("commands that fail on a reader's machine", () => {

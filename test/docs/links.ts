@@ -6,12 +6,12 @@ export interface Link {
 }
 
 const link = /\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g;
-const fenced = /^ *```.*?^ *```/gms;
+const isolated = /^ *```.*?^ *```/gms;
 
 /** A page's text with its code blanked out, line for line. */
 function withoutCode(markdown: string): string {
   return markdown
-    .replace(fenced, (block) => block.replace(/[^\n]/g, ''))
+    .replace(isolated, (block) => block.replace(/[^\n]/g, ''))
     .replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ' '));
 }
 
@@ -26,7 +26,7 @@ export function linksOf(markdown: string): Link[] {
 
 /** What a page's headings can be linked by, as GitHub makes it of their words. */
 export function anchorsOf(markdown: string): Set<string> {
-  const headings = markdown.replace(fenced, '').matchAll(/^#{1,6} +(.*)$/gm);
+  const headings = markdown.replace(isolated, '').matchAll(/^#{1,6} +(.*)$/gm);
   const seen = new Map<string, number>();
   return new Set(
     [...headings].map(([, words = '']) => {

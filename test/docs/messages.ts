@@ -1,17 +1,24 @@
 /** Shorter pieces of a message may be anywhere. */
-const shortestPiece = 8;
+const MIN_PIECE_LENGTH = 8;
 
 /**
- * Messages quoted in «» of which a piece, between what differs (`…`), is in no source file.
+ * Returns the messages of a page of which a piece, between what differs (`…`), is in no source file. A message is code that
+ * fills the first cell of a row below the heading `message`, and has more than one word.
  * @param source the program's text; a message may be put together of several strings there.
  */
 export function missingMessages(page: string, source: string): string[] {
-  // Strings are joined and told without their quotes, so that the pieces of a longer one meet.
-  const said = plain(source.replace(/['"`]\s*\+\s*['"`]/g, '').replace(/\$\{[^}]*\}/g, '…'));
-  const quoted = [...page.matchAll(/«([^»]+)»/g)].map(([, message = '']) => message);
-  return quoted.filter((message) =>
-    message.split('…').some((piece) => piece.trim().length >= shortestPiece && !said.includes(plain(piece.trim()))),
+  // Strings are joined and stand without their quotes, so that the pieces of a longer one meet.
+  const known = plain(source.replace(/['"`]\s*\+\s*['"`]/g, '').replace(/\$\{[^}]*\}/g, '…'));
+  return quotedMessages(page).filter((message) =>
+    message.split('…').some((piece) => piece.trim().length >= MIN_PIECE_LENGTH && !known.includes(plain(piece.trim()))),
   );
+}
+
+function quotedMessages(page: string): string[] {
+  const tables = [...page.matchAll(/^\| message +\|.*\n\|[ -|]+\n(?<rows>(?:\|.*\n)*)/gm)];
+  return tables
+    .flatMap(({ groups }) => (groups?.['rows'] ?? '').split('\n'))
+    .flatMap((row) => /^\| `([^`]* [^`]*)` +\|/.exec(row)?.[1] ?? []);
 }
 
 function plain(text: string): string {

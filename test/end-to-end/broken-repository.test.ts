@@ -13,12 +13,12 @@ beforeAll(async () => {
 
 afterAll(() => harness.remove(), 60_000);
 
-test('a branch that is not there is told in the conditions and the log', async () => {
+test('a branch that is not there is reported in the conditions and the log', async () => {
   const id = await harness.spawn(repository, 'nowhere');
   const environment = await harness.stalled(id);
   expect(conditionOf(environment, 'Stalled')).toMatchObject({
     reason: 'RefNotFound',
-    message: 'the branch nowhere is not in the repository: push it, then ask for a build',
+    message: 'the branch nowhere is not in the repository. Push it, then request a build',
   });
   const end = { result: 'failed', message: expect.stringContaining('nowhere') };
   expect(await harness.endOfLog(id)).toMatchObject({ end });
@@ -41,14 +41,14 @@ const broken: [string, Record<string, string>, RegExp][] = [
 testsSideBySide(
   Object.fromEntries(
     broken.map(([what, files, words]) => [
-      `${what} is told, and can be mended and built again`,
-      () => tellsAndMends(what, files, words),
+      `${what} is reported, and can be fixed and built again`,
+      () => reportsAndRecovers(what, files, words),
     ]),
   ),
   300_000,
 );
 
-async function tellsAndMends(what: string, files: Record<string, string>, words: RegExp): Promise<void> {
+async function reportsAndRecovers(what: string, files: Record<string, string>, words: RegExp): Promise<void> {
   const branch = what.replace(/\W+/g, '-');
   await harness.push('shop', branch, files);
   const id = await harness.spawn(repository, branch);
@@ -59,10 +59,10 @@ async function tellsAndMends(what: string, files: Record<string, string>, words:
   const end = { result: 'failed', message: expect.stringMatching(words) };
   expect(await harness.endOfLog(id)).toMatchObject({ end });
 
-  await harness.push('shop', branch, { 'web/title.txt': `Mended: ${branch}\n` });
+  await harness.push('shop', branch, { 'web/title.txt': `Fixed: ${branch}\n` });
   expect((await harness.client.send('POST', `/api/environment/${id}/build`)).status).toBe(202);
   const { weburl } = await harness.built(id);
-  await pageWith(weburl, `Mended: ${branch}`);
+  await pageWith(weburl, `Fixed: ${branch}`);
 }
 
 test('a folder that is there a second time, as a link, is refused, and nothing is built', async () => {

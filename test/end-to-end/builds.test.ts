@@ -64,7 +64,7 @@ testsSideBySide(
       keepsSecrets,
     'a moved base image is noticed at the next build, a rebuild stands apart, an unchanged image is not built':
       noticesMovedBase,
-    'a base image that is not to be had is told, with what to do': tellsMissingBase,
+    'a base image that is not to be had is reported, with what to do': reportsMissingBase,
   },
   600_000,
 );
@@ -169,13 +169,13 @@ async function noticesMovedBase(): Promise<void> {
   expect(await imageOf(two)).toBe(moved);
 }
 
-async function tellsMissingBase(): Promise<void> {
+async function reportsMissingBase(): Promise<void> {
   const files = { 'compose.yaml': compose, Dockerfile: 'FROM registry.invalid/nothing:1\n' };
   const url = `${harness.connection.gitUrl}/${harness.group}/missing.git`;
   await pushRepository({ url, branch: 'main', files });
   const id = await harness.spawn(await harness.addRepository('missing', url), 'main');
   await harness.stalled(id);
   const log = await logOf(harness, id);
-  expect(log).toMatch(/base image registry\.invalid\/nothing:1: .*did not answer/);
+  expect(log).toMatch(/base image registry\.invalid\/nothing:1: .*did not respond/);
   expect(log).toMatch(/the build of service web failed/);
 }

@@ -15,15 +15,16 @@ afterAll(() => harness.remove(), 60_000);
 
 testsSideBySide(
   {
-    'a service that does not come up is told with its last words, and can be mended and built again': tellsAndMends,
+    'a service that does not become ready is reported with its last words, and can be fixed and built again':
+      reportsAndRecovers,
     'a failed build leaves the last good version running': keepsLastGood,
-    'a health check that fails is told with what it said, of a program that ends well too': tellsHealthCheck,
+    'a health check that fails is reported with what it said, of a program that ends well too': reportsHealthCheck,
     'a missing image ends the rollout long before its deadline': endsEarly,
   },
   420_000,
 );
 
-async function tellsAndMends(): Promise<void> {
+async function reportsAndRecovers(): Promise<void> {
   await harness.push('shop', 'crashing', { 'web/server.mjs': 'console.log("cannot start"); process.exit(3);\n' });
   const id = await harness.spawn(repository, 'crashing');
   const environment = await harness.stalled(id);
@@ -31,11 +32,11 @@ async function tellsAndMends(): Promise<void> {
   expect(conditionOf(environment, 'Built')).toMatchObject({
     reason: 'RolloutFailed',
     message: expect.stringMatching(
-      /not up after \d+ s(, and waiting longer changes nothing)?: web: .*exit code 3: cannot start/,
+      /not ready after \d+ s(, and more time would not help)?: web: .*exit code 3: cannot start/,
     ),
   });
   const log = await logOf(harness, id);
-  expect(log).toContain('the last lines that web wrote before it ended');
+  expect(log).toContain('the last lines that web wrote before it exited');
   expect(log.split('\n')).toContain('cannot start');
   await harness.push('shop', 'crashing', { 'web/title.txt': 'Mended\n' });
   await harness.client.send('POST', `/api/environment/${id}/build`);
@@ -43,14 +44,14 @@ async function tellsAndMends(): Promise<void> {
   await pageWith(weburl, 'Mended');
 }
 
-async function tellsHealthCheck(): Promise<void> {
+async function reportsHealthCheck(): Promise<void> {
   const test = '[CMD-SHELL, "echo no database yet; exit 1"]';
   const file = `services:\n  web:\n    build: .\n    healthcheck: { test: ${test}, interval: 1s, retries: 4 }\n`;
   const command = "CMD trap 'exit 0' TERM; while true; do sleep 0.2; done\n";
   await harness.push('shop', 'ill', { 'compose.yaml': file, Dockerfile: `FROM busybox:1\n${command}` });
   const environment = await harness.stalled(await harness.spawn(repository, 'ill'));
   expect(conditionOf(environment, 'Built')?.message).toMatch(
-    /web: it was ended and started again, for its health check \(.*\) did not succeed in time: no database yet/,
+    /web: it was restarted because its health check \(.*\) did not succeed in time: no database yet/,
   );
 }
 
@@ -59,7 +60,7 @@ async function endsEarly(): Promise<void> {
   await harness.push('shop', 'missing', { 'compose.yaml': file });
   const environment = await harness.stalled(await harness.spawn(repository, 'missing'));
   expect(conditionOf(environment, 'Built')?.message).toMatch(
-    /not up after \d+ s, and waiting longer changes nothing: web: its image busybox:no-such-tag cannot be pulled/,
+    /not ready after \d+ s, and more time would not help: web: its image busybox:no-such-tag cannot be pulled/,
   );
 }
 

@@ -57,7 +57,7 @@ export class Journey {
     this.credentials = [...host.credentials, harness.client.token ?? ''];
   }
 
-  static async begin(type: RepositoryType): Promise<Journey> {
+  static async start(type: RepositoryType): Promise<Journey> {
     const harness = await startHarness(type);
     return new Journey(type, harness, await makeRepository(type, harness.group, harness.connection.gitUrl));
   }
@@ -147,7 +147,7 @@ export class Journey {
     const broken = await this.host.pushBroken('refs/heads/change', 'it-breaks');
     for (const environment of ids) {
       const statuses = await this.#statusesOf(environment, broken, failure);
-      // What the host answered too late is told again.
+      // What the host answered too late is reported again.
       const moves = statuses.map(({ state }) => state).filter((state, index, all) => state !== all[index - 1]);
       expect(moves).toEqual([pending, failure]);
       for (const { targetUrl } of statuses) {
@@ -156,7 +156,7 @@ export class Journey {
         expect(log.text).toMatch(/\] .*it-breaks\n(.*\n)*-- build failed: /);
       }
     }
-    await waitFor('one comment that tells of all', 60, async () => {
+    await waitFor('one comment that reports all', 60, async () => {
       const { comments, deliveries } = await record();
       const bodies = comments.filter(({ pullRequest }) => pullRequest === number).map(({ body }) => body);
       expect(bodies).toHaveLength(1);
@@ -173,7 +173,7 @@ export class Journey {
 
   /** Lets the host answer nothing but 500, and has Coppice check the repository anew, as each change of its spec does. */
   async breakHost(): Promise<void> {
-    if (this.type === 'generic') throw new Error('this host cannot be told to fail');
+    if (this.type === 'generic') throw new Error('this host cannot be reported to fail');
     await adminOf(this.type).setFaults(HOSTED[this.type].path(this.harness.group), [{ match: '.', answer: 500 }]);
     await this.#patch({ sync: { intervalSeconds: 600 } });
   }

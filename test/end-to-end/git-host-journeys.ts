@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { RepositoryType } from '../../crds/repository-source.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { Journey } from './git-host-journey.ts';
-import { formsOf, whatWasSaid } from './what-was-said.ts';
+import { formsOf, reportedMessages } from './reported-messages.ts';
 
 /**
  * Kinds of Git host, all the way: added, in step, built, rebuilt, reported, gone. What the hosted ones say is emulated
@@ -13,14 +13,14 @@ export function testJourneys(types: readonly RepositoryType[]): void {
   const journeys: Journey[] = [];
   const runs = new Map<RepositoryType, Promise<void>>();
 
-  // All at once: they mostly wait. Each one's test tells how it ended.
+  // All at once: they mostly wait. Each one's test reports how it ended.
   beforeAll(() => {
     for (const type of types) {
-      const begun = Journey.begin(type).then((journey) => {
+      const started = Journey.start(type).then((journey) => {
         journeys.push(journey);
         return journey.run();
       });
-      runs.set(type, begun);
+      runs.set(type, started);
     }
     void Promise.allSettled(runs.values());
   });
@@ -33,13 +33,13 @@ export function testJourneys(types: readonly RepositoryType[]): void {
     expect(journeys.map(({ credentials }) => credentials.length)).toEqual(types.map(() => 3));
     const hosted = journeys.filter(({ type }) => type !== 'generic');
     await Promise.all(hosted.map((journey) => journey.breakHost()));
-    const said = await waitFor('the operator to tell of hosts that fail', 60, async () => {
-      const found = journeys[0] && (await whatWasSaid(journeys[0].harness, since));
+    const reported = await waitFor('the operator to report hosts that fail', 60, async () => {
+      const found = journeys[0] && (await reportedMessages(journeys[0].harness, since));
       return hosted.every(({ harness }) => found?.operator.includes(harness.group)) ? found : undefined;
     });
     for (const { type, harness, host, credentials } of journeys) {
       const record = await host.record?.();
-      const texts = Object.entries({ ...said, ...(record && { requests: JSON.stringify(record.received) }) });
+      const texts = Object.entries({ ...reported, ...(record && { requests: JSON.stringify(record.received) }) });
       const holding = (word: string) => texts.filter(([, text]) => text.includes(word)).map(([name]) => name);
       // The group's name is in all of them: what is looked for would be found.
       const everywhere = texts.map(([name]) => name).filter((name) => name !== 'operator' || type !== 'generic');

@@ -7,16 +7,16 @@ import { testClient } from '../api-server/api-server.ts';
 import { objectOf } from '../client/object-of.ts';
 import { pushBranches } from './branches.ts';
 import { namespaceOf, startHarness, type Harness } from './harness.ts';
-import { LifeBoard } from './life-board.ts';
-import { QUICK } from './life-world.ts';
+import { LifecycleBoard } from './lifecycle-board.ts';
+import { QUICK } from './lifecycle-world.ts';
 
 let harness: Harness;
-let board: LifeBoard;
+let board: LifecycleBoard;
 let id: string;
 
 beforeAll(async () => {
   harness = await startHarness('gitops');
-  board = new LifeBoard(testClient(), [harness.group]);
+  board = new LifecycleBoard(testClient(), [harness.group]);
   id = `${harness.group}.shop-main`;
   await harness.kubectl(['wait', `groups.coppice.dev/${harness.group}`, '--for=condition=Ready', '--timeout=90s'], {
     deadline: 100,
@@ -120,6 +120,7 @@ test('what a GitOps tool applies is never fought over', async () => {
   ]);
   expect([...new Set(await writtenByCoppice('repositories.coppice.dev', 'shop'))]).toEqual(['f:finalizers']);
 
+  await refusesRest();
   await adoptsWhatRuns();
 
   await harness.kubectl(
@@ -128,6 +129,27 @@ test('what a GitOps tool applies is never fought over', async () => {
   );
   expect(await board.namespaceUid(id)).toBeUndefined();
 }, 240_000);
+
+/** What the tool applies is not changed or deleted through the REST API, nor with what contains it. */
+async function refusesRest(): Promise<void> {
+  const repository = `/api/repository/${harness.group}.shop`;
+  const requests: [string, string, object?][] = [
+    ['POST', `${repository}/settings`, { environmentTTL: 60 }],
+    ['DELETE', repository],
+    ['DELETE', `/api/group/${harness.group}`],
+  ];
+  const settings = stringify({
+    ...{ apiVersion: 'coppice.dev/v1alpha1', kind: 'Repository' },
+    metadata: { name: 'shop', namespace: `group-${harness.group}` },
+    spec: { type: 'generic', generic: { origin: originOf() }, environmentTTLSeconds: 600 },
+  });
+  const flags = ['--server-side', '--force-conflicts', '--field-manager=flux', '--filename', '-'];
+  await harness.kubectl(['apply', ...flags], { input: settings });
+  for (const [method, path, body] of requests) {
+    const { status, text } = await harness.client.send(method, path, body);
+    expect({ status, text }).toEqual({ status: 409, text: expect.stringMatching(/the field manager (flux|argo-cd)/) });
+  }
+}
 
 /** A restore without status: what runs is as it was, and is not built again. */
 async function adoptsWhatRuns(): Promise<void> {
@@ -142,7 +164,7 @@ async function adoptsWhatRuns(): Promise<void> {
       '--output',
       'jsonpath={.items[*].metadata}',
     ]);
-  // The build is remembered right after it was told.
+  // The build is remembered right after it was reported.
   await sleep(1000);
   const deployed = await deployment();
   const { namespace, name } = objectOf(id);

@@ -10,7 +10,7 @@ import { TEST_GROUP_LABEL } from './test-group.ts';
 
 const idSchema = z.looseObject({ id: z.string() });
 
-/** What every end-to-end test begins with: a user and a group of their own, on the cluster that is up. */
+/** What every end-to-end test starts with: a user and a group of their own, on the cluster that is up. */
 export interface Harness {
   connection: Connection;
   client: RestClient;
@@ -24,7 +24,7 @@ export interface Harness {
   /** Adds a repository by the body of POST /api/group/{id}; gives its id. */
   register(repository: object): Promise<string>;
   addRepository(name: string, origin: string): Promise<string>;
-  /** Has the refs at the Git host looked at now; throws when that is refused. */
+  /** Synchronizes with the refs at the Git host now; throws when that is refused. */
   sync(repositoryId: string): Promise<void>;
   /** Spawns a branch; gives the environment's id. */
   spawn(repositoryId: string, branch: string, options?: object): Promise<string>;
@@ -35,7 +35,7 @@ export interface Harness {
   kubectl: Kubectl;
   /** The users' groups, those of other tests apart. */
   groups(): Promise<string[]>;
-  /** Begins to take away the users' groups and everything in them; `npm test` waits for it at the end of all tests. */
+  /** Starts to take away the users' groups and everything in them; `npm test` waits for it at the end of all tests. */
   remove(): Promise<void>;
   /** As remove, and waits until all of it is gone. */
   removeAndWait(): Promise<void>;
@@ -70,7 +70,7 @@ export async function startHarness(purpose: string): Promise<Harness> {
     const path = `/api/group/${group}`;
     const answer = await waitFor('the group to be set up, and the Git host to answer', 90, async () => {
       const one = await client.send('POST', path, repository);
-      return one.status === 503 || one.text.includes('has not answered within 10 s') ? undefined : one;
+      return one.status === 503 || one.text.includes('did not respond within 10 s') ? undefined : one;
     });
     if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
     return idSchema.parse(JSON.parse(answer.text)).id;
@@ -134,7 +134,7 @@ export async function pageWith(weburl: string, text: string, seconds = 30): Prom
   });
 }
 
-/** The condition of this type, as the API tells it. */
+/** The condition of this type, as the API reports it. */
 export function conditionOf(environment: EnvironmentAnswer, type: string) {
   return environment.conditions?.find((condition) => condition.type === type);
 }

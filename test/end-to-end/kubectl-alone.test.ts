@@ -64,7 +64,7 @@ test('kubectl alone: a group, a private repository, an environment, its page; de
   expect(table).toMatch(/shop-main +built +main +http:\S+ +True/);
   const weburl = /http:\S+/.exec(table)?.[0] ?? '';
   await pageWith(weburl, 'Hello from the API');
-  // What kubectl applied, its member sees by REST as well.
+  // What kubectl applied, its member sees through the REST API as well.
   expect(await harness.client.environment(`${group}.shop-main`)).toMatchObject({ status: 'built', weburl });
 
   await harness.kubectl(

@@ -1,6 +1,6 @@
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 
-/** How many lines a numbered build writes unless it is told, one each 50 ms. */
+/** How many lines a numbered build writes unless it is reported, one each 50 ms. */
 const commonly = 150;
 
 /** `run` is a value of its own for each run, or the layer would be in the builder's cache. */

@@ -1,6 +1,6 @@
 // What a program gets from a group's buildkitd with the credentials of a build: it asks by raw LLB, as a frontend could.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { sourcePolicy } from '../../operator/build/source-policy.ts';
+import { sourcePolicy } from '../../operator/images/build/source-policy.ts';
 import { basicAuthorization, readRegistry, type Registry } from '../cluster/registry.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { namespaceOf, startHarness, type Harness } from './harness.ts';

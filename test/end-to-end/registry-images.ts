@@ -51,9 +51,14 @@ export class TestRegistry {
     const bytes = JSON.stringify({ ...config, config: { ...config.config, Labels: { test: label } } });
     const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
     const upload = await this.#call('POST', `${target}/blobs/uploads/`);
-    const place = new URL(upload.headers.get('location') ?? '', this.#origin());
-    place.searchParams.set('digest', digest);
-    await this.#call('PUT', `${place.pathname.slice('/v2/'.length)}${place.search}`, bytes, 'application/octet-stream');
+    const location = new URL(upload.headers.get('location') ?? '', this.#origin());
+    location.searchParams.set('digest', digest);
+    await this.#call(
+      'PUT',
+      `${location.pathname.slice('/v2/'.length)}${location.search}`,
+      bytes,
+      'application/octet-stream',
+    );
     const described = { ...manifest, config: { ...manifest.config, digest, size: Buffer.byteLength(bytes) } };
     const type = answer.headers.get('content-type') ?? '';
     await this.#call('PUT', `${target}/manifests/${targetTag}`, JSON.stringify(described), type);

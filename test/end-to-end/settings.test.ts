@@ -65,7 +65,7 @@ function secretsOfGroup(): Promise<string> {
   return harness.kubectl(['get', 'secrets', '--namespace', `group-${harness.group}`, '--output', 'name']);
 }
 
-test('variables of group and repository, by REST and by kubectl, reach the build and the container', async () => {
+test('variables of group and repository, through the REST API and by kubectl, reach the build and the container', async () => {
   await post(`${ofGroup()}/variables`, { name: 'GREETING', value: 'hello $USER' });
   await post(`${ofGroup()}/variables`, { name: 'WHO', value: 'the group' });
   await post(`${ofGroup()}/variables`, { name: 'BUILD_WORD', value: 'swordfish', visibility: 'buildtime' });
@@ -92,7 +92,7 @@ test('variables of group and repository, by REST and by kubectl, reach the build
   await pageWith(weburl, 'good bye', 120);
 }, 400_000);
 
-/** As a GitOps tool would: one variable more, its value in a Secret made by hand. */
+/** As a GitOps tool would: one variable more, its value in a Secret made manually. */
 async function applyVariable(): Promise<void> {
   const secret = {
     apiVersion: 'v1',
@@ -177,7 +177,7 @@ test('settings: the TTL of new environments, and a service file that no commit h
   await gone('namespaces', namespaceOf(id));
 }, 200_000);
 
-test('members come and go by REST', async () => {
+test('members come and go through the REST API', async () => {
   const bob = await harness.newUser();
   expect((await bob.send('GET', ofGroup())).status).toBe(404);
   await post(`${ofGroup()}/members`, { name: bob.email });

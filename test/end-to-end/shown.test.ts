@@ -23,7 +23,7 @@ testsSideBySide(
   {
     'what volumes hold counts in the size, of the repository too, and goes with the contents': countsVolumes,
     'a build that another one takes the place of, or whose contents are deleted, ends at once': endsBuilds,
-    'kubectl shows state, ref and address, and tells the story in order': tellsByKubectl,
+    'kubectl shows state, ref and address, and reports the story in order': reportsByKubectl,
   },
   240_000,
 );
@@ -93,7 +93,7 @@ async function buildPods(id: string, build: string, isReached: (count: number) =
   });
 }
 
-async function tellsByKubectl(): Promise<void> {
+async function reportsByKubectl(): Promise<void> {
   await harness.push('shop', 'plain', {
     'compose.yaml': 'services: { web: { image: "busybox:1", command: [httpd, -f, -p, "80"], ports: ["80:80"] } }\n',
   });
@@ -116,8 +116,8 @@ async function tellsByKubectl(): Promise<void> {
   await harness.client.send('DELETE', `/api/environment/${id}`);
   const reasons = 'jsonpath={range .items[*]}{.reason}{"\\n"}{end}';
   const ofIt = [`--namespace=${namespace}`, `--field-selector=involvedObject.name=${name}`, `--output=${reasons}`];
-  await waitFor('the end to be told', 60, async () => {
-    const told = (await harness.kubectl(['get', 'events.v1.', ...ofIt])).split('\n');
-    return told.includes('Removing') || told.includes('Deleting') ? true : undefined;
+  await waitFor('the end to be reported', 60, async () => {
+    const reported = (await harness.kubectl(['get', 'events.v1.', ...ofIt])).split('\n');
+    return reported.includes('Removing') || reported.includes('Deleting') ? true : undefined;
   });
 }

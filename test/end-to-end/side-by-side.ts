@@ -1,8 +1,8 @@
 import { beforeAll, describe, test } from '@jest/globals';
 
 /**
- * Tests that have nothing to do with each other and mostly wait for the cluster: all of them begin when the first does,
- * after the tests above them, and each is told by itself.
+ * Tests that have nothing to do with each other and mostly wait for the cluster: all of them start when the first does,
+ * after the tests above them, and each is reported by itself.
  */
 export function testsSideBySide(tests: Record<string, () => Promise<void>>, timeoutMs: number): void {
   describe('side by side', () => {

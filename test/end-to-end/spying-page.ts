@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
 
-/** A page that shows whatever its build and its container could get hold of. It begins with, and publishes, `base`. */
+/** A page that shows whatever its build and its container could get hold of. It starts with, and publishes, `base`. */
 export function spyingPage(group: string, registry: string): Record<string, string> {
   const spy = `import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';

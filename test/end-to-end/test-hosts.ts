@@ -156,7 +156,7 @@ async function makeGeneric(owner: string, gitUrl: string): Promise<TestRepositor
   const push = pushTo(url, credentials);
   const pulls = new Map<string, string>();
   let webhook: { url: string; secret: string } | undefined;
-  const tell = async (event: string, body: object) => {
+  const report = async (event: string, body: object) => {
     if (!webhook) return;
     const answer = await send(webhook.url, githubDelivery(webhook.secret, event, body));
     if (answer.status >= 300) throw new Error(`${event}: ${answer.status} ${answer.text}`);
@@ -168,7 +168,7 @@ async function makeGeneric(owner: string, gitUrl: string): Promise<TestRepositor
       const commit = await push(ref, text);
       const head = pulls.get(ref);
       if (head !== undefined) await push(head, text);
-      await tell('push', { ref, after: commit });
+      await report('push', { ref, after: commit });
       return commit;
     },
     pushBroken: pushTo(url, credentials, brokenPage),
@@ -177,13 +177,13 @@ async function makeGeneric(owner: string, gitUrl: string): Promise<TestRepositor
       const head = `refs/pull/${number}/head`;
       pulls.set(`refs/heads/${branch}`, head);
       await push(head, `${branch} 1`);
-      await tell('pull_request', { action: 'opened', number });
+      await report('pull_request', { action: 'opened', number });
       return number;
     },
     async closePull(number) {
       // Until git has it no more, closed is what anybody could say who knows the webhook's secret.
       await deleteRef(url, `refs/pull/${number}/head`, credentials);
-      await tell('pull_request', { action: 'closed', number });
+      await report('pull_request', { action: 'closed', number });
     },
     enterWebhook: (entered) => void (webhook = entered),
     remove: async () => {

@@ -12,7 +12,10 @@ import { testsSideBySide } from './side-by-side.ts';
 import { makeHosted, type HostedRepository } from './test-hosts.ts';
 import { testedPage, testsOver, type NamedTest, type TestsAnswer } from './tested-page.ts';
 
-/** Tests that service files name: run after each build, told on the commit, read and run again by REST and kubectl. */
+/**
+ * Tests that service files name: run after each build, reported on the commit, read and run again through the REST API
+ * and kubectl.
+ */
 
 const right = '<!doctype html><title>Shop</title><body style="background:#0a0"><h1>Open all day</h1></body>';
 const broken = '<!doctype html><title>Shop</title><h1>Sorry</h1><script>throw new Error("no till")</script>';
@@ -95,18 +98,18 @@ testsSideBySide(
       expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1280, 800]);
       expect(firstPixel(png)).toEqual([0, 0xaa, 0]);
 
-      // Nobody who may read the environment reads the Secret of a run, and its group's Secret is owned by it.
+      // Nobody who can read the environment reads the Secret of a run, and its group's Secret is owned by it.
       const { namespace, name } = objectOf(id);
-      const said = await harness.kubectl(['get', 'environments.coppice.dev', '-n', namespace, '-o', 'json']);
+      const reported = await harness.kubectl(['get', 'environments.coppice.dev', '-n', namespace, '-o', 'json']);
       const secret = await harness.kubectl(['get', 'secret', `tests-${name}`, '-n', namespace, '-o', 'json']);
       const { data } = JSON.parse(secret) as { data: Record<string, string> };
       const kept = Buffer.from(data['runs.json'] ?? '', 'base64').toString();
       const secrets = [...kept.matchAll(/"Secret":"([^"]+)"/g)].map(([, one = '']) => one);
       expect(secrets).toHaveLength(2);
-      for (const one of secrets) expect(said + JSON.stringify(answer)).not.toContain(one);
+      for (const one of secrets) expect(reported + JSON.stringify(answer)).not.toContain(one);
     },
 
-    async 'a page that is broken: failure on its commit; run again by kubectl, by REST, and after a mending push'() {
+    async 'a page that is broken: failure on its commit; run again by kubectl, through the REST API, and after a push that fixes it'() {
       const { commit, id, answer } = await tested('broken', broken, tests);
       expect(outcomes(answer)).toEqual(['home failed', 'looks failed']);
       expect(await condition(id)).toMatchObject({ status: 'False', reason: 'Failed' });
@@ -132,9 +135,9 @@ testsSideBySide(
       const third = await testsOver(harness.client, id, again);
       expect(third.build).toBe(1);
 
-      const mended = await host.pushFiles('refs/heads/broken', testedPage(right, tests));
+      const fixed = await host.pushFiles('refs/heads/broken', testedPage(right, tests));
       await harness.sync(repository);
-      await statusesOf(id, mended, 'success');
+      await statusesOf(id, fixed, 'success');
       expect(await condition(id)).toMatchObject({ status: 'True', message: 'build 2: all 2 tests passed' });
     },
 

@@ -58,7 +58,7 @@ export async function throughProxy(kubectl: Kubectl, fault: string): Promise<() 
   }));
 }
 
-/** Has a part's clock jump by so many seconds, when it is told to. Gives what takes it away again. */
+/** Has a part's clock jump by so many seconds, when it is reported to. Gives what takes it away again. */
 export function withJumpingClock(
   kubectl: Kubectl,
   deployment: Deployment,
@@ -78,7 +78,7 @@ export async function requireFailedByProxy(kubectl: Kubectl): Promise<void> {
   for (const deployment of disturbed) await requireFailures(kubectl, deployment, proxyContainer);
 }
 
-/** Throws where the clock of one of a part's replicas has not jumped, or the replica ended of being told to. */
+/** Throws where the clock of one of a part's replicas has not jumped, or the replica ended of being configured to. */
 export const requireJumped = (kubectl: Kubectl, deployment: Deployment): Promise<void> =>
   requireFailures(kubectl, deployment, containers[deployment]);
 
@@ -87,7 +87,7 @@ async function requireFailures(kubectl: Kubectl, deployment: Deployment, contain
   const names = await kubectl([...inSystem, 'get', 'pods', ...selector, '--output', 'name']);
   for (const pod of names.split('\n').filter(Boolean)) {
     const log = await kubectl([...inSystem, 'logs', pod, '--container', container]);
-    if (!/^failed: /m.test(log)) throw new Error(`${pod}/${container} says of no failure: nothing was struck`);
+    if (!/^failed: /m.test(log)) throw new Error(`${pod}/${container} says of no failure: nothing was injected`);
   }
 }
 

@@ -15,7 +15,7 @@ const withinSeconds = 300;
 const newCommit = 'commit 2';
 
 /** An environment of a branch, and what is pushed there. */
-interface Place {
+interface HostedBranch {
   kind: 'generic' | KindName;
   id: string;
   weburl: string;
@@ -38,17 +38,17 @@ export async function failingHosts(seed: number, progress: Progress): Promise<Fi
   const hosts: TestRepository[] = [];
   return nothingLeft(harness, progress, async () => {
     const work = async () => {
-      const places = await progress.step('five repositories', () =>
+      const locations = await progress.step('five repositories', () =>
         Promise.all(
           (['generic', ...KINDS] as const).map(async (kind) => {
             const host = await makeRepository(kind, harness.group, harness.connection.gitUrl);
             hosts.push(host);
-            return placeAt(harness, kind, host);
+            return branchAt(harness, kind, host);
           }),
         ),
       );
-      const calm = places.filter(({ kind }) => kind === 'generic');
-      const hosted = places.filter(({ kind }) => kind !== 'generic');
+      const calm = locations.filter(({ kind }) => kind === 'generic');
+      const hosted = locations.filter(({ kind }) => kind !== 'generic');
       const alone = await progress.step('a push while all is well', () => pushedTo(calm, 'commit 1b'));
       return progress.step(describe(failing), async () => {
         await Promise.all(failing.map(fail));
@@ -63,17 +63,17 @@ export async function failingHosts(seed: number, progress: Progress): Promise<Fi
           besideThenRecover(),
         ]);
         const after = await secondsOf(() =>
-          Promise.all(hosted.map((place, index) => requireBuilt(place, commits[index] ?? ''))),
+          Promise.all(hosted.map((location, index) => requireBuilt(location, commits[index] ?? ''))),
         );
         return [
           {
-            name: `push to page at a host that is well, while others fail (${describe(failing)})`,
+            name: `push → page at a healthy host while others fail (${describe(failing)})`,
             unit: 's',
             samples: [beside],
-            baseline: { name: 'while none fails', samples: [alone] },
+            baseline: { name: 'without failures', samples: [alone] },
           },
           {
-            name: `from when ${KINDS.length} hosts answer again until their new commits are built and told (seed ${seed})`,
+            name: `${KINDS.length} hosts answer again → new commits built and reported (seed ${seed})`,
             unit: 's',
             samples: [after],
           },
@@ -103,7 +103,7 @@ function failuresFrom(seed: number): Failing[] {
 
 const describe = (failing: readonly Failing[]) => failing.map(({ kind, answer }) => `${kind}: ${answer}`).join(', ');
 
-async function placeAt(harness: Harness, kind: Place['kind'], host: TestRepository): Promise<Place> {
+async function branchAt(harness: Harness, kind: HostedBranch['kind'], host: TestRepository): Promise<HostedBranch> {
   await host.push('refs/heads/main', 'commit 1');
   const repository = await harness.register({ name: kind, type: kind, params: host.params });
   await connect(harness.client, repository, host);
@@ -113,10 +113,10 @@ async function placeAt(harness: Harness, kind: Place['kind'], host: TestReposito
   return { kind, id, weburl, host };
 }
 
-function pushedTo(places: readonly Place[], text: string): Promise<number> {
+function pushedTo(locations: readonly HostedBranch[], text: string): Promise<number> {
   return secondsOf(() =>
     Promise.all(
-      places.map(async ({ host, weburl }) => {
+      locations.map(async ({ host, weburl }) => {
         await host.push('refs/heads/main', text);
         await pageWith(weburl, text, withinSeconds);
       }),
@@ -128,7 +128,7 @@ function recover(harness: Harness, kind: KindName): Promise<void> {
   return adminOf(kind).setFaults(HOSTED[kind].path(harness.group), []);
 }
 
-async function requireBuilt({ kind, id, weburl, host }: Place, commit: string): Promise<void> {
+async function requireBuilt({ kind, id, weburl, host }: HostedBranch, commit: string): Promise<void> {
   await pageWith(weburl, newCommit, withinSeconds);
   if (kind === 'generic') return;
   await statusesAt(host, { context: `coppice/${id}`, commit }, STATES[kind].success, withinSeconds);

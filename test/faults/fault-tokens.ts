@@ -67,7 +67,7 @@ export class FaultTokens {
   }
 
   /** At the strike: one logs out, the others are asked with until the end. */
-  begin(): void {
+  start(): void {
     this.#hasLeft = Promise.allSettled([logOut(this.#leaving, this.#stopping.signal)]);
     this.#asked = this.#askAgainAndAgain();
   }
@@ -99,7 +99,7 @@ export class FaultTokens {
   }
 
   async #ask({ what, client, method, path, expected }: Asking): Promise<void> {
-    // No answer is to be expected of what was struck.
+    // No answer is to be expected of what was injected.
     const status = await client.send(method, path, bodyOf(method)).then(
       (answer) => answer.status,
       () => 0,

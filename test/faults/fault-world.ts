@@ -5,9 +5,9 @@ import { testClient } from '../api-server/api-server.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { pushBranches } from '../end-to-end/branches.ts';
 import { namespaceOf, pageWith, type Harness } from '../end-to-end/harness.ts';
-import { LifeBoard } from '../end-to-end/life-board.ts';
-import { isSettledAs } from '../end-to-end/life-conditions.ts';
-import { LifeWorld } from '../end-to-end/life-world.ts';
+import { LifecycleBoard } from '../end-to-end/lifecycle-board.ts';
+import { isSettledAs } from '../end-to-end/lifecycle-conditions.ts';
+import { LifecycleWorld } from '../end-to-end/lifecycle-world.ts';
 import { countedLog, numberedDockerfile } from '../end-to-end/numbered-build.ts';
 import { FaultTokens } from './fault-tokens.ts';
 import { endOf, type Ask, type Moves } from './moves.ts';
@@ -15,7 +15,7 @@ import { StayingViewer } from './staying-viewer.ts';
 
 /** How many environments of each kind there are. */
 export interface Sizes {
-  /** They move as they are told, and run no container. */
+  /** They move as they are reported, and run no container. */
   moving: number;
   /** They move too, and each runs a container that answers with a page. */
   running: number;
@@ -42,29 +42,29 @@ const requests: Record<Ask, { method: string; path: string }> = {
 const STATES = ['empty', 'created', 'building', 'built'] as const;
 /** Their logs outlast the wait for the moment of the strike. */
 const numberedLines = 400;
-/** One of so many that move is built when the moves begin. */
+/** One of so many that move is built when the moves start. */
 const builtOf = 3;
 
-/** Environments of one group, some that move as they are told and some that are built of images, and their user. */
+/** Environments of one group, some that move as they are reported and some that are built of images, and their user. */
 export class FaultWorld {
   readonly #harness: Harness;
-  readonly #life: LifeWorld;
+  readonly #lifecycle: LifecycleWorld;
   /** Those that run come last. */
   readonly #moving: string[];
   readonly #running: ReadonlySet<string>;
-  /** Of the logs of those that are built of images: they stay, whatever is struck. */
+  /** Of the logs of those that are built of images: they stay, whatever is injected. */
   readonly #viewers: ReadonlyMap<string, StayingViewer>;
   readonly #tokens: FaultTokens;
   readonly #stopping = new AbortController();
 
   private constructor(
     harness: Harness,
-    life: LifeWorld,
+    lifecycle: LifecycleWorld,
     ids: { quick: string[]; running: string[]; built: string[] },
     tokens: FaultTokens,
   ) {
     this.#harness = harness;
-    this.#life = life;
+    this.#lifecycle = lifecycle;
     this.#tokens = tokens;
     this.#moving = [...ids.quick, ...ids.running];
     this.#running = new Set(ids.running);
@@ -72,17 +72,17 @@ export class FaultWorld {
   }
 
   /** With so many empty environments of each kind. */
-  static async start(harness: Harness, sizes: Sizes, strike: { takesExpired: boolean }): Promise<FaultWorld> {
+  static async start(harness: Harness, sizes: Sizes, inject: { takesExpired: boolean }): Promise<FaultWorld> {
     const { group } = harness;
-    const life = new LifeWorld(harness, new LifeBoard(testClient(), [group]), group);
+    const lifecycle = new LifecycleWorld(harness, new LifecycleBoard(testClient(), [group]), group);
     const named = (kind: string, count: number) => Array.from({ length: count }, (_, index) => `${kind}-${index}`);
     const [moving, running, built] = [
       named('moving', sizes.moving),
       named('running', sizes.running),
       named('numbered', sizes.built),
     ];
-    const table = await life.addRepository(group, 'table', { quick: moving, endless: [] });
-    if (running.length > 0) await pushBranches(life.urlOf(table), RUNNING, running);
+    const table = await lifecycle.addRepository(group, 'table', { quick: moving, endless: [] });
+    if (running.length > 0) await pushBranches(lifecycle.urlOf(table), RUNNING, running);
     let origin = '';
     for (const name of built) {
       origin = await harness.push('shop', name, {
@@ -91,13 +91,13 @@ export class FaultWorld {
     }
     const shop = await harness.addRepository('shop', origin);
     const ids = {
-      quick: moving.map((branch) => life.environmentId(table, branch)),
-      running: running.map((branch) => life.environmentId(table, branch)),
-      built: built.map((name) => life.environmentId(shop, name)),
+      quick: moving.map((branch) => lifecycle.environmentId(table, branch)),
+      running: running.map((branch) => lifecycle.environmentId(table, branch)),
+      built: built.map((name) => lifecycle.environmentId(shop, name)),
     };
-    const world = new FaultWorld(harness, life, ids, await FaultTokens.make(harness, strike));
-    await Promise.all([table, shop].map((repository) => life.sync(repository)));
-    await Promise.all(world.ids.map((id) => life.board.state(id, 'empty')));
+    const world = new FaultWorld(harness, lifecycle, ids, await FaultTokens.make(harness, inject));
+    await Promise.all([table, shop].map((repository) => lifecycle.sync(repository)));
+    await Promise.all(world.ids.map((id) => lifecycle.board.state(id, 'empty')));
     return world;
   }
 
@@ -121,27 +121,28 @@ export class FaultWorld {
    * are, all of which are being written; then tokens are asked with.
    */
   async inAllStates(): Promise<string> {
-    const count = (state: string) => this.ids.filter((id) => this.#life.board.read(id)?.status?.state === state).length;
+    const count = (state: string) =>
+      this.ids.filter((id) => this.#lifecycle.board.read(id)?.status?.state === state).length;
     // They move for 20 s at most, and a state may last a tenth of a second.
     for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5)) {
       const counts = STATES.map((state) => [count(state), state] as const);
       if (counts.some(([number]) => number === 0)) continue;
       const lines = [...this.#viewers.values()].map((viewer) => viewer.number);
       if (lines.some((line) => line >= numberedLines)) break;
-      this.#tokens.begin();
+      this.#tokens.start();
       return `${counts.map((one) => one.join(' ')).join(', ')}, the logs at line ${lines.join(' and ')} of ${numberedLines}`;
     }
     throw new Error('there were never environments in each of the states at once while the logs were written');
   }
 
   /** Builds some of those that move, and the others, and resolves once each of these writes its numbered lines. */
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     const first = this.#moving.filter((_, index) => index % builtOf === 0);
     await Promise.all(first.map((id) => this.#ask(id, 'put')));
-    await Promise.all(first.map((id) => this.#life.board.state(id, 'built')));
+    await Promise.all(first.map((id) => this.#lifecycle.board.state(id, 'built')));
     const built = [...this.#viewers.keys()];
     await Promise.all(built.map((id) => this.#ask(id, 'put')));
-    for (const viewer of this.#viewers.values()) viewer.begin();
+    for (const viewer of this.#viewers.values()) viewer.start();
     await Promise.all(
       [...this.#viewers].map(([id, viewer]) =>
         waitFor(`the build of ${id} to write its lines`, 240, async () => (viewer.number >= 10 ? true : undefined)),
@@ -158,7 +159,7 @@ export class FaultWorld {
       ...this.#moving.map((id, index) => [id, endOf(moves[index] ?? [])] as const),
       ...[...this.#viewers.keys()].map((id) => [id, 'built' as const] as const),
     ]);
-    const { board } = this.#life;
+    const { board } = this.#lifecycle;
     await Promise.all(
       [...ends].map(([id, end]) => board.until(id, end, (one) => isSettledAs(end, one), withinSeconds)),
     );
@@ -179,7 +180,7 @@ export class FaultWorld {
     this.#stopping.abort();
     this.#tokens.stop();
     for (const viewer of this.#viewers.values()) viewer.stop();
-    return this.#life.board.stop();
+    return this.#lifecycle.board.stop();
   }
 
   async #ask(id: string, ask: Ask): Promise<void> {
@@ -199,7 +200,7 @@ export class FaultWorld {
     for await (const message of this.#harness.client.log(id)) messages.push(message);
     assert.deepEqual(await viewer.seen(), messages, `the viewer of ${id} has seen another log`);
     const { found, expected } = countedLog(messages, numberedLines);
-    // Each try begins with the first line anew, and a try that was ended has those before the last that was written.
+    // Each try starts with the first line anew, and a try that was ended has those before the last that was written.
     if (isTriedAgain) found.numbers = found.numbers.slice(found.numbers.lastIndexOf(1));
     assert.deepEqual(found, expected, `the log of ${id} is not whole`);
     await this.#requirePage(id, 'Hello from the API');

@@ -14,7 +14,7 @@ const inBuilders = ['--namespace', 'coppice-builders'];
 const volumeMiB = 96;
 /** What a build that finds no room must say, and what an administrator may do. */
 const fullVolume = /no space left on device[^]*builder\.cache\.size|builder\.cache\.size[^]*no space left on device/i;
-const usedTooMuch = /more disk[^]*builder\.throwaway\.storage/;
+const usedTooMuch = /more disk[^]*builder\.ephemeral\.storage/;
 
 const wasteful = (text: string, step: string) => ({
   ...smallPage(text),
@@ -47,20 +47,20 @@ export function fullDisk(progress: Progress): Promise<Figure[]> {
           await pageWith(weburl, 'page 2', 240);
         }),
       );
-      await progress.step('a volume that is full before it begins', async () => {
+      await progress.step('a volume that is full before it starts', async () => {
         await onNode('sh', '-c', `dd if=/dev/zero of=${folder}/filler bs=64k 2>/dev/null || true`);
         await push(smallPage('page 3'));
-        const isRetried = (message: string | undefined) => /tried again.*disk is full/.test(message ?? '');
-        const told = (one: EnvironmentAnswer) => isRetried(conditionOf(one, 'Reconciling')?.message);
-        await harness.client.waitForEnvironment(id, told, 120);
+        const isRetried = (message: string | undefined) => /retried.*disk is full/.test(message ?? '');
+        const describe = (one: EnvironmentAnswer) => isRetried(conditionOf(one, 'Reconciling')?.message);
+        await harness.client.waitForEnvironment(id, describe, 120);
         await onNode('rm', `${folder}/filler`);
       });
       const after = await progress.step('it is built when there is room again', () =>
         secondsOf(() => pageWith(weburl, 'page 3', 240)),
       );
       return [
-        { name: 'push to page after a build that filled the volume', unit: 's', samples: [next] },
-        { name: 'until the page once a full volume has room again', unit: 's', samples: [after] },
+        { name: 'push → page after a build that filled the volume', unit: 's', samples: [next] },
+        { name: 'free space → page after a full volume', unit: 's', samples: [after] },
       ];
     };
     return withCleanUp(fill, async () => {
@@ -70,8 +70,8 @@ export function fullDisk(progress: Progress): Promise<Figure[]> {
   });
 }
 
-/** A stranger's build takes more disk than a throwaway builder may: it fails with words, and others go on. */
-export function overfullThrowaway(progress: Progress): Promise<Figure[]> {
+/** A stranger's build takes more disk than a ephemeral builder may: it fails with words, and others go on. */
+export function overfullEphemeral(progress: Progress): Promise<Figure[]> {
   return withRepository(progress, async ({ harness, url, repository }) => {
     await pushRepository({ url, branch: 'main', files: smallPage('page 1') });
     const step = 'fallocate -l 6G /large && sleep 120';
@@ -89,7 +89,7 @@ export function overfullThrowaway(progress: Progress): Promise<Figure[]> {
       await harness.sync(repository);
       await pageWith((await harness.client.environment(id)).weburl, 'offer 2', 120);
     });
-    return [{ name: 'until a build that takes too much disk has failed', unit: 's', samples: [seconds] }];
+    return [{ name: 'build → failure for too much disk', unit: 's', samples: [seconds] }];
   });
 }
 

@@ -2,24 +2,24 @@
 // environments are in all stages of their lives, and looks whether each ends where it belongs, with nothing lost and
 // nothing left.
 import { runParts, type Part } from '../bench/run-parts.ts';
-import { PLACES } from '../bench/report.ts';
+import { REPORTS } from '../bench/report.ts';
 import { runMain } from '../cluster/progress.ts';
 import { failingHosts } from './failing-hosts.ts';
-import { fullDisk, overfullThrowaway } from './full-disk.ts';
+import { fullDisk, overfullEphemeral } from './full-disk.ts';
 import { parseFaultOptions } from './options.ts';
-import { strikeOnce } from './strike-once.ts';
-import { STRIKES } from './strikes.ts';
+import { injectOnce } from './inject-once.ts';
+import { FAULTS } from './fault-list.ts';
 
 await runMain(async () => {
   const { seed = Math.trunc(Date.now() / 1000), sizes, parts: chosen } = parseFaultOptions(process.argv.slice(2));
   const parts = new Map<string, Part>([
-    ...[...STRIKES].map(([name, strike]): [string, Part] => [
+    ...[...FAULTS].map(([name, inject]): [string, Part] => [
       name,
-      (progress) => strikeOnce(strike, sizes, seed, progress),
+      (progress) => injectOnce(inject, sizes, seed, progress),
     ]),
     ['git-hosts-failing', (progress) => failingHosts(seed, progress)],
     ['builder-disk-full', fullDisk],
-    ['throwaway-disk-full', overfullThrowaway],
+    ['ephemeral-disk-full', overfullEphemeral],
   ]);
-  await runParts({ all: parts, sized: new Map() }, chosen, PLACES.faults);
+  await runParts({ all: parts, sized: new Map() }, chosen, REPORTS.faults);
 });

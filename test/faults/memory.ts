@@ -10,7 +10,7 @@ type Kubectl = Harness['kubectl'];
 const toleranceMiB = { operator: 64, api: 64, Redis: 16 };
 type Part = keyof typeof toleranceMiB;
 /** So long it may take to give back. */
-const patienceSeconds = 90;
+const timeoutSeconds = 90;
 
 const parts = Object.keys(toleranceMiB) as Part[];
 const inSystem = ['--namespace', 'coppice-system'];
@@ -36,9 +36,9 @@ export async function memoryIsBack(kubectl: Kubectl, before: Memory): Promise<Fi
     }
     return after;
   };
-  const after = await waitFor('memory to be back to where it was', patienceSeconds, holds);
+  const after = await waitFor('memory to be back to where it was', timeoutSeconds, holds);
   return [...after].map(([part, held]) => ({
-    name: `resident memory of the ${part} once all is removed`,
+    name: `${part} memory after cleanup`,
     unit: 'MiB',
     samples: [held],
     baseline: { name: 'before', samples: [before.get(part) ?? 0] },
@@ -58,9 +58,9 @@ async function memoryOf(kubectl: Kubectl, part: Part): Promise<number> {
       const metrics = await kubectl(['get', '--raw', path]);
       return Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1]) / 2 ** 20;
     });
-    const most = Math.max(...(await Promise.all(held)));
+    const max = Math.max(...(await Promise.all(held)));
     // Without a pod, or a page without the figure, nothing is known yet.
-    return Number.isFinite(most) ? most : undefined;
+    return Number.isFinite(max) ? max : undefined;
   });
 }
 

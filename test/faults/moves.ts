@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What a user asks of an environment by REST, and where it ends if nothing follows. */
+/** What a user asks of an environment through the REST API, and where it ends if nothing follows. */
 const ENDS = { put: 'built', rebuild: 'built', delete: 'empty' } as const;
 export type Ask = keyof typeof ENDS;
 
@@ -16,11 +16,11 @@ const moves = fc.array(
 );
 
 /** Moves are over after 20 s at most. */
-const longestDelayMs = 5000;
+const maxDelayMs = 5000;
 
-/** How long after the moves begin the strike waits for its moment; the same for the same seed. */
+/** How long after the moves start the strike waits for its moment; the same for the same seed. */
 export function delayFrom(seed: number): number {
-  const [delayMs = 0] = fc.sample(fc.noBias(fc.nat(longestDelayMs)), { seed, numRuns: 1 });
+  const [delayMs = 0] = fc.sample(fc.noBias(fc.nat(maxDelayMs)), { seed, numRuns: 1 });
   return delayMs;
 }
 

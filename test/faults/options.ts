@@ -30,12 +30,12 @@ export function parseFaultOptions(args: readonly string[]): FaultOptions {
     const { seed, ...sizes } = optionsSchema.parse(values);
     return { seed, sizes: withoutUndefined(sizes), parts };
   } catch (error) {
-    const why = error instanceof z.ZodError ? error.issues.map(told).join('\n') : messageOf(error);
+    const why = error instanceof z.ZodError ? error.issues.map(describe).join('\n') : messageOf(error);
     throw new Problem(`${why}\n${usage}`, { cause: error });
   }
 }
 
-function told({ path, message }: z.core.$ZodIssue): string {
+function describe({ path, message }: z.core.$ZodIssue): string {
   return `--${path.join('.')}: ${message}`;
 }
 

@@ -9,11 +9,11 @@ const againMs = 500;
 const endWithinSeconds = 60;
 /** The close code after the end message, which is not waited for. */
 const ended = 1000;
-/** After these docs/rest-api.md has a page connect again; after any other the log is over for it. */
+/** After these docs/reference/rest-api.md has a page connect again; after any other the log is over for it. */
 const passing = [1001, 1006, 1011, 1012];
 
 /**
- * Views a build's log as docs/rest-api.md says that a page should: when the connection breaks, whatever is away, it connects
+ * Views a build's log as docs/reference/rest-api.md says that a page should: when the connection breaks, whatever is away, it connects
  * again and goes on after the last message that it has.
  */
 export class StayingViewer {
@@ -22,14 +22,14 @@ export class StayingViewer {
   readonly #stopping = new AbortController();
   readonly #messages: BuildLogMessage[] = [];
   #connections = 0;
-  #trouble = '';
+  #lastFailure = '';
 
   constructor(client: Pick<RestClient, 'log'>, id: string) {
     this.#client = client;
     this.#id = id;
   }
 
-  begin(): void {
+  start(): void {
     void this.#viewToEnd();
   }
 
@@ -51,7 +51,7 @@ export class StayingViewer {
   async seen(): Promise<BuildLogMessage[]> {
     await waitFor(`the viewer of ${this.#id} to see the log's end`, endWithinSeconds, async () => {
       if (this.#hasEnded) return true;
-      throw new Error(`${this.#messages.length} messages after ${this.#connections} connections ${this.#trouble}`);
+      throw new Error(`${this.#messages.length} messages after ${this.#connections} connections ${this.#lastFailure}`);
     });
     return this.#messages;
   }
@@ -61,14 +61,14 @@ export class StayingViewer {
     return last !== undefined && 'end' in last;
   }
 
-  /** Never throws: what went wrong is told where the end never comes. */
+  /** Never throws: what went wrong is reported where the end never comes. */
   async #viewToEnd(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       this.#connections += 1;
       const code = await this.#viewOnce();
       if (this.#hasEnded) return;
       if (!passing.includes(code)) {
-        this.#trouble = `and was closed with ${code}`;
+        this.#lastFailure = `and was closed with ${code}`;
         return;
       }
       await sleep(againMs);
@@ -87,7 +87,7 @@ export class StayingViewer {
         return ended;
       }
     } catch (error) {
-      this.#trouble = messageOf(error);
+      this.#lastFailure = messageOf(error);
       return 1006;
     }
   }

@@ -88,9 +88,9 @@ export interface Page<T> {
 }
 
 /** One page of a list that is asked for by `page` and `sizeName`, counted from 1. */
-export function pageOf<T>(call: ApiCall, all: readonly T[], sizeName: string, usual: number, most: number): Page<T> {
+export function pageOf<T>(call: ApiCall, all: readonly T[], sizeName: string, usual: number, max: number): Page<T> {
   const query = call.url.searchParams;
-  const size = Math.min(Math.max(Number(query.get(sizeName) ?? usual), 1), most);
+  const size = Math.min(Math.max(Number(query.get(sizeName) ?? usual), 1), max);
   const number = Math.max(Number(query.get('page') ?? 1), 1);
   const items = all.slice((number - 1) * size, number * size);
   const hasMore = number * size < all.length;

@@ -141,7 +141,7 @@ export function threadJson(base: string, comment: Comment): object {
   };
 }
 
-/** As the service hooks API tells a subscription; its password is never told again. */
+/** As the service hooks API reports a subscription; its password is never reported again. */
 export function subscriptionJson(base: string, repository: HostedRepository, hook: Hook): object {
   const { organization } = namesOf(repository);
   const isSecret = (name: string) => name === 'basicAuthPassword' || name === 'httpHeaders';

@@ -24,15 +24,15 @@ const hooksPath = (rest: string) => new RegExp(`^/(?<organization>[^/]+)/_apis/h
 /** Whatever changes something must say which version of the API it means. */
 function versioned(answer: Route['answer']): Route['answer'] {
   return (call) => {
-    const isSaid = call.url.searchParams.has('api-version') || /api-version=/.test(call.headers.accept ?? '');
-    if (!isSaid) throw new ApiError(400, `No api-version was supplied for the "${call.url.pathname}" request.`);
+    const isSet = call.url.searchParams.has('api-version') || /api-version=/.test(call.headers.accept ?? '');
+    if (!isSet) throw new ApiError(400, `No api-version was supplied for the "${call.url.pathname}" request.`);
     return answer(call);
   };
 }
 
 const list = (value: readonly unknown[]): Reply => ({ status: 200, json: { value, count: value.length } });
 
-/** A list that is asked for by `$top` and `$skip`; nothing tells that there is more but a full page. */
+/** A list that is asked for by `$top` and `$skip`; nothing reports that there is more but a full page. */
 function listPulls(call: ApiCall): Reply {
   const query = call.url.searchParams;
   const wanted = query.get('searchCriteria.status') ?? 'active';
@@ -51,8 +51,8 @@ const statusStates = ['notSet', 'pending', 'succeeded', 'failed', 'error', 'notA
 
 async function setStatus(call: ApiCall): Promise<Reply> {
   const { body, base } = call;
-  const said = body['state'];
-  const state = typeof said === 'number' ? statusStates[said] : statusStates.find((name) => name === said);
+  const given = body['state'];
+  const state = typeof given === 'number' ? statusStates[given] : statusStates.find((name) => name === given);
   if (state === undefined) throw new ApiError(400, 'The requested value was not found in GitStatusState.');
   const context = objectOf(body, 'context');
   const genre = optionalText(context, 'genre');

@@ -9,7 +9,7 @@ import { typedDelivery } from './typed-deliveries.ts';
 
 /** What the emulators deliver to webhooks, beside the types that the official packages publish for it. */
 
-const places: Record<KindName, { path: string; gitPath: string; username: string }> = {
+const locations: Record<KindName, { path: string; gitPath: string; username: string }> = {
   ownerhost: { path: 'acme/shop', gitPath: 'acme/shop.git', username: 'x-access-token' },
   groupedhost: { path: 'acme/web/shop', gitPath: 'acme/web/shop.git', username: 'oauth2' },
   cloudorg: { path: 'acme/The Web/shop', gitPath: 'acme/The%20Web/_git/shop', username: 'pat' },
@@ -42,36 +42,36 @@ describe.each(KINDS)('%s', (kind) => {
   });
   afterEach(() => host.stop());
 
-  test('tells of a push, a tag, and a pull request that is opened, changes and is closed', async () => {
-    const { path, gitPath, username } = places[kind];
+  test('reports a push, a tag, and a pull request that is opened, changes and is closed', async () => {
+    const { path, gitPath, username } = locations[kind];
     const token = 'a-token-of-the-test';
     await host.admin.put(path, { tokens: { [token]: ['push'] } });
     const repository = { url: `${host.url}/${gitPath}`, credentials: { username, password: token } };
     const { port } = receiver.address() as AddressInfo;
     await host.admin.addHook(path, `http://127.0.0.1:${port}/hook`, 's-1');
 
-    const told = async (count: number) => {
+    const reported = async (count: number) => {
       for (let tries = 0; bodies.length < count && tries < 200; tries++)
         await new Promise((done) => setTimeout(done, 20));
       expect(bodies).toHaveLength(count);
     };
     await pushRepository({ ...repository, branch: 'main', files: { 'a.txt': '1' } });
-    await told(1);
+    await reported(1);
     await pushRepository({ ...repository, branch: 'change', files: { 'a.txt': '2' } });
-    await told(2);
+    await reported(2);
     await pushRepository({ ...repository, branch: 'v1', ref: 'refs/tags/v1', files: { 'a.txt': '2' } });
-    await told(3);
+    await reported(3);
     const number = await host.admin.openPull(path, { branch: 'change' });
-    await told(4);
+    await reported(4);
     await pushRepository({ ...repository, branch: 'change', files: { 'a.txt': '3' } });
-    await told(6);
+    await reported(6);
     await host.admin.closePull(path, number);
-    await told(7);
+    await reported(7);
     typed.push(...bodies.flatMap((body) => typedDelivery(kind, body)));
   }, 60_000);
 });
 
-test('whatever a delivery tells is of the type that the official package publishes', () => {
+test('whatever a delivery reports is of the type that the official package publishes', () => {
   expect(typed.length).toBeGreaterThanOrEqual(24);
   expect(typeErrors(typed)).toEqual([]);
 }, 120_000);

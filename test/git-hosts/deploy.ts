@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { buildImage, deliverImage } from '../cluster/app-image.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import { deliverImage } from '../cluster/app-image.ts';
+import type { Cluster } from '../cluster/running-cluster.ts';
 import { waitForAnswer } from '../cluster/ingress.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
 import type { Progress } from '../cluster/progress.ts';
@@ -10,11 +10,8 @@ import { KINDS } from './kind.ts';
 /** Runs the hosted kinds of Git host in the cluster, in the Git server's namespace, and waits until each answers. */
 export async function deployGitHosts(cluster: Cluster, progress: Progress): Promise<void> {
   const folder = import.meta.dirname;
-  const built = await buildImage(
-    { name: 'coppice-git-hosts', context: dirname(folder), dockerfile: join(folder, 'Dockerfile') },
-    progress,
-  );
-  const image = await deliverImage(built, cluster, progress);
+  const source = { name: 'coppice-git-hosts', context: dirname(folder), dockerfile: join(folder, 'Dockerfile') };
+  const image = await deliverImage(source, cluster, progress);
   await progress.step('Git hosts', async () => {
     const manifest = readFileSync(join(folder, 'manifest.yaml'), 'utf8');
     await apply(cluster.kubectl, manifest.replace('image: IMAGE', `image: ${image}`));

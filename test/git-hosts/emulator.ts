@@ -21,7 +21,7 @@ export interface NewPullRequest {
 /** As all of them tell times: in whole seconds. */
 const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
-/** Of each webhook that tells of pushes and pull requests; Azure DevOps has one for each event. */
+/** Of each webhook that reports pushes and pull requests; Azure DevOps has one for each event. */
 const usualEvents: Record<KindName, readonly (readonly string[])[]> = {
   ownerhost: [['push', 'pull_request']],
   groupedhost: [['push_events', 'tag_push_events', 'merge_requests_events']],
@@ -95,7 +95,7 @@ export class Emulator {
     };
     repository.pullRequests.push(pull);
     await this.#keepRefs(repository, pull);
-    this.#tell(repository, { type: 'opened', pull }, base);
+    this.#report(repository, { type: 'opened', pull }, base);
     return pull;
   }
 
@@ -108,7 +108,7 @@ export class Emulator {
     pull.updatedAt = now();
     const { merge } = this.kind.pullRefs(number);
     if (merge !== undefined) await deleteRef(this.folder(repository), merge);
-    this.#tell(repository, { type: 'closed', pull }, base);
+    this.#report(repository, { type: 'closed', pull }, base);
   }
 
   /** A webhook as a person makes it on the host's web page, for pushes and pull requests. */
@@ -123,7 +123,7 @@ export class Emulator {
   async pushed(repository: HostedRepository, before: ReadonlyMap<string, string>, base: string): Promise<void> {
     const after = await refsOf(this.folder(repository));
     const changes = changesBetween(before, after);
-    for (const change of changes) this.#tell(repository, { type: 'push', change }, base);
+    for (const change of changes) this.#report(repository, { type: 'push', change }, base);
     const changed = new Map(changes.map(({ ref, after: commit }) => [ref, commit]));
     for (const target of this.repositories.all) {
       for (const pull of target.pullRequests.filter(({ state }) => state === 'open')) {
@@ -134,7 +134,7 @@ export class Emulator {
         if (commit === undefined && targetCommit === undefined) continue;
         pull.updatedAt = now();
         await this.#keepRefs(target, pull);
-        if (commit !== undefined) this.#tell(target, { type: 'updated', pull }, base);
+        if (commit !== undefined) this.#report(target, { type: 'updated', pull }, base);
       }
     }
   }
@@ -151,7 +151,7 @@ export class Emulator {
     }
   }
 
-  #tell(repository: HostedRepository, event: HostEvent, base: string): void {
+  #report(repository: HostedRepository, event: HostEvent, base: string): void {
     deliver(this.kind, repository, event, base).catch((error: unknown) => {
       console.error(`webhooks of ${repository.path}:`, error);
     });

@@ -172,7 +172,7 @@ export function noteJson(base: string, repository: HostedRepository, comment: Co
   };
 }
 
-/** Its token is never told again. */
+/** Its token is never reported again. */
 export function hookJson(repository: HostedRepository, hook: Hook): object {
   return {
     id: hook.id,

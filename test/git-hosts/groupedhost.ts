@@ -45,8 +45,8 @@ async function setStatus(call: ApiCall): Promise<Reply> {
     const why = `(Reason(s): Status cannot transition via "${transition}")`;
     throw new ApiError(400, `Cannot transition status via :${transition} from :${state} ${why}`);
   }
-  const said = { description: field('description') ?? '', targetUrl: field('target_url') ?? '' };
-  const status = await addStatus(call, { state, context, ...said });
+  const given = { description: field('description') ?? '', targetUrl: field('target_url') ?? '' };
+  const status = await addStatus(call, { state, context, ...given });
   return { status: 201, json: statusJson(base, repository, status) };
 }
 

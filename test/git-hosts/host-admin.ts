@@ -35,7 +35,7 @@ export class HostAdmin {
     this.#url = url;
   }
 
-  /** Makes a repository, or changes who may what in it. A fork begins with the branches of the other one. */
+  /** Makes a repository, or changes who can what in it. A fork starts with the branches of the other one. */
   async put(
     path: string,
     options: { isPrivate?: boolean; forkOf?: string; tokens?: Record<string, readonly Grant[]> } = {},

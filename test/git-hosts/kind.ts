@@ -16,7 +16,7 @@ export interface RefChange {
   after: string;
 }
 
-/** What a host tells those who asked for it by a webhook. */
+/** What a host reports those who asked for it by a webhook. */
 export type HostEvent =
   { type: 'ping' } | { type: 'push'; change: RefChange } | { type: 'opened' | 'updated' | 'closed'; pull: PullRequest };
 
@@ -27,7 +27,7 @@ export interface Call {
   headers: Record<string, string>;
 }
 
-/** What tells the kinds of host apart. */
+/** What distinguishes the kinds of host. */
 export interface Kind {
   /** The repository of a URL that git asks for, and what comes after its name; undefined for any other URL. */
   gitPath(pathname: string): { path: string; rest: string } | undefined;

@@ -82,7 +82,7 @@ export async function readAsGroupedhost({ url, path, token, commit }: HostReposi
   await gitlab.ProjectHooks.remove(path, hook.id);
   const from = "import type * as gitlab from '@gitbeaker/core';";
   const typed = (name: string, type: string, value: unknown) => ({ name: `groupedhost ${name}`, from, type, value });
-  // The package's project has every member that any edition tells, and its hook a projectId that none tells.
+  // The package's project has every member that any edition reports, and its hook a projectId that none reports.
   const memberNames = Object.keys(project).filter((name) => name !== 'permissions');
   const known = memberNames.map((name) => JSON.stringify(name)).join(' | ');
   const { permissions, ...projectRest } = project;

@@ -1,17 +1,18 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Repository } from '../../crds/repository.ts';
-import { createSend } from '../../operator/http/send.ts';
-import { GitHosts } from '../../operator/hosts/git-hosts.ts';
-import { HostHttp } from '../../operator/hosts/host-http.ts';
-import type { GitHost } from '../../operator/hosts/host.ts';
-import { portOf } from '../../operator/source/addresses.ts';
-import { Source } from '../../operator/source/source.ts';
+import { createSend } from '../../operator/source/network/send.ts';
+import { GitHosts } from '../../operator/source/hosts/git-hosts.ts';
+import { HostHttp } from '../../operator/source/hosts/host-http.ts';
+import type { GitHost } from '../../operator/source/hosts/host.ts';
+import { portOf } from '../../operator/source/network/addresses.ts';
+import { Source } from '../../operator/source/git/source.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import type { Fault } from './faults.ts';
 import type { KindName } from './kind.ts';
 import { startHost } from './running-host.ts';
 import type { RunningHost } from './running-host.ts';
+import { groupFlows } from '../../operator/shared/testing/group-flows.ts';
 
 interface Case {
   kind: KindName;
@@ -71,7 +72,7 @@ const faults: [string, Omit<Fault, 'match'>, readonly Ask[], object][] = [
   ['429', { answer: 429, headers: { 'retry-after': '7' } }, api, { name: 'HostBusyError', retryAfterMs: 7000 }],
   ['429', { answer: 429, headers: { 'retry-after': '7' } }, ['its refs'], { name: 'SourceUnreachableError' }],
   ['500', { answer: 500 }, everything, { name: 'SourceUnreachableError' }],
-  ['a hang', { answer: 'hang' }, everything, { name: 'SourceUnreachableError' }],
+  ['a hang', { answer: 'hang' }, everything, { name: 'HostTimeoutError' }],
   ['half an answer', { answer: 'half' }, everything, { name: 'SourceUnreachableError' }],
   ['half of the JSON', { answer: 'not JSON' }, api, { name: 'SourceUnreachableError' }],
   ['pages without end', { answer: 'page loop' }, ['its pull requests'], { name: 'SourceUnreachableError' }],
@@ -100,6 +101,7 @@ function reach(
     source: sourceAt(url, timeoutMs),
     http: new HostHttp({ send: createSend({ timeoutMs }), ports, now: () => new Date() }),
     sshKeys: { access: () => Promise.reject(new Error('no SSH here')), publicKey: () => Promise.resolve(undefined) },
+    flows: groupFlows,
     defaults: {
       ownerhost: { webUrl: 'https://github.com', apiUrl: 'https://api.github.com' },
       groupedhost: { webUrl: 'https://gitlab.com' },
@@ -164,10 +166,10 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
   });
 
   test.each([1, 2])('git finds pull request %i where it is said to be', async (number) => {
-    const { place, commit: said } = await host.pullRequest(number);
+    const { location, commit: given } = await host.pullRequest(number);
     const ref = { name: String(number), type: 'pull request' as const };
-    expect(await source.resolve(place, ref)).toBe(commit);
-    expect([commit, undefined]).toContain(said);
+    expect(await source.resolve(location, ref)).toBe(commit);
+    expect([commit, undefined]).toContain(given);
   });
 
   test('a status that is written again and changes', async () => {
@@ -180,12 +182,12 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
   });
 
   test('one comment, by its id and by its marker', async () => {
-    const place = { pullRequest: 1, marker: '<!-- coppice shop -->' };
-    const id = await host.comment(place, `first\n${place.marker}`);
-    expect(await host.comment({ ...place, id }, `second\n${place.marker}`)).toBe(id);
-    expect(await host.comment(place, `third\n${place.marker}`)).toBe(id);
+    const location = { pullRequest: 1, marker: '<!-- coppice shop -->' };
+    const id = await host.comment(location, `first\n${location.marker}`);
+    expect(await host.comment({ ...location, id }, `second\n${location.marker}`)).toBe(id);
+    expect(await host.comment(location, `third\n${location.marker}`)).toBe(id);
     const { comments } = await local.admin.record(path);
-    expect(comments.map(({ body }) => body)).toEqual([`third\n${place.marker}`]);
+    expect(comments.map(({ body }) => body)).toEqual([`third\n${location.marker}`]);
   });
 
   test('one webhook, made once and removed', async () => {

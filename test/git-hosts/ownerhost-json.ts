@@ -214,7 +214,7 @@ export function commentJson(base: string, repository: HostedRepository, comment:
   };
 }
 
-/** Its secret is never told again. */
+/** Its secret is never reported again. */
 export function hookJson(base: string, repository: HostedRepository, hook: Hook): object {
   const url = `${apiOf(base, repository)}/hooks/${hook.id}`;
   return {

@@ -6,11 +6,11 @@ import type { Comment, Hook, HostedRepository, Status } from './repositories.ts'
 /** Keeps a status of the commit that the call names; throws 404 or 422 where the host has no such commit. */
 export async function addStatus(
   { repository, repositories, params, hasCommit }: ApiCall,
-  said: Pick<Status, 'state' | 'context' | 'key' | 'description' | 'targetUrl'>,
+  given: Pick<Status, 'state' | 'context' | 'key' | 'description' | 'targetUrl'>,
 ): Promise<Status> {
   const commit = params['commit'] ?? '';
   if (!(await hasCommit(commit))) throw new ApiError(422, `No commit found for SHA: ${commit}`);
-  const status = { id: repositories.nextId(), commit, createdAt: new Date().toISOString(), ...said };
+  const status = { id: repositories.nextId(), commit, createdAt: new Date().toISOString(), ...given };
   repository.statuses.push(status);
   return status;
 }

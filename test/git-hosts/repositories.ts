@@ -26,7 +26,7 @@ export interface Status {
   /** In the host's own words. */
   state: string;
   context: string;
-  /** What tells it from the commit's others, where that is not the context. */
+  /** What distinguishes it from the commit's others, where that is not the context. */
   key?: string;
   description: string;
   targetUrl: string;

@@ -49,7 +49,7 @@ export async function serveGit(
 
 const signIn: Reply = { status: 401, text: 'sign in', headers: { 'www-authenticate': 'Basic realm="Git"' } };
 
-/** Why git may not; those who may not even know that the repository is there hear that it is not. */
+/** Why git is refused; callers who must not know that the repository exists get 404. */
 function refuse(
   { kind, repositories }: Emulator,
   repository: HostedRepository | undefined,

@@ -8,7 +8,7 @@ export const apiOf = (base: string, { path }: HostedRepository): string => `${ba
 const braced = (uuid: string): string => `{${uuid}}`;
 const href = (to: string): object => ({ href: to });
 
-/** Bitbucket tells commits of pull requests short. */
+/** Bitbucket reports commits of pull requests short. */
 export const shortHash = (commit: string): string => commit.slice(0, 12);
 
 export function accountJson(base: string, name: string): object {
@@ -126,7 +126,7 @@ export function commentJson(base: string, repository: HostedRepository, comment:
   };
 }
 
-/** Its secret is never told again. */
+/** Its secret is never reported again. */
 export function hookJson(base: string, repository: HostedRepository, hook: Hook): object {
   return {
     type: 'webhook_subscription',

@@ -19,8 +19,8 @@ const repo = String.raw`/2\.0/repositories/(?<workspace>[^/]+)/(?<name>[^/]+)`;
 const path = (rest: string) => new RegExp(`^${repo}${rest}$`);
 
 /** A list as Bitbucket pages it: the next page's address is in the body. */
-function page<T>(call: ApiCall, all: readonly T[], most: number, form: (item: T) => unknown): Reply {
-  const { items, number, size, total, next } = pageOf(call, all, 'pagelen', 10, most);
+function page<T>(call: ApiCall, all: readonly T[], max: number, form: (item: T) => unknown): Reply {
+  const { items, number, size, total, next } = pageOf(call, all, 'pagelen', 10, max);
   const json = {
     values: items.map(form),
     pagelen: size,
@@ -38,8 +38,8 @@ async function setStatus(call: ApiCall): Promise<Reply> {
   const context = optionalText(body, 'name') ?? key;
   if (!['INPROGRESS', 'SUCCESSFUL', 'FAILED', 'STOPPED'].includes(state)) throw new ApiError(400, 'Bad request: state');
   if (key.length > 40) throw new ApiError(400, 'key: Ensure this value has at most 40 characters');
-  const said = { description: optionalText(body, 'description') ?? '', targetUrl: textOf(body, 'url') };
-  const status = await addStatus(call, { state, context, key, ...said });
+  const given = { description: optionalText(body, 'description') ?? '', targetUrl: textOf(body, 'url') };
+  const status = await addStatus(call, { state, context, key, ...given });
   return { status: 201, json: statusJson(base, repository, status) };
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildImage, deliverImage } from '../cluster/app-image.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import { deliverImage } from '../cluster/app-image.ts';
+import type { Cluster } from '../cluster/running-cluster.ts';
 import { waitForAnswer } from '../cluster/ingress.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
 import type { Progress } from '../cluster/progress.ts';
@@ -9,11 +9,8 @@ import type { Progress } from '../cluster/progress.ts';
 /** Runs the Git server in the cluster and waits until it answers on the host; gives the URL below which its repositories are. */
 export async function deployGitServer(cluster: Cluster, progress: Progress): Promise<string> {
   const folder = import.meta.dirname;
-  const built = await buildImage(
-    { name: 'coppice-git-server', context: folder, dockerfile: join(folder, 'Dockerfile') },
-    progress,
-  );
-  const image = await deliverImage(built, cluster, progress);
+  const source = { name: 'coppice-git-server', context: folder, dockerfile: join(folder, 'Dockerfile') };
+  const image = await deliverImage(source, cluster, progress);
   return progress.step('Git server', async () => {
     const manifest = readFileSync(join(folder, 'manifest.yaml'), 'utf8');
     await apply(cluster.kubectl, manifest.replace('image: IMAGE', `image: ${image}`));

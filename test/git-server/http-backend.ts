@@ -41,7 +41,7 @@ export function serveByHttpBackend(request: IncomingMessage, response: ServerRes
   request.pipe(child.stdin);
   response.on('close', () => child.kill());
   // Git answers its head at once; a proxy written in Go, as most Ingress controllers are, loses what is left of the
-  // request's body when the answer begins before its end.
+  // request's body when the answer starts before its end.
   child.stdout.pause();
   request.on('end', () => child.stdout.resume());
 

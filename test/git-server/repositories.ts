@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const git = promisify(execFile);
 
-/** `name` or `owner/name`; no part begins with a dot. */
+/** `name` or `owner/name`; no part starts with a dot. */
 const namePattern = String.raw`(?:[\w-][\w.-]*/)?[\w-][\w.-]*`;
 const urlPattern = new RegExp(String.raw`^/(${namePattern})\.git(?:/.*)?$`);
 const adminPattern = new RegExp(String.raw`^/admin/repositories/(${namePattern})$`);

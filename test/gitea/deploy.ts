@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster } from '../cluster/running-cluster.ts';
 import { waitForAnswer } from '../cluster/ingress.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
 import { mirrorImages } from '../cluster/mirror.ts';

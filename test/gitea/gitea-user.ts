@@ -33,9 +33,9 @@ export class GiteaUser {
   static async create(kubectl: Kubectl): Promise<GiteaUser> {
     const name = `user-${randomBytes(4).toString('hex')}`;
     const email = ['--email', `${name}@example.com`, '--random-password', '--must-change-password=false'];
-    const said = await command(kubectl, 'create', '--username', name, ...email, '--access-token');
-    const token = /^Access token was successfully created\W+(\w+)$/m.exec(said)?.[1];
-    if (token === undefined) throw new Error('Gitea told no access token');
+    const reported = await command(kubectl, 'create', '--username', name, ...email, '--access-token');
+    const token = /^Access token was successfully created\W+(\w+)$/m.exec(reported)?.[1];
+    if (token === undefined) throw new Error('Gitea reported no access token');
     return new GiteaUser(name, token, kubectl);
   }
 

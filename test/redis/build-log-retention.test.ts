@@ -63,7 +63,7 @@ test('of all logs together the newest are kept, and the last one in any case', a
   expect(await Promise.all(uids.map((uid) => kept(uid)))).toEqual([[], [2], [], []]);
 });
 
-test('a log that is told of twice counts once', async () => {
+test('a log that is notified of twice counts once', async () => {
   await redis.flushAll();
   const [one, other] = [randomUUID(), randomUUID()];
   const retention = retentionOf({ totalBytes: 3000 });

@@ -197,7 +197,7 @@ describe('writing and reading', () => {
     const lines = (await readAll(logId)).map(shown);
     expect(lines.filter((line) => line === long.line)).toHaveLength(8 * 1024);
     expect(lines.slice(8 * 1024)).toEqual([
-      '[this log is longer than 8 MiB: the rest is left out]',
+      '[this log is longer than 8 MiB: the rest is omitted]',
       'still here',
       'end: succeeded',
     ]);
@@ -221,7 +221,7 @@ describe('a log that is not there', () => {
     await expect(readAll(newLogId(), { deadlineMs: 50 })).rejects.toBeInstanceOf(LogMissingError);
   });
 
-  test('is waited for until the signal, which is no error', async () => {
+  test('is waited for until the signal, which is not an error', async () => {
     const pages: LogPage[] = [];
     const signal = AbortSignal.timeout(50);
     for await (const page of reader.read(buildLogKeys(newLogId()), { signal })) pages.push(page);
@@ -339,7 +339,7 @@ describe('when Redis is started again', () => {
     ['all of it', ({ stream, state }) => [stream, state]],
     ['the stream, which was evicted', ({ stream }) => [stream]],
     ['the state, which was evicted', ({ state }) => [state]],
-  ])('and has lost %s: the writer says so, and the next one begins anew', async (_, lost) => {
+  ])('and has lost %s: the writer says so, and the next one starts anew', async (_, lost) => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
     await writer.append('build-web', log(0, 100));

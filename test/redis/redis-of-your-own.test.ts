@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { issueCertificates } from '../../operator/builders/certificates.ts';
+import { issueCertificates } from '../../operator/images/builders/certificates.ts';
 import { endServer, freePort } from '../local-server.ts';
 
 let folder: string;
@@ -33,12 +33,12 @@ beforeAll(async () => {
     'user coppice on >secret ~* &* +@all',
   ];
   server = spawn('redis-server', [await file('redis.conf', configuration.join('\n'))], { stdio: 'pipe' });
-  let said = '';
+  let reported = '';
   for await (const chunk of server.stdout ?? []) {
-    said += String(chunk);
-    if (said.includes('Ready to accept connections')) return;
+    reported += String(chunk);
+    if (reported.includes('Ready to accept connections')) return;
   }
-  throw new Error(`redis-server did not start: ${said}`);
+  throw new Error(`redis-server did not start: ${reported}`);
 });
 
 afterAll(async () => {
@@ -58,10 +58,10 @@ async function ping(password: string, environment: Record<string, string>): Prom
     env: { PATH: process.env['PATH'], REDIS_PASSWORD: password, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let said = '';
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let reported = '';
+  child.stdout.on('data', (chunk: Buffer) => (reported += chunk.toString()));
   await once(child, 'close');
-  return said.trim();
+  return reported.trim();
 }
 
 test('is reached over TLS with its user and password, by those who trust its authority', async () => {

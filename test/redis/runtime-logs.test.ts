@@ -10,7 +10,7 @@ import type { Environment } from '../../crds/environment.ts';
 import type { PodLogOptions } from '../../kubernetes/client-options.ts';
 import type { Pod } from '../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { RuntimeLogs } from '../../operator/runtime-logs/runtime-logs.ts';
+import { RuntimeLogs } from '../../operator/reports/runtime-logs/runtime-logs.ts';
 import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
 
 jest.setTimeout(60_000);
@@ -67,7 +67,7 @@ let redis: RedisClient;
 let pods: FakePods;
 let operator: RuntimeLogs;
 let api: ApiRuntimeLogs;
-let wish: { environment: string; uid: string; service: string };
+let followRequest: { environment: string; uid: string; service: string };
 const ends: AbortController[] = [];
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 beforeEach(async () => {
-  wish = { environment: 'group-acme/shop', uid: randomUUID(), service: 'web' };
+  followRequest = { environment: 'group-acme/shop', uid: randomUUID(), service: 'web' };
   pods = new FakePods();
   pods.add('web-1');
   operator = newOperator();
@@ -85,7 +85,7 @@ beforeEach(async () => {
   const [commands, subscriber] = [withBuffers(redis), await server.connect()];
   const onRedisError = (error: unknown) => console.error(error);
   const reader = new LogReader({ redis: commands, subscriber, onRedisError });
-  api = new ApiRuntimeLogs({ redis, pages: commands, reader, onRedisError, beginTimeoutMs: 2000 });
+  api = new ApiRuntimeLogs({ redis, pages: commands, reader, onRedisError, startTimeoutMs: 2000 });
 });
 afterEach(() => {
   for (const end of ends.splice(0)) end.abort();
@@ -96,7 +96,7 @@ function newOperator(maxFollowed?: number): RuntimeLogs {
   return new RuntimeLogs({
     client: pods,
     pods: { byIndex: () => pods.pods },
-    environments: { get: () => ({ metadata: { uid: wish.uid } }) as Environment },
+    environments: { get: () => ({ metadata: { uid: followRequest.uid } }) as Environment },
     namespaceOf: () => 'env-shop--acme',
     redis,
     now: () => new Date(),
@@ -110,7 +110,7 @@ function follow(range: { tail: number; from?: number } = { tail: 100 }) {
   ends.push(end);
   const messages: BuildLogMessage[] = [];
   const done = (async () => {
-    for await (const page of api.follow(wish, range, end.signal)) messages.push(...page.messages());
+    for await (const page of api.follow(followRequest, range, end.signal)) messages.push(...page.messages());
   })();
   done.catch(() => undefined);
   return { messages, done, end };
@@ -127,7 +127,8 @@ async function until(isReached: () => boolean, what: () => unknown = () => ''): 
 
 async function read(tail: number): Promise<string[]> {
   const messages: BuildLogMessage[] = [];
-  for await (const page of api.read(wish, { tail }, AbortSignal.timeout(10_000))) messages.push(...page.messages());
+  for await (const page of api.read(followRequest, { tail }, AbortSignal.timeout(10_000)))
+    messages.push(...page.messages());
   return textsOf(messages);
 }
 
@@ -160,7 +161,7 @@ test('pods come and go', async () => {
   await until(() => messages.length === 1);
   pods.add('web-2');
   pods.write('web-2', 'new');
-  operator.lookAt(pods.pods[1]!);
+  operator.follow(pods.pods[1]!);
   await until(() => messages.length === 2);
   pods.pods.shift();
   pods.write('web-2', 'newer');
@@ -191,11 +192,11 @@ test('a log that breaks off, and another operator, go on without a line lost or 
   expect(textsOf(second.messages)).toEqual(['c', 'd']);
 });
 
-test('a log that Redis lost is begun again, with higher numbers', async () => {
+test('a log that Redis lost is started again, with higher numbers', async () => {
   pods.write('web-1', 'a');
   const { messages } = follow();
   await until(() => messages.length === 1);
-  const { stream, state } = runtimeLogKeys(wish.uid, 'web');
+  const { stream, state } = runtimeLogKeys(followRequest.uid, 'web');
   await redis.del([stream, state]);
   pods.write('web-1', 'b');
   await until(
@@ -206,19 +207,21 @@ test('a log that Redis lost is begun again, with higher numbers', async () => {
   expect(seqs).toEqual([...seqs].sort((one, other) => one - other));
 });
 
-/** Lines of the flood that are there or told of. */
+/** Lines of the flood that are there or notified of. */
 function sumOf(messages: BuildLogMessage[]): number {
   const lines = textsOf(messages);
-  const told = lines.flatMap((line) => /^\[(\d+) lines left out/.exec(line)?.[1] ?? []);
-  return told.reduce((sum, count) => sum + Number(count), 0) + lines.filter((line) => line.startsWith('xxx')).length;
+  const reported = lines.flatMap((line) => /^\[(\d+) lines omitted/.exec(line)?.[1] ?? []);
+  return (
+    reported.reduce((sum, count) => sum + Number(count), 0) + lines.filter((line) => line.startsWith('xxx')).length
+  );
 }
 
-test('what comes too fast is left out, and told; Redis keeps little', async () => {
+test('what comes too fast is left out, and reported; Redis keeps little', async () => {
   pods.write('web-1', 'first');
   const { messages } = follow();
   await until(() => messages.length === 1);
   for (let step = 0; step < 30; step++) pods.write('web-1', ...Array<string>(100).fill('x'.repeat(2000)));
-  await until(() => textsOf(messages).some((line) => line.includes('left out')));
+  await until(() => textsOf(messages).some((line) => line.includes('omitted')));
   await sleep(1100);
   pods.write('web-1', 'last');
   await until(
@@ -226,7 +229,7 @@ test('what comes too fast is left out, and told; Redis keeps little', async () =
     () => sumOf(messages),
   );
   expect(sumOf(messages)).toBe(3000);
-  expect(await redis.memoryUsage(runtimeLogKeys(wish.uid, 'web').stream)).toBeLessThan(6 * 1024 * 1024);
+  expect(await redis.memoryUsage(runtimeLogKeys(followRequest.uid, 'web').stream)).toBeLessThan(6 * 1024 * 1024);
 });
 
 test('without viewers nothing is followed', async () => {
@@ -234,17 +237,17 @@ test('without viewers nothing is followed', async () => {
   pods.write('web-1', 'a');
   await until(() => messages.length === 1);
   end.abort();
-  await redis.del(runtimeLogKeys(wish.uid, 'web').wish);
+  await redis.del(runtimeLogKeys(followRequest.uid, 'web').followRequest);
   await until(() => pods.follows === 0);
-  expect(await redis.exists(runtimeLogKeys(wish.uid, 'web').loaded)).toBe(0);
+  expect(await redis.exists(runtimeLogKeys(followRequest.uid, 'web').loaded)).toBe(0);
 });
 
-test('an operator that does not answer is told of', async () => {
+test('an operator that does not answer is notified of', async () => {
   operator.stop();
   await expect(follow().done).rejects.toThrow('no operator follows');
 });
 
-test('a wish past the bound is told so at once, while what is followed goes on', async () => {
+test('a follow request past the bound is reported so at once, while what is followed goes on', async () => {
   operator.stop();
   operator = newOperator(1);
   operator.start(await server.connect());
@@ -252,8 +255,8 @@ test('a wish past the bound is told so at once, while what is followed goes on',
   const { messages } = follow();
   pods.write('web-1', 'a');
   await until(() => messages.length === 1);
-  const others = api.read({ ...wish, service: 'other' }, { tail: 1 }, AbortSignal.timeout(10_000));
-  await expect(others.next()).rejects.toThrow('no more can be');
+  const others = api.read({ ...followRequest, service: 'other' }, { tail: 1 }, AbortSignal.timeout(10_000));
+  await expect(others.next()).rejects.toThrow('too many service logs');
   pods.write('web-1', 'b');
   await until(() => messages.length === 2);
 });

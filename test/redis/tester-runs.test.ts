@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { FairQueue } from '../../tester/runs/fair-queue.ts';
+import { RunQueue } from '../../tester/runs/run-queue.ts';
 import { RunStore } from '../../tester/runs/run-store.ts';
 import { Runs, type Started } from '../../tester/runs/runs.ts';
-import type { Outcome } from '../../tester/tests/kind.ts';
-import { numberItem } from '../../tester/tests/items.ts';
-import { testOf } from '../../tester/tests/test.ts';
+import type { Outcome } from '../../tester/test-types/kind.ts';
+import { numberItem } from '../../tester/test-types/items.ts';
+import { testOf } from '../../tester/test-types/test.ts';
 import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
 
 jest.setTimeout(60_000);
@@ -32,21 +32,21 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 interface Tester {
   runs: Runs;
   /** How many are at work, and how many were at the most, of all and of one group. */
-  seen: { now: Map<string, number>; most: number; mostOfGroup: number; order: string[] };
+  seen: { now: Map<string, number>; max: number; maxOfGroup: number; order: string[] };
 }
 
 /** A tester whose one test ends by itself after some milliseconds, or never. */
 function tester(of: RedisClient, { lasts = 5 } = {}): Tester {
-  const seen: Tester['seen'] = { now: new Map(), most: 0, mostOfGroup: 0, order: [] };
+  const seen: Tester['seen'] = { now: new Map(), max: 0, maxOfGroup: 0, order: [] };
   const run = async ({ url }: { url: string }): Promise<Outcome> => {
     const group = groupOf(url);
     seen.order.push(url);
     seen.now.set(group, (seen.now.get(group) ?? 0) + 1);
-    seen.most = Math.max(
-      seen.most,
+    seen.max = Math.max(
+      seen.max,
       [...seen.now.values()].reduce((sum, count) => sum + count, 0),
     );
-    seen.mostOfGroup = Math.max(seen.mostOfGroup, ...seen.now.values());
+    seen.maxOfGroup = Math.max(seen.maxOfGroup, ...seen.now.values());
     if (lasts === Infinity) await new Promise(() => undefined);
     else await pause(lasts);
     seen.now.set(group, (seen.now.get(group) ?? 0) - 1);
@@ -57,7 +57,7 @@ function tester(of: RedisClient, { lasts = 5 } = {}): Tester {
   let tokens = 0;
   const runs = new Runs({
     store: new RunStore(of, keep, Date.now),
-    queue: new FairQueue({ atWork: { total: 3, perGroup: 2 }, waiting: { total: 1000, perGroup: 250 } }),
+    queue: new RunQueue({ atWork: { total: 3, perGroup: 2 }, waiting: { total: 1000, perGroup: 250 } }),
     tests: new Map([['only', only]]),
     groupOf,
     deadlineMs: 60_000,
@@ -99,8 +99,8 @@ test('the params of a run go when it ends: what is kept is what is counted', asy
     ['finished', { result: [] }],
     ['failed', { message: 'given up' }],
   ] as const) {
-    await store.add({ id, secretHash: 'x', type: 'only', params: { much: 'x'.repeat(8000) }, group: 'g' });
-    await store.begin(id);
+    await store.add({ id, secretHash: 'x', type: 'only', params: { much: 'x'.repeat(8000) }, group: 'g', tenant: 'g' });
+    await store.start(id);
     const key = `coppice:tester:run:${id}`;
     expect(await redis.hStrLen(key, 'params')).toBeGreaterThan(8000);
     await store.end(id, 'result' in end ? { result: [...end.result] } : end);
@@ -127,8 +127,8 @@ test('a hundred queued all end, no more at once than allowed, and nobody waits f
   const started = await Promise.all(urls.map((url) => start(one, url)));
   await until(async () => (await Promise.all(started.map((run) => isFinished(one, run)))).every(Boolean));
   expect(one.seen.order.toSorted()).toEqual(urls.toSorted());
-  expect([one.seen.most, one.seen.mostOfGroup]).toEqual([3, 2]);
-  // The last of the small group's twenty begins long before the big group's eighty are done.
+  expect([one.seen.max, one.seen.maxOfGroup]).toEqual([3, 2]);
+  // The last of the small group's twenty starts long before the big group's eighty are done.
   expect(one.seen.order.lastIndexOf('small/19')).toBeLessThan(60);
   expect(await redis.keys('coppice:tester:*')).toHaveLength(100 + 2);
 });
@@ -163,8 +163,8 @@ describe('a restart', () => {
 
   test('leaves a run failed, whatever the former tester still says of it', async () => {
     const store = new RunStore(redis, keep, Date.now);
-    await store.add({ id: 'a', secretHash: 'x', type: 'only', params: {}, group: 'g' });
-    await store.begin('a');
+    await store.add({ id: 'a', secretHash: 'x', type: 'only', params: {}, group: 'g', tenant: 'g' });
+    await store.start('a');
     expect(await store.end('a', { message: 'given up' })).toBe(true);
     expect(await store.end('a', { result: [] })).toBe(false);
     expect(await store.status('a')).toEqual({ state: 'failed', message: 'given up' });
@@ -189,8 +189,8 @@ test('what is kept has a bound: a group drives out its own oldest, also after a 
   let clock = Date.now();
   const store = new RunStore(redis, small, () => clock++);
   const end = async (of: RunStore, id: string, group: string) => {
-    await of.add({ id, secretHash: 'x', type: 'only', params: {}, group });
-    await of.begin(id);
+    await of.add({ id, secretHash: 'x', type: 'only', params: {}, group, tenant: group });
+    await of.start(id);
     await of.end(id, { message: 'x'.repeat(2000) });
   };
   const there = async () => (await redis.keys('coppice:tester:run:*')).map((key) => key.split(':')[3]).sort();

@@ -43,7 +43,7 @@ test('what was given back is taken again', async () => {
   expect(await replays.take('c', ['id 1', 'body 1'])).toBe('new');
 });
 
-test('ids of any form are told apart', async () => {
+test('ids of any form are reported apart', async () => {
   const replays = new Replays(redis, now);
   const ids = ['id \0', 'id \n', 'id *', `id ${'x'.repeat(10_000)}`, `id ${'x'.repeat(10_001)}`, 'id ä'];
   for (const id of ids) expect(await replays.take('d', [id])).toBe('new');

@@ -10,9 +10,9 @@ export interface Push {
   /** The repository's URL. */
   url: string;
   branch: string;
-  /** Full name of the ref to push to, where that is no branch. */
+  /** Full name of the ref to push to, where that is not a branch. */
   ref?: string;
-  /** A folder to begin with; nothing when absent. */
+  /** A folder to start with; nothing when absent. */
   from?: string;
   /** Files to add or change, by path. */
   files?: Record<string, string>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { send } from '../client/local-http.ts';
 import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster } from '../cluster/running-cluster.ts';
 import { watchStates } from '../client/watch-states.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { waitFor } from '../cluster/wait-for.ts';

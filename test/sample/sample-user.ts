@@ -5,14 +5,14 @@ import { apply, type Kubectl } from '../cluster/kubectl.ts';
 export const sampleEmail = 'sample@example.com';
 export const sampleGroup = 'sample';
 
-const place = ['--namespace', 'git', 'get', 'secret', 'sample-user', '--ignore-not-found'];
+const location = ['--namespace', 'git', 'get', 'secret', 'sample-user', '--ignore-not-found'];
 
 /**
  * The sample user's password. The cluster keeps it, so that every checkout that brings this cluster up knows it; where
  * it does not, a sample of unknown password that may be there is taken away, to be made anew.
  */
 export async function samplePassword(kubectl: Kubectl): Promise<string> {
-  const kept = await kubectl([...place, '--output', 'jsonpath={.data.password}']);
+  const kept = await kubectl([...location, '--output', 'jsonpath={.data.password}']);
   if (kept !== '') return Buffer.from(kept, 'base64').toString('utf8');
   await kubectl(['delete', 'groups.coppice.dev', sampleGroup, '--ignore-not-found', '--timeout=120s'], {
     deadline: 130,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { afterError } from '../../operator/conditions.ts';
+import { afterError } from '../../operator/shared/conditions.ts';
 import { errorOf, host, main, useSshWorld } from './ssh-world.ts';
 
 const ssh = useSshWorld();
@@ -20,16 +20,16 @@ describe('a repository over SSH', () => {
       type: 'Ready',
       status: 'False',
       reason: 'KeyNotAccepted',
-      message: `the Git host does not let the key in: add this public key there: ${publicKey}`,
+      message: `the Git host does not accept the key. Add this public key there: ${publicKey}`,
     });
     expect(afterError(error)).toContainEqual(expect.objectContaining({ type: 'Stalled', status: 'False' }));
 
     await ssh().sshd.authorize([publicKey]);
     await expect(gitHost.check()).resolves.toBeDefined();
-    const place = { access: gitHost.access, refName: 'refs/heads/main' };
-    expect(await source.resolve(place, main)).toBe(commit);
+    const location = { access: gitHost.access, refName: 'refs/heads/main' };
+    expect(await source.resolve(location, main)).toBe(commit);
     expect((await source.listRefs(gitHost.access)).branches.get('main')).toBe(commit);
-    const read = await source.snapshot(place, ({ files }) => files.read('compose.yaml'));
+    const read = await source.snapshot(location, ({ files }) => files.read('compose.yaml'));
     expect(read.toString()).toBe('services: {}\n');
   });
 
@@ -63,7 +63,9 @@ describe('a repository over SSH', () => {
 
     const error = await errorOf((await hosts.of(shop)).check());
     expect(error).toMatchObject({ name: 'SourceRefusedError', reason: 'HostKeyChanged' });
-    expect(error.message).toContain(`the SSH host [${host}]:${ssh().sshd.port} shows another host key`);
+    expect(error.message).toContain(
+      `the SSH host [${host}]:${ssh().sshd.port} has a host key other than the known one`,
+    );
     expect(error.message).toContain('spec.generic.knownHosts');
     expect(await ssh().textOf('known_hosts')).toBe(pinned);
 
@@ -83,7 +85,7 @@ describe('a repository over SSH', () => {
     await ssh().letIn(shop);
     const error = await errorOf((await ssh().world().hosts.of(shop)).check());
     expect(error).toMatchObject({ reason: 'HostKeyChanged' });
-    expect(error.message).toContain(`the SSH host [${host}]:${ssh().sshd.port} shows`);
+    expect(error.message).toContain(`the SSH host [${host}]:${ssh().sshd.port} has a host key`);
     expect(await ssh().textOf('known_hosts')).toBe('');
   });
 
@@ -105,8 +107,8 @@ describe('a repository over SSH', () => {
     const missing = await hosts.of(ssh().repository(ssh().urlOf('other.git')));
     expect(await errorOf(missing.check())).toMatchObject({ reason: 'NotFound' });
     const { access } = await hosts.of(ssh().repository(ssh().urlOf('shop.git')));
-    const place = { access, refName: 'refs/heads/gone' };
-    expect(await errorOf(source.resolve(place, { name: 'gone', type: 'branch' }))).toMatchObject({
+    const location = { access, refName: 'refs/heads/gone' };
+    expect(await errorOf(source.resolve(location, { name: 'gone', type: 'branch' }))).toMatchObject({
       reason: 'RefNotFound',
     });
   });

@@ -29,7 +29,7 @@ describe('the clone container', () => {
       folders: ['.'],
       files: [],
     };
-    const child = spawn('sh', [join(import.meta.dirname, '../../operator/clone/clone.sh')], {
+    const child = spawn('sh', [join(import.meta.dirname, '../../operator/images/clone/clone.sh')], {
       env: {
         PATH: process.env['PATH'],
         ORIGIN: access.origin,
@@ -40,10 +40,11 @@ describe('the clone container', () => {
         CLONE_SETTINGS: JSON.stringify(settings),
       },
     });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const code = await new Promise((resolve) => child.on('close', resolve));
-    return { code, said, workspace };
+    return { code, output, workspace };
   }
 
   const gitmodules = (url: string) => `[submodule "library"]\n\tpath = lib\n\turl = ${url}\n`;
@@ -53,27 +54,27 @@ describe('the clone container', () => {
     const files = { 'README.md': 'x\n', '.gitmodules': gitmodules(url === 'whole' ? ssh().urlOf('library.git') : url) };
     const commit = ssh().bareRepository(name, files, { lib: library });
     await ssh().letIn(ssh().repository(ssh().urlOf(name)));
-    const { code, said, workspace } = await clone(name, commit, true);
-    expect(said).toContain('cloned 3 files');
+    const { code, output, workspace } = await clone(name, commit, true);
+    expect(output).toContain('cloned 3 files');
     expect(code).toBe(0);
     expect(readFileSync(join(workspace, 'lib/library.txt'), 'utf8')).toBe('from the library\n');
-    expect(said).not.toContain('PRIVATE KEY');
+    expect(output).not.toContain('PRIVATE KEY');
   });
 
   test('says that it brings no large files', async () => {
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 1\n`;
     const commit = ssh().bareRepository('large.git', { '.gitattributes': '*.bin filter=lfs\n', 'x.bin': pointer });
     await ssh().letIn(ssh().repository(ssh().urlOf('large.git')));
-    const { code, said } = await clone('large.git', commit, true);
-    expect(said).toContain('large files (Git LFS) are not fetched over SSH');
+    const { code, output } = await clone('large.git', commit, true);
+    expect(output).toContain('large files (Git LFS) cannot be fetched over SSH');
     expect(code).not.toBe(0);
   });
 
   test('reads no submodule with the key where others may have written the commit', async () => {
     const commit = ssh().bareRepository('fork.git', { '.gitmodules': gitmodules('../library.git') }, { lib: library });
     await ssh().letIn(ssh().repository(ssh().urlOf('fork.git')));
-    const { code, said } = await clone('fork.git', commit, false);
-    expect(said).toContain("the submodule lib is read over SSH with the repository's key");
+    const { code, output } = await clone('fork.git', commit, false);
+    expect(output).toContain("the submodule lib requires the repository's SSH key");
     expect(code).not.toBe(0);
   });
 });

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { sshConfig } from '../../operator/source/ssh-config.ts';
-import { parseSshOrigin } from '../../operator/source/ssh-origin.ts';
+import { sshConfig } from '../../operator/source/git/ssh-config.ts';
+import { parseSshOrigin } from '../../operator/source/network/ssh-origin.ts';
 
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "ssh config 'x-"))));
@@ -13,12 +13,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** What ssh itself reads out of the text, for a connection as git makes it. */
 function asSshReadsIt(origin: string, address: string, ...args: string[]): Map<string, string> {
   const parsed = parseSshOrigin(origin);
-  if (!parsed) throw new Error(`${origin} is no origin over SSH`);
+  if (!parsed) throw new Error(`${origin} is not an origin over SSH`);
   const file = join(folder, 'ssh_config');
   writeFileSync(file, sshConfig(parsed, address, folder));
-  const said = execFileSync('ssh', ['-G', '-F', file, ...args], { encoding: 'utf8' });
+  const output = execFileSync('ssh', ['-G', '-F', file, ...args], { encoding: 'utf8' });
   return new Map(
-    said
+    output
       .split('\n')
       .filter(Boolean)
       .map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),

@@ -24,9 +24,9 @@ describe('a ref name that would be an option or a command is one that is not the
     await ssh().letIn(shop);
     const { hosts, source } = ssh().world();
     const { access } = await hosts.of(shop);
-    const place = { access, refName: given.replace('MARKER', marker) };
-    await expect(source.resolve(place, main)).rejects.toMatchObject({ reason: 'RefNotFound' });
-    await expect(source.snapshot(place, () => Promise.resolve())).rejects.toThrow();
+    const location = { access, refName: given.replace('MARKER', marker) };
+    await expect(source.resolve(location, main)).rejects.toMatchObject({ reason: 'RefNotFound' });
+    await expect(source.snapshot(location, () => Promise.resolve())).rejects.toThrow();
     expect(existsSync(marker)).toBe(false);
   });
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { addressGuard } from '../../operator/source/addresses.ts';
+import { addressGuard } from '../../operator/source/network/addresses.ts';
 import { errorOf, host, useSshWorld } from './ssh-world.ts';
 
 const ssh = useSshWorld();
@@ -40,7 +40,7 @@ describe('nothing is reached', () => {
     );
     const later = await errorOf((await hosts.of(knownHost)).check());
     expect(later.message).toMatch(
-      /^the Git host did not answer: connect to host 127\.0\.0\.1 port \d+: Connection refused/,
+      /^the Git host did not respond: connect to host 127\.0\.0\.1 port \d+: Connection refused/,
     );
   });
 
@@ -59,7 +59,7 @@ describe('nothing is reached', () => {
       const secretLines = (await ssh().textOf('ssh-privatekey')).split('\n').filter((line) => line.length > 60);
       expect(secretLines.length).toBeGreaterThan(1);
       for (const line of secretLines) expect(processes.filter((text) => text.includes(line))).toEqual([]);
-      expect((await checking).message).toMatch(/did not answer/);
+      expect((await checking).message).toMatch(/did not respond/);
       expect(processTexts().filter((text) => text.includes(ssh().scratch))).toEqual([]);
     } finally {
       for (const socket of held) socket.destroy();

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest } from '@jest/globals';
 import type { Repository } from '../../crds/repository.ts';
 import { secretText } from '../../kubernetes/secret-texts.ts';
-import { GitHosts } from '../../operator/hosts/git-hosts.ts';
-import { SshKeys } from '../../operator/hosts/ssh-keys.ts';
-import { addressGuard } from '../../operator/source/addresses.ts';
-import { Source, type SourceOptions } from '../../operator/source/source.ts';
-import { createKeyPair } from '../../operator/source/ssh-tools.ts';
+import { GitHosts } from '../../operator/source/hosts/git-hosts.ts';
+import { SshKeys } from '../../operator/source/hosts/ssh-keys.ts';
+import { addressGuard } from '../../operator/source/network/addresses.ts';
+import { Source, type SourceOptions } from '../../operator/source/git/source.ts';
+import { createKeyPair } from '../../operator/source/git/ssh-tools.ts';
 import { ClusterSecrets } from './cluster-secrets.ts';
 import { startSshd, type TestSshd } from './start-sshd.ts';
+import { groupFlows } from '../../operator/shared/testing/group-flows.ts';
 
 /** The name by which the server is asked for. */
 export const host = 'git.example.com';
@@ -92,6 +93,7 @@ export class SshWorld {
       sshKeys,
       http: undefined as never,
       defaults: undefined as never,
+      flows: groupFlows,
     });
     return { source, hosts };
   }
@@ -118,7 +120,7 @@ export function useSshWorld(): () => SshWorld {
   jest.setTimeout(60_000);
   let world: SshWorld | undefined;
   const started = () => {
-    if (!world) throw new Error('the world of this file has not begun');
+    if (!world) throw new Error('the world of this file has not started');
     return world;
   };
   beforeAll(async () => {

@@ -13,7 +13,7 @@ export interface TestSshd {
   user: string;
   /** Where bare repositories lie; the path in an origin is this and a name. */
   folder: string;
-  /** Who may log in from now on: nobody at first. */
+  /** Who can log in from now on: nobody at first. */
   authorize: (publicKeys: readonly string[]) => Promise<void>;
   /** The server's public host key, `TYPE BASE64`. */
   hostKey: () => Promise<string>;
@@ -34,13 +34,13 @@ export async function startSshd(): Promise<TestSshd> {
   await writeFile(config, configOf({ port, hostKeyFile, authorizedKeys }));
   // Where it runs as root, it wants this folder to hide in.
   if (userInfo().uid === 0) await mkdir('/run/sshd', { recursive: true });
-  let said = '';
+  let output = '';
   const launch = async () => {
     await rm(hostKeyFile, { force: true });
     await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', hostKeyFile]);
     // It starts itself anew for each connection, for which it wants to know where it is.
     const { stdout: program } = await run('sh', ['-c', 'PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v sshd']);
-    return launchSshd(program.trim(), config, (text) => (said += text));
+    return launchSshd(program.trim(), config, (text) => (output += text));
   };
   let server = await launch();
   return {
@@ -53,7 +53,7 @@ export async function startSshd(): Promise<TestSshd> {
       await endServer(server, 'SIGTERM');
       server = await launch();
     },
-    log: () => said,
+    log: () => output,
     stop: async () => {
       await endServer(server, 'SIGTERM');
       await rm(folder, { recursive: true, force: true });

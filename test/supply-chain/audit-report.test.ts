@@ -14,9 +14,9 @@ const exception = { url, reason: 'only reached by a developer of this very repos
 
 test.each([
   ['nothing known', report(), [], []],
-  ['an advisory, told once', report(advisory), [], [`left <2: high: It falls (${url})`]],
+  ['an advisory, reported once', report(advisory), [], [`left <2: high: It falls (${url})`]],
   ['one that is excepted', report(advisory), [exception], []],
-  ['an exception that is over', report(advisory), [{ ...exception, until: '2026-12-01' }], /until 2026-12-01/],
+  ['an exception that is over', report(advisory), [{ ...exception, until: '2026-12-01' }], /expired on 2026-12-01/],
   ['an exception of nothing', report(), [exception], /not needed any more/],
 ])('%s', (_what, output, exceptions, expected) => {
   const audit = judge(output, exceptions, '2026-12-01');

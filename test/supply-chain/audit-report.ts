@@ -26,7 +26,7 @@ export const exceptionsSchema = z.array(
     /** Such as https://github.com/advisories/GHSA-… */
     url: z.url(),
     reason: z.string().min(20),
-    /** The day from which it has to be looked at again. */
+    /** The day from which it has to be reconciled again. */
     until: z.iso.date(),
   }),
 );
@@ -36,15 +36,15 @@ export type Audit = { checked: false; why: string } | { checked: true; problems:
 
 /** What an audit means, with the exceptions that hold on `today` (YYYY-MM-DD). @throws Error when npm says something else. */
 export function judge(output: string, exceptions: Exceptions, today: string): Audit {
-  const said: unknown = JSON.parse(output);
-  const failure = failureSchema.safeParse(said);
+  const parsed: unknown = JSON.parse(output);
+  const failure = failureSchema.safeParse(parsed);
   if (failure.success) return { checked: false, why: failure.data.message };
-  const { vulnerabilities } = reportSchema.parse(said);
+  const { vulnerabilities } = reportSchema.parse(parsed);
   const advisories = Object.values(vulnerabilities).flatMap(({ via }) => via.filter((one) => typeof one !== 'string'));
   const byUrl = new Map(advisories.map((advisory) => [advisory.url, advisory]));
   const problems = exceptions.flatMap(({ url, until }) => {
     if (!byUrl.has(url)) return [`the exception ${url} is not needed any more: take it out`];
-    return until <= today ? [`the exception ${url} was until ${until}: look at it again`] : [];
+    return until <= today ? [`the exception ${url} expired on ${until}. Review it`] : [];
   });
   const excepted = new Set(exceptions.map(({ url }) => url));
   for (const { url, name, range, severity, title } of byUrl.values()) {

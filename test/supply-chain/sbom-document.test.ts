@@ -5,7 +5,7 @@ const component = (name: string, more: object = {}) => ({
   ...{ 'bom-ref': `${name}@1.0.0`, name, version: '1.0.0' },
   ...{ hashes: [{ alg: 'SHA-512', content: 'ab' }], licenses: [{ license: { id: 'MIT' } }], ...more },
 });
-const said = JSON.stringify({
+const parsed = JSON.stringify({
   bomFormat: 'CycloneDX',
   serialNumber: 'urn:uuid:1',
   metadata: { timestamp: 'now', component: { 'bom-ref': 'coppice@0.1.0', name: 'some-folder' } },
@@ -24,14 +24,14 @@ const lock = {
 };
 
 test('what runs is kept, and nothing that differs from run to run', () => {
-  const document = runtimeDocument(said, lock);
+  const document = runtimeDocument(parsed, lock);
   expect(document.components.map(({ name }) => name)).toEqual(['runs', '@scope/runs', 'bare']);
   expect(document.dependencies).toEqual([{ ref: 'coppice@0.1.0', dependsOn: ['runs@1.0.0'] }]);
   expect(JSON.stringify(document)).not.toMatch(/urn:uuid|"now"|some-folder/);
 });
 
-test('what is locked and not listed is told, and what has no licence', () => {
-  expect(missingFrom(runtimeDocument(said, lock), lock)).toEqual([
+test('what is locked and not listed is reported, and what has no licence', () => {
+  expect(missingFrom(runtimeDocument(parsed, lock), lock)).toEqual([
     'bare@1.0.0 has no licence',
     'lost@2.0.0 is locked, and not in the SBOM',
   ]);

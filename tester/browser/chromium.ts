@@ -18,7 +18,7 @@ export function chromiumArguments(environment: Environments, address: string): s
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
     '--webrtc-ip-handling-policy=disable_non_proxied_udp',
     '--disable-quic',
-    // The sandbox needs user namespaces, which Pod Security's level restricted does not give: docs/tester.md.
+    // The sandbox needs user namespaces, which Pod Security's level restricted does not give: docs/reference/tester.md.
     '--no-sandbox',
     '--disable-gpu',
     // Containers have 64 MiB of shared memory.

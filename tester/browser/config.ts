@@ -8,7 +8,7 @@ export interface BrowserConfig {
   /** Chromium's path. */
   executable: string;
   /** What one browser may use of memory. */
-  mostBytes: number;
+  maxBytes: number;
 }
 
 const environmentSchema = z.object({
@@ -30,6 +30,6 @@ export function parseBrowserConfig(variables: Record<string, string | undefined>
     environmentsUrl: data.ENVIRONMENTS_URL,
     executable: data.CHROMIUM,
     // One part more than there are browsers: for this process, and for what a page takes until that is seen.
-    mostBytes: Math.floor((data.MEMORY_MIB * 1024 * 1024) / (data.RUNS + 1)),
+    maxBytes: Math.floor((data.MEMORY_MIB * 1024 * 1024) / (data.RUNS + 1)),
   };
 }

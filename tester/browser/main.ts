@@ -5,18 +5,18 @@ import { Environments } from '../network/environments.ts';
 import { createLogger } from '../../process/logger.ts';
 import { stopOnSignal } from '../../process/stop-on-signal.ts';
 import { parseBrowserConfig } from './config.ts';
-import { localLook } from './local-look.ts';
+import { localPageLoader } from './local-page-loader.ts';
 import { createBrowserApp } from './server.ts';
 
 const config = parseBrowserConfig(process.env);
 const logger = createLogger(config.logLevel);
-const look = localLook({
+const loadPage = localPageLoader({
   environments: new Environments(config.environmentsUrl),
   executable: config.executable,
-  mostBytes: config.mostBytes,
+  maxBytes: config.maxBytes,
   addressOf: async (host) => (await lookup(host)).address,
   now: () => performance.now(),
 });
-const server = await listen(createBrowserApp(look, logger), config.port, '127.0.0.1');
+const server = await listen(createBrowserApp(loadPage, logger), config.port, '127.0.0.1');
 logger.info({ port: config.port }, 'listening');
 stopOnSignal(() => close(server), logger);

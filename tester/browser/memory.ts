@@ -23,13 +23,13 @@ export interface MemoryWatch {
 
 /**
  * Kills these processes as soon as they use more: the container would be ended with all that it does, for what one page
- * takes.
+ * takes. They are polled because a container without privileges cannot have a cgroup for each run (ADR 47).
  */
-export function watchMemory(argument: string, mostBytes: number): MemoryWatch {
+export function watchMemory(argument: string, maxBytes: number): MemoryWatch {
   let isExceeded = false;
   const timer = setInterval(() => {
     const { pids, bytes } = memoryOf(argument);
-    if (bytes <= mostBytes) return;
+    if (bytes <= maxBytes) return;
     isExceeded = true;
     for (const pid of pids) kill(pid);
   }, everyMs);

@@ -1,17 +1,17 @@
 import express, { type Express } from 'express';
 import type { Logger } from 'pino';
-import { CouldNotRun } from '../tests/kind.ts';
-import { type Look, visitSchema } from './sight.ts';
+import { CouldNotRun } from '../test-types/kind.ts';
+import { type PageLoader, visitSchema } from './page-snapshot.ts';
 
 /** What remote-look.ts asks: POST /look answers {sight}, or {error} in words where no browser could look. */
-export function createBrowserApp(look: Look, logger: Logger): Express {
+export function createBrowserApp(loadPage: PageLoader, logger: Logger): Express {
   const app = express();
   app.disable('x-powered-by');
   app.post('/look', express.json({ limit: '64kb' }), async (request, response) => {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
     try {
-      response.json({ sight: await look(visitSchema.parse(request.body), gone.signal) });
+      response.json({ snapshot: await loadPage(visitSchema.parse(request.body), gone.signal) });
     } catch (error) {
       if (gone.signal.aborted) return;
       logger.warn({ err: error }, 'a page could not be opened');

@@ -4,16 +4,16 @@ import request from 'supertest';
 import { Environments } from '../network/environments.ts';
 import { QueueFull } from '../runs/runs.ts';
 import type { RunStatus } from '../runs/run.ts';
-import { numberItem } from '../tests/items.ts';
-import { allTests } from '../tests/all-tests.ts';
+import { numberItem } from '../test-types/items.ts';
+import { allTests } from '../test-types/all-tests.ts';
 import { createApp } from './app.ts';
 
 const token = 'a-token-of-more-than-20-characters';
 const url = 'http://shop-main--acme.env.localhost:8080/';
 
 const environments = new Environments('http://env.localhost:8080');
-const look = () => Promise.reject(new Error('no browser here'));
-const tests = await allTests({ environments, look, now: () => 0 });
+const loadPage = () => Promise.reject(new Error('no browser here'));
+const tests = await allTests({ environments, loadPage, now: () => 0 });
 
 /** The interface over runs that are all in one state. */
 function app(status: RunStatus = { state: 'running' }, startError?: Error) {
@@ -65,7 +65,7 @@ describe('a token', () => {
   });
 });
 
-test('info tells each test with the JSON Schema of its params', async () => {
+test('info reports each test with the JSON Schema of its params', async () => {
   const answer = await get(app(), '/test/info');
   const body = answer.body as { tests: { params: object }[] };
   expect(body).toEqual({
@@ -88,13 +88,16 @@ test('a run is taken', async () => {
   const params = { url, paths: [{ path: '/health' }] };
   const answer = await run(of, { type: 'http', params });
   expect([answer.status, answer.body]).toEqual([202, { type: 'http', params, ID: 'run-1', Secret: 'secret-1' }]);
-  expect(of.started).toEqual([['http', params, url, undefined]]);
+  expect(of.started).toEqual([['http', params, url, {}]]);
 });
 
-test("a run takes its group's turn, where the caller names one", async () => {
+test('a run is queued for the group and the tenant that the caller names', async () => {
   const of = app();
-  const answer = await run(of, { type: 'http', params: { url }, group: 'acme' });
-  expect([answer.status, of.started]).toEqual([202, [['http', { url }, url, 'acme']]]);
+  const answer = await run(of, { type: 'http', params: { url }, group: 'acme', tenant: 'account alice' });
+  expect([answer.status, of.started]).toEqual([
+    202,
+    [['http', { url }, url, { group: 'acme', tenant: 'account alice' }]],
+  ]);
 });
 
 describe('a run is refused', () => {
@@ -157,9 +160,9 @@ describe('status', () => {
       { state: 'failed', message: 'no browser' },
       { Status: 'failed', message: 'no browser' },
     ],
-  ])('%j', async (status, told) => {
+  ])('%j', async (status, reported) => {
     const answer = await get(app(status), `/test/status${which}`);
-    expect([answer.status, answer.body]).toEqual([200, { ID: 'run-1', Secret: 'secret-1', ...told }]);
+    expect([answer.status, answer.body]).toEqual([200, { ID: 'run-1', Secret: 'secret-1', ...reported }]);
   });
 });
 

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { Environments } from '../network/environments.ts';
 import { NotReady, QueueFull, type Runs } from '../runs/runs.ts';
 import type { State } from '../runs/run.ts';
-import { cut } from '../tests/items.ts';
-import { type AnyTest, WrongParams } from '../tests/test.ts';
+import { cut } from '../test-types/items.ts';
+import { type AnyTest, WrongParams } from '../test-types/test.ts';
 import { isToken } from './token.ts';
 
-export interface AppDependencies {
+export interface AppOptions {
   /** What callers show as a bearer token; asked for at each request, for it may be replaced. */
   readToken: () => string;
   tests: ReadonlyMap<string, AnyTest>;
@@ -17,7 +17,7 @@ export interface AppDependencies {
   logger: Logger;
 }
 
-/** What a caller is told, with its status. */
+/** What a caller is reported, with its status. */
 class Refused extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -29,8 +29,9 @@ class Refused extends Error {
 const startSchema = z.object({
   type: z.string(),
   params: z.looseObject({ url: z.string() }),
-  /** Whose turn it is: hosts that are made of a hash do not say. */
+  /** The group that the work counts for: hosts that are made of a hash do not say. */
   group: z.string().min(1).max(100).optional(),
+  tenant: z.string().min(1).max(200).optional(),
 });
 const whichSchema = z.object({ ID: z.string().max(200), Secret: z.string().max(200) });
 type Which = z.infer<typeof whichSchema>;
@@ -44,7 +45,7 @@ const shownState: Record<State, 'running' | 'failed' | 'finished'> = {
 };
 
 /** The tester's interface. */
-export function createApp({ readToken, tests, environments, runs, logger }: AppDependencies): Express {
+export function createApp({ readToken, tests, environments, runs, logger }: AppOptions): Express {
   const authorized: RequestHandler = ({ headers }, response, next) => {
     const { authorization = '' } = headers;
     const [scheme, given] = authorization.split(' ');
@@ -73,23 +74,23 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppD
   app.use(authorized, express.json({ limit: '32kb' }));
 
   app.get('/test/info', (_request, response) => {
-    const told = [...tests.values()].map(({ type, description, params, images }) => ({
+    const reported = [...tests.values()].map(({ type, description, params, images }) => ({
       type,
       description,
       params,
       images,
     }));
-    response.json({ tests: told });
+    response.json({ tests: reported });
   });
 
   app.post('/test/run', async (request, response) => {
-    const { type, params, group } = parsed(startSchema, request.body);
+    const { type, params, group, tenant } = parsed(startSchema, request.body);
     const test = tests.get(type);
     if (test === undefined)
       throw new Refused(422, `there is no test ${cut(type, 100)}: there are ${[...tests.keys()].join(', ')}`);
     const { url } = test.check(params);
     if (!environments.has(url)) throw new Refused(422, 'params.url is not the address of an environment');
-    const { id, secret } = await runs.start(type, params, url, group);
+    const { id, secret } = await runs.start(type, params, url, { group, tenant });
     response.status(202).json({ type, params, ID: id, Secret: secret });
   });
 
@@ -139,7 +140,7 @@ function answerTo(error: unknown): { status: number; message: string } {
   const ofParser = parserError.safeParse(error);
   if (ofParser.success) {
     const { status, message } = ofParser.data;
-    // Of JSON that cannot be read; 400 says that there is no authentication (contract section 7).
+    // Answers a body that is not valid JSON with 422: 400 means that there is no authentication.
     return { status: status === 400 ? 422 : status, message: cut(message, 1000) };
   }
   return { status: 503, message: 'the tester cannot answer now: its log says why' };

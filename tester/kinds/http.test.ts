@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Environments } from '../network/environments.ts';
-import { MOST_BYTES } from '../network/get.ts';
+import { MAX_BYTES } from '../network/get.ts';
 import { httpTest } from './http.ts';
-import { CouldNotRun } from '../tests/kind.ts';
-import { testOf } from '../tests/test.ts';
+import { CouldNotRun } from '../test-types/kind.ts';
+import { testOf } from '../test-types/test.ts';
 
 let server: Server;
 let environments: Environments;
@@ -63,8 +63,8 @@ async function run(params: object, signal = new AbortController().signal, endBy 
   let time = 0;
   const tested = testOf(httpTest({ environments, lookup, now: () => (time += step) }));
   const { passed, summary, items } = await tested.run({ url, ...params }, { signal, endBy });
-  const told = items.map(({ Label, Type, Content }) => [Label, Type, Buffer.from(Content, 'base64').toString()]);
-  return { passed, summary, items: told };
+  const reported = items.map(({ Label, Type, Content }) => [Label, Type, Buffer.from(Content, 'base64').toString()]);
+  return { passed, summary, items: reported };
 }
 
 test('without paths / must answer 200', async () => {
@@ -78,7 +78,7 @@ test('without paths / must answer 200', async () => {
   });
 });
 
-test('each path is told, and all that is wrong', async () => {
+test('each path is reported, and all that is wrong', async () => {
   const paths = [
     { path: '/', text: 'the shop' },
     { path: '/gone' },
@@ -134,7 +134,7 @@ test('a path never names another host', async () => {
 test('of a body no more is read than the bound', async () => {
   const { items } = await run({ paths: [{ path: '/endless', text: 'x'.repeat(1000) }] });
   expect(items).toHaveLength(2);
-  expect(MOST_BYTES).toBe(1024 * 1024);
+  expect(MAX_BYTES).toBe(1024 * 1024);
 });
 
 test('a path that hangs is a fault, and the next one is asked', async () => {
@@ -150,7 +150,7 @@ test('a path that hangs is a fault, and the next one is asked', async () => {
   });
 });
 
-test('what was found is told before the deadline, and what was not asked', async () => {
+test('what was found is reported before the deadline, and what was not asked', async () => {
   const paths = [{ path: '/gone' }, { path: '/hangs' }, { path: '/' }, { path: '/x' }];
   // The clock goes on by 500 ms each time it is read: /hangs has 400 ms, and / none.
   const { passed, summary } = await run({ paths }, new AbortController().signal, 1900, 500);
@@ -186,7 +186,7 @@ test('where the Ingress controller is not reached it could not run', async () =>
 
 test.each([
   [{ paths: [] }, /^params\.paths: /],
-  [{ paths: [{ path: 'no-slash' }] }, 'params.paths.0.path: must begin with /'],
+  [{ paths: [{ path: 'no-slash' }] }, 'params.paths.0.path: must start with /'],
   [{ paths: [{ path: '/', statuses: 1 }] }, /statuses/],
   [{ paths: [{ path: '/', status: 'ok' }] }, /^params\.paths\.0\.status: /],
   [{ timeoutSeconds: 3600 }, /^params\.timeoutSeconds: /],

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { getFollowing, getOnce, NoAnswer, type Page } from '../network/get.ts';
-import { cut, type Item, numberItem, stringItem } from '../tests/items.ts';
-import type { TestDependencies } from '../tests/all-tests.ts';
-import type { Kind } from '../tests/kind.ts';
-import { type AnyTest, testOf } from '../tests/test.ts';
+import { cut, type Item, numberItem, stringItem } from '../test-types/items.ts';
+import type { TestContext } from '../test-types/all-tests.ts';
+import type { Kind } from '../test-types/kind.ts';
+import { type AnyTest, testOf } from '../test-types/test.ts';
 
 const pathSchema = z.strictObject({
-  path: z.string().regex(/^\//, 'must begin with /').max(2000).describe('Below the url; may hold a query'),
+  path: z.string().regex(/^\//, 'must start with /').max(2000).describe('Below the url; may hold a query'),
   status: z.int().min(200).max(599).default(200).describe('Expected; of 3xx the redirect itself is looked at'),
   text: z.string().min(1).max(1000).optional().describe('What the first MiB of the body must hold'),
 });
@@ -22,13 +22,13 @@ const params = z.strictObject({
   timeoutSeconds: z.int().min(1).max(30).default(10).describe('How long each path may take'),
 });
 
-type HttpDependencies = Pick<TestDependencies, 'environments' | 'lookup' | 'now'>;
+type HttpOptions = Pick<TestContext, 'environments' | 'lookup' | 'now'>;
 
-export default (dependencies: TestDependencies): AnyTest => testOf(httpTest(dependencies));
+export default (options: TestContext): AnyTest => testOf(httpTest(options));
 
 /** Asks paths of the environment, one after the other, and looks at status, text and time. */
-export function httpTest({ environments, now, lookup }: HttpDependencies): Kind<z.infer<typeof params>> {
-  const look = async (url: URL, { status }: PathParams, signal: AbortSignal): Promise<Page> => {
+export function httpTest({ environments, now, lookup }: HttpOptions): Kind<z.infer<typeof params>> {
+  const fetchPage = async (url: URL, { status }: PathParams, signal: AbortSignal): Promise<Page> => {
     const options = { environments, signal, ...(lookup && { lookup }) };
     return status >= 300 && status < 400 ? getOnce(url, options) : getFollowing(url, options);
   };
@@ -42,16 +42,19 @@ export function httpTest({ environments, now, lookup }: HttpDependencies): Kind<
       const faults: string[] = [];
       for (const wanted of paths) {
         const { path } = wanted;
-        const began = now();
-        const leftMs = Math.floor(Math.min(timeoutSeconds * 1000, endBy - began));
+        const started = now();
+        const leftMs = Math.floor(Math.min(timeoutSeconds * 1000, endBy - started));
         if (leftMs <= 0) {
           faults.push(`${shown(path)}: not asked, the time was up`);
           continue;
         }
         try {
           const inTime = AbortSignal.any([signal, AbortSignal.timeout(leftMs)]);
-          const page = await look(below(url, path), wanted, inTime);
-          items.push(numberItem(`time ${path}`, Math.round(now() - began)), numberItem(`status ${path}`, page.status));
+          const page = await fetchPage(below(url, path), wanted, inTime);
+          items.push(
+            numberItem(`time ${path}`, Math.round(now() - started)),
+            numberItem(`status ${path}`, page.status),
+          );
           faults.push(...faultsOf(wanted, page));
         } catch (error) {
           signal.throwIfAborted();

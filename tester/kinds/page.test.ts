@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Sight } from '../browser/sight.ts';
+import type { PageSnapshot } from '../browser/page-snapshot.ts';
 import { outcomeOf, type PageParams } from './page.ts';
 
 const url = 'http://shop--acme.env.localhost:8080/';
 const asked: PageParams = { url, path: '/', width: 1280, height: 800, consoleErrors: false };
-const seen: Sight = {
+const seen: PageSnapshot = {
   status: 200,
   title: 'The shop',
   hasText: false,
@@ -16,7 +16,7 @@ const seen: Sight = {
 };
 
 describe('a page', () => {
-  test.each<[string, Partial<PageParams>, Partial<Sight>, boolean, string]>([
+  test.each<[string, Partial<PageParams>, Partial<PageSnapshot>, boolean, string]>([
     ['as it should be', {}, {}, true, '"The shop" loaded in 340 ms'],
     ['without a title', {}, { title: '' }, true, 'the page loaded in 340 ms'],
     ['with its text', { text: 'Hello' }, { hasText: true }, true, '"The shop" loaded in 340 ms'],
@@ -35,8 +35,8 @@ describe('a page', () => {
       false,
       'status 404; the page does not show "Hello"; 1 error in the console: boom',
     ],
-  ])('%s', (_what, params, sight, passed, summary) => {
-    expect(outcomeOf({ ...asked, ...params }, { ...seen, ...sight })).toMatchObject({ passed, summary });
+  ])('%s', (_what, params, snapshot, passed, summary) => {
+    expect(outcomeOf({ ...asked, ...params }, { ...seen, ...snapshot })).toMatchObject({ passed, summary });
   });
 });
 

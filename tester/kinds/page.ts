@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { Look, Sight } from '../browser/sight.ts';
-import { cut, type Item, imageItem, numberItem, stringItem } from '../tests/items.ts';
-import type { TestDependencies } from '../tests/all-tests.ts';
-import type { Kind, Outcome } from '../tests/kind.ts';
-import { type AnyTest, testOf } from '../tests/test.ts';
+import type { PageLoader, PageSnapshot } from '../browser/page-snapshot.ts';
+import { cut, type Item, imageItem, numberItem, stringItem } from '../test-types/items.ts';
+import type { TestContext } from '../test-types/all-tests.ts';
+import type { Kind, Outcome } from '../test-types/kind.ts';
+import { type AnyTest, testOf } from '../test-types/test.ts';
 
 const params = z.strictObject({
   url: z.url(),
-  path: z.string().regex(/^\//, 'must begin with /').max(2000).default('/').describe('Below the url'),
+  path: z.string().regex(/^\//, 'must start with /').max(2000).default('/').describe('Below the url'),
   text: z.string().min(1).max(1000).optional().describe('What the page must show within 5 s of being loaded'),
   width: z.int().min(320).max(1920).default(1280).describe("The window's, in pixels"),
   height: z.int().min(240).max(1200).default(800).describe("The window's, in pixels"),
@@ -15,23 +15,23 @@ const params = z.strictObject({
 });
 export type PageParams = z.infer<typeof params>;
 
-export default ({ look }: TestDependencies): AnyTest => testOf(pageTest(look));
+export default ({ loadPage }: TestContext): AnyTest => testOf(pageTest(loadPage));
 
 /** Opens a page of the environment in a browser: how it looks, what its console says, how long it takes. */
-function pageTest(look: Look): Kind<PageParams> {
+function pageTest(loadPage: PageLoader): Kind<PageParams> {
   return {
     type: 'page',
     description: 'A page in Chromium: a screenshot, errors in its console, how long it takes',
     params,
     images: true,
-    run: async (given, { signal }) => outcomeOf(given, await look(given, signal)),
+    run: async (given, { signal }) => outcomeOf(given, await loadPage(given, signal)),
   };
 }
 
 /** What a test of these params finds in what the browser saw. */
-export function outcomeOf(given: PageParams, sight: Sight): Outcome {
-  const faults = faultsOf(given, sight);
-  const { status, title, times, errors, moreErrors, blocked, screenshot } = sight;
+export function outcomeOf(given: PageParams, snapshot: PageSnapshot): Outcome {
+  const faults = faultsOf(given, snapshot);
+  const { status, title, times, errors, moreErrors, blocked, screenshot } = snapshot;
   const items: Item[] = [
     ...(status === undefined ? [] : [numberItem('status', status)]),
     ...(title === undefined ? [] : [stringItem('title', title)]),
@@ -43,16 +43,16 @@ export function outcomeOf(given: PageParams, sight: Sight): Outcome {
     ...(screenshot === undefined ? [] : [imageItem('screenshot', Buffer.from(screenshot, 'base64'))]),
   ];
   const passed = faults.length === 0;
-  return { passed, summary: passed ? summaryOf(sight) : faults.join('; '), items };
+  return { passed, summary: passed ? summaryOf(snapshot) : faults.join('; '), items };
 }
 
-function faultsOf({ text, consoleErrors }: PageParams, sight: Sight): string[] {
-  const { fault, status, hasText, errors, moreErrors } = sight;
+function faultsOf({ text, consoleErrors }: PageParams, snapshot: PageSnapshot): string[] {
+  const { fault, status, hasText, errors, moreErrors } = snapshot;
   if (fault !== undefined) return [fault];
   const faults = [];
   if (status !== undefined && (status < 200 || status > 299)) faults.push(`status ${status}`);
   if (text !== undefined && !hasText) faults.push(`the page does not show "${cut(text, 100)}"`);
-  if (sight.screenshot === undefined) faults.push('the page does not answer: a script of it does not end');
+  if (snapshot.screenshot === undefined) faults.push('the page does not answer: a script of it does not end');
   const [first] = errors;
   if (!consoleErrors && first !== undefined) {
     const count = errors.length + moreErrors;
@@ -61,7 +61,7 @@ function faultsOf({ text, consoleErrors }: PageParams, sight: Sight): string[] {
   return faults;
 }
 
-function summaryOf({ title, times }: Sight): string {
+function summaryOf({ title, times }: PageSnapshot): string {
   const named = title === undefined || title === '' ? 'the page' : `"${cut(title, 100)}"`;
   return `${named} loaded in ${times.loadMs ?? 0} ms`;
 }

@@ -1,4 +1,4 @@
-/** Who takes turns where no group can be told. */
+/** Who is served in turn where no group can be reported. */
 export const UNKNOWN_GROUP = '(unknown)';
 
 /** Between an alias and its environment's label, which never holds it. */
@@ -35,8 +35,8 @@ export class Environments {
   }
 
   /**
-   * Only the environment that this URL is of: its host, and those of its aliases that name it; one that is made of a hash
-   * does not say whose it is. undefined where the URL is no environment's.
+   * Only the environment that this URL is of: its host, and those of its aliases that name it; one that is made of a
+   * hash does not say whose it is. undefined where the URL is not an environment's.
    */
   of(url: string | URL): Environments | undefined {
     return this.has(url) ? new Environments(this.#base.origin, environmentLabel(new URL(url).hostname)) : undefined;
@@ -72,5 +72,5 @@ export class Environments {
   }
 }
 
-/** What an environment's host begins with, also that of an alias: ALIAS---LABEL. */
+/** What an environment's host starts with, also that of an alias: ALIAS---LABEL. */
 const environmentLabel = (host: string): string => (host.split('.')[0] ?? '').split(aliasSeparator).at(-1) ?? '';

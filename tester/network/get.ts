@@ -1,18 +1,18 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { CouldNotRun } from '../tests/kind.ts';
+import { CouldNotRun } from '../test-types/kind.ts';
 import type { Environments } from './environments.ts';
 
 /** What is read of an answer at the most. */
-export const MOST_BYTES = 1024 * 1024;
-const mostRedirects = 5;
+export const MAX_BYTES = 1024 * 1024;
+const maxRedirects = 5;
 /** The Ingress controller itself was not found or reached, for which no environment can do anything. */
 const notReached = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 export interface Page {
   status: number;
-  /** The first MOST_BYTES. */
+  /** The first MAX_BYTES. */
   text: string;
 }
 
@@ -35,15 +35,15 @@ export class NoAnswer extends Error {
 export async function getFollowing(url: URL, options: GetOptions): Promise<Page> {
   const environment = options.environments.of(url);
   let next = url;
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     if (!environment?.has(next)) throw new NoAnswer(`it redirects to ${next.origin}, which is not of this environment`);
     const { location, ...page } = await getOnce(next, options);
     if (location === undefined) return page;
     const target = URL.parse(location, next.href);
-    if (target === null) throw new NoAnswer('it redirects to what is no URL');
+    if (target === null) throw new NoAnswer('it redirects to what is not a URL');
     next = target;
   }
-  throw new NoAnswer(`it redirects more than ${mostRedirects} times`);
+  throw new NoAnswer(`it redirects more than ${maxRedirects} times`);
 }
 
 /** The same without following redirects: `location` says where to, where the answer is one. */
@@ -59,13 +59,13 @@ export function getOnce(url: URL, { signal, lookup }: GetOptions): Promise<Page 
       const chunks: Buffer[] = [];
       let bytes = 0;
       const done = () => {
-        const text = Buffer.concat(chunks).subarray(0, MOST_BYTES).toString();
+        const text = Buffer.concat(chunks).subarray(0, MAX_BYTES).toString();
         resolve({ status, text, ...(isRedirect && { location }) });
       };
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         bytes += chunk.length;
-        if (bytes < MOST_BYTES) return;
+        if (bytes < MAX_BYTES) return;
         done();
         response.destroy();
       });

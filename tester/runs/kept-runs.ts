@@ -9,14 +9,14 @@ export interface KeptRun {
 
 /** What is kept of runs that have ended, and what must go where that is too much. */
 export class KeptRuns {
-  readonly #most: { bytes: number; ms: number };
+  readonly #max: { bytes: number; ms: number };
   /** By group, oldest first. */
   readonly #runs = new Map<string, KeptRun[]>();
   readonly #bytesOf = new Map<string, number>();
   #bytes = 0;
 
-  constructor(most: { bytes: number; ms: number }) {
-    this.#most = most;
+  constructor(max: { bytes: number; ms: number }) {
+    this.#max = max;
   }
 
   /**
@@ -29,9 +29,9 @@ export class KeptRuns {
     runs.push(run);
     this.#runs.set(run.group, runs);
     this.#change(run.group, run.bytes);
-    this.#forgetExpired(run.endedAt - this.#most.ms);
+    this.#forgetExpired(run.endedAt - this.#max.ms);
     const gone: string[] = [];
-    while (this.#bytes > this.#most.bytes) {
+    while (this.#bytes > this.#max.bytes) {
       const largest = [...this.#bytesOf].reduce((a, b) => (b[1] > a[1] ? b : a))[0];
       const oldest = this.#shift(largest);
       if (oldest === undefined) break;

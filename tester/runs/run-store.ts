@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Item, itemSchema } from '../tests/items.ts';
-import type { Turn } from './fair-queue.ts';
+import { type Item, itemSchema } from '../test-types/items.ts';
+import type { QueuedRun } from './run-queue.ts';
 import { KeptRuns } from './kept-runs.ts';
 import type { Redis } from '../../process/redis-connection.ts';
 import { type NewRun, type RunStatus, stateSchema } from './run.ts';
@@ -63,7 +63,7 @@ export class RunStore {
     this.#kept = new KeptRuns(keep);
   }
 
-  /** Reads what is kept of runs that ended before this process began. */
+  /** Reads what is kept of runs that ended before this process started. */
   async loadKept(): Promise<void> {
     const kept = new KeptRuns(this.#keep);
     const gone: string[] = [];
@@ -75,14 +75,14 @@ export class RunStore {
     await this.#drop(gone);
   }
 
-  async add({ id, secretHash, type, params, group }: NewRun): Promise<void> {
+  async add({ id, secretHash, type, params, group, tenant }: NewRun): Promise<void> {
     const number = await this.#redis.incr(numberKey);
-    const fields = { state: 'queued', secretHash, type, params: JSON.stringify(params), group };
+    const fields = { state: 'queued', secretHash, type, params: JSON.stringify(params), group, tenant };
     await this.#redis.multi().hSet(keyOf(id), fields).zAdd(queuedKey, { score: number, value: id }).exec();
   }
 
-  /** Notes that the run begins. @returns what to run; undefined where Redis has lost it. */
-  async begin(id: string): Promise<StoredRun | undefined> {
+  /** Notes that the run starts. @returns what to run; undefined where Redis has lost it. */
+  async start(id: string): Promise<StoredRun | undefined> {
     const [type, params] = await this.#redis.hmGet(keyOf(id), ['type', 'params']);
     if (type === undefined || type === null || params === undefined || params === null) {
       await this.#redis.zRem(queuedKey, id);
@@ -131,10 +131,14 @@ export class RunStore {
   }
 
   /** What waits, first come first. */
-  async queued(): Promise<Turn[]> {
+  async queued(): Promise<QueuedRun[]> {
     const ids = await this.#redis.zRange(queuedKey, 0, -1);
-    const groups = await Promise.all(ids.map((id) => this.#redis.hGet(keyOf(id), 'group')));
-    return ids.map((id, index) => ({ id, group: groups[index] ?? '' }));
+    return Promise.all(
+      ids.map(async (id) => {
+        const [group, tenant] = await this.#redis.hmGet(keyOf(id), ['group', 'tenant']);
+        return { id, group: group ?? '', tenant: tenant ?? group ?? '' };
+      }),
+    );
   }
 
   /** Takes away what is kept no longer: as if it had never been. */

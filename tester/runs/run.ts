@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 
-/** As Redis has it. A run is `queued` until it begins; callers see that as running. */
+/** As Redis has it. A run is `queued` until it starts; callers see that as running. */
 export const stateSchema = z.enum(['queued', 'running', 'failed', 'finished']);
 export type State = z.infer<typeof stateSchema>;
 
@@ -13,6 +13,8 @@ export interface NewRun {
   type: string;
   params: unknown;
   group: string;
+  /** The account that created the group; the group itself where that is not known. */
+  tenant: string;
 }
 
 export interface RunStatus {
@@ -23,7 +25,7 @@ export interface RunStatus {
 
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
-/** Whether this is the secret of that hash, in a time that tells nothing; of no hash none is. */
+/** Whether this is the secret of that hash, in constant time; of no hash none is. */
 export function isSecretOf(secret: string, hash: string | undefined): boolean {
   const isEqual = timingSafeEqual(Buffer.from(hashOf(secret)), Buffer.from(hash ?? hashOf('')));
   return isEqual && hash !== undefined;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { CouldNotRun, type Outcome, type RunContext } from '../tests/kind.ts';
-import { testOf } from '../tests/test.ts';
-import { FairQueue } from './fair-queue.ts';
+import { CouldNotRun, type Outcome, type RunContext } from '../test-types/kind.ts';
+import { testOf } from '../test-types/test.ts';
+import { RunQueue } from './run-queue.ts';
 import { hashOf } from './run.ts';
 import { QueueFull, Runs } from './runs.ts';
 import { MemoryStore } from './testing/memory-store.ts';
@@ -23,7 +23,7 @@ function world({ store = new MemoryStore(), deadlineMs = 60_000 } = {}): World {
   const ended: string[] = [];
   const held = testOf({
     type: 'held',
-    description: 'ends when it is told to',
+    description: 'ends when it is reported to',
     params: z.strictObject({ url: z.string() }),
     images: false,
     run: ({ url }, { signal, endBy }: RunContext) =>
@@ -35,7 +35,7 @@ function world({ store = new MemoryStore(), deadlineMs = 60_000 } = {}): World {
   let tokens = 0;
   const runs = new Runs({
     store,
-    queue: new FairQueue({ atWork: { total: 2, perGroup: 1 }, waiting: { total: 4, perGroup: 2 } }),
+    queue: new RunQueue({ atWork: { total: 2, perGroup: 1 }, waiting: { total: 4, perGroup: 2 } }),
     tests: new Map([['held', held]]),
     groupOf: (url) => url.slice(0, 1),
     deadlineMs,
@@ -55,7 +55,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a run begins, ends, and gives its result to whoever has its Secret', async () => {
+test('a run starts, ends, and gives its result to whoever has its Secret', async () => {
   const all = world();
   await all.runs.recover();
   const { id, secret } = await start(all, 'a1');
@@ -106,7 +106,14 @@ describe('a test that', () => {
 
   test('is not brought by this tester has failed', async () => {
     const store = new MemoryStore();
-    await store.add({ id: 'old', secretHash: hashOf('s'), type: 'former', params: { url: 'a1' }, group: 'a' });
+    await store.add({
+      id: 'old',
+      secretHash: hashOf('s'),
+      type: 'former',
+      params: { url: 'a1' },
+      group: 'a',
+      tenant: 'a',
+    });
     const all = world({ store });
     await all.runs.recover();
     await until(() => all.ended.length === 1);
@@ -126,11 +133,11 @@ test('so many at once, each group its share, and the next when one ends', async 
   expect(all.atWork[2]?.endBy).toBe(54_000);
 });
 
-test('the group that the caller names takes the turn, not the one of the host', async () => {
+test('the group that the caller names counts, not the one of the host', async () => {
   const all = world();
   await all.runs.recover();
   const names = ['acme', 'beta', undefined];
-  for (const group of names) await all.runs.start('held', { url: 'a' }, 'a', group);
+  for (const group of names) await all.runs.start('held', { url: 'a' }, 'a', { group });
   expect([...all.store.runs.values()].map(({ group }) => group)).toEqual(['acme', 'beta', 'a']);
 });
 

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
-import { CouldNotRun } from '../tests/kind.ts';
-import { type Item, stringItem } from '../tests/items.ts';
-import { type AnyTest, WrongParams } from '../tests/test.ts';
-import type { FairQueue, Turn } from './fair-queue.ts';
+import { CouldNotRun } from '../test-types/kind.ts';
+import { type Item, stringItem } from '../test-types/items.ts';
+import { type AnyTest, WrongParams } from '../test-types/test.ts';
+import type { FlowOwner } from '../../fair-queue/fair-queue.ts';
+import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { hashOf, isSecretOf, type RunStatus } from './run.ts';
 import type { End, RunStore } from './run-store.ts';
 
@@ -11,12 +12,12 @@ export interface RunMetrics {
   refused: () => void;
 }
 
-export interface RunsDependencies {
+export interface RunsOptions {
   store: Pick<
     RunStore,
-    'loadKept' | 'add' | 'begin' | 'end' | 'secretHash' | 'status' | 'result' | 'running' | 'queued'
+    'loadKept' | 'add' | 'start' | 'end' | 'secretHash' | 'status' | 'result' | 'running' | 'queued'
   >;
-  queue: FairQueue;
+  queue: RunQueue;
   tests: ReadonlyMap<string, AnyTest>;
   groupOf: (url: string) => string;
   deadlineMs: number;
@@ -50,18 +51,18 @@ const ownShare = 0.9;
 
 const stopped = 'the tester was restarted while this test ran: run it again';
 
-/** Takes runs, keeps them in the store, and works on so many at once as the queue lets begin. */
+/** Takes runs, keeps them in the store, and works on so many at once as the queue lets start. */
 export class Runs {
-  readonly #given: RunsDependencies;
+  readonly #given: RunsOptions;
   readonly #stop = new AbortController();
   readonly #atWork = new Set<Promise<void>>();
   #isRecovered = false;
 
-  constructor(dependencies: RunsDependencies) {
-    this.#given = dependencies;
+  constructor(options: RunsOptions) {
+    this.#given = options;
   }
 
-  /** Whether what the former tester left is taken up: before, nothing begins. */
+  /** Whether what the former tester left is taken up: before, nothing starts. */
   get isRecovered(): boolean {
     return this.#isRecovered;
   }
@@ -75,35 +76,36 @@ export class Runs {
       for (const id of running) await store.end(id, { message: stopped });
       return { running, queued: await store.queued() };
     });
-    for (const turn of left.queued) queue.restore(turn);
+    for (const run of left.queued) queue.restore(run);
     this.#isRecovered = true;
     logger.info({ failed: left.running.length, queued: left.queued.length }, 'took up what the former tester left');
-    this.#beginNext();
+    this.#startNext();
   }
 
   /**
    * Takes a run of params that the test has checked.
-   * @param ofGroup whose turn it is; read from the url's host where absent.
+   * @param owner whose run it is; the group that the url's host names where absent.
    * @throws QueueFull, NotReady; what the store throws, and then nothing is taken.
    */
-  async start(type: string, params: unknown, url: string, ofGroup?: string): Promise<Started> {
+  async start(type: string, params: unknown, url: string, owner?: Partial<FlowOwner>): Promise<Started> {
     const { store, queue, groupOf, randomToken, metrics } = this.#given;
     // What waits is being read from the store: it could hold this run already.
     if (!this.#isRecovered || this.#stop.signal.aborted) throw new NotReady('the tester is starting or stopping');
-    const group = ofGroup ?? groupOf(url);
-    if (!queue.reserve(group)) {
+    const group = owner?.group ?? groupOf(url);
+    const flowOwner = { group, tenant: owner?.tenant ?? group };
+    if (!queue.reserve(flowOwner)) {
       metrics.refused();
       throw new QueueFull('so many tests wait that no more is taken now: try again later');
     }
     const [id, secret] = [randomToken(), randomToken()];
     try {
-      await store.add({ id, secretHash: hashOf(secret), type, params, group });
+      await store.add({ id, secretHash: hashOf(secret), type, params, ...flowOwner });
     } catch (error) {
-      queue.release(group);
+      queue.release(flowOwner);
       throw error;
     }
-    queue.push({ group, id });
-    this.#beginNext();
+    queue.push({ ...flowOwner, id });
+    this.#startNext();
     return { id, secret };
   }
 
@@ -118,37 +120,37 @@ export class Runs {
     return (await this.#given.store.result(id)) ?? [];
   }
 
-  /** Ends what runs as failed, and begins nothing more; what waits is in the store. */
+  /** Ends what runs as failed, and starts nothing more; what waits is in the store. */
   async stop(): Promise<void> {
     this.#stop.abort(new CouldNotRun(stopped));
     await Promise.all(this.#atWork);
   }
 
-  #beginNext(): void {
+  #startNext(): void {
     const { queue } = this.#given;
     while (this.#isRecovered && !this.#stop.signal.aborted) {
-      const turn = queue.take();
-      if (turn === undefined) return;
-      const work = this.#work(turn).finally(() => {
+      const run = queue.take();
+      if (run === undefined) return;
+      const work = this.#work(run).finally(() => {
         this.#atWork.delete(work);
-        queue.ended(turn.group);
-        this.#beginNext();
+        queue.ended(run);
+        this.#startNext();
       });
       this.#atWork.add(work);
     }
   }
 
-  async #work({ id }: Turn): Promise<void> {
+  async #work({ id }: QueuedRun): Promise<void> {
     const { store, metrics, now, logger } = this.#given;
     try {
-      const run = await this.#untilStored(() => store.begin(id));
+      const run = await this.#untilStored(() => store.start(id));
       if (run === undefined) {
         logger.warn({ id }, 'a run that waited is no longer in Redis');
         return;
       }
-      const began = now();
+      const started = now();
       const { end, result } = await this.#endOf(id, run.type, run.params);
-      metrics.ended(run.type, result, (now() - began) / 1000);
+      metrics.ended(run.type, result, (now() - started) / 1000);
       logger.info({ id, type: run.type, result, ...('message' in end && { reason: end.message }) }, 'a run has ended');
       await this.#untilStored(() => store.end(id, end));
     } catch (error) {
@@ -174,8 +176,8 @@ export class Runs {
       const test = tests.get(type);
       if (test === undefined) throw new CouldNotRun(`this tester has no test ${type}`);
       const { passed, summary, items } = await untilAborted(test.run(params, { signal, endBy }), signal);
-      const verdict = [stringItem('passed', String(passed)), stringItem('summary', summary)];
-      return { end: { result: [...verdict, ...items] }, result: passed ? 'passed' : 'faulty' };
+      const readiness = [stringItem('passed', String(passed)), stringItem('summary', summary)];
+      return { end: { result: [...readiness, ...items] }, result: passed ? 'passed' : 'faulty' };
     } catch (error) {
       if (error instanceof CouldNotRun || error instanceof WrongParams) {
         return { end: { message: error.message }, result: 'failed' };

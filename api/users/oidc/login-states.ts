@@ -15,7 +15,7 @@ export interface LoginRedis {
 const secretsSchema = z.object({ nonce: z.string(), codeVerifier: z.string(), browserHash: z.string() });
 export type LoginSecrets = Pick<z.infer<typeof secretsSchema>, 'nonce' | 'codeVerifier'>;
 
-/** Logins that have begun: each can be ended once, within 10 minutes, by the browser that began it. */
+/** Logins that have started: each can be ended once, within 10 minutes, by the browser that started it. */
 export class LoginStates {
   readonly #redis: LoginRedis;
   readonly #randomBytes: RandomBytes;
@@ -26,7 +26,7 @@ export class LoginStates {
   }
 
   /** @returns `state` for the provider, and `browser`, which the browser alone keeps. */
-  async begin(): Promise<{ state: string; browser: string; secrets: LoginSecrets }> {
+  async start(): Promise<{ state: string; browser: string; secrets: LoginSecrets }> {
     const [state, browser, nonce, codeVerifier] = [1, 2, 3, 4].map(() => newToken(this.#randomBytes)) as [
       string,
       string,
@@ -38,7 +38,7 @@ export class LoginStates {
     return { state, browser, secrets: { nonce, codeVerifier } };
   }
 
-  /** Ends the login, whoever asks. @returns undefined when there is none, or another browser began it. */
+  /** Ends the login, whoever asks. @returns undefined when there is none, or another browser started it. */
   async take(state: string, browser: string): Promise<LoginSecrets | undefined> {
     const value = await reach(this.#redis.getDel(keyOf(state)));
     if (value === null) return undefined;
@@ -52,5 +52,5 @@ function keyOf(state: string): string {
 }
 
 function reach<T>(command: Promise<T>): Promise<T> {
-  return orUnavailable(command, 'logins cannot be begun or ended now; try again later');
+  return orUnavailable(command, 'logins cannot be started or completed now. Try again later');
 }

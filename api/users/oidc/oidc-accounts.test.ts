@@ -36,5 +36,5 @@ test.each<[string, User, User]>([
   ['before it was read', { ...ann, identity: another }, { ...ann, identity: another }],
   ['since it was read', ann, { ...ann, identity: another }],
 ])('one that is linked to somebody else %s is not', async (_when, read, meanwhile) => {
-  await expect(logIn(read, meanwhile)).rejects.toThrow('somebody else');
+  await expect(logIn(read, meanwhile)).rejects.toThrow("another person's account");
 });

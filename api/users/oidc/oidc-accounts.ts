@@ -9,7 +9,7 @@ import { newAccount, type Identity, type User } from '../user-record.ts';
 import type { UserStore } from '../user-store.ts';
 import type { Claims } from './provider.ts';
 
-export interface OidcAccountDependencies {
+export interface OidcAccountOptions {
   users: UserStore;
   accounts: Pick<Accounts, 'replace'>;
   groups: Pick<GroupService, 'createOwn'>;
@@ -21,10 +21,10 @@ export interface OidcAccountDependencies {
 
 /** Whose account it is that somebody logged in to at the provider. */
 export class OidcAccounts {
-  readonly #dependencies: OidcAccountDependencies;
+  readonly #options: OidcAccountOptions;
 
-  constructor(dependencies: OidcAccountDependencies) {
-    this.#dependencies = dependencies;
+  constructor(options: OidcAccountOptions) {
+    this.#options = options;
   }
 
   /**
@@ -33,14 +33,14 @@ export class OidcAccounts {
    * @throws Forbidden without a verified address, or by the policy; Conflict when the address is another identity's.
    */
   async userFor({ issuer, subject, email: given, emailVerified }: Claims): Promise<User> {
-    const { users, accounts, groups, policy, administrators, randomBytes } = this.#dependencies;
+    const { users, accounts, groups, policy, administrators, randomBytes } = this.#options;
     const identity = { issuer, subject };
     const linked = await users.readByIdentity(identity);
     if (linked) return linked;
     const { data: email } = emailField.safeParse(given);
     if (email === undefined || !emailVerified) {
       throw new Forbidden(
-        'the provider has not verified your e-mail address; have it verified there, then log in again',
+        'the provider has not verified your e-mail address. Have it verified there, then log in again',
       );
     }
     const existing = await users.readByEmail(email);
@@ -56,7 +56,7 @@ export class OidcAccounts {
     if (!existing.verified) return accounts.replace(existing, (fresh) => ({ ...fresh, verified: true, identity }));
     return users.update(existing, (current) => {
       if (current.identity && !isOf(current, identity))
-        throw new Conflict('this e-mail address belongs to the account of somebody else');
+        throw new Conflict("this e-mail address belongs to another person's account");
       return { ...current, identity };
     });
   }

@@ -12,7 +12,7 @@ import type { Provider } from './provider.ts';
 
 const loginPath = '/api/user/oidc/login';
 export const callbackPath = '/api/user/oidc/callback';
-/** Binds a login to the browser that began it: nobody can have another's browser end theirs. */
+/** Binds a login to the browser that started it: nobody can have another's browser end theirs. */
 const browserCookies = {
   http: { name: 'oidc-login', path: '/api/user/oidc' },
   // Browsers let no other host set it; they take such a name for the whole host alone.
@@ -41,7 +41,7 @@ export function oidcRoutes(dependencies: OidcRoutes): Endpoint[] {
   const cookieOptions = { ...browserCookieOptions, path };
 
   const login: RequestHandler = async (_request, response) => {
-    const { state, browser, secrets } = await states.begin();
+    const { state, browser, secrets } = await states.start();
     const url = await provider.authorizationUrl(state, secrets);
     response.cookie(browserCookie, browser, { ...cookieOptions, maxAge: loginMs });
     redirect(response, url.href);
@@ -52,12 +52,12 @@ export function oidcRoutes(dependencies: OidcRoutes): Endpoint[] {
     const { state } = parse(callbackSchema, request.query, 'the query');
     const secrets = await states.take(state, onlyCookie(request.headers.cookie, browserCookie) ?? '');
     if (!secrets)
-      throw new Unauthorized(`this login has ended, or was begun in another browser; begin again: ${loginPath}`);
+      throw new Unauthorized(`this login has ended, or was started in another browser. Start again: ${loginPath}`);
     const query = request.originalUrl.slice(request.originalUrl.indexOf('?'));
     const user = await oidcAccounts.userFor(await provider.claims(query, state, secrets));
     const token = await accounts.startSession(user);
     if (token === undefined)
-      throw new Unauthorized(`the account was changed at the same time; begin again: ${loginPath}`);
+      throw new Unauthorized(`the account was changed at the same time. Start again: ${loginPath}`);
     setLoginCookie(response, token, isHttps);
     redirect(response, landingPage);
   };
@@ -67,19 +67,19 @@ export function oidcRoutes(dependencies: OidcRoutes): Endpoint[] {
     {
       ...common,
       path: loginPath,
-      summary: 'Sends a browser to log in at the OpenID Connect provider (ours)',
+      summary: 'Redirects a browser to log in at the OpenID Connect provider (extension)',
       handle: [limit, login],
     },
     {
       ...common,
       path: callbackPath,
-      summary: 'Where the OpenID Connect provider sends the browser back (ours)',
+      summary: 'Callback of the OpenID Connect provider (extension)',
       description: `Sets the cookie \`${LOGIN_COOKIE}\`, and over https \`${HOST_LOGIN_COOKIE}\` besides.`,
       query: callbackSchema,
       also: {
-        401: 'The provider refused, or what it answered does not fit a login that this browser began.',
-        403: 'The provider has not verified the address, or registration is not open to it.',
-        409: 'The address belongs to the account of somebody else, or its account was changed at the same time.',
+        401: 'The provider refused, or its response does not belong to a login that this browser started.',
+        403: 'The provider has not verified the address, or registration is closed to it.',
+        409: "The address belongs to another person's account, or its account was changed at the same time.",
       },
       handle: [limit, callback],
     },

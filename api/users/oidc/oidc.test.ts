@@ -33,7 +33,7 @@ function cookieOf(answer: request.Response, name: string): string | undefined {
   return lines.map(String).find((line) => line.startsWith(`${name}=`));
 }
 
-async function begin(): Promise<{ url: string; cookie: string }> {
+async function start(): Promise<{ url: string; cookie: string }> {
   const answer = await request(api.app).get('/api/user/oidc/login').expect(303);
   return { url: answer.headers['location'] ?? '', cookie: (cookieOf(answer, 'oidc-login') ?? '').split(';')[0] ?? '' };
 }
@@ -44,7 +44,7 @@ function comeBack(back: URL, cookie: string) {
 
 /** A whole login. @returns the answer of the callback. */
 async function logIn(status: number): Promise<request.Response> {
-  const { url, cookie } = await begin();
+  const { url, cookie } = await start();
   const answer = await comeBack(await provider.visit(url), cookie);
   expect([answer.status, answer.text]).toEqual([status, answer.text]);
   return answer;
@@ -85,7 +85,7 @@ describe('a login', () => {
   });
 
   test('is by a link that carries PKCE, state and nonce, and keeps its secrets here', async () => {
-    const { url } = await begin();
+    const { url } = await start();
     const parameters = new URL(url).searchParams;
     expect(Object.fromEntries(parameters)).toMatchObject({
       code_challenge_method: 'S256',
@@ -103,23 +103,23 @@ describe('a login', () => {
   });
 
   test('is ended once: a callback that is replayed is refused', async () => {
-    const { url, cookie } = await begin();
+    const { url, cookie } = await start();
     const back = await provider.visit(url);
     await comeBack(back, cookie).expect(303);
     await comeBack(back, cookie).expect(401);
   });
 
   test('ends after ten minutes', async () => {
-    const { url, cookie } = await begin();
+    const { url, cookie } = await start();
     const back = await provider.visit(url);
     api.now += 10 * 60 * 1000;
     await comeBack(back, cookie).expect(401);
   });
 
-  test('is of the browser that began it', async () => {
-    const [mine, other] = [await begin(), await begin()];
+  test('is of the browser that started it', async () => {
+    const [mine, other] = [await start(), await start()];
     await comeBack(await provider.visit(mine.url), other.cookie).expect(401);
-    const { url } = await begin();
+    const { url } = await start();
     await comeBack(await provider.visit(url), '').expect(401);
   });
 
@@ -127,7 +127,7 @@ describe('a login', () => {
     ['a state that nobody gave', 'state'],
     ['no code', 'code'],
   ])('with %s: 401', async (_name, parameter) => {
-    const { url, cookie } = await begin();
+    const { url, cookie } = await start();
     const back = await provider.visit(url);
     back.searchParams.set(parameter, 'x');
     await comeBack(back, cookie).expect(401);
@@ -141,11 +141,11 @@ describe('a login', () => {
     ['nonce', 'the ID token is of another login'],
     ['code_challenge', 'the code is of another login'],
   ])('whose %s is not ours: 401', async (parameter) => {
-    const { url, cookie } = await begin();
+    const { url, cookie } = await start();
     const changed = new URL(url);
     changed.searchParams.set(parameter, 'A'.repeat(43));
     const answer = await comeBack(await provider.visit(changed.href), cookie).expect(401);
-    expect((answer.body as { error: string }).error).toContain('does not fit this login');
+    expect((answer.body as { error: string }).error).toContain('does not belong to this login');
   });
 
   test('by an address that is not verified: 403', async () => {
@@ -189,7 +189,7 @@ describe('the account', () => {
     await logIn(303);
     provider.people.set('2', ann);
     provider.subject = '2';
-    expect((await logIn(409)).text).toContain('somebody else');
+    expect((await logIn(409)).text).toContain("another person's account");
   });
 
   test('that was proven is linked', async () => {
@@ -220,9 +220,9 @@ describe('the account', () => {
 test('over https the cookies are such as no other host can set, and logout clears both', async () => {
   const origin = 'https://coppice.example';
   api = newApi({ ownOrigin: origin });
-  const begun = await request(api.app).get('/api/user/oidc/login').expect(303);
-  expect(cookieOf(begun, '__Host-oidc-login')).toMatch(/; Path=\/;.*HttpOnly; Secure; SameSite=Lax$/);
-  expect(cookieOf(begun, 'oidc-login')).toBeUndefined();
+  const started = await request(api.app).get('/api/user/oidc/login').expect(303);
+  expect(cookieOf(started, '__Host-oidc-login')).toMatch(/; Path=\/;.*HttpOnly; Secure; SameSite=Lax$/);
+  expect(cookieOf(started, 'oidc-login')).toBeUndefined();
 
   const { token } = await api.login('alice@example.com');
   const cookie = `token=set-by-an-environment; __Host-token=${token}`;
@@ -233,7 +233,7 @@ test('over https the cookies are such as no other host can set, and logout clear
 });
 
 test('of two cookies of one name none counts, also where a login comes back', async () => {
-  const { url, cookie } = await begin();
+  const { url, cookie } = await start();
   await comeBack(await provider.visit(url), `${cookie}; oidc-login=of-another-host`).expect(401);
   const { token } = await api.login('alice@example.com');
   const twice = `token=${token}; token=of-another-host`;

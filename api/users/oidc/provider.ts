@@ -80,7 +80,7 @@ export class Provider {
   #discover(): Promise<client.Configuration> {
     this.#discovered ??= discover(this.#config, this.#fetch).catch((error: unknown) => {
       this.#discovered = undefined;
-      throw new Unavailable('the OpenID Connect provider cannot be reached; try again later', { cause: error });
+      throw new Unavailable('the OpenID Connect provider cannot be reached. Try again later', { cause: error });
     });
     return this.#discovered;
   }
@@ -105,8 +105,8 @@ function refusal(error: unknown): Error {
   }
   const isUnfit = error instanceof client.ResponseBodyError ? error.status < 500 : isFault(error);
   return isUnfit
-    ? new Unauthorized("the provider's answer does not fit this login; begin again", { cause: error })
-    : new Unavailable('the OpenID Connect provider cannot be reached; try again later', { cause: error });
+    ? new Unauthorized("the provider's response does not belong to this login. Start again", { cause: error })
+    : new Unavailable('the OpenID Connect provider cannot be reached. Try again later', { cause: error });
 }
 
 /** openid-client found the answer wrong, and not late or broken off. */

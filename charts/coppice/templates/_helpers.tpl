@@ -138,7 +138,7 @@ capabilities: { drop: [ALL] }
 {{- end }}
 {{- end }}
 
-{{/* A registry's address as every spelling of it reads, with a slash at its end: as operator/registry/own-registry.ts. */}}
+{{/* A registry's address as every spelling of it reads, with a slash at its end: as operator/images/registry/own-registry.ts. */}}
 {{- define "coppice.canonicalRegistry" -}}
 {{- $parts := splitList "/" (lower .) | compact -}}
 {{- $host := regexReplaceAll "\\.?(:80|:443)?$" (first $parts) "" -}}
@@ -168,6 +168,31 @@ would mean any to buildkitd. */}}
 buildkitd-{{ printf "%s%s" $toml .Values.caCertificates | sha256sum | trunc 10 }}
 {{- end }}
 
+{{/* Where clients ask for tokens for the registry. */}}
+{{- define "coppice.tokenUrl" -}}
+{{ .Values.registry.tokenAuth.url | default (printf "%s/registry/token" (trimSuffix "/" .Values.api.url)) }}
+{{- end }}
+
+{{/* What the registry calls itself in its configuration (auth.token.service). */}}
+{{- define "coppice.tokenService" -}}
+{{ .Values.registry.tokenAuth.service | default (splitList "/" .Values.registry.address | first) }}
+{{- end }}
+
+{{/* What the names of images start with that mirrors in the registry itself hold, with a space between each two. */}}
+{{- define "coppice.sharedPrefixes" -}}
+{{- $host := printf "%s/" (splitList "/" (include "coppice.canonicalRegistry" .Values.registry.address) | first) }}
+{{- $prefixes := list }}
+{{- range .Values.builder.mirrors }}
+{{- range . }}
+{{- $mirror := include "coppice.canonicalRegistry" . }}
+{{- if hasPrefix $host $mirror }}
+{{- $prefixes = append $prefixes (trimPrefix $host $mirror) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- $prefixes | uniq | sortAlpha | join " " }}
+{{- end }}
+
 {{- define "coppice.redisUrl" -}}
 {{ .Values.redis.externalUrl | default (printf "redis://coppice-redis.%s.svc:6379" .Release.Namespace) }}
 {{- end }}
@@ -180,6 +205,11 @@ buildkitd-{{ printf "%s%s" $toml .Values.caCertificates | sha256sum | trunc 10 }
   valueFrom: { secretKeyRef: { name: {{ .name }}, key: {{ .key }} } }
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* The components that export metrics. */}}
+{{- define "coppice.exporters" -}}
+operator api{{ if .Values.tester.enabled }} tester{{ end }}{{ if .Values.registry.tokenAuth.enabled }} registry-tokens{{ end }}
 {{- end }}
 
 {{/* Of an endpoint of a monitor, after its other keys. */}}

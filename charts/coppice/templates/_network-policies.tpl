@@ -22,7 +22,7 @@
 {{- end }}
 {{- end }}
 
-{{/* Public addresses, as operator/network-peers.ts has them for environments. */}}
+{{/* Public addresses, as operator/shared/network-peers.ts has them for environments. */}}
 {{- define "coppice.publicNetworks" -}}
 {{- $v4 := list "10.0.0.0/8" "100.64.0.0/10" "168.63.129.16/32" "169.254.0.0/16" "172.16.0.0/12" "192.168.0.0/16" }}
 {{- $v6 := list "64:ff9b::a00:0/104" "64:ff9b::6440:0/106" "64:ff9b::a83f:8110/128" "64:ff9b::a9fe:0/112" "64:ff9b::ac10:0/108" "64:ff9b::c0a8:0/112" "64:ff9b:1::/48" "fc00::/7" "fe80::/10" }}

@@ -33,6 +33,11 @@ registry:
   address: {{ .Values.registry.address }}
   layout: {{ .Values.registry.layout }}
   insecure: {{ .Values.registry.insecure }}
+  {{- if .Values.registry.tokenAuth.enabled }}
+  tokenAuth:
+    url: {{ include "coppice.tokenUrl" . }}
+    service: {{ include "coppice.tokenService" . }}
+  {{- end }}
   mirrors: {{- toYaml .Values.builder.mirrors | nindent 4 }}
   insecureAddresses: {{- toYaml .Values.builder.insecureRegistries | nindent 4 }}
   allowedCidrs: {{- toYaml .Values.builder.privateEgress | nindent 4 }}
@@ -53,7 +58,7 @@ builder:
   scheduling: {{- include "coppice.schedulingConfig" .Values.builder.scheduling | nindent 4 }}
   jobScheduling: {{- include "coppice.schedulingConfig" .Values.builder.jobScheduling | nindent 4 }}
   concurrency: {{- toYaml .Values.builder.concurrency | nindent 4 }}
-  throwaway: {{- toYaml .Values.builder.throwaway | nindent 4 }}
+  ephemeral: {{- toYaml .Values.builder.ephemeral | nindent 4 }}
   resources: {{- toYaml .Values.builder.resources | nindent 4 }}
   {{- $proxy := dict }}
   {{- range $name, $value := dict "HTTP_PROXY" .Values.builder.proxy.http "HTTPS_PROXY" .Values.builder.proxy.https "NO_PROXY" .Values.builder.proxy.noProxy }}
@@ -68,7 +73,7 @@ environments:
   scheduling: {{- include "coppice.schedulingConfig" .Values.environments.scheduling | nindent 4 }}
   rolloutDeadlineSeconds: {{ .Values.environments.rolloutDeadlineSeconds }}
   jobDeadlineSeconds: {{ .Values.environments.jobDeadlineSeconds }}
-  mostPerGroup: {{ .Values.environments.mostPerGroup | int64 }}
+  maxPerGroup: {{ .Values.environments.maxPerGroup | int64 }}
   quota: {{- toYaml .Values.environments.quota | nindent 4 }}
   reusableQuota: {{- toYaml .Values.environments.reusableQuota | nindent 4 }}
   defaultRequests: {{- toYaml .Values.environments.defaultRequests | nindent 4 }}

@@ -37,8 +37,8 @@ describe('the Compose Specification', () => {
   });
 });
 
-describe('docs/service-file.md', () => {
-  const text = readFileSync(new URL('../../../docs/service-file.md', import.meta.url), 'utf8');
+describe('docs/reference/service-file.md', () => {
+  const text = readFileSync(new URL('../../../docs/reference/service-file.md', import.meta.url), 'utf8');
   const documented = new Map<string, Map<string, { support: string; notes: string }>>();
   for (const section of text.split(/^### /m).slice(1)) {
     const [heading = '', ...lines] = section.split('\n');

@@ -24,7 +24,7 @@ import {
   testKeys,
 } from './x-coppice-keys.ts';
 
-/** Every table, in the order of docs/service-file.md. */
+/** Every table, in the order of docs/reference/service-file.md. */
 export const ALL_KEY_TABLES: readonly KeyTable[] = [
   topLevelKeys,
   includeKeys,

@@ -1,9 +1,12 @@
-/** What becomes of a key: it works, it has no effect (told as a warning), or the file is not run (told as an error). */
+/**
+ * What becomes of a key: it works, it has no effect (reported as a warning), or the file is not run (reported as an
+ * error).
+ */
 export type Support = 'supported' | 'ignored' | 'refused';
 
 export interface Key {
   support: Support;
-  /** Why a key is ignored or refused, for messages and docs/service-file.md; empty for a supported one. */
+  /** Why a key is ignored or refused, for messages and docs/reference/service-file.md; empty for a supported one. */
   why: string;
   /** The values for which an ignored key is refused, and why. */
   unless?: { values: RegExp; why: string };
@@ -13,7 +16,7 @@ export interface Key {
 export interface KeyTable {
   /** What the map is, for messages: "a service". */
   of: string;
-  /** Where it stands, as docs/service-file.md has it: `services.*.build`. */
+  /** Where it stands, as docs/reference/service-file.md has it: `services.*.build`. */
   path: string;
   keys: ReadonlyMap<string, Key>;
 }

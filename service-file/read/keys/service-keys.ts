@@ -111,5 +111,5 @@ export const grantKeys = keyTable({
   of: 'a grant of a config or secret',
   path: 'services.*.configs[], services.*.secrets[], services.*.build.secrets[]',
   supported: 'source target mode',
-  ignored: { 'uid gid': 'the files belong to root; mode says who may read them' },
+  ignored: { 'uid gid': 'the files belong to root; mode says who can read them' },
 });

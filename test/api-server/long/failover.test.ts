@@ -27,13 +27,13 @@ function candidate(lease: string) {
   const program = join(repositoryRoot, 'test/api-server/lease-candidate.ts');
   const child = spawn(process.execPath, [program, namespace, lease], { stdio: ['ignore', 'pipe', 'inherit'] });
   started.push(child);
-  const said = new Set<string>();
+  const reported = new Set<string>();
   const lines = createInterface(child.stdout);
-  lines.on('line', (line) => said.add(line));
+  lines.on('line', (line) => reported.add(line));
   const until = async (line: string): Promise<void> => {
-    while (!said.has(line)) await once(lines, 'line');
+    while (!reported.has(line)) await once(lines, 'line');
   };
-  return { child, until, leads: () => said.has('leads') };
+  return { child, until, leads: () => reported.has('leads') };
 }
 
 test.each<[NodeJS.Signals, number]>([
@@ -41,7 +41,7 @@ test.each<[NodeJS.Signals, number]>([
   ['SIGTERM', 6000],
 ])(
   'another process leads after a %s of the one that did, within %i ms',
-  async (signal, mostMs) => {
+  async (signal, maxMs) => {
     const lease = randomName('failover');
     const first = candidate(lease);
     await first.until('leads');
@@ -53,7 +53,7 @@ test.each<[NodeJS.Signals, number]>([
     const killed = Date.now();
     first.child.kill(signal);
     await second.until('leads');
-    expect(Date.now() - killed).toBeLessThan(mostMs);
+    expect(Date.now() - killed).toBeLessThan(maxMs);
     second.child.kill('SIGTERM');
     await once(second.child, 'exit');
   },

@@ -12,13 +12,14 @@ import { Informer } from '../../../kubernetes/informer.ts';
 import { listWatch } from '../../../kubernetes/list-watch.ts';
 import { type ObjectName, type ResourceType } from '../../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../../kubernetes/testing/silent-logger.ts';
-import { environmentIndexes } from '../../../operator/caches.ts';
-import { GenericHost } from '../../../operator/hosts/generic.ts';
-import { RepositorySync, type SyncOutcome } from '../../../operator/repository/repository-sync.ts';
-import { Source } from '../../../operator/source/source.ts';
+import { environmentIndexes } from '../../../operator/shared/environment-keys.ts';
+import { GenericHost } from '../../../operator/source/hosts/generic.ts';
+import { RepositorySync, type SyncOutcome } from '../../../operator/kinds/repository/repository-sync.ts';
+import { Source } from '../../../operator/source/git/source.ts';
 import { serveByHttpBackend } from '../../git-server/http-backend.ts';
 import { createNamespace, deleteNamespace, deleteWidgetType, testClient } from '../api-server.ts';
 import { createOwnType, environmentTypeOf } from '../own-types.ts';
+import { groupFlows } from '../../../operator/shared/testing/group-flows.ts';
 
 const branches = 5000;
 const type = environmentTypeOf('sync');
@@ -58,8 +59,9 @@ beforeAll(async () => {
     client: ofOurType(),
     environments: informer,
     source,
+    flows: groupFlows,
     pollSeconds: 300,
-    mostEnvironments: 10_000,
+    allowance: { of: () => 10_000 },
     now: () => new Date(),
   });
 }, 60_000);
@@ -93,24 +95,24 @@ function updateRefs(lines: readonly string[]): void {
 }
 
 /** As the reconciler does: until it is done, so many turns as it takes. */
-async function synchronise(): Promise<{ outcome: SyncOutcome; turns: number; seconds: number }> {
+async function synchronise(): Promise<{ outcome: SyncOutcome; rounds: number; seconds: number }> {
   const repository: Repository = {
     apiVersion: 'coppice.dev/v1alpha1',
     kind: 'Repository',
     metadata: { namespace, name: 'shop', uid: 'uid-of-shop', creationTimestamp: '2026-01-01T00:00:00Z' },
     spec: { type: 'generic', generic: { origin: host.access.origin } },
   };
-  const began = performance.now();
-  for (let turns = 1; ; turns++) {
+  const started = performance.now();
+  for (let rounds = 1; ; rounds++) {
     const outcome = await sync.run(repository, host, new AbortController().signal);
-    if (outcome) return { outcome, turns, seconds: (performance.now() - began) / 1000 };
+    if (outcome) return { outcome, rounds, seconds: (performance.now() - started) / 1000 };
   }
 }
 
 /** What the API server itself takes for one object of the kind, in seconds. */
 async function plainCreates(): Promise<number> {
   const count = 200;
-  const began = performance.now();
+  const started = performance.now();
   const numbers = Array.from({ length: count }, (_, number) => number).values();
   await Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -125,7 +127,7 @@ async function plainCreates(): Promise<number> {
       }
     }),
   );
-  return (performance.now() - began) / 1000 / count;
+  return (performance.now() - started) / 1000 / count;
 }
 
 const nameOf = (number: number) =>
@@ -140,18 +142,18 @@ test(`${branches} branches of a real repository get an environment each, in turn
 
   const first = await synchronise();
   expect(first.outcome.plan.counts).toEqual({ branches, tags: 0 });
-  expect(first.turns).toBe(branches / 500);
+  expect(first.rounds).toBe(branches / 500);
   const { items } = await client.list(type, { namespace });
   expect(new Set(items.map(({ spec }) => spec.gitRef.name)).size).toBe(branches);
   const plain = await plainCreates();
   console.info(
-    `${branches} branches: ${first.seconds.toFixed(1)} s in ${first.turns} turns, ` +
+    `${branches} branches: ${first.seconds.toFixed(1)} s in ${first.rounds} turns, ` +
       `${((first.seconds / branches) * 1000).toFixed(1)} ms each; a plain create, four at once: ${(plain * 1000).toFixed(1)} ms`,
   );
 
   requests.writes = 0;
   const second = await synchronise();
-  expect([second.turns, requests.writes, second.outcome.changed]).toEqual([1, 0, false]);
+  expect([second.rounds, requests.writes, second.outcome.changed]).toEqual([1, 0, false]);
   console.info(`again, nothing to do: ${second.seconds.toFixed(2)} s`);
 
   updateRefs([`delete refs/heads/${nameOf(0)}`, `create refs/heads/renamed ${commit}`]);

@@ -1,30 +1,38 @@
-import { mkdtempSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programsFolder, repositoryRoot } from '../../cluster/paths.ts';
 import { run } from '../../cluster/run.ts';
-import { codeOf } from '../../docs/code-blocks.ts';
+import { codeBlocks, codeOf } from '../../docs/code-blocks.ts';
 
 /** Somebody who pastes what a page says into a shell, in a folder of their own beside the chart. */
 export class Reader {
-  readonly #page: string;
+  readonly #pages: readonly string[];
   readonly #kubeconfig: string;
   readonly folder = mkdtempSync(join(tmpdir(), 'reader-'));
 
-  constructor(page: string, kubeconfig: string) {
-    this.#page = page;
+  constructor(pages: readonly string[], kubeconfig: string) {
+    this.#pages = pages;
     this.#kubeconfig = kubeconfig;
     symlinkSync(join(repositoryRoot, 'charts'), join(this.folder, 'charts'));
   }
 
   /** Runs the block of this name; @throws CommandError when one of its commands fails. @returns what it printed. */
   paste(block: string, variables: Record<string, string> = {}): Promise<string> {
-    return run('sh', ['-eu', '-c', codeOf(this.#page, block)], {
+    return run('sh', ['-eu', '-c', this.#codeOf(block)], {
       cwd: this.folder,
       env: { PATH: `${programsFolder}:${process.env['PATH'] ?? ''}`, KUBECONFIG: this.#kubeconfig, ...variables },
       deadline: 240,
     });
+  }
+
+  #codeOf(block: string): string {
+    const page = this.#pages.find((one) =>
+      codeBlocks(readFileSync(join(repositoryRoot, one), 'utf8')).some(({ name }) => name === block),
+    );
+    if (page === undefined) throw new Error(`no page has a code block of the name ${block}`);
+    return codeOf(page, block);
   }
 
   leave(): Promise<void> {

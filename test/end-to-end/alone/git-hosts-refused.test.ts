@@ -9,7 +9,10 @@ import { randomName, startHarness, type Harness } from '../harness.ts';
 import { testsSideBySide } from '../side-by-side.ts';
 import { adminOf, HOSTED } from '../test-hosts.ts';
 
-/** What cannot be used is refused in the same words by REST, which leaves nothing behind, and by kubectl's condition. */
+/**
+ * What cannot be used is refused in the same words through the REST API, which leaves nothing behind, and by kubectl's
+ * condition.
+ */
 
 const groupSchema = z.looseObject({ repositories: z.array(z.looseObject({ name: z.string() })) });
 const refusalSchema = z.object({ error: z.string(), details: z.tuple([z.looseObject({ message: z.string() })]) });
@@ -25,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.remove(), 180_000);
 
-interface Place {
+interface Branch {
   params: Record<string, string>;
   /** The Repository's source, and its Secret. */
   source: Record<string, string>;
@@ -35,7 +38,7 @@ interface Place {
 
 type What = 'a wrong token' | 'a repository that is not there' | 'a host that is silent';
 
-async function makePlace(type: RepositoryType, what: What): Promise<Place> {
+async function makeRoom(type: RepositoryType, what: What): Promise<Branch> {
   const owner = randomName('owner');
   const isMissing = what === 'a repository that is not there';
   const given = what === 'a wrong token' ? wrong : token;
@@ -61,7 +64,7 @@ async function makePlace(type: RepositoryType, what: What): Promise<Place> {
 }
 
 /** The words of the 422; and that nothing is left. */
-async function refusedByRest(type: RepositoryType, { params }: Place): Promise<string> {
+async function refusedByRest(type: RepositoryType, { params }: Branch): Promise<string> {
   const name = randomName(type);
   const answer = await harness.client.send('POST', `/api/group/${harness.group}`, { name, type, params });
   expect(answer.status).toBe(422);
@@ -78,7 +81,7 @@ async function refusedByRest(type: RepositoryType, { params }: Place): Promise<s
 }
 
 /** The words of the condition. */
-async function refusedByKubectl(type: RepositoryType, { source, secret }: Place): Promise<string> {
+async function refusedByKubectl(type: RepositoryType, { source, secret }: Branch): Promise<string> {
   const metadata = { name: randomName(type), namespace: `group-${harness.group}` };
   const objects = [
     { apiVersion: 'v1', kind: 'Secret', metadata, stringData: secret },
@@ -97,18 +100,18 @@ async function refusedByKubectl(type: RepositoryType, { source, secret }: Place)
 }
 
 async function refusedAlike(type: RepositoryType, what: What, words: RegExp): Promise<void> {
-  const place = await makePlace(type, what);
-  const [rest, kubectl] = await Promise.all([refusedByRest(type, place), refusedByKubectl(type, place)]);
+  const location = await makeRoom(type, what);
+  const [rest, kubectl] = await Promise.all([refusedByRest(type, location), refusedByKubectl(type, location)]);
   expect(rest).toMatch(words);
   expect(rest).not.toContain(wrong);
   expect(kubectl).toBe(rest);
-  await place.remove();
+  await location.remove();
 }
 
 async function silent(kind: KindName): Promise<void> {
-  const place = await makePlace(kind, 'a host that is silent');
-  expect(await refusedByRest(kind, place)).toMatch(/answer/i);
-  await place.remove();
+  const location = await makeRoom(kind, 'a host that is silent');
+  expect(await refusedByRest(kind, location)).toMatch(/answer/i);
+  await location.remove();
 }
 
 const missing = /not found|no .*repository|is not there|cannot be found|does not exist/i;

@@ -1,25 +1,31 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { COLUMNS, TABLE_CELLS, TRIGGERS, type TableCell } from '../../../operator/environment/testing/state-table.ts';
+import {
+  COLUMNS,
+  TABLE_CELLS,
+  TRIGGERS,
+  type TableCell,
+} from '../../../operator/kinds/environment/testing/state-table.ts';
 import { testClient } from '../../api-server/api-server.ts';
 import { randomName, startHarness, type Harness } from '../harness.ts';
-import { LifeBoard } from '../life-board.ts';
-import { check, prepare, rest } from '../life-cell.ts';
-import { TRIGGER_PULLS } from '../life-triggers.ts';
-import { LifeWorld, repositoryOf } from '../life-world.ts';
-import { isSettledAs } from '../life-conditions.ts';
+import { LifecycleBoard } from '../lifecycle-board.ts';
+import { check, prepare, rest } from '../lifecycle-cell.ts';
+import { TRIGGER_PULLS } from '../lifecycle-triggers.ts';
+import { LifecycleWorld, repositoryOf } from '../lifecycle-world.ts';
+import { isSettledAs } from '../lifecycle-conditions.ts';
 import { testsSideBySide } from '../side-by-side.ts';
 
 /**
- * The cells of the table of state and trigger (docs/environments.md), all at once, each on a branch of its own. That a
- * schedule leaves alone what has no contents would say nothing here: what is new is not rebuilt either, and what seems
- * to be there for long, which tells them apart, has contents. state-table.test.ts shows those two.
+ * The cells of the table of state and trigger (docs/reference/environment-lifecycle.md), all at once, each on a branch
+ * of its own. That a schedule leaves alone what has no contents would say nothing here: what is new is not rebuilt
+ * either, and what seems to be there for long, which distinguishes them, has contents. state-table.test.ts shows those
+ * two.
  */
 const cells = TABLE_CELLS.filter(
   ({ trigger, column }) => trigger !== 'scheduled rebuild' || (column !== 'empty' && column !== 'being removed'),
 );
 
 let harness: Harness;
-let world: LifeWorld;
+let world: LifecycleWorld;
 /** Resolves once the Repositories are there. */
 let ready: Promise<void>;
 
@@ -27,7 +33,7 @@ beforeAll(async () => {
   harness = await startHarness('life');
   const doomedGroup = randomName('doomed');
   await harness.addGroup(doomedGroup);
-  world = new LifeWorld(harness, new LifeBoard(testClient(), [harness.group, doomedGroup]), doomedGroup);
+  world = new LifecycleWorld(harness, new LifecycleBoard(testClient(), [harness.group, doomedGroup]), doomedGroup);
   ready = addRepositories();
   await ready;
 }, 120_000);
@@ -39,8 +45,8 @@ afterAll(async () => {
 
 const branchOf = ({ trigger, column }: TableCell) => `t${TRIGGERS.indexOf(trigger)}-${COLUMNS.indexOf(column)}`;
 const groupOf = ({ trigger }: TableCell) => (trigger === 'group deleted' ? world.doomedGroup : harness.group);
-const placeOf = (cell: TableCell) => `${groupOf(cell)}.${repositoryOf(cell.trigger)}`;
-const lives = Array.from({ length: 20 }, (_, index) => `life-${index}`);
+const locationOf = (cell: TableCell) => `${groupOf(cell)}.${repositoryOf(cell.trigger)}`;
+const lifecycles = Array.from({ length: 20 }, (_, index) => `life-${index}`);
 const pairs = [
   'rebuild-delete',
   'delete-create',
@@ -51,13 +57,13 @@ const pairs = [
 ] as const;
 
 async function addRepositories(): Promise<void> {
-  const places = Map.groupBy(cells, placeOf);
+  const locations = Map.groupBy(cells, locationOf);
   await Promise.all(
-    [...places].map(async ([place, its]) => {
+    [...locations].map(async ([location, its]) => {
       const isEndless = ({ column }: TableCell) => column === 'building';
       const quick = its.filter((cell) => !isEndless(cell)).map(branchOf);
-      const [group = '', name = ''] = place.split('.');
-      if (name === 'table') quick.push(...lives, ...pairs);
+      const [group = '', name = ''] = location.split('.');
+      if (name === 'table') quick.push(...lifecycles, ...pairs);
       await world.addRepository(group, name, { quick, endless: its.filter(isEndless).map(branchOf) });
     }),
   );
@@ -78,12 +84,12 @@ async function isFirstOfAll(trigger: string): Promise<boolean> {
 
 async function live(cell: TableCell): Promise<void> {
   await ready;
-  const repositoryId = placeOf(cell);
+  const repositoryId = locationOf(cell);
   const branch = branchOf(cell);
   const id = world.environmentId(repositoryId, branch);
   const before = await prepare(world, cell, id);
-  const place = { id, repositoryId, branch, isFirstOfAll: () => isFirstOfAll(cell.trigger) };
-  const { code, commit } = (await TRIGGER_PULLS[cell.trigger](world, place)) ?? {};
+  const location = { id, repositoryId, branch, isFirstOfAll: () => isFirstOfAll(cell.trigger) };
+  const { code, commit } = (await TRIGGER_PULLS[cell.trigger](world, location)) ?? {};
   if (code !== undefined) expect(code < 300 ? 'taken' : code).toBe(cell.isRefused ? 409 : 'taken');
   await check(world, cell, before, commit);
 }
@@ -98,7 +104,7 @@ const buildsOf: Partial<Record<(typeof pairs)[number], number>> = {
 type Pull = () => Promise<unknown>;
 
 /** Two triggers at once. */
-async function livesThrough(pair: (typeof pairs)[number]): Promise<void> {
+async function runsThrough(pair: (typeof pairs)[number]): Promise<void> {
   const id = world.environmentId(`${harness.group}.table`, pair);
   const { board } = world;
   const triggers: Record<typeof pair, [Pull, Pull]> = {
@@ -126,19 +132,19 @@ async function livesThrough(pair: (typeof pairs)[number]): Promise<void> {
   }
   const end = pair === 'rebuild-delete' ? 'empty' : 'built';
   const after = await board.until(id, `settled as ${end}`, (one) => isSettledAs(end, one));
-  const most = buildsOf[pair];
-  if (most === undefined) return;
+  const max = buildsOf[pair];
+  if (max === undefined) return;
   const builds = (after?.status?.build?.number ?? 0) - (status?.build?.number ?? 0);
   expect(builds).toBeGreaterThanOrEqual(1);
-  expect(builds).toBeLessThanOrEqual(most);
+  expect(builds).toBeLessThanOrEqual(max);
 }
 
 /** spawn → built → rebuild → end, 20 at once. */
-async function wholeLives(): Promise<void> {
+async function wholeLifecycles(): Promise<void> {
   const repository = `${harness.group}.table`;
   const from = Date.now();
   const ids = await Promise.all(
-    lives.map(async (branch, index) => {
+    lifecycles.map(async (branch, index) => {
       const { board } = world;
       const id = world.environmentId(repository, branch);
       await board.state(id, 'empty');
@@ -167,8 +173,8 @@ testsSideBySide(
         return [`${trigger}, ${column}: ${outcome}${isRefused ? ' (409)' : ''}`, () => live(cell)];
       }),
     ),
-    ...Object.fromEntries(pairs.map((pair) => [`two at once: ${pair}`, () => livesThrough(pair)])),
-    '20 whole lives at once': wholeLives,
+    ...Object.fromEntries(pairs.map((pair) => [`two at once: ${pair}`, () => runsThrough(pair)])),
+    '20 whole lives at once': wholeLifecycles,
   },
   240_000,
 );

@@ -10,7 +10,7 @@ import { waitFor } from '../../cluster/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { Reader } from './documented.ts';
 
-/** The running release is upgraded, uninstalled and installed again by the lines of docs/operations.md. */
+/** The running release is upgraded, uninstalled and installed again by the lines of the guides. */
 let harness: Harness;
 let reader: Reader;
 let id: string;
@@ -19,7 +19,7 @@ let repository: string;
 
 beforeAll(async () => {
   harness = await startHarness('release');
-  reader = new Reader('docs/operations.md', harness.connection.kubeconfig);
+  reader = new Reader(['docs/how-to/back-up-and-restore.md', 'docs/how-to/upgrade.md'], harness.connection.kubeconfig);
   repository = await harness.addRepository('shop', await harness.push('shop', 'main'));
   await harness.push('shop', 'next');
   id = await harness.spawn(repository, 'main');
@@ -48,13 +48,13 @@ function asking(ask: () => Promise<{ status: number }>) {
   askers.push(end);
   const ended = (async () => {
     while (!end.signal.aborted) {
-      const began = new Date().toISOString();
+      const started = new Date().toISOString();
       const answer = await ask().then(
         ({ status }) => String(status),
         (error: unknown) => String(error),
       );
       count += 1;
-      if (answer !== '200') failures.push(`${began} ${answer}`);
+      if (answer !== '200') failures.push(`${started} ${answer}`);
       await sleep(20);
     }
   })();
@@ -136,13 +136,13 @@ test('an upgrade in the middle of a build fails no request, restarts no pod of a
   const logLevel = 'debug';
   const changed = { ...values, api: { ...values.api, logLevel }, operator: { ...values.operator, logLevel } };
   writeFileSync(join(reader.folder, 'values.yaml'), stringify(changed));
-  await ageDefinition('mostEnvironments');
-  const began = Date.now();
+  await ageDefinition('maxActiveEnvironments');
+  const started = Date.now();
   await reader.paste('upgrade');
-  expect((await groupDefinition()).fields).toHaveProperty('mostEnvironments');
+  expect((await groupDefinition()).fields).toHaveProperty('maxActiveEnvironments');
   await harness.built(next);
   const asked = await Promise.all(ends.map((end) => end()));
-  console.info(`${asked.map(({ count }) => count).join(', ')} requests in ${(Date.now() - began) / 1000} s`);
+  console.info(`${asked.map(({ count }) => count).join(', ')} requests in ${(Date.now() - started) / 1000} s`);
   expect(asked.flatMap(({ failures }) => failures)).toEqual([]);
   expect(await pods()).toBe(before.pods);
   expect(await podOf('operator')).not.toBe(before.operator);

@@ -10,7 +10,7 @@ import { sampleGroup } from '../../sample/sample-user.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { Reader } from './documented.ts';
 
-/** Backed up, deleted and restored by the lines of docs/operations.md: a group with its user; then all there is of Coppice. */
+/** Backed up, deleted and restored by the lines of the guides: a group with its user; then all there is of Coppice. */
 let harness: Harness;
 let reader: Reader;
 let repository: string;
@@ -20,7 +20,7 @@ let before: Awaited<ReturnType<typeof asItIs>>;
 
 beforeAll(async () => {
   harness = await startHarness('restore');
-  reader = new Reader('docs/operations.md', harness.connection.kubeconfig);
+  reader = new Reader(['docs/how-to/back-up-and-restore.md', 'docs/how-to/upgrade.md'], harness.connection.kubeconfig);
 }, 60_000);
 
 afterAll(async () => {

@@ -70,10 +70,10 @@ test('a published environment gives its volumes to others, is shown, and can be 
   expect(await drawn(weburl)).toBe(text);
   const lines: unknown[] = [];
   for await (const message of client.log(feature)) lines.push(message);
-  expect(JSON.stringify(lines)).toContain('unchanged: its image is in the registry already');
+  expect(JSON.stringify(lines)).toContain('unchanged: its image is already in the registry');
   // A ref that the Repository does not name publishes nothing.
-  const told = await client.waitForEnvironment(feature, isAt('Published', 'False'), 20);
-  expect(conditionOf(told, 'Published')?.reason).toBe('RefNotNamed');
+  const reported = await client.waitForEnvironment(feature, isAt('Published', 'False'), 20);
+  expect(conditionOf(reported, 'Published')?.reason).toBe('RefNotNamed');
   await expectVolumeAtRest(feature);
 
   expect((await client.send('DELETE', `${path}/reusable/base`)).status).toBe(202);

@@ -46,7 +46,7 @@ test('a run that the tester is killed under could not run, and is run again when
   expect((await testsOver(client, id, killed)).tests).toMatchObject([{ name: 'slow', outcome: 'passed' }]);
 }, 400_000);
 
-test('a hundred tests wait for their turn, and each runs once; so they do when all are asked for at once', async () => {
+test('a hundred tests are queued, and each runs once; so they do when all are asked for at once', async () => {
   const { client } = harness;
   const allPass = (answers: TestsAnswer[]) => {
     const runs = answers.flatMap(({ tests }) => tests);
@@ -58,7 +58,7 @@ test('a hundred tests wait for their turn, and each runs once; so they do when a
   await Promise.all(ids.map((id) => harness.built(id)));
   const answers = await Promise.all(ids.map((id) => testsOver(client, id)));
   allPass(answers);
-  // The environments came up one after another, and their tests with them.
+  // The environments became ready one after another, and their tests with them.
   const asked = await Promise.all(ids.map((id) => client.send('POST', `/api/environment/${id}/tests`)));
   expect(asked.map(({ status }) => status)).toEqual(ids.map(() => 202));
   allPass(await Promise.all(ids.map((id, n) => testsOver(client, id, answers[n]))));

@@ -53,11 +53,11 @@ test('each group builds in a buildkitd of its own, and its certificate opens no 
   });
 }, 300_000);
 
-/** While one group's own builder is left alone, a throwaway one works for the other. */
+/** While one group's own builder is left alone, a ephemeral one works for the other. */
 testsSideBySide(
   {
     'a builder sleeps when it is idle, and wakes with its cache': sleepsAndWakes,
-    'a pull request that may come from a fork builds in a builder that is gone with the build': buildsInThrowaway,
+    'a pull request that may come from a fork builds in a builder that is gone with the build': buildsInEphemeral,
   },
   300_000,
 );
@@ -83,7 +83,7 @@ async function sleepsAndWakes(): Promise<void> {
   await pageWith(weburl, 'The changed shop');
 }
 
-async function buildsInThrowaway(): Promise<void> {
+async function buildsInEphemeral(): Promise<void> {
   const title = 'The shop of a fork\n';
   const origin = await second.push('forked', 'fork', { 'web/Dockerfile': dockerfile, 'web/title.txt': title });
   await pushPullRequest(origin, 'fork', 7);
@@ -91,12 +91,12 @@ async function buildsInThrowaway(): Promise<void> {
     gitRef: { name: '7', type: 'pull request' },
   });
   const uid = await uidOf(second, id);
-  const name = await waitFor('the throwaway builder', 60, async () =>
-    (await objects('pods')).find((pod) => pod.startsWith(`pod/throwaway-${uid}`)),
+  const name = await waitFor('the ephemeral builder', 60, async () =>
+    (await objects('pods')).find((pod) => pod.startsWith(`pod/ephemeral-${uid}`)),
   );
   const environment = await second.built(id);
   await pageWith(environment.weburl, 'The shop of a fork');
-  await waitFor('the throwaway builder to go', 30, async () => {
+  await waitFor('the ephemeral builder to go', 30, async () => {
     const left = await objects('pods,secrets,networkpolicies');
     return left.some((object) => object.includes(name.slice('pod/'.length))) ? undefined : true;
   });

@@ -6,7 +6,7 @@ import { conditionOf, pageWith, startHarness, type Harness } from '../harness.ts
 
 interface Fixture {
   folder: string;
-  /** Keys of its service file that are told as ignored. */
+  /** Keys of its service file that are reported as ignored. */
   ignored?: string[];
   /** Asks through the Ingress for an answer that only parts that talk to each other can give. */
   ask: (environment: EnvironmentAnswer) => Promise<unknown>;
@@ -101,8 +101,8 @@ test.each(fixtures)(
   async ({ folder, ignored = [], ask }) => {
     const environment = await runs.get(folder)!;
     if (environment.status !== 'built') throw new Error(JSON.stringify(environment.conditions, null, 2));
-    const told = conditionOf(environment, 'Created')?.message ?? '';
-    expect(ignored.filter((key) => !told.includes(key))).toEqual([]);
+    const reported = conditionOf(environment, 'Created')?.message ?? '';
+    expect(ignored.filter((key) => !reported.includes(key))).toEqual([]);
     await ask(environment);
   },
   600_000,
@@ -120,7 +120,7 @@ test('failing-build: back to created, with the line that failed and its exit cod
   expect(log).toContain(message.replace(/^build 1: /, ''));
 }, 600_000);
 
-test('refused: what a container may not have of its machine is told, all at once', async () => {
+test('refused: what a container may not have of its machine is reported, all at once', async () => {
   const environment = await runs.get('refused')!;
   expect(environment.status).not.toBe('built');
   expect(conditionOf(environment, 'Stalled')?.message.split(/\n|; (?=docker-compose)/)).toEqual([

@@ -27,7 +27,7 @@ async function poll(kind: KindName): Promise<void> {
     const at = ['repositories.coppice.dev', kind, '--namespace', `group-${harness.group}`];
     await harness.kubectl(['patch', ...at, '--type', 'merge', '--patch', JSON.stringify(patch)]);
     await addedRefs(harness, repository, ['branch change', 'branch main', `pull request ${number}`], 90);
-    // A host with ETags and one without: that is all that tells them apart here.
+    // A host with ETags and one without: that is all that distinguishes them here.
     const isBuilt = kind === 'ownerhost' || kind === 'workspacehost';
     const weburl = isBuilt ? (await harness.built(await harness.spawn(repository, 'main'))).weburl : undefined;
     if (weburl !== undefined) await pageWith(weburl, `${kind} 1`);

@@ -105,7 +105,7 @@ async function viewWithReconnects(times: number): Promise<Viewer> {
 
 /**
  * What the API holds in Buffers, as which logs pass through it, in MiB: of the replica that holds most. Its resident
- * memory would tell of what other tests ask at the same time too.
+ * memory would report what other tests ask at the same time too.
  */
 async function apiBuffers(): Promise<number> {
   const selector = 'app.kubernetes.io/name=coppice-api';

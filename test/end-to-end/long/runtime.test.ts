@@ -38,14 +38,14 @@ async function build() {
 }
 
 /** Pushes a version of the service file's program and builds it. */
-async function buildVersion(version: string): Promise<void> {
+async function buildRevision(version: string): Promise<void> {
   await pushFixture(harness, 'runtime', 'main', { 'app/version.txt': `${version}\n` });
   expect(await build()).toMatchObject({ result: 'succeeded' });
 }
 
 const linesOfStore = async () => (await pageWith(`${environment.weburl}store/lines`, 'migrated')).trimEnd().split('\n');
 
-test('every service comes up, the job before what waits for it', () => {
+test('every service becomes ready, the job before what waits for it', () => {
   expect(environment).toMatchObject({
     status: 'built',
     services: [
@@ -106,7 +106,7 @@ describe('a new version', () => {
       }
     };
     const visitors = Array.from({ length: 4 }, visit);
-    await buildVersion('two');
+    await buildRevision('two');
     await delay(6000); // the former pod's end
     await waitFor('100 answers of the new version', 60, async () => ((seen.get('two') ?? 0) > 100 ? true : undefined));
     isOver = true;

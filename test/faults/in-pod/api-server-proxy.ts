@@ -7,7 +7,7 @@ import https from 'node:https';
 const account = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** `conflicts`: the first try of each write; `gone`: every watch, again and again; `silent`: the watches that are open. */
 const [, , fault = ''] = process.argv;
-const watchLifeMs = 2000;
+const watchLifetimeMs = 2000;
 const apiServer = {
   host: process.env['KUBERNETES_SERVICE_HOST'],
   port: Number(process.env['KUBERNETES_SERVICE_PORT']),
@@ -16,10 +16,10 @@ const apiServer = {
 };
 const refused = new Set<string>();
 const watches = new Set<() => void>();
-let isStruck = false;
+let isInjected = false;
 
 process.on('SIGUSR2', () => {
-  isStruck = true;
+  isInjected = true;
   for (const fail of watches) fail();
 });
 process.on('SIGTERM', () => process.exit());
@@ -34,7 +34,7 @@ http
 
 function answer(request: http.IncomingMessage, body: Buffer, response: http.ServerResponse): void {
   const { method = 'GET', url: path = '/' } = request;
-  if (isStruck && fault === 'conflicts' && isFirstTry(method, path, body)) {
+  if (isInjected && fault === 'conflicts' && isFirstTry(method, path, body)) {
     console.log(`failed: ${method} ${path}`);
     response.writeHead(409, { 'content-type': 'application/json' });
     response.end(
@@ -75,7 +75,7 @@ function passWatch(incoming: http.IncomingMessage, response: http.ServerResponse
     const object = status(410, 'Expired', 'too old resource version');
     response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
   };
-  const timer = isStruck && fault === 'gone' ? setTimeout(fail, watchLifeMs) : undefined;
+  const timer = isInjected && fault === 'gone' ? setTimeout(fail, watchLifetimeMs) : undefined;
   watches.add(fail);
   response.on('close', () => {
     watches.delete(fail);

@@ -1,7 +1,7 @@
-import type { Item } from '../../tests/items.ts';
+import type { Item } from '../../test-types/items.ts';
 import type { NewRun, RunStatus, State } from '../run.ts';
 import type { End, StoredRun } from '../run-store.ts';
-import type { RunsDependencies } from '../runs.ts';
+import type { RunsOptions } from '../runs.ts';
 
 interface Held extends NewRun {
   state: State;
@@ -10,7 +10,7 @@ interface Held extends NewRun {
 }
 
 /** The store in memory, in place of Redis; `isAway` has every call fail. */
-export class MemoryStore implements Readonly<Record<keyof RunsDependencies['store'], unknown>> {
+export class MemoryStore implements Readonly<Record<keyof RunsOptions['store'], unknown>> {
   readonly runs = new Map<string, Held>();
   isAway = false;
 
@@ -23,7 +23,7 @@ export class MemoryStore implements Readonly<Record<keyof RunsDependencies['stor
     this.runs.set(run.id, { ...run, state: 'queued' });
   }
 
-  async begin(id: string): Promise<StoredRun | undefined> {
+  async start(id: string): Promise<StoredRun | undefined> {
     await this.#answer();
     const run = this.runs.get(id);
     if (run) run.state = 'running';
@@ -59,9 +59,11 @@ export class MemoryStore implements Readonly<Record<keyof RunsDependencies['stor
     return [...this.runs.values()].filter(({ state }) => state === 'running').map(({ id }) => id);
   }
 
-  async queued(): Promise<{ id: string; group: string }[]> {
+  async queued(): Promise<{ id: string; group: string; tenant: string }[]> {
     await this.#answer();
-    return [...this.runs.values()].filter(({ state }) => state === 'queued').map(({ id, group }) => ({ id, group }));
+    return [...this.runs.values()]
+      .filter(({ state }) => state === 'queued')
+      .map(({ id, group, tenant }) => ({ id, group, tenant }));
   }
 
   stateOf(id: string): State | undefined {

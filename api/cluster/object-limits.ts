@@ -1,0 +1,19 @@
+import { Conflict } from '../http/errors.ts';
+
+/** Limits on the number of objects; those that CRDs also enforce are equal. */
+export const OBJECT_LIMITS = {
+  /** Per group; also in the CRD. */
+  members: 500,
+  /** Per group. */
+  repositories: 500,
+  /** Per repository; the chart's `sources.maxEnvironments` limits those that refs create. */
+  environments: 10_000,
+  /** Per group and per repository; also in the CRD. */
+  variables: 200,
+};
+
+/** @param whose such as `the group` @throws Conflict when the limit is reached. */
+export function requireRoom(whose: string, what: keyof typeof OBJECT_LIMITS, there: number): void {
+  if (there < OBJECT_LIMITS[what]) return;
+  throw new Conflict(`${whose} has ${there} ${what}, and ${OBJECT_LIMITS[what]} is the limit. Delete some`);
+}

@@ -1,0 +1,134 @@
+import type { Group } from '../../crds/group.ts';
+import { groupOfNamespace } from '../../crds/ids.ts';
+import { ANNOTATIONS } from '../../crds/labels.ts';
+import type { Repository } from '../../crds/repository.ts';
+import type { Directory } from '../auth/directory.ts';
+import { storedBytes } from '../cluster/owned-secret.ts';
+import { Conflict } from '../http/errors.ts';
+import type { VariableOwner } from '../variables/variable-owner.ts';
+import type { LimitMetrics } from './limit-metrics.ts';
+
+/** What one account can have in all groups that it created, whether it is still in them or not. */
+export interface AccountLimits {
+  groups: number;
+  repositories: number;
+  /** Bytes of variables and of service files in settings. */
+  textBytes: number;
+}
+
+export interface AccountCapsOptions {
+  directory: Pick<Directory, 'madeBy' | 'repositories' | 'groupNamed'>;
+  limits: AccountLimits;
+  metrics: LimitMetrics;
+}
+
+type Counted = 'groups' | 'repositories';
+
+const kibibyte = 1024;
+
+/**
+ * Limits what accounts have stored. What is in a group counts for the account that created the group through the REST
+ * API, so that many groups give no account more. A group that was created otherwise is not counted.
+ */
+export class AccountCaps {
+  readonly #options: AccountCapsOptions;
+  /**
+   * By account and kind: what is being created. It may be in the cache already, and then counts twice for a moment: better
+   * than not at all.
+   */
+  readonly #underWay = new Map<string, number>();
+
+  constructor(options: AccountCapsOptions) {
+    this.#options = options;
+  }
+
+  /** Creates a group of the account. @throws Conflict when it has as many as it can have */
+  group<R>(accountId: string, create: () => Promise<R>): Promise<R> {
+    const { directory } = this.#options;
+    return this.#create('groups', accountId, directory.madeBy({ accountId }).length, create);
+  }
+
+  /** Creates a repository in the group. @throws Conflict when the group's creator has as many as it can have */
+  repository<R>(group: Group, create: () => Promise<R>): Promise<R> {
+    const accountId = creatorOf(group);
+    if (accountId === undefined) return create();
+    const { directory } = this.#options;
+    const groups = directory.madeBy({ accountId });
+    const there = groups.reduce((sum, one) => sum + directory.repositories(one).length, 0);
+    return this.#create('repositories', accountId, there, create);
+  }
+
+  /** @throws Conflict when a value of so many bytes leaves the group's creator with more than it can have */
+  requireVariable(owner: VariableOwner, name: string, value: string): void {
+    const former = (owner.spec.variables ?? []).filter((one) => one.name === name);
+    this.#requireText(owner, Buffer.byteLength(value) - variableBytes(former));
+  }
+
+  /** @throws Conflict as requireVariable() */
+  requireServiceFile(repository: Repository, content: string): void {
+    this.#requireText(repository, Buffer.byteLength(content) - serviceFileBytes(repository));
+  }
+
+  #requireText({ metadata }: VariableOwner, addedBytes: number): void {
+    const { directory, limits, metrics } = this.#options;
+    const group = directory.groupNamed(groupOfNamespace(metadata.namespace ?? '') ?? metadata.name);
+    const accountId = group && creatorOf(group);
+    // Less is always taken: it is how room is made.
+    if (accountId === undefined || addedBytes <= 0) return;
+    const there = directory.madeBy({ accountId }).reduce((sum, one) => sum + this.#textBytes(one), 0);
+    if (there + addedBytes <= limits.textBytes) return;
+    metrics.refused('texts');
+    throw new Conflict(
+      `variables and service files in all groups of the account that created this one have ${inKibibytes(there)} KiB, and ` +
+        `${inKibibytes(limits.textBytes)} KiB is the limit. Shorten or delete some, or ask an administrator to raise the limit`,
+    );
+  }
+
+  #textBytes(group: Group): number {
+    const repositories = this.#options.directory.repositories(group);
+    const ofRepositories = repositories.map((one) => variableBytes(one.spec.variables) + serviceFileBytes(one));
+    return ofRepositories.reduce((sum, bytes) => sum + bytes, variableBytes(group.spec.variables));
+  }
+
+  async #create<R>(what: Counted, accountId: string, there: number, create: () => Promise<R>): Promise<R> {
+    const { limits, metrics } = this.#options;
+    const key = `${what} ${accountId}`;
+    const underWay = this.#underWay.get(key) ?? 0;
+    if (there + underWay >= limits[what]) {
+      metrics.refused(what);
+      const whose = what === 'groups' ? 'your account has' : 'the groups of the account that created this one have';
+      throw new Conflict(
+        `${whose} ${there + underWay} ${what} in all, and ${limits[what]} is the limit. Delete some, or ask an ` +
+          'administrator to raise the limit',
+      );
+    }
+    this.#underWay.set(key, underWay + 1);
+    try {
+      return await create();
+    } finally {
+      const left = (this.#underWay.get(key) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(key, left);
+      else this.#underWay.delete(key);
+    }
+  }
+}
+
+function creatorOf({ metadata }: Group): string | undefined {
+  return metadata.annotations?.[ANNOTATIONS.createdBy];
+}
+
+function variableBytes(variables: VariableOwner['spec']['variables'] = []): number {
+  return variables.reduce(
+    (sum, { value = '', valueFrom }) =>
+      sum + (valueFrom ? storedBytes(valueFrom.secretKeyRef) : Buffer.byteLength(value)),
+    0,
+  );
+}
+
+function serviceFileBytes({ spec: { serviceFile } }: Repository): number {
+  return serviceFile?.contentFrom ? storedBytes(serviceFile.contentFrom.secretKeyRef) : 0;
+}
+
+function inKibibytes(bytes: number): number {
+  return Math.round(bytes / kibibyte);
+}

@@ -1,0 +1,105 @@
+import type { Logger } from 'pino';
+import { objectKey, type KubernetesObject } from '../../kubernetes/resource-type.ts';
+import type { ClusterWriter } from '../cluster/caches.ts';
+import { orUnavailable, TooManyRequests } from '../http/errors.ts';
+import { currentAccount, isFirstWrite } from '../http/request-context.ts';
+import type { LimitMetrics } from './limit-metrics.ts';
+
+/** What the budget needs of Redis. */
+export interface WriteBudgetRedis {
+  get(key: string): Promise<string | null>;
+  incrBy(key: string, increment: number): Promise<number>;
+  pExpire(key: string, milliseconds: number): Promise<unknown>;
+}
+
+/** Bytes that the requests of one account may write to the cluster. */
+export interface WrittenBytes {
+  perMinute: number;
+  perHour: number;
+}
+
+export interface WriteBudgetOptions {
+  redis: WriteBudgetRedis;
+  limits: WrittenBytes;
+  metrics: LimitMetrics;
+  logger: Pick<Logger, 'warn'>;
+  now: () => number;
+}
+
+const mebibyte = 1024 * 1024;
+const windows = [
+  { name: 'minute', ms: 60_000, limitOf: ({ perMinute }: WrittenBytes) => perMinute },
+  { name: 'hour', ms: 3_600_000, limitOf: ({ perHour }: WrittenBytes) => perHour },
+] as const;
+
+/**
+ * Counts in Redis, for all replicas, what the requests of an account write: etcd keeps every revision of an object whole
+ * until it is compacted, so small changes of large objects fill it.
+ */
+export class WriteBudget {
+  readonly #options: WriteBudgetOptions;
+
+  constructor(options: WriteBudgetOptions) {
+    this.#options = options;
+  }
+
+  /** @throws TooManyRequests when the tenant has spent its budget; Unavailable when that cannot be known */
+  async require(tenant: string): Promise<void> {
+    const { redis, limits, metrics, now } = this.#options;
+    for (const { name, ms, limitOf } of windows) {
+      const answer = redis.get(this.#keyOf(tenant, name, ms));
+      const spent = Number((await orUnavailable(answer, 'requests cannot be counted now. Try again later')) ?? 0);
+      if (spent < limitOf(limits)) continue;
+      metrics.refused('written-bytes');
+      const retryAfterSeconds = Math.ceil((ms - (now() % ms)) / 1000);
+      throw new TooManyRequests(
+        `your requests have written ${Math.round(limitOf(limits) / mebibyte)} MiB to the cluster within a ${name}, the ` +
+          `limit of one account. Try again in ${retryAfterSeconds} s`,
+        { retryAfterSeconds },
+      );
+    }
+  }
+
+  /** Counts what was written. Does not fail: what was written is written. */
+  async spend(tenant: string, bytes: number): Promise<void> {
+    const { redis, logger } = this.#options;
+    const count = async ({ name, ms }: (typeof windows)[number]) => {
+      const key = this.#keyOf(tenant, name, ms);
+      await Promise.all([redis.incrBy(key, bytes), redis.pExpire(key, 2 * ms)]);
+    };
+    try {
+      await Promise.all(windows.map(count));
+    } catch (error) {
+      logger.warn({ err: error, bytes }, 'what an account wrote could not be counted in Redis');
+    }
+  }
+
+  #keyOf(tenant: string, name: string, ms: number): string {
+    return `coppice:written-bytes:${name}:${Math.floor(this.#options.now() / ms)}:${tenant}`;
+  }
+}
+
+/**
+ * Returns the cluster with every write counted for the account whose request it is, or for the object where no account
+ * is known. A request is refused at its first write alone: what it has started it can complete.
+ */
+export function budgetedWriter(cluster: ClusterWriter, budget: WriteBudget): ClusterWriter {
+  const counted = async <T extends KubernetesObject>(
+    { namespace, name }: { namespace?: string | undefined; name: string },
+    write: () => Promise<T>,
+  ): Promise<T> => {
+    const tenant = currentAccount() ?? objectKey(namespace, name);
+    if (isFirstWrite()) await budget.require(tenant);
+    const written = await write();
+    // Nobody waits for the count; it does not fail.
+    void budget.spend(tenant, Buffer.byteLength(JSON.stringify(written)));
+    return written;
+  };
+  return {
+    exclusively: (type, at, work) => cluster.exclusively(type, at, work),
+    find: (type, at, options) => cluster.find(type, at, options),
+    delete: (type, at, options) => cluster.delete(type, at, options),
+    create: (type, object, options) => counted(object.metadata, () => cluster.create(type, object, options)),
+    patch: (type, at, patch, options) => counted(at, () => cluster.patch(type, at, patch, options)),
+  };
+}

@@ -1,0 +1,159 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { GROUP, type Group } from '../../crds/group.ts';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { TestApi } from '../testing/test-api.ts';
+import { TEST_NAMESPACE, TEST_ORIGIN } from '../testing/test-dependencies.ts';
+import { userName } from './user-record.ts';
+
+const bob = { email: 'bob@example.com', password: 'correct horse' };
+const provesAddress = { registration: { mode: 'open' as const, domains: [], provesAddress: true } };
+
+let api: TestApi;
+let token: string;
+beforeEach(async () => {
+  api = new TestApi(provesAddress);
+  await register(bob).expect(201);
+  token = await login();
+});
+
+const register = (body: object) => request(api.app).post('/api/user/register').send(body);
+const login = async (body: object = bob) =>
+  ((await request(api.app).post('/api/user/login').send(body).expect(200)).body as { token: string }).token;
+const send = (method: 'get' | 'post' | 'delete', path: string, body?: object, as = token) =>
+  request(api.app)[method](path).set('x-service-token', as).send(body);
+const remove = (body: object = { password: bob.password }, as = token) => send('delete', '/api/user', body, as);
+const groups = () =>
+  Object.fromEntries(api.cluster.all<Group>(GROUP).map(({ metadata, spec }) => [metadata.name, spec.members]));
+const users = () => api.cluster.all(Secret).filter(({ metadata }) => metadata.namespace === TEST_NAMESPACE);
+const group = (name: string, members: string[], owners = members) => api.addGroup(name, members, { owners });
+
+test('ends with its logins, API tokens, memberships and the groups that nobody else is in', async () => {
+  const expirationTime = '2027-01-01T00:00:00Z';
+  const created = await send('post', '/api/user/tokens', { name: 'ci', expirationTime }).expect(201);
+  group('shared', ['ann@example.com', bob.email], ['ann@example.com']);
+  const other = await login();
+  const answer = await remove().expect(200);
+  expect(answer.body).toEqual({ email: bob.email, groupsWithoutMembers: [] });
+  for (const ended of [token, other, (created.body as { token: string }).token]) {
+    await send('get', '/api/user/info', undefined, ended).expect(401);
+  }
+  expect(groups()).toEqual({ shared: ['ann@example.com'] });
+  expect(users()).toEqual([]);
+  await request(api.app).post('/api/user/login').send(bob).expect(401);
+});
+
+describe('needs its owner', () => {
+  test.each([
+    ['without a password', {}],
+    ['by a wrong password', { password: 'wrong horse' }],
+  ])('%s: 403', async (_how, body) => {
+    await remove(body).expect(403);
+    await send('get', '/api/user/info').expect(200);
+  });
+
+  test('and not an API token of theirs', async () => {
+    const body = { name: 'ci', expirationTime: '2027-01-01T00:00:00Z' };
+    const created = await send('post', '/api/user/tokens', body).expect(201);
+    await remove(undefined, (created.body as { token: string }).token).expect(403);
+  });
+
+  test('who tries too many passwords waits', async () => {
+    api = new TestApi({ ...provesAddress, limits: { loginsPerMinute: 3, requestsPerMinute: 1000 } });
+    await register(bob).expect(201);
+    token = await login();
+    for (let tries = 0; tries < 3; tries++) await remove({ password: 'wrong horse' }).expect(403);
+    await remove().expect(429);
+  });
+
+  test('clears the cookie of the browser that asks', async () => {
+    const answer = await request(api.app)
+      .delete('/api/user')
+      .set('cookie', `token=${token}`)
+      .set('origin', TEST_ORIGIN)
+      .send({ password: bob.password })
+      .expect(200);
+    expect(String(answer.headers['set-cookie'])).toContain('token=;');
+  });
+});
+
+describe('without a password, by OpenID Connect', () => {
+  beforeEach(async () => {
+    token = (await api.login('ann@example.com')).token;
+    const at = { namespace: TEST_NAMESPACE, name: userName('ann@example.com') };
+    api.cluster.change(Secret, at, { data: { passwordHash: null } });
+  });
+
+  test('a login of the last five minutes counts', async () => {
+    api.now += 5 * 60_000;
+    await remove({}).expect(200);
+  });
+
+  test('an older one does not, whatever is sent as a password', async () => {
+    api.now += 5 * 60_000 + 1;
+    const answer = await remove({ password: 'anything at all' }).expect(403);
+    expect(answer.body).toEqual({
+      error: 'this account has no password: log in by OpenID Connect again, then repeat the request within 5 minutes',
+    });
+  });
+});
+
+describe('the last owner of a group with repositories stays', () => {
+  test('409 names the groups', async () => {
+    for (const name of ['built', 'shared', 'empty', 'theirs']) {
+      group(name, [bob.email, 'ann@example.com'], [name === 'theirs' ? 'ann@example.com' : bob.email]);
+      if (name !== 'empty') api.addRepository(name, 'shop');
+    }
+    const answer = await remove().expect(409);
+    expect(answer.body).toEqual({ error: expect.stringContaining('which have repositories: built, shared; make') });
+    expect(groups()['built']).toContain(bob.email);
+    await send('get', '/api/user/info').expect(200);
+  });
+
+  test('until another owner sees the group', async () => {
+    group('built', [bob.email, 'ann@example.com']);
+    api.addRepository('built', 'shop');
+    await remove().expect(409);
+    await api.login('ann@example.com');
+    await remove().expect(200);
+    expect(groups()['built']).toEqual(['ann@example.com']);
+  });
+
+  test('until the group is being deleted', async () => {
+    group('built', [bob.email]);
+    api.addRepository('built', 'shop');
+    api.cluster.change(GROUP, { name: 'built' }, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    await remove().expect(200);
+  });
+});
+
+test('an administrator whom the chart names stays', async () => {
+  api = new TestApi({ ...provesAddress, administrators: [bob.email] });
+  await register(bob).expect(201);
+  token = await login();
+  await remove().expect(409);
+});
+
+describe('who registered the address of somebody else', () => {
+  beforeEach(async () => {
+    api = new TestApi();
+    await register(bob).expect(201);
+    token = await login();
+  });
+
+  test('does not take its owner out of the groups that name the address', async () => {
+    group('acme', ['ann@example.com', bob.email]);
+    await remove().expect(200);
+    expect(groups()).toEqual({ acme: ['ann@example.com', bob.email] });
+  });
+
+  test('does not take the invitation of an administrator away', async () => {
+    const root = (await api.login('root@example.com')).token;
+    const invited = await send('post', '/api/users', { email: bob.email }, root).expect(201);
+    const { invitation } = invited.body as { invitation: string };
+    await remove().expect(200);
+    await request(api.app).post('/api/user/login').send(bob).expect(401);
+    await send('get', '/api/user/info').expect(401);
+    await register({ ...bob, invitation }).expect(201);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from '@jest/globals';
+import { LogLostError, planAppend, planEnd, type PlannedLine, planOnce } from './append-plan.ts';
+import { LogState } from './state.ts';
+
+const limits = { maxBytes: 1024 * 1024, maxLines: 6 };
+const time = '2026-11-21T10:00:00Z';
+const lines = (...texts: string[]): PlannedLine[] =>
+  texts.map((line) => ({ time, service: 'web', stage: 'build', line }));
+const texts = (plan: { messages: readonly object[] }): unknown[] =>
+  plan.messages.map((message) => ('line' in message ? message.line : message));
+
+describe('append', () => {
+  test.each([
+    ['all of a new source', {}, 0, ['a', 'b'], ['a', 'b'], 2],
+    ['all of what follows', { 'lines:s': '2', 'bytes:s': '4' }, 2, ['c'], ['c'], 3],
+    ['only what is not there', { 'lines:s': '2', 'bytes:s': '4' }, 1, ['b', 'c'], ['c'], 3],
+    ['nothing when all is there', { 'lines:s': '2' }, 0, ['a', 'b'], [], undefined],
+    ['nothing after the end', { end: '1' }, 5, ['a'], [], undefined],
+    ['what another source wrote makes no difference', { 'lines:t': '7', 'cut:t': '1' }, 0, ['a'], ['a'], 1],
+  ])('%s', (_, fields, first, given, written, cursor) => {
+    const plan = planAppend(new LogState(fields), 's', first, lines(...given), limits);
+    expect(texts(plan)).toEqual(written);
+    expect(new Map(plan.change).get('lines:s')).toBe(cursor === undefined ? undefined : String(cursor));
+  });
+
+  test('past the limit one message says so, and the rest is only counted', () => {
+    const state = new LogState({});
+    const notice = '[this log is longer than 1 MiB: the rest is omitted]';
+    const long = 'x'.repeat(600 * 1024);
+    const first = planAppend(state, 's', 0, lines(long, long, 'c'), limits);
+    expect(texts(first)).toEqual([long, notice]);
+    state.apply(first.change);
+    expect(state.lines('s')).toBe(3);
+    const second = planAppend(state, 's', 3, lines('d'), limits);
+    expect(texts(second)).toEqual([]);
+    state.apply(second.change);
+    expect(state.lines('s')).toBe(4);
+  });
+
+  test('so does one past the number of lines', () => {
+    const plan = planAppend(new LogState({ 'lines:s': '4' }), 's', 4, lines('e', 'f', 'g', 'h'), limits);
+    expect(texts(plan)).toEqual(['e', 'f', '[this log is longer than 6 lines: the rest is omitted]']);
+    expect(new Map(plan.change).get('lines:s')).toBe('8');
+  });
+
+  test('a gap is an error', () => {
+    expect(() => planAppend(new LogState({ 'lines:s': '1' }), 's', 2, lines('c'), limits)).toThrow(LogLostError);
+  });
+});
+
+test('a line of the operator is written once for its key, and not after the end', () => {
+  const state = new LogState({});
+  const [line] = lines('a') as [PlannedLine];
+  const plan = planOnce(state, 'start', line);
+  expect(plan.messages).toEqual([line]);
+  state.apply(plan.change);
+  expect(planOnce(state, 'start', line).change).toEqual([]);
+  expect(planOnce(new LogState({ end: '1' }), 'start', line).change).toEqual([]);
+});
+
+test('the end is written once', () => {
+  const state = new LogState({});
+  const plan = planEnd(state, time, 'failed', 'no');
+  expect(plan.messages).toEqual([{ time, end: { result: 'failed', message: 'no' } }]);
+  state.apply(plan.change);
+  expect(planEnd(state, time, 'succeeded', 'yes').change).toEqual([]);
+});

@@ -1,0 +1,98 @@
+import type { BuildLogResult, UnnumberedMessage } from './message.ts';
+import type { LogState, StateChange } from './state.ts';
+
+/** A line as it is to be stored: masked, cut, with a time. */
+export interface PlannedLine {
+  time: string;
+  service: string;
+  stage: string;
+  line: string;
+}
+
+/** What one step adds to the stream and changes in the state; with no change there is nothing to do. */
+export interface Plan {
+  messages: readonly UnnumberedMessage[];
+  change: StateChange;
+}
+
+/** How much of one source is kept. */
+export interface SourceLimits {
+  /** Of the lines as they were written, each with its newline. */
+  maxBytes: number;
+  /** Each line takes some 100 bytes more in Redis. */
+  maxLines: number;
+  /** Of all sources of the log together, as they are stored. */
+  maxLogBytes?: number;
+}
+
+const NOTHING: Plan = { messages: [], change: [] };
+
+/** Redis lost what it had acknowledged. */
+export class LogLostError extends Error {
+  override readonly name = 'LogLostError';
+}
+
+/**
+ * Adds lines of a source, of which the first is its line number `first` (from 0). Those that are there already, from an
+ * earlier or another writer, are left out. Past `limits` of a source one message says so, and the rest is only counted.
+ */
+export function planAppend(
+  state: LogState,
+  source: string,
+  first: number,
+  lines: readonly PlannedLine[],
+  limits: SourceLimits,
+): Plan {
+  // After the end message nothing may follow: a line that comes later is dropped.
+  if (state.hasEnded) return NOTHING;
+  const written = state.lines(source);
+  if (first > written) throw new LogLostError(`Redis has ${written} of the ${first} lines of ${source} that it took`);
+  const fresh = lines.slice(written - first);
+  if (fresh.length === 0) return NOTHING;
+  const messages: UnnumberedMessage[] = [];
+  let bytes = state.bytes(source);
+  let storedBytes = state.storedBytes;
+  let cut = state.isCut(source);
+  for (const [index, line] of fresh.entries()) {
+    if (cut) break;
+    const size = Buffer.byteLength(line.line) + 1;
+    storedBytes += size;
+    const limit = passedLimit(bytes + size, written + index + 1, storedBytes, limits);
+    cut = limit !== undefined;
+    messages.push(
+      limit === undefined ? line : { ...line, line: `[this log is longer than ${limit}: the rest is omitted]` },
+    );
+    if (!cut) bytes += size;
+  }
+  return {
+    messages,
+    change: [
+      [`lines:${source}`, String(written + fresh.length)],
+      [`bytes:${source}`, String(bytes)],
+      ...(cut ? [[`cut:${source}`, '1'] as const] : []),
+    ],
+  };
+}
+
+/** Adds a line of the operator's own, unless `key` was used before. */
+export function planOnce(state: LogState, key: string, line: PlannedLine): Plan {
+  if (state.hasOnce(key) || state.hasEnded) return NOTHING;
+  return { messages: [line], change: [[`once:${key}`, '1']] };
+}
+
+/** Adds the end message, unless it is there. */
+export function planEnd(state: LogState, time: string, result: BuildLogResult, message: string): Plan {
+  if (state.hasEnded) return NOTHING;
+  return { messages: [{ time, end: { result, message } }], change: [['end', '1']] };
+}
+
+function passedLimit(
+  bytes: number,
+  lines: number,
+  storedBytes: number,
+  { maxBytes, maxLines, maxLogBytes = Infinity }: SourceLimits,
+): string | undefined {
+  if (bytes > maxBytes) return `${maxBytes / 1024 / 1024} MiB`;
+  if (storedBytes > maxLogBytes) return `${maxLogBytes / 1024 / 1024} MiB together with the build's other containers`;
+  return lines > maxLines ? `${maxLines} lines` : undefined;
+}

@@ -1,0 +1,190 @@
+/** Whose work waits: the flows of Kubernetes API Priority and Fairness (KEP-1040), which tenants share among them. */
+export interface Flow {
+  /** Who answers for the work, such as the account that created the group. */
+  tenant: string;
+  group: string;
+  /** What can hang as a whole, such as a Git host. */
+  host: string;
+}
+
+/** A group and its tenant. */
+export type FlowOwner = Pick<Flow, 'tenant' | 'group'>;
+
+/** Maximum numbers of items in execution; without a limit where a number is absent. */
+export interface FlowLimits {
+  total?: number;
+  perTenant?: number;
+  perGroup?: number;
+  /** Of one host name over all tenants. */
+  perHost?: number;
+}
+
+/** A tenant, a group of it, or a host of that group. */
+class Level<T> {
+  /** In the order in which they were served: the one that was served last is at the end. */
+  readonly children = new Map<string, Level<T>>();
+  /** Only a host has items. */
+  items: T[] = [];
+  waiting = 0;
+  executing = 0;
+
+  child(name: string): Level<T> {
+    const child = this.children.get(name) ?? new Level<T>();
+    this.children.set(name, child);
+    return child;
+  }
+
+  /** Returns the children that have waiting items, those with the fewest items in execution first. */
+  *neediestFirst(): Generator<[string, Level<T>]> {
+    const busy: [string, Level<T>][] = [];
+    for (const entry of this.children) {
+      const [, { waiting, executing }] = entry;
+      if (waiting === 0) continue;
+      if (executing === 0) yield entry;
+      else busy.push(entry);
+    }
+    yield* busy.sort(([, a], [, b]) => a.executing - b.executing);
+  }
+
+  stopExecuting(): void {
+    this.executing = 0;
+    for (const [name, child] of this.children) {
+      child.stopExecuting();
+      if (child.waiting === 0) this.children.delete(name);
+    }
+  }
+
+  copy(): Level<T> {
+    const copy = new Level<T>();
+    for (const [name, child] of this.children) copy.children.set(name, child.copy());
+    copy.items = [...this.items];
+    copy.waiting = this.waiting;
+    copy.executing = this.executing;
+    return copy;
+  }
+}
+
+/** The depth of hosts below the root, whose children are tenants. */
+const hostDepth = 2;
+
+/**
+ * Hands out waiting items with max-min fairness over tenants, then over the groups of a tenant, then over the hosts of a
+ * group: the one with the fewest items in execution is next, of several the one that was served longest ago. Items of one
+ * flow keep their order. A flow at one of its limits is passed over.
+ */
+export class FairQueue<T extends object | string> {
+  readonly #limits: Required<FlowLimits>;
+  readonly #executingAtHost = new Map<string, number>();
+  #root = new Level<T>();
+
+  constructor(limits: FlowLimits = {}) {
+    this.#limits = { total: Infinity, perTenant: Infinity, perGroup: Infinity, perHost: Infinity, ...limits };
+  }
+
+  /** Returns how many items wait. */
+  get size(): number {
+    return this.#root.waiting;
+  }
+
+  /** Returns how many items are in execution. */
+  get executing(): number {
+    return this.#root.executing;
+  }
+
+  push(flow: Flow, item: T): void {
+    const path = this.#path(flow);
+    for (const level of path) level.waiting += 1;
+    path.at(-1)?.items.push(item);
+  }
+
+  /** Returns the next item, which is in execution until finished() is called with its flow; undefined where none can start. */
+  take(): T | undefined {
+    if (this.#root.executing >= this.#limits.total) return undefined;
+    const item = this.#takeBelow(this.#root, 0);
+    if (item === undefined) return undefined;
+    this.#root.waiting -= 1;
+    this.#root.executing += 1;
+    return item;
+  }
+
+  finished(flow: Flow): void {
+    this.#changeExecuting(flow, -1);
+    this.#prune(flow);
+  }
+
+  /** Removes an item that waits. */
+  remove(flow: Flow, item: T): void {
+    const path = this.#path(flow);
+    const items = path.at(-1)?.items ?? [];
+    const index = items.indexOf(item);
+    if (index >= 0) {
+      items.splice(index, 1);
+      for (const level of path) level.waiting -= 1;
+    }
+    this.#prune(flow);
+  }
+
+  /** Replaces what is in execution by these flows, for callers that observe it instead of calling finished(). */
+  setExecuting(flows: readonly Flow[]): void {
+    this.#root.stopExecuting();
+    this.#executingAtHost.clear();
+    for (const flow of flows) this.#changeExecuting(flow, 1);
+  }
+
+  /** Returns the waiting items in the order in which they would be taken if there were no limits and nothing finished. */
+  order(): T[] {
+    const unlimited = new FairQueue<T>();
+    unlimited.#root = this.#root.copy();
+    const items: T[] = [];
+    for (let item = unlimited.take(); item !== undefined; item = unlimited.take()) items.push(item);
+    return items;
+  }
+
+  #takeBelow(parent: Level<T>, depth: number): T | undefined {
+    for (const [name, level] of parent.neediestFirst()) {
+      if (!this.#canExecute(name, level, depth)) continue;
+      const item = depth === hostDepth ? level.items.shift() : this.#takeBelow(level, depth + 1);
+      if (item === undefined) continue;
+      if (depth === hostDepth) change(this.#executingAtHost, name, 1);
+      level.waiting -= 1;
+      level.executing += 1;
+      parent.children.delete(name);
+      parent.children.set(name, level);
+      return item;
+    }
+    return undefined;
+  }
+
+  #canExecute(name: string, { executing }: Level<T>, depth: number): boolean {
+    const { perTenant, perGroup, perHost } = this.#limits;
+    if (depth === hostDepth) return (this.#executingAtHost.get(name) ?? 0) < perHost;
+    return executing < (depth === 0 ? perTenant : perGroup);
+  }
+
+  #changeExecuting(flow: Flow, by: 1 | -1): void {
+    for (const level of this.#path(flow)) level.executing += by;
+    change(this.#executingAtHost, flow.host, by);
+  }
+
+  /** The root and the levels of the flow, which are created where they are missing. */
+  #path({ tenant, group, host }: Flow): Level<T>[] {
+    const ofTenant = this.#root.child(tenant);
+    const ofGroup = ofTenant.child(group);
+    return [this.#root, ofTenant, ofGroup, ofGroup.child(host)];
+  }
+
+  /** Forgets the levels of the flow that have nothing any more. */
+  #prune(flow: Flow): void {
+    const path = this.#path(flow);
+    for (const [index, name] of [flow.tenant, flow.group, flow.host].entries()) {
+      const level = path[index + 1];
+      if (level?.waiting === 0 && level.executing === 0) path[index]?.children.delete(name);
+    }
+  }
+}
+
+function change(counts: Map<string, number>, name: string, by: 1 | -1): void {
+  const count = (counts.get(name) ?? 0) + by;
+  if (count > 0) counts.set(name, count);
+  else counts.delete(name);
+}

@@ -1,0 +1,39 @@
+import type { Logger } from 'pino';
+import type { Applier } from '../../kubernetes/apply.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import type { EventRecorder } from '../../kubernetes/event-recorder.ts';
+import type { RuntimeMetrics } from '../../kubernetes/metrics.ts';
+import type { OperatorCaches } from './caches.ts';
+import type { OperatorConfig, OperatorSecrets } from '../config.ts';
+import type { Redis } from '../../process/redis-connection.ts';
+import type { RevisionStore } from '../kinds/environment/revision/revision-store.ts';
+import type { Flows } from '../source/hosts/flows.ts';
+import type { GitHosts } from '../source/hosts/git-hosts.ts';
+import type { OwnRegistryAccess } from '../images/registry/own-access.ts';
+import type { Registries } from '../images/registry/registries.ts';
+import type { TokenSecrets } from '../images/registry/token-secrets.ts';
+import type { RepositoryConfigurations } from '../kinds/repository/configuration.ts';
+import type { Source } from '../source/git/source.ts';
+
+/** What the operator's reconcilers are made from. */
+export interface OperatorContext {
+  client: ClusterClient;
+  applier: Applier;
+  caches: OperatorCaches;
+  redis: Redis;
+  source: Source;
+  flows: Flows;
+  hosts: GitHosts;
+  configurations: RepositoryConfigurations;
+  registries: Registries;
+  revisions: RevisionStore;
+  config: OperatorConfig;
+  secrets: OperatorSecrets;
+  /** To Coppice's own registry. */
+  access: OwnRegistryAccess;
+  tokenSecrets?: Pick<TokenSecrets, 'reconcile'>;
+  metrics: RuntimeMetrics;
+  events: Pick<EventRecorder, 'record'>;
+  logger: Logger;
+  now: () => Date;
+}

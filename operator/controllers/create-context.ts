@@ -1,0 +1,52 @@
+import { tmpdir } from 'node:os';
+import { ANNOTATIONS, FIELD_MANAGERS } from '../../crds/labels.ts';
+import { Applier } from '../../kubernetes/apply.ts';
+import { RevisionStore } from '../kinds/environment/revision/revision-store.ts';
+import { Flows } from '../source/hosts/flows.ts';
+import { createHostHttp } from '../source/hosts/create-host-http.ts';
+import { GitHosts } from '../source/hosts/git-hosts.ts';
+import { SshKeys } from '../source/hosts/ssh-keys.ts';
+import type { OperatorContext } from './context.ts';
+import { createRegistries } from '../images/registry/registries.ts';
+import { RepositoryConfigurations } from '../kinds/repository/configuration.ts';
+import { addressGuard } from '../source/network/addresses.ts';
+import { Source } from '../source/git/source.ts';
+import { createKeyPair } from '../source/git/ssh-tools.ts';
+
+export type GivenContext = Omit<
+  OperatorContext,
+  'applier' | 'source' | 'hosts' | 'configurations' | 'registries' | 'revisions' | 'flows' | 'now'
+>;
+
+/** Creates what reconcilers share. */
+export function createContext(given: GivenContext): OperatorContext {
+  const { client, caches, config } = given;
+  const now = () => new Date();
+  const source = new Source({
+    scratch: tmpdir(),
+    isAddressAllowed: addressGuard(config.sources.allowedCidrs),
+    ports: config.sources.ports,
+    sshPorts: config.sources.sshPorts,
+    timeoutMs: config.sources.timeoutSeconds * 1000,
+    caCertificates: config.caCertificates,
+  });
+  const flows = new Flows(caches);
+  const http = createHostHttp(config, now);
+  const sshKeys = new SshKeys({ client, createKeyPair: (comment) => createKeyPair(tmpdir(), comment) });
+  const hosts = new GitHosts({ client, source, http, sshKeys, flows, defaults: config.sources.hosts });
+  return {
+    ...given,
+    applier: new Applier({
+      client,
+      fieldManager: FIELD_MANAGERS.operator,
+      hashAnnotation: ANNOTATIONS.appliedHash,
+    }),
+    source,
+    flows,
+    hosts,
+    configurations: new RepositoryConfigurations(client, caches.repositories, caches.groups, hosts),
+    registries: createRegistries(config, given.access.login),
+    revisions: new RevisionStore(client),
+    now,
+  };
+}

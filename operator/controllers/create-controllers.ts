@@ -1,0 +1,42 @@
+import type { LogSessions } from '../images/build/log-sessions.ts';
+import type { Controller } from '../../kubernetes/controller.ts';
+import { createContext, type GivenContext } from './create-context.ts';
+import { builderController } from './builder.ts';
+import { environmentController } from './environment.ts';
+import { feedbackController } from './feedback.ts';
+import { groupController } from './group.ts';
+import { imageController } from './images.ts';
+import { orphanController } from './orphans.ts';
+import { registryKeyController } from './registry-keys.ts';
+import { repositoryController } from './repository.ts';
+import { lostVolumeController, reusableController } from './reusable.ts';
+import { sizesController } from './sizes.ts';
+import { testsController } from './tests.ts';
+
+/** Creates every controller; the file of each lists its watches, its workers and what it is made of. */
+export function createControllers(given: GivenContext): { controllers: Controller[]; logs: LogSessions } {
+  const parts = createContext(given);
+  const enqueue = (environmentKey: string) => environments.controller.enqueue(environmentKey);
+  const builders = builderController(parts, enqueue);
+  const reusables = reusableController(parts);
+  const environments = environmentController(parts, {
+    builders: builders.pool,
+    reusables: reusables.reusables,
+    enqueue,
+  });
+  const controllers = [
+    groupController(parts, builders.pool),
+    repositoryController(parts),
+    environments.controller,
+    reusables.controller,
+    lostVolumeController(parts),
+    feedbackController(parts),
+    builders.controller,
+    imageController(parts),
+    orphanController(parts),
+    sizesController(parts),
+    testsController(parts),
+    ...registryKeyController(parts),
+  ];
+  return { controllers, logs: environments.logs };
+}

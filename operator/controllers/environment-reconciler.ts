@@ -1,0 +1,221 @@
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { groupNamespace } from '../../crds/ids.ts';
+import { pullSecret, withOwnRegistry } from '../images/build/credentials.ts';
+import type { BuildQueues } from '../images/build/build-queue.ts';
+import { ImageBuilder } from '../images/build/image-builder.ts';
+import { BUILDKITD_PORT } from '../images/builders/objects.ts';
+import type { BuilderPool } from '../images/builders/pool.ts';
+import type { LogSessions } from '../images/build/log-sessions.ts';
+import type { Reusables } from '../kinds/reusable/reusables.ts';
+import { ReusableStore } from '../kinds/group/volume-store.ts';
+import { VolumeCopies } from '../kinds/reusable/volume-copies.ts';
+import type { OperatorContext } from './context.ts';
+import { Waiting } from '../shared/errors.ts';
+import { recordRestored } from '../reports/events/record.ts';
+import { GroupMembership } from '../kinds/group/group-membership.ts';
+import { secretRecheckMs } from '../source/hosts/git-hosts.ts';
+import { IsolationStates } from '../services/isolation/isolation-states.ts';
+import { readRegistrySecrets } from '../images/registry/secrets.ts';
+import { defaultPlatform } from '../shared/scheduling.ts';
+import { StatusWriter } from '../shared/status-writer.ts';
+import { isStatusOnly } from '../shared/watch-filters.ts';
+import { BuildLog } from '../kinds/environment/build/build-log.ts';
+import { BuildPhase } from '../kinds/environment/build/build-phase.ts';
+import {
+  EnvironmentNamespace,
+  type EnvironmentNamespaceSettings,
+} from '../kinds/environment/namespace/environment-namespace.ts';
+import { Decisions } from '../kinds/environment/lifecycle/decisions.ts';
+import type { IsolationSettings } from '../services/isolation/isolation-objects.ts';
+import { KeepRunning } from '../kinds/environment/services/keep-running.ts';
+import { Masking } from '../kinds/environment/status/masking.ts';
+import { EnvironmentQuota } from '../kinds/environment/lifecycle/environment-quota.ts';
+import { RevisionPlanner } from '../kinds/environment/revision/revision-planner.ts';
+import { Publishing } from '../kinds/environment/volumes/publishing.ts';
+import { EnvironmentReconciler } from '../kinds/environment/reconciler.ts';
+import { Removal } from '../kinds/environment/lifecycle/removal.ts';
+import { Seeding } from '../kinds/environment/volumes/seeding.ts';
+import { Services } from '../kinds/environment/services/services.ts';
+import { SetUp } from '../kinds/environment/set-up.ts';
+import { ownPart } from '../kinds/environment/status/status-parts.ts';
+import { EnvironmentStatuses } from '../kinds/environment/status/statuses.ts';
+import type { WorkloadSettings } from '../services/objects/input.ts';
+import { LastOutput } from '../services/diagnosis/last-output.ts';
+import { WorkloadSet } from '../services/rollout/workload-set.ts';
+
+export interface EnvironmentCollaborators {
+  /** Of the builds that run. */
+  logs: LogSessions;
+  builders: BuilderPool;
+  queues: BuildQueues;
+  reusables: Reusables;
+  enqueue: (key: string) => void;
+}
+
+/** Puts the Environment's reconciler together. */
+export function createEnvironmentReconciler(
+  context: OperatorContext,
+  { logs, builders, queues, reusables, enqueue }: EnvironmentCollaborators,
+): EnvironmentReconciler {
+  const { client, applier, caches, source, configurations, revisions, config, now } = context;
+  const { registry, environments, sources } = config;
+  const plannerSettings = {
+    registry: registry.address,
+    platform: defaultPlatform(config),
+    nodeSelector: environments.scheduling.nodeSelector,
+    sourceDeadlineSeconds: sources.deadlineSeconds,
+    onBuildAhead: (group: string) => builders.warm(group),
+  };
+  const planner = new RevisionPlanner(source, revisions, plannerSettings, now);
+  const masking = new Masking(planner);
+  const workloads = new WorkloadSet(client, applier, caches, workloadSettings(context));
+  const services = new Services(workloads, registry, masking);
+  const statuses = new EnvironmentStatuses(
+    new StatusWriter<Environment>(client, ENVIRONMENT, caches.environments, ownPart),
+  );
+  const { rolloutDeadlineSeconds } = environments;
+  const lastOutput = new LastOutput({ client, pods: caches.pods, logger: context.logger });
+  const isolation = new IsolationStates({
+    NetworkPolicy: caches.isolationPolicies,
+    LimitRange: caches.limitRanges,
+    ResourceQuota: caches.resourceQuotas,
+  });
+  const contents = new EnvironmentNamespace(client, applier, caches.namespaces, isolation, {
+    isolation: isolationSettings(context),
+    onRestored: recordRestored(context.events),
+    pullSecret: pullSecrets(context),
+  });
+  const builds = new BuildPhase({
+    imageBuilder: createImageBuilds(context, builders, queues),
+    log: new BuildLog(logs),
+    ...{ masking, planner, services, statuses, lastOutput, rolloutDeadlineSeconds },
+  });
+  const { seeding, publishing } = createVolumeCopying(context, reusables, statuses);
+  return new EnvironmentReconciler({
+    client,
+    environments: caches.environments,
+    configurations,
+    environmentsUrl: config.environmentsUrl,
+    groups: new GroupMembership(caches.groups, caches.namespaces),
+    namespace: contents,
+    environmentQuota: createEnvironmentQuota(context, enqueue),
+    planner,
+    builds,
+    setUp: new SetUp({ planner, seeding, services, masking, builds, statuses }),
+    keepRunning: new KeepRunning({ planner, publishing, services }),
+    seeding,
+    publishing,
+    decisions: new Decisions({
+      environments: caches.environments,
+      configurations,
+      contents,
+      removal: new Removal(client, caches.environments),
+      reusables,
+      statuses,
+    }),
+    statuses,
+    now,
+  });
+}
+
+/** Copies the volumes of reusable environments: into new contents, and from those that a build has deployed. */
+function createVolumeCopying(context: OperatorContext, reusables: Reusables, statuses: EnvironmentStatuses) {
+  const { client, applier, caches, config } = context;
+  const { jobDeadlineSeconds, rolloutDeadlineSeconds, volumes, quota, reusableQuota, scheduling } = config.environments;
+  const settings = { image: config.builder.cloneImage, deadlineSeconds: jobDeadlineSeconds, scheduling };
+  const copies = new VolumeCopies(client, caches, settings);
+  const store = new ReusableStore({ ...caches, client, applier });
+  const published = { ...caches, reusables, store, copies, statuses, rolloutDeadlineSeconds };
+  return {
+    seeding: new Seeding({ reusables, copies, statuses, volumes, quota }),
+    publishing: new Publishing({ ...published, storeQuota: reusableQuota }),
+  };
+}
+
+/** Environments that wait for a place requeue when their Group may have more. */
+function createEnvironmentQuota({ caches, config }: OperatorContext, enqueue: (key: string) => void): EnvironmentQuota {
+  const { groups, namespaces } = caches;
+  const environmentQuota = new EnvironmentQuota({
+    groups,
+    namespaces,
+    maxPerGroup: config.environments.maxPerGroup,
+    enqueue,
+  });
+  groups.addHandler((_type, group, old) => {
+    if (!isStatusOnly(group, old)) environmentQuota.requeueWaiting(group.metadata.name);
+  });
+  return environmentQuota;
+}
+
+/** What a pull request of a fork runs is pulled without its group's credentials. */
+function pullSecrets({
+  client,
+  configurations,
+  config,
+  access,
+}: OperatorContext): EnvironmentNamespaceSettings['pullSecret'] {
+  return async ({ uid, repository, namespace, labels, isTrusted, status }) => {
+    const names = isTrusted ? configurations.registryAccess(repository).registrySecrets : [];
+    // The build's log reports why a Secret cannot be read.
+    const { auths, missing } = await readRegistrySecrets(client, groupNamespace(repository.group), names);
+    // Nothing is set up yet: images that need it could not be pulled. What runs goes on without it.
+    const isNew = status.revision === undefined && !status.deployed;
+    if (isNew && missing.length > 0) throw new Waiting('RegistrySecretMissing', missing.join('; '), secretRecheckMs);
+    const { credentials, renewAt } = access.forPulls({ environmentUid: uid, repository });
+    const all = withOwnRegistry(config.registry.address, credentials, auths);
+    return { secret: pullSecret(namespace, labels, all), renewAt };
+  };
+}
+
+function createImageBuilds(context: OperatorContext, builders: BuilderPool, queues: BuildQueues): ImageBuilder {
+  const { client, applier, caches, source, config } = context;
+  const { registry, builder, sources } = config;
+  return new ImageBuilder({
+    client,
+    applier,
+    jobs: caches.jobs,
+    pods: caches.pods,
+    source,
+    ...context.registries,
+    imageRegistry: registry,
+    access: context.access,
+    builders,
+    queues,
+    settings: {
+      cloneImage: builder.cloneImage,
+      buildctlImage: builder.image,
+      proxy: builder.proxy,
+      registryInsecure: registry.insecure,
+      sources: { allowedCidrs: sources.allowedCidrs, ports: sources.ports, sshPorts: sources.sshPorts },
+      deadlineSeconds: builder.deadlineSeconds,
+      scheduling: builder.jobScheduling,
+    },
+  });
+}
+
+function workloadSettings({ config }: OperatorContext): WorkloadSettings {
+  const { environmentsUrl, ingress, environments } = config;
+  const { volumes, jobDeadlineSeconds, defaultRequests, defaultLimits, scheduling } = environments;
+  return { environmentsUrl, ingress, scheduling, volumes, jobDeadlineSeconds, defaultRequests, defaultLimits };
+}
+
+function isolationSettings({ config }: OperatorContext): IsolationSettings {
+  const { builder, environments, sources } = config;
+  return {
+    builderNamespace: builder.namespace,
+    buildkitdPort: BUILDKITD_PORT,
+    clonePorts: [...new Set([...sources.ports, ...sources.sshPorts, ...tokenPort(config)])],
+    egress: config.egress,
+    quota: environments.quota,
+    defaultRequests: environments.defaultRequests,
+    defaultLimits: environments.defaultLimits,
+  };
+}
+
+/** Where buildctl asks for registry tokens. */
+function tokenPort({ registry: { tokenAuth } }: OperatorContext['config']): number[] {
+  if (!tokenAuth) return [];
+  const { port, protocol } = tokenAuth.url;
+  if (port !== '') return [Number(port)];
+  return [protocol === 'https:' ? 443 : 80];
+}

@@ -1,0 +1,118 @@
+import { BuildLogRetention } from '../../build-logs/retention.ts';
+import { BuildLogWriter } from '../../build-logs/writer.ts';
+import { groupNamespace, groupOfNamespace } from '../../crds/ids.ts';
+import type { Controller } from '../../kubernetes/controller.ts';
+import type { Informer } from '../../kubernetes/informer.ts';
+import { keyOf, type KubernetesObject } from '../../kubernetes/resource-type.ts';
+import { createBuildQueues } from '../images/build/build-queues.ts';
+import { LogSessions } from '../images/build/log-sessions.ts';
+import type { BuilderPool } from '../images/builders/pool.ts';
+import type { OperatorCaches } from './caches.ts';
+import { environmentKeyOf } from '../shared/environment-keys.ts';
+import type { OperatorContext } from './context.ts';
+import { REUSABLE_ANNOTATIONS } from '../kinds/reusable/names.ts';
+import type { Reusables } from '../kinds/reusable/reusables.ts';
+import { createController } from './controller.ts';
+import { createEnvironmentReconciler } from './environment-reconciler.ts';
+import { isSameOwner, isSameRevision, isStatusOnly } from '../shared/watch-filters.ts';
+
+export interface EnvironmentControllerOptions {
+  builders: BuilderPool;
+  reusables: Reusables;
+  /** Adds an Environment to this controller's queue. */
+  enqueue: (key: string) => void;
+}
+
+/** Reconciles Environments. `logs` are those of the builds that run. */
+export function environmentController(
+  context: OperatorContext,
+  { builders, reusables, enqueue }: EnvironmentControllerOptions,
+): { controller: Controller; logs: LogSessions } {
+  const { client, caches, redis, flows, config, access, logger, now } = context;
+  const retention = buildLogRetention(context);
+  const logs = new LogSessions({
+    client,
+    pods: caches.pods,
+    openWriter: (logId, secrets) => BuildLogWriter.open(redis, logId, { secrets }),
+    onEnded: (uid, build) => retention.ended(uid, build),
+    enqueue,
+    logger,
+  });
+  const queues = createBuildQueues(caches.jobs, config.builder, flows, enqueue, now);
+  const reconciler = createEnvironmentReconciler(context, { logs, builders, queues, reusables, enqueue });
+  const flowOf = (key: string) => flows.ofEnvironment(key);
+  const controller = createController(context, { name: 'environment', reconciler, workers: config.workers, flowOf });
+  watchForEnvironments(caches, controller);
+  // Credentials for the registry are in a Secret of each environment's namespace.
+  access.watch(() => {
+    for (const environment of caches.environments.list()) controller.enqueue(keyOf(environment));
+  });
+  return { controller, logs };
+}
+
+/** An Environment is reconciled when it, its Repository, its Group or an object in its namespace changes. */
+export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Controller, 'enqueue'>): void {
+  const { groups, repositories, environments, namespaces } = caches;
+  environments.addHandler((_type, environment, old) => {
+    if (!isStatusOnly(environment, old)) controller.enqueue(keyOf(environment));
+  });
+  repositories.addHandler((_type, repository, old) => {
+    // A request to sync its refs, which every push makes, concerns no environment yet.
+    if (isStatusOnly(repository, old) || isSameRevision(repository, old)) return;
+    for (const one of environments.byIndex('repository', keyOf(repository))) controller.enqueue(keyOf(one));
+  });
+  groups.addHandler((_type, group, old) => {
+    if (group.metadata.uid !== old?.metadata.uid) enqueueAllOf(groupNamespace(group.metadata.name));
+  });
+  namespaces.addHandler((_type, namespace, old) => {
+    enqueueOwner(namespace);
+    // Its labels may have made it another environment's.
+    if (old) enqueueOwner(old);
+    const { name } = namespace.metadata;
+    if (groupOfNamespace(name) !== undefined && !isSameOwner(namespace, old)) enqueueAllOf(name);
+  });
+  for (const cache of [caches.isolationPolicies, caches.limitRanges, caches.resourceQuotas]) {
+    cache.addHandler((type, object, old) => {
+      if (type === 'updated' && object.state === old?.state) return;
+      const namespace = namespaces.get(object.metadata.namespace ?? '');
+      if (namespace && namespace.metadata.deletionTimestamp === undefined) enqueueOwner(namespace);
+    });
+  }
+  const { deployments, services, ingresses, jobs, volumeClaims, pods, roleBindings, networkPolicies } = caches;
+  const owned = [deployments, services, ingresses, jobs, volumeClaims, pods, roleBindings, networkPolicies];
+  for (const cache of owned as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
+    cache.addHandler((_type, object) => enqueueOwner(object));
+  }
+  // The Jobs, claims and volumes that copy its volumes lie in other namespaces too.
+  for (const cache of [jobs, volumeClaims, caches.movingVolumes] as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
+    cache.addHandler((_type, { metadata }) => {
+      const key = metadata.annotations?.[REUSABLE_ANNOTATIONS.environment];
+      if (key !== undefined) controller.enqueue(key);
+    });
+  }
+
+  /** The Environments of a namespace wait for it to belong to a Group. */
+  function enqueueAllOf(namespace: string): void {
+    for (const one of environments.byIndex('namespace', namespace)) controller.enqueue(keyOf(one));
+  }
+
+  function enqueueOwner(object: KubernetesObject): void {
+    const environment = environmentKeyOf(object);
+    if (environment !== undefined) controller.enqueue(environment);
+  }
+}
+
+/** An environment's logs are deleted with it; those of one that was deleted while no operator ran expire. */
+function buildLogRetention({ redis, config, caches, logger, now }: OperatorContext): BuildLogRetention {
+  const { buildsPerEnvironment, totalMiB } = config.buildLogs;
+  const retention = new BuildLogRetention(redis, { buildsPerEnvironment, totalBytes: totalMiB * 1024 * 1024 }, now);
+  caches.environments.addHandler((type, { metadata, status }) => {
+    if (type !== 'deleted' || status?.build === undefined) return;
+    retention
+      .forget(metadata.uid ?? '', status.build.number)
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, "a deleted environment's build logs could not be deleted; they expire"),
+      );
+  });
+  return retention;
+}

@@ -1,0 +1,15 @@
+import { expect, test } from '@jest/globals';
+import { largeRepository } from '../../crds/testing/large-repository.ts';
+import { RuntimeMetrics } from '../../kubernetes/metrics.ts';
+import { holdMany } from '../../kubernetes/testing/held-heap.ts';
+import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
+import { operatorCaches } from './caches.ts';
+
+test('the operator does not hold the service files of Repositories', async () => {
+  const { held, heapMiB } = await holdMany(
+    largeRepository,
+    (client) => operatorCaches(client, 'coppice-builders', silentLogger, new RuntimeMetrics()).repositories,
+  );
+  expect(held.map(({ spec }) => spec.serviceFile)).toEqual(Array.from({ length: 61 }, () => ({ mode: 'both' })));
+  expect(heapMiB).toBeLessThan(4);
+});

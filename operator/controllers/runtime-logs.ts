@@ -1,0 +1,32 @@
+import type { Logger } from 'pino';
+import type { Environment } from '../../crds/environment.ts';
+import { groupOfNamespace } from '../../crds/ids.ts';
+import { environmentNamespace } from '../../crds/names.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import type { OperatorCaches } from './caches.ts';
+import { RuntimeLogs, type RuntimeLogsOptions } from '../reports/runtime-logs/runtime-logs.ts';
+
+export interface RuntimeLogsContext {
+  client: ClusterClient;
+  caches: Pick<OperatorCaches, 'pods' | 'environments'>;
+  redis: RuntimeLogsOptions['redis'];
+  logger: Logger;
+}
+
+/** The logs of running services; requeued by changes of pods. */
+export function createRuntimeLogs({ client, caches, redis, logger }: RuntimeLogsContext): RuntimeLogs {
+  const { pods, environments } = caches;
+  const namespaceOf = ({ metadata }: Environment) =>
+    environmentNamespace({ group: groupOfNamespace(metadata.namespace ?? '') ?? '', name: metadata.name });
+  const runtimeLogs = new RuntimeLogs({
+    client,
+    pods,
+    environments,
+    namespaceOf,
+    redis,
+    now: () => new Date(),
+    logger,
+  });
+  pods.addHandler((_type, pod) => runtimeLogs.follow(pod));
+  return runtimeLogs;
+}

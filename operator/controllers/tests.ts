@@ -1,0 +1,53 @@
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { groupOfNamespace } from '../../crds/ids.ts';
+import { environmentNamespace } from '../../crds/names.ts';
+import type { Controller } from '../../kubernetes/controller.ts';
+import { keyOf } from '../../kubernetes/resource-type.ts';
+import { testerClient } from '../../tester-client/client.ts';
+import { ownedLabels } from '../kinds/environment/scope/owned-labels.ts';
+import { testsPart } from '../kinds/environment/status/status-parts.ts';
+import type { RevisionStore } from '../kinds/environment/revision/revision-store.ts';
+import type { OperatorContext } from './context.ts';
+import { StatusWriter } from '../shared/status-writer.ts';
+import { TestsReconciler, type TestsReconcilerOptions } from '../reports/environment-tests/reconciler.ts';
+import { isSameRequest, needsReconcile } from '../reports/environment-tests/round.ts';
+import { RunSecrets } from '../reports/environment-tests/run-secrets.ts';
+import { createController } from './controller.ts';
+
+/** Has the tests of environments run. */
+export function testsController(context: OperatorContext): Controller {
+  const { client, caches, revisions, flows, secrets, now } = context;
+  const { environments } = caches;
+  const reconciler = new TestsReconciler({
+    environments,
+    flows,
+    testsOf: testsIn(revisions),
+    secrets: new RunSecrets(client),
+    tester: testerClient({ url: secrets.TESTER_URL, tokenFile: secrets.TESTER_TOKEN_FILE }),
+    statuses: new StatusWriter<Environment>(client, ENVIRONMENT, environments, testsPart),
+    now,
+  });
+  const flowOf = (key: string) => flows.ofEnvironment(key);
+  const controller = createController(context, { name: 'tests', reconciler, workers: 4, flowOf });
+  // When another build is deployed, when tests are requested again, and, at a start, where tests are under way.
+  environments.addHandler((type, environment, old) => {
+    if (type === 'deleted' || !needsReconcile(environment)) return;
+    if (!old || !isSameRequest(environment, old)) controller.enqueue(keyOf(environment));
+  });
+  return controller;
+}
+
+/** What runs was planned as a version, which the environment's namespace keeps. */
+function testsIn(revisions: Pick<RevisionStore, 'find'>): TestsReconcilerOptions['testsOf'] {
+  return async ({ metadata: { namespace = '', name, uid = '' }, status }) => {
+    const { namespaceUID = '', deployed } = status ?? {};
+    if (deployed?.revision === undefined) return undefined;
+    const group = groupOfNamespace(namespace) ?? '';
+    const location = {
+      namespace: environmentNamespace({ group, name }),
+      namespaceUid: namespaceUID,
+      labels: ownedLabels({ group, name, uid }),
+    };
+    return (await revisions.find(location, deployed.revision))?.serviceFile.tests;
+  };
+}

@@ -1,0 +1,157 @@
+import { describe, expect, test } from '@jest/globals';
+import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
+import type { OperatorCaches } from './caches.ts';
+import { watchForEnvironments } from './environment.ts';
+import { watchForGroups } from './group.ts';
+import { watchForRepositories } from './repository.ts';
+import { isStatusOnly } from '../shared/watch-filters.ts';
+
+const object = (metadata: object): KubernetesObject => ({
+  apiVersion: 'v1',
+  kind: 'X',
+  metadata: { name: 'x', uid: 'u', generation: 1, annotations: { a: '1' }, ...metadata },
+});
+
+test.each([
+  ['a new object', object({}), undefined, false],
+  ['a status', object({ resourceVersion: '2' }), object({ resourceVersion: '1' }), true],
+  ['a spec', object({ generation: 2 }), object({}), false],
+  ['a request', object({ annotations: { a: '2' } }), object({}), false],
+  ['a deletion', object({ deletionTimestamp: 'now' }), object({}), false],
+  ['a finalizer', object({ finalizers: ['x'] }), object({}), false],
+  ['another object of the name', object({ uid: 'v' }), object({}), false],
+])('%s', (_what, changed, old, expected) => {
+  expect(isStatusOnly(changed, old)).toBe(expected);
+});
+
+const repository = (metadata: object) => object({ name: 'shop', namespace: 'group-acme', ...metadata });
+const environment = {
+  ...object({ name: 'shop-main', namespace: 'group-acme' }),
+  spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' } },
+};
+
+const going = { deletionTimestamp: 'now' };
+
+/** Who is woken by a change where there are the Group `acme`, its Repository `acme.shop` and that one's Environment. */
+function wokenBy(
+  kind: 'repositories' | 'environments' | 'reusables',
+  type: 'updated' | 'deleted',
+  changed: KubernetesObject,
+  held: KubernetesObject | undefined,
+  group: KubernetesObject = object({ name: 'acme' }),
+): string[] {
+  const keys: string[] = [];
+  const handlers: [string, (type: string, object: KubernetesObject, old?: KubernetesObject) => void][] = [];
+  const caches = new Proxy({} as OperatorCaches, {
+    get: (_target, name: string) => ({
+      addHandler: (handler: never) => handlers.push([name, handler]),
+      get: (key: string) => (name === 'groups' && key === 'acme' ? group : name === 'repositories' ? held : undefined),
+      byIndex: (index: string, value: string) =>
+        name === 'environments' && index === 'repository' && value === 'group-acme/shop' ? [environment] : [],
+    }),
+  });
+  const controller = { enqueue: (key: string) => keys.push(key) };
+  for (const watch of [watchForRepositories, watchForGroups, watchForEnvironments]) watch(caches, controller);
+  const old = type === 'updated' ? repository({}) : undefined;
+  for (const [name, handle] of handlers) if (name === kind) handle(type, changed, old);
+  return keys;
+}
+
+describe('a Repository that changes wakes its Environments', () => {
+  test.each([
+    ['by its spec', repository({ generation: 2 }), ['group-acme/shop', 'group-acme/shop-main']],
+    ['by being another one', repository({ uid: 'v' }), ['group-acme/shop', 'group-acme/shop-main']],
+    ['not by a request to look at its refs', repository({ annotations: { a: '2' } }), ['group-acme/shop']],
+    ['not by its status', repository({ resourceVersion: '2' }), []],
+  ])('%s', (_what, changed, expected) => {
+    expect(wokenBy('repositories', 'updated', changed, changed)).toEqual(expected);
+  });
+});
+
+describe('an Environment that was deleted wakes', () => {
+  test.each<[string, KubernetesObject | undefined, object, string[]]>([
+    ['its Repository and its Group where they go too', repository(going), going, ['group-acme/shop', 'acme']],
+    ['no Repository and no Group that stay', repository({}), {}, []],
+    ['no Repository that is not there', undefined, going, ['acme']],
+  ])('%s', (_what, held, group, expected) => {
+    const keys = wokenBy('environments', 'deleted', environment, held, object({ name: 'acme', ...group }));
+    expect(keys.filter((key) => key !== 'group-acme/shop-main')).toEqual(expected);
+  });
+});
+
+test.each(['repositories', 'reusables'] as const)(
+  'one of the %s that was deleted wakes its Group that goes',
+  (kind) => {
+    expect(wokenBy(kind, 'deleted', repository({}), undefined, object({ name: 'acme', ...going }))).toContain('acme');
+    expect(wokenBy(kind, 'deleted', repository({}), undefined)).not.toContain('acme');
+  },
+);
+
+describe('what isolates a namespace wakes its Environment', () => {
+  const state = (value: string, rv: string) => ({
+    ...object({ name: 'default-deny', namespace: 'env-x', resourceVersion: rv }),
+    state: value,
+  });
+  const labels = { 'coppice.dev/group': 'acme', 'coppice.dev/environment': 'shop-main' };
+
+  function woken(type: string, changed: object, old?: object, namespace: object = object({ labels })): string[] {
+    const keys: string[] = [];
+    const handlers: [string, (type: string, object: object, old?: object) => void][] = [];
+    const caches = new Proxy({} as OperatorCaches, {
+      get: (_target, name: string) => ({
+        addHandler: (handler: never) => handlers.push([name, handler]),
+        get: () => (name === 'namespaces' ? namespace : undefined),
+        byIndex: () => [],
+      }),
+    });
+    const controller = { enqueue: (key: string) => keys.push(key) };
+    for (const watch of [watchForRepositories, watchForGroups, watchForEnvironments]) watch(caches, controller);
+    for (const [name, handle] of handlers) if (name === 'resourceQuotas') handle(type, changed, old);
+    return keys;
+  }
+
+  test.each([
+    ['when it is deleted', woken('deleted', state('a', '1')), ['group-acme/shop-main']],
+    ['when it is changed', woken('updated', state('b', '2'), state('a', '1')), ['group-acme/shop-main']],
+    ['not when usage is counted', woken('updated', state('a', '2'), state('a', '1')), []],
+    ['not when all of it goes', woken('deleted', state('a', '1'), undefined, object({ labels, ...going })), []],
+  ])('%s', (_what, keys, expected) => {
+    expect(keys).toEqual(expected);
+  });
+});
+
+describe('what waits for its namespace to belong to a Group is woken', () => {
+  const inGroup = [object({ name: 'shop', namespace: 'group-acme' })];
+  function woken(kind: 'groups' | 'namespaces', changed: object, old?: object): string[] {
+    const keys: string[] = [];
+    const handlers: [string, (type: string, object: object, old?: object) => void][] = [];
+    const caches = new Proxy({} as OperatorCaches, {
+      get: (_target, name: string) => ({
+        addHandler: (handler: never) => handlers.push([name, handler]),
+        get: () => undefined,
+        byIndex: (index: string, value: string) =>
+          index === 'namespace' && value === 'group-acme' && name === 'repositories' ? inGroup : [],
+      }),
+    });
+    watchForRepositories(caches, { enqueue: (key: string) => keys.push(key) });
+    for (const [name, handle] of handlers) if (name === kind) handle('updated', changed, old);
+    return keys;
+  }
+  const group = (metadata: object) => object({ name: 'acme', ...metadata });
+  const namespace = (metadata: object) => object({ name: 'group-acme', ...metadata });
+
+  test.each([
+    ['by a Group that appears', woken('groups', group({})), ['group-acme/shop']],
+    ['not by a Group that changes', woken('groups', group({ generation: 2 }), group({})), []],
+    ['by a namespace that appears', woken('namespaces', namespace({})), ['group-acme/shop']],
+    [
+      'by a namespace that is labelled',
+      woken('namespaces', namespace({ labels: { 'coppice.dev/group': 'acme' } }), namespace({})),
+      ['group-acme/shop'],
+    ],
+    ['not by a namespace that stays', woken('namespaces', namespace({ resourceVersion: '2' }), namespace({})), []],
+    ['not by another one', woken('namespaces', object({ name: 'env-x' })), []],
+  ])('%s', (_what, keys, expected) => {
+    expect(keys).toEqual(expected);
+  });
+});

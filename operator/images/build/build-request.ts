@@ -1,0 +1,39 @@
+import type { ResourceId } from '../../../crds/ids.ts';
+import type { NamedSecret } from '../../../crds/named-secret.ts';
+import type { RefLocation } from '../../source/git/source.ts';
+import type { LogSession } from './log-session.ts';
+import type { PlannedImage } from './image-plan.ts';
+
+export interface BuildRequest {
+  namespace: string;
+  labels: Record<string, string>;
+  number: number;
+  /** Unique in the installation: the environment's UID with the build's number. */
+  buildId: string;
+  /** ID of the REST request that started the build, if any. */
+  requestId: string | undefined;
+  /** The Environment being built. */
+  environment: { name: string; uid: string };
+  repository: ResourceId;
+  /** UID of the Repository: others may have had the same name. */
+  repositoryUid: string;
+  /** Returns where the commit is fetched from; asks the Git host if necessary. */
+  locate: () => Promise<RefLocation>;
+  /** Secrets in the group's namespace with credentials for base images; earlier ones take precedence. */
+  registrySecrets: readonly NamedSecret[];
+  commit: string;
+  /**
+   * Whether only people with push access wrote the code. Otherwise the build gets no secrets or credentials, and a
+   * separate location in the registry.
+   */
+  trusted: boolean;
+  /** Builds without cache, and replaces no image that is used elsewhere. */
+  noCache: boolean;
+  images: readonly PlannedImage[];
+  log: LogSession;
+}
+
+/** Writes a line of Coppice's own into the build's log, once for each key. */
+export async function note({ log }: Pick<BuildRequest, 'log'>, key: string, line: string): Promise<void> {
+  await log.note(key, { service: '', stage: 'coppice', line });
+}

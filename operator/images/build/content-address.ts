@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+
+/** Everything that determines a build's result, except its base images. */
+export interface BuildInput {
+  /** ID of the build context: its Git tree, or the files that `watch` selects. */
+  contextId: string;
+  /** The Dockerfile's path in the repository. */
+  dockerfile: string;
+  /** Git IDs of the Dockerfile, which can be outside the context, and of its own .dockerignore. */
+  dockerfileId: string;
+  ignoreFileId: string | undefined;
+  target: string | undefined;
+  platform: string | undefined;
+  args: Record<string, string>;
+  /** IDs of the secrets that the build can read; their contents are not part of the address. */
+  secretIds: readonly string[];
+}
+
+/** Incremented when a newer Coppice would build the same input differently. */
+const scheme = 2;
+const length = 40;
+
+/** Returns an address that is equal for equal inputs. */
+export function contentAddress(input: BuildInput): string {
+  const { contextId, dockerfile, dockerfileId, ignoreFileId, target, platform, args, secretIds } = input;
+  return hash([
+    scheme,
+    contextId,
+    dockerfile,
+    dockerfileId,
+    ignoreFileId ?? null,
+    target ?? null,
+    platform ?? null,
+    Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)),
+    secretIds.toSorted(),
+  ]);
+}
+
+/** Returns the address of a selection of files: their paths, contents and modes. */
+export function selectionId(files: readonly { path: string; id: string; isExecutable: boolean }[]): string {
+  return hash(files.map(({ path, id, isExecutable }) => [path, id, isExecutable]));
+}
+
+export interface TagInput {
+  digests: ReadonlyMap<string, string>;
+  repositoryUid: string;
+  /** Set for a build without cache, whose result must be separate. */
+  buildId: string | undefined;
+}
+
+/**
+ * Returns the tag of the result in the registry. `bases`: digests of the base images at the build's start; a name whose
+ * digest is unknown represents itself. A build without cache passes its ID, so that it replaces no image that is used
+ * elsewhere. `repositoryUid` separates Repositories of the same name: images outlive their Repository, and can contain
+ * traces of its build secrets.
+ */
+export function imageTag(
+  { address, bases }: { address: string; bases: readonly string[] },
+  { digests, repositoryUid, buildId }: TagInput,
+): string {
+  const tag = hash([repositoryUid, address, bases.map((base) => [base, digests.get(base) ?? null])]);
+  return buildId === undefined ? tag : `${tag}-${hash([buildId]).slice(0, 12)}`;
+}
+
+function hash(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, length);
+}

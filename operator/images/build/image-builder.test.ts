@@ -1,0 +1,525 @@
+import { describe, expect, test } from '@jest/globals';
+import { LABELS } from '../../../crds/labels.ts';
+import { ApiError, UnreachableError } from '../../../kubernetes/api-error.ts';
+import type { Job, Pod } from '../../../kubernetes/resource-type.ts';
+import type { ImageInRegistry } from '../registry/client.ts';
+import { FoundImages } from '../registry/found-images.ts';
+import { HostBusyError } from '../../source/errors.ts';
+import type { BuildRequest } from './build-request.ts';
+import { ImageBuilder, type ImageBuilderOptions } from './image-builder.ts';
+import { recordedDigests, RECORD_ANNOTATION } from './resolved-build.ts';
+
+const start = Date.parse('2026-01-01T00:00:00Z');
+const node = 'docker.io/library/node:24';
+
+/** A cluster and a registry that builds act on. */
+function world() {
+  const jobs = new Map<string, Job>();
+  const pods: Pod[] = [];
+  const pushed = new Map<string, ImageInRegistry>();
+  const lines: string[] = [];
+  const secrets: Record<string, Record<string, string>> = {};
+  const digests = new Map([[node, 'sha256:1']]);
+  const events: object[] = [];
+  const deleted: string[] = [];
+  const checks: number[] = [];
+  const waiting: { position?: { position: number; of: number }; isKnown?: boolean; left: string[]; asked: object[] } = {
+    left: [],
+    asked: [],
+  };
+  /** What the API server says to a new Job, or to a deletion, instead of doing it. */
+  const refuse: { create?: Error; delete?: (kind: string) => Error | undefined } = {};
+  const options = {
+    client: {
+      find: () => Promise.resolve(undefined),
+      list: () => Promise.resolve({ items: events }),
+      create: (_type: unknown, job: Job) => {
+        if (refuse.create) return Promise.reject(refuse.create);
+        job.metadata.creationTimestamp = new Date(start).toISOString();
+        return Promise.resolve(job);
+      },
+      delete: ({ kind }: { kind: string }, { name }: { name: string }) => {
+        const error = refuse.delete?.(kind);
+        if (error) return Promise.reject(error);
+        deleted.push(name);
+        jobs.delete(`env-x/${name}`);
+        return Promise.resolve();
+      },
+    },
+    applier: {
+      apply: (
+        _type: unknown,
+        { metadata, data = {} }: { metadata: { name: string }; data?: Record<string, string> },
+      ) => {
+        secrets[metadata.name] = Object.fromEntries(
+          Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString('utf8')]),
+        );
+        return Promise.resolve();
+      },
+    },
+    jobs: {
+      get: (key: string) => jobs.get(key),
+      observe: (job: Job) => jobs.set(`env-x/${job.metadata.name}`, job),
+      byIndex: () => [...jobs.values()],
+    },
+    pods: { byIndex: () => pods },
+    source: { files: () => Promise.resolve(() => ({ gitconfig: '[http]' })) },
+    registry: { find: (repository: string, tag: string) => Promise.resolve(pushed.get(`${repository}:${tag}`)) },
+    baseImages: { digests: () => Promise.resolve({ digests: new Map(digests), failures: new Map(), unasked: 0 }) },
+    found: new FoundImages(),
+    queues: {
+      leave: () => undefined,
+      of: () => ({
+        positionOf: (build: object) => {
+          waiting.asked.push(build);
+          return waiting.position;
+        },
+        isWaiting: () => waiting.isKnown === true,
+        leave: (id: string) => void waiting.left.push(id),
+      }),
+    },
+    imageRegistry: { address: 'r:5000', layout: 'nested' },
+    access: { forBuild: () => ({ username: 'me', password: 'password' }) },
+    builders: {
+      acquire: () => Promise.resolve({ address: 'tcp://b:1', serverName: 'b', ca: '', certificate: '', key: '' }),
+    },
+    settings: {
+      cloneImage: 'coppice',
+      buildctlImage: 'buildkit',
+      registryInsecure: true,
+      sources: { allowedCidrs: [], ports: [443], sshPorts: [22] },
+      deadlineSeconds: 60,
+    },
+  };
+  const drained = { is: true };
+  const pushing = { isReported: false };
+  const builds = new ImageBuilder(options as unknown as ImageBuilderOptions);
+  const log = {
+    note: (_key: string, { line }: { line: string }) => Promise.resolve(void lines.push(line)),
+    follow: () => undefined,
+    isDrained: () => drained.is,
+    havePushed: () => pushing.isReported,
+  };
+  const image = { context: '.', dockerfile: 'Dockerfile', args: {}, secrets: [] };
+  const request = {
+    namespace: 'env-x',
+    labels: {},
+    number: 1,
+    buildId: 'uid/1',
+    environment: { name: 'x', uid: 'uid' },
+    repository: { group: 'g', name: 'r' },
+    repositoryUid: 'r1',
+    locate: () =>
+      Promise.resolve({
+        access: { origin: 'https://git.example.com/x.git', credentials: undefined },
+        refName: 'refs/heads/main',
+      }),
+    registrySecrets: [],
+    commit: 'c0ffee',
+    trusted: true,
+    noCache: false,
+    images: [
+      { ...image, service: 'web', address: 'a1', bases: [node] },
+      { ...image, service: 'api', address: 'a2', bases: [] },
+    ],
+    log,
+  } as unknown as BuildRequest;
+  const job = (name: string) => jobs.get(`env-x/${name}`);
+  return {
+    jobs,
+    lines,
+    secrets,
+    digests,
+    events,
+    deleted,
+    checks,
+    refuse,
+    waiting,
+    drained,
+    pushing,
+    pods,
+    job,
+    cleanUp: (running?: number) => builds.cleanUp('env-x', running),
+    build: async (change: Partial<BuildRequest> = {}, afterMs = 0) => {
+      const { built, requeueAfterMs } = await builds.build({ ...request, ...change }, new Date(start + afterMs));
+      if (requeueAfterMs !== undefined) checks.push(requeueAfterMs);
+      return built;
+    },
+    isOver: () => builds.isOver(request),
+    gracePeriodMs: (afterMs: number) => builds.gracePeriodMs(request, new Date(start), new Date(start + afterMs)),
+    pushed,
+    /** The references that a Job's containers push; the first one clones. */
+    references: (name: string) =>
+      (job(name)?.spec?.template.spec?.containers ?? [])
+        .slice(1)
+        .map(({ args = [] }) => /name=r:5000\/([^,]+)/.exec(args.join(' '))?.[1] ?? ''),
+    push: (...references: string[]) => {
+      for (const reference of references)
+        pushed.set(reference, { digest: `sha256:${reference}`, layers: [], annotations: {} });
+    },
+    end: (name: string, type: 'Complete' | 'Failed', words = '') => {
+      const found = job(name);
+      if (!found) throw new Error(`there is no ${name}`);
+      const lastTransitionTime = new Date(start).toISOString();
+      found.status = { conditions: [{ type, status: 'True', lastTransitionTime }] };
+      const state = { terminated: { exitCode: 1, message: words } };
+      const labels = { 'batch.kubernetes.io/job-name': name };
+      pods.push({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, namespace: 'env-x', labels },
+        status: { containerStatuses: type === 'Failed' ? [{ name: 'build-web', state }] : [] },
+      } as unknown as Pod);
+      found.metadata.namespace = 'env-x';
+    },
+  };
+}
+
+const lost = 'error: failed to solve: Unavailable: error reading from server: EOF';
+
+test('a build is queued, and one that needs no Job does not', async () => {
+  const { build, waiting, jobs, push, references } = world();
+  waiting.position = { position: 2, of: 3 };
+  await expect(build()).rejects.toMatchObject({
+    reason: 'Queued',
+    message: expect.stringContaining('position 2 of 3'),
+  });
+  expect(jobs.size).toBe(0);
+  // Turns are by group, and that it counts for, is looked at by this key.
+  expect(waiting.asked).toEqual([{ id: 'uid/1', group: 'g', environmentKey: 'group-g/x' }]);
+  delete waiting.position;
+  await build();
+  waiting.position = { position: 1, of: 1 };
+  push(...references('build-1'));
+  jobs.clear();
+  expect((await build())?.images).toHaveLength(2);
+  expect(waiting.left).toEqual(['uid/1']);
+  waiting.isKnown = true;
+  await expect(build()).rejects.toMatchObject({ reason: 'Queued' });
+});
+
+test('builds what is missing, and gives digests once it is there', async () => {
+  const { build, references, push, end, lines } = world();
+  expect(await build()).toBeUndefined();
+  const [web = '', api = ''] = references('build-1');
+  expect([web, api]).toEqual([expect.stringMatching(/^g\/r\/web:/), expect.stringMatching(/^g\/r\/api:/)]);
+  expect(await build()).toBeUndefined();
+  end('build-1', 'Complete');
+  push(web, api);
+  expect((await build())?.images.map(({ image }) => image)).toEqual([
+    `r:5000/g/r/api@sha256:${api}`,
+    `r:5000/g/r/web@sha256:${web}`,
+  ]);
+  expect(lines).toEqual([]);
+
+  const second = await build({ number: 2 });
+  expect(second?.images).toHaveLength(2);
+  expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/unchanged/)]));
+});
+
+describe('containers that have ended before the Job controller says so', () => {
+  const finishedAt = new Date(start + 1000).toISOString();
+  const well = { terminated: { exitCode: 0, finishedAt } };
+  /** A pod of a clone that ended well, and two containers beside it, as far as it has statuses for them. */
+  const podOf = (...beside: object[]) => podOfAll(well, ...beside);
+  const podOfAll = (...states: object[]) => {
+    const labels = { 'batch.kubernetes.io/job-name': 'build-1' };
+    const names = ['clone', 'build-web', 'build-api'];
+    return {
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'build-1-x', namespace: 'env-x', labels } },
+      spec: { containers: names.map((name) => ({ name })) },
+      status: { phase: 'Running', containerStatuses: states.map((state, index) => ({ name: names[index], state })) },
+    } as unknown as Pod;
+  };
+  async function built(...states: object[]) {
+    const made = world();
+    await made.build();
+    const job = made.job('build-1');
+    if (job) job.metadata.namespace = 'env-x';
+    made.push(...made.references('build-1'));
+    made.pods.push(podOf(...states));
+    return made;
+  }
+
+  test('all of them well are the end of the build', async () => {
+    const { build } = await built(well, well);
+    expect((await build({}, 1500))?.images).toHaveLength(2);
+  });
+
+  test('have their log waited for, and not for ever', async () => {
+    const { build, drained } = await built(well, well);
+    drained.is = false;
+    await expect(build({}, 30_000)).rejects.toMatchObject({ reason: 'CollectingLogs' });
+    expect((await build({}, 31_001))?.images).toHaveLength(2);
+  });
+
+  test('a clone that runs is not the end', async () => {
+    const { build, pods } = await built();
+    pods.splice(0, 1, podOfAll({ running: {} }, well, well));
+    expect(await build({}, 1500)).toBeUndefined();
+  });
+
+  test.each([
+    ['one that runs', [well, { running: {} }]],
+    ['one that failed', [well, { terminated: { exitCode: 1, finishedAt } }]],
+    ['one that is not notified of yet', [well]],
+    ['none that is notified of', []],
+  ])('%s is not the end', async (_what, states) => {
+    const { build } = await built(...states);
+    expect(await build({}, 1500)).toBeUndefined();
+  });
+
+  describe('and whose log has said that they pushed', () => {
+    const working = { running: {} };
+
+    test('are no more waited for: the images are there, and the end of the Job is not', async () => {
+      const { build, isOver, pods, pushing, drained } = await built(working, working);
+      pushing.isReported = true;
+      expect([(await build({}, 500))?.images.length, isOver()]).toEqual([2, false]);
+      pods.splice(0, 1, podOf(well, well));
+      drained.is = false;
+      expect(isOver()).toBe(false);
+      drained.is = true;
+      expect(isOver()).toBe(true);
+    });
+
+    test('are believed only where the registry says so', async () => {
+      const { build, pushing, pushed, waiting } = await built(working, working);
+      pushing.isReported = true;
+      pushed.delete([...pushed.keys()][0] ?? '');
+      expect([await build({}, 500), waiting.left]).toEqual([undefined, []]);
+    });
+
+    test('have half a minute to end, where there is a pod', async () => {
+      const { gracePeriodMs, isOver, pods } = await built(working, working);
+      expect([0, 29_999, 30_001].map(gracePeriodMs)).toEqual([30_000, 1, 0]);
+      pods.splice(0, 1);
+      expect([gracePeriodMs(0), isOver()]).toEqual([0, true]);
+    });
+  });
+});
+
+describe('a clone that ended at its very start, so that nobody ends with it', () => {
+  const finishedAt = new Date(start + 1000).toISOString();
+  async function stranded(message: string) {
+    const made = world();
+    await made.build();
+    const job = made.job('build-1');
+    if (job) job.metadata.namespace = 'env-x';
+    made.pods.push({
+      ...{ apiVersion: 'v1', kind: 'Pod' },
+      metadata: { name: 'build-1-x', namespace: 'env-x', labels: { 'batch.kubernetes.io/job-name': 'build-1' } },
+      status: {
+        containerStatuses: [
+          { name: 'clone', state: { terminated: { exitCode: 128, finishedAt, message } } },
+          { name: 'build-web', state: { running: {} } },
+        ],
+      },
+    } as unknown as Pod);
+    return made;
+  }
+
+  test('has failed ten seconds later', async () => {
+    const { build, checks } = await stranded('argument list too long');
+    expect([await build({}, 2000), checks.at(-1)]).toEqual([undefined, 9000]);
+    await expect(build({}, 11_000)).rejects.toMatchObject({
+      reason: 'BuildFailed',
+      message: expect.stringContaining('the clone failed (exit code 128):\nargument list too long'),
+    });
+  });
+
+  test('is tried again where that may help, and its Job is ended', async () => {
+    const { build, job, deleted } = await stranded('fatal: unable to access: Could not resolve host: x');
+    await expect(build({}, 11_000)).rejects.toMatchObject({ reason: 'Retrying', afterMs: 5000 });
+    expect(await build({}, 16_000)).toBeUndefined();
+    expect([job('build-1-retry-1')?.metadata.name, deleted]).toEqual(['build-1-retry-1', ['build-1']]);
+  });
+});
+
+test('of what two images share, the size counts each layer once', async () => {
+  const { build, references, pushed } = world();
+  await build();
+  const base = { digest: 'sha256:base', sizeBytes: 1000 };
+  const [web = '', api = ''] = references('build-1');
+  for (const [reference, sizeBytes] of [
+    [web, 20],
+    [api, 3],
+  ] as const) {
+    const layers = [base, { digest: `sha256:layer-of-${reference}`, sizeBytes }];
+    pushed.set(reference, { digest: `sha256:${reference}`, layers, annotations: {} });
+  }
+  expect((await build({ number: 2 }))?.sizeBytes).toBe(1023);
+});
+
+test('a moved base image is another tag at the next build; one that runs goes on with what it started with', async () => {
+  const { build, references, push, end, digests, job, secrets } = world();
+  await build();
+  const before = references('build-1');
+  digests.set(node, 'sha256:2');
+  end('build-1', 'Complete');
+  push(...before);
+  expect(await build()).toBeDefined();
+  expect(recordedDigests(job('build-1')?.metadata.annotations?.[RECORD_ANNOTATION])?.get(node)).toBe('sha256:1');
+
+  expect(await build({ number: 2 })).toBeUndefined();
+  expect(references('build-2')).toEqual([expect.stringMatching(/^g\/r\/web:/)]);
+  expect(before).not.toContain(references('build-2')[0]);
+  expect(secrets['build-credentials']?.['source-policy.json']).toContain(`${node}@sha256:2`);
+});
+
+test('without cache all is built anew, under tags of its own', async () => {
+  const { build, references, push } = world();
+  await build();
+  const first = references('build-1');
+  push(...first);
+  await build({ number: 2, noCache: true, buildId: 'uid/2' });
+  expect(references('build-2')).toHaveLength(2);
+  expect(references('build-2').filter((reference) => first.includes(reference))).toEqual([]);
+});
+
+test('a Repository that comes after one of its name finds none of its images, and replaces none', async () => {
+  const { build, references, push } = world();
+  await build();
+  const first = references('build-1');
+  push(...first);
+  expect(await build({ number: 2, repositoryUid: 'r2' })).toBeUndefined();
+  expect(references('build-2')).toHaveLength(2);
+  expect(references('build-2').filter((reference) => first.includes(reference))).toEqual([]);
+});
+
+test('what is not trusted has a folder and a cache of its own', async () => {
+  const { build, references, job } = world();
+  await build({ trusted: false });
+  expect(references('build-1')[0]).toMatch(/^g\/r\/untrusted\/web:/);
+  expect(JSON.stringify(job('build-1'))).toContain('BUILDKIT_CACHE_MOUNT_NS=g/r/untrusted/uid/1');
+});
+
+test('a busy Git host is waited for as long as it says', async () => {
+  const { build, job } = world();
+  const locate = () => Promise.reject(new HostBusyError('come back later', 900_000));
+  await expect(build({ locate })).rejects.toMatchObject({ reason: 'HostBusy', afterMs: 900_000 });
+  expect(job('build-1')).toBeUndefined();
+});
+
+describe('a failed try', () => {
+  test('is made again where the machinery failed: after a pause, twice at most, of what is still missing', async () => {
+    const { build, references, push, end, job, lines } = world();
+    await build();
+    push(references('build-1')[1] ?? '');
+    end('build-1', 'Failed', lost);
+    await expect(build({}, 1000)).rejects.toMatchObject({ reason: 'Retrying' });
+    expect(await build({}, 6000)).toBeUndefined();
+    expect(references('build-1-retry-1')).toEqual([references('build-1')[0]]);
+    expect(lines).toEqual(
+      expect.arrayContaining([expect.stringMatching(/try 1 failed because of the infrastructure/)]),
+    );
+
+    end('build-1-retry-1', 'Failed', lost);
+    expect(await build({}, 60_000)).toBeUndefined();
+    end('build-1-retry-2', 'Failed', lost);
+    await expect(build({}, 120_000)).rejects.toThrow(/at the last of 3 tries/);
+    expect(job('build-1-retry-3')).toBeUndefined();
+  });
+
+  test('for want of room is made again when buildkitd has given some back', async () => {
+    const { build, end, jobs } = world();
+    await build();
+    end('build-1', 'Failed', 'error: failed to solve: ResourceExhausted: write /x.db: no space left on device');
+    await expect(build({}, 60_000)).rejects.toMatchObject({ reason: 'Retrying', afterMs: 10_000 });
+    expect(await build({}, 70_000)).toBeUndefined();
+    expect(jobs.size).toBe(2);
+  });
+
+  test('is not made again where the repository’s own steps failed', async () => {
+    const { build, end, jobs } = world();
+    await build();
+    end('build-1', 'Failed', 'error: failed to solve: process "x" did not complete successfully: exit code: 1');
+    await expect(build({}, 60_000)).rejects.toThrow(/the build of service web failed \(exit code 1\)/);
+    expect(jobs.size).toBe(1);
+  });
+});
+
+test('a registry Secret that is missing is reported, though no image is built', async () => {
+  const { build, lines } = world();
+  expect(
+    await build({ images: [], registrySecrets: [{ name: 'gone', namer: { kind: 'Group', uid: 'g1' } }] }),
+  ).toMatchObject({ images: [] });
+  expect(lines).toEqual(['the registry Secret gone is not in group-g. Create it']);
+});
+
+describe('credentials go', () => {
+  const credentials = ['build-credentials', 'build-source'];
+
+  test('with the Jobs of builds that are over, whatever breaks off on the way', async () => {
+    const { build, job, refuse, cleanUp, deleted } = world();
+    await build();
+    expect(job('build-1')?.metadata.labels?.[LABELS.build]).toBe('1');
+    await cleanUp(1);
+    expect(deleted).toEqual([]);
+
+    refuse.delete = (kind) => (kind === 'Secret' ? new Error('killed') : undefined);
+    await expect(cleanUp()).rejects.toThrow('killed');
+    refuse.delete = (kind) => (kind === 'Job' ? new Error('killed') : undefined);
+    await expect(cleanUp()).rejects.toThrow('killed');
+    delete refuse.delete;
+    await cleanUp();
+    expect(deleted).toEqual([...credentials, ...credentials, 'build-1']);
+  });
+
+  test('when the Job is refused', async () => {
+    const { build, refuse, deleted } = world();
+    const quota =
+      'jobs "build-1" is forbidden: exceeded quota: environment, requested: jobs=1, used: jobs=9, limited: jobs=9';
+    refuse.create = new ApiError('POST /jobs', 403, 'Forbidden', quota, { name: 'build-1' });
+    await expect(build()).rejects.toMatchObject({
+      reason: 'QuotaExceeded',
+      message: expect.stringContaining("the environment's quota is used up (requested jobs=1, of jobs=9)"),
+    });
+    expect(deleted).toEqual(credentials);
+  });
+
+  test.each([
+    ['no answer', new UnreachableError('no answer')],
+    ['an answer that came too late', new ApiError('POST /jobs', 504, 'Timeout', 'no answer')],
+  ])('not after %s: the Job may be there', async (_what, error) => {
+    const { build, refuse, deleted } = world();
+    refuse.create = error;
+    await expect(build()).rejects.toBe(error);
+    expect(deleted).toEqual([]);
+  });
+});
+
+describe('a Job whose pod is not made', () => {
+  const note =
+    'Error creating: pods "build-1-x" is forbidden: exceeded quota: environment, requested: limits.cpu=4, ' +
+    'used: limits.cpu=7, limited: limits.cpu=8';
+  const regarding = { kind: 'Job', name: 'build-1' };
+  const words =
+    "the build's pod cannot be created: the environment's quota is used up (requested limits.cpu=4, of limits.cpu=8)";
+
+  test('is reconciled again, its refusal reported, and given up where the quota leaves it no room', async () => {
+    const { build, events, lines, checks } = world();
+    await build();
+    events.push({ regarding, note });
+    expect(await build({}, 1000)).toBeUndefined();
+    expect([checks, lines]).toEqual([[10_000], []]);
+    expect(await build({}, 11_000)).toBeUndefined();
+    expect(lines).toEqual([expect.stringContaining(words)]);
+    await expect(build({}, 61_000)).rejects.toMatchObject({
+      reason: 'QuotaExceeded',
+      message: expect.stringContaining(words),
+    });
+  });
+
+  test.each([
+    ['no event', []],
+    ['another Job’s events', [{ regarding: { ...regarding, name: 'build-2' }, note }]],
+    ['an earlier Job’s of the same name', [{ regarding: { ...regarding, uid: 'earlier' }, note }]],
+    ['what passes', [{ regarding, note: 'Error creating: Internal error occurred: failed calling webhook' }]],
+  ])('is waited for with %s', async (_what, reported) => {
+    const { build, events } = world();
+    await build();
+    events.push(...reported);
+    expect(await build({}, 61_000)).toBeUndefined();
+  });
+});

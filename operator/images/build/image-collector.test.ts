@@ -1,0 +1,201 @@
+import { describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import type { Environment } from '../../../crds/environment.ts';
+import type { Job } from '../../../kubernetes/resource-type.ts';
+import { RECORD_ANNOTATION } from './resolved-build.ts';
+import { FoundImages } from '../registry/found-images.ts';
+import { ImageCollector, type ImageCollectorOptions } from './image-collector.ts';
+
+const now = new Date('2026-06-10T00:00:00Z');
+const old = '2026-06-01T00:00:00Z';
+const young = '2026-06-09T12:00:00Z';
+
+/** Images by `REPOSITORY:TAG`: when Coppice built them, `''` for somebody else's. */
+type Images = Record<string, string>;
+
+function collector(images: Images, options: Partial<ImageCollectorOptions> = {}, lists = true) {
+  const asked: string[] = [];
+  const there = new Map(Object.entries(images));
+  const digestOf = (name: string) => `sha256:${name.replace(/.*:/, '')}`;
+  const registry: ImageCollectorOptions['registry'] = {
+    repositories: () => {
+      const all = new Set([...there.keys()].map((name) => name.split(':')[0] ?? ''));
+      return Promise.resolve(lists ? [...all] : undefined);
+    },
+    tags: (repository) =>
+      Promise.resolve(
+        [...there.keys()].filter((name) => name.startsWith(`${repository}:`)).map((name) => name.split(':')[1] ?? ''),
+      ),
+    find: (repository, tag) => {
+      asked.push(`${repository}:${tag}`);
+      const built = there.get(`${repository}:${tag}`);
+      if (built === undefined) return Promise.resolve(undefined);
+      const annotations: Record<string, string> = built === '' ? {} : { 'dev.coppice.built': built };
+      return Promise.resolve({ digest: digestOf(tag), layers: [], annotations });
+    },
+    delete: (repository, digest) => {
+      for (const name of [...there.keys()]) {
+        if (name.startsWith(`${repository}:`) && digestOf(name) === digest) there.delete(name);
+      }
+      return Promise.resolve();
+    },
+  };
+  const made = new ImageCollector({
+    registry,
+    imageRegistry: { address: 'r:5000', layout: 'nested' },
+    groupNames: () => ['acme'],
+    environments: () => [],
+    reusables: () => [],
+    jobs: () => [],
+    found: new FoundImages(),
+    keepMs: 24 * 3600_000,
+    now: () => now,
+    logger: pino({ level: 'silent' }),
+    ...options,
+  });
+  return { made, asked, left: () => [...there.keys()] };
+}
+
+function environment(...images: string[]): Pick<Environment, 'status'> {
+  const build = { number: 1, result: 'succeeded' as const, startedAt: old };
+  return { status: { deployed: { ...build, images: images.map((image) => ({ service: 'web', image })) } } };
+}
+
+describe('what goes', () => {
+  test('old images of Coppice that nothing uses, and no others', async () => {
+    const { made, left } = collector({
+      'acme/shop/web:unused': old,
+      'acme/shop/untrusted/web:unused2': old,
+      'acme/shop/web:young': young,
+      'acme/shop/web:foreign': '',
+      'other/shop/web:x': old,
+      'acme/tool:x': old,
+    });
+    expect(await made.sweep()).toEqual(['acme/shop/web@sha256:unused', 'acme/shop/untrusted/web@sha256:unused2']);
+    expect(left()).toEqual(['acme/shop/web:young', 'acme/shop/web:foreign', 'other/shop/web:x', 'acme/tool:x']);
+  });
+
+  test('old images in a registry without folders', async () => {
+    const { made, left } = collector(
+      {
+        'acme.shop.web:unused': old,
+        'acme.shop.untrusted.web:unused2': old,
+        'acme.shop.web:t1': old,
+        'other.shop.web:x': old,
+        'acme.tool:x': old,
+        'acme/shop/web:x': old,
+      },
+      {
+        imageRegistry: { address: 'docker.io/company', layout: 'flat' },
+        environments: () => [environment('docker.io/company/acme.shop.web@sha256:t1')],
+      },
+    );
+    expect(await made.sweep()).toEqual(['acme.shop.web@sha256:unused', 'acme.shop.untrusted.web@sha256:unused2']);
+    expect(left()).toEqual(['acme.shop.web:t1', 'other.shop.web:x', 'acme.tool:x', 'acme/shop/web:x']);
+  });
+
+  test.each<[string, Partial<ImageCollectorOptions>]>([
+    ['an Environment runs', { environments: () => [environment('r:5000/acme/shop/web@sha256:t1')] }],
+    [
+      'an Environment’s last build gave',
+      {
+        environments: () => {
+          const { status } = environment('r:5000/acme/shop/web@sha256:t1');
+          return [{ status: { build: status?.deployed } }];
+        },
+      },
+    ],
+    [
+      'a ReusableEnvironment holds',
+      { reusables: () => [{ status: { images: [{ service: 'web', image: 'r:5000/acme/shop/web@sha256:t1' }] } }] },
+    ],
+    [
+      'a build’s Job names',
+      {
+        jobs: () => {
+          const record = JSON.stringify({ references: { web: 'r:5000/acme/shop/web:t1' }, digests: {} });
+          const metadata: Job['metadata'] = { name: 'build-1', annotations: { [RECORD_ANNOTATION]: record } };
+          return [{ metadata }];
+        },
+      },
+    ],
+    [
+      'a build has just found',
+      {
+        found: (() => {
+          const found = new FoundImages();
+          found.add('r:5000/acme/shop/web@sha256:t1', now);
+          return found;
+        })(),
+      },
+    ],
+  ])('an image that %s stays', async (_what, parts) => {
+    expect(await collector({ 'acme/shop/web:t1': old }, parts).made.sweep()).toEqual([]);
+  });
+
+  test('an image that is named while others are looked at stays', async () => {
+    let named: string[] = [];
+    const { made, left } = collector(
+      { 'acme/shop/web:t1': old },
+      {
+        environments: () => {
+          const all = [environment(...named)];
+          named = ['r:5000/acme/shop/web@sha256:t1'];
+          return all;
+        },
+      },
+    );
+    expect(await made.sweep()).toEqual([]);
+    expect(left()).toEqual(['acme/shop/web:t1']);
+  });
+
+  test('what is named is gathered once for all images that stay', async () => {
+    let gathered = 0;
+    const images = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`acme/shop/web:t${at}`, old]));
+    const names = Object.keys(images).map((name) => `r:5000/${name.replace(':', '@sha256:')}`);
+    const { made } = collector(images, {
+      environments: () => {
+        gathered += 1;
+        return [environment(...names)];
+      },
+    });
+    expect(await made.sweep()).toEqual([]);
+    expect(gathered).toBe(1);
+  });
+
+  test('an image of the same digest elsewhere is another', async () => {
+    const parts = { environments: () => [environment('r:5000/acme/shop/api@sha256:t1')] };
+    expect(await collector({ 'acme/shop/web:t1': old }, parts).made.sweep()).toEqual(['acme/shop/web@sha256:t1']);
+  });
+});
+
+test('where the registry lists nothing, it looks where Environments’ images are', async () => {
+  const parts = { environments: () => [environment('r:5000/acme/shop/web@sha256:t1')] };
+  const { made } = collector(
+    { 'acme/shop/web:t1': old, 'acme/shop/web:t2': old, 'acme/shop/api:t3': old },
+    parts,
+    false,
+  );
+  expect(await made.sweep()).toEqual(['acme/shop/web@sha256:t2']);
+});
+
+test('each image is asked for once, not at every sweep', async () => {
+  const { made, asked } = collector({ 'acme/shop/web:young': young, 'acme/shop/web:foreign': '' });
+  await made.sweep();
+  await made.sweep();
+  expect(asked).toEqual(['acme/shop/web:young', 'acme/shop/web:foreign']);
+});
+
+test('the first sweep leaves builds that run time to find their images again', async () => {
+  const { made, left } = collector({ 'acme/shop/web:t1': old });
+  expect((await made.reconcile()).requeueAfterMs).toBe(600_000);
+  expect(left()).toHaveLength(1);
+});
+
+test('an image that was found is kept a while, not for ever', () => {
+  const found = new FoundImages();
+  found.add('a', now);
+  expect(found.has('a', new Date(now.getTime() + 60_000))).toBe(true);
+  expect(found.has('a', new Date(now.getTime() + 3600_000))).toBe(false);
+  expect(found.has('b', now)).toBe(false);
+});

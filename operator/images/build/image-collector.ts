@@ -1,0 +1,127 @@
+import type { Logger } from 'pino';
+import type { Environment } from '../../../crds/environment.ts';
+import { groupOfImage, type ImageRegistry } from '../../../crds/names.ts';
+import type { ReusableEnvironment } from '../../../crds/reusable-environment.ts';
+import type { Job } from '../../../kubernetes/resource-type.ts';
+import { recordedReferences, RECORD_ANNOTATION } from './resolved-build.ts';
+import { BUILT_ANNOTATION } from './job-containers.ts';
+import type { ImageInRegistry, RegistryClient } from '../registry/client.ts';
+import type { FoundImages } from '../registry/found-images.ts';
+
+export interface ImageCollectorOptions {
+  registry: Pick<RegistryClient, 'repositories' | 'tags' | 'find' | 'delete'>;
+  imageRegistry: ImageRegistry;
+  groupNames: () => string[];
+  environments: () => Pick<Environment, 'status'>[];
+  reusables: () => Pick<ReusableEnvironment, 'status'>[];
+  jobs: () => Pick<Job, 'metadata'>[];
+  found: FoundImages;
+  /** How long unused images are kept after they were built. */
+  keepMs: number;
+  now: () => Date;
+  logger: Logger;
+}
+
+const betweenMs = 3600_000;
+/** Gives running builds time to find their images after a restart. */
+const firstAfterMs = 600_000;
+
+interface Known {
+  digest: string;
+  /** Undefined if Coppice did not build it. */
+  builtAt: number | undefined;
+}
+
+/**
+ * Deletes unused images from Coppice's registry. An image is in use while it is named by an Environment's last or
+ * deployed build, a ReusableEnvironment, or an existing build Job. Of the others only those are deleted that have
+ * Coppice's annotation with the build time, in repositories under Coppice's groups: a registry can hold images of
+ * others too.
+ */
+export class ImageCollector {
+  readonly #options: ImageCollectorOptions;
+  readonly #startedAt: number;
+  /** By `REPOSITORY:TAG`. A tag is the hash of its input, so its image is asked for only once. */
+  #known = new Map<string, Known>();
+
+  constructor(options: ImageCollectorOptions) {
+    this.#options = options;
+    this.#startedAt = options.now().getTime();
+  }
+
+  /** Reconciles the only key of this controller. */
+  async reconcile(): Promise<{ requeueAfterMs: number }> {
+    const waitMs = this.#startedAt + firstAfterMs - this.#options.now().getTime();
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
+    await this.sweep();
+    return { requeueAfterMs: betweenMs };
+  }
+
+  /** Checks every image once; returns those that were deleted. */
+  async sweep(): Promise<string[]> {
+    const { registry, logger } = this.#options;
+    const known = new Map<string, Known>();
+    const deleted: string[] = [];
+    // Most images are in use, so the names are gathered once instead of walking over every environment for each image.
+    const named = new Set(this.#namedImages());
+    for (const repository of await this.#repositories()) {
+      for (const tag of await registry.tags(repository)) {
+        const name = `${repository}:${tag}`;
+        const image = this.#known.get(name) ?? knownFrom(await registry.find(repository, tag));
+        if (!image) continue;
+        if (!this.#isUnused(repository, tag, image, named)) {
+          known.set(name, image);
+          continue;
+        }
+        // The tag may have been rebuilt or referenced since it was checked.
+        const now = knownFrom(await registry.find(repository, tag));
+        if (!now || now.digest !== image.digest) continue;
+        if (!this.#isUnused(repository, tag, now, new Set(this.#namedImages()))) continue;
+        await registry.delete(repository, now.digest);
+        deleted.push(`${repository}@${now.digest}`);
+      }
+    }
+    this.#known = known;
+    logger.info({ checked: known.size + deleted.length, deleted: deleted.length }, 'unused images were deleted');
+    return deleted;
+  }
+
+  /**
+   * Returns the repositories under Coppice's groups; if the registry does not list them, those that Environments
+   * reference.
+   */
+  async #repositories(): Promise<string[]> {
+    const { registry, imageRegistry, groupNames } = this.#options;
+    const all = (await registry.repositories()) ?? this.#namedImages().map((image) => image.replace(/[@:][^/]*$/, ''));
+    const groups = new Set(groupNames());
+    return [...new Set(all)].filter((path) => groups.has(groupOfImage(imageRegistry, path) ?? ''));
+  }
+
+  #isUnused(repository: string, tag: string, { digest, builtAt }: Known, named: ReadonlySet<string>): boolean {
+    const { found, imageRegistry, keepMs, now } = this.#options;
+    if (builtAt === undefined || now().getTime() - builtAt < keepMs) return false;
+    const byDigest = `${repository}@${digest}`;
+    if (found.has(`${imageRegistry.address}/${byDigest}`, now())) return false;
+    return !named.has(byDigest) && !named.has(`${repository}:${tag}`);
+  }
+
+  /** Returns names without the registry's address. */
+  #namedImages(): string[] {
+    const { environments, reusables, jobs, imageRegistry } = this.#options;
+    const prefix = `${imageRegistry.address}/`;
+    const ofEnvironments = environments().flatMap(({ status }) =>
+      [...(status?.build?.images ?? []), ...(status?.deployed?.images ?? [])].map(({ image }) => image),
+    );
+    const ofReusables = reusables().flatMap(({ status }) => status?.images?.map(({ image }) => image) ?? []);
+    const ofJobs = jobs().flatMap(({ metadata }) => recordedReferences(metadata.annotations?.[RECORD_ANNOTATION]));
+    return [...ofEnvironments, ...ofReusables, ...ofJobs]
+      .filter((image) => image.startsWith(prefix))
+      .map((image) => image.slice(prefix.length));
+  }
+}
+
+function knownFrom(image: ImageInRegistry | undefined): Known | undefined {
+  if (!image) return undefined;
+  const builtAt = Date.parse(image.annotations[BUILT_ANNOTATION] ?? '');
+  return { digest: image.digest, builtAt: Number.isNaN(builtAt) ? undefined : builtAt };
+}

@@ -1,0 +1,129 @@
+import { describe, expect, test } from '@jest/globals';
+import { BUILD_DEFAULTS, SERVICE_DEFAULTS, type Service } from '../../../service-file/schema.ts';
+import { SnapshotFiles } from '../../source/git/snapshot-files.ts';
+import { parseTree } from '../../source/git/tree.ts';
+import { planImages } from './image-plan.ts';
+import { WatchBudget } from './watch.ts';
+
+const listing = [
+  '040000 tree aaa\tweb',
+  '100644 blob bbb\tweb/Dockerfile',
+  '100644 blob b01\tweb/index.html',
+  '120000 blob ccc\tlink',
+  '120000 blob ddd\tweb/LinkedDockerfile',
+  '100644 blob fff\tweb/LargeDockerfile',
+  '100755 blob eee\tDockerfile',
+  '040000 tree a02\tapi',
+  '100644 blob b02\tapi/main.ts',
+  '160000 commit ab0\tmodules/lib',
+];
+const contents: Record<string, string> = { bbb: 'FROM node:24', eee: 'ARG V=1\nFROM busybox:$V' };
+
+function snapshot(lines = listing) {
+  const entries = parseTree(`${lines.join('\0')}\0`, 'root');
+  const readBlob = (id: string) => {
+    const text = contents[id];
+    return text === undefined ? Promise.reject(new Error(`unexpected ${id}`)) : Promise.resolve(Buffer.from(text));
+  };
+  return { entries, files: new SnapshotFiles(entries, readBlob) };
+}
+
+function service(build: Partial<NonNullable<Service['build']>>, platform?: string): Service {
+  return { ...SERVICE_DEFAULTS, name: 'web', platform, build: { ...BUILD_DEFAULTS, ...build } };
+}
+
+async function addressOf(build: Partial<NonNullable<Service['build']>>, lines = listing): Promise<string | undefined> {
+  return (await planImages([service(build)], snapshot(lines))).images[0]?.address;
+}
+
+test('an image for each service with a build, at its paths in the workspace', async () => {
+  const secrets = [{ id: 'npm', bundle: 'files-1', key: 'token' }];
+  const given = service({ context: 'web', dockerfile: '../Dockerfile', args: { V: '2' }, secrets }, 'linux/arm64');
+  const { images, problems } = await planImages([given], snapshot());
+  expect(problems).toEqual([]);
+  expect(images).toEqual([
+    {
+      service: 'web',
+      address: expect.stringMatching(/^[0-9a-f]{40}$/),
+      context: 'web',
+      dockerfile: 'Dockerfile',
+      platform: 'linux/arm64',
+      args: { V: '2' },
+      secrets,
+      bases: ['docker.io/library/busybox:2'],
+    },
+  ]);
+});
+
+test.each([
+  [{ context: 'nowhere' }, /build.context: nowhere is not in the repository/],
+  [{ context: 'link' }, /link is a symbolic link, not a folder/],
+  [{ context: 'link/deeper' }, /is not in the repository/],
+  [{ context: 'Dockerfile' }, /is a file, not a folder/],
+  [{ context: 'web', dockerfile: 'LinkedDockerfile' }, /build.dockerfile: web\/LinkedDockerfile is a symbolic link/],
+  [{ dockerfile: 'web' }, /web is a folder, not a file/],
+  [{ dockerfile: 'modules/lib' }, /is a folder, not a file/],
+  [{ context: 'api' }, /no file api\/Dockerfile: add it, name another with build.dockerfile, or run .* `image`/],
+  [{ watch: ['nothing/**'] }, /x-coppice.watch: no file in the repository matches nothing/],
+])('%j is refused', async (build, problem) => {
+  expect(await planImages([service(build)], snapshot())).toEqual({
+    images: [],
+    problems: [expect.stringMatching(problem)],
+  });
+});
+
+test('a service without a build needs no image', async () => {
+  const { build, ...rest } = service({});
+  expect(build).toBeDefined();
+  expect(await planImages([{ ...rest, image: 'redis:7' }], snapshot())).toEqual({ images: [], problems: [] });
+});
+
+test('a context in a submodule is known by the submodule’s commit', async () => {
+  const inModule = { context: 'modules/lib/app' };
+  const moved = listing.map((line) => line.replace('ab0', 'ab1'));
+  expect(await addressOf(inModule)).toMatch(/^[0-9a-f]{40}$/);
+  expect(await addressOf(inModule)).not.toBe(await addressOf(inModule, moved));
+  expect(await addressOf(inModule)).not.toBe(await addressOf({ context: 'modules/lib' }));
+});
+
+describe('watch', () => {
+  const changed = (id: string, to: string) => listing.map((line) => line.replace(id, to));
+  const build = { context: '.', watch: ['web', '!**/*.html'] };
+
+  test('what it does not pick changes nothing, the context’s tree included', async () => {
+    const lines = changed('b02', 'b99').map((line) => line.replace('a02', 'a99').replace('b01', 'b98'));
+    expect(await addressOf(build, lines)).toBe(await addressOf(build));
+    expect(await addressOf({ context: 'web', watch: ['api'] }, changed('aaa', 'a98'))).toBe(
+      await addressOf({ context: 'web', watch: ['api'] }),
+    );
+  });
+
+  test.each([
+    ['a file that it picks', changed('ddd', 'd99')],
+    ['the Dockerfile, which it need not pick', changed('eee', 'bbb')],
+    ['a .dockerignore', [...listing, '100644 blob 111\t.dockerignore']],
+    ['a file that is new', [...listing, '100644 blob 222\tweb/new.ts']],
+  ])('%s changes the address', async (_what, lines) => {
+    expect(await addressOf(build, lines)).not.toBe(await addressOf(build));
+  });
+
+  test('all services share what comparing may take, and more is reported', async () => {
+    const plan = (count: number) =>
+      planImages(
+        Array.from({ length: count }, () => service(build)),
+        snapshot(),
+        new WatchBudget(300),
+      );
+    expect((await plan(1)).problems).toEqual([]);
+    expect((await plan(9)).problems).toContainEqual(
+      expect.stringMatching(/^service web: x-coppice.watch: the globs .* take too long .*. Use fewer/),
+    );
+  });
+});
+
+test('a .dockerignore of the Dockerfile’s own changes the address', async () => {
+  const build = { context: 'web', dockerfile: '../Dockerfile' };
+  expect(await addressOf(build, [...listing, '100644 blob 333\tDockerfile.dockerignore'])).not.toBe(
+    await addressOf(build),
+  );
+});

@@ -1,0 +1,171 @@
+import { posix } from 'node:path';
+import type { Pod } from '../../../kubernetes/resource-type.ts';
+import { literal } from '../../shared/literal.ts';
+import { confined } from '../../shared/pod-parts.ts';
+import { GIT_CONFIG_FILE } from '../../source/git/git-files.ts';
+import { AFTER_CLONE } from './after-clone.ts';
+import type { BuildJobInput } from './job-input.ts';
+import type { PlannedImage } from './image-plan.ts';
+import type { ResolvedImage } from './resolved-build.ts';
+
+/** Where each container finds its own credentials. */
+export const CREDENTIALS_FOLDER = '/credentials';
+
+/** Annotation of a manifest with the time when Coppice built it. An image without it is never deleted. */
+export const BUILT_ANNOTATION = 'dev.coppice.built';
+
+/**
+ * Names of the containers; the prefix separates a service called `clone`, and allows service names of 63 characters.
+ */
+const clone = 'clone';
+const prefix = 'build-';
+const workspace = '/workspace';
+const source = `${workspace}/source`;
+const secretsFolder = '/build-secrets';
+
+/** Returns a container's role in a build; the service is empty for the clone. */
+export function roleOf(container: string): { service: string; stage: string } {
+  if (container === clone) return { service: '', stage: clone };
+  return { service: container.startsWith(prefix) ? container.slice(prefix.length) : '', stage: 'build' };
+}
+
+const resources = { requests: { cpu: '10m', memory: '32Mi' }, limits: { cpu: '2', memory: '512Mi' } };
+
+type PodSpec = NonNullable<Pod['spec']>;
+type Container = PodSpec['containers'][number];
+
+/** Returns the container that fetches the files that the builds need. */
+export function cloneContainer({ origin, ref, commit, missing, trusted, settings }: BuildJobInput): Container {
+  // In the format of operator/images/clone/complete.ts.
+  const completing = {
+    ...settings.sources,
+    trusted,
+    folders: missing.map(({ image }) => image.context),
+    files: missing.map(({ image }) => image.dockerfile),
+  };
+  return {
+    name: clone,
+    image: settings.cloneImage,
+    command: ['/bin/sh', '/app/operator/images/clone/clone.sh'],
+    env: [
+      { name: 'ORIGIN', value: literal(origin) },
+      { name: 'REF', value: literal(ref) },
+      { name: 'COMMIT', value: commit },
+      { name: 'WORKSPACE', value: source },
+      { name: 'GIT_CONFIG_GLOBAL', value: `${CREDENTIALS_FOLDER}/${GIT_CONFIG_FILE}` },
+      { name: 'CLONE_SETTINGS', value: literal(JSON.stringify(completing)) },
+    ],
+    volumeMounts: [
+      { name: 'workspace', mountPath: workspace },
+      { name: 'clone-tmp', mountPath: '/tmp' },
+      { name: 'source', mountPath: CREDENTIALS_FOLDER, readOnly: true },
+    ],
+    securityContext: confined(),
+    resources,
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  };
+}
+
+/** Returns the container that builds and pushes one image after the clone; `index` is its position in the Job. */
+export function buildctlContainer({ image, reference }: ResolvedImage, index: number, input: BuildJobInput): Container {
+  const { settings, builder, cacheNamespace, noCache, now, trusted } = input;
+  const path = (relative: string) => posix.join(source, relative);
+  const secrets = secretFiles(image, index, input);
+  const output = [
+    'type=image',
+    `name=${reference}`,
+    'push=true',
+    `registry.insecure=${settings.registryInsecure}`,
+    'oci-mediatypes=true',
+    `annotation.${BUILT_ANNOTATION}=${now.toISOString()}`,
+  ];
+  return {
+    name: `${prefix}${image.service}`,
+    image: settings.buildctlImage,
+    command: ['/bin/sh', '-c', AFTER_CLONE, 'sh', 'buildctl'],
+    args: [
+      `--addr=${builder.address}`,
+      `--tlsservername=${builder.serverName}`,
+      `--tlscacert=${CREDENTIALS_FOLDER}/ca.crt`,
+      `--tlscert=${CREDENTIALS_FOLDER}/tls.crt`,
+      `--tlskey=${CREDENTIALS_FOLDER}/tls.key`,
+      'build',
+      '--progress=plain',
+      '--frontend=dockerfile.v0',
+      `--local=context=${path(image.context)}`,
+      `--local=dockerfile=${path(posix.dirname(image.dockerfile))}`,
+      `--opt=filename=${posix.basename(image.dockerfile)}`,
+      ...frontendOf(image, trusted),
+      ...(image.target === undefined ? [] : [`--opt=target=${image.target}`]),
+      ...(image.platform === undefined ? [] : [`--opt=platform=${image.platform}`]),
+      // Before the service file's arguments, which can override them.
+      ...Object.entries(settings.proxy ?? {}).map(([name, value]) => `--opt=build-arg:${name}=${value}`),
+      ...Object.entries(image.args).map(([name, value]) => `--opt=build-arg:${name}=${value}`),
+      // Cache mounts are shared by ID, so each repository has its own namespace for them. After the service file's arguments,
+      // which must not override it.
+      `--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=${cacheNamespace}`,
+      ...secrets.map(({ id, file }) => `--secret=${csvOf(`id=${id}`, `src=${file}`)}`),
+      ...(noCache ? ['--no-cache'] : []),
+      `--source-policy-file=${CREDENTIALS_FOLDER}/source-policy.json`,
+      `--output=${output.join(',')}`,
+    ].map(literal),
+    env: [
+      { name: 'DOCKER_CONFIG', value: CREDENTIALS_FOLDER },
+      { name: 'HOME', value: '/tmp' },
+      { name: 'WORKSPACE', value: source },
+    ],
+    volumeMounts: [
+      { name: 'workspace', mountPath: workspace, readOnly: true },
+      { name: 'tmp', mountPath: '/tmp' },
+      { name: 'builder', mountPath: CREDENTIALS_FOLDER, readOnly: true },
+      ...secrets.map(({ mount }) => mount),
+    ],
+    securityContext: confined(),
+    resources,
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  };
+}
+
+/**
+ * Returns the arguments that select the frontend. With `cmdline` buildkitd reads the Dockerfile itself and ignores `#
+ * syntax=` and the argument BUILDKIT_SYNTAX (BuildKit, frontend/dockerfile/builder). A frontend can request any source
+ * with the build's credentials, so untrusted code can never select one.
+ */
+function frontendOf({ syntax }: PlannedImage, trusted: boolean): string[] {
+  const builtIn = trusted ? syntax : 'docker/dockerfile:1';
+  return builtIn === undefined ? [] : [`--opt=cmdline=${builtIn}`];
+}
+
+interface SecretFile {
+  id: string;
+  /** The file that buildctl reads; buildkitd requests its content for the step that mounts it. */
+  file: string;
+  volume: NonNullable<PodSpec['volumes']>[number];
+  mount: NonNullable<Container['volumeMounts']>[number];
+}
+
+/**
+ * Returns the secrets of one image's build, mounted only into its container; `index` is the image's position in the
+ * Job.
+ */
+export function secretFiles(image: PlannedImage, index: number, { trusted }: BuildJobInput): SecretFile[] {
+  if (!trusted) return [];
+  return image.secrets.map(({ id, bundle, key }, number) => {
+    const name = `secret-${index}-${number}`;
+    const folder = `${secretsFolder}/${number}`;
+    return {
+      id,
+      file: `${folder}/secret`,
+      volume: {
+        name,
+        secret: { secretName: bundle, defaultMode: 0o440, items: [{ key, path: 'secret' }] },
+      },
+      mount: { name, mountPath: folder, readOnly: true },
+    };
+  });
+}
+
+/** Returns fields in buildctl's format: one line of RFC 4180. */
+function csvOf(...fields: string[]): string {
+  return fields.map((field) => (/[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',');
+}

@@ -1,0 +1,201 @@
+import { expect, test } from '@jest/globals';
+import { MAX_NAME_LENGTH } from '../../../service-file/read/names.ts';
+import { buildJob, BUILD_CREDENTIALS, SOURCE_CREDENTIALS } from './job.ts';
+import type { BuildJobInput } from './job-input.ts';
+import { roleOf } from './job-containers.ts';
+import { recordedDigests, recordedReferences, RECORD_ANNOTATION, type ResolvedImage } from './resolved-build.ts';
+
+const web: ResolvedImage = {
+  image: {
+    service: 'web',
+    address: 'a1',
+    context: 'web',
+    dockerfile: 'docker/Dockerfile',
+    target: 'production',
+    platform: 'linux/arm64',
+    args: { VERSION: '1 2', EMPTY: '', PATHS: '$(DOCKER_CONFIG) $$' },
+    secrets: [{ id: 'npm,"x"', bundle: 'files-1', key: 'token' }],
+    bases: ['docker.io/library/node:24'],
+  },
+  repository: 'registry/g/r/web',
+  tag: 't1',
+  reference: 'registry/g/r/web:t1',
+};
+const api: ResolvedImage = {
+  image: {
+    service: 'api',
+    address: 'a2',
+    context: 'api',
+    dockerfile: 'api/Dockerfile',
+    args: {},
+    secrets: [],
+    bases: [],
+  },
+  repository: 'registry/g/r/api',
+  tag: 't2',
+  reference: 'registry/g/r/api:t2',
+};
+
+const input: BuildJobInput = {
+  namespace: 'env-x',
+  labels: { owner: 'x' },
+  number: 3,
+  attempt: 0,
+  origin: 'https://git.example.com/x.git',
+  ref: 'refs/heads/main',
+  commit: 'c0ffee',
+  build: { images: [web, api], digests: new Map([['docker.io/library/node:24', 'sha256:1']]) },
+  missing: [web],
+  trusted: true,
+  noCache: false,
+  builder: { address: 'tcp://10.0.0.7:1234', serverName: 'group-g' },
+  cacheNamespace: 'g/r',
+  now: new Date('2026-01-01T00:00:00Z'),
+  settings: {
+    cloneImage: 'coppice:1',
+    buildctlImage: 'buildkit:1',
+    registryInsecure: true,
+    sources: { allowedCidrs: ['10.0.0.0/8'], ports: [443], sshPorts: [22] },
+    deadlineSeconds: 60,
+  },
+};
+
+const pod = buildJob(input).spec?.template.spec;
+const [, buildctl] = pod?.containers ?? [];
+
+test('one deterministic Job for a build, with a deadline and no second try', () => {
+  expect(buildJob(input)).toMatchObject({
+    metadata: { name: 'build-3', namespace: 'env-x', labels: { owner: 'x', 'coppice.dev/build': '3' } },
+    spec: { backoffLimit: 0, activeDeadlineSeconds: 60 },
+  });
+});
+
+test('build steps are notified of the proxy, before the arguments that the service file gives', () => {
+  const settings = { ...input.settings, proxy: { HTTP_PROXY: 'http://proxy:3128' } };
+  const args = buildJob({ ...input, settings }).spec?.template.spec?.containers[1]?.args ?? [];
+  expect(args.indexOf('--opt=build-arg:HTTP_PROXY=http://proxy:3128')).toBeLessThan(
+    args.indexOf('--opt=build-arg:VERSION=1 2'),
+  );
+  expect(args).toContain('--opt=build-arg:HTTP_PROXY=http://proxy:3128');
+});
+
+test('it says what an operator that comes after needs: all images, and the base images that they were named by', () => {
+  const annotation = buildJob(input).metadata.annotations?.[RECORD_ANNOTATION];
+  expect(recordedReferences(annotation)).toEqual([web.reference, api.reference]);
+  expect(recordedDigests(annotation)).toEqual(input.build.digests);
+});
+
+test('it carries the id of the request that asked for it, where one did', () => {
+  expect(buildJob({ ...input, requestId: 'r-1' }).metadata.annotations).toMatchObject({
+    'coppice.dev/rest-request-id': 'r-1',
+  });
+  expect(Object.keys(buildJob(input).metadata.annotations ?? {})).toEqual([RECORD_ANNOTATION]);
+});
+
+test('another try is another Job of the same containers', () => {
+  const job = buildJob({ ...input, attempt: 2 });
+  expect(job.metadata.name).toBe('build-3-retry-2');
+  expect(job.spec?.template.spec?.containers).toEqual(pod?.containers);
+});
+
+test.each([0, 2])('the longest service name fits at try %i', (attempt) => {
+  const image = { ...web.image, service: 'a'.repeat(MAX_NAME_LENGTH) };
+  const { containers, volumes = [] } = buildJob({ ...input, attempt, missing: [{ ...web, image }] }).spec?.template
+    .spec ?? { containers: [] };
+  for (const { name } of [...containers, ...volumes]) expect(name).toMatch(/^[a-z0-9-]{1,63}$/);
+});
+
+test.each([
+  ['clone', { stage: 'clone', service: '' }],
+  ['build-web', { stage: 'build', service: 'web' }],
+  ['build-clone', { stage: 'build', service: 'clone' }],
+  ['build-2-x', { stage: 'build', service: '2-x' }],
+])('the container %s works on %j', (container, role) => {
+  expect(roleOf(container)).toEqual(role);
+});
+
+test('a secret is a file in the container of its build, and nowhere in what the Job says', () => {
+  const volumes = pod?.volumes?.filter(({ name }) => name.startsWith('secret-'));
+  expect(volumes).toEqual([
+    {
+      name: 'secret-0-0',
+      secret: { secretName: 'files-1', defaultMode: 0o440, items: [{ key: 'token', path: 'secret' }] },
+    },
+  ]);
+  const mounting = (pod?.containers ?? []).filter(({ volumeMounts }) =>
+    volumeMounts?.some(({ name }) => name === 'secret-0-0'),
+  );
+  expect(mounting.map(({ name }) => name)).toEqual(['build-web']);
+  expect(buildctl?.args).toContain('--secret="id=npm,""x""",src=/build-secrets/0/secret');
+});
+
+test('code that is not trusted gets no secret', () => {
+  const text = JSON.stringify(buildJob({ ...input, trusted: false }));
+  expect(text).not.toMatch(/--secret|build-secrets|files-1/);
+});
+
+test('code that is not trusted is read by the built-in frontend, whatever it names', () => {
+  const frontend = (trusted: boolean, syntax?: string) => {
+    const args = { BUILDKIT_SYNTAX: 'evil/frontend' };
+    const job = buildJob({ ...input, trusted, missing: [{ ...web, image: { ...web.image, args, syntax } }] });
+    return job.spec?.template.spec?.containers[1]?.args?.filter((word) => word.startsWith('--opt=cmdline='));
+  };
+  expect(frontend(false)).toEqual(['--opt=cmdline=docker/dockerfile:1']);
+  expect(frontend(false, 'docker/dockerfile:1.4')).toEqual(['--opt=cmdline=docker/dockerfile:1']);
+  expect(frontend(true, 'docker/dockerfile:1.4')).toEqual(['--opt=cmdline=docker/dockerfile:1.4']);
+  // buildkitd takes only the frontends that the installation lists.
+  expect(frontend(true)).toEqual([]);
+});
+
+test.each([true, false])('without cache: %s', (noCache) => {
+  const [, container] = buildJob({ ...input, noCache }).spec?.template.spec?.containers ?? [];
+  expect(container?.args?.includes('--no-cache')).toBe(noCache);
+});
+
+test('the clone sees the source credentials alone, buildctl the builder credentials alone', () => {
+  const mounts = (volume: string) =>
+    (pod?.containers ?? [])
+      .filter((container) => container.volumeMounts?.some(({ name }) => name === volume))
+      .map(({ name }) => name);
+  expect(pod?.volumes).toContainEqual(
+    expect.objectContaining({ name: 'source', secret: expect.objectContaining({ secretName: SOURCE_CREDENTIALS }) }),
+  );
+  expect(pod?.volumes).toContainEqual(
+    expect.objectContaining({ name: 'builder', secret: expect.objectContaining({ secretName: BUILD_CREDENTIALS }) }),
+  );
+  expect(mounts('source')).toEqual(['clone']);
+  expect([mounts('clone-tmp'), mounts('tmp')]).toEqual([['clone'], ['build-web']]);
+  expect(mounts('builder')).toEqual(['build-web']);
+});
+
+test('no container runs as root, writes its root file system, or has a service account token', () => {
+  expect(pod?.automountServiceAccountToken).toBe(false);
+  expect(pod?.securityContext).toMatchObject({ runAsNonRoot: true });
+  for (const container of pod?.containers ?? []) {
+    expect(container.securityContext).toMatchObject({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+  }
+});
+
+test('buildctl gets the paths in the workspace, each argument as one word', () => {
+  expect(buildctl?.args).toEqual(
+    expect.arrayContaining([
+      '--addr=tcp://10.0.0.7:1234',
+      '--tlsservername=group-g',
+      '--local=context=/workspace/source/web',
+      '--local=dockerfile=/workspace/source/docker',
+      '--opt=filename=Dockerfile',
+      '--opt=target=production',
+      '--opt=build-arg:VERSION=1 2',
+      '--opt=build-arg:EMPTY=',
+      '--opt=build-arg:PATHS=$$(DOCKER_CONFIG) $$$$',
+      '--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=g/r',
+      '--opt=platform=linux/arm64',
+      '--output=type=image,name=registry/g/r/web:t1,push=true,registry.insecure=true,oci-mediatypes=true,' +
+        'annotation.dev.coppice.built=2026-01-01T00:00:00.000Z',
+    ]),
+  );
+});

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { imageRepository, type ImageRegistry } from '../../../crds/names.ts';
+import type { ResourceId } from '../../../crds/ids.ts';
+import { imageTag } from './content-address.ts';
+import type { PlannedImage } from './image-plan.ts';
+
+/** A planned image with its name in the registry. */
+export interface ResolvedImage {
+  image: PlannedImage;
+  /** `REGISTRY/GROUP/REPOSITORY/SERVICE` */
+  repository: string;
+  tag: string;
+  /** `repository:tag` */
+  reference: string;
+}
+
+/** The images of a build and their base images, fixed for the whole build. */
+export interface ResolvedBuild {
+  images: ResolvedImage[];
+  /** Digests by full name: `sha256:…` */
+  digests: ReadonlyMap<string, string>;
+}
+
+export interface ResolveInput {
+  registry: ImageRegistry;
+  repository: ResourceId;
+  repositoryUid: string;
+  trusted: boolean;
+  /** Set for a build without cache, whose result must be separate. */
+  apartAs: string | undefined;
+  images: readonly PlannedImage[];
+  digests: ReadonlyMap<string, string>;
+}
+
+export function resolveBuild(input: ResolveInput): ResolvedBuild {
+  const { registry, repository, repositoryUid, trusted, apartAs, images, digests } = input;
+  const resolved = images.map((image): ResolvedImage => {
+    const path = imageRepository(registry, repository, image.service, trusted);
+    const tag = imageTag(image, { digests, repositoryUid, buildId: apartAs });
+    return { image, repository: path, tag, reference: `${path}:${tag}` };
+  });
+  return { images: resolved, digests };
+}
+
+/** Annotation of a build's Job, from which another operator continues with the same digests. */
+export const RECORD_ANNOTATION = 'coppice.dev/build';
+
+const recordSchema = z.object({
+  references: z.record(z.string(), z.string()),
+  digests: z.record(z.string(), z.string()),
+});
+
+export function recordBuild({ images, digests }: ResolvedBuild): string {
+  const references = Object.fromEntries(images.map(({ image, reference }) => [image.service, reference]));
+  return JSON.stringify({ references, digests: Object.fromEntries(digests) });
+}
+
+/** Returns the base images' digests in a Job's annotation; undefined if there are none. */
+export function recordedDigests(annotation: string | undefined): ReadonlyMap<string, string> | undefined {
+  const record = recordOf(annotation);
+  return record && new Map(Object.entries(record.digests));
+}
+
+/** Returns the images, `repository:tag`, in a Job's annotation. */
+export function recordedReferences(annotation: string | undefined): string[] {
+  return Object.values(recordOf(annotation)?.references ?? {});
+}
+
+function recordOf(annotation: string | undefined): z.infer<typeof recordSchema> | undefined {
+  if (annotation === undefined) return undefined;
+  try {
+    const parsed = recordSchema.safeParse(JSON.parse(annotation));
+    return parsed.success ? parsed.data : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,164 @@
+import { ANNOTATIONS } from '../../../crds/labels.ts';
+import { isAlreadyExists } from '../../../kubernetes/api-error.ts';
+import type { Applier } from '../../../kubernetes/apply.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import { deleteObject } from '../../../kubernetes/delete-object.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { NetworkPolicy, objectKey, PersistentVolumeClaim, Pod, Secret } from '../../../kubernetes/resource-type.ts';
+import { secretText } from '../../../kubernetes/secret-texts.ts';
+import { Waiting } from '../../shared/errors.ts';
+import { isRenewalDue } from '../../../process/x509.ts';
+import { issueCertificates } from './certificates.ts';
+import type { BuilderIdentity } from './identity.ts';
+import { builderPod, builderPolicy, builderRevision, certificateSecret, cacheVolume } from './objects.ts';
+import type { BuilderPoolSettings } from './settings.ts';
+
+export interface BuilderSetOptions {
+  client: Pick<ClusterClient, 'find' | 'create' | 'delete'>;
+  applier: Pick<Applier, 'apply'>;
+  /** The builders' own. */
+  secrets: Pick<Informer<Secret>, 'get' | 'list' | 'observe'>;
+  pods: Pick<Informer<Pod>, 'get' | 'observe'>;
+  policies: Pick<Informer<NetworkPolicy>, 'get' | 'observe'>;
+  settings: BuilderPoolSettings;
+  now: () => Date;
+}
+
+const recheckMs = 2000;
+
+/** The objects of builders. Each builder is its Secret, which owns the rest; it runs when there is a pod. */
+export class BuilderSet {
+  readonly #options: BuilderSetOptions;
+  /** UIDs of pods that are being stopped, before the watch reports it: they get no more builds. */
+  readonly #stopping = new Set<string>();
+
+  constructor(options: BuilderSetOptions) {
+    this.#options = options;
+  }
+
+  /** Unless it is being removed. */
+  secret(name: string): Secret | undefined {
+    const secret = this.#options.secrets.get(this.#key(name));
+    return secret?.metadata.deletionTimestamp ? undefined : secret;
+  }
+
+  /** Whether or not it is being stopped. */
+  pod(name: string): Pod | undefined {
+    return this.#options.pods.get(this.#key(name));
+  }
+
+  /** The Secrets of all builders, of those too that are being removed. */
+  secrets(): Secret[] {
+    return this.#options.secrets.list();
+  }
+
+  /** A running builder that is not stopped while a build that was given its address is running. */
+  isReady(pod: Pod): boolean {
+    const { conditions, podIP } = pod.status ?? {};
+    if (podIP === undefined || this.isStopping(pod)) return false;
+    return conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+  }
+
+  isStopping({ metadata }: Pod): boolean {
+    return metadata.deletionTimestamp !== undefined || this.#stopping.has(metadata.uid ?? '');
+  }
+
+  /** Started with another image, configuration or certificate than it would be now, or with one that soon ends. */
+  isOutOfDate(secret: Secret, pod: Pod): boolean {
+    const revision = builderRevision(secret, this.#options.settings);
+    return pod.metadata.annotations?.[ANNOTATIONS.appliedHash] !== revision || this.#isDue(secret);
+  }
+
+  /** Makes what is missing of a builder that has no pod. @throws Waiting while a former one is being removed. */
+  async start(identity: BuilderIdentity): Promise<void> {
+    const { client, pods, settings } = this.#options;
+    const owner = await this.#ensureSecret(identity);
+    const [storage] = await Promise.all([
+      identity.isEphemeral ? settings.ephemeral.storage : this.#ensureVolume(owner),
+      this.isolate(identity, owner),
+    ]);
+    try {
+      pods.observe(await client.create(Pod, builderPod({ identity, owner, storage, settings })));
+    } catch (error) {
+      // The watch is about to report it.
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
+  /** Makes sure that only the builder's own clients reach it. */
+  async isolate(identity: BuilderIdentity, owner: Secret): Promise<void> {
+    const { applier, policies } = this.#options;
+    const live = policies.get(this.#key(identity.name));
+    const { object, written } = await applier.apply(NetworkPolicy, builderPolicy(identity, owner), live);
+    if (written) policies.observe(object);
+  }
+
+  /** Stops the builder; a group's keeps its cache. From the call on, isReady() is false. */
+  async stop(pod: Pod): Promise<void> {
+    const { uid = '' } = pod.metadata;
+    this.#stopping.add(uid);
+    try {
+      await deleteObject(this.#options.client, Pod, pod);
+    } catch (error) {
+      this.#stopping.delete(uid);
+      throw error;
+    }
+  }
+
+  /** A pod that is gone needs not be remembered. */
+  forget(pod: Pod): void {
+    this.#stopping.delete(pod.metadata.uid ?? '');
+  }
+
+  /** Takes a builder away with all that it has. True when nothing of it is left. */
+  async remove(name: string): Promise<boolean> {
+    const { client, secrets, settings } = this.#options;
+    const at = { namespace: settings.namespace, name };
+    const secret = secrets.get(this.#key(name));
+    if (secret) await deleteObject(client, Secret, secret);
+    const pod = this.pod(name);
+    if (pod && !this.isStopping(pod)) await this.stop(pod);
+    // The garbage collector takes what the Secret owned.
+    return !secret && !pod && (await client.find(PersistentVolumeClaim, at)) === undefined;
+  }
+
+  async #ensureSecret(identity: BuilderIdentity): Promise<Secret> {
+    const { applier, secrets, settings, now } = this.#options;
+    const held = secrets.get(this.#key(identity.name));
+    if (held?.metadata.deletionTimestamp) throw beingRemoved();
+    if (held && !this.#isDue(held)) return held;
+    const certificates = await issueCertificates(identity.name, now());
+    const { object } = await applier.apply(Secret, certificateSecret(identity, settings.namespace, certificates), held);
+    secrets.observe(object);
+    return object;
+  }
+
+  /** The size of the volume, which may be another than what new ones get. */
+  async #ensureVolume(owner: Secret): Promise<string> {
+    const { client, settings } = this.#options;
+    const wanted = cacheVolume(owner, settings);
+    const { namespace, name } = wanted.metadata;
+    const found = await client.find(PersistentVolumeClaim, { namespace, name });
+    const isOwn = found?.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? true;
+    if (found?.metadata.deletionTimestamp || !isOwn) throw beingRemoved();
+    const { spec } = found ?? (await client.create(PersistentVolumeClaim, wanted));
+    return spec?.resources?.requests?.['storage'] ?? settings.cache.size;
+  }
+
+  #isDue(secret: Secret): boolean {
+    const certificate = secretText(secret, 'tls.crt') ?? '';
+    return certificate === '' || isRenewalDue(certificate, this.#options.now());
+  }
+
+  #key(name: string): string {
+    return objectKey(this.#options.settings.namespace, name);
+  }
+}
+
+function beingRemoved(): Waiting {
+  return new Waiting(
+    'StartingBuilder',
+    'objects of a previous builder of this name are still being deleted',
+    recheckMs,
+  );
+}

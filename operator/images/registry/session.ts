@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { HttpAnswer, Send } from '../../source/network/send.ts';
+
+export interface RegistryCredentials {
+  username: string;
+  password: string;
+}
+
+/**
+ * How a session logs in: by an account, asked for with each request, since it may have been replaced; or with tokens that
+ * need no token server.
+ */
+export type RegistryLogin =
+  { credentials: () => RegistryCredentials | undefined } | { token: (scope: string) => Promise<string> };
+
+export interface SessionOptions {
+  /** `https://registry.example.com`, without `/v2`. */
+  origin: string;
+  login: RegistryLogin;
+  send: Send;
+}
+
+export interface RegistryRequest {
+  method: 'GET' | 'HEAD' | 'DELETE';
+  /** After `/v2/`. */
+  path: string;
+  /** What a token has to allow (Distribution's token specification), such as `repository:acme/shop/web:pull`. */
+  scope: string;
+  accept?: string;
+}
+
+const tokenSchema = z.object({
+  token: z.string().optional(),
+  access_token: z.string().optional(),
+  expires_in: z.number().default(60),
+});
+/** Before a token ends, so that none ends on its way. */
+const marginMs = 10_000;
+/** Characters of a token service's answer: any host can be one, and parsing takes many times as much memory. */
+const maxAnswer = 64 * 1024;
+
+/** Talks to one registry as one account (OCI Distribution Specification 1.1), by Basic or by tokens as it asks. */
+export class RegistrySession {
+  readonly #options: SessionOptions;
+  readonly #tokens = new Map<string, { token: string; endsAt: number }>();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  async request({ method, path, scope, accept = '*/*' }: RegistryRequest): Promise<HttpAnswer> {
+    const url = new URL(`/v2/${path}`, this.#options.origin);
+    const { login } = this.#options;
+    const send = (authorization: string | undefined) =>
+      this.#send(method, url, { accept, ...(authorization !== undefined && { authorization }) });
+    if ('token' in login) return send(`Bearer ${await login.token(scope)}`);
+    const known = this.#tokens.get(scope);
+    const token = known && known.endsAt > Date.now() ? known.token : undefined;
+    const answer = await send(token === undefined ? this.#basic() : `Bearer ${token}`);
+    const challenge = answer.headers['www-authenticate'];
+    if (answer.status !== 401 || challenge === undefined || !/^bearer /i.test(challenge)) return answer;
+    return send(`Bearer ${await this.#token(challenge, scope)}`);
+  }
+
+  async #token(challenge: string, scope: string): Promise<string> {
+    const parameters = new Map([...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]));
+    const realm = parameters.get('realm');
+    if (realm === undefined || !URL.canParse(realm)) {
+      throw new Error('the registry requires a token without naming its token service');
+    }
+    const url = new URL(realm);
+    url.searchParams.set('service', parameters.get('service') ?? '');
+    url.searchParams.set('scope', scope);
+    const basic = this.#basic();
+    const answer = await this.#send('GET', url, basic === undefined ? {} : { authorization: basic });
+    if (answer.status !== 200) throw new Error(`the registry's token service responded with ${answer.status}`);
+    if (answer.body.length > maxAnswer) throw new Error("the registry's token service returned too much");
+    const { token, access_token: accessToken, expires_in: seconds } = tokenSchema.parse(JSON.parse(answer.body));
+    const given = token ?? accessToken;
+    if (given === undefined) throw new Error("the registry's token service returned no token");
+    this.#tokens.set(scope, { token: given, endsAt: Date.now() + seconds * 1000 - marginMs });
+    return given;
+  }
+
+  #basic(): string | undefined {
+    const { login } = this.#options;
+    const credentials = 'credentials' in login ? login.credentials() : undefined;
+    if (!credentials) return undefined;
+    return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`;
+  }
+
+  async #send(method: RegistryRequest['method'], url: URL, headers: Record<string, string>): Promise<HttpAnswer> {
+    try {
+      return await this.#options.send({ method, url, headers });
+    } catch (error) {
+      throw new Error(`the registry ${new URL(this.#options.origin).host} did not respond`, { cause: error });
+    }
+  }
+}

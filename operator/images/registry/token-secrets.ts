@@ -1,0 +1,137 @@
+import { LABELS, MANAGED_BY } from '../../../crds/labels.ts';
+import { isAlreadyExists } from '../../../kubernetes/api-error.ts';
+import { Secret, type ResourceType } from '../../../kubernetes/resource-type.ts';
+import { encodeTexts, secretText } from '../../../kubernetes/secret-texts.ts';
+import type { KeyPair } from '../../../process/x509.ts';
+import { checkAuthority, createAuthority } from '../../../registry-tokens/authority.ts';
+import { planRotation, readKeys, type CredentialKey } from '../../../registry-tokens/credential-keys.ts';
+import { TokenSigner } from '../../../registry-tokens/token-signer.ts';
+
+type At = { namespace: string; name: string };
+
+/** What is used of the ClusterClient. */
+export interface SecretClient {
+  find: (type: ResourceType<Secret>, at: At) => Promise<Secret | undefined>;
+  get: (type: ResourceType<Secret>, at: At) => Promise<Secret>;
+  create: (type: ResourceType<Secret>, secret: Secret) => Promise<Secret>;
+  patch: (
+    type: ResourceType<Secret>,
+    at: At,
+    patch: { data: Record<string, string | null> },
+    preconditions: { resourceVersion?: string },
+  ) => Promise<Secret>;
+}
+
+export interface TokenSecretsOptions {
+  client: SecretClient;
+  /** The release's. */
+  namespace: string;
+  /** `auth.token.service` of the registry's configuration. */
+  service: string;
+  randomBytes: (length: number) => Buffer;
+  now: () => Date;
+}
+
+/** The authority whose certificate the registry trusts (kubernetes.io/tls). An administrator may have created it. */
+export const AUTHORITY_SECRET = 'coppice-registry-authority';
+/** The keys that credentials are signed with, by the time of their creation. */
+export const KEYS_SECRET = 'coppice-registry-keys';
+
+const recheckMs = 3600_000;
+
+/** The two Secrets behind credentials and tokens for the registry: created where they are missing, keys rotated. */
+export class TokenSecrets {
+  readonly #options: TokenSecretsOptions;
+  readonly #listeners = new Set<() => void>();
+  #keys: readonly CredentialKey[] = [];
+  #signer: { authority: KeyPair; signer: TokenSigner } | undefined;
+
+  constructor(options: TokenSecretsOptions) {
+    this.#options = options;
+  }
+
+  readonly keys = (): readonly CredentialKey[] => this.#keys;
+
+  /** Throws before the first reconcile. */
+  readonly signer = (): TokenSigner => {
+    if (!this.#signer) throw new Error('the authority of registry tokens has not been read');
+    return this.#signer.signer;
+  };
+
+  /** Calls `onChange` when a key is gone, and with it what it has signed. Returns how to stop it. */
+  readonly watch = (onChange: () => void): (() => void) => {
+    this.#listeners.add(onChange);
+    return () => void this.#listeners.delete(onChange);
+  };
+
+  /** Reconciles the only key of this controller. Throws where a Secret cannot be used; it is never replaced. */
+  async reconcile(): Promise<{ requeueAfterMs: number }> {
+    await this.#readAuthority();
+    await this.#readKeys();
+    return { requeueAfterMs: recheckMs };
+  }
+
+  async #readAuthority(): Promise<void> {
+    const { now, service } = this.#options;
+    const secret = await this.#findOrCreate(AUTHORITY_SECRET, 'kubernetes.io/tls', async () => {
+      const { certificate, key } = await createAuthority(now());
+      return encodeTexts({ 'tls.crt': certificate, 'tls.key': key });
+    });
+    const authority = { certificate: secretText(secret, 'tls.crt') ?? '', key: secretText(secret, 'tls.key') ?? '' };
+    const former = this.#signer?.authority;
+    if (former?.certificate === authority.certificate && former.key === authority.key) return;
+    try {
+      checkAuthority(authority, now());
+    } catch (error) {
+      const message = `the Secret ${AUTHORITY_SECRET} holds no authority for registry tokens: replace or delete it`;
+      throw new Error(message, { cause: error });
+    }
+    this.#signer = { authority, signer: new TokenSigner(authority, service) };
+  }
+
+  async #readKeys(): Promise<void> {
+    const { client, namespace, now } = this.#options;
+    const at = Math.floor(now().getTime() / 1000);
+    let secret = await this.#findOrCreate(KEYS_SECRET, 'Opaque', () => Promise.resolve(this.#newKey(at)));
+    const { add, remove } = planRotation(readKeys(secret.data), at);
+    if (add || remove.length > 0) {
+      const data = {
+        ...(add && this.#newKey(at)),
+        ...Object.fromEntries(remove.map(({ createdAt }) => [String(createdAt), null])),
+      };
+      const { resourceVersion } = secret.metadata;
+      const preconditions = resourceVersion === undefined ? {} : { resourceVersion };
+      secret = await client.patch(Secret, { namespace, name: KEYS_SECRET }, { data }, preconditions);
+    }
+    this.#take(readKeys(secret.data));
+  }
+
+  #take(keys: readonly CredentialKey[]): void {
+    const isGone = this.#keys.some((former) => !keys.some(({ key }) => key.equals(former.key)));
+    this.#keys = keys;
+    if (isGone) for (const listener of this.#listeners) listener();
+  }
+
+  #newKey(at: number): Record<string, string> {
+    return { [String(at)]: this.#options.randomBytes(32).toString('base64') };
+  }
+
+  async #findOrCreate(name: string, type: string, makeData: () => Promise<Record<string, string>>): Promise<Secret> {
+    const { client, namespace } = this.#options;
+    const found = await client.find(Secret, { namespace, name });
+    if (found) return found;
+    const secret: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name, labels: { [LABELS.managedBy]: MANAGED_BY } },
+      type,
+      data: await makeData(),
+    };
+    try {
+      return await client.create(Secret, secret);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      return client.get(Secret, { namespace, name });
+    }
+  }
+}

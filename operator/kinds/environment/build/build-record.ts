@@ -1,0 +1,53 @@
+import {
+  MAX_BUILD_HISTORY,
+  type BuildStatus,
+  type BuildTrigger,
+  type Environment,
+  type EnvironmentStatus,
+  type FinishedBuild,
+} from '../../../../crds/environment.ts';
+import { requestTime, type HandledRequests } from '../../../../crds/requests.ts';
+import { isSyncRequest } from '../../repository/sync-builds.ts';
+
+/** Returns the newest build or rebuild request that was handled. */
+export function newestBuildRequest({ build, rebuild }: HandledRequests = {}): string | undefined {
+  if (build === undefined || rebuild === undefined) return build ?? rebuild;
+  return (requestTime(rebuild) ?? 0) > (requestTime(build) ?? 0) ? rebuild : build;
+}
+
+/** Returns why a build starts. `status`: before the build is recorded in it. */
+export function triggerOf(
+  { buildOnCreate }: Pick<Environment['spec'], 'buildOnCreate'>,
+  { activation, build, handledRequests }: Pick<EnvironmentStatus, 'activation' | 'build' | 'handledRequests'>,
+): BuildTrigger {
+  if (activation?.rebuild) return activation.reason === 'Schedule' ? 'schedule' : 'rebuild';
+  const request = handledRequests?.build;
+  const isFirst = activation !== undefined && !(build && Date.parse(build.startedAt) >= Date.parse(activation.since));
+  // A PUT or spawn with a build requests contents and the build at once.
+  if (isFirst && activation.reason === 'CreateRequest' && request === handledRequests?.create) return 'create';
+  if (isFirst && activation.reason === 'Spec' && buildOnCreate) return 'create';
+  if (request === undefined || newestBuildRequest(handledRequests) === build?.request) return 'recovery';
+  return isSyncRequest(request) ? 'commit' : 'build';
+}
+
+/** Returns the history with a finished build added, newest first. */
+export function withFinished(
+  builds: readonly FinishedBuild[] | undefined,
+  { number, result, trigger, request, commit, startedAt }: BuildStatus,
+  finishedAt: string,
+): FinishedBuild[] {
+  const finished: FinishedBuild = { number, result, trigger, request, commit, startedAt, finishedAt };
+  return [finished, ...(builds ?? []).filter((one) => one.number < number)].slice(0, MAX_BUILD_HISTORY);
+}
+
+/** Returns when the last finished build started and finished. */
+export function previousTimes(build: BuildStatus | undefined): BuildStatus['previous'] {
+  if (build?.finishedAt === undefined) return build?.previous;
+  return { startedAt: build.startedAt, finishedAt: build.finishedAt };
+}
+
+/** Returns why a build supersedes the running one. */
+export function whatMoved(running: Pick<BuildStatus, 'commit'>, newest: { commit: string }): string {
+  if (running.commit === newest.commit) return 'the variables or the settings of the repository have changed';
+  return `the ref has moved to ${newest.commit.slice(0, 12)}`;
+}

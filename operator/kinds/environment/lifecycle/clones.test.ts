@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import type { Environment } from '../../../../crds/environment.ts';
+import { holdsSameRef, isOldestOfItsRef } from './clones.ts';
+
+function environment(name: string, ref = 'main', fields: object = {}): Environment {
+  const metadata = { namespace: 'group-a', name, uid: `uid-${name}`, creationTimestamp: '2026-01-01T00:00:00Z' };
+  return {
+    metadata: { ...metadata, ...fields },
+    spec: { repository: 'shop', gitRef: { name: ref, type: 'branch' } },
+  } as Environment;
+}
+
+const main = environment('main');
+
+test.each<[string, Environment, boolean]>([
+  ['itself', environment('main'), false],
+  ['one of the same ref', environment('other'), true],
+  ['one of another ref', environment('other', 'dev'), false],
+  ['one in another namespace', environment('other', 'main', { namespace: 'group-b' }), false],
+  ['one that is on its way out', environment('other', 'main', { deletionTimestamp: '2026-01-02T00:00:00Z' }), false],
+])('%s: holds the same ref: %s', (_what, other, expected) => {
+  expect(holdsSameRef(main, other)).toBe(expected);
+});
+
+test('of the environments of a ref the oldest is not a clone, of two of one second the first by name', () => {
+  const later = environment('a', 'main', { creationTimestamp: '2026-01-01T00:00:01Z' });
+  const sameSecond = environment('b');
+  const all = [later, main, sameSecond, environment('x', 'dev')];
+  expect(all.filter((one) => isOldestOfItsRef(one, all)).map(({ metadata }) => metadata.name)).toEqual(['b', 'x']);
+});

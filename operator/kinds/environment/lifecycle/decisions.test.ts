@@ -1,0 +1,109 @@
+import { expect, test } from '@jest/globals';
+import type { Environment } from '../../../../crds/environment.ts';
+import type { Repository } from '../../../../crds/repository.ts';
+import type { ReusableEnvironment } from '../../../../crds/reusable-environment.ts';
+import { Decisions } from './decisions.ts';
+import { scheduleOf } from './schedule.ts';
+import type { PhaseResult } from '../scope/phase.ts';
+import type { EnvironmentScope } from '../scope/scope.ts';
+import { scopeOf } from '../testing/scope.ts';
+
+type Mode = NonNullable<Repository['spec']['scheduledRebuild']>['mode'];
+
+const slot = Date.parse('2026-11-21T02:00:00Z');
+const minute = 60_000;
+const day = 24 * 3600_000;
+
+/** An environment that was built long before the slot. */
+function environment(name: string, created: string): Environment {
+  return {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: 'Environment',
+    metadata: { namespace: 'group-acme', name, uid: `uid-${name}`, creationTimestamp: created, generation: 1 },
+    spec: {
+      repository: 'shop',
+      gitRef: { name: 'main', type: 'branch' },
+      active: true,
+      buildOnCreate: true,
+    },
+    status: {
+      state: 'built',
+      namespaceUID: 'n',
+      activation: {
+        active: true,
+        since: '2026-11-18T00:00:00Z',
+        reason: 'Spec',
+        specActive: true,
+        buildPending: false,
+      },
+    },
+  };
+}
+
+const oldest = environment('shop-main', '2026-11-01T00:00:00Z');
+const clone = environment('shop-main-2', '2026-11-02T00:00:00Z');
+
+/** It has tried to publish `base`. */
+function publisher(result: 'succeeded' | 'failed'): Environment {
+  return { ...oldest, status: { ...oldest.status, publication: { label: 'base', build: 2, result } } };
+}
+
+/** What the label `base` stands for. */
+function publishedFrom({ metadata: { name, uid = '' }, spec: { gitRef } }: Environment): ReusableEnvironment {
+  return {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: 'ReusableEnvironment',
+    metadata: { namespace: 'group-acme', name: 'shop-base' },
+    spec: { repository: 'shop', label: 'base' },
+    status: { publication: 'p', from: { environment: name, environmentUID: uid, gitRef, build: 1 } },
+  };
+}
+
+/** How it is looked at a minute after its own slot. */
+async function look(
+  mode: Mode,
+  checked: Environment,
+  base?: ReusableEnvironment,
+): Promise<{ scope: EnvironmentScope; result: PhaseResult }> {
+  const settings = { mode, hour: '02:00', timeZone: 'UTC' };
+  const { last } = scheduleOf(settings, checked.metadata.uid ?? '', new Date(slot + 59 * minute)) ?? {};
+  const now = new Date((last?.getTime() ?? 0) + minute);
+  const decisions = new Decisions({
+    environments: { byIndex: () => [oldest, clone] },
+    configurations: { defaultTtlSeconds: () => 0, scheduledRebuild: () => settings },
+    contents: { adopt: () => undefined },
+    removal: { removeObject: () => Promise.resolve(false) },
+    reusables: { published: (_repository, label) => (label === 'base' ? base : undefined) },
+    statuses: { write: () => Promise.resolve() },
+  });
+  const setting = `${mode} 02:00 UTC`;
+  const known = { ...checked.status, schedule: { setting, since: '2026-11-18T00:00:00Z' } };
+  const scope = scopeOf({ ...checked, status: known }, () => now);
+  return { scope, result: await decisions.decide(scope) };
+}
+
+test.each<[string, Mode, Environment, ReusableEnvironment | undefined]>([
+  ['a clone, where clones are not rebuilt', 'notclones', clone, undefined],
+  ['what is not published, where that alone is rebuilt', 'reusables', oldest, undefined],
+  ['what could not be published', 'reusables', publisher('failed'), undefined],
+  ['what was published under a label that is deleted', 'reusables', publisher('succeeded'), undefined],
+  [
+    'what was published under a label that is another’s by now',
+    'reusables',
+    publisher('succeeded'),
+    publishedFrom(clone),
+  ],
+])('a slot that has come makes nobody look before the next: %s', async (_what, mode, checked, base) => {
+  const { scope, result } = await look(mode, checked, base);
+  expect(scope.status.activation?.reason).toBe('Spec');
+  expect(result.requeueAfterMs).toBe(day - minute);
+});
+
+test.each<[string, Mode, Environment, ReusableEnvironment | undefined]>([
+  ['the oldest of its ref', 'notclones', oldest, undefined],
+  ['what is published', 'reusables', publisher('succeeded'), publishedFrom(oldest)],
+  ['what is published, and could not be once more', 'reusables', publisher('failed'), publishedFrom(oldest)],
+])('%s is rebuilt at its slot', async (_what, mode, checked, base) => {
+  const { scope } = await look(mode, checked, base);
+  expect(scope.status.activation).toMatchObject({ reason: 'Schedule', rebuild: true });
+});

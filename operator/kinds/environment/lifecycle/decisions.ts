@@ -1,0 +1,113 @@
+import { findCondition } from '../../../../crds/conditions.ts';
+import type { Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { Informer } from '../../../../kubernetes/informer.ts';
+import { refIndexValue } from '../../../shared/environment-keys.ts';
+import type { Reusables } from '../../reusable/reusables.ts';
+import type { RepositoryConfigurations } from '../../repository/configuration.ts';
+import { awaitsEarlierRequest, decideActivation } from './activation.ts';
+import { isOldestOfItsRef } from './clones.ts';
+import type { EnvironmentNamespace } from '../namespace/environment-namespace.ts';
+import { type PhaseResult, soonest } from '../scope/phase.ts';
+import type { Removal } from './removal.ts';
+import { isDue, scheduleOf, type Schedule } from './schedule.ts';
+import type { EnvironmentScope } from '../scope/scope.ts';
+import type { EnvironmentStatuses } from '../status/statuses.ts';
+
+export interface DecisionsOptions {
+  environments: Pick<Informer<Environment>, 'byIndex'>;
+  configurations: Pick<RepositoryConfigurations, 'defaultTtlSeconds' | 'scheduledRebuild'>;
+  contents: Pick<EnvironmentNamespace, 'adopt'>;
+  reusables: Pick<Reusables, 'published'>;
+  removal: Pick<Removal, 'removeObject'>;
+  statuses: Pick<EnvironmentStatuses, 'write'>;
+}
+
+/** An overdue decision that could not be applied is not retried continuously. */
+const minWaitMs = 1000;
+
+/** Applies requests and due times since the last reconcile of an Environment. */
+export class Decisions {
+  readonly #options: DecisionsOptions;
+
+  constructor(options: DecisionsOptions) {
+    this.#options = options;
+  }
+
+  /** Records in the status whether contents are wanted; done when the object itself is deleted. */
+  async decide(scope: EnvironmentScope): Promise<PhaseResult> {
+    const { removal, configurations, contents, statuses } = this.#options;
+    const { spec, metadata } = scope.environment;
+    const isNew = scope.status.activation === undefined;
+    if (isNew) contents.adopt(scope);
+    const timetable = this.#schedule(scope);
+    const { activation, ttl, schedule, expiresAt, handledRequests, started, ended } = decideActivation({
+      defaultTtlSeconds: configurations.defaultTtlSeconds(scope.repository),
+      schedule: timetable,
+      takesPart: () => this.#takesPart(scope),
+      isNew,
+      isPresent: scope.isPresent,
+      spec,
+      annotations: metadata.annotations,
+      status: scope.status,
+      now: scope.now,
+    });
+    if (ended && (await removal.removeObject(scope.environment, { refIsMissing: neverFoundItsRef(scope.before) }))) {
+      return { done: true };
+    }
+    if (started) scope.forgetContents();
+    const webURL = scope.isSetUp && scope.status.webURL === undefined ? undefined : scope.webURL;
+    // Written immediately when something was decided; otherwise the write at the end of the reconcile is enough.
+    if (scope.take({ activation, ttl, schedule, expiresAt, handledRequests, webURL })) await statuses.write(scope);
+    const isRebuildDue = timetable && activation.active && isDue(timetable, schedule, activation.since);
+    const until = (time: Date) => time.getTime() - scope.now.getTime();
+    return {
+      requeueAfterMs: soonest(
+        started || ended ? requeueForWaiting(scope) : undefined,
+        timetable && until(timetable.next),
+        expiresAt === undefined ? undefined : Math.max(minWaitMs, until(new Date(expiresAt))),
+        isRebuildDue && this.#takesPart(scope) ? Math.max(minWaitMs, until(timetable.starts)) : undefined,
+      ),
+    };
+  }
+
+  #schedule(scope: EnvironmentScope): Schedule | undefined {
+    if (!scope.isActive) return undefined;
+    return scheduleOf(this.#options.configurations.scheduledRebuild(scope.repository), scope.uid, scope.now);
+  }
+
+  /** Mode `notclones`: only the oldest environment of a ref; `reusables`: those that are published. */
+  #takesPart(scope: EnvironmentScope): boolean {
+    const { configurations, environments } = this.#options;
+    const { repository, environment } = scope;
+    const mode = configurations.scheduledRebuild(repository)?.mode;
+    if (mode === 'reusables') return this.#isPublished(scope);
+    if (mode !== 'notclones') return true;
+    return isOldestOfItsRef(environment, environments.byIndex('ref', refIndexValue(environment)));
+  }
+
+  /**
+   * Whether its label refers to its publication: not after a failed publication, or if the label is deleted or belongs
+   * to another environment.
+   */
+  #isPublished({ repository, status: { publication }, uid }: EnvironmentScope): boolean {
+    if (!publication) return false;
+    return this.#options.reusables.published(repository, publication.label)?.status?.from?.environmentUID === uid;
+  }
+}
+
+/**
+ * Whether the environment never had contents because its ref does not exist at the Git host, for example a mistyped
+ * name.
+ */
+function neverFoundItsRef({ conditions, commit, deployed, builds = [] }: EnvironmentStatus): boolean {
+  if (findCondition(conditions, 'Created')?.reason !== 'RefNotFound') return false;
+  return commit === undefined && deployed === undefined && builds.every((build) => build.commit === undefined);
+}
+
+/**
+ * Returns in how many milliseconds a request is decided that waited for the former contents to be deleted, or for
+ * another decision.
+ */
+export function requeueForWaiting({ environment: { metadata, spec }, status }: EnvironmentScope): number | undefined {
+  return awaitsEarlierRequest({ spec, annotations: metadata.annotations, status }) ? 1 : undefined;
+}

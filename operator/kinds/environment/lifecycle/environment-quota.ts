@@ -1,0 +1,84 @@
+import type { Group } from '../../../../crds/group.ts';
+import { groupNamespace, type ResourceId } from '../../../../crds/ids.ts';
+import { LABELS } from '../../../../crds/labels.ts';
+import type { Informer } from '../../../../kubernetes/informer.ts';
+import { objectKey, type Namespace } from '../../../../kubernetes/resource-type.ts';
+import { Stalled } from '../../../shared/errors.ts';
+
+export interface EnvironmentQuotaOptions {
+  groups: Pick<Informer<Group>, 'get'>;
+  /** Its index `environments` lists the namespaces of a group's environments. */
+  namespaces: Pick<Informer<Namespace>, 'byIndex'>;
+  /** The limit of groups that set none. */
+  maxPerGroup: number;
+  /** Requeues the Environment of this key. */
+  enqueue: (key: string) => void;
+}
+
+/**
+ * Limits the environments with contents per group. Existing contents keep their slot until their namespace is gone,
+ * also during a rebuild. One process decides synchronously, so that two environments cannot get the last slot.
+ */
+export class EnvironmentQuota {
+  readonly #options: EnvironmentQuotaOptions;
+  /** By group, the names of environments that hold a slot. */
+  readonly #holders = new Map<string, Set<string>>();
+  readonly #waiting = new Map<string, Set<string>>();
+
+  constructor(options: EnvironmentQuotaOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes a slot. Throws Stalled when the group has reached its limit; the environment is requeued when a slot may be
+   * free.
+   */
+  take({ group, name }: ResourceId): void {
+    const holders = entry(this.#holders, group);
+    if (holders.has(name)) return;
+    const taken = this.#taken(group);
+    const max = this.#max(group);
+    if (!taken.has(name) && taken.size >= max) {
+      entry(this.#waiting, group).add(name);
+      throw new Stalled(
+        'TooManyEnvironments',
+        `the group ${group} has reached its limit of ${max} active environments. ` +
+          'Delete the contents of one, or ask an administrator to raise the limit',
+      );
+    }
+    holders.add(name);
+    this.#waiting.get(group)?.delete(name);
+  }
+
+  /** Releases the slot of an environment that has no contents and needs none. */
+  free({ group, name }: ResourceId): void {
+    this.#waiting.get(group)?.delete(name);
+    this.#holders.get(group)?.delete(name);
+    this.requeueWaiting(group);
+  }
+
+  /** Requeues waiting environments when a slot may be free. */
+  requeueWaiting(group: string): void {
+    const waiting = this.#waiting.get(group);
+    if (!waiting?.size || this.#taken(group).size >= this.#max(group)) return;
+    for (const name of waiting) this.#options.enqueue(objectKey(groupNamespace(group), name));
+  }
+
+  #max(group: string): number {
+    const { groups, maxPerGroup } = this.#options;
+    return groups.get(group)?.spec.maxActiveEnvironments ?? maxPerGroup;
+  }
+
+  /** Returns the names of environments that hold a slot or whose namespaces exist, including those being deleted. */
+  #taken(group: string): Set<string> {
+    const namespaces = this.#options.namespaces.byIndex('environments', group);
+    const there = namespaces.flatMap(({ metadata }) => metadata.labels?.[LABELS.environment] ?? []);
+    return new Set([...(this.#holders.get(group) ?? []), ...there]);
+  }
+}
+
+function entry(sets: Map<string, Set<string>>, key: string): Set<string> {
+  const set = sets.get(key) ?? new Set();
+  sets.set(key, set);
+  return set;
+}

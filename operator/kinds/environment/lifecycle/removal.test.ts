@@ -1,0 +1,117 @@
+import { expect, test } from '@jest/globals';
+import type { Environment } from '../../../../crds/environment.ts';
+import type { ClusterClient } from '../../../../kubernetes/client.ts';
+import { Removal } from './removal.ts';
+
+function environment(
+  name: string,
+  change: { branch?: string; labels?: Record<string, string>; deleted?: boolean } = {},
+): Environment {
+  return {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: 'Environment',
+    metadata: {
+      name,
+      namespace: 'group-acme',
+      uid: name,
+      labels: change.labels ?? { 'app.kubernetes.io/managed-by': 'coppice' },
+      ...(change.deleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    },
+    spec: {
+      repository: 'shop',
+      gitRef: { name: change.branch ?? 'main', type: 'branch' },
+      active: true,
+      buildOnCreate: true,
+    },
+  };
+}
+
+/** The cache shows what was there at first, or what is given. */
+function clusterWith(environments: Environment[], cached = environments) {
+  const left = new Map(environments.map((one) => [one.metadata.name, one]));
+  const asked: string[] = [];
+  const client = {
+    find: async (_type: object, { name }: { name: string }) => {
+      asked.push(name);
+      const found = left.get(name);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return found;
+    },
+    delete: (_type: object, { name }: { name: string }) => {
+      left.delete(name);
+      return Promise.resolve();
+    },
+  } as unknown as Pick<ClusterClient, 'find' | 'delete'>;
+  return { removal: new Removal(client, { byIndex: () => cached }), left, asked };
+}
+
+const mine = environment('mine');
+
+test.each([
+  ['the last on its ref stays', [mine], false],
+  ['one of two goes', [mine, environment('other')], true],
+  ['another ref does not count', [mine, environment('other', { branch: 'feature' })], false],
+  ['one that is going does not count', [mine, environment('other', { deleted: true })], false],
+])('%s', async (_what, environments, removed) => {
+  const { removal, left } = clusterWith(environments);
+  expect(await removal.removeObject(mine)).toBe(removed);
+  expect(left.has('mine')).toBe(!removed);
+});
+
+test('what somebody applied is theirs to delete', async () => {
+  const applied = environment('applied', { labels: {} });
+  const { removal, left } = clusterWith([applied, environment('other')]);
+  expect(await removal.removeObject(applied)).toBe(false);
+  expect(left.has('applied')).toBe(true);
+});
+
+test.each<[string, Partial<Environment['metadata']>, boolean]>([
+  ['on the server', { managedFields: [{ manager: 'argocd', operation: 'Apply' }] }, false],
+  ['by its client', { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' } }, false],
+  ['by nobody but Coppice', { managedFields: [{ manager: 'coppice-api', operation: 'Update' }] }, true],
+  [
+    'by nobody, though Coppice applies its status',
+    { managedFields: [{ manager: 'x', operation: 'Apply', subresource: 'status' }] },
+    true,
+  ],
+  [
+    'by nobody, though an administrator has edited it',
+    { managedFields: [{ manager: 'y', operation: 'Update' }] },
+    true,
+  ],
+])('what Coppice made and was applied since %s', async (_how, metadata, removed) => {
+  const live = { ...mine, metadata: { ...mine.metadata, ...metadata } };
+  const { removal } = clusterWith([live, environment('other')], [mine, environment('other')]);
+  expect(await removal.removeObject(mine)).toBe(removed);
+});
+
+test('of several that end at once, one stays', async () => {
+  const all = ['a', 'b', 'c'].map((name) => environment(name));
+  const { removal, left } = clusterWith(all);
+  await Promise.all(all.map((one) => removal.removeObject(one)));
+  expect(left.size).toBe(1);
+});
+
+test('of several that end at once under two operators with caches of their own, one stays', async () => {
+  const other = environment('other');
+  // The other operator has deleted its one; this one's cache has not heard of it.
+  const { removal, left } = clusterWith([mine], [mine, other]);
+  expect(await removal.removeObject(mine)).toBe(false);
+  expect(left.has('mine')).toBe(true);
+});
+
+test.each([
+  ['is going by now', environment('other', { deleted: true })],
+  ['is another one of the name by now', environment('other', { branch: 'feature' })],
+])('one in the cache that %s does not count', async (_what, other) => {
+  const { removal } = clusterWith([mine, other], [mine, environment('other')]);
+  expect(await removal.removeObject(mine)).toBe(false);
+});
+
+test('one that is confirmed is enough, however many there are', async () => {
+  const gone = environment('gone');
+  const all = [mine, ...['a', 'b', 'c'].map((name) => environment(name))];
+  const { removal, asked } = clusterWith(all, [gone, ...all]);
+  expect(await removal.removeObject(mine)).toBe(true);
+  expect(asked).toEqual(['gone', 'a', 'mine']);
+});

@@ -1,0 +1,283 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Environment } from '../../../../crds/environment.ts';
+import { ApiError } from '../../../../kubernetes/api-error.ts';
+import { keyOf, type KubernetesObject, type Namespace } from '../../../../kubernetes/resource-type.ts';
+import { IsolationStates } from '../../../services/isolation/isolation-states.ts';
+import { reduced, type ObjectState } from '../../../services/isolation/object-state.ts';
+import { EnvironmentNamespace } from './environment-namespace.ts';
+import type { PhaseResult } from '../scope/phase.ts';
+import type { EnvironmentScope } from '../scope/scope.ts';
+import { environmentNamespaceObject } from '../../../services/isolation/isolation-objects.ts';
+import { scopeOf } from '../testing/scope.ts';
+import { defaultEgress } from '../../../shared/testing/default-egress.ts';
+
+const environment: Environment = {
+  apiVersion: 'coppice.dev/v1alpha1',
+  kind: 'Environment',
+  metadata: { name: 'shop-main', namespace: 'group-acme', uid: 'u1', generation: 1 },
+  spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' }, active: true, buildOnCreate: true },
+};
+
+let writes: string[];
+/** The names of restored parts, as they are reported. */
+let restored: string[];
+/** What isolates, by kind and key, as the watches hold it. */
+let states: Map<string, ObjectState>;
+let revision: number;
+let there: Namespace | undefined;
+let isWatched: boolean;
+/** The pull Secret's name, which stands for what the isolation policies is made of. */
+let registry: string;
+/** When the pull Secret's credentials are replaced. */
+let renewAt: Date | undefined;
+/** Nothing more is applied. */
+let isCutOff: boolean;
+
+beforeEach(() => {
+  writes = [];
+  restored = [];
+  states = new Map();
+  revision = 0;
+  there = undefined;
+  isWatched = true;
+  registry = 'registry';
+  renewAt = undefined;
+  isCutOff = false;
+});
+
+function contents(): EnvironmentNamespace {
+  const client = {
+    find: () => Promise.resolve(there),
+    get: () => Promise.resolve(there),
+    create: (_type: unknown, object: Namespace) => {
+      if (there) return Promise.reject(new ApiError('POST', 409, 'AlreadyExists', 'it is there'));
+      writes.push(`create ${object.metadata.name}`);
+      there = { ...object, metadata: { ...object.metadata, uid: 'ns-1' } };
+      return Promise.resolve(there);
+    },
+    patch: (_type: unknown, { name }: { name: string }, { metadata }: { metadata: Partial<Namespace['metadata']> }) => {
+      writes.push(`patch ${name}${metadata.labels ? ` ${JSON.stringify(metadata.labels)}` : ''}`);
+      if (there && metadata.labels) {
+        const labels = { ...there.metadata.labels, ...metadata.labels };
+        const left = Object.entries(labels).filter(([, value]) => (value as string | null) !== null);
+        there = { ...there, metadata: { ...there.metadata, labels: Object.fromEntries(left) } };
+      }
+      const annotations = { ...there?.metadata.annotations, ...metadata.annotations };
+      const kept = Object.entries(annotations).filter(([, value]) => (value as string | null) !== null);
+      if (there) there = { ...there, metadata: { ...there.metadata, annotations: Object.fromEntries(kept) } };
+      return Promise.resolve(there);
+    },
+    delete: (_type: unknown, { name }: { name: string }, { uid }: { uid: string }) => {
+      writes.push(`delete ${name} ${uid}`);
+      return Promise.resolve();
+    },
+  };
+  const applier = {
+    apply: (_type: unknown, object: KubernetesObject) => {
+      if (isCutOff) return Promise.reject(new Error('the operator died'));
+      writes.push(`apply ${object.kind}`);
+      const metadata = { ...object.metadata, resourceVersion: String((revision += 1)), managedFields: [{ revision }] };
+      return Promise.resolve({ object: { ...object, metadata } });
+    },
+  };
+  const namespaces = { get: () => (isWatched ? there : undefined), observe: () => undefined };
+  const pullSecret = () =>
+    Promise.resolve({
+      secret: { apiVersion: 'v1', kind: 'Secret', metadata: { name: registry } },
+      renewAt,
+    });
+  const isolationSettings = {
+    ...{ builderNamespace: 'builders', buildkitdPort: 1234, clonePorts: [443] },
+    ...{ quota: {}, defaultRequests: {}, defaultLimits: {}, egress: defaultEgress },
+  };
+  const onRestored = (_scope: EnvironmentScope, what: string) => void restored.push(what);
+  const settings = { isolation: isolationSettings, pullSecret, onRestored };
+  return new EnvironmentNamespace(client as never, applier as never, namespaces as never, isolation(), settings);
+}
+
+function isolation(): IsolationStates {
+  const cache = (kind: string) => ({
+    get: (key: string) => states.get(`${kind} ${key}`),
+    observe: (object: ObjectState) => void states.set(`${kind} ${keyOf(object)}`, object),
+  });
+  return new IsolationStates({
+    NetworkPolicy: cache('NetworkPolicy'),
+    LimitRange: cache('LimitRange'),
+    ResourceQuota: cache('ResourceQuota'),
+  });
+}
+
+const scope = () => scopeOf(structuredClone(environment), () => new Date());
+const own = (): Namespace => environmentNamespaceObject('env-shop-main--acme', scope().labels, 'u1');
+
+/** A namespace of the right name that another one made, or that says two things. */
+const theirs: [string, Namespace][] = [
+  ['that somebody made', { ...own(), metadata: { name: 'env-shop-main--acme', uid: 'ns-x' } }],
+  [
+    'of a former Environment of the name',
+    environmentNamespaceObject('env-shop-main--acme', { ...scope().labels, 'coppice.dev/environment-uid': 'u0' }, 'u0'),
+  ],
+  ['whose label alone has the UID', { ...own(), metadata: { ...own().metadata, annotations: {} } }],
+  ['whose annotation alone has the UID', { ...own(), metadata: { ...own().metadata, labels: {} } }],
+];
+
+describe.each([
+  ['that the informer holds', true],
+  ['that the informer does not hold', false],
+])('a namespace %s', (_what, watched) => {
+  beforeEach(() => {
+    isWatched = watched;
+  });
+
+  test.each(theirs)('%s is a conflict that is reported, and left as it is', async (_whose, namespace) => {
+    there = namespace;
+    await expect(contents().ensure(scope())).rejects.toMatchObject({
+      reason: 'NamespaceTaken',
+      message: expect.stringContaining('env-shop-main--acme exists and was not created for this environment'),
+    });
+    expect(writes).toEqual([]);
+  });
+
+  test.each(theirs)('%s is not deleted when the environment goes', async (_whose, namespace) => {
+    there = namespace;
+    expect(await contents().remove(scope())).toBe(true);
+    expect(writes).toEqual([]);
+  });
+
+  test('of its own is isolated, and deleted by its UID', async () => {
+    there = { ...own(), metadata: { ...own().metadata, uid: 'ns-1' } };
+    await contents().ensure(scope());
+    const applied = writes.filter((write) => write.startsWith('apply'));
+    expect(applied).toEqual([
+      ...['apply LimitRange', 'apply NetworkPolicy', 'apply NetworkPolicy', 'apply NetworkPolicy', 'apply Secret'],
+      'apply ResourceQuota',
+    ]);
+    expect(await contents().remove(scope())).toBe(false);
+    expect(writes.at(-1)).toBe('delete env-shop-main--acme ns-1');
+  });
+});
+
+test('a namespace that is missing is made with the UID in label and annotation', async () => {
+  await contents().ensure(scope());
+  expect(writes[0]).toBe('create env-shop-main--acme');
+  expect(there?.metadata).toMatchObject({
+    labels: { 'coppice.dev/environment-uid': 'u1' },
+    annotations: { 'coppice.dev/owner-uid': 'u1' },
+  });
+});
+
+describe('the isolation policies of a namespace', () => {
+  const applied = () => writes.filter((write) => write.startsWith('apply')).length;
+  const look = async () => {
+    writes = [];
+    await contents().ensure(scope());
+  };
+
+  test('is applied once', async () => {
+    await look();
+    expect(applied()).toBeGreaterThan(0);
+    await look();
+    expect(writes).toEqual([]);
+  });
+
+  test('that came to be applied in part is applied again, also when it is as before', async () => {
+    await look();
+    registry = 'of-the-group';
+    isCutOff = true;
+    await expect(look()).rejects.toThrow('the operator died');
+    registry = 'registry';
+    isCutOff = false;
+    await look();
+    expect(applied()).toBeGreaterThan(0);
+  });
+
+  const policy = 'NetworkPolicy env-shop-main--acme/default-deny';
+  const quota = 'ResourceQuota env-shop-main--acme/environment';
+  const changedBy = (metadata: object): ObjectState => {
+    const name = { name: 'environment', namespace: 'env-shop-main--acme', resourceVersion: '99' };
+    return reduced('ResourceQuota', { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { ...name, ...metadata } });
+  };
+
+  test.each<[string, () => void]>([
+    ['a policy is deleted', () => states.delete(policy)],
+    ['the quota is deleted', () => states.delete(quota)],
+    ['a policy is changed', () => states.set(policy, { ...stateAt(policy), state: '99' })],
+    ['the quota is changed', () => states.set(quota, changedBy({ managedFields: [{ manager: 'kubectl-edit' }] }))],
+  ])('is restored once and reported when %s, also by an operator that starts anew', async (_what, change) => {
+    await look();
+    change();
+    await look();
+    expect(writes.filter((write) => write.startsWith('apply'))).toHaveLength(6);
+    expect(restored).toEqual(['quota, limits and network policies']);
+    await look();
+    expect(writes).toEqual([]);
+  });
+
+  test('is restored ten times at once and then later, so that nobody keeps the operator writing', async () => {
+    await look();
+    const one = contents();
+    let last: PhaseResult = {};
+    for (let time = 0; time < 12; time += 1) {
+      states.delete(policy);
+      last = await one.ensure(scope());
+    }
+    expect(restored).toHaveLength(10);
+    expect(last.requeueAfterMs).toBeGreaterThan(0);
+  });
+
+  test('is reconciled again when its credentials are to be replaced, though nothing is written', async () => {
+    const one = contents();
+    renewAt = new Date(Date.now() + 3600_000);
+    const first = await one.ensure(scope());
+    writes = [];
+    const second = await one.ensure(scope());
+    expect(writes).toEqual([]);
+    for (const { requeueAfterMs = 0 } of [first, second]) {
+      expect(requeueAfterMs).toBeGreaterThan(3590_000);
+      expect(requeueAfterMs).toBeLessThanOrEqual(3600_000);
+    }
+  });
+
+  test('is not reported as restored when what is applied has changed', async () => {
+    await look();
+    registry = 'of-the-group';
+    await look();
+    expect(restored).toEqual([]);
+  });
+
+  const stateAt = (key: string): ObjectState => {
+    const held = states.get(key);
+    if (!held) throw new Error(`there is no ${key}`);
+    return held;
+  };
+});
+
+describe('the labels of a namespace', () => {
+  const enforce = 'pod-security.kubernetes.io/enforce';
+  const labelled = async (labels: Record<string, string>) => {
+    await contents().ensure(scope());
+    if (there) there = { ...there, metadata: { ...there.metadata, labels: { ...there.metadata.labels, ...labels } } };
+    writes = [];
+    await contents().ensure(scope());
+    return writes;
+  };
+
+  test('are restored and reported', async () => {
+    const patched = `patch env-shop-main--acme ${JSON.stringify({ [enforce]: 'baseline' })}`;
+    expect(await labelled({ [enforce]: 'privileged' })).toEqual([patched]);
+    expect(restored).toEqual([`labels ${enforce} of the namespace`]);
+    expect(there?.metadata.labels?.[enforce]).toBe('baseline');
+  });
+
+  test('may be others, and may enforce more', async () => {
+    expect(await labelled({ [enforce]: 'restricted', team: 'x' })).toEqual([]);
+  });
+
+  test('that Coppice knows its namespace by are asked back', async () => {
+    const bare = own();
+    const labels = { ...bare.metadata.labels };
+    delete labels['app.kubernetes.io/managed-by'];
+    there = { ...bare, metadata: { ...bare.metadata, labels } };
+    await expect(contents().ensure(scope())).rejects.toThrow('app.kubernetes.io/managed-by=coppice. Restore it');
+  });
+});

@@ -1,0 +1,207 @@
+import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../../../crds/labels.ts';
+import { type Applier, hashOf } from '../../../../kubernetes/apply.ts';
+import type { ClusterClient } from '../../../../kubernetes/client.ts';
+import { deleteObject } from '../../../../kubernetes/delete-object.ts';
+import type { Informer } from '../../../../kubernetes/informer.ts';
+import { Namespace, ResourceQuota, Secret, type ResourceType } from '../../../../kubernetes/resource-type.ts';
+import { createOrGet } from '../../../shared/create-or-get.ts';
+import { Waiting } from '../../../shared/errors.ts';
+import { kindOf, type IsolationStates } from '../../../services/isolation/isolation-states.ts';
+import { lostLabels } from '../../../services/isolation/lost-labels.ts';
+import { ISOLATION_TYPES } from '../../../services/isolation/object-state.ts';
+import { RestoreLimit } from '../../../services/isolation/restore-limit.ts';
+import { isMadeByCoppice } from '../../../../crds/ownership.ts';
+import { adoptedStatus, DEPLOYED_ANNOTATION, newRecord, recordedBuild } from './adoption.ts';
+import {
+  environmentNamespaceObject,
+  isolationObjects,
+  type IsolationObject,
+  type IsolationSettings,
+} from '../../../services/isolation/isolation-objects.ts';
+import { type PhaseResult, soonest } from '../scope/phase.ts';
+import type { EnvironmentScope } from '../scope/scope.ts';
+
+/**
+ * Annotation of the namespace, set once all isolation policies are applied: a hash of them, and the state that they
+ * were in. While both match, nothing is applied again. The hash covers credentials, so it is stored where no member of
+ * a group can read it.
+ */
+export const ISOLATION_ANNOTATION = 'coppice.dev/isolation';
+
+const recheckMs = 5000;
+/** Namespaces of others are not watched. */
+const takenRecheckMs = 30_000;
+
+export interface EnvironmentNamespaceSettings {
+  isolation: IsolationSettings;
+  /** Called when a changed isolation policy was restored. */
+  onRestored: (scope: EnvironmentScope, what: string) => void;
+  /** Returns the environment's pull Secret; `renewAt`: when its credentials are replaced. */
+  pullSecret: (
+    scope: Pick<EnvironmentScope, 'uid' | 'repository' | 'namespace' | 'labels' | 'isTrusted' | 'status'>,
+  ) => Promise<{ secret: Secret; renewAt?: Date | undefined }>;
+}
+
+/** Manages an environment's namespace and its isolation policies. */
+export class EnvironmentNamespace {
+  readonly #client: ClusterClient;
+  readonly #applier: Applier;
+  readonly #namespaces: Informer<Namespace>;
+  readonly #isolation: Pick<IsolationStates, 'find' | 'applied'>;
+  readonly #settings: EnvironmentNamespaceSettings;
+  readonly #restores = new RestoreLimit();
+
+  constructor(
+    client: ClusterClient,
+    applier: Applier,
+    namespaces: Informer<Namespace>,
+    isolation: Pick<IsolationStates, 'find' | 'applied'>,
+    settings: EnvironmentNamespaceSettings,
+  ) {
+    this.#client = client;
+    this.#applier = applier;
+    this.#namespaces = namespaces;
+    this.#isolation = isolation;
+    this.#settings = settings;
+  }
+
+  /** Ensures that the namespace exists, belongs to this Environment, and is isolated before anything runs in it. */
+  async ensure(scope: EnvironmentScope): Promise<PhaseResult> {
+    const found = this.#namespaces.get(scope.namespace) ?? (await this.#create(scope));
+    if (!isOwn(found, scope)) {
+      throw new Waiting(
+        'NamespaceTaken',
+        `the namespace ${scope.namespace} exists and was not created for this environment. Delete it`,
+        takenRecheckMs,
+      );
+    }
+    if (!isMadeByCoppice(found)) {
+      const label = `${LABELS.managedBy}=${MANAGED_BY}`;
+      const message = `the namespace ${scope.namespace} has lost its label ${label}. Restore it`;
+      throw new Waiting('NamespaceTaken', message, takenRecheckMs);
+    }
+    if (found.metadata.deletionTimestamp) {
+      throw new Waiting('RemovingContents', 'the previous contents are still being deleted', recheckMs);
+    }
+    const { namespace, requeueAfterMs } = await this.#restoreLabels(scope, found);
+    const restored = await this.#applyIsolation(scope, namespace);
+    scope.entered(namespace.metadata.uid);
+    return { requeueAfterMs: soonest(requeueAfterMs, restored.requeueAfterMs) };
+  }
+
+  /**
+   * Adopts existing contents that the status does not mention, as after a restore without status, in the state of the
+   * last deployed build.
+   */
+  adopt(scope: EnvironmentScope): void {
+    const namespace = this.#namespaces.get(scope.namespace);
+    if (scope.status.activation || !namespace || namespace.metadata.deletionTimestamp) return;
+    const build = recordedBuild(namespace.metadata.annotations?.[DEPLOYED_ANNOTATION]);
+    if (!build || !isOwn(namespace, scope)) return;
+    scope.adopted({ ...adoptedStatus(scope.environment, build, scope.now), namespaceUID: namespace.metadata.uid });
+  }
+
+  /** Records the deployed build in the namespace. */
+  async record(scope: EnvironmentScope): Promise<void> {
+    const namespace = this.#namespaces.get(scope.namespace);
+    const { deployed } = scope.status;
+    if (!deployed || !namespace || namespace.metadata.deletionTimestamp || !isOwn(namespace, scope)) return;
+    const value = newRecord(deployed, namespace.metadata.annotations?.[DEPLOYED_ANNOTATION]);
+    if (value === undefined) return;
+    const patch = { metadata: { uid: namespace.metadata.uid, annotations: { [DEPLOYED_ANNOTATION]: value } } };
+    this.#namespaces.observe(await this.#client.patch(Namespace, { name: scope.namespace }, patch));
+  }
+
+  /** Deletes the namespace. Returns true once it is gone. */
+  async remove(scope: EnvironmentScope): Promise<boolean> {
+    const namespace = this.#namespaces.get(scope.namespace) ?? (await this.#find(scope));
+    if (!namespace || !isOwn(namespace, scope)) return true;
+    await deleteObject(this.#client, Namespace, namespace);
+    return false;
+  }
+
+  #find(scope: EnvironmentScope): Promise<Namespace | undefined> {
+    return this.#client.find(Namespace, { name: scope.namespace });
+  }
+
+  #create(scope: EnvironmentScope): Promise<Namespace> {
+    return createOrGet(this.#client, this.#namespaces, Namespace, wantedNamespace(scope));
+  }
+
+  async #restoreLabels(scope: EnvironmentScope, namespace: Namespace): Promise<PhaseResult & { namespace: Namespace }> {
+    const labels = lostLabels(wantedNamespace(scope), namespace);
+    if (!labels) return { namespace };
+    const requeueAfterMs = this.#restoreAfterMs(scope, `labels ${Object.keys(labels).join(', ')} of the namespace`);
+    if (requeueAfterMs > 0) return { namespace, requeueAfterMs };
+    const { uid, name } = namespace.metadata;
+    const restored = await this.#client.patch(Namespace, { name }, { metadata: { uid, labels } });
+    this.#namespaces.observe(restored);
+    return { namespace: restored };
+  }
+
+  async #applyIsolation(scope: EnvironmentScope, namespace: Namespace): Promise<PhaseResult> {
+    const isolation = isolationObjects(
+      (name) => ({ name, namespace: scope.namespace, labels: scope.labels }),
+      this.#settings.isolation,
+    );
+    const { secret, renewAt } = await this.#settings.pullSecret(scope);
+    const renewal = renewAt && { requeueAfterMs: Math.max(1, renewAt.getTime() - scope.now.getTime()) };
+    const wanted = hashOf({ objects: [...isolation, secret] });
+    const former = namespace.metadata.annotations?.[ISOLATION_ANNOTATION];
+    const states = this.#isolation.find(isolation);
+    if (states && former === markOf(wanted, states)) return { ...renewal };
+    const isChanged = former?.startsWith(markOf(wanted)) ?? false;
+    const requeueAfterMs = isChanged ? this.#restoreAfterMs(scope, 'quota, limits and network policies') : 0;
+    if (requeueAfterMs > 0) return { requeueAfterMs };
+    // The mark must not stay on a namespace whose policies are only partly applied.
+    if (former !== undefined) await this.#mark(scope, null);
+    const applied = new Map<IsolationObject, string>();
+    const apply = async (object: IsolationObject) => void applied.set(object, await this.#apply(object));
+    // The API server updates a quota's status for everything that it counts, so the counted objects are applied before it.
+    const isQuota = ({ kind }: IsolationObject) => kind === ResourceQuota.kind;
+    const counted = isolation.filter((object) => !isQuota(object)).map(apply);
+    await Promise.all([...counted, this.#applier.apply(Secret, secret, undefined)]);
+    await Promise.all(isolation.filter(isQuota).map(apply));
+    await this.#mark(
+      scope,
+      markOf(
+        wanted,
+        isolation.map((object) => applied.get(object) ?? ''),
+      ),
+    );
+    return { ...renewal };
+  }
+
+  /** Returns in how many milliseconds a changed policy can be restored; 0, and reports it, if it can be now. */
+  #restoreAfterMs(scope: EnvironmentScope, what: string): number {
+    const waitMs = this.#restores.take(scope.namespace, scope.now);
+    if (waitMs === 0) this.#settings.onRestored(scope, what);
+    return waitMs;
+  }
+
+  /** Applies the object and returns its state. */
+  async #apply(object: IsolationObject): Promise<string> {
+    const kind = kindOf(object);
+    const type: ResourceType<IsolationObject> = ISOLATION_TYPES[kind];
+    return this.#isolation.applied(kind, (await this.#applier.apply(type, object, undefined)).object);
+  }
+
+  async #mark(scope: EnvironmentScope, isolation: string | null): Promise<void> {
+    const patch = { metadata: { annotations: { [ISOLATION_ANNOTATION]: isolation } } };
+    this.#namespaces.observe(await this.#client.patch(Namespace, { name: scope.namespace }, patch));
+  }
+}
+
+/** `wanted`: the hash of the applied objects. Without states, returns the prefix of the mark. */
+function markOf(wanted: string, states?: readonly string[]): string {
+  return `${wanted}.${states ? hashOf(states) : ''}`;
+}
+
+function wantedNamespace({ namespace, labels, uid }: EnvironmentScope): Namespace {
+  return environmentNamespaceObject(namespace, labels, uid);
+}
+
+function isOwn(namespace: Namespace, scope: EnvironmentScope): boolean {
+  const { annotations, labels } = namespace.metadata;
+  return annotations?.[ANNOTATIONS.ownerUid] === scope.uid && labels?.[LABELS.environmentUid] === scope.uid;
+}

@@ -1,0 +1,771 @@
+import { describe, expect, test } from '@jest/globals';
+import type { LogLine } from '../../../build-logs/writer.ts';
+import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import { requestAnnotation } from '../../../crds/requests.ts';
+import { ApiError } from '../../../kubernetes/api-error.ts';
+import type { Repository } from '../../../crds/repository.ts';
+import type { BuiltImages } from '../../images/build/image-builder.ts';
+import { Stalled, Waiting } from '../../shared/errors.ts';
+import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
+import { BuildLog } from './build/build-log.ts';
+import { BuildPhase } from './build/build-phase.ts';
+import { Decisions } from './lifecycle/decisions.ts';
+import { KeepRunning } from './services/keep-running.ts';
+import { Masking } from './status/masking.ts';
+import { asNewest, type PlanRequest } from './revision/revision-planner.ts';
+import { EnvironmentReconciler, type EnvironmentReconcilerOptions } from './reconciler.ts';
+import type { EnvironmentScope } from './scope/scope.ts';
+import { Services } from './services/services.ts';
+import { SetUp } from './set-up.ts';
+import { EnvironmentStatuses } from './status/statuses.ts';
+import { noPublishing, noSeeding } from './testing/no-volume-copying.ts';
+import { retiredRevisions, type Revision } from './revision/revision.ts';
+import type { Outlook } from '../../services/diagnosis/certain-failure.ts';
+import type { ContainerOutput } from '../../services/diagnosis/last-output.ts';
+import type { RolloutProgress } from '../../services/rollout/progress.ts';
+
+const now = '2026-01-01T01:00:00.000Z';
+const activation = {
+  active: true,
+  since: '2026-01-01T00:00:00.000Z',
+  reason: 'Spec',
+  specActive: true,
+  buildPending: false,
+} as const;
+const startedAt = '2026-01-01T00:00:10.000Z';
+const good: BuildStatus = {
+  number: 1,
+  result: 'succeeded',
+  commit: 'c1',
+  revision: 'version-of-c1',
+  startedAt,
+  images: [],
+};
+const running = { number: 2, result: 'running', commit: 'c2', revision: 'version-of-c2', startedAt } as const;
+const contents = { state: 'created', namespaceUID: 'ns', commit: 'c1', revision: 'version-of-c1', activation } as const;
+
+function environment(status: EnvironmentStatus, metadata: object = {}): Environment {
+  return {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: 'Environment',
+    metadata: {
+      name: 'shop-main',
+      namespace: 'group-acme',
+      uid: 'u1',
+      generation: 1,
+      finalizers: ['coppice.dev/cleanup'],
+      ...metadata,
+    },
+    spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' }, active: true, buildOnCreate: true },
+    status: structuredClone(status),
+  };
+}
+
+interface World {
+  /** What the ref's newest commit says, or why nobody knows. */
+  plan: (request?: PlanRequest) => Promise<Revision>;
+  build: () => Promise<BuiltImages | undefined>;
+  rollOut: () => Promise<RolloutProgress>;
+  /** Whether the namespace is gone as soon as it is deleted. */
+  isGone: boolean;
+  /** What the Repository says of forks, and which versions were planned as trusted ones. */
+  trustForks: boolean;
+  trustedRevisions: string[];
+  /** What the Git host says of a pull request. */
+  isFork: boolean;
+  namespaceUid: string;
+  scheduledRebuild: Repository['spec']['scheduledRebuild'];
+  seeding: Partial<typeof noSeeding>;
+  publishing: Partial<typeof noPublishing>;
+  /** Of the running build, whose images are there. */
+  job: { gracePeriodMs: number; isOver: boolean; hasLog: boolean };
+  /** Why its namespace belongs to no Group. */
+  noGroup: Waiting;
+  /** Why the Repository's configuration cannot be read. */
+  configurationError: Error;
+}
+
+const revision = (commit: string): Revision => ({
+  id: `version-of-${commit}`,
+  commit,
+  secrets: [],
+  serviceFile: { services: [], publicRoutes: [], volumes: [], bundles: [] },
+  images: [],
+  warnings: [],
+});
+const up: RolloutProgress = {
+  services: [{ name: 'web', ready: true }],
+  aliases: {},
+  done: true,
+  waitingFor: [],
+  failures: [],
+};
+const down: RolloutProgress = {
+  services: [{ name: 'web', ready: false }],
+  aliases: {},
+  done: false,
+  waitingFor: ['web: crash'],
+  failures: [],
+};
+
+const outputOf = (service: string): ContainerOutput => ({
+  source: `${service}-1`,
+  lines: [{ service, stage: 'run', line: 'cannot start' }],
+});
+
+/** A reconciler in a made-up world; `calls` reports in which order it acted. */
+function reconcilerIn(object: Environment, world: Partial<World> = {}) {
+  const calls: string[] = [];
+  /** As each write of the status reports it. */
+  const readiness: string[] = [];
+  /** For code that is trusted, and after it was rolled out: what is pulled with hangs on it. */
+  const ensured: [boolean, boolean][] = [];
+  const does =
+    <T>(name: string, result: T) =>
+    () => {
+      calls.push(name);
+      return Promise.resolve(result);
+    };
+  const plan = world.plan ?? (() => Promise.resolve(revision('c2')));
+  const builder = {
+    build: async () => {
+      calls.push('build');
+      const built = world.build ? await world.build() : { images: [], sizeBytes: 0 };
+      return built ? { built } : {};
+    },
+    gracePeriodMs: () => world.job?.gracePeriodMs ?? 0,
+    isOver: () => world.job?.isOver ?? true,
+    ended: () => undefined,
+    cleanUp: does('cleanUp', undefined),
+  };
+  const session = {
+    note: () => Promise.resolve(),
+    keep: (source: string, lines: readonly LogLine[]) => {
+      calls.push(`output of ${source}: ${lines.map(({ line }) => line).join()}`);
+      return Promise.resolve();
+    },
+    end: (result: string) => {
+      calls.push(`log ends: ${result}`);
+      return Promise.resolve();
+    },
+  };
+  const configuration = {
+    host: {
+      access: { origin: 'http://git/x', credentials: undefined },
+      pullRequest: () => Promise.resolve({ isFork: world.isFork, location: {} }),
+    },
+    variables: new Map(),
+    serviceFile: { mode: 'repo' },
+    trustForks: false,
+    registrySecrets: [],
+  };
+  const configurations = {
+    defaultTtlSeconds: () => 0,
+    registryAccess: () => ({ trustForks: world.trustForks ?? false, registrySecrets: [] }),
+    scheduledRebuild: () => world.scheduledRebuild,
+    read: () => (world.configurationError ? Promise.reject(world.configurationError) : Promise.resolve(configuration)),
+  };
+  const planner = {
+    plan: async (request: PlanRequest) => {
+      await request.locate();
+      return plan(request);
+    },
+    newest: () =>
+      asNewest(async () => {
+        const { id, commit } = await plan();
+        return { revision: id, commit };
+      }),
+    find: (_location: object, id: string | undefined) =>
+      Promise.resolve(
+        id === undefined
+          ? undefined
+          : {
+              ...revision(id.replace('version-of-', '')),
+              ...(world.trustedRevisions && { trusted: world.trustedRevisions.includes(id) }),
+            },
+      ),
+    retire: (_location: object, before: EnvironmentStatus, after: EnvironmentStatus) => {
+      const { retired } = retiredRevisions(before, after);
+      if (retired.length > 0) calls.push(`retire ${retired.join()}`);
+      return Promise.resolve();
+    },
+  };
+  const workloads = {
+    setUp: does('setUp', { services: [], aliases: {} }),
+    rollOut: () => {
+      calls.push('rollOut');
+      return world.rollOut ? world.rollOut() : Promise.resolve(up);
+    },
+    prune: does('prune', undefined),
+  };
+  const writer = {
+    write: (written: Environment, status: EnvironmentStatus) => {
+      calls.push(`status: ${status.state ?? ''}`);
+      readiness.push(condition({ ...written, status }, 'Ready'));
+      written.status = structuredClone(status);
+      object.status = structuredClone(status);
+      return Promise.resolve();
+    },
+  };
+  const masking = new Masking(planner);
+  const services = new Services(workloads as never, { address: 'registry', layout: 'nested' }, masking);
+  const statuses = new EnvironmentStatuses(writer as never);
+  const logs = { open: () => session, has: () => world.job?.hasLog ?? true, close: () => undefined };
+  const builds = new BuildPhase({
+    imageBuilder: builder,
+    log: new BuildLog(logs as never),
+    ...{ masking, planner, services, statuses, rolloutDeadlineSeconds: 45 },
+    lastOutput: { of: (_namespace, names) => Promise.resolve(names.map(outputOf)) },
+  });
+  const seeding = { ...noSeeding, ...world.seeding };
+  const publishing = { ...noPublishing, ...world.publishing };
+  const environments = { get: () => object, byIndex: () => [object] };
+  const contents = {
+    adopt: () => undefined,
+    record: () => Promise.resolve(),
+    ensure: (scope: EnvironmentScope) => {
+      ensured.push([scope.isTrusted, calls.includes('rollOut')]);
+      scope.entered(world.namespaceUid ?? 'ns');
+      return Promise.resolve({});
+    },
+    remove: does('remove', world.isGone ?? false),
+  };
+  const parts = {
+    client: { patch: does('finalizer removed', { metadata: {} }) },
+    environments,
+    configurations,
+    namespace: contents,
+    environmentQuota: { take: () => undefined, free: () => undefined },
+    groups: { problem: () => world.noGroup },
+    environmentsUrl: new URL('http://env.localhost:8080'),
+    planner,
+    builds,
+    setUp: new SetUp({ planner, seeding, services, masking, builds, statuses }),
+    keepRunning: new KeepRunning({ planner, publishing, services }),
+    seeding,
+    publishing,
+    decisions: new Decisions({
+      environments,
+      configurations,
+      contents,
+      removal: { removeObject: () => Promise.resolve(false) },
+      reusables: { published: () => undefined },
+      statuses,
+    }),
+    statuses,
+    now: () => new Date(now),
+  };
+  return {
+    reconciler: new EnvironmentReconciler(parts as unknown as EnvironmentReconcilerOptions),
+    calls,
+    ensured,
+    readiness,
+  };
+}
+
+const rolledOutAt = (time: string) => ({ ...running, images: [], rolloutStartedAt: `2026-01-01T${time}.000Z` });
+
+function condition(object: Environment, type: string) {
+  const { status, reason } = object.status?.conditions?.find((one) => one.type === type) ?? {};
+  return `${status ?? 'none'} ${reason ?? ''}`;
+}
+
+test('a new environment passes through every state', async () => {
+  const object = environment({});
+  const { reconciler, calls } = reconcilerIn(object);
+  await reconciler.reconcile('key');
+  const states = calls.filter((call) => call.startsWith('status: '));
+  expect([...new Set(states)]).toEqual(['status: empty', 'status: created', 'status: building', 'status: built']);
+  expect(condition(object, 'Ready')).toBe('True Built');
+  expect(object.status?.deployed?.commit).toBe('c2');
+});
+
+test('a second look at what is built changes nothing and asks the Git host nothing', async () => {
+  const object = environment({});
+  await reconcilerIn(object).reconciler.reconcile('key');
+  const before = structuredClone(object.status);
+  await reconcilerIn(object, { plan: () => Promise.reject(new Error('asked')) }).reconciler.reconcile('key');
+  expect(object.status).toEqual(before);
+});
+
+test('while its volumes are seeded, only the first plan of a new environment is one', async () => {
+  const firsts: unknown[] = [];
+  const plan = (request?: PlanRequest) => {
+    firsts.push(request?.isFirst);
+    return Promise.resolve(revision('c2'));
+  };
+  const seeding = { advance: () => Promise.reject(new Waiting('Seeding', 'one of two', 1000)) };
+  const object = environment({});
+  for (const namespaceUid of ['ns', 'ns', 'ns', 'made anew']) {
+    await reconcilerIn(object, { plan, seeding, namespaceUid }).reconciler.reconcile('key');
+  }
+  expect(firsts).toEqual([true, false, false, true]);
+});
+
+describe('a pull request', () => {
+  const ofPullRequest = (status: EnvironmentStatus) => {
+    const object = environment(status);
+    object.spec.gitRef = { name: '7', type: 'pull request' };
+    return object;
+  };
+  const trustedBefore = {
+    type: 'Trusted',
+    status: 'True',
+    reason: 'TrustForks',
+    message: '',
+    lastTransitionTime: startedAt,
+  } as const;
+  const deployed = { ...contents, commit: 'c2', revision: 'version-of-c2', build: good, deployed: good } as const;
+
+  test.each<[string, EnvironmentStatus, boolean, string]>([
+    ['of a fork', { fromFork: true }, false, 'False Fork'],
+    ['of nobody knows where', {}, false, 'False Unknown'],
+    ['of a fork that is trusted', { fromFork: true }, true, 'True TrustForks'],
+    ['of the repository itself', { fromFork: false }, false, 'True SameRepository'],
+  ])('%s says whether it is trusted', async (_what, status, trustForks, expected) => {
+    const object = ofPullRequest(status);
+    const world = { trustForks, ...(status.fromFork !== undefined && { isFork: status.fromFork }) };
+    await reconcilerIn(object, world).reconciler.reconcile('key');
+    expect(condition(object, 'Trusted')).toBe(expected);
+  });
+
+  test('whose trust is withdrawn while it is built is built anew without', async () => {
+    const object = ofPullRequest({ ...contents, fromFork: true, build: running });
+    const world = { trustedRevisions: ['version-of-c2'], plan: () => Promise.resolve(revision('c3')) };
+    const { reconciler, calls } = reconcilerIn(object, world);
+    await reconciler.reconcile('key');
+    expect(calls).toContain('log ends: superseded');
+    expect(object.status).toMatchObject({ build: { number: 3, result: 'succeeded', revision: 'version-of-c3' } });
+  });
+
+  test('whose trust is as it was is built on', async () => {
+    const object = ofPullRequest({ ...contents, fromFork: true, build: running });
+    const world = { trustForks: true, trustedRevisions: ['version-of-c2'] };
+    await reconcilerIn(object, world).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ build: { number: 2, result: 'succeeded', revision: 'version-of-c2' } });
+  });
+
+  test('that runs with variables and is not trusted any more is built anew without, and tried once', async () => {
+    const object = ofPullRequest({ ...deployed, fromFork: true });
+    const world: Partial<World> = {
+      trustedRevisions: ['version-of-c1'],
+      plan: () => Promise.resolve(revision('c3')),
+      build: () => Promise.reject(new Stalled('BuildFailed', 'exit code 1')),
+    };
+    await reconcilerIn(object, world).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ build: { number: 2, result: 'failed', revision: 'version-of-c3' } });
+    const { reconciler, calls } = reconcilerIn(object, world);
+    await reconciler.reconcile('key');
+    expect(calls).not.toContain('build');
+  });
+
+  test('that is not trusted any more is built anew also where a build has failed since', async () => {
+    const failed = { ...running, result: 'failed' } as const;
+    const conditions = [trustedBefore];
+    const object = ofPullRequest({ ...deployed, fromFork: true, build: failed, conditions });
+    const world = { trustedRevisions: ['version-of-c1'], plan: () => Promise.resolve(revision('c3')) };
+    await reconcilerIn(object, world).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ build: { number: 3, result: 'succeeded', revision: 'version-of-c3' } });
+  });
+
+  test('that runs without variables goes on so when forks are trusted, until it is built', async () => {
+    const object = ofPullRequest({ ...deployed, fromFork: true });
+    const { reconciler, calls } = reconcilerIn(object, { trustForks: true, trustedRevisions: [] });
+    await reconciler.reconcile('key');
+    expect(calls).not.toContain('build');
+    expect(condition(object, 'Trusted')).toBe('True TrustForks');
+  });
+
+  test.each([
+    [
+      false,
+      [
+        [false, false],
+        [true, false],
+      ],
+    ],
+    [
+      true,
+      [
+        [false, false],
+        [false, false],
+      ],
+    ],
+    [undefined, [[false, false]]],
+  ] as const)('is isolated for what its host says of it, from a fork: %p, before it runs', async (isFork, expected) => {
+    const object = ofPullRequest({});
+    const { reconciler, ensured } = reconcilerIn(object, isFork === undefined ? {} : { isFork });
+    await reconciler.reconcile('key');
+    expect(ensured).toEqual(expected);
+    expect(object.status?.state).toBe('built');
+  });
+});
+
+describe('a build', () => {
+  test('that fails leaves what is deployed running, and cleans up only when that is written', async () => {
+    const object = environment({ ...contents, build: running, deployed: good });
+    const { reconciler, calls } = reconcilerIn(object, {
+      build: () => Promise.reject(new Stalled('BuildFailed', 'exit code 1')),
+    });
+    await reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ state: 'built', build: { result: 'failed' }, deployed: { number: 1 } });
+    expect(condition(object, 'Stalled')).toBe('True BuildFailed');
+    expect(calls.slice(-4)).toEqual(['prune', 'status: built', 'cleanUp', 'retire version-of-c2']);
+  });
+
+  test.each([
+    [1, 'the only service is running'],
+    [2, 'all 2 services are running'],
+  ])('of %d services that become ready says so', async (count, message) => {
+    const object = environment({ ...contents, build: running });
+    const services = Array.from({ length: count }, (_, index) => ({ name: `s${index}`, ready: true }));
+    await reconcilerIn(object, { rollOut: () => Promise.resolve({ ...up, services }) }).reconciler.reconcile('key');
+    expect(object.status?.build).toMatchObject({ result: 'succeeded', message });
+  });
+
+  describe('whose images are there while its Job is at work', () => {
+    const rolledOut = { ...running, images: [], rolloutStartedAt: '2026-01-01T00:59:50.000Z' };
+    const atWork = { gracePeriodMs: 20_000, isOver: false, hasLog: true };
+    const failed = { ...down, failures: ['job web: exit code 1'] };
+    async function outcome(world: Partial<World>) {
+      const object = environment({ ...contents, build: rolledOut });
+      const result = await reconcilerIn(object, world).reconciler.reconcile('key');
+      return [object.status?.build?.result, result.requeueAfterMs];
+    }
+
+    test.each<[string, Partial<World>]>([
+      ['succeeds', {}],
+      ['fails', { rollOut: () => Promise.resolve(failed) }],
+    ])('%s when that is over', async (verb, world) => {
+      expect(await outcome({ ...world, job: atWork })).toEqual(['running', 20_000]);
+      const result = verb === 'succeeds' ? 'succeeded' : 'failed';
+      expect((await outcome({ ...world, job: { ...atWork, isOver: true } }))[0]).toBe(result);
+      expect((await outcome({ ...world, job: { ...atWork, gracePeriodMs: 0 } }))[0]).toBe(result);
+    });
+
+    test.each([
+      ['what its log is not to show', new Waiting('VariableMissing', 'no Secret', 2000)],
+      ['its Repository', new Stalled('RepositoryNotFound', 'there is none')],
+    ])('waits for its time to be over where a new operator cannot read %s', async (_what, configurationError) => {
+      const job = { gracePeriodMs: 20_000, isOver: true, hasLog: false };
+      expect(await outcome({ configurationError, job })).toEqual(['running', 20_000]);
+      expect(await outcome({ configurationError, job: { ...job, gracePeriodMs: 0 } })).toEqual([
+        'succeeded',
+        undefined,
+      ]);
+      expect((await outcome({ configurationError, job: { ...job, hasLog: true } }))[0]).toBe('succeeded');
+    });
+  });
+
+  test('whose services do not become ready in time fails with their failure', async () => {
+    const rolledOut = { ...running, images: [], rolloutStartedAt: '2026-01-01T00:59:00.000Z' };
+    const object = environment({ ...contents, build: rolledOut });
+    await reconcilerIn(object, { rollOut: () => Promise.resolve(down) }).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({
+      state: 'created',
+      build: { result: 'failed', message: 'not ready after 45 s: web: crash' },
+    });
+    expect(condition(object, 'Built')).toBe('False RolloutFailed');
+  });
+
+  test('keeps what the services wrote that did not become ready in its log', async () => {
+    const object = environment({ ...contents, build: rolledOutAt('00:59:00') });
+    const { reconciler, calls } = reconcilerIn(object, { rollOut: () => Promise.resolve(down) });
+    await reconciler.reconcile('key');
+    const reported = calls.filter((call) => call.startsWith('output') || call.startsWith('log ends'));
+    expect(reported).toEqual(['output of web-1: cannot start', 'log ends: failed']);
+  });
+
+  test('shows nothing of that where it is not known what must not be shown', async () => {
+    const object = environment({ ...contents, build: rolledOutAt('00:59:00') });
+    const configurationError = new Waiting('VariableMissing', 'no Secret', 2000);
+    const { reconciler, calls } = reconcilerIn(object, { rollOut: () => Promise.resolve(down), configurationError });
+    await reconciler.reconcile('key');
+    expect(object.status?.build?.result).toBe('failed');
+    expect(calls.filter((call) => call.startsWith('output'))).toEqual([]);
+  });
+
+  test.each<[string, Outlook, string | number]>([
+    ['nothing is certain', {}, 15_000],
+    [
+      'it is certain',
+      { failsAt: new Date('2026-01-01T01:00:00Z') },
+      'not ready after 30 s, and more time would not help: web: crash',
+    ],
+    ['it will be certain', { failsAt: new Date('2026-01-01T01:00:05Z') }, 5000],
+    ['it will be certain after the deadline', { failsAt: new Date('2026-01-01T01:00:50Z') }, 15_000],
+    ['its next try comes before the deadline', { retriesAt: new Date('2026-01-01T01:00:14Z') }, 15_000],
+    [
+      'its next try comes after it',
+      { retriesAt: new Date('2026-01-01T01:00:15Z') },
+      'not ready after 30 s, and more time would not help: web: crash',
+    ],
+  ])('ends as soon as nothing can change: %s', async (_, outlook, expected) => {
+    const object = environment({ ...contents, build: rolledOutAt('00:59:30') });
+    const rollOut = () => Promise.resolve({ ...down, outlook });
+    const { requeueAfterMs } = await reconcilerIn(object, { rollOut }).reconciler.reconcile('key');
+    expect(object.status?.build?.result === 'failed' ? object.status.build.message : requeueAfterMs).toBe(expected);
+  });
+
+  test('whose services may still become ready is waited for until a time that is reported', async () => {
+    const rolledOut = { ...running, images: [], rolloutStartedAt: '2026-01-01T00:59:30.000Z' };
+    const object = environment({ ...contents, build: rolledOut });
+    const result = await reconcilerIn(object, { rollOut: () => Promise.resolve(down) }).reconciler.reconcile('key');
+    expect(result).toEqual({ requeueAfterMs: 15_000 });
+    expect(object.status?.conditions?.find(({ type }) => type === 'Ready')?.message).toContain(
+      'until 2026-01-01T01:00:15Z',
+    );
+  });
+
+  test.each([
+    ['is at work still', '2026-01-01T01:20:00Z', { requeueAfterMs: 1_245_000 }],
+    ['has ended a moment ago', '2026-01-01T00:59:50Z', { requeueAfterMs: 35_000 }],
+  ])('whose services wait for a job that %s has its time from the end of that', async (_what, end, expected) => {
+    const rolledOut = { ...running, images: [], rolloutStartedAt: '2026-01-01T00:50:00.000Z' };
+    const object = environment({ ...contents, build: rolledOut });
+    const rollOut = () => Promise.resolve({ ...down, jobsEndAt: new Date(end) });
+    expect(await reconcilerIn(object, { rollOut }).reconciler.reconcile('key')).toEqual(expected);
+    expect(object.status).toMatchObject({ build: { result: 'running' } });
+  });
+
+  test('that Kubernetes refuses for good fails instead of trying forever', async () => {
+    const object = environment({ ...contents, build: { ...running, images: [] } });
+    const refused = new ApiError('PATCH /x', 422, 'Invalid', 'spec.x is not allowed');
+    await reconcilerIn(object, { rollOut: () => Promise.reject(refused) }).reconciler.reconcile('key');
+    expect(object.status?.build).toMatchObject({ result: 'failed', message: expect.stringContaining('not allowed') });
+  });
+
+  test.each([
+    ['cannot be asked', () => Promise.reject(new SourceUnreachableError('away')), 2],
+    ['has lost the ref', () => Promise.reject(new SourceRefusedError('RefNotFound', 'gone')), 2],
+    ['still has its commit', () => Promise.resolve(revision('c2')), 2],
+    ['has moved on', () => Promise.resolve(revision('c3')), 3],
+  ])('asked for while one runs and the Git host %s: build %#', async (_what, plan, number) => {
+    const pending = { ...activation, buildPending: true };
+    const object = environment({ ...contents, activation: pending, build: running });
+    await reconcilerIn(object, { plan, build: () => Promise.resolve(undefined) }).reconciler.reconcile('key');
+    expect(object.status?.build).toMatchObject({ number, result: 'running' });
+    expect(object.status?.activation?.buildPending).toBe(false);
+  });
+});
+
+test('a build asked for while one runs and the Git host is busy stays asked for, and the one that runs goes on', async () => {
+  const object = environment({ ...contents, activation: { ...activation, buildPending: true }, build: running });
+  const busy = () => Promise.reject(new HostBusyError('come back later', 900_000));
+  const { reconciler, calls } = reconcilerIn(object, { plan: busy, build: () => Promise.resolve(undefined) });
+  expect(await reconciler.reconcile('key')).toEqual({ requeueAfterMs: 900_000 });
+  expect(calls).toContain('build');
+  expect(object.status).toMatchObject({ build: { number: 2, result: 'running' }, activation: { buildPending: true } });
+});
+
+test('contents end in time though a busy host is waited for', async () => {
+  const ttl = { seconds: 3660, since: '2026-01-01T00:00:00.000Z' };
+  const object = environment({ state: 'created', namespaceUID: 'ns', activation, ttl });
+  const waits = () => Promise.reject(new Waiting('HostBusy', 'come back later', 900_000));
+  const { reconciler } = reconcilerIn(object, { plan: waits });
+  expect(await reconciler.reconcile('key')).toMatchObject({ requeueAfterMs: 60_000, failure: { afterMs: 900_000 } });
+  expect(condition(object, 'Reconciling')).toBe('True HostBusy');
+});
+
+test('what runs of a version that is not known is left as it is, and reported', async () => {
+  const unknown = { ...good, revision: undefined };
+  const object = environment({ ...contents, revision: undefined, state: 'built', build: unknown, deployed: unknown });
+  const { reconciler, calls } = reconcilerIn(object, {
+    plan: () => Promise.reject(new SourceUnreachableError('away')),
+  });
+  await reconciler.reconcile('key').catch(() => undefined);
+  expect(condition(object, 'Stalled')).toBe('True RevisionUnknown');
+  for (const call of ['setUp', 'rollOut', 'prune']) expect(calls).not.toContain(call);
+});
+
+describe('contents', () => {
+  test('whose namespace somebody deleted are built again', async () => {
+    const object = environment({ ...contents, state: 'built', build: good, deployed: good });
+    await reconcilerIn(object, { namespaceUid: 'another' }).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ state: 'built', namespaceUID: 'another', build: { number: 2 } });
+  });
+
+  test('that were asked to go are there until they are gone', async () => {
+    const annotations = { [requestAnnotation('delete')]: 'now' };
+    const object = environment({ ...contents, state: 'built', deployed: good }, { annotations });
+    await reconcilerIn(object).reconciler.reconcile('key');
+    expect(object.status?.state).toBe('built');
+    expect(condition(object, 'Reconciling')).toBe('True RemovingContents');
+    await reconcilerIn(object, { isGone: true }).reconciler.reconcile('key');
+    expect(object.status?.state).toBe('empty');
+    expect(object.status?.deployed).toBeUndefined();
+    expect(condition(object, 'Ready')).toBe('True Empty');
+  });
+
+  test('that are wanted anew wait for the former ones to go, without a look over and over', async () => {
+    const annotations = {
+      [requestAnnotation('delete')]: '2026-01-01T00:10:00Z',
+      [requestAnnotation('create')]: '2026-01-01T00:20:00Z',
+    };
+    const object = environment({ ...contents, state: 'built', deployed: good }, { annotations });
+    await reconcilerIn(object).reconciler.reconcile('key');
+    expect(await reconcilerIn(object).reconciler.reconcile('key')).toEqual({ requeueAfterMs: 10_000 });
+    expect(await reconcilerIn(object, { isGone: true }).reconciler.reconcile('key')).toEqual({ requeueAfterMs: 1 });
+    expect(object.status?.state).toBe('empty');
+    await reconcilerIn(object).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ state: 'created', activation: { active: true, reason: 'CreateRequest' } });
+  });
+
+  test('that a schedule is set for are looked at when they are due, and rebuilt', async () => {
+    const scheduledRebuild = { mode: 'notclones', hour: '00:20', timeZone: 'UTC' } as const;
+    const object = environment({ ...contents, state: 'built', build: good, deployed: good });
+    const { requeueAfterMs = 0 } = await reconcilerIn(object, { scheduledRebuild }).reconciler.reconcile('key');
+    expect(requeueAfterMs).toBeGreaterThan(0);
+    expect(requeueAfterMs).toBeLessThanOrEqual(24.5 * 3600_000);
+    expect(object.status?.state).toBe('built');
+    if (object.status?.schedule) object.status.schedule.since = '2025-01-01T00:00:00Z';
+    if (object.status?.activation) object.status.activation.since = '2025-01-01T00:00:00Z';
+    await reconcilerIn(object, { scheduledRebuild, isGone: true }).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ state: 'empty', activation: { reason: 'Schedule', rebuild: true } });
+  });
+
+  test('that cannot be set up say so, hold no copies that they were to start with, and still expire', async () => {
+    const object = environment({}, {});
+    object.spec = { ...object.spec, buildOnCreate: false, ttlSeconds: 60 };
+    const plan = () => Promise.reject(new Stalled('ServiceFileInvalid', 'line 3'));
+    const brokenOff: string[] = [];
+    const breakOff = ({ key }: EnvironmentScope) => Promise.resolve(void brokenOff.push(key));
+    const result = await reconcilerIn(object, { plan, seeding: { breakOff } }).reconciler.reconcile('key');
+    expect(brokenOff).toHaveLength(1);
+    expect(condition(object, 'Stalled')).toBe('True ServiceFileInvalid');
+    expect(result).toMatchObject({ requeueAfterMs: 60_000 });
+  });
+});
+
+describe('an object that is deleted', () => {
+  const deletionTimestamp = '2026-01-01T00:59:00Z';
+
+  test('ends its build once, and goes when its namespace is gone', async () => {
+    const object = environment({ ...contents, build: running }, { deletionTimestamp });
+    const { reconciler, calls } = reconcilerIn(object);
+    await reconciler.reconcile('key');
+    await reconciler.reconcile('key');
+    expect(calls.filter((call) => call === 'log ends: cancelled')).toHaveLength(1);
+    expect(calls).not.toContain('finalizer removed');
+    const last = reconcilerIn(object, { isGone: true });
+    await last.reconciler.reconcile('key');
+    expect(last.calls).toContain('finalizer removed');
+  });
+
+  test('goes though it does not fit its schema', async () => {
+    const object = environment({}, { deletionTimestamp });
+    object.spec = { ...object.spec, gitRef: { name: 'a..b', type: 'branch' } };
+    const { reconciler, calls } = reconcilerIn(object, { isGone: true });
+    await reconciler.reconcile('key');
+    expect(calls).toContain('finalizer removed');
+  });
+});
+
+test('what is suspended is left as it is, and deleted all the same', async () => {
+  const annotations = { [requestAnnotation('delete')]: 'now' };
+  const object = environment({ ...contents, build: running }, { annotations });
+  object.spec.suspend = true;
+  const { reconciler, calls } = reconcilerIn(object);
+  const result = await reconciler.reconcile('key');
+  expect(result).toEqual({});
+  expect(calls).toEqual(['status: building', 'cleanUp']);
+  // As kstatus reads it: not Failed.
+  expect(condition(object, 'Stalled')).toBe('False Suspended');
+  expect(condition(object, 'Ready')).toBe('False Suspended');
+  object.metadata.deletionTimestamp = '2026-01-01T00:59:00Z';
+  const last = reconcilerIn(object, { isGone: true });
+  await last.reconciler.reconcile('key');
+  expect(last.calls).toContain('finalizer removed');
+});
+
+test('an object that does not fit its schema is reported so', async () => {
+  const object = environment({});
+  object.spec = { ...object.spec, gitRef: { name: 'a..b', type: 'branch' } };
+  const { failure, requeueAfterMs } = await reconcilerIn(object).reconciler.reconcile('key');
+  expect([failure, requeueAfterMs]).toEqual([expect.any(Stalled), undefined]);
+  expect(condition(object, 'Stalled')).toBe('True Invalid');
+});
+
+describe('readiness', () => {
+  async function built(): Promise<Environment> {
+    const object = environment({});
+    await reconcilerIn(object).reconciler.reconcile('key');
+    return object;
+  }
+
+  test.each([
+    ['a TTL that is asked for', 'ttl', '2026-01-01T00:59:00Z/x/3600'],
+    ['a request that nobody can handle', 'ttl', 'abc'],
+  ])('does not change with %s', async (_what, name, value) => {
+    const object = await built();
+    object.metadata.annotations = { [requestAnnotation(name as 'ttl')]: value };
+    const { reconciler, readiness } = reconcilerIn(object);
+    await reconciler.reconcile('key');
+    expect(readiness.length).toBeGreaterThan(0);
+    expect(new Set(readiness)).toEqual(new Set(['True Built']));
+  });
+
+  test('does not change when something fails on the way', async () => {
+    const object = await built();
+    const rollOut = () => Promise.reject(new Error('the API server does not answer'));
+    await reconcilerIn(object, { rollOut }).reconciler.reconcile('key');
+    expect([condition(object, 'Ready'), condition(object, 'Reconciling')]).toEqual(['True Built', 'True Retrying']);
+  });
+
+  test('stays as it was while it is suspended, and goes on after', async () => {
+    const object = await built();
+    object.spec.suspend = true;
+    await reconcilerIn(object).reconciler.reconcile('key');
+    expect([condition(object, 'Ready'), condition(object, 'Stalled')]).toEqual(['True Suspended', 'False Suspended']);
+    object.spec.suspend = false;
+    await reconcilerIn(object).reconciler.reconcile('key');
+    expect([condition(object, 'Ready'), condition(object, 'Stalled')]).toEqual(['True Built', 'False Built']);
+  });
+});
+
+test('a Repository that is missing is waited for, and what was asked for is built when it is there', async () => {
+  const object = environment({});
+  const missing = new Waiting('RepositoryNotFound', 'there is no Repository acme.shop', 600_000);
+  const { failure } = await reconcilerIn(object, { configurationError: missing }).reconciler.reconcile('key');
+  expect(failure).toBe(missing);
+  expect(condition(object, 'Reconciling')).toBe('True RepositoryNotFound');
+  expect(condition(object, 'Stalled')).toBe('False RepositoryNotFound');
+  await reconcilerIn(object).reconciler.reconcile('key');
+  expect(condition(object, 'Ready')).toBe('True Built');
+});
+
+test('a refusal for want of a Repository, of a Coppice that did not wait, does not stand', async () => {
+  const lastTransitionTime = now;
+  const refused = { type: 'Created', status: 'False', reason: 'RepositoryNotFound', message: 'none' } as const;
+  const object = environment({
+    ...{ state: 'created', namespaceUID: 'ns', activation },
+    conditions: [{ ...refused, lastTransitionTime }],
+  });
+  await reconcilerIn(object).reconciler.reconcile('key');
+  expect(condition(object, 'Created')).toBe('True SetUp');
+});
+
+test('an object in a namespace without a Group has no address, and goes on when there is one', async () => {
+  const object = environment({ webURL: 'http://shop-main--.env.localhost:8080/' });
+  const noGroup = new Waiting('NoGroup', 'the namespace shop belongs to no Group', 600_000);
+  const { reconciler, calls } = reconcilerIn(object, { noGroup });
+  expect(await reconciler.reconcile('key')).toEqual({ failure: noGroup });
+  expect(calls).toEqual(['status: empty']);
+  expect(object.status?.webURL).toBeUndefined();
+  expect(condition(object, 'Reconciling')).toBe('True NoGroup');
+  await reconcilerIn(object).reconciler.reconcile('key');
+  expect(condition(object, 'Ready')).toBe('True Built');
+});
+
+test('requests that nobody can handle are reported until they are gone', async () => {
+  const annotations = { 'coppice.dev/request-ttl': 'abc', 'coppice.dev/request-biuld': 'now' };
+  const object = environment({}, { annotations });
+  await reconcilerIn(object).reconciler.reconcile('key');
+  const message = object.status?.conditions?.find(({ type }) => type === 'RequestsValid')?.message;
+  expect(condition(object, 'RequestsValid')).toBe('False MalformedRequest');
+  expect(message).toContain('coppice.dev/request-biuld is unknown: known are coppice.dev/request-create');
+  expect(message).toContain('coppice.dev/request-ttl has the value abc, which does not end in /SECONDS');
+  object.metadata.annotations = {};
+  await reconcilerIn(object).reconciler.reconcile('key');
+  expect(condition(object, 'RequestsValid')).toBe('none ');
+});

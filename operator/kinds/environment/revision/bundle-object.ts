@@ -1,0 +1,14 @@
+import type { ConfigMap, Secret } from '../../../../kubernetes/resource-type.ts';
+import type { FileBundle } from '../../../../service-file/schema.ts';
+import type { RevisionLocation } from './revision.ts';
+
+/** The files of a bundle as an object that pods can mount. `contents`: base64 by key. */
+export function bundleObject(
+  { namespace, labels }: Pick<RevisionLocation, 'namespace' | 'labels'>,
+  { name, secret }: FileBundle,
+  contents: Record<string, string>,
+): ConfigMap | Secret {
+  const metadata = { name, namespace, labels };
+  if (secret) return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', immutable: true, data: contents };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, immutable: true, binaryData: contents };
+}

@@ -1,0 +1,292 @@
+import { describe, expect, test } from '@jest/globals';
+import { Stalled, Waiting } from '../../../shared/errors.ts';
+import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../../source/errors.ts';
+import type { Source, SourceSnapshot } from '../../../source/git/source.ts';
+import { SnapshotFiles } from '../../../source/git/snapshot-files.ts';
+import { parseTree } from '../../../source/git/tree.ts';
+import { RevisionPlanner, type RevisionPlannerSettings } from './revision-planner.ts';
+import type { Revision } from './revision.ts';
+import type { RevisionStore } from './revision-store.ts';
+
+const request = {
+  group: 'acme',
+  configuration: {
+    host: undefined as never,
+    variables: new Map(),
+    serviceFile: { mode: 'repo' },
+    repositoryUid: 'r1',
+    trustForks: false,
+    registrySecrets: [],
+  },
+  ref: { name: 'main', type: 'branch' },
+  locate: () =>
+    Promise.resolve({ access: { origin: 'http://git/x', credentials: undefined }, refName: 'refs/heads/main' }),
+  isTrusted: () => true,
+  location: { namespace: 'env-x', namespaceUid: 'u', labels: {} },
+} as const;
+
+interface World {
+  resolve?: () => Promise<string>;
+  snapshot?: () => Promise<void>;
+  files?: Record<string, string>;
+  stored?: Revision;
+}
+
+const hex = (text: string) => Buffer.from(text).toString('hex');
+
+function plannerIn(world: World, more: Partial<RevisionPlannerSettings> = {}) {
+  let seconds = 0;
+  const saved: Revision[] = [];
+  const files = world.files ?? {};
+  const listing = Object.keys(files).map((path) => `100644 blob ${hex(path)}\t${path}\0`);
+  const entries = parseTree(listing.join(''), 'a1');
+  const snapshot: SourceSnapshot = {
+    commit: 'c1',
+    entries,
+    files: new SnapshotFiles(entries, (id) =>
+      Promise.resolve(Buffer.from(files[Buffer.from(id, 'hex').toString()] ?? '')),
+    ),
+  };
+  const source = {
+    resolve: world.resolve ?? (() => Promise.resolve('c1')),
+    snapshot: async (_location: object, read: (given: SourceSnapshot) => Promise<Revision>) => {
+      await world.snapshot?.();
+      return read(snapshot);
+    },
+  } as unknown as Source;
+  const revisions = {
+    find: (_location: object, id: string) => Promise.resolve(world.stored ?? saved.find((one) => one.id === id)),
+    save: (_location: object, revision: Revision) => {
+      saved.push(revision);
+      return Promise.resolve(revision);
+    },
+  } as unknown as RevisionStore;
+  const warmed: string[] = [];
+  const settings = {
+    registry: 'registry:5000',
+    sourceDeadlineSeconds: 60,
+    onBuildAhead: (group: string) => void warmed.push(group),
+    ...more,
+  };
+  const planner = new RevisionPlanner(source, revisions, settings, () => new Date(seconds * 1000));
+  return { planner, saved, warmed, at: (time: number) => (seconds = time) };
+}
+
+const refusals: [string, World, string, RegExp][] = [
+  [
+    'a ref that is gone',
+    { resolve: () => Promise.reject(new SourceRefusedError('RefNotFound', 'gone')) },
+    'RefNotFound',
+    /gone/,
+  ],
+  ['no service file', { files: { 'README.md': '' } }, 'ServiceFileInvalid', /no service file/],
+  [
+    'an unknown key',
+    { files: { 'compose.yaml': 'services:\n  web:\n    imag: x\n' } },
+    'ServiceFileInvalid',
+    /compose\.yaml:3:5/,
+  ],
+  [
+    'a context that is not there',
+    { files: { 'compose.yaml': 'services:\n  web:\n    build: ./web\n' } },
+    'ServiceFileInvalid',
+    /web is not in the repository/,
+  ],
+  [
+    "an image of Coppice's own registry",
+    { files: { 'compose.yaml': 'services:\n  web:\n    image: Registry:5000/other/shop/web\n' } },
+    'ServiceFileInvalid',
+    /cannot be referenced/,
+  ],
+  [
+    'an image by a bare digest',
+    { files: { 'compose.yaml': 'services:\n  web:\n    image: "sha256:9dbfea"\n' } },
+    'ServiceFileInvalid',
+    /has no repository/,
+  ],
+];
+
+test.each(refusals)('%s: the author must act', async (_what, world, reason, words) => {
+  const planning = plannerIn(world).planner.plan(request);
+  await expect(planning).rejects.toThrow(Stalled);
+  await expect(planning).rejects.toMatchObject({ reason, message: expect.stringMatching(words) });
+});
+
+test('a commit that was planned before is not read again', async () => {
+  const stored: Revision = {
+    id: 'v1',
+    secrets: [],
+    commit: 'c1',
+    serviceFile: { services: [], publicRoutes: [], volumes: [], bundles: [] },
+    images: [],
+    warnings: [],
+  };
+  const { planner, saved, warmed } = plannerIn({ stored, snapshot: () => Promise.reject(new Error('read')) });
+  expect(await planner.plan(request)).toBe(stored);
+  expect(warmed).toEqual([]);
+  expect(saved).toEqual([]);
+});
+
+test('where nothing was planned yet the commit is read, and not asked for before', async () => {
+  const resolve = () => Promise.reject(new Error('asked'));
+  const { planner, saved } = plannerIn({ resolve, files: { Dockerfile: 'FROM x\n' } });
+  const revision = await planner.plan({ ...request, isFirst: true });
+  expect(revision.commit).toBe('c1');
+  expect(saved).toEqual([revision]);
+});
+
+test('what was planned first is neither read nor written again while that waits to be set up', async () => {
+  let reads = 0;
+  const snapshot = () => {
+    reads++;
+    return Promise.resolve();
+  };
+  const { planner, saved } = plannerIn({ snapshot, files: { Dockerfile: 'FROM x\n' } });
+  const revision = await planner.plan({ ...request, isFirst: true });
+  expect(await planner.plan({ ...request, isFirst: false })).toBe(revision);
+  expect([reads, saved]).toEqual([1, [revision]]);
+});
+
+test('a ref that is not there when it is read is reported as one that is not there when it is asked for', async () => {
+  const snapshot = () => Promise.reject(new SourceRefusedError('RefNotFound', "git's words"));
+  const planning = plannerIn({ snapshot }).planner.plan({ ...request, isFirst: true });
+  await expect(planning).rejects.toMatchObject({
+    reason: 'RefNotFound',
+    message: 'the branch main is not in the repository. Push it, then request a build',
+  });
+});
+
+const toBuild = { Dockerfile: 'FROM x\n' };
+const toPull = { 'compose.yaml': 'services:\n  web:\n    image: busybox:1\n' };
+test.each([
+  ['with an image to build', true, toBuild, ['acme']],
+  ['of code that is not trusted', false, toBuild, []],
+  ['that builds nothing', true, toPull, []],
+] as const)(
+  'a new commit %s has its group notified of a build ahead, or not',
+  async (_what, trusted, files, expected) => {
+    const { planner, warmed } = plannerIn({ files });
+    await planner.plan({ ...request, isTrusted: () => trusted });
+    expect(warmed).toEqual(expected);
+  },
+);
+
+test('a Dockerfile alone is a service', async () => {
+  const { planner, saved } = plannerIn({ files: { Dockerfile: 'FROM x\nEXPOSE 80\n' } });
+  const revision = await planner.plan(request);
+  expect(revision.serviceFile.services.map(({ name }) => name)).toEqual(['app']);
+  expect(revision.images).toEqual([
+    expect.objectContaining({ service: 'app', context: '.', dockerfile: 'Dockerfile' }),
+  ]);
+  expect(saved).toEqual([revision]);
+});
+
+test('a commit of a fork is another version than the same one of a branch, and is read without variables', async () => {
+  const variables = new Map([['TOKEN', { value: 'hidden', visibility: 'always' as const }]]);
+  const files = { 'compose.yaml': 'services:\n  web:\n    image: nginx\n    environment: { TOKEN: "x${TOKEN}" }\n' };
+  const planned = [];
+  for (const trusted of [true, false]) {
+    const { planner, saved } = plannerIn({ files });
+    const configuration = { ...request.configuration, variables };
+    await planner.plan({ ...request, configuration, isTrusted: () => trusted });
+    planned.push(saved[0]);
+  }
+  const [ofBranch, ofFork] = planned;
+  expect([ofBranch?.trusted, ofFork?.trusted]).toEqual([true, false]);
+  expect(ofBranch?.id).not.toBe(ofFork?.id);
+  expect(JSON.stringify(ofBranch?.serviceFile)).toContain('xhidden');
+  expect(JSON.stringify(ofFork)).not.toContain('hidden');
+});
+
+test('trust is asked for after the host has said where the code comes from', async () => {
+  const order: string[] = [];
+  const { planner } = plannerIn({ files: { Dockerfile: 'FROM x\n' } });
+  await planner.plan({
+    ...request,
+    locate: () => {
+      order.push('locate');
+      return request.locate();
+    },
+    isTrusted: () => {
+      order.push('trust');
+      return false;
+    },
+  });
+  expect(order[0]).toBe('locate');
+  expect(order).toContain('trust');
+});
+
+describe('a host that is silent', () => {
+  const silent = () => Promise.reject(new SourceUnreachableError('no answer'));
+
+  test.each([
+    ['at once', { resolve: silent }],
+    ['only when files are read', { snapshot: silent }],
+  ])('%s is asked again until the deadline, counted from its first silence', async (_when, world) => {
+    const { planner, at } = plannerIn(world);
+    for (const time of [1000, 1030, 1059]) {
+      at(time);
+      await expect(planner.plan(request)).rejects.toThrow(SourceUnreachableError);
+    }
+    at(1060);
+    await expect(planner.plan(request)).rejects.toMatchObject({ reason: 'SourceUnreachable' });
+    at(1061);
+    await expect(planner.plan(request)).rejects.toThrow(SourceUnreachableError);
+  });
+
+  test('is forgotten where nobody has asked for long, as of an environment that went', async () => {
+    const { planner, at } = plannerIn({ resolve: silent });
+    const other = { ...request, location: { ...request.location, namespaceUid: 'another' } };
+    at(1000);
+    await expect(planner.plan(request)).rejects.toThrow(SourceUnreachableError);
+    at(1000 + 60 + 3600);
+    await expect(planner.plan(other)).rejects.toThrow(SourceUnreachableError);
+    await expect(planner.plan(request)).rejects.toThrow(SourceUnreachableError);
+  });
+
+  test('is another than one that is busy, which is waited for as long as it says, and is never given up', async () => {
+    let answer = new HostBusyError('come back later', 900_000) as Error;
+    const { planner, at } = plannerIn({});
+    const locate = () => Promise.reject(answer);
+    for (const time of [1000, 1900, 2800]) {
+      at(time);
+      const planning = planner.plan({ ...request, locate });
+      await expect(planning).rejects.toThrow(Waiting);
+      await expect(planning).rejects.toMatchObject({ reason: 'HostBusy', afterMs: 900_000 });
+    }
+    answer = new SourceUnreachableError('no answer');
+    await expect(planner.plan({ ...request, locate })).rejects.toThrow(SourceUnreachableError);
+  });
+});
+
+describe('the platform of services that name none', () => {
+  const files = {
+    'compose.yaml': 'services: {web: {build: .}, db: {image: "postgres:18", platform: linux/amd64}}',
+    Dockerfile: 'FROM scratch\n',
+  };
+  const planned = (more: Partial<RevisionPlannerSettings>) => plannerIn({ files }, more).planner.plan(request);
+
+  test('is the one of the installation: images are built for it, and services run on it', async () => {
+    const { serviceFile, images } = await planned({ platform: 'linux/arm64' });
+    expect(serviceFile.services.map(({ name, platform }) => [name, platform])).toEqual([
+      ['db', 'linux/amd64'],
+      ['web', 'linux/arm64'],
+    ]);
+    expect(images.map(({ platform }) => platform)).toEqual(['linux/arm64']);
+  });
+
+  test('is a part of the address of what is built, and of the version', async () => {
+    const [without, arm, amd] = await Promise.all(
+      [{}, { platform: 'linux/arm64' }, { platform: 'linux/amd64' }].map(planned),
+    );
+    expect(new Set([without, arm, amd].map((one) => one?.images[0]?.address)).size).toBe(3);
+    expect(new Set([without, arm, amd].map((one) => one?.id)).size).toBe(3);
+  });
+
+  test('one that no node of environments has is refused', async () => {
+    const nodeSelector = { 'kubernetes.io/arch': 'arm64' };
+    await expect(planned({ platform: 'linux/arm64', nodeSelector })).rejects.toThrow(
+      'services.db.platform: linux/amd64 does not run here: environments run on nodes with kubernetes.io/arch=arm64 only',
+    );
+  });
+});

@@ -1,0 +1,276 @@
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { GitRef } from '../../../../crds/git-ref.ts';
+import { readServiceFile } from '../../../../service-file/parse.ts';
+import { formatProblem } from '../../../../service-file/problems.ts';
+import type { ServiceFile } from '../../../../service-file/schema.ts';
+import { platformLabels } from '../../../shared/scheduling.ts';
+import { planImages } from '../../../images/build/image-plan.ts';
+import { Stalled, userMustAct } from '../../../shared/errors.ts';
+import { isInRegistry } from '../../../images/registry/own-registry.ts';
+import type { RepositoryConfiguration } from '../../repository/configuration.ts';
+import {
+  HostBusyError,
+  KeyNotAcceptedError,
+  refNotFound,
+  SourceRefusedError,
+  SourceUnreachableError,
+  waitWhileBusy,
+} from '../../../source/errors.ts';
+import type { RefLocation, Source, SourceSnapshot } from '../../../source/git/source.ts';
+import { refusedForGood } from '../../../services/diagnosis/refusal.ts';
+import { retiredRevisions, revisionId, type Revision, type RevisionInput, type RevisionLocation } from './revision.ts';
+import type { RevisionStore } from './revision-store.ts';
+
+export interface PlanRequest {
+  group: string;
+  configuration: RepositoryConfiguration;
+  ref: GitRef;
+  /** Returns the location of the ref's commits. */
+  locate: () => Promise<RefLocation>;
+  /** Whether only people with push access wrote the code; known once the ref is located. */
+  isTrusted: () => boolean;
+  location: RevisionLocation;
+  /** Whether nothing has been planned there yet: the commit is read without looking for its revision. */
+  isFirst?: boolean;
+}
+
+/** The revision and commit of a ref. */
+export interface PlannedRevision {
+  revision: string;
+  commit: string;
+}
+
+/** The revision of a ref's newest commit; empty if the Git host does not respond. */
+export interface NewestVersion {
+  planned?: PlannedRevision;
+  /** When to retry because the Git host is busy. */
+  retryAfterMs?: number;
+}
+
+/** The user must act on the service file of this commit, or on what it references. */
+export class CommitRefused extends Stalled {
+  readonly commit: string;
+
+  constructor(commit: string, { reason, message, cause }: Stalled) {
+    super(reason, message, { cause });
+    this.commit = commit;
+  }
+}
+
+export interface RevisionPlannerSettings {
+  /** Coppice's registry; services must not reference images in it. */
+  registry: string;
+  /** Platform of services that set none; defaults to the builders' own. */
+  platform?: string | undefined;
+  /** Labels of the nodes that environments are restricted to. */
+  nodeSelector?: Record<string, string> | undefined;
+  /** How long requests to a Git host that does not respond are retried. */
+  sourceDeadlineSeconds: number;
+  /** Called as soon as a commit of trusted code turns out to be new here and to have images to build. */
+  onBuildAhead: (group: string) => void;
+}
+
+/** Maximum interval between two tries of one environment. */
+const maxGapMs = 3600_000;
+
+/**
+ * Plans a ref's newest commit, reading files from the Git host only if the commit is new here, and finds existing
+ * revisions.
+ */
+export class RevisionPlanner {
+  readonly #source: Source;
+  readonly #revisions: RevisionStore;
+
+  readonly #settings: RevisionPlannerSettings;
+  readonly #now: () => Date;
+  /** When an environment's Git host stopped responding, by the namespace's UID. */
+  readonly #silentSince = new Map<string, number>();
+
+  constructor(source: Source, revisions: RevisionStore, settings: RevisionPlannerSettings, now: () => Date) {
+    this.#source = source;
+    this.#revisions = revisions;
+    this.#settings = settings;
+    this.#now = now;
+  }
+
+  /** Returns the revision of the ref's newest commit. A Git host that does not respond delays nothing. */
+  newest(request: PlanRequest): Promise<NewestVersion> {
+    return asNewest(async () => {
+      const commit = await this.#source.resolve(await request.locate(), request.ref);
+      return { commit, revision: revisionId(this.#input(request, commit)) };
+    });
+  }
+
+  /** Returns an existing revision by its id. */
+  find(location: RevisionLocation, id: string | undefined): Promise<Revision | undefined> {
+    return id === undefined ? Promise.resolve(undefined) : this.#revisions.find(location, id);
+  }
+
+  /** Deletes the revisions that the status referenced before and no longer does. */
+  async retire(location: RevisionLocation, before: EnvironmentStatus, after: EnvironmentStatus): Promise<void> {
+    const { retired, kept } = retiredRevisions(before, after);
+    await this.#revisions.retire(location, retired, kept);
+  }
+
+  /**
+   * Plans the ref's newest commit. Throws Stalled if the repository's author must act, Waiting while the host is busy,
+   * SourceUnreachableError while it does not respond, and CommitRefused if a commit was read but must be corrected.
+   */
+  async plan(request: PlanRequest): Promise<Revision> {
+    const revision = (await this.#known(request)) ?? (await this.#read(request));
+    this.#silentSince.delete(request.location.namespaceUid);
+    return revision;
+  }
+
+  /** Returns the existing revision of the ref's newest commit; the first plan asks neither host nor cluster. */
+  async #known(request: PlanRequest): Promise<Revision | undefined> {
+    if (request.isFirst) return undefined;
+    const commit = await this.#resolve(request);
+    return this.#revisions.find(request.location, revisionId(this.#input(request, commit)));
+  }
+
+  #resolve({ locate, ref, location }: PlanRequest): Promise<string> {
+    return this.#withDeadline(location, async () => this.#source.resolve(await locate(), ref));
+  }
+
+  #read(request: PlanRequest): Promise<Revision> {
+    return this.#withDeadline(request.location, async () => {
+      try {
+        return await this.#source.snapshot(await request.locate(), (one) => this.#planSnapshot(request, one));
+      } catch (error) {
+        const isGone = error instanceof SourceRefusedError && error.reason === 'RefNotFound';
+        throw isGone ? refNotFound(request.ref, error) : error;
+      }
+    });
+  }
+
+  async #planSnapshot(request: PlanRequest, snapshot: SourceSnapshot): Promise<Revision> {
+    try {
+      return await this.#readSnapshot(request, snapshot);
+    } catch (cause) {
+      const error = userMustAct(cause);
+      throw error instanceof Stalled ? new CommitRefused(snapshot.commit, error) : error;
+    }
+  }
+
+  async #readSnapshot(request: PlanRequest, snapshot: SourceSnapshot): Promise<Revision> {
+    // The ref may have moved since it was resolved.
+    const input = this.#input(request, snapshot.commit);
+    const {
+      serviceFile: read,
+      contents,
+      errors,
+      warnings,
+    } = await readServiceFile({
+      files: snapshot.files,
+      variables: input.variables,
+      settings: input.serviceFile,
+    });
+    if (!read) throw new Stalled('ServiceFileInvalid', errors.map(formatProblem).join('\n'));
+    const serviceFile = onPlatform(read, this.#settings.platform);
+    if (input.trusted && serviceFile.services.some(({ build }) => build)) this.#settings.onBuildAhead(request.group);
+    refuseForbiddenImages(serviceFile, this.#settings.registry);
+    refuseForeignPlatforms(serviceFile, this.#settings.nodeSelector);
+    const { images, problems } = await planImages(serviceFile.services, snapshot);
+    if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
+    const revision = {
+      id: revisionId(input),
+      commit: snapshot.commit,
+      serviceFile,
+      images,
+      warnings: warnings.map(formatProblem),
+      trusted: input.trusted,
+    };
+    try {
+      return await this.#revisions.save(request.location, revision, contents);
+    } catch (error) {
+      throw refusedForGood(error);
+    }
+  }
+
+  #input({ configuration, isTrusted }: PlanRequest, commit: string): RevisionInput {
+    const { variables, serviceFile } = configuration;
+    const trusted = isTrusted();
+    const { platform } = this.#settings;
+    return { commit, trusted, serviceFile, platform, variables: trusted ? variables : new Map() };
+  }
+
+  /**
+   * Reports a refusal, and silence beyond the deadline, as an error that the user must act on. A busy host is not
+   * silent.
+   */
+  async #withDeadline<T>({ namespaceUid }: RevisionLocation, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (cause) {
+      const error = waitWhileBusy(cause);
+      if (error instanceof SourceUnreachableError && !this.#isOverdue(namespaceUid)) throw error;
+      this.#silentSince.delete(namespaceUid);
+      if (error instanceof SourceRefusedError) throw new Stalled(error.reason, error.message, { cause: error });
+      if (!(error instanceof SourceUnreachableError)) throw error;
+      const { sourceDeadlineSeconds } = this.#settings;
+      const message = `${error.message} for ${sourceDeadlineSeconds} s. Check the host, then request a build`;
+      throw new Stalled('SourceUnreachable', message, { cause: error });
+    }
+  }
+
+  #isOverdue(namespaceUid: string): boolean {
+    const now = this.#now().getTime();
+    const deadlineMs = this.#settings.sourceDeadlineSeconds * 1000;
+    const since = this.#silentSince.get(namespaceUid) ?? now;
+    // Environments that were deleted while their host was silent are never asked for again. The map's first entry is the
+    // oldest.
+    for (const [other, otherSince] of this.#silentSince) {
+      if (now - otherSince < deadlineMs + maxGapMs) break;
+      this.#silentSince.delete(other);
+    }
+    this.#silentSince.set(namespaceUid, since);
+    return now - since >= deadlineMs;
+  }
+}
+
+/** Returns what the Git host reports, or nothing if it is silent or refuses. */
+export async function asNewest(ask: () => Promise<PlannedRevision>): Promise<NewestVersion> {
+  try {
+    return { planned: await ask() };
+  } catch (error) {
+    if (error instanceof HostBusyError) return { retryAfterMs: error.retryAfterMs };
+    const silences = [SourceRefusedError, SourceUnreachableError, KeyNotAcceptedError];
+    if (silences.some((silence) => error instanceof silence)) return {};
+    throw error;
+  }
+}
+
+/** Returns the services for this installation: those without a platform get its default. */
+function onPlatform(serviceFile: ServiceFile, platform: string | undefined): ServiceFile {
+  if (platform === undefined) return serviceFile;
+  return {
+    ...serviceFile,
+    services: serviceFile.services.map((service) => ({ ...service, platform: service.platform ?? platform })),
+  };
+}
+
+/** A service of another architecture than the permitted nodes would be scheduled where it cannot run. */
+function refuseForeignPlatforms({ services }: ServiceFile, nodeSelector: Record<string, string> = {}): void {
+  for (const { name, platform } of services) {
+    for (const [label, value] of Object.entries(platformLabels(platform))) {
+      const kept = nodeSelector[label];
+      if (kept === undefined || kept === value) continue;
+      const why = `environments run on nodes with ${label}=${kept} only. Remove the platform, or ask an administrator`;
+      throw new Stalled('ServiceFileInvalid', `services.${name}.platform: ${platform} does not run here: ${why}`);
+    }
+  }
+}
+
+/**
+ * Nodes hold and can pull every group's images, so a service must not reference them, neither by Coppice's registry nor
+ * by a bare digest.
+ */
+function refuseForbiddenImages(serviceFile: ServiceFile, registry: string): void {
+  for (const { name, image = '' } of serviceFile.services) {
+    const isOwn = isInRegistry(registry, image);
+    if (!isOwn && !/^sha256(:|@|$)/i.test(image)) continue;
+    const why = isOwn ? "is in Coppice's own registry, whose images cannot be referenced" : 'has no repository';
+    throw new Stalled('ServiceFileInvalid', `services.${name}.image: ${image} ${why}`);
+  }
+}

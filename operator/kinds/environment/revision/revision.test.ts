@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Variable } from '../../../../service-file/variables.ts';
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import { retiredRevisions, revisionId, type RevisionInput } from './revision.ts';
+
+const variables = (entries: Record<string, Variable>) => new Map(Object.entries(entries));
+const input: RevisionInput = {
+  commit: 'c1',
+  trusted: true,
+  serviceFile: { mode: 'repo' },
+  variables: variables({ A: { value: '1', visibility: 'always' }, B: { value: '2', visibility: 'buildtime' } }),
+};
+
+describe('a version is named by all that it was read from', () => {
+  test.each<[string, Partial<RevisionInput>]>([
+    ['commit', { commit: 'c2' }],
+    ['mode', { serviceFile: { mode: 'both' } }],
+    ['settings', { serviceFile: { mode: 'repo', content: 'services: {}' } }],
+    [
+      "a variable's value",
+      { variables: variables({ ...Object.fromEntries(input.variables), A: { value: '3', visibility: 'always' } }) },
+    ],
+    [
+      "a variable's visibility",
+      { variables: variables({ ...Object.fromEntries(input.variables), A: { value: '1', visibility: 'buildtime' } }) },
+    ],
+    ['no variables', { variables: new Map() }],
+    ['trust', { trusted: false }],
+  ])('another %s is another version', (_what, change) => {
+    expect(revisionId({ ...input, ...change })).not.toBe(revisionId(input));
+  });
+
+  test('the order of the variables makes no difference', () => {
+    const transitioned = new Map([...input.variables].reverse());
+    expect(revisionId({ ...input, variables: transitioned })).toBe(revisionId(input));
+  });
+});
+
+const build = (revision: string, result: 'running' | 'succeeded' | 'failed' = 'running') => ({
+  number: 1,
+  result,
+  revision,
+  startedAt: '2026-01-01T00:00:00Z',
+});
+
+test.each<[string, EnvironmentStatus | undefined, EnvironmentStatus, string[], string[]]>([
+  ['nothing before', undefined, { revision: 'a' }, [], ['a']],
+  ['nothing new', { revision: 'a' }, { revision: 'a' }, [], ['a']],
+  [
+    'a new version is built while the old one runs',
+    { revision: 'a', deployed: build('a', 'succeeded') },
+    { revision: 'b', deployed: build('a', 'succeeded'), build: build('b') },
+    [],
+    ['b', 'a'],
+  ],
+  [
+    'a new version became ready',
+    { revision: 'b', deployed: build('a', 'succeeded'), build: build('b') },
+    { revision: 'b', deployed: build('b', 'succeeded'), build: build('b', 'succeeded') },
+    ['a'],
+    ['b'],
+  ],
+  [
+    'a build that was superseded',
+    { revision: 'b', deployed: build('a', 'succeeded'), build: build('b') },
+    { revision: 'c', deployed: build('a', 'succeeded'), build: build('c') },
+    ['b'],
+    ['c', 'a'],
+  ],
+])('versions that are retired: %s', (_what, before, after, retired, kept) => {
+  expect(retiredRevisions(before, after)).toEqual({ retired, kept });
+});

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { imageRepository, type ImageRegistry } from '../../../../crds/names.ts';
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { ResourceId } from '../../../../crds/ids.ts';
+import { plannedImageSchema } from '../../../images/build/image-plan.ts';
+import type { ServiceFileSettings } from '../../../../service-file/parse.ts';
+import { serviceFileSchema } from '../../../../service-file/schema.ts';
+import type { Variables } from '../../../../service-file/variables.ts';
+
+/** The result of planning one commit with one configuration, stored in the environment's namespace. */
+export const storedRevisionSchema = z.object({
+  id: z.string(),
+  commit: z.string(),
+  serviceFile: serviceFileSchema,
+  images: z.array(plannedImageSchema),
+  warnings: z.array(z.string()),
+  /** Whether it was planned as trusted code, with variables; absent if an older Coppice wrote it. */
+  trusted: z.boolean().optional(),
+});
+export type StoredRevision = z.infer<typeof storedRevisionSchema>;
+
+export interface Revision extends StoredRevision {
+  /** The texts of its secrets, which are masked in logs. */
+  secrets: string[];
+}
+
+/** The namespace that stores an environment's revisions. */
+export interface RevisionLocation {
+  namespace: string;
+  namespaceUid: string;
+  labels: Record<string, string>;
+}
+
+export interface RevisionInput {
+  commit: string;
+  /** Whether the code is trusted; untrusted code is planned without variables. */
+  trusted: boolean;
+  variables: Variables;
+  serviceFile: ServiceFileSettings;
+  /** Platform of services that set none. */
+  platform?: string | undefined;
+}
+
+/** Incremented when a newer Coppice would plan the same input differently. */
+const scheme = 1;
+
+/** Returns an ID that is equal only for equal inputs, so that nothing is planned twice. */
+export function revisionId({ commit, trusted, variables, serviceFile, platform }: RevisionInput): string {
+  const sorted = [...variables].sort(([a], [b]) => (a < b ? -1 : 1));
+  const pairs = sorted.map(([name, { value, visibility }]) => [name, value, visibility]);
+  const fields = [
+    scheme,
+    commit,
+    serviceFile.mode,
+    serviceFile.content ?? null,
+    pairs,
+    ...(trusted ? [] : ['untrusted']),
+    ...(platform === undefined ? [] : [`platform ${platform}`]),
+  ];
+  const canonical = JSON.stringify(fields);
+  return createHash('sha256').update(canonical).digest('hex').slice(0, 40);
+}
+
+/** Returns the image names of services that are set up, before their first build provides digests. */
+export function imagesToBe(revision: Revision, registry: ImageRegistry, repository: ResourceId): Map<string, string> {
+  return new Map(
+    revision.images.map(({ service, address }) => [
+      service,
+      `${imageRepository(registry, repository, service)}:${address}`,
+    ]),
+  );
+}
+
+/** Returns the revisions that the status referenced before and no longer does, and those that it references now. */
+export function retiredRevisions(
+  before: EnvironmentStatus | undefined,
+  after: EnvironmentStatus,
+): { retired: string[]; kept: string[] } {
+  const kept = revisionsOf(after);
+  return { retired: revisionsOf(before).filter((id) => !kept.includes(id)), kept };
+}
+
+function revisionsOf({ revision, deployed, build }: EnvironmentStatus = {}): string[] {
+  const running = build?.result === 'running' ? build.revision : undefined;
+  return [...new Set([revision, deployed?.revision, running].filter((id) => id !== undefined))];
+}

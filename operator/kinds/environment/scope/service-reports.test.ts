@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { RESTARTS_MS, ServiceReports, withQuietRestarts } from './service-reports.ts';
+import { ConditionReports } from './condition-reports.ts';
+
+const ended = (second: number) => ({
+  reason: 'Error',
+  exitCode: second,
+  finishedAt: new Date(Date.parse('2026-01-01T00:00:00Z') + second * 1000).toISOString(),
+});
+const reported = { name: 'web', ready: true, restarts: 1, lastTermination: ended(10) };
+const at = (second: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + second * 1000);
+
+test.each([
+  ['not again within a minute', { ...reported, restarts: 2, lastTermination: ended(20) }, 20, reported],
+  [
+    'again after it',
+    { ...reported, restarts: 2, lastTermination: ended(20) },
+    70,
+    { ...reported, restarts: 2, lastTermination: ended(20) },
+  ],
+  ['with what else is new', { ...reported, ready: false, restarts: 2 }, 20, { ...reported, ready: false, restarts: 2 }],
+  ['as they are, where none is new', reported, 20, reported],
+])('restarts are reported %s', (_, now, second, expected) => {
+  expect(withQuietRestarts(reported, now, at(second))).toEqual(expected);
+});
+
+test('the first restart is reported at once', () => {
+  const now = { name: 'web', ready: true, restarts: 1, lastTermination: ended(10) };
+  expect(withQuietRestarts({ name: 'web', ready: true }, now, at(10))).toBe(now);
+});
+
+test('a storm of restarts changes the status once a minute', () => {
+  const status = {};
+  const reports = new ServiceReports(status, new ConditionReports());
+  const statuses = new Set<string>();
+  let isLeft = false;
+  for (let second = 10; second <= 300; second += 10) {
+    const services = [{ name: 'web', ready: true, restarts: second / 10, lastTermination: ended(second) }];
+    const progress = { services, aliases: {}, done: true, waitingFor: [], failures: [] };
+    isLeft = reports.rolledOut(progress, at(second));
+    statuses.add(JSON.stringify(status));
+  }
+  expect(statuses.size).toBeLessThanOrEqual(300_000 / RESTARTS_MS + 1);
+  expect(isLeft).toBe(true);
+});

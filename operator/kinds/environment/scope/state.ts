@@ -1,0 +1,43 @@
+import type { EnvironmentState, EnvironmentStatus } from '../../../../crds/environment.ts';
+
+export interface ObservedContents {
+  /** Whether the namespace exists. */
+  present: boolean;
+  /** Whether the services are set up in it, running or not. */
+  setUp: boolean;
+  building: boolean;
+  /** Whether a build has been deployed. */
+  deployed: boolean;
+}
+
+/** Derives the state of the REST contract from what exists, never the reverse. */
+export function deriveState({ present, setUp, building, deployed }: ObservedContents): EnvironmentState {
+  if (!present) return 'empty';
+  if (building) return 'building';
+  if (deployed) return 'built';
+  return setUp ? 'created' : 'empty';
+}
+
+/**
+ * Returns whether the environment has a namespace according to its status; without services it is `empty` nevertheless.
+ */
+export function hasNamespace({ state = 'empty', namespaceUID }: Pick<EnvironmentStatus, 'state' | 'namespaceUID'>) {
+  return state !== 'empty' || namespaceUID !== undefined;
+}
+
+/** Clears what the status records of the contents; the last build is kept. */
+export function forgetContents(status: EnvironmentStatus): void {
+  delete status.commit;
+  delete status.revision;
+  delete status.deployed;
+  delete status.services;
+  delete status.aliases;
+  delete status.namespaceUID;
+  delete status.seed;
+  if (status.publication?.result === 'running') status.publication.result = 'failed';
+}
+
+/** Returns the last build if it belongs to the current contents. */
+export function buildOfContents({ build, activation }: EnvironmentStatus): EnvironmentStatus['build'] {
+  return build && Date.parse(build.startedAt) >= Date.parse(activation?.since ?? '') ? build : undefined;
+}

@@ -1,0 +1,45 @@
+import { Stalled } from '../../../shared/errors.ts';
+import { type PhaseResult, soonest } from '../scope/phase.ts';
+import type { RevisionPlanner } from '../revision/revision-planner.ts';
+import type { Publishing } from '../volumes/publishing.ts';
+import type { EnvironmentScope } from '../scope/scope.ts';
+import type { Services } from './services.ts';
+
+export interface KeepRunningOptions {
+  planner: Pick<RevisionPlanner, 'find'>;
+  publishing: Pick<Publishing, 'advance' | 'giveUp'>;
+  services: Pick<Services, 'setUp' | 'rollOut' | 'prune'>;
+}
+
+const revisionUnknown =
+  'the services were set up by another version of Coppice and are left unchanged. Request a build to update them';
+
+/** Outside a build: keeps what was last deployed running; before the first build, keeps the services set up. */
+export class KeepRunning {
+  readonly #options: KeepRunningOptions;
+
+  constructor(options: KeepRunningOptions) {
+    this.#options = options;
+  }
+
+  async run(scope: EnvironmentScope): Promise<PhaseResult> {
+    const { planner, services, publishing } = this.#options;
+    if (scope.runningBuild) return {};
+    const { deployed, revision: setUp } = scope.status;
+    const revision = await planner.find(scope.location(), deployed?.revision ?? setUp);
+    if (!revision) {
+      const result = publishing.giveUp(scope);
+      if (deployed) throw new Stalled('RevisionUnknown', revisionUnknown);
+      return result;
+    }
+    if (!deployed) {
+      await services.setUp(scope, revision);
+      await services.prune(scope, revision);
+      return {};
+    }
+    const published = await publishing.advance(scope, revision);
+    const { requeueAfterMs } = await services.rollOut(scope, revision, deployed, published.stopped);
+    await services.prune(scope, revision, deployed);
+    return { requeueAfterMs: soonest(published.requeueAfterMs, requeueAfterMs) };
+  }
+}

@@ -1,0 +1,226 @@
+import { expect, test } from '@jest/globals';
+import fc from '../../../test/properties.ts';
+import { pendingRequests, type RequestName } from '../../../crds/requests.ts';
+import { Simulation } from './testing/simulation.ts';
+
+/** The one that is looked at, and a clone of it that may come. */
+const name = 'shop-main';
+const clone = 'shop-main-2';
+
+/** What may happen at any moment, whatever step is under way. */
+type Happening =
+  | { what: 'request'; of: string; request: Exclude<RequestName, 'ttl'>; aheadMs: number }
+  | { what: 'ttl'; seconds: number }
+  | { what: 'active'; active: boolean }
+  | { what: 'suspend'; suspend: boolean }
+  | { what: 'gates'; images: boolean; jobs: boolean; rollout: boolean }
+  | { what: 'spawn' | 'delete' | 'commit' | 'operator killed' };
+
+const request = fc.record({
+  what: fc.constant('request' as const),
+  of: fc.constantFrom(name, name, clone),
+  request: fc.constantFrom('create' as const, 'delete' as const, 'build' as const, 'rebuild' as const),
+  // Two replicas of the API, one of whose clocks is wrong.
+  aheadMs: fc.constantFrom(0, 0, -3_600_000, 3_600_000),
+});
+const disturbance = fc.oneof(
+  fc.record({ what: fc.constantFrom('spawn' as const, 'commit' as const, 'operator killed' as const) }),
+  fc.record({
+    what: fc.constant('gates' as const),
+    images: fc.boolean(),
+    jobs: fc.boolean(),
+    rollout: fc.boolean(),
+  }),
+);
+const anything: fc.Arbitrary<Happening> = fc.oneof(
+  { arbitrary: request, weight: 4 },
+  disturbance,
+  fc.record({ what: fc.constant('ttl' as const), seconds: fc.constantFrom(0, 1, 3, 3600) }),
+  fc.record({ what: fc.constant('active' as const), active: fc.boolean() }),
+  fc.record({ what: fc.constant('suspend' as const), suspend: fc.boolean() }),
+  fc.record({ what: fc.constant('delete' as const) }),
+);
+/** Long enough for any of the steps, or in the middle of one. */
+const pause = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.constantFrom(500, 3999, 4001, 9000));
+const lag = fc.constantFrom(0, 3, 40);
+
+async function happen(simulation: Simulation, happening: Happening): Promise<void> {
+  const { what } = happening;
+  if (what === 'request') simulation.requestBy(happening.aheadMs, happening.of, happening.request);
+  if (what === 'ttl') simulation.requestTtl(name, happening.seconds);
+  if (what === 'active') simulation.changeSpec(name, { active: happening.active });
+  if (what === 'suspend') simulation.changeSpec(name, { suspend: happening.suspend });
+  if (what === 'gates') simulation.openGates(happening);
+  if (what === 'spawn' && !simulation.read(clone)) simulation.spawn(clone);
+  if (what === 'delete') simulation.delete(name);
+  if (what === 'operator killed') await simulation.operate();
+  if (what === 'commit') {
+    simulation.head = `c${Math.round(simulation.clock.now() / 1000)}`;
+    await simulation.sync();
+  }
+}
+
+/** Lives through it, and on until nothing is left to do. */
+async function live(lagMs: number, happenings: readonly (readonly [Happening, number])[]): Promise<Simulation> {
+  const simulation = new Simulation(lagMs);
+  await simulation.operate();
+  simulation.spawn(name);
+  for (const [happening, ms] of happenings) {
+    await simulation.clock.advance(ms);
+    await happen(simulation, happening);
+  }
+  simulation.changeSpec(name, { suspend: false });
+  simulation.openGates({ images: true, jobs: true, rollout: true });
+  await simulation.clock.advance(60_000);
+  return simulation;
+}
+
+/** Nothing waits, is half done, or is left behind. */
+function expectSettled(simulation: Simulation): void {
+  const namespaces = new Map(simulation.namespaces.list().map(({ metadata }) => [metadata.name, metadata]));
+  for (const { metadata, spec, status } of simulation.environments.list()) {
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+    const active = status?.activation?.active ?? false;
+    const space = namespaces.get(`env-${metadata.name}--acme`);
+    expect({ name: metadata.name, ready: ready?.status, reason: ready?.reason }).toMatchObject({ ready: 'True' });
+    expect(pendingRequests(metadata.annotations, status?.handledRequests)).toEqual([]);
+    expect(status?.activation).toMatchObject({ specActive: spec.active, buildPending: false });
+    expect(metadata.deletionTimestamp ?? space?.deletionTimestamp).toBeUndefined();
+    expect({ active, there: space !== undefined, empty: status?.state === 'empty' }).toEqual({
+      ...{ active, there: active, empty: !active },
+    });
+    expect(status?.build?.result).not.toBe('running');
+    namespaces.delete(`env-${metadata.name}--acme`);
+  }
+  expect([...namespaces.keys()]).toEqual([]);
+}
+
+test('whatever happens, in whatever order and at whichever step, ends settled, with nothing left behind', async () => {
+  await fc.assert(
+    fc.asyncProperty(lag, fc.array(fc.tuple(anything, pause), { maxLength: 9 }), async (lagMs, happenings) => {
+      const simulation = await live(lagMs, happenings);
+      try {
+        expectSettled(simulation);
+      } finally {
+        await simulation.stop();
+      }
+    }),
+    { numRuns: 100 },
+  );
+}, 120_000);
+
+test('of requests the last word counts, however many there are and whenever they come', async () => {
+  const some = fc.array(fc.tuple(fc.oneof({ arbitrary: request, weight: 3 }, disturbance), pause), { maxLength: 9 });
+  await fc.assert(
+    fc.asyncProperty(lag, some, async (lagMs, happenings) => {
+      const simulation = await live(lagMs, happenings);
+      try {
+        expectSettled(simulation);
+        const asked = happenings.flatMap(([one]) => (one.what === 'request' && one.of === name ? [one.request] : []));
+        const last = asked.findLast((one) => one !== 'build') ?? 'create';
+        const environment = simulation.read(name);
+        if (last === 'delete') {
+          expect([undefined, 'empty']).toContain(environment?.status?.state);
+          // It goes only when the clone stays.
+          if (!environment) expect(simulation.read(clone)).toBeDefined();
+        } else if (environment) expect(['created', 'built']).toContain(environment.status?.state);
+        if (environment && asked.at(-1) === 'rebuild') expect(environment.status?.state).toBe('built');
+      } finally {
+        await simulation.stop();
+      }
+    }),
+    { numRuns: 100 },
+  );
+}, 120_000);
+
+/** Whether the build of a rebuild that was asked for has started: the next one is another. */
+function isRebuilt(simulation: Simulation): boolean {
+  const { metadata, status } = simulation.read(name) ?? {};
+  const isAsked = pendingRequests(metadata?.annotations, status?.handledRequests).length > 0;
+  return !isAsked && status?.activation?.rebuild !== true;
+}
+
+test.each<[RequestName, string | undefined]>([
+  ['create', 'built'],
+  ['delete', 'empty'],
+  ['build', 'built'],
+  ['rebuild', 'built'],
+])('%s twice, at any two moments of a life, is as once while the first is under way', async (what, expected) => {
+  /** How many builds there were, and whether the first was done. @param later between the two; undefined: once alone. */
+  const simulated = async (first: number, later?: number) => {
+    const simulation = new Simulation();
+    await simulation.operate();
+    simulation.spawn(name);
+    await simulation.clock.advance(first);
+    simulation.request(name, what);
+    let isDone = false;
+    if (later !== undefined) {
+      await simulation.clock.advance(later);
+      isDone = what === 'rebuild' && isRebuilt(simulation);
+      simulation.request(name, what);
+    }
+    await simulation.clock.advance(30_000);
+    expect([first, later, simulation.read(name)?.status?.state]).toEqual([first, later, expected]);
+    expectSettled(simulation);
+    await simulation.stop();
+    return { builds: simulation.read(name)?.status?.build?.number ?? 0, isDone };
+  };
+  for (const first of [2, 10, 30, 60, 1000]) {
+    const once = await simulated(first);
+    for (const later of [1, 7, 25, 400, 4001]) {
+      const { builds, isDone } = await simulated(first, later);
+      // A build that is asked for is done at a moment that the status does not tell from outside: one more at most.
+      const max = once.builds + (isDone || what === 'build' ? 1 : 0);
+      const least = what === 'build' ? once.builds : max;
+      expect([first, later, builds >= least && builds <= max ? 'as many' : builds]).toEqual([first, later, 'as many']);
+    }
+  }
+});
+
+test('what waits for former contents to go starts as soon as they are gone', async () => {
+  const simulation = new Simulation();
+  await simulation.operate();
+  simulation.spawn(name);
+  await simulation.clock.advance(1000);
+  for (const what of ['rebuild', 'spec.active'] as const) {
+    if (what === 'rebuild') simulation.request(name, 'rebuild');
+    else {
+      simulation.changeSpec(name, { active: false });
+      await simulation.clock.advance(100);
+      simulation.changeSpec(name, { active: true });
+    }
+    // A namespace takes 4 s to go here, setting up and building 100 ms.
+    await simulation.clock.advance(4200);
+    expect([what, simulation.read(name)?.status?.state]).toEqual([what, 'built']);
+  }
+  await simulation.stop();
+});
+
+test('services that run are not end of a build whose Job is at work yet', async () => {
+  const simulation = new Simulation();
+  simulation.gates.jobs = false;
+  await simulation.operate();
+  simulation.spawn(name);
+  await simulation.clock.advance(1000);
+  expect(simulation.read(name)?.status).toMatchObject({ state: 'building', build: { result: 'running', images: [] } });
+  simulation.openGates({ jobs: true });
+  await simulation.clock.advance(1000);
+  expect(simulation.read(name)?.status).toMatchObject({ state: 'built', build: { result: 'succeeded' } });
+  await simulation.stop();
+});
+
+test('while another build runs, when the last one finished is known', async () => {
+  const simulation = new Simulation();
+  await simulation.operate();
+  simulation.spawn(name);
+  await simulation.clock.advance(1000);
+  const { startedAt, finishedAt } = simulation.read(name)?.status?.build ?? {};
+  simulation.gates.images = false;
+  simulation.request(name, 'rebuild');
+  await simulation.clock.advance(10_000);
+  expect(simulation.read(name)?.status?.build).toMatchObject({
+    result: 'running',
+    previous: { startedAt, finishedAt },
+  });
+  await simulation.stop();
+});

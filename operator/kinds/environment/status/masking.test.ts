@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals';
+import type { BuildStatus, Environment } from '../../../../crds/environment.ts';
+import { Stalled, Waiting } from '../../../shared/errors.ts';
+import type { LogSessions } from '../../../images/build/log-sessions.ts';
+import type { RepositoryConfiguration } from '../../repository/configuration.ts';
+import type { RolloutProgress } from '../../../services/rollout/progress.ts';
+import { BuildLog } from '../build/build-log.ts';
+import { BuildPhase, type BuildPhaseOptions } from '../build/build-phase.ts';
+import { Masking } from './masking.ts';
+import { Services } from '../services/services.ts';
+import { finalStatus, summaryInput } from './statuses.ts';
+import { scopeOf } from '../testing/scope.ts';
+import type { Revision } from '../revision/revision.ts';
+
+const now = new Date('2026-01-01T00:00:00Z');
+const build: BuildStatus = { number: 1, result: 'running', revision: 'v1', startedAt: now.toISOString(), images: [] };
+const configuration = {
+  host: { access: { origin: 'http://git/x', credentials: { username: 'u', password: 'git-password' } } },
+  variables: new Map([
+    ['TOKEN', { value: 'variable-value', visibility: 'always', secret: true }],
+    ['STACK', { value: 'node', visibility: 'always' }],
+    ['UNMARKED', { value: 'Xk29dLq8Zp', visibility: 'always' }],
+  ]),
+} as unknown as RepositoryConfiguration;
+const revision = {
+  id: 'v1',
+  secrets: ['file-secret'],
+  serviceFile: { services: [], publicRoutes: [], volumes: [], bundles: [] },
+} as unknown as Revision;
+const reported = 'git-password, variable-value, file-secret, node, Xk29dLq8Zp';
+
+/** An operator that was just started: nothing is looked up yet. */
+function world(refusal?: Error) {
+  let lookUps = 0;
+  const read = () => {
+    lookUps++;
+    return refusal ? Promise.reject(refusal) : Promise.resolve(configuration);
+  };
+  const masking = new Masking({ find: (_location, id) => Promise.resolve(id === 'v1' ? revision : undefined) });
+  const ends: string[] = [];
+  const session = { end: (_result: string, message: string) => Promise.resolve(void ends.push(message)) };
+  const logs = { open: () => session, has: () => true, close: () => undefined } as unknown as LogSessions;
+  const object = {
+    metadata: { name: 'shop', namespace: 'group-acme', uid: 'u1' },
+    spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' } },
+    status: { build },
+  } as unknown as Environment;
+  const scope = scopeOf(object, () => now, read);
+  const imageBuilder = { ended: () => undefined };
+  const options = { imageBuilder, log: new BuildLog(logs), masking } as unknown as BuildPhaseOptions;
+  return {
+    scope,
+    ends,
+    lookUps: () => lookUps,
+    builds: new BuildPhase(options),
+    rollOut: async (progress: RolloutProgress) => {
+      const workloads = { rollOut: () => Promise.resolve(progress) } as never;
+      const services = new Services(workloads, { address: 'registry', layout: 'nested' }, masking);
+      return (await services.rollOut(scope, revision, build)).progress;
+    },
+  };
+}
+
+function failing(message: string): RolloutProgress {
+  const reported = [`seed: ${message}`];
+  const services = [{ name: 'seed', ready: false, message }];
+  return { services, aliases: {}, done: false, waitingFor: ['db', ...reported], failures: reported };
+}
+
+describe('what containers said before they ended', () => {
+  test('goes into the status, the conditions and the log without secrets', async () => {
+    const { scope, ends, builds } = world();
+    await builds.fail(scope, new Stalled('BuildFailed', `the build failed:\n${reported}`));
+    const masked = 'the build failed:\n***, ***, ***, node, ***';
+    expect(scope.status.build).toMatchObject({ result: 'failed', message: masked });
+    expect(ends).toEqual([masked]);
+    expect(finalStatus(scope).conditions).toMatchObject([{ type: 'Built', message: `build 1: ${masked}` }]);
+  });
+
+  test('is notified of services without secrets', async () => {
+    const { scope, rollOut } = world();
+    expect(await rollOut(failing(reported))).toEqual(failing('***, ***, ***, node, ***'));
+    expect(JSON.stringify([finalStatus(scope), summaryInput(scope, undefined)])).not.toMatch(
+      /git-password|variable-value|file-secret|Xk29dLq8Zp/,
+    );
+  });
+
+  test.each([
+    ['the Repository is gone', new Stalled('RepositoryNotFound', 'no Repository')],
+    ['a Secret is missing', new Waiting('VariableMissing', 'no Secret', 1)],
+  ])('is not reported where the secrets are not known: %s', async (_, refusal) => {
+    const { scope, builds, rollOut, ends } = world(refusal);
+    const hidden = `hidden because the secrets in it are unknown: ${refusal.message}`;
+    expect(await rollOut(failing(reported))).toEqual(failing(hidden));
+    await builds.fail(scope, new Stalled('BuildFailed', reported));
+    expect(ends).toEqual([hidden]);
+  });
+
+  test('the reason why they are not known is reported', async () => {
+    const refusal = new Stalled('RepositoryNotFound', 'no Repository');
+    const { scope, builds, ends } = world(refusal);
+    await builds.fail(scope, refusal);
+    expect(ends).toEqual(['no Repository']);
+  });
+});
+
+test('nothing is looked up for services that say nothing', async () => {
+  const { rollOut, lookUps } = world();
+  await rollOut({ services: [{ name: 'web', ready: true }], aliases: {}, done: true, waitingFor: [], failures: [] });
+  expect(lookUps()).toBe(0);
+});

@@ -1,0 +1,190 @@
+import type { Environment } from '../../../../crds/environment.ts';
+import type { Repository } from '../../../../crds/repository.ts';
+import type { KubernetesObject } from '../../../../kubernetes/resource-type.ts';
+import type { FakeClock } from '../../../../kubernetes/testing/fake-clock.ts';
+import { GRACE_PERIOD_MS } from '../../../images/builders/demand.ts';
+import { Stalled } from '../../../shared/errors.ts';
+import { StatusWriter } from '../../../shared/status-writer.ts';
+import type { RolloutProgress } from '../../../services/rollout/progress.ts';
+import { BuildLog } from '../build/build-log.ts';
+import { BuildPhase } from '../build/build-phase.ts';
+import { EnvironmentNamespace } from '../namespace/environment-namespace.ts';
+import { Decisions } from '../lifecycle/decisions.ts';
+import { KeepRunning } from '../services/keep-running.ts';
+import { Masking } from '../status/masking.ts';
+import { EnvironmentQuota } from '../lifecycle/environment-quota.ts';
+import type { PlanRequest } from '../revision/revision-planner.ts';
+import { EnvironmentReconciler, type EnvironmentReconcilerOptions } from '../reconciler.ts';
+import { Removal } from '../lifecycle/removal.ts';
+import { Services } from '../services/services.ts';
+import { SetUp } from '../set-up.ts';
+import { ownPart } from '../status/status-parts.ts';
+import { EnvironmentStatuses } from '../status/statuses.ts';
+import type { FakeKind, fakeClient } from './fake-cluster.ts';
+import { noPublishing as publishing, noSeeding as seeding } from './no-volume-copying.ts';
+import { defaultEgress } from '../../../shared/testing/default-egress.ts';
+
+/** What a simulated reconciler acts on, and what it finds there. */
+export interface SimulatedWorld {
+  readonly clock: FakeClock;
+  readonly client: ReturnType<typeof fakeClient>;
+  readonly environments: FakeKind<Environment>;
+  readonly namespaces: FakeKind<KubernetesObject>;
+  readonly gates: { images: boolean; jobs: boolean; rollout: boolean };
+  head: string | undefined;
+  hasRef: boolean;
+  maxActiveEnvironments: number;
+  settings: Pick<Repository['spec'], 'scheduledRebuild'>;
+  /** Resolves when so much of the simulated time has passed. */
+  takes(ms: number): Promise<void>;
+  wake(key: string): void;
+}
+
+/** The operator's own reconciler; everything beyond the API server is simulated. */
+export function simulationReconciler(simulation: SimulatedWorld): EnvironmentReconciler {
+  const { clock, environments: kind } = simulation;
+  const client = simulation.client as never;
+  const environments = { ...kind.cache, byIndex: () => kind.cache.all() };
+  const configurations = configurationsOf(simulation);
+  const planner = plannerOf(simulation);
+  const masking = new Masking(planner);
+  const services = new Services(workloadsOf(simulation) as never, { address: 'registry', layout: 'nested' }, masking);
+  const statuses = new EnvironmentStatuses(
+    new StatusWriter(client, { kind: 'Environment' } as never, kind.cache, ownPart),
+  );
+  const builds = new BuildPhase({
+    imageBuilder: builderOf(simulation),
+    log: new BuildLog(logs as never),
+    ...{ masking, planner, services, statuses, rolloutDeadlineSeconds: 45 },
+    lastOutput: { of: () => Promise.resolve([]) },
+  });
+  const applying = async (_type: object, object: KubernetesObject) => {
+    await simulation.takes(1);
+    return { object };
+  };
+  const contents = new EnvironmentNamespace(
+    client,
+    { apply: applying } as never,
+    simulation.namespaces.cache as never,
+    isolation,
+    {
+      isolation: {
+        builderNamespace: 'b',
+        buildkitdPort: 1,
+        clonePorts: [],
+        egress: defaultEgress,
+        quota: {},
+        defaultRequests: {},
+        defaultLimits: {},
+      },
+      onRestored: () => undefined,
+      pullSecret: () => Promise.resolve({ secret: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull' } } }),
+    },
+  );
+  const removal = new Removal(client, environments);
+  const environmentsUrl = new URL('http://env.localhost');
+  const reusables = { published: () => undefined };
+  const decided = { environments, configurations, contents, removal, reusables, statuses };
+  const parts = {
+    environmentQuota: quotaOf(simulation),
+    groups: { problem: () => undefined },
+    ...{ client, environments, configurations, environmentsUrl, namespace: contents, planner, builds, statuses },
+    ...{ seeding, publishing },
+    setUp: new SetUp({ planner, seeding, services, masking, builds, statuses }),
+    keepRunning: new KeepRunning({ planner, publishing, services }),
+    decisions: new Decisions(decided),
+    now: () => new Date(clock.now()),
+  };
+  return new EnvironmentReconciler(parts as unknown as EnvironmentReconcilerOptions);
+}
+
+function quotaOf(simulation: SimulatedWorld): EnvironmentQuota {
+  return new EnvironmentQuota({
+    groups: { get: () => ({ spec: { maxActiveEnvironments: simulation.maxActiveEnvironments } }) as never },
+    namespaces: { byIndex: () => simulation.namespaces.cache.all() },
+    maxPerGroup: 0,
+    enqueue: (key) => simulation.wake(key),
+  });
+}
+
+function configurationsOf(simulation: SimulatedWorld) {
+  const host = { access: { origin: 'http://git/x', credentials: undefined } };
+  const configuration = { host, variables: new Map(), serviceFile: {}, trustForks: false, registrySecrets: [] };
+  return {
+    defaultTtlSeconds: () => 0,
+    registryAccess: () => ({ trustForks: false, registrySecrets: [] }),
+    scheduledRebuild: () => simulation.settings.scheduledRebuild,
+    read: () => Promise.resolve(configuration),
+  };
+}
+
+function plannerOf(simulation: SimulatedWorld) {
+  const plan = async (request: PlanRequest) => {
+    await request.locate();
+    await simulation.takes(20);
+    if (!simulation.hasRef) throw new Stalled('RefNotFound', 'the branch main is not in the repository');
+    return revision(simulation.head ?? 'c1');
+  };
+  return {
+    plan,
+    newest: async (request: PlanRequest) => {
+      const { id, commit } = await plan(request);
+      return { planned: { revision: id, commit } };
+    },
+    find: (_location: object, id: string | undefined) =>
+      Promise.resolve(id === undefined ? undefined : revision(id.slice(2))),
+    retire: () => Promise.resolve(),
+  };
+}
+
+function builderOf(simulation: SimulatedWorld) {
+  return {
+    build: async () => {
+      await simulation.takes(5);
+      return simulation.gates.images ? { built: { images: [], sizeBytes: 1 } } : {};
+    },
+    gracePeriodMs: (_build: unknown, since: Date, now: Date) =>
+      Math.max(0, since.getTime() + GRACE_PERIOD_MS - now.getTime()),
+    isOver: () => simulation.gates.jobs,
+    ended: () => undefined,
+    cleanUp: () => simulation.takes(1),
+  };
+}
+
+function workloadsOf(simulation: SimulatedWorld) {
+  const reported = (ready: boolean): RolloutProgress => ({
+    services: [{ name: 'web', ready }],
+    aliases: {},
+    done: ready,
+    waitingFor: ready ? [] : ['web'],
+    failures: [],
+  });
+  return {
+    setUp: async () => {
+      await simulation.takes(5);
+      return { services: [{ name: 'web', ready: false }], aliases: {} };
+    },
+    rollOut: async () => {
+      await simulation.takes(5);
+      return reported(simulation.gates.rollout);
+    },
+    prune: () => simulation.takes(1),
+  };
+}
+
+function revision(commit: string) {
+  const serviceFile = { services: [], publicRoutes: [], volumes: [], bundles: [] };
+  return { id: `v-${commit}`, commit, secrets: [], serviceFile, images: [], warnings: [] };
+}
+
+/** Nobody changes isolation policies here. */
+const isolation = {
+  find: (objects: readonly object[]) => objects.map(() => 'applied'),
+  applied: () => 'applied',
+};
+
+const logs = {
+  open: () => ({ note: () => Promise.resolve(), end: () => Promise.resolve() }),
+  has: () => true,
+  close: () => undefined,
+};

@@ -1,0 +1,256 @@
+import { describe, expect, test } from '@jest/globals';
+import { REUSABLE_ANNOTATIONS } from '../../reusable/names.ts';
+import type { BuildStatus, Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { GitRef } from '../../../../crds/git-ref.ts';
+import type { Repository } from '../../../../crds/repository.ts';
+import type { Pod } from '../../../../kubernetes/resource-type.ts';
+import { SERVICE_DEFAULTS, type Mount } from '../../../../service-file/schema.ts';
+import type { EnvironmentScope } from '../scope/scope.ts';
+import { finalStatus } from '../status/statuses.ts';
+import { scopeOf as environmentScope } from '../testing/scope.ts';
+import type { Revision } from '../revision/revision.ts';
+import { Stalled, Waiting } from '../../../shared/errors.ts';
+import type { PhaseResult } from '../scope/phase.ts';
+import { Publishing, type PublishingOptions } from './publishing.ts';
+import type { CopyPhase } from '../../reusable/volume-copies.ts';
+
+const build: BuildStatus = {
+  number: 3,
+  result: 'succeeded',
+  startedAt: '2026-01-01T00:00:00Z',
+  finishedAt: '2026-01-01T00:01:00Z',
+  images: [{ service: 'db', image: 'r/acme/shop/db@sha256:1' }],
+};
+const main: GitRef = { name: 'main', type: 'branch' };
+
+function scopeOf(
+  gitRef: GitRef = main,
+  status: EnvironmentStatus = {},
+  now = '2026-01-01T00:02:00Z',
+): EnvironmentScope {
+  const environment: Environment = {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: 'Environment',
+    metadata: { name: 'shop-main', namespace: 'group-acme', uid: 'u1', generation: 1 },
+    spec: { repository: 'shop', gitRef, active: true, buildOnCreate: true },
+    status: { state: 'built', namespaceUID: 'n1', deployed: build, ...status },
+  };
+  return environmentScope(environment, () => new Date(now));
+}
+
+function revision(reusable?: string): Revision {
+  const mounts: Mount[] = [{ type: 'volume', volume: 'data', target: '/data', readOnly: false }];
+  const services = [
+    { ...SERVICE_DEFAULTS, name: 'db', image: 'db', mounts },
+    { ...SERVICE_DEFAULTS, name: 'web', image: 'web' },
+  ];
+  const reader = {
+    ...SERVICE_DEFAULTS,
+    name: 'reader',
+    image: 'web',
+    mounts: mounts.map((one) => ({ ...one, readOnly: true })),
+  };
+  const serviceFile = { services: [...services, reader], publicRoutes: [], volumes: [{ name: 'data' }], bundles: [] };
+  return {
+    id: 'v',
+    commit: 'c',
+    serviceFile: { ...serviceFile, ...(reusable !== undefined && { reusable }) },
+    images: [],
+    warnings: [],
+    secrets: [],
+  };
+}
+
+interface World {
+  phase: CopyPhase | Error;
+  /** Of a pod that has the volume. */
+  pod: string;
+  isGoing: boolean;
+  isSuperseded: boolean;
+  /** Sizes of what the group has published before. */
+  stored: string[];
+}
+
+/** Takes one step; gives what it did, what it reported, and which services are stopped. */
+async function step(scope: EnvironmentScope, label: string | undefined, world: Partial<World> = {}) {
+  const { phase = 'done', pod, isGoing = false, isSuperseded = false, stored = [] } = world;
+  const calls: string[] = [];
+  const spec: Pod['spec'] = {
+    containers: [],
+    volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'volume-data' } }],
+  };
+  const pods: Pod[] =
+    pod === undefined ? [] : [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec, status: { phase: pod } }];
+  const repository: Pick<Repository, 'spec'> = {
+    spec: { type: 'generic', reusable: [{ label: 'base', refs: [{ name: 'main', type: 'branch' }] }] },
+  };
+  const object = { metadata: { namespace: 'group-acme', name: 'shop-base', uid: 'r1' } };
+  const parts = {
+    repositories: { get: () => repository },
+    volumeClaims: {
+      get: () => ({ metadata: { name: 'volume-data' }, status: { capacity: { storage: '2Gi' } } }),
+      byIndex: () =>
+        stored.map((storage, index) => ({
+          metadata: { name: `stored-${index}`, annotations: { [REUSABLE_ANNOTATIONS.builtAt]: 'then' } },
+          spec: { resources: { requests: { storage } } },
+        })),
+    },
+    pods: { byIndex: () => pods },
+    reusables: {
+      ensure: () => (isGoing ? Promise.reject(new Waiting('ReusableGoing', 'going', 5)) : Promise.resolve(object)),
+      publish: (key: string, content: { volumes: { name: string; size: string }[] }) => {
+        calls.push(`publish ${key}: ${content.volumes.map(({ name, size }) => `${name} ${size}`).join()}`);
+        return Promise.resolve(!isSuperseded);
+      },
+    },
+    store: { ensure: () => Promise.resolve('reusable-acme') },
+    copies: {
+      shouldStart: () => phase === 'copying',
+      advance: (_copy: object, mayRead: boolean) => {
+        calls.push(`copy${mayRead ? '' : ' when it is quiet'}`);
+        return phase instanceof Error ? Promise.reject(phase) : Promise.resolve(phase);
+      },
+      drop: () => {
+        calls.push('drop');
+        return Promise.resolve();
+      },
+    },
+    statuses: { write: () => Promise.resolve() },
+    rolloutDeadlineSeconds: 300,
+    storeQuota: { 'requests.storage': '10Gi' },
+  };
+  const { stopped, requeueAfterMs } = await new Publishing(parts as unknown as PublishingOptions).advance(
+    scope,
+    revision(label),
+  );
+  const reported = finalStatus(scope).conditions?.find(({ type }) => type === 'Published');
+  return {
+    calls,
+    stopped: [...stopped],
+    reported: reported && `${reported.status} ${reported.reason}`,
+    requeueAfterMs,
+  };
+}
+
+test.each<[string, Partial<World>, string[], string[], string]>([
+  [
+    'while a pod has the volume the services that mount it are stopped',
+    { phase: 'copying', pod: 'Running' },
+    ['copy when it is quiet'],
+    ['db', 'reader'],
+    'Unknown Publishing',
+  ],
+  [
+    'a pod that has ended has no volume',
+    { phase: 'copying', pod: 'Succeeded' },
+    ['copy'],
+    ['db', 'reader'],
+    'Unknown Publishing',
+  ],
+  ['once the copy is whole it runs again', { phase: 'moving', pod: 'Running' }, ['copy'], [], 'Unknown Publishing'],
+  ['what is in its place is published', {}, ['copy', 'publish group-acme/shop-base: data 2Gi'], [], 'True Published'],
+  [
+    'what nothing has been published of is not reported as published',
+    { isSuperseded: true },
+    ['copy', 'publish group-acme/shop-base: data 2Gi', 'drop'],
+    [],
+    'False Superseded',
+  ],
+  [
+    'what the store has no room for is not copied',
+    { phase: 'copying', pod: 'Running', stored: ['9Gi'] },
+    ['drop'],
+    [],
+    'False QuotaExceeded',
+  ],
+  [
+    'a copy that fails is taken away',
+    { phase: new Stalled('CopyFailed', 'full') },
+    ['copy', 'drop'],
+    [],
+    'False CopyFailed',
+  ],
+  ['one that must wait starts anew', { phase: new Waiting('X', 'x', 5) }, ['copy', 'drop'], [], 'Unknown Publishing'],
+  ['while the former one goes nothing is copied', { isGoing: true }, ['drop'], [], 'Unknown Publishing'],
+])('%s', async (_, world, calls, stopped, reported) => {
+  expect(await step(scopeOf(), 'base', world)).toMatchObject({ calls, stopped, reported });
+});
+
+test('each build is published once, and builds wait meanwhile', async () => {
+  const scope = scopeOf();
+  const publishing = new Publishing({} as unknown as PublishingOptions);
+  await step(scope, 'base', { phase: 'copying' });
+  expect(publishing.isUnderWay(scope)).toBe(true);
+  expect((await step(scope, 'base')).reported).toBe('True Published');
+  expect(publishing.isUnderWay(scope)).toBe(false);
+  expect((await step(scope, 'base')).calls).toEqual([]);
+  scope.status.deployed = { ...build, number: 4 };
+  expect((await step(scope, 'base')).calls).toHaveLength(2);
+});
+
+test.each<[string, GitRef, string | undefined, string | undefined]>([
+  ['a file that says nothing', main, undefined, undefined],
+  ['another label', main, 'other', 'False RefNotNamed'],
+  ['another ref', { name: 'feature', type: 'branch' }, 'base', 'False RefNotNamed'],
+  ['a fork', { name: '7', type: 'pull request' }, 'base', 'False NotTrusted'],
+])('%s publishes nothing', async (_, gitRef, label, reported) => {
+  expect(await step(scopeOf(gitRef), label)).toMatchObject({ calls: [], stopped: [], reported });
+});
+
+test('what may not be published any more is broken off', async () => {
+  const publication = { label: 'base', build: 3, result: 'running' } as const;
+  const scope = scopeOf({ name: 'feature', type: 'branch' }, { publication });
+  expect(await step(scope, 'base')).toMatchObject({ calls: ['drop'], stopped: [], reported: 'False RefNotNamed' });
+  expect(scope.status.publication).toBeUndefined();
+});
+
+describe('a build that waited for a publication starts when it is over', () => {
+  const publication = { label: 'base', build: 3, result: 'running' } as const;
+  const activation = { active: true, since: build.startedAt, reason: 'Spec', specActive: true } as const;
+  const waiting = (gitRef: GitRef) =>
+    scopeOf(gitRef, { publication, activation: { ...activation, buildPending: true } });
+
+  test.each<[string, (scope: EnvironmentScope) => PhaseResult | Promise<PhaseResult>]>([
+    ['done', (scope) => step(scope, 'base')],
+    ['failed', (scope) => step(scope, 'base', { phase: new Stalled('CopyFailed', 'full') })],
+    ['not wanted any more', (scope) => step(scope, undefined)],
+    ['of what is not known any more', (scope) => new Publishing({} as unknown as PublishingOptions).giveUp(scope)],
+  ])('%s', async (_, end) => {
+    const scope = waiting(main);
+    expect((await end(scope)).requeueAfterMs).toBe(1);
+  });
+
+  test('not allowed any more', async () => {
+    const scope = waiting({ name: 'feature', type: 'branch' });
+    expect((await step(scope, 'base')).requeueAfterMs).toBe(1);
+  });
+
+  test('but not while it goes on', async () => {
+    const scope = waiting(main);
+    expect((await step(scope, 'base', { phase: 'copying' })).requeueAfterMs).toBeUndefined();
+  });
+});
+
+test('a pod that keeps a volume does not keep the services stopped for ever', async () => {
+  const scope = scopeOf();
+  expect(await step(scope, 'base', { phase: 'copying', pod: 'Running' })).toMatchObject({
+    stopped: ['db', 'reader'],
+    requeueAfterMs: 310_000,
+  });
+  const status = finalStatus(scope);
+  const soon = scopeOf(main, structuredClone(status), '2026-01-01T00:07:09Z');
+  expect((await step(soon, 'base', { phase: 'copying', pod: 'Running' })).stopped).toEqual(['db', 'reader']);
+  const late = scopeOf(main, structuredClone(status), '2026-01-01T00:07:10Z');
+  expect(await step(late, 'base', { phase: 'copying', pod: 'Running' })).toMatchObject({
+    calls: ['drop'],
+    stopped: [],
+    reported: 'False VolumesInUse',
+  });
+  expect(finalStatus(late).conditions).toContainEqual(
+    expect.objectContaining({ message: expect.stringContaining('after 310 s these pods still use its volumes: p.') }),
+  );
+  expect(late.status.publication).toEqual({ label: 'base', build: 3, result: 'failed' });
+  const quiet = scopeOf(main, structuredClone(status), '2026-01-01T00:20:00Z');
+  expect((await step(quiet, 'base', { phase: 'copying' })).calls).toEqual(['copy']);
+  expect(quiet.status.publication).not.toHaveProperty('stoppingSince');
+});

@@ -1,0 +1,162 @@
+import { expect, test } from '@jest/globals';
+import type { Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { GitRef } from '../../../../crds/git-ref.ts';
+import { EnvironmentScope } from '../scope/scope.ts';
+import { finalStatus } from '../status/statuses.ts';
+import type { Revision } from '../revision/revision.ts';
+import { Stalled, Waiting } from '../../../shared/errors.ts';
+import { Seeding, type SeedingOptions } from './seeding.ts';
+import type { CopyPhase } from '../../reusable/volume-copies.ts';
+import type { VolumeCopy } from '../../reusable/volume-copy.ts';
+
+const now = new Date('2026-01-01T00:00:00Z');
+const published = {
+  metadata: { uid: 'r1' },
+  status: {
+    publication: 'p1',
+    volumes: [
+      { name: 'data', claim: 'copy-of-data', size: '2Gi' },
+      { name: 'gone', claim: 'copy-of-gone', size: '1Gi' },
+    ],
+  },
+};
+
+function scopeOf(gitRef: GitRef, status: EnvironmentStatus = {}, trustForks = false): EnvironmentScope {
+  const environment: Environment = {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: 'Environment',
+    metadata: { name: 'shop-main', namespace: 'group-acme', uid: 'u1', generation: 1 },
+    spec: { repository: 'shop', gitRef, active: true, buildOnCreate: true },
+    status,
+  };
+  const scope = new EnvironmentScope(environment, {
+    configurations: {
+      read: () => Promise.reject(new Error('not read')),
+      registryAccess: () => ({ trustForks, registrySecrets: [] }),
+    },
+    environmentsUrl: new URL('http://env.example'),
+    now: () => now,
+  });
+  scope.entered('n1');
+  return scope;
+}
+
+function revision(from?: string): Revision {
+  const volumes = [{ name: 'data', size: '1Gi' }, { name: 'fresh' }];
+  const serviceFile = { services: [], publicRoutes: [], volumes, bundles: [], ...(from !== undefined && { from }) };
+  return { id: 'v', commit: 'c', serviceFile, images: [], warnings: [], secrets: [] };
+}
+
+interface World {
+  quota: Record<string, string>;
+  phase: CopyPhase | Error;
+  isPublished: boolean;
+}
+
+/** Takes one step; gives the copies that were asked for, what was dropped, what it ended with and what it reported. */
+async function step(scope: EnvironmentScope, from: string | undefined, world: Partial<World> = {}) {
+  const asked: VolumeCopy[] = [];
+  const dropped: string[] = [];
+  const { phase = 'done', isPublished = true, quota = { 'requests.storage': '100Gi' } } = world;
+  const parts = {
+    reusables: {
+      whilePublished: (_repository: object, _label: string, work: (object: typeof published) => Promise<unknown>) =>
+        isPublished ? work(published) : Promise.resolve(undefined),
+    },
+    copies: {
+      advance: (copy: VolumeCopy) => {
+        asked.push(copy);
+        return phase instanceof Error ? Promise.reject(phase) : Promise.resolve(phase);
+      },
+      dropAllFor: (uid: string, namespace: string) => Promise.resolve(dropped.push(`${uid} in ${namespace}`)),
+      takeBack: (_namespace: string, name: string) => Promise.resolve(dropped.push(name)),
+    },
+    statuses: { write: () => Promise.resolve() },
+    volumes: { size: '1Gi' },
+    quota,
+  };
+  const error = await new Seeding(parts as unknown as SeedingOptions)
+    .advance(scope, revision(from))
+    .catch((thrown: unknown) => thrown);
+  const reported = finalStatus(scope).conditions?.find(({ type }) => type === 'Seeded');
+  return { asked, dropped, error, reported: reported && `${reported.status} ${reported.reason}` };
+}
+
+const main: GitRef = { name: 'main', type: 'branch' };
+
+test('a volume that the reusable environment has is a copy of its, as large as both ask for', async () => {
+  const scope = scopeOf(main);
+  const { asked, error, reported } = await step(scope, 'base');
+  expect([error, reported]).toEqual([undefined, 'True Copied']);
+  expect(asked).toMatchObject([
+    {
+      source: { namespace: 'reusable-acme', name: 'copy-of-data' },
+      target: { namespace: scope.namespace, name: 'volume-data', labels: scope.labels },
+      size: '2Gi',
+    },
+  ]);
+  expect(scope.status.seed).toMatchObject({ result: 'copied', publication: 'p1' });
+  expect((await step(scope, 'base')).asked).toEqual([]);
+});
+
+test('nothing is set up while volumes are copied, and all come from what the label stood for at first', async () => {
+  const scope = scopeOf(main);
+  const { error, reported } = await step(scope, 'base', { phase: 'copying' });
+  expect(error).toBeInstanceOf(Waiting);
+  expect(reported).toBe('Unknown Copying');
+  expect((await step(scope, 'base', { isPublished: false })).reported).toBe('True Copied');
+});
+
+/** What is under way for the environment, and what may have arrived. */
+const brokenOff = ['u1 in reusable-acme', 'volume-data', 'volume-gone'];
+
+test.each<[string, boolean, string | undefined, string | undefined]>([
+  ['to a file that names none', true, undefined, undefined],
+  ['to one that names another', true, 'other', 'False NotFound'],
+  ['to code that is not trusted', false, 'base', 'False NotTrusted'],
+])('copies are broken off when the ref moves %s, and none of them stays', async (_, trusted, from, expected) => {
+  const ref: GitRef = trusted ? main : { name: '7', type: 'pull request' };
+  const before = scopeOf(ref, {}, true);
+  await step(before, 'base', { phase: 'copying' });
+  expect(before.status.seed?.result).toBe('running');
+  const scope = scopeOf(ref, before.status, trusted);
+  const { dropped, error, reported } = await step(scope, from, { isPublished: false });
+  expect([dropped, error, reported]).toEqual([brokenOff, undefined, expected]);
+  expect(scope.status.seed).toBeUndefined();
+  expect((await step(scope, from, { isPublished: false })).dropped).toEqual([]);
+});
+
+test.each<[string, GitRef, string | undefined, boolean, string | undefined]>([
+  ['no file that names one', main, undefined, true, undefined],
+  ['a label that nothing has been published under', main, 'base', false, 'False NotFound'],
+  ['a pull request that may come from a fork', { name: '7', type: 'pull request' }, 'base', true, 'False NotTrusted'],
+])('%s: the volumes start empty', async (_, gitRef, from, isPublished, expected) => {
+  const { asked, error, reported } = await step(scopeOf(gitRef), from, { isPublished });
+  expect([asked, error, reported]).toEqual([[], undefined, expected]);
+});
+
+test('a copy that fails is not a contents with half of the data: it is reported, and started anew when asked for', async () => {
+  const scope = scopeOf(main);
+  const { error, dropped, reported } = await step(scope, 'base', { phase: new Stalled('CopyFailed', 'disk full') });
+  expect(error).toMatchObject({ reason: 'CopyFailed' });
+  expect(String(error)).toContain('disk full. Request a rebuild');
+  expect(dropped).toEqual(brokenOff);
+  expect(reported).toBe('False CopyFailed');
+  expect((await step(scope, 'base')).reported).toBe('True Copied');
+});
+
+test('what the quota of the environment would not take is not copied first', async () => {
+  const { asked, error, reported } = await step(scopeOf(main), 'base', {
+    quota: { 'requests.storage': '1Gi' },
+  });
+  expect(asked).toEqual([]);
+  expect(error).toBeInstanceOf(Stalled);
+  expect(reported).toBe('False QuotaExceeded');
+});
+
+test('each contents have copies of their own', async () => {
+  const first = await step(scopeOf(main), 'base');
+  const rebuilt = scopeOf(main);
+  rebuilt.entered('n2');
+  expect((await step(rebuilt, 'base')).asked[0]?.id).not.toBe(first.asked[0]?.id);
+});

@@ -1,0 +1,205 @@
+import { describe, expect, test } from '@jest/globals';
+import { findCondition } from '../../../crds/conditions.ts';
+import type { Group } from '../../../crds/group.ts';
+import { ANNOTATIONS, FINALIZER, LABELS } from '../../../crds/labels.ts';
+import { ApiError } from '../../../kubernetes/api-error.ts';
+import {
+  keyOf,
+  type KubernetesObject,
+  type ObjectName,
+  type ResourceType,
+  type RoleBinding,
+} from '../../../kubernetes/resource-type.ts';
+import { GroupReconciler, type GroupReconcilerOptions } from './reconciler.ts';
+
+const ENFORCE = 'pod-security.kubernetes.io/enforce';
+
+const binding = (name: string, role: string, labels?: Record<string, string>): RoleBinding => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'RoleBinding',
+  metadata: { namespace: 'group-acme', name, labels, uid: `uid of ${name}` },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+});
+
+interface Given {
+  deletionTimestamp?: string;
+  /** Of the namespace. */
+  labels?: Record<string, string>;
+  /** The UID of the Group that the operator made the namespace for; undefined for an administrator's. */
+  madeFor?: string;
+  /** What the cluster does not let the operator write, as `delete RoleBinding members`. */
+  refused?: string[];
+}
+
+/** A group in a namespace that an administrator made for it, with these RoleBindings; and what is written. */
+function world(
+  bindings: RoleBinding[],
+  {
+    deletionTimestamp,
+    labels = { [LABELS.group]: 'acme', [ENFORCE]: 'restricted' },
+    madeFor,
+    refused = [],
+  }: Given = {},
+) {
+  const group: Group = {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: 'Group',
+    metadata: { name: 'acme', uid: 'u', finalizers: [FINALIZER], deletionTimestamp },
+    spec: { members: [] },
+  };
+  const annotations = { ...(madeFor && { [ANNOTATIONS.ownerUid]: madeFor }) };
+  const namespace = { metadata: { name: 'group-acme', uid: 'n', labels, annotations } };
+  const writes: string[] = [];
+  const time = { now: new Date(0) };
+  const write = (what: string) => {
+    if (refused.includes(what)) return Promise.reject(new ApiError(what, 403, 'Forbidden', 'a policy says no'));
+    writes.push(what);
+    return Promise.resolve();
+  };
+  const client = {
+    list: () => Promise.resolve({ items: [] }),
+    find: ({ kind }: ResourceType, { name }: ObjectName) =>
+      Promise.resolve(kind === 'Namespace' ? namespace : bindings.find(({ metadata }) => metadata.name === name)),
+    patch: ({ kind }: ResourceType, _at: ObjectName, { metadata }: { metadata: { labels?: object } }) => {
+      writes.push(kind === 'Namespace' ? `label ${JSON.stringify(metadata.labels)}` : 'let the group go');
+      return Promise.resolve(kind === 'Namespace' ? namespace : group);
+    },
+    delete: ({ kind }: ResourceType, { name }: ObjectName) => write(`delete ${kind} ${name}`),
+  };
+  const reconciler = new GroupReconciler({
+    client,
+    applier: {
+      apply: async (_type: ResourceType, object: KubernetesObject, live: KubernetesObject | undefined) => {
+        const isSame = live?.metadata.labels !== undefined;
+        if (!isSame) await write(`apply ${object.metadata.name}`);
+        return { object, written: !isSame };
+      },
+    },
+    groups: { get: () => group },
+    namespaces: { get: (name: string) => (name === 'group-acme' ? namespace : undefined), observe: () => undefined },
+    roleBindings: {
+      get: (key: string) => bindings.find((one) => one.metadata.labels && keyOf(one) === key),
+      observe: () => undefined,
+    },
+    store: { restore: () => write('restore the store').then(() => false) },
+    builders: { remove: () => Promise.resolve(true) },
+    statuses: {
+      write: (_group: Group, status: Group['status']) => {
+        group.status = status;
+        return Promise.resolve();
+      },
+    },
+    roles: { member: 'look', api: 'keep', apiServiceAccount: { namespace: 'coppice-system', name: 'coppice-api' } },
+    now: () => time.now,
+  } as unknown as GroupReconcilerOptions);
+  return { group, writes, time, reconcile: () => reconciler.reconcile('acme') };
+}
+
+const deletionTimestamp = '2026-01-01T00:00:00Z';
+
+test('its bindings without their labels get them again, and go with the group', async () => {
+  const bare = [binding('members', 'look'), binding('api', 'keep')];
+  const alive = world(bare);
+  await alive.reconcile();
+  expect(alive.writes).toEqual(['apply members', 'apply api', 'restore the store']);
+  const ending = world(bare, { deletionTimestamp });
+  await ending.reconcile();
+  expect(ending.writes).toEqual(['delete RoleBinding members', 'delete RoleBinding api', 'let the group go']);
+});
+
+test('a binding of another role is neither taken nor deleted, and keeps no group from going', async () => {
+  const theirs = [binding('members', 'edit', { [LABELS.group]: 'acme' })];
+  const ending = world(theirs, { deletionTimestamp });
+  await ending.reconcile();
+  expect(ending.writes).toEqual(['let the group go']);
+});
+
+const [members, api] = [binding('members', 'edit'), binding('api', 'view')];
+test.each<[string, RoleBinding[], string[], { reason: string; reported: string; writes: string[] }]>([
+  ['members', [members], [], { reason: 'RoleBindingTaken', reported: 'members in', writes: ['apply api'] }],
+  ['api', [api], [], { reason: 'RoleBindingTaken', reported: 'api in', writes: ['apply members'] }],
+  ['both', [members, api], [], { reason: 'RoleBindingTaken', reported: 'members in', writes: [] }],
+  ['the cluster', [], ['apply members'], { reason: 'Retrying', reported: 'a policy says no', writes: ['apply api'] }],
+])('where one binding cannot be made, the other is all the same: %s', async (_what, taken, refused, expected) => {
+  const { group, writes, reconcile } = world(taken, { refused });
+  await expect(reconcile()).rejects.toThrow(expected.reported);
+  expect(writes).toEqual(expected.writes);
+  const { reason, message } = findCondition(group.status?.conditions, 'Ready') ?? {};
+  expect({ reason, message }).toEqual({ reason: expected.reason, message: expect.stringContaining(expected.reported) });
+});
+
+test('its bindings go with it where the namespace has lost its label', async () => {
+  const { writes, reconcile } = world([binding('members', 'look'), binding('api', 'keep')], {
+    deletionTimestamp,
+    labels: {},
+  });
+  await reconcile();
+  expect(writes).toEqual(['delete RoleBinding members', 'delete RoleBinding api', 'let the group go']);
+});
+
+test('why it cannot go is reported, and what can go goes', async () => {
+  const { group, writes, reconcile } = world([binding('members', 'look'), binding('api', 'keep')], {
+    deletionTimestamp,
+    refused: ['delete RoleBinding members'],
+  });
+  await expect(reconcile()).rejects.toThrow('a policy says no');
+  expect(writes).toEqual(['delete RoleBinding api']);
+  const reported = findCondition(group.status?.conditions, 'Reconciling');
+  expect(reported).toMatchObject({ status: 'True', reason: 'Retrying' });
+  expect(reported?.message).toContain('delete RoleBinding members: 403');
+});
+
+describe('the labels of its namespace are put back', () => {
+  const managed = { [LABELS.managedBy]: 'coppice', [LABELS.group]: 'acme' };
+  test.each<[string, Given, string[]]>([
+    ['that an administrator made without Pod Security', { labels: { [LABELS.group]: 'acme' } }, [ENFORCE]],
+    ['that was opened', { madeFor: 'u', labels: { ...managed, [ENFORCE]: 'privileged' } }, [ENFORCE]],
+    ['that lost all', { madeFor: 'u', labels: {} }, [LABELS.managedBy, LABELS.group, ENFORCE]],
+    ['which is as it should be', { madeFor: 'u', labels: { ...managed, [ENFORCE]: 'restricted' } }, []],
+  ])('of one %s', async (_what, given, lost) => {
+    const bindings = [binding('members', 'look', managed), binding('api', 'keep', managed)];
+    const { writes, reconcile } = world(bindings, given);
+    await reconcile();
+    const labelled = writes.flatMap((write) => {
+      if (!write.startsWith('label ')) return [];
+      return Object.keys(JSON.parse(write.slice('label '.length)) as object);
+    });
+    expect(labelled).toEqual(lost);
+    expect(writes.filter((write) => write.startsWith('apply'))).toEqual([]);
+  });
+});
+
+describe('what somebody keeps changing', () => {
+  const restored = ({ writes }: ReturnType<typeof world>) => writes.filter((what) => what === 'apply members').length;
+  /** With a binding that has lost its labels again whenever it is read, and a namespace that has. */
+  const contested = () => world([binding('members', 'look'), binding('api', 'keep')]);
+
+  test('is restored ten times at once, then every 30 s', async () => {
+    const group = contested();
+    await group.reconcile();
+    for (let times = 0; times < 10; times++) expect(await group.reconcile()).toEqual({});
+    expect(await group.reconcile()).toEqual({ requeueAfterMs: 30_000 });
+    expect(restored(group)).toBe(11);
+    expect(findCondition(group.group.status?.conditions, 'Ready')?.status).toBe('True');
+    group.time.now = new Date(30_000);
+    expect(await group.reconcile()).toEqual({});
+    expect(await group.reconcile()).toEqual({ requeueAfterMs: 30_000 });
+    expect(restored(group)).toBe(12);
+  });
+
+  test('does not put off a change of the Group', async () => {
+    const group = contested();
+    for (let times = 0; times < 12; times++) await group.reconcile();
+    group.group.metadata.generation = 2;
+    expect(await group.reconcile()).toEqual({});
+    expect(restored(group)).toBe(12);
+  });
+
+  test('is not counted where nothing is restored', async () => {
+    const group = world([
+      binding('members', 'look', { [LABELS.group]: 'acme' }),
+      binding('api', 'keep', { [LABELS.group]: 'acme' }),
+    ]);
+    for (let times = 0; times < 20; times++) expect(await group.reconcile()).toEqual({});
+  });
+});

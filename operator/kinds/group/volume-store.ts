@@ -1,0 +1,83 @@
+import { type Group, GROUP } from '../../../crds/group.ts';
+import { storeNamespace } from '../../../crds/reusable-environment.ts';
+import type { Applier } from '../../../kubernetes/apply.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { Namespace, NetworkPolicy, objectKey } from '../../../kubernetes/resource-type.ts';
+import { createOrGet } from '../../shared/create-or-get.ts';
+import { environmentNamespaceObject } from '../../services/isolation/isolation-objects.ts';
+import { Stalled, Waiting } from '../../shared/errors.ts';
+import { groupLabels, isNamespaceOf } from './objects.ts';
+import { lostLabels } from '../../services/isolation/lost-labels.ts';
+
+const recheckMs = 5000;
+
+interface StoreOptions {
+  client: Pick<ClusterClient, 'create' | 'get' | 'patch'>;
+  applier: Applier;
+  groups: Pick<Informer<Group>, 'get'>;
+  namespaces: Informer<Namespace>;
+  networkPolicies: Informer<NetworkPolicy>;
+}
+
+/** The namespace that keeps a group's published volumes: nothing runs there but the Jobs that copy them. */
+export class ReusableStore {
+  readonly #options: StoreOptions;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+  }
+
+  /** Throws Stalled where a namespace of that name is not the group's, Waiting while a former one goes. */
+  async ensure(groupName: string): Promise<string> {
+    const { client, namespaces, groups } = this.#options;
+    const group = groups.get(groupName);
+    if (!group) throw new Waiting('GroupMissing', `there is no ${GROUP.kind} ${groupName}`, recheckMs);
+    const name = storeNamespace(groupName);
+    const namespace =
+      namespaces.get(name) ?? (await createOrGet(client, namespaces, Namespace, storeNamespaceObject(group)));
+    if (!isNamespaceOf(group, namespace)) {
+      throw new Stalled('NamespaceTaken', `the namespace ${name} exists and was not created for this group. Delete it`);
+    }
+    if (namespace.metadata.deletionTimestamp !== undefined) {
+      throw new Waiting('NamespaceTerminating', `the namespace ${name} is still being deleted`, recheckMs);
+    }
+    await this.#isolate(group, namespace);
+    return name;
+  }
+
+  /** Restores what isolates the group's store, where there is one; true when something was lost. */
+  async restore(group: Group): Promise<boolean> {
+    const namespace = this.#options.namespaces.get(storeNamespace(group.metadata.name));
+    if (!namespace || !isNamespaceOf(group, namespace) || namespace.metadata.deletionTimestamp !== undefined)
+      return false;
+    return this.#isolate(group, namespace);
+  }
+
+  /** True when that wrote something. */
+  async #isolate(group: Group, namespace: Namespace): Promise<boolean> {
+    const { client, namespaces, networkPolicies, applier } = this.#options;
+    const { name, uid } = namespace.metadata;
+    const labels = lostLabels(storeNamespaceObject(group), namespace);
+    if (labels) namespaces.observe(await client.patch(Namespace, { name }, { metadata: { uid, labels } }));
+    const policy = denyAll(name, groupLabels(group.metadata.name));
+    const live = networkPolicies.get(objectKey(name, policy.metadata.name));
+    const { object, written } = await applier.apply(NetworkPolicy, policy, live);
+    if (written) networkPolicies.observe(object);
+    return written || labels !== undefined;
+  }
+}
+
+/** Its pods are held to the same as an environment's. */
+export function storeNamespaceObject({ metadata: { name, uid = '' } }: Group): Namespace {
+  return environmentNamespaceObject(storeNamespace(name), groupLabels(name), uid);
+}
+
+export function denyAll(namespace: string, labels: Record<string, string>): NetworkPolicy {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { namespace, name: 'default-deny', labels },
+    spec: { podSelector: {}, policyTypes: ['Ingress', 'Egress'] },
+  };
+}

@@ -1,0 +1,12 @@
+import type { Capabilities } from '../../source/hosts/host.ts';
+
+/** What may be done with the credentials of a repository that can be read, in words. */
+export function readableMessage({ statuses, hooks }: Capabilities): string {
+  const read = 'the Git repository can be read';
+  return `${read}; commit statuses: ${wordOf(statuses)}; webhooks: ${wordOf(hooks)}`;
+}
+
+function wordOf(may: boolean | undefined): string {
+  if (may === undefined) return 'the host does not report this';
+  return may ? 'possible' : 'not possible';
+}

@@ -1,0 +1,198 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Group } from '../../../crds/group.ts';
+import { withoutTexts } from '../../../crds/repository-texts.ts';
+import type { Repository } from '../../../crds/repository.ts';
+import type { Variable } from '../../../service-file/variables.ts';
+import { Waiting } from '../../shared/errors.ts';
+import { GitHosts } from '../../source/hosts/git-hosts.ts';
+import { RepositoryConfigurations } from './configuration.ts';
+import { groupFlows } from '../../shared/testing/group-flows.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const secrets: Record<string, Record<string, string>> = {
+  git: { username: base64('bot'), password: base64('hunter2') },
+  variables: { TOKEN: base64('s3cret') },
+  others: { TOKEN: base64('s3cret') },
+  text: { 'content.abcde.4': base64('a: 1') },
+  groups: { TOKEN: base64('s3cret') },
+};
+const owners: Record<string, { kind: string; uid: string }> = {
+  variables: { kind: 'Repository', uid: 'uid-of-shop' },
+  others: { kind: 'Repository', uid: 'uid-of-other' },
+  groups: { kind: 'Group', uid: 'uid-of-acme' },
+};
+
+function configurations(repository: Partial<Repository['spec']> | undefined, group: Partial<Group['spec']> = {}) {
+  const spec = { type: 'generic', generic: { origin: 'https://git.example/shop.git' }, ...repository } as const;
+  const metadata = { name: 'shop', uid: 'uid-of-shop', namespace: 'group-acme' };
+  const asked: string[] = [];
+  const client = {
+    find: (type: { kind: string }, { name }: { name: string }) => {
+      asked.push(name);
+      if (type.kind === 'Repository') return Promise.resolve({ metadata, spec });
+      return Promise.resolve(
+        secrets[name] && { metadata: { name, ownerReferences: owners[name] && [owners[name]] }, data: secrets[name] },
+      );
+    },
+  };
+  const reader = new RepositoryConfigurations(
+    client as never,
+    { get: () => repository && withoutTexts({ apiVersion: 'v', kind: 'Repository', metadata, spec }) },
+    {
+      get: () => ({
+        apiVersion: 'v',
+        kind: 'Group',
+        metadata: { name: 'acme', uid: 'uid-of-acme' },
+        spec: { members: [], ...group },
+      }),
+    },
+    new GitHosts({
+      client: client as never,
+      source: undefined as never,
+      http: undefined as never,
+      defaults: undefined as never,
+      flows: groupFlows,
+      sshKeys: undefined as never,
+    }),
+  );
+  return { asked, read: () => reader.read({ group: 'acme', name: 'shop' }) };
+}
+
+const fromSecret = (key: string, name = 'variables') => ({
+  name: key,
+  valueFrom: { secretKeyRef: { name, key } },
+  visibility: 'buildtime' as const,
+});
+
+describe('a configuration', () => {
+  test('of a Repository that says nothing', async () => {
+    expect(await configurations({}).read()).toMatchObject({
+      repositoryUid: 'uid-of-shop',
+      host: {
+        access: {
+          origin: 'https://git.example/shop.git',
+          credentials: undefined,
+          flowOwner: { tenant: 'group acme', group: 'acme' },
+        },
+      },
+      variables: new Map(),
+      serviceFile: { mode: 'repo' },
+      trustForks: false,
+      registrySecrets: [],
+    });
+  });
+
+  describe('with a service file in the settings', () => {
+    const content = 'services: {}';
+    const contentFrom = (name: string, key = 'content.abcde.4') => ({ secretKeyRef: { name, key } });
+
+    test('reads it where it counts alone: caches do not hold it', async () => {
+      const { read, asked } = configurations({ serviceFile: { mode: 'both', content } });
+      expect((await read()).serviceFile).toEqual({ mode: 'both', content });
+      expect(asked).toEqual(['shop']);
+      const unused = configurations({ serviceFile: { mode: 'repo', content } });
+      expect((await unused.read()).serviceFile).toEqual({ mode: 'repo' });
+      expect(unused.asked).toEqual([]);
+    });
+
+    test('reads it from a Secret', async () => {
+      const { read } = configurations({ serviceFile: { mode: 'panel', contentFrom: contentFrom('text') } });
+      expect((await read()).serviceFile).toEqual({ mode: 'panel', content: 'a: 1' });
+    });
+
+    test.each([
+      ['text', 'nothing', 'ServiceFileMissing'],
+      ['nowhere', 'content', 'ServiceFileMissing'],
+      ['others', 'TOKEN', 'SecretNotAllowed'],
+    ])('reports what is wrong with the Secret %s, key %s: %s', async (name, key, reason) => {
+      const { read } = configurations({ serviceFile: { mode: 'panel', contentFrom: contentFrom(name, key) } });
+      await expect(read()).rejects.toMatchObject({
+        reason,
+        message: expect.stringContaining('the service file of the settings'),
+      });
+    });
+  });
+
+  test("holds the group's variables and the repository's over them", async () => {
+    const always = 'always' as const;
+    const { read, asked } = configurations(
+      { variables: [{ name: 'B', value: 'repository', visibility: always }, fromSecret('TOKEN')] },
+      {
+        variables: [
+          { name: 'A', value: 'group', visibility: always },
+          { name: 'B', value: 'group', visibility: always },
+          fromSecret('TOKEN', 'groups'),
+        ],
+      },
+    );
+    expect((await read()).variables).toEqual(
+      new Map([
+        ['A', { value: 'group', visibility: 'always' }],
+        ['B', { value: 'repository', visibility: 'always' }],
+        ['TOKEN', { value: 's3cret', visibility: 'buildtime' }],
+      ]),
+    );
+    expect(asked).toEqual(['groups', 'variables']);
+  });
+
+  test('says which are marked as secret, whoever has them', async () => {
+    const marked = { ...fromSecret('TOKEN'), secret: true };
+    const group = { variables: [{ ...fromSecret('TOKEN', 'groups'), name: 'GROUPS', secret: true }] };
+    const { variables } = await configurations(
+      { variables: [marked, { ...fromSecret('TOKEN'), name: 'B' }] },
+      group,
+    ).read();
+    const secret: Variable = { value: 's3cret', visibility: 'buildtime', secret: true };
+    expect(variables).toEqual(
+      new Map<string, Variable>([
+        ['GROUPS', secret],
+        ['TOKEN', secret],
+        ['B', { value: 's3cret', visibility: 'buildtime' }],
+      ]),
+    );
+  });
+
+  test('holds credentials, and the registry Secrets of both', async () => {
+    const generic = { origin: 'https://git.example/shop.git', credentialsSecret: 'git' };
+    const { read } = configurations({ generic, registrySecrets: ['a', 'b'] }, { registrySecrets: ['b', 'c'] });
+    expect(await read()).toMatchObject({
+      host: { access: { credentials: { username: 'bot', password: 'hunter2' } } },
+      registrySecrets: [
+        { name: 'a', namer: { kind: 'Repository', uid: 'uid-of-shop' } },
+        { name: 'b', namer: { kind: 'Repository', uid: 'uid-of-shop' } },
+        { name: 'b', namer: { kind: 'Group', uid: 'uid-of-acme' } },
+        { name: 'c', namer: { kind: 'Group', uid: 'uid-of-acme' } },
+      ],
+    });
+  });
+
+  test('of a Repository that is missing is waited for', async () => {
+    const missing = { reason: 'RepositoryNotFound' };
+    await expect(configurations(undefined).read()).rejects.toThrow(Waiting);
+    await expect(configurations(undefined).read()).rejects.toMatchObject(missing);
+  });
+
+  test.each<[string, Partial<Group['spec']>]>([
+    ['others', {}],
+    ['groups', {}],
+    ['variables', { variables: [fromSecret('TOKEN', 'variables')] }],
+  ])('does not hold what %s has for itself', async (name, group) => {
+    const { read } = configurations(group.variables ? {} : { variables: [fromSecret('TOKEN', name)] }, group);
+    await expect(read()).rejects.toMatchObject({ name: 'StallingError', reason: 'SecretNotAllowed' });
+  });
+
+  test('reads a Secret that several variables name once', async () => {
+    const { read, asked } = configurations({ variables: [fromSecret('TOKEN'), { ...fromSecret('TOKEN'), name: 'B' }] });
+    await read();
+    expect(asked).toEqual(['variables']);
+  });
+
+  test.each([
+    ['missing', 'TOKEN'],
+    ['variables', 'OTHER'],
+  ])('waits for the Secret %s with the key %s', async (name, key) => {
+    const reading = configurations({ variables: [fromSecret(key, name)] }).read();
+    await expect(reading).rejects.toThrow(Waiting);
+    await expect(reading).rejects.toMatchObject({ reason: 'VariableMissing', message: expect.stringContaining(name) });
+  });
+});

@@ -1,0 +1,169 @@
+import { GROUP, type Group } from '../../../crds/group.ts';
+import { formatId, groupNamespace, type ResourceId } from '../../../crds/ids.ts';
+import { type NamedSecret, secretNamer, secretRefusal } from '../../../crds/named-secret.ts';
+import { REPOSITORY, type Repository } from '../../../crds/repository.ts';
+import type { VariableSpec } from '../../../crds/variable.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { objectKey, Secret } from '../../../kubernetes/resource-type.ts';
+import { secretText } from '../../../kubernetes/secret-texts.ts';
+import type { ServiceFileSettings } from '../../../service-file/parse.ts';
+import type { Variable, Variables } from '../../../service-file/variables.ts';
+import { Stalled, Waiting } from '../../shared/errors.ts';
+import type { GitHost } from '../../source/hosts/host.ts';
+import { type GitHosts, secretRecheckMs } from '../../source/hosts/git-hosts.ts';
+
+/** What a Repository and its Group say about how its refs are read and built. */
+export interface RepositoryConfiguration {
+  repositoryUid: string;
+  host: GitHost;
+  variables: Variables;
+  serviceFile: ServiceFileSettings;
+  trustForks: boolean;
+  /** Secrets of the group's namespace that images are pulled with. */
+  registrySecrets: readonly NamedSecret[];
+}
+
+/** Repositories are watched; this is for one that is missed. */
+const repositoryRecheckMs = 10 * 60_000;
+
+/** Reads the configuration of Repositories, the Secrets that they name included. */
+export class RepositoryConfigurations {
+  readonly #client: Pick<ClusterClient, 'find'>;
+  readonly #repositories: Pick<Informer<Repository>, 'get'>;
+  readonly #groups: Pick<Informer<Group>, 'get'>;
+  readonly #hosts: Pick<GitHosts, 'of'>;
+
+  constructor(
+    client: Pick<ClusterClient, 'find'>,
+    repositories: Pick<Informer<Repository>, 'get'>,
+    groups: Pick<Informer<Group>, 'get'>,
+    hosts: Pick<GitHosts, 'of'>,
+  ) {
+    this.#hosts = hosts;
+    this.#client = client;
+    this.#repositories = repositories;
+    this.#groups = groups;
+  }
+
+  /** Throws Waiting while there is no such Repository, or while a Secret that it or its Group names is not there. */
+  async read(id: ResourceId): Promise<RepositoryConfiguration> {
+    const namespace = groupNamespace(id.group);
+    const repository = this.#repositories.get(objectKey(namespace, id.name));
+    if (!repository) {
+      const message = `there is no Repository ${formatId(id)}. Create it, or correct the name`;
+      throw new Waiting('RepositoryNotFound', message, repositoryRecheckMs);
+    }
+    const group = this.#groups.get(id.group);
+    const { metadata } = repository;
+    if (metadata.uid === undefined) throw new Error(`the Repository ${formatId(id)} has no UID`);
+    return {
+      repositoryUid: metadata.uid,
+      host: await this.#hosts.of(repository),
+      variables: await this.#variables(namespace, [
+        ...namedVariables(GROUP, group),
+        ...namedVariables(REPOSITORY, repository),
+      ]),
+      serviceFile: await this.#serviceFile(repository),
+      ...this.registryAccess(id),
+    };
+  }
+
+  /** What needs no Secret to be read. Of a Repository that is not there, nothing. */
+  registryAccess({ group, name }: ResourceId): Pick<RepositoryConfiguration, 'trustForks' | 'registrySecrets'> {
+    const repository = this.#repositories.get(objectKey(groupNamespace(group), name));
+    return {
+      trustForks: repository?.spec.trustForks ?? false,
+      registrySecrets: [
+        ...namedRegistrySecrets(REPOSITORY, repository),
+        ...namedRegistrySecrets(GROUP, this.#groups.get(group)),
+      ],
+    };
+  }
+
+  /** How long new environments of it live unless they say so themselves; 0, also where it is not there, means no end. */
+  defaultTtlSeconds({ group, name }: ResourceId): number {
+    return this.#repositories.get(objectKey(groupNamespace(group), name))?.spec.environmentTTLSeconds ?? 0;
+  }
+
+  /** When its environments are rebuilt; of a Repository that is not there, never. */
+  scheduledRebuild({ group, name }: ResourceId): Repository['spec']['scheduledRebuild'] {
+    return this.#repositories.get(objectKey(groupNamespace(group), name))?.spec.scheduledRebuild;
+  }
+
+  /** The content is read where it counts, for it may be large: from its Secret, or from the Repository as it stands. */
+  async #serviceFile(repository: Repository): Promise<ServiceFileSettings> {
+    const { namespace = '', name } = repository.metadata;
+    const { mode = 'repo', contentFrom } = repository.spec.serviceFile ?? {};
+    if (mode === 'repo') return { mode };
+    if (!contentFrom) {
+      const whole = await this.#client.find<Repository>(REPOSITORY, { namespace, name });
+      return { mode, content: whole?.spec.serviceFile?.content };
+    }
+    const reference = { ...contentFrom.secretKeyRef, namer: secretNamer(REPOSITORY, repository) };
+    const secret = await this.#client.find(Secret, { namespace, name: reference.name });
+    return { mode, content: textOf(secret, reference, serviceFileOfSettings, namespace) };
+  }
+
+  /** Of two variables of one name the later one counts. */
+  async #variables(namespace: string, specs: readonly NamedVariable[]): Promise<Variables> {
+    const variables = new Map<string, Variable>();
+    const secrets = new Map<string, Promise<Secret | undefined>>();
+    for (const { name, value, valueFrom, visibility, secret: isSecret, namer } of specs) {
+      const marked = { visibility, ...(isSecret === true && { secret: true }) };
+      const reference = valueFrom?.secretKeyRef;
+      if (reference) {
+        const secret = secrets.get(reference.name) ?? this.#client.find(Secret, { namespace, name: reference.name });
+        secrets.set(reference.name, secret);
+        variables.set(name, {
+          value: textOf(await secret, { ...reference, namer }, variable(name), namespace),
+          ...marked,
+        });
+      } else {
+        variables.set(name, { value: value ?? '', ...marked });
+      }
+    }
+    return variables;
+  }
+}
+
+/** What a Secret holds: how it is called in messages, and the reason while it is missing. */
+interface KeptText {
+  what: string;
+  missing: string;
+}
+
+const serviceFileOfSettings: KeptText = { what: 'the service file of the settings', missing: 'ServiceFileMissing' };
+
+function variable(name: string): KeptText {
+  return { what: `the variable ${name}`, missing: 'VariableMissing' };
+}
+
+type NamedVariable = VariableSpec & Pick<NamedSecret, 'namer'>;
+
+function namedVariables(type: { kind: string }, object: Repository | Group | undefined): NamedVariable[] {
+  if (!object) return [];
+  return (object.spec.variables ?? []).map((variable) => ({ ...variable, namer: secretNamer(type, object) }));
+}
+
+function namedRegistrySecrets(type: { kind: string }, object: Repository | Group | undefined): NamedSecret[] {
+  if (!object) return [];
+  return (object.spec.registrySecrets ?? []).map((name) => ({ name, namer: secretNamer(type, object) }));
+}
+
+function textOf(
+  secret: Secret | undefined,
+  { name, key, namer }: NamedSecret & { key: string },
+  { what, missing }: KeptText,
+  namespace: string,
+): string {
+  const refusal = secret && secretRefusal(secret, namer);
+  if (refusal !== undefined) throw new Stalled('SecretNotAllowed', `${what} cannot be read: ${refusal}`);
+  const text = secretText(secret, key);
+  if (text !== undefined) return text;
+  throw new Waiting(
+    missing,
+    `${what} is in the key ${key} of the Secret ${name}, which is not in ${namespace}. Create it`,
+    secretRecheckMs,
+  );
+}

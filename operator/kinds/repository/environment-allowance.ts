@@ -1,0 +1,43 @@
+import type { Environment } from '../../../crds/environment.ts';
+import type { Group } from '../../../crds/group.ts';
+import { groupNamespace, groupOfNamespace } from '../../../crds/ids.ts';
+import { ANNOTATIONS } from '../../../crds/labels.ts';
+import type { Repository } from '../../../crds/repository.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { objectKey } from '../../../kubernetes/resource-type.ts';
+
+export interface EnvironmentAllowanceOptions {
+  groups: Pick<Informer<Group>, 'get' | 'list'>;
+  environments: Pick<Informer<Environment>, 'byIndex'>;
+  /** Environments that one Repository may have by its refs. */
+  perRepository: number;
+  /** The same of all Repositories in the groups that one account created through the REST API. */
+  perAccount: number;
+}
+
+/**
+ * Bounds the Environments that syncs create: a push of thousands of branches must not make as many objects that nobody
+ * asked for. Those that users spawned count too, and are never refused here.
+ */
+export class EnvironmentAllowance {
+  readonly #options: EnvironmentAllowanceOptions;
+
+  constructor(options: EnvironmentAllowanceOptions) {
+    this.#options = options;
+  }
+
+  /** Returns how many Environments the Repository may have. */
+  of({ metadata: { namespace = '', name } }: Repository): number {
+    const { groups, environments, perRepository, perAccount } = this.#options;
+    const creator = creatorOf(groups.get(groupOfNamespace(namespace) ?? ''));
+    if (creator === undefined) return perRepository;
+    const ofAccount = groups.list().filter((group) => creatorOf(group) === creator);
+    const there = ofAccount.flatMap((group) => environments.byIndex('namespace', groupNamespace(group.metadata.name)));
+    const own = environments.byIndex('repository', objectKey(namespace, name)).length;
+    return Math.min(perRepository, Math.max(0, perAccount - (there.length - own)));
+  }
+}
+
+function creatorOf(group: Group | undefined): string | undefined {
+  return group?.metadata.annotations?.[ANNOTATIONS.createdBy];
+}

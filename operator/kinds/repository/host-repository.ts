@@ -1,0 +1,28 @@
+import type { Repository } from '../../../crds/repository.ts';
+import { Stalled } from '../../shared/errors.ts';
+import type { GitHost } from '../../source/hosts/host.ts';
+
+type HostRepository = NonNullable<NonNullable<Repository['status']>['hostRepository']>;
+
+/**
+ * Which repository is at the host; undefined where it has no ids. Throws Stalled where it is another one than was found
+ * first at the same origin: whoever took the name over is not who the variables and credentials were given for. Throws
+ * what GitHost.repositoryId does.
+ */
+export async function sameHostRepository(
+  status: Repository['status'],
+  host: Pick<GitHost, 'access' | 'repositoryId'>,
+): Promise<HostRepository | undefined> {
+  const id = await host.repositoryId();
+  if (id === undefined) return undefined;
+  const { origin } = host.access;
+  const first = status?.hostRepository;
+  if (first?.origin === origin && first.id !== id) {
+    throw new Stalled(
+      'RepositoryReplaced',
+      `${origin} is a different repository than before (id ${id}, before ${first.id}): the previous one was deleted, renamed ` +
+        'or moved, and another one was created under its name. If you trust this one too, delete this Repository and create a new one',
+    );
+  }
+  return { origin, id };
+}

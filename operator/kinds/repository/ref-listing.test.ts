@@ -1,0 +1,132 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Environment } from '../../../crds/environment.ts';
+import type { GitHost, PullRequest } from '../../source/hosts/host.ts';
+import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
+import { readListing } from './ref-listing.ts';
+
+const one = '1'.repeat(40);
+const two = '2'.repeat(40);
+const own = 'https://git.example/shop.git';
+const fork = 'https://git.example/fork-of-shop.git';
+
+const pullRequest = (number: number, origin: string, refName: string, commit?: string): PullRequest => ({
+  number,
+  commit,
+  isFork: origin !== own,
+  location: { access: { origin, credentials: undefined }, refName },
+});
+
+function environment(number: number, active = true): Environment {
+  const since = '2026-01-01T00:00:00Z';
+  const activation = { active, since, reason: 'Spec' as const, specActive: active, buildPending: false };
+  return {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: 'Environment',
+    metadata: { name: `pr-${number}` },
+    spec: {
+      repository: 'shop',
+      gitRef: { name: `${number}`, type: 'pull request' },
+      active,
+      buildOnCreate: true,
+    },
+    status: { activation },
+  };
+}
+
+/** What the host and git were asked for, and what readListing() made of it. */
+async function read(
+  open: PullRequest[] | Error | undefined,
+  environments: Environment[],
+  commits: (origin: string) => Record<string, string> | Error = () => ({}),
+) {
+  const asked: string[] = [];
+  const source = {
+    listRefs: () => Promise.resolve({ branches: new Map([['main', one]]), tags: new Map<string, string>() }),
+    commitsOf: ({ origin }: { origin: string }, names: readonly string[]) => {
+      asked.push(`${origin} ${names.join(' ')}`);
+      const found = commits(origin);
+      return found instanceof Error ? Promise.reject(found) : Promise.resolve(new Map(Object.entries(found)));
+    },
+  };
+  const host = {
+    access: { origin: own, credentials: undefined },
+    openPullRequests: () => (open instanceof Error ? Promise.reject(open) : Promise.resolve(open)),
+    pullRequest: (number: number) => Promise.resolve(pullRequest(number, own, `refs/pull/${number}/head`)),
+  };
+  const listing = await readListing(source, host as unknown as GitHost, environments);
+  return { listing, asked };
+}
+
+describe('the commits of pull requests', () => {
+  test('are those that the host reports', async () => {
+    const { listing, asked } = await read([pullRequest(7, fork, 'refs/heads/x', two)], [environment(7)]);
+    expect(listing).toMatchObject({ openPullRequests: new Set([7]), pullRequestCommits: new Map([[7, two]]) });
+    expect(asked).toEqual([]);
+  });
+
+  test('are those of the branch, where it is one of the repository itself', async () => {
+    const { listing, asked } = await read([pullRequest(7, own, 'refs/heads/main')], [environment(7)]);
+    expect([listing.pullRequestCommits, asked]).toEqual([new Map([[7, one]]), []]);
+  });
+
+  test('are asked of git where the host has no list, by one call, and nobody knows which are open', async () => {
+    const found = () => ({ 'refs/pull/7/head': one, 'refs/pull/8/head': two });
+    const { listing, asked } = await read(undefined, [environment(7), environment(8)], found);
+    expect(asked).toEqual([`${own} refs/pull/7/head refs/pull/8/head`]);
+    expect(listing.pullRequestCommits).toEqual(
+      new Map([
+        [7, one],
+        [8, two],
+      ]),
+    );
+    expect(listing.openPullRequests).toBeUndefined();
+  });
+
+  test('tell where the host has no list which refs are there, of environments without contents too', async () => {
+    const found = () => ({ 'refs/pull/8/head': two });
+    const { listing } = await read(undefined, [environment(7, false), environment(8)], found);
+    expect(listing.missingPullRequests).toEqual(new Set([7]));
+  });
+
+  test('make the whole list fail where the host has none and git refuses them', async () => {
+    const refused = new SourceRefusedError('NotFound', 'there is no such repository');
+    await expect(read(undefined, [environment(7)], () => refused)).rejects.toThrow(refused);
+  });
+
+  test('matter where an environment has contents alone', async () => {
+    const open = [pullRequest(7, fork, 'refs/heads/x'), pullRequest(8, fork, 'refs/heads/y')];
+    const { listing, asked } = await read(open, [environment(8, false)]);
+    expect([asked, listing.pullRequestCommits, listing.openPullRequests]).toEqual([[], new Map(), new Set([7, 8])]);
+  });
+
+  test('of a fork that is gone are not known; all else is', async () => {
+    const open = [pullRequest(7, fork, 'refs/heads/x'), pullRequest(8, own, 'refs/heads/main')];
+    const gone = new SourceRefusedError('NotFound', 'there is no such repository');
+    const { listing } = await read(open, [environment(7), environment(8)], () => gone);
+    expect(listing.pullRequestCommits).toEqual(new Map([[8, one]]));
+  });
+
+  test('of a fork whose host is silent make the whole list fail', async () => {
+    const silent = new SourceUnreachableError('the Git host did not respond in time');
+    const reading = read([pullRequest(7, fork, 'refs/heads/x')], [environment(7)], () => silent);
+    await expect(reading).rejects.toThrow(silent);
+  });
+});
+
+describe('a list of pull requests that cannot be read', () => {
+  test.each([
+    [new SourceUnreachableError('it has too many pages'), {}],
+    [new HostBusyError('too many requests', 60_000), { retryAfterMs: 60_000 }],
+  ])('leaves branches and tags: %s', async (error, rest) => {
+    const { listing } = await read(error, [environment(7)]);
+    expect(listing).toMatchObject({ branches: new Map([['main', one]]), openPullRequests: undefined });
+    expect(listing.pullRequestsError).toBeInstanceOf(error.constructor);
+    const message = 'branches and tags are synchronized; pull requests are not changed';
+    expect(listing.pullRequestsError).toMatchObject({ ...rest, message, cause: error });
+  });
+
+  test('for want of rights is reported as any refusal', async () => {
+    const refused = new SourceRefusedError('Forbidden', 'the token may not read pull requests');
+    await expect(read(refused, [])).rejects.toThrow(refused);
+  });
+});

@@ -1,0 +1,110 @@
+import { GROUP_VERSION } from '../../../crds/api-group.ts';
+import { ENVIRONMENT, type Environment } from '../../../crds/environment.ts';
+import { FINALIZER, LABELS, MANAGED_BY } from '../../../crds/labels.ts';
+import { nextRequestTime, requestAnnotation, requestValue, type RequestName } from '../../../crds/requests.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../../kubernetes/api-error.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import { deleteObject } from '../../../kubernetes/delete-object.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { buildRequestId } from './sync-builds.ts';
+import type { SyncPlan } from './sync-plan.ts';
+
+export interface SyncActionsOptions {
+  client: Pick<ClusterClient, 'create' | 'delete' | 'patch'>;
+  environments: Pick<Informer<Environment>, 'observe'>;
+  /** Called with of each Environment that goes, or whose contents do. */
+  onRemoved?: ((environment: Environment, what: 'object' | 'contents') => void) | undefined;
+  now: () => Date;
+}
+
+/** The owner of the Environments to be made. */
+interface RepositoryName {
+  namespace: string;
+  name: string;
+}
+
+/** So many requests at once: the Environments are looked at about as fast as they come, and nobody else waits behind. */
+const atOnce = 4;
+
+/**
+ * Does at most `most` of what is planned, what concerns contents first; what is left is found again by the next plan.
+ * An object that came, went or was made anew meanwhile is left to that one too. Returns how much was left.
+ */
+export async function carryOut(
+  options: SyncActionsOptions,
+  repository: RepositoryName,
+  plan: Pick<SyncPlan, 'create' | 'build' | 'remove'>,
+  { max, signal }: { max: number; signal: AbortSignal },
+): Promise<number> {
+  const actions = [
+    ...plan.build.map(
+      ({ environment, commit }) =>
+        () =>
+          request(options, environment, 'build', buildRequestId(commit)),
+    ),
+    ...plan.remove.map((removal) => () => remove(options, removal)),
+    ...plan.create.map((creation) => () => create(options, repository, creation)),
+  ];
+  let done = 0;
+  const queue = actions.slice(0, max).values();
+  let failed = false;
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const act of queue) {
+        if (failed || signal.aborted) return;
+        try {
+          await act();
+          done += 1;
+        } catch (error) {
+          failed = true;
+          throw error;
+        }
+      }
+    }),
+  );
+  return actions.length - done;
+}
+
+async function create(
+  { client, environments }: SyncActionsOptions,
+  { namespace, name: repository }: RepositoryName,
+  { name, ref }: SyncPlan['create'][number],
+): Promise<void> {
+  const environment: Environment = {
+    apiVersion: GROUP_VERSION,
+    kind: ENVIRONMENT.kind,
+    // With the finalizer from the first: one write less for each.
+    metadata: { namespace, name, labels: { [LABELS.managedBy]: MANAGED_BY }, finalizers: [FINALIZER] },
+    spec: { repository, gitRef: ref, active: false, buildOnCreate: true },
+  };
+  try {
+    environments.observe(await client.create<Environment>(ENVIRONMENT, environment));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+async function remove(options: SyncActionsOptions, { environment, what }: SyncPlan['remove'][number]): Promise<void> {
+  if (what === 'contents') {
+    await request(options, environment, 'delete', 'ref-gone');
+    options.onRemoved?.(environment, what);
+    return;
+  }
+  if (await deleteObject(options.client, ENVIRONMENT, environment)) options.onRemoved?.(environment, what);
+}
+
+async function request(
+  { client, environments, now }: SyncActionsOptions,
+  { metadata: { namespace, name, uid, annotations: before } }: Environment,
+  what: RequestName,
+  id: string,
+): Promise<void> {
+  const annotations = { [requestAnnotation(what)]: requestValue(nextRequestTime(now(), before), id) };
+  // The UID makes the API server refuse the patch for another object of the same name.
+  const patch = { metadata: { uid, annotations } };
+  try {
+    environments.observe(await client.patch<Environment>(ENVIRONMENT, { namespace, name }, patch));
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}

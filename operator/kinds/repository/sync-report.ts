@@ -1,0 +1,64 @@
+import type { ConditionReport } from '../../../crds/conditions.ts';
+import { ApiError } from '../../../kubernetes/api-error.ts';
+import { describe } from '../../shared/conditions.ts';
+import { HostBusyError } from '../../source/errors.ts';
+import type { SyncPlan } from './sync-plan.ts';
+
+const type = 'Synced';
+const maxNamed = 3;
+
+/** What a sync that was carried out means for the condition Synced. */
+export function syncedReport({ counts, unusable, overLimit, heldBack, waiting }: SyncPlan): ConditionReport {
+  if (heldBack > 0) {
+    const message =
+      `the Git host lists no branch, so nothing was deleted; ${heldBack} environments belong to refs that it does ` +
+      'not list. Push a branch, or delete the environments';
+    return { type, status: 'False', reason: 'NoBranches', message };
+  }
+  const message =
+    counts.branches === 0 ? 'the repository has no branch yet' : 'the environments are synchronized with the refs';
+  const missing = [
+    ...(unusable.length > 0 ? [leftOut(unusable)] : []),
+    ...(overLimit > 0 ? [beyondLimit(overLimit)] : []),
+    ...(waiting.length > 0
+      ? [`${waiting.length} refs get one as soon as the previous one of that name is deleted`]
+      : []),
+  ];
+  if (missing.length === 0) return { type, status: 'True', reason: 'Synced', message };
+  return { type, status: 'True', reason: 'SyncedInPart', message: [message, ...missing].join('; ') };
+}
+
+function leftOut(names: readonly string[]): string {
+  const named = names
+    .slice(0, maxNamed)
+    .map((name) => JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name));
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';
+  return (
+    `refs that are longer than 200 characters, start with a dash or are not UTF-8, and pull requests without a number ` +
+    `from 1 to 999999999, have no environment: ` +
+    `${named.join(', ')}${more}`
+  );
+}
+
+function beyondLimit(count: number): string {
+  return (
+    `${count} more refs have no environment, for the repository, or the account that created its group, has as many as are ` +
+    'created unasked: spawn those that are needed, delete branches that are not, or ask an administrator to raise the limit ' +
+    '(sources.maxEnvironments, sources.maxEnvironmentsPerAccount)'
+  );
+}
+
+/** What a host that did not answer, or a cluster that refused, means for it. */
+export function unsyncedReport(error: unknown): ConditionReport {
+  if (error instanceof ApiError) {
+    const message = `Kubernetes rejected an environment: ${error.statusMessage}`;
+    return { type, status: 'False', reason: 'Refused', message };
+  }
+  const reason = error instanceof HostBusyError ? 'HostBusy' : 'HostUnreachable';
+  return { type, status: 'False', reason, message: describe(error) };
+}
+
+export function suspendedReport(): ConditionReport {
+  const message = 'spec.suspend is set: the refs are not synchronized';
+  return { type, status: 'False', reason: 'Suspended', message };
+}

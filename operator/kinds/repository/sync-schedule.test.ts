@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { SyncSchedule, type Polled } from './sync-schedule.ts';
+
+const minute = 60_000;
+let now: number;
+let schedule: SyncSchedule;
+const at = (uid: string, createdAt: number, intervalMs = 5 * minute): Polled => ({
+  uid,
+  createdAt: new Date(createdAt),
+  intervalMs,
+});
+
+beforeEach(() => {
+  now = Date.parse('2026-01-01T00:00:00Z');
+  schedule = new SyncSchedule(() => now);
+});
+
+describe('a first look', () => {
+  test('is an interval after the Repository appeared', () => {
+    expect(schedule.waitMs(at('new', now), undefined)).toBe(5 * minute);
+  });
+
+  test('after a restart comes within an interval, spread by the UIDs', () => {
+    const waits = Array.from({ length: 100 }, (_, i) => schedule.waitMs(at(`old-${i}`, 0), undefined));
+    expect(Math.max(...waits)).toBeLessThan(5 * minute);
+    for (const start of [0, 1, 2, 3, 4]) {
+      const inMinute = waits.filter((wait) => wait >= start * minute && wait < (start + 1) * minute);
+      expect(inMinute.length).toBeGreaterThan(5);
+    }
+  });
+
+  test('is at once where it is asked for', () => {
+    expect(schedule.waitMs(at('new', now), 'please')).toBe(0);
+  });
+});
+
+describe('the next look', () => {
+  test('is an interval later, and for a new request at once', () => {
+    const one = at('one', now);
+    schedule.succeeded(one, 'first');
+    expect(schedule.waitMs(one, 'first')).toBe(5 * minute);
+    expect(schedule.waitMs(one, 'second')).toBe(0);
+    now += 5 * minute;
+    expect(schedule.waitMs(one, undefined)).toBe(0);
+  });
+
+  test('comes sooner when the interval was made shorter', () => {
+    schedule.succeeded(at('one', now, 600 * minute), undefined);
+    expect(schedule.waitMs(at('one', now, minute), undefined)).toBe(minute);
+    now += minute;
+    expect(schedule.waitMs(at('one', now, minute), undefined)).toBe(0);
+  });
+
+  test('after a failure comes after ever longer, an hour at most; after a success as ever', () => {
+    const one = at('one', now);
+    const waits = Array.from({ length: 12 }, () => {
+      schedule.failed(one, undefined, undefined);
+      return schedule.waitMs(one, undefined) / 1000;
+    });
+    expect(waits).toEqual([10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600]);
+    schedule.succeeded(one, undefined);
+    schedule.failed(one, undefined, undefined);
+    expect(schedule.waitMs(one, undefined)).toBe(10_000);
+  });
+
+  test('of a request that failed waits as well; a new one does not', () => {
+    const one = at('one', now);
+    schedule.failed(one, 'first', undefined);
+    expect(schedule.waitMs(one, 'first')).toBe(10_000);
+    expect(schedule.waitMs(one, 'second')).toBe(0);
+  });
+
+  test('comes no sooner than a busy host said, whoever asks', () => {
+    const one = at('one', now);
+    schedule.failed(one, 'first', 15 * minute);
+    expect(schedule.waitMs(one, 'first')).toBe(15 * minute);
+    expect(schedule.waitMs(one, 'second')).toBe(15 * minute);
+  });
+
+  test('of a Repository of another UID is a first one', () => {
+    schedule.failed(at('one', now), undefined, undefined);
+    schedule.forget('one');
+    expect(schedule.waitMs(at('one', now), undefined)).toBe(5 * minute);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from '../../../test/properties.ts';
+import { newestTags } from './tag-order.ts';
+
+describe('the order of tags', () => {
+  test.each([
+    ['numbers count, not characters', ['v1.9.0', 'v1.10.0', 'v2.0']],
+    ['a pre-release comes before its release', ['1.0-alpha', '1.0-rc.2', '1.0-rc.10', '1.0', '1.0.1']],
+    ['a build comes after it', ['1.0', '1.0+2', '1.0+10']],
+    ['a longer version comes after a shorter one', ['v1', 'v1.0', 'v1.0.0', 'v1.0.1']],
+    ['dates', ['2025-12-31', '2026-01-05', '2026-01-30', '2026-02-01']],
+    ['names without a number come first', ['latest', 'stable', 'v0.0.1']],
+    ['numbers beyond any integer type', ['v99999999999999999998', 'v99999999999999999999']],
+    ['leading zeros are none', ['v007', 'v08']],
+    ['in folders', ['web/v1.2', 'api/v1.3']],
+  ])('%s', (_what, ascending) => {
+    const descending = [...ascending].reverse();
+    expect(newestTags(ascending, ascending.length)).toEqual(descending);
+    expect(newestTags(descending, ascending.length)).toEqual(descending);
+  });
+
+  test('the newest, newest first', () => {
+    expect(newestTags(['v1', 'latest', 'v10', 'v9', 'v2'], 3)).toEqual(['v10', 'v9', 'v2']);
+    expect(newestTags(['v1'], 0)).toEqual([]);
+  });
+
+  test('is an order: whatever the names, it does not depend on where they stood', () => {
+    const name = fc.stringMatching(/^[v1-3.+a-]{1,8}$/);
+    fc.assert(
+      fc.property(fc.uniqueArray(name, { maxLength: 8 }), (names) => {
+        expect(newestTags([...names].reverse(), 8)).toEqual(newestTags(names, 8));
+        expect(newestTags(names, 3)).toEqual(newestTags(names, 8).slice(0, 3));
+      }),
+    );
+  });
+
+  test('of more than 20,000 names those that come later count', () => {
+    const names = Array.from({ length: 20_001 }, (_, i) => (i === 0 ? 'v99999' : `v${i}`));
+    expect(newestTags(names, 2)).toEqual(['v20000', 'v19999']);
+  });
+});

@@ -1,0 +1,113 @@
+/** `v1.10.0-rc.1` is `v`, `1.10.0`, `-rc.1`: a name up to its first number, the numbers, and what comes after. */
+const parts = /^(\D*)(\d+(?:\.\d+)*)(.*)$/su;
+
+interface Tag {
+  name: string;
+  prefix: string;
+  /** Undefined in a name without any. */
+  numbers: string | undefined;
+  rest: string;
+}
+
+/** Of more tags, those that come later by name alone: a stranger's list must not hold up the operator. */
+const maxConsidered = 20_000;
+
+/**
+ * The `count` newest by version order, newest first. Names without a number come after all others. Each is taken apart
+ * once, and only those that may be among the newest are put in order.
+ */
+export function newestTags(names: Iterable<string>, count: number): string[] {
+  const newest: Tag[] = [];
+  for (const name of [...names].slice(-maxConsidered)) {
+    const tag = parseTag(name);
+    const oldest = newest[count - 1];
+    if (count === 0 || (oldest && compareTags(tag, oldest) <= 0)) continue;
+    newest.splice(insertionIndex(tag, newest), 0, tag);
+    newest.length = Math.min(newest.length, count);
+  }
+  return newest.map(({ name }) => name);
+}
+
+/** Where it belongs among these, by halves. */
+function insertionIndex(tag: Tag, newestFirst: readonly Tag[]): number {
+  let [low, high] = [0, newestFirst.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = newestFirst[middle];
+    if (other && compareTags(tag, other) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function parseTag(name: string): Tag {
+  const [, prefix = '', numbers, rest = ''] = parts.exec(name) ?? [];
+  return { name, prefix, numbers, rest };
+}
+
+/** Negative when `a` is the older one: by numbers, then a pre-release before its release, then by name. */
+function compareTags(a: Tag, b: Tag): number {
+  if (a.numbers === undefined || b.numbers === undefined) {
+    return Number(a.numbers !== undefined) - Number(b.numbers !== undefined) || byCharacters(a.name, b.name);
+  }
+  return (
+    naturally(a.numbers, b.numbers) ||
+    rank(a.rest) - rank(b.rest) ||
+    naturally(a.rest, b.rest) ||
+    naturally(a.prefix, b.prefix) ||
+    byCharacters(a.name, b.name)
+  );
+}
+
+/** `1.0-rc.1` comes before `1.0`, and `1.0+7`, which Semantic Versioning calls a build, after it. */
+function rank(rest: string): number {
+  if (rest === '') return 1;
+  return rest.startsWith('+') ? 2 : 0;
+}
+
+/** By characters, runs of digits by their value. Takes no piece of a name out: that would cost most of the time. */
+function naturally(a: string, b: string): number {
+  let [i, j] = [0, 0];
+  while (i < a.length && j < b.length) {
+    if (isDigit(a, i) && isDigit(b, j)) {
+      const [startA, startB] = [endOf(isZero, a, i), endOf(isZero, b, j)];
+      i = endOf(isDigit, a, startA);
+      j = endOf(isDigit, b, startB);
+      const order = i - startA - (j - startB) || compareUnits(a, startA, b, startB, i - startA);
+      if (order !== 0) return order;
+    } else {
+      const order = a.charCodeAt(i) - b.charCodeAt(j);
+      if (order !== 0) return order;
+      i += 1;
+      j += 1;
+    }
+  }
+  return a.length - i - (b.length - j);
+}
+
+function compareUnits(a: string, startA: number, b: string, startB: number, length: number): number {
+  for (let at = 0; at < length; at++) {
+    const order = a.charCodeAt(startA + at) - b.charCodeAt(startB + at);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function endOf(isOne: (text: string, at: number) => boolean, text: string, from: number): number {
+  let end = from;
+  while (end < text.length && isOne(text, end)) end += 1;
+  return end;
+}
+
+function isDigit(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+function isZero(text: string, at: number): boolean {
+  return text.charCodeAt(at) === 0x30;
+}
+
+function byCharacters(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,69 @@
+import type { Job } from '../../../kubernetes/resource-type.ts';
+import { asRoot, confined, runsOnce } from '../../shared/pod-parts.ts';
+import { scheduled, type Scheduling } from '../../shared/scheduling.ts';
+import { FOLDER_IN_VOLUME } from '../../services/objects/mounts.ts';
+import { copyName } from './names.ts';
+import { copyAnnotations, copyLabels, type VolumeCopy } from './volume-copy.ts';
+
+export interface CopyJobSettings {
+  /** Coppice's own image. */
+  image: string;
+  deadlineSeconds: number;
+  /** Where the pods of environments run: a volume that is filled elsewhere may not be reached from there. */
+  scheduling?: Scheduling;
+}
+
+/**
+ * A copy starts anew where one was broken off. The owner and mode of the volume's root are copied too: the kubelet goes
+ * through all files of a volume whose root is not as the pod's fsGroup wants it. A link is copied as one, never
+ * followed.
+ */
+const script = `set -eu
+find /to -mindepth 1 -maxdepth 1 ! -name lost+found -exec rm -rf {} +
+if [ -e /from/${FOLDER_IN_VOLUME} ]; then cp -a --reflink=auto /from/${FOLDER_IN_VOLUME} /to/; fi
+chown --reference=/from /to
+chmod --reference=/from /to
+sync -f /to`;
+
+/** Copies one volume's files to another: as root without any right beside those over files, and without a network. */
+export function copyJob(copy: VolumeCopy, { image, deadlineSeconds, scheduling }: CopyJobSettings): Job {
+  const name = copyName(copy.id);
+  const labels = copyLabels(copy);
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { namespace: copy.source.namespace, name, labels, annotations: copyAnnotations(copy) },
+    spec: {
+      backoffLimit: 0,
+      activeDeadlineSeconds: deadlineSeconds,
+      podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] },
+      template: {
+        metadata: { labels },
+        spec: {
+          ...runsOnce,
+          ...scheduled(scheduling),
+          terminationGracePeriodSeconds: 5,
+          securityContext: asRoot,
+          containers: [
+            {
+              name: 'copy',
+              image,
+              command: ['/bin/sh', '-c', script],
+              volumeMounts: [
+                { name: 'from', mountPath: '/from', readOnly: true },
+                { name: 'to', mountPath: '/to' },
+              ],
+              securityContext: confined('CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'SETFCAP'),
+              resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { cpu: '2', memory: '512Mi' } },
+              terminationMessagePolicy: 'FallbackToLogsOnError',
+            },
+          ],
+          volumes: [
+            { name: 'from', persistentVolumeClaim: { claimName: copy.source.name } },
+            { name: 'to', persistentVolumeClaim: { claimName: name } },
+          ],
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { LABELS } from '../../../crds/labels.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { PersistentVolume, type PersistentVolumeClaim } from '../../../kubernetes/resource-type.ts';
+import { Stalled } from '../../shared/errors.ts';
+import { REUSABLE_ANNOTATIONS } from './names.ts';
+import { markPatch, pointPatch, releasePatch, type VolumeCopy } from './volume-copy.ts';
+
+/** Takes a volume from the claim that a copy was made into to the claim that it is for (ADR 26). */
+export class VolumeMoves {
+  readonly #client: Pick<ClusterClient, 'get' | 'patch'>;
+  readonly #movingVolumes: Informer<PersistentVolume>;
+
+  constructor(client: Pick<ClusterClient, 'get' | 'patch'>, movingVolumes: Informer<PersistentVolume>) {
+    this.#client = client;
+    this.#movingVolumes = movingVolumes;
+  }
+
+  /** Throws Stalled unless the claim is ours by its label, and the volume is bound to this very claim. */
+  async mark(copy: VolumeCopy, staging: PersistentVolumeClaim): Promise<void> {
+    const name = staging.spec?.volumeName ?? '';
+    const volume = await this.#client.get(PersistentVolume, { name });
+    if (volume.metadata.labels?.[LABELS.moving] === copy.id) {
+      this.#movingVolumes.observe(volume);
+      return;
+    }
+    const isOurs = staging.metadata.labels?.[LABELS.copy] === copy.id;
+    if (!isOurs || volume.spec?.claimRef?.uid !== staging.metadata.uid) {
+      throw new Stalled('CopyFailed', `the volume ${name} is not bound to the claim that names it`);
+    }
+    await this.#patch(volume, markPatch(copy, volume, staging));
+  }
+
+  /** Throws Stalled where another claim than the one that it was marked with has it. */
+  async point(copy: VolumeCopy, volume: PersistentVolume): Promise<void> {
+    const from = volume.metadata.annotations?.[REUSABLE_ANNOTATIONS.movesFrom] ?? '{}';
+    const { uid } = JSON.parse(from) as { uid?: string };
+    if (uid === undefined || volume.spec?.claimRef?.uid !== uid) {
+      throw new Stalled('CopyFailed', `the volume ${volume.metadata.name} belongs to another claim`);
+    }
+    await this.#patch(volume, pointPatch(copy));
+  }
+
+  async release(volume: PersistentVolume): Promise<void> {
+    await this.#patch(volume, releasePatch(volume));
+  }
+
+  async #patch({ metadata: { name, resourceVersion } }: PersistentVolume, patch: object): Promise<void> {
+    this.#movingVolumes.observe(await this.#client.patch(PersistentVolume, { name }, patch, { resourceVersion }));
+  }
+}

@@ -1,0 +1,359 @@
+import { isDeepStrictEqual } from 'node:util';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { findCondition } from '../../../crds/conditions.ts';
+import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { KeptRuns } from '../../../crds/environment-tests.ts';
+import { ApiError } from '../../../kubernetes/api-error.ts';
+import type { EnvironmentTest } from '../../../service-file/schema.ts';
+import { TesterBusyError, TesterUnreachableError, TestRefusedError } from '../../../tester-client/errors.ts';
+import { Waiting } from '../../shared/errors.ts';
+import { TestsReconciler } from './reconciler.ts';
+import { isSameRequest, needsReconcile } from './round.ts';
+import { FakeTester } from './testing/fake-tester.ts';
+import { groupFlows } from '../../shared/testing/group-flows.ts';
+
+const finishedAt = '2026-01-01T00:00:00.000Z';
+const url = 'http://shop-main--acme.env.example/';
+const home: EnvironmentTest = { name: 'home', type: 'http', params: { paths: [{ path: '/' }] } };
+const polls: EnvironmentTest = { name: 'looks', type: 'page', params: {} };
+
+let now: number;
+let environment: Environment;
+let named: EnvironmentTest[] | undefined;
+let tester: FakeTester;
+let kept: KeptRuns | undefined;
+let writes: number;
+/** What writing the Secret of the runs fails with, the first times at least. */
+let refusals: (Error | undefined)[];
+
+/** An environment whose build became ready, with as many tests as the file names. */
+function built(number: number, status: EnvironmentStatus = {}): Environment {
+  const deployed: BuildStatus = {
+    number,
+    result: 'succeeded',
+    startedAt: finishedAt,
+    finishedAt,
+    revision: 'v1',
+    commit: 'c1',
+    ...(named && { tests: named.length }),
+  };
+  return {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: 'Environment',
+    metadata: { name: 'shop-main', namespace: 'group-acme', uid: 'u1', generation: 1 },
+    spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' }, active: true, buildOnCreate: true },
+    status: { state: 'built', webURL: url, deployed, ...status },
+  };
+}
+
+beforeEach(() => {
+  now = Date.parse(finishedAt) + 60_000;
+  named = [home];
+  tester = new FakeTester();
+  kept = undefined;
+  writes = 0;
+  refusals = [];
+  environment = built(1);
+});
+
+const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
+
+/** One look of an operator that knows nothing but what is in the cluster. */
+function look(isOff = false) {
+  return new TestsReconciler({
+    flows: groupFlows,
+    environments: { get: () => environment },
+    testsOf: () => Promise.resolve(named),
+    secrets: {
+      read: () => Promise.resolve(structuredClone(kept)),
+      write: (_of, runs) => {
+        const refusal = refusals.shift();
+        if (refusal) return Promise.reject(refusal);
+        kept = structuredClone(runs);
+        return Promise.resolve();
+      },
+      remove: () => {
+        kept = undefined;
+        return Promise.resolve();
+      },
+    },
+    tester: isOff ? undefined : tester,
+    statuses: {
+      write: (of, status) => {
+        expect(of).not.toBe(environment);
+        const rest = { ...of.status };
+        delete rest.tests;
+        delete rest.conditions;
+        const after = { ...of, status: { ...rest, ...status } };
+        if (!isDeepStrictEqual(plain(after.status), plain(environment.status))) writes += 1;
+        environment = after;
+        return Promise.resolve();
+      },
+    },
+    now: () => new Date(now),
+  }).reconcile('key');
+}
+
+const outcomes = () => environment.status?.tests?.runs.map(({ name, outcome }) => `${name} ${outcome}`);
+const tested = () => {
+  const { status, reason, message } = findCondition(environment.status?.conditions, 'Tested') ?? {};
+  return `${status ?? 'absent'} ${reason ?? ''}: ${message ?? ''}`;
+};
+
+describe('after a build is ready', () => {
+  test('each test is started once, followed, and reported', async () => {
+    named = [home, polls];
+    environment = built(1);
+    expect(await look()).toEqual({ requeueAfterMs: 2000 });
+    expect(tester.started).toEqual([
+      { type: 'http', params: { paths: [{ path: '/' }], url }, tenant: 'group acme', group: 'acme' },
+      { type: 'page', params: { url }, tenant: 'group acme', group: 'acme' },
+    ]);
+    expect(outcomes()).toEqual(['home running', 'looks running']);
+    expect(tested()).toBe('Unknown Running: build 1: 2 tests under way');
+    now += 50_000;
+    expect(await look()).toEqual({ requeueAfterMs: 10_000 });
+    tester.finish('id-1', true, 'one path answers 200');
+    tester.finish('id-2', false, '2 errors\nin the console');
+    expect(await look()).toEqual({});
+    expect(environment.status?.tests).toMatchObject({
+      build: 1,
+      runs: [
+        { name: 'home', type: 'http', id: 'id-1', outcome: 'passed', summary: 'one path answers 200' },
+        { name: 'looks', type: 'page', id: 'id-2', outcome: 'failed', summary: '2 errors in the console' },
+      ],
+    });
+    expect(tested()).toBe('False Failed: build 1: 1 of 2 tests failed: looks: 2 errors in the console');
+    expect([tester.started.length, writes]).toEqual([2, 2]);
+  });
+
+  test('no Secret is in the status', async () => {
+    await look();
+    expect(JSON.stringify(environment)).not.toContain('secret-');
+    expect(kept).toEqual({ build: 1, runs: { home: { ID: 'id-1', Secret: 'secret-id-1' } } });
+  });
+
+  test('what is over is not reconciled again, and not started again by another operator', async () => {
+    await look();
+    tester.finish('id-1', true, 'fine');
+    await look();
+    const { polls: before } = tester;
+    expect(needsReconcile(environment)).toBe(false);
+    expect(await look()).toEqual({});
+    expect([tester.started.length, tester.polls, writes]).toEqual([1, before, 2]);
+  });
+
+  test('a run that an operator started and did not report is taken up', async () => {
+    await look();
+    environment = built(1);
+    await look();
+    expect(tester.started).toHaveLength(1);
+    expect(outcomes()).toEqual(['home running']);
+  });
+
+  test('they wait for the Ingress controller', async () => {
+    now = Date.parse(finishedAt) + 1000;
+    expect(await look()).toEqual({ requeueAfterMs: 4000 });
+    expect([tester.started.length, writes]).toEqual([0, 0]);
+  });
+
+  test('none start while another build is under way', async () => {
+    environment = built(1, { state: 'building' });
+    expect(await look()).toEqual({});
+    expect(tester.started).toEqual([]);
+    expect(isSameRequest(built(1), environment)).toBe(false);
+  });
+
+  test('another build is tested anew; the run of the one before is given up', async () => {
+    await look();
+    environment = { ...environment, status: { ...environment.status, ...built(2).status } };
+    await look();
+    expect(tester.started).toHaveLength(2);
+    expect(kept).toEqual({ build: 2, runs: { home: { ID: 'id-2', Secret: 'secret-id-2' } } });
+    expect(environment.status?.tests).toMatchObject({ build: 2, runs: [{ id: 'id-2' }] });
+  });
+
+  test('a request tests again, once', async () => {
+    await look();
+    tester.finish('id-1', true, 'fine');
+    await look();
+    environment.metadata.annotations = { 'coppice.dev/request-test': '2026-01-01T00:02:00Z/a' };
+    expect(needsReconcile(environment)).toBe(true);
+    await look();
+    tester.finish('id-2', false, 'broken');
+    await look();
+    await look();
+    expect(tester.started).toHaveLength(2);
+    expect(environment.status?.tests).toMatchObject({ build: 1, request: '2026-01-01T00:02:00Z/a' });
+    expect(outcomes()).toEqual(['home failed']);
+  });
+});
+
+describe('a test that cannot run', () => {
+  test.each<[string, () => void, string]>([
+    ['failed at the tester', () => tester.fail('id-1', 'the tester was restarted'), 'the tester was restarted'],
+    ['lost by the tester', () => tester.runs.clear(), 'the tester has lost the run'],
+    ['without a readiness', () => tester.finish('id-1', undefined, ''), 'does not report whether it passed'],
+  ])('%s is an error', async (_what, happen, message) => {
+    await look();
+    happen();
+    expect(await look()).toEqual({});
+    expect(outcomes()).toEqual(['home error']);
+    expect(tested()).toMatch(/^Unknown NotRun: build 1: 1 of 1 test could not run: home: /);
+    expect(tested()).toContain(message);
+  });
+
+  test('what the tester refuses is over, with its words', async () => {
+    tester.failure = new TestRefusedError('paths: must be a list');
+    expect(await look()).toEqual({});
+    expect(tested()).toContain('home: the tester rejected it: paths: must be a list');
+  });
+
+  test.each<[Error, string]>([
+    [new TesterUnreachableError('ECONNREFUSED'), 'TesterUnreachable'],
+    [new TesterUnreachableError('the tester answered 503 to /test/run', 503), 'TesterUnreachable'],
+    [new TesterUnreachableError('the tester answered 401 to /test/run', 401), 'TesterRefuses'],
+    [new TesterBusyError('full'), 'TesterBusy'],
+  ])('%s is waited out, for an hour at most', async (failure, reason) => {
+    tester.failure = failure;
+    expect(await look()).toEqual({ requeueAfterMs: 15_000 });
+    expect(outcomes()).toEqual(['home pending']);
+    expect(tested()).toContain(`Unknown ${reason}: build 1: 1 test under way; the tester`);
+    await look();
+    expect(writes).toBe(1);
+    now += 3601_000;
+    expect(await look()).toEqual({});
+    expect(tested()).toContain('not finished after 60 minutes');
+  });
+
+  test.each<[string, () => Promise<unknown>, string]>([
+    ['are turned off', () => look(true), 'home: the service file has tests, which are disabled'],
+    [
+      'are of a version that cannot be read',
+      () => {
+        named = undefined;
+        return look();
+      },
+      'home: the services were set up by another version',
+    ],
+  ])('tests under way that %s are errors: no commit waits for them', async (_what, happen, message) => {
+    await look();
+    await happen();
+    expect(outcomes()).toEqual(['home error']);
+    expect(tested()).toMatch(/^Unknown NotRun: /);
+    expect(tested()).toContain(message);
+    expect(needsReconcile(environment)).toBe(false);
+  });
+
+  test('a test may have the name of what every object has', async () => {
+    named = [{ ...home, name: 'constructor' }];
+    await look();
+    expect(outcomes()).toEqual(['constructor running']);
+  });
+
+  test('none starts while the environment is suspended, which is reconciled again when it is not', async () => {
+    const suspended = { ...environment, spec: { ...environment.spec, suspend: true } };
+    expect(isSameRequest(suspended, environment)).toBe(false);
+    environment = suspended;
+    expect(await look()).toEqual({});
+    expect([outcomes(), tester.started]).toEqual([undefined, []]);
+  });
+
+  test('a tester that comes back is used', async () => {
+    tester.failure = new TesterUnreachableError('ECONNREFUSED');
+    await look();
+    tester.failure = undefined;
+    await look();
+    expect(outcomes()).toEqual(['home running']);
+  });
+
+  test('anything else is a failure of the operator', async () => {
+    tester.failure = new Error('a bug');
+    await expect(look()).rejects.toThrow('a bug');
+  });
+});
+
+describe('a Secret that the runs cannot be kept in', () => {
+  const refused = (code: number) => new ApiError('PATCH', code, 'x', 'field is immutable');
+
+  test('no run is started, it is reported, and over after an hour', async () => {
+    const look403 = () => {
+      refusals = [refused(403)];
+      return look();
+    };
+    await expect(look403()).rejects.toThrow('immutable');
+    expect(tested()).toBe('Unknown Retrying: build 1: 1 test under way; PATCH: 403 x: field is immutable');
+    const { since } = environment.status?.tests ?? {};
+    now += 60_000;
+    await expect(look403()).rejects.toThrow('immutable');
+    expect(environment.status?.tests?.since).toBe(since);
+    now += 3600_000;
+    expect(await look403()).toEqual({});
+    expect(tested()).toContain('not finished after 60 minutes');
+    expect([tester.started.length, writes]).toEqual([0, 2]);
+  });
+
+  test("one that is somebody else's is notified of by its reason", async () => {
+    refusals = [new Waiting('SecretNotOwned', 'delete it', 30_000)];
+    await expect(look()).rejects.toThrow('delete it');
+    expect(tested()).toBe('Unknown SecretNotOwned: build 1: 1 test under way; delete it');
+  });
+
+  test.each([403, 422])('a run that was started and is refused then, by %i, is over', async (code) => {
+    refusals = [undefined, refused(code)];
+    expect(await look()).toEqual({});
+    expect(outcomes()).toEqual(['home error']);
+    expect(tested()).toContain('home: the address of its run cannot be stored: field is immutable');
+    expect(await look()).toEqual({});
+    expect(tester.started).toHaveLength(1);
+  });
+
+  test('what may pass is tried again, within the same hour', async () => {
+    refusals = [undefined, refused(500)];
+    await expect(look()).rejects.toThrow('immutable');
+    const { since } = environment.status?.tests ?? {};
+    now += 1000;
+    await look();
+    expect(outcomes()).toEqual(['home running']);
+    expect(environment.status?.tests?.since).toBe(since);
+  });
+});
+
+describe('where there is nothing to test', () => {
+  test('tests that are off are notified of, and start once they are on', async () => {
+    expect(await look(true)).toEqual({});
+    expect(tested()).toContain('Unknown TesterOff: the service file has tests');
+    expect(environment.status?.tests).toBeUndefined();
+    await look();
+    expect(outcomes()).toEqual(['home running']);
+  });
+
+  test('a file without tests costs nothing', async () => {
+    named = undefined;
+    environment = built(1);
+    expect(needsReconcile(environment)).toBe(false);
+    expect([await look(), writes]).toEqual([{}, 0]);
+  });
+
+  test('with the contents, all that is known of tests goes', async () => {
+    await look();
+    const { deployed, ...status } = environment.status ?? {};
+    environment = { ...environment, status };
+    expect([deployed?.number, needsReconcile(environment)]).toEqual([1, true]);
+    await look();
+    expect([environment.status?.tests, tested(), kept]).toEqual([undefined, 'absent : ', undefined]);
+    expect(needsReconcile(environment)).toBe(false);
+  });
+
+  test('one that is deleted is left alone', async () => {
+    environment.metadata.deletionTimestamp = finishedAt;
+    expect([await look(), needsReconcile(environment)]).toEqual([{}, false]);
+  });
+
+  test('a version that cannot be read is reported', async () => {
+    environment = built(1);
+    named = undefined;
+    await look();
+    expect(tested()).toContain('Unknown RevisionUnknown');
+  });
+});

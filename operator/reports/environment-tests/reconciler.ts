@@ -1,0 +1,205 @@
+import { findCondition, mergeConditions, type ConditionReport } from '../../../crds/conditions.ts';
+import { environmentSchema, type Environment } from '../../../crds/environment.ts';
+import { TESTED, type KeptRuns, type TestRun, type TestsStatus } from '../../../crds/environment-tests.ts';
+import { isForbidden, isInvalid, isNotFound } from '../../../kubernetes/api-error.ts';
+import type { ReconcileResult } from '../../../kubernetes/controller.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import type { EnvironmentTest } from '../../../service-file/schema.ts';
+import type { Flows } from '../../source/hosts/flows.ts';
+import { parseObject } from '../../shared/parse-object.ts';
+import type { StatusWriter } from '../../shared/status-writer.ts';
+import { isAnythingReported, isOfRound, isOver, isRunOver, wantedRound, type Round } from './round.ts';
+import type { RunSecrets } from './run-secrets.ts';
+import { ended, followRun, startRun, type Tester } from './run-step.ts';
+import { testedReport, unknown, type Diagnosis } from './summary.ts';
+import { leftToSettleMs, requeueAfterMs, isOverdue, overdueWords } from './times.ts';
+import { isOfTester, diagnosisOf } from './diagnosis.ts';
+
+export interface TestsReconcilerOptions {
+  environments: Pick<Informer<Environment>, 'get'>;
+  flows: Pick<Flows, 'ofNamespace'>;
+  /** The tests that the service file of what runs names; undefined where that cannot be read. */
+  testsOf: (environment: Environment) => Promise<readonly EnvironmentTest[] | undefined>;
+  secrets: Pick<RunSecrets, 'read' | 'write' | 'remove'>;
+  /** Undefined if tests are disabled. */
+  tester: Tester | undefined;
+  /** Writes `tests` and the condition `Tested`, and nothing else. */
+  statuses: Pick<StatusWriter<Environment>, 'write'>;
+  now: () => Date;
+}
+
+const off = unknown(
+  'TesterOff',
+  'the service file has tests, which are disabled in this installation (tester.enabled)',
+);
+const unreadable = unknown('RevisionUnknown', 'the services were set up by another version of Coppice. Build again');
+
+/** Has the tests of a service file run once for each build that became ready, and again when that is asked for. */
+export class TestsReconciler {
+  readonly #options: TestsReconcilerOptions;
+
+  constructor(options: TestsReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(key: string): Promise<ReconcileResult> {
+    const { environments, tester, testsOf, now } = this.#options;
+    const found = environments.get(key);
+    if (!found || found.metadata.deletionTimestamp !== undefined) return {};
+    // A copy: the one in the cache is what others compare the next one with.
+    const { object: environment, problem } = parseObject(environmentSchema, found);
+    if (problem) return {};
+    const round = wantedRound(environment);
+    if (!round) return this.#forget(environment);
+    const { tests, state } = environment.status ?? {};
+    const started = tests && isOfRound(tests, round) ? tests : undefined;
+    if (started && isOver(started)) return {};
+    // What is under way can neither be followed nor start: a commit must not wait for it for ever.
+    const cannot = async (why: ConditionReport) => {
+      if (!started) return this.#write(environment, tests, why);
+      const over = { ...started, runs: started.runs.map((run) => giveUp(run, why.message, now())) };
+      return this.#write(environment, over, testedReport(over));
+    };
+    if (!tester) return cannot(off);
+    if (!started) {
+      if (environment.spec.suspend) return {};
+      // What is built anew now would change under the tests; they are run once it is there.
+      if (state !== 'built') return {};
+      const settleMs = leftToSettleMs(environment.status?.deployed?.finishedAt, now());
+      if (settleMs > 0) return { requeueAfterMs: settleMs };
+    }
+    const named = await testsOf(environment);
+    if (!named) return cannot(unreadable);
+    return this.#advance(environment, tester, named, started ?? start(round, named, now()));
+  }
+
+  async #advance(
+    environment: Environment,
+    tester: Tester,
+    named: readonly EnvironmentTest[],
+    before: TestsStatus,
+  ): Promise<ReconcileResult> {
+    const { now } = this.#options;
+    const runs = [...before.runs];
+    const requeue = (isFailing: boolean) => ({ requeueAfterMs: requeueAfterMs(before, now(), isFailing) });
+    try {
+      await this.#stepAll(environment, tester, named, before, runs);
+    } catch (error) {
+      // Called with before it is thrown on: with the time since when, so that it comes to an end.
+      if (await this.#report(environment, before, runs, diagnosisOf(error))) return {};
+      if (isOfTester(error)) return requeue(true);
+      throw error;
+    }
+    return (await this.#report(environment, before, runs)) ? {} : requeue(false);
+  }
+
+  /** Gives whether all is over. */
+  async #report(
+    environment: Environment,
+    before: TestsStatus,
+    runs: readonly TestRun[],
+    diagnosis?: Diagnosis,
+  ): Promise<boolean> {
+    const now = this.#options.now();
+    const tests = {
+      ...before,
+      runs: runs.map((run) => (isOverdue(before, now) ? giveUp(run, overdueWords, now) : run)),
+    };
+    await this.#write(environment, tests, testedReport(tests, diagnosis));
+    return isOver(tests);
+  }
+
+  /** Brings each of `runs` further, in its place; up to the first that fails. */
+  async #stepAll(
+    environment: Environment,
+    tester: Tester,
+    named: readonly EnvironmentTest[],
+    round: Round,
+    runs: TestRun[],
+  ): Promise<void> {
+    const { secrets } = this.#options;
+    const found = await secrets.read(environment);
+    const kept: KeptRuns = found && isOfRound(found, round) ? found : keptOf(round);
+    // Before the first run is started: one that could not be kept would be lost, and another started in its place.
+    if (kept !== found) await secrets.write(environment, kept);
+    for (const [index, run] of runs.entries()) {
+      if (!isRunOver(run)) runs[index] = await this.#step(environment, tester, named, run, kept);
+    }
+  }
+
+  /** Starts the run, or takes up one that was started, or looks how it goes. */
+  async #step(
+    environment: Environment,
+    tester: Tester,
+    named: readonly EnvironmentTest[],
+    run: TestRun,
+    kept: KeptRuns,
+  ): Promise<TestRun> {
+    const { secrets, flows, now } = this.#options;
+    const address = Object.hasOwn(kept.runs, run.name) ? kept.runs[run.name] : undefined;
+    // Including one that an operator started without recording it.
+    if (address) return followRun(tester, { ...run, outcome: 'running', id: address.ID }, address, now());
+    const definition = named.find(({ name }) => name === run.name);
+    if (!definition || run.outcome === 'running') {
+      return ended(run, 'error', 'its run is no longer known. Run the tests again', now());
+    }
+    const { webURL, aliases = {} } = environment.status ?? {};
+    const url = webURL ?? Object.values(aliases)[0];
+    if (url === undefined) {
+      const words = 'the environment has no public service. Publish a port in the service file, then build again';
+      return ended(run, 'error', words, now());
+    }
+    const owner = flows.ofNamespace(environment.metadata.namespace);
+    const started = await startRun(tester, run, definition, url, owner, now());
+    if (!started.address) return started.run;
+    kept.runs[run.name] = started.address;
+    try {
+      await secrets.write(environment, kept);
+    } catch (error) {
+      // What may pass is tried again, with another run; what is refused would be with each.
+      if (!isForbidden(error) && !isInvalid(error)) throw error;
+      return ended(run, 'error', `the address of its run cannot be stored: ${error.statusMessage}`, now());
+    }
+    return started.run;
+  }
+
+  /** With the contents, or in a build whose file names no tests, what is known of tests goes. */
+  async #forget(environment: Environment): Promise<ReconcileResult> {
+    if (!isAnythingReported(environment)) return {};
+    await this.#options.secrets.remove(environment);
+    return this.#write(environment, undefined, undefined);
+  }
+
+  async #write(
+    environment: Environment,
+    tests: TestsStatus | undefined,
+    report: ConditionReport | undefined,
+  ): Promise<ReconcileResult> {
+    const { statuses, now } = this.#options;
+    const { status, metadata } = environment;
+    const before = findCondition(status?.conditions, TESTED);
+    const conditions = report
+      ? mergeConditions(before ? [before] : [], [report], metadata.generation ?? 0, now())
+      : undefined;
+    await statuses
+      .write(environment, { ...(tests && { tests }), ...(conditions && { conditions }) })
+      .catch((error: unknown) => {
+        // It has gone in the meantime.
+        if (!isNotFound(error)) throw error;
+      });
+    return {};
+  }
+}
+
+function start(round: Round, named: readonly EnvironmentTest[], now: Date): TestsStatus {
+  const runs = named.map(({ name, type }): TestRun => ({ name, type, outcome: 'pending' }));
+  return { ...round, since: now.toISOString(), runs };
+}
+
+function keptOf({ build, request }: Round): KeptRuns {
+  return { build, ...(request !== undefined && { request }), runs: {} };
+}
+
+function giveUp(run: TestRun, why: string, now: Date): TestRun {
+  return isRunOver(run) ? run : ended(run, 'error', why, now);
+}

@@ -1,0 +1,82 @@
+import { expect, test } from '@jest/globals';
+import type { Environment } from '../../../crds/environment.ts';
+import { ApiError } from '../../../kubernetes/api-error.ts';
+import type { Secret } from '../../../kubernetes/resource-type.ts';
+import { RunSecrets } from './run-secrets.ts';
+
+const environment = {
+  apiVersion: 'coppice.dev/v1alpha1',
+  kind: 'Environment',
+  metadata: { name: 'shop-main', namespace: 'group-acme', uid: 'u1' },
+} as Environment;
+const kept = { build: 1, runs: { home: { ID: 'r1', Secret: 's1' } } };
+
+/** A cluster that holds one Secret at most. */
+function cluster(secret?: Secret) {
+  const calls: string[] = [];
+  const client = {
+    find: () => Promise.resolve(secret),
+    create: (_type: unknown, object: Secret) => {
+      calls.push(`create ${object.metadata.namespace ?? ''}/${object.metadata.name}`);
+      secret = { ...object, metadata: { ...object.metadata, uid: 's-uid' } };
+      return Promise.resolve(secret);
+    },
+    patch: (_type: unknown, { name }: { name: string }, { data }: Pick<Secret, 'data'>) => {
+      calls.push(`patch ${name}`);
+      secret = { ...(secret as Secret), data };
+      return Promise.resolve(secret);
+    },
+    delete: (_type: unknown, { name }: { name: string }, { uid }: { uid: string }) => {
+      calls.push(`delete ${name} ${uid}`);
+      secret = undefined;
+      return Promise.resolve();
+    },
+  };
+  return { secrets: new RunSecrets(client as never), client, calls, now: () => secret };
+}
+
+test('runs are kept beside the Environment, in a Secret that goes with it', async () => {
+  const { secrets, calls, now } = cluster();
+  expect(await secrets.read(environment)).toBeUndefined();
+  await secrets.write(environment, kept);
+  expect(now()?.metadata.ownerReferences).toEqual([
+    { apiVersion: 'coppice.dev/v1alpha1', kind: 'Environment', name: 'shop-main', uid: 'u1' },
+  ]);
+  expect(await secrets.read(environment)).toEqual(kept);
+  await secrets.write(environment, { ...kept, build: 2 });
+  expect(await secrets.read(environment)).toEqual({ ...kept, build: 2 });
+  await secrets.remove(environment);
+  await secrets.remove(environment);
+  expect(calls).toEqual(['create group-acme/tests-shop-main', 'patch tests-shop-main', 'delete tests-shop-main s-uid']);
+});
+
+test("a Secret of that name that is somebody else's is neither read, written nor deleted", async () => {
+  const foreign: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'tests-shop-main', uid: 'x' } };
+  const { secrets, calls } = cluster(foreign);
+  for (const use of [secrets.read(environment), secrets.write(environment, kept), secrets.remove(environment)]) {
+    await expect(use).rejects.toThrow('the Secret tests-shop-main does not belong to the environment. Delete it');
+  }
+  expect(calls).toEqual([]);
+});
+
+test.each<[number, boolean]>([
+  [403, true],
+  [500, false],
+])('one whose deletion is answered %i is left, or tried again', async (code, isLeft) => {
+  const { secrets, client } = cluster();
+  await secrets.write(environment, kept);
+  client.delete = () => Promise.reject(new ApiError('DELETE', code, 'x', 'by a policy'));
+  const removal = secrets.remove(environment).then(
+    () => true,
+    () => false,
+  );
+  expect(await removal).toBe(isLeft);
+});
+
+test('what cannot be read is as none', async () => {
+  const { secrets, now } = cluster();
+  await secrets.write(environment, kept);
+  const secret = now();
+  if (secret) secret.data = { 'runs.json': Buffer.from('{').toString('base64') };
+  expect(await secrets.read(environment)).toBeUndefined();
+});

@@ -1,0 +1,56 @@
+import type { RunAddress, TestRun } from '../../../crds/environment-tests.ts';
+import type { FlowOwner } from '../../../fair-queue/fair-queue.ts';
+import type { EnvironmentTest } from '../../../service-file/schema.ts';
+import type { TesterClient } from '../../../tester-client/client.ts';
+import { TestRefusedError, UnknownRunError } from '../../../tester-client/errors.ts';
+import { textOf } from '../../../tester-client/interface.ts';
+import { oneLine } from '../../shared/one-line.ts';
+
+export type Tester = Pick<TesterClient, 'run' | 'status' | 'results'>;
+
+const maxSummary = 300;
+
+/**
+ * Starts a run. Only the address is Coppice's: what else the params say a stranger may have written.
+ * @param owner whose environment it is.
+ * @throws what TesterClient.run does, but TestRefusedError: then the run is over.
+ */
+export async function startRun(
+  tester: Tester,
+  run: TestRun,
+  { type, params }: EnvironmentTest,
+  url: string,
+  owner: FlowOwner,
+  now: Date,
+): Promise<{ run: TestRun; address?: RunAddress }> {
+  try {
+    const { ID, Secret } = await tester.run(type, { ...params, url }, owner);
+    return { run: { ...run, outcome: 'running', id: ID }, address: { ID, Secret } };
+  } catch (error) {
+    if (!(error instanceof TestRefusedError)) throw error;
+    return { run: ended(run, 'error', `the tester rejected it: ${error.message}`, now) };
+  }
+}
+
+/** How a run goes by now; the same one while it runs. @throws TesterUnreachableError */
+export async function followRun(tester: Tester, run: TestRun, address: RunAddress, now: Date): Promise<TestRun> {
+  try {
+    const { Status, message = 'the tester reports no reason' } = await tester.status(address);
+    if (Status === 'running') return run;
+    if (Status === 'failed') return ended(run, 'error', message, now);
+    const items = await tester.results(address);
+    const passed = textOf(items, 'passed');
+    const summary = textOf(items, 'summary') ?? 'the test reports no details';
+    if (passed === 'true' || passed === 'false')
+      return ended(run, passed === 'true' ? 'passed' : 'failed', summary, now);
+    return ended(run, 'error', 'the tester does not report whether it passed', now);
+  } catch (error) {
+    if (!(error instanceof UnknownRunError)) throw error;
+    return ended(run, 'error', 'the tester has lost the run. Run the tests again', now);
+  }
+}
+
+/** What pages and programs have said is in the summary: it is one line, and bounded. */
+export function ended(run: TestRun, outcome: TestRun['outcome'], summary: string, now: Date): TestRun {
+  return { ...run, outcome, summary: oneLine(summary, maxSummary), finishedAt: now.toISOString() };
+}

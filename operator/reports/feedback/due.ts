@@ -1,0 +1,103 @@
+import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import { formatId } from '../../../crds/ids.ts';
+import type { CommitStatus } from '../../source/hosts/host.ts';
+import { oneLine } from '../../shared/one-line.ts';
+import { commentBody, commentMarker } from './comment.ts';
+import { testSteps } from './due-tests.ts';
+import { currentBuild, idOf, logsUrlOf } from './current-build.ts';
+import { hashOfValue } from './hash.ts';
+import type { Step } from './step.ts';
+
+/**
+ * What the Git host was not reported yet of an Environment; nothing when it knows all. A status that is there says that
+ * all is. `ofRef`: all Environments of its repository and ref, itself included.
+ */
+export function dueFeedback(environment: Environment, ofRef: readonly Environment[], apiUrl: URL): Step[] {
+  const { comment, status, tests } = environment.status?.feedback ?? {};
+  const recorded = { comment, status, tests: tests?.hash };
+  return [
+    ...commentSteps(environment, ofRef, apiUrl),
+    ...statusSteps(environment, apiUrl),
+    ...testSteps(environment, apiUrl),
+  ].filter((step) => step.hash !== recorded[step.kind]);
+}
+
+function statusSteps(environment: Environment, apiUrl: URL): Step[] {
+  const { status = {} } = environment;
+  const { feedback = {} } = status;
+  const build = currentBuild(environment);
+  const isUnderWay = build?.result === 'running';
+  // Which commit is built is found out first.
+  if (isUnderWay && build.commit === undefined) return [];
+  const wanted = build?.commit === undefined ? undefined : outcomeOf(build);
+  const steps: Step[] = [];
+  if (feedback.commit !== undefined && feedback.state === 'pending' && (!wanted || build?.commit !== feedback.commit)) {
+    const commit = feedback.commit;
+    steps.push(statusStep(commit, 'failure', endOfPending(status.build, commit)));
+  }
+  if (wanted && build?.commit !== undefined) steps.push(statusStep(build.commit, wanted.state, wanted.description));
+  return steps;
+
+  function statusStep(commit: string, state: CommitStatus['state'], description: string): Step {
+    const of = status.build?.commit === commit ? status.build.number : undefined;
+    const logsUrl = logsUrlOf(environment, apiUrl, of);
+    const commitStatus: CommitStatus = {
+      context: `coppice/${formatId(idOf(environment))}`,
+      state,
+      description: oneLine(description),
+      targetUrl: state === 'success' ? (status.webURL ?? logsUrl) : logsUrl,
+    };
+    return { kind: 'status', commit, status: commitStatus, hash: hashOfValue([commit, commitStatus]) };
+  }
+}
+
+/** The one comment of a pull request, which one of its environments writes and records for all of them. */
+function commentSteps(environment: Environment, ofRef: readonly Environment[], apiUrl: URL): Step[] {
+  const { gitRef } = environment.spec;
+  if (gitRef.type !== 'pull request' || commentWriter(ofRef) !== environment.metadata.name) return [];
+  const recorded = ofRef.map(({ status }) => status?.feedback?.commentId).find((id) => id !== undefined);
+  // Where there never was anything to tell, nobody is bothered.
+  if (recorded === undefined && !ofRef.some((one) => currentBuild(one))) return [];
+  const marker = commentMarker(environment, apiUrl);
+  const body = commentBody(ofRef, marker, apiUrl);
+  const location = {
+    pullRequest: Number(gitRef.name),
+    marker,
+    id: environment.status?.feedback?.commentId ?? recorded,
+  };
+  return [{ kind: 'comment', location, body, hash: hashOfValue(body) }];
+}
+
+/** Who writes the comment: one that stays, if one does; who wrote it before; the first by name. */
+function commentWriter(ofRef: readonly Environment[]): string | undefined {
+  const rank = ({ metadata, status }: Environment) =>
+    Number(metadata.deletionTimestamp !== undefined) * 2 + Number(status?.feedback?.commentId === undefined);
+  const [first] = [...ofRef].sort(
+    (one, other) => rank(one) - rank(other) || (one.metadata.name < other.metadata.name ? -1 : 1),
+  );
+  return first?.metadata.name;
+}
+
+function outcomeOf(build: BuildStatus): Pick<CommitStatus, 'state' | 'description'> | undefined {
+  const { number, result, message = '' } = build;
+  switch (result) {
+    case 'running':
+      return { state: 'pending', description: `build ${number} is under way` };
+    case 'succeeded':
+      return { state: 'success', description: `build ${number}: ${message}` };
+    case 'failed':
+      return { state: 'failure', description: `build ${number} failed: ${message}` };
+    default:
+      return undefined;
+  }
+}
+
+/** Why a commit is waited for no more. */
+function endOfPending(build: EnvironmentStatus['build'], commit: string): string {
+  if (build?.commit === commit && build.result !== 'running') {
+    return `build ${build.number} was ${build.result}: ${build.message ?? ''}`;
+  }
+  return build?.commit === undefined || build.commit === commit
+    ? 'its contents were removed'
+    : `superseded: the ref has moved on to ${build.commit.slice(0, 12)}`;
+}

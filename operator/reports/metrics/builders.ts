@@ -1,0 +1,76 @@
+import { X509Certificate } from 'node:crypto';
+import { Gauge, type Registry } from 'prom-client';
+import { LABELS } from '../../../crds/labels.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { keyOf, type Pod, type Secret } from '../../../kubernetes/resource-type.ts';
+import { secretText } from '../../../kubernetes/secret-texts.ts';
+import { buildOf } from '../../images/builders/identity.ts';
+
+interface BuilderCaches {
+  /** One for each builder, whether or not it runs. */
+  builderSecrets: Pick<Informer<Secret>, 'list'>;
+  pods: Pick<Informer<Pod>, 'get'>;
+}
+
+/** Registers how many builders there are, how old their caches are, and until when their certificates are valid. */
+export function observeBuilders({ builderSecrets, pods }: BuilderCaches, registry: Registry, now: () => number): void {
+  const registers = [registry];
+  const expiries = new Expiries();
+  const builders = () =>
+    builderSecrets.list().filter(({ metadata }) => metadata.labels?.[LABELS.builder] !== undefined);
+  const isRunning = (secret: Secret) => pods.get(keyOf(secret)) !== undefined;
+  new Gauge({
+    name: 'coppice_builders',
+    help: 'Builders by kind (of a group, or ephemeral) and by whether they run or sleep',
+    labelNames: ['kind', 'state'],
+    registers,
+    collect() {
+      for (const kind of ['group', 'ephemeral'])
+        for (const state of ['running', 'asleep']) this.set({ kind, state }, 0);
+      for (const secret of builders()) {
+        const kind = buildOf(secret.metadata.labels) === undefined ? 'group' : 'ephemeral';
+        this.inc({ kind, state: isRunning(secret) ? 'running' : 'asleep' });
+      }
+    },
+  });
+  new Gauge({
+    name: 'coppice_builder_cache_age_seconds',
+    help: 'Age of the oldest build cache of the groups; absent if there is none',
+    registers,
+    collect() {
+      const created = builders()
+        .filter(({ metadata }) => buildOf(metadata.labels) === undefined)
+        .map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? ''));
+      if (created.length === 0) this.remove();
+      else this.set((now() - Math.min(...created)) / 1000);
+    },
+  });
+  new Gauge({
+    name: 'coppice_builder_certificate_expiry_seconds',
+    help: "Earliest expiry of a running builder's certificate, in Unix seconds; absent if none runs",
+    registers,
+    collect() {
+      const ends = builders()
+        .filter(isRunning)
+        .flatMap((secret) => expiries.of(secret) ?? []);
+      if (ends.length === 0) this.remove();
+      else this.set(Math.min(...ends) / 1000);
+    },
+  });
+}
+
+/** Reads each certificate once: a scrape must not cost one's parsing for every builder. */
+class Expiries {
+  readonly #known = new WeakMap<Secret, number | undefined>();
+
+  /** In Unix milliseconds; undefined where there is no certificate that can be read. */
+  of(secret: Secret): number | undefined {
+    if (!this.#known.has(secret)) this.#known.set(secret, expiryOf(secretText(secret, 'tls.crt') ?? ''));
+    return this.#known.get(secret);
+  }
+}
+
+function expiryOf(certificate: string): number | undefined {
+  if (!certificate.includes('BEGIN CERTIFICATE')) return undefined;
+  return new X509Certificate(certificate).validToDate.getTime();
+}

@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import {
+  type RuntimeLine,
+  RuntimeLogTakenError,
+  type RuntimeLogWriter,
+  type SourcePosition,
+} from '../../../build-logs/runtime-writer.ts';
+import { isNotFound } from '../../../kubernetes/api-error.ts';
+import type { PodLogOptions } from '../../../kubernetes/client-options.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import { splitTimestamp } from '../../../kubernetes/log-timestamp.ts';
+import { LineFlusher } from '../../shared/line-flusher.ts';
+import type { Instance } from './instances.ts';
+import type { LineQuota } from './line-quota.ts';
+import { ResumeFilter } from './resume-filter.ts';
+
+export interface InstanceFollowerOptions {
+  client: Pick<ClusterClient, 'podLog'>;
+  writer: Pick<RuntimeLogWriter, 'append' | 'position'>;
+  service: string;
+  quota: LineQuota;
+  /** Whether the instance still runs. */
+  isRunning: () => boolean;
+  signal: AbortSignal;
+  logger: Logger;
+}
+
+/** So many lines that were written before somebody looked are shown. */
+const HISTORY_LINES = 1000;
+const RETRY_MS = 500;
+/** Characters of a line that are looked at; the log keeps less. */
+const MAX_LINE = 8 * 1024;
+/** What is left out is read no faster than this, or counting it would be all that the operator does. */
+const LEFT_OUT_BYTES_AT_ONCE = 512 * 1024;
+const LEFT_OUT_PAUSE_MS = 100;
+
+interface Item {
+  line: RuntimeLine;
+  position: SourcePosition | undefined;
+}
+
+/** Carries the log of one run of a container into its service's log. */
+export class InstanceFollower {
+  readonly #instance: Instance;
+  readonly #options: InstanceFollowerOptions;
+  #position: SourcePosition | undefined;
+  #leftOut = 0;
+
+  constructor(instance: Instance, options: InstanceFollowerOptions) {
+    this.#instance = instance;
+    this.#options = options;
+    this.#position = options.writer.position(instance.source);
+  }
+
+  /** Reads what was written up to now. Throws RuntimeLogTakenError alone. */
+  async readHistory(): Promise<void> {
+    await this.#attempt({ tailLines: HISTORY_LINES });
+  }
+
+  /** Reads what comes, until the instance has ended or the signal. Throws RuntimeLogTakenError alone. */
+  async follow(): Promise<void> {
+    const { signal, isRunning } = this.#options;
+    while (!signal.aborted) {
+      const isLast = !isRunning();
+      const isGone = await this.#attempt({ follow: true, ...(!this.#position && { tailLines: HISTORY_LINES }) });
+      if (isLast || isGone) return;
+      await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** True when there is no such pod any more. */
+  async #attempt(query: PodLogOptions): Promise<boolean> {
+    const { logger, signal } = this.#options;
+    try {
+      await this.#read(query);
+    } catch (error) {
+      if (error instanceof RuntimeLogTakenError) throw error;
+      if (isNotFound(error)) return true;
+      if (!signal.aborted) logger.debug({ err: error, pod: this.#instance.pod }, 'the log stream of a service broke');
+    }
+    return false;
+  }
+
+  async #read(query: PodLogOptions): Promise<void> {
+    const { client, writer, quota, signal } = this.#options;
+    const { namespace, pod, container, source } = this.#instance;
+    const filter = new ResumeFilter(this.#position);
+    const flusher = new LineFlusher<Item>(async (items) => {
+      const { position } = items.at(-1) ?? {};
+      await writer.append(
+        source,
+        items.map(({ line }) => line),
+        position,
+      );
+      this.#position = position;
+    });
+    const add = (time: string, text: string): Promise<void> | undefined =>
+      flusher.add({ line: this.#line(time, text), position: filter.position });
+    let timer: NodeJS.Timeout | undefined;
+    let bytesLeftOut = 0;
+    const sinceTime = this.#position?.time;
+    const reading = AbortSignal.any([signal, flusher.failed]);
+    const lines = client.podLog(
+      { namespace, name: pod },
+      { ...query, container, timestamps: true, sinceTime, signal: reading },
+    );
+    try {
+      for await (const text of lines) {
+        const stamped = splitTimestamp(text.slice(0, MAX_LINE));
+        if (!stamped || !filter.isNew(stamped.time)) continue;
+        const { time, line } = stamped;
+        if (quota.admits(line.length)) {
+          const paced = add(time, line);
+          if (paced) await paced;
+          continue;
+        }
+        this.#leftOut++;
+        bytesLeftOut += line.length;
+        timer ??= setTimeout(() => {
+          timer = undefined;
+          this.#reportLeftOut(add, time);
+        }, quota.waitMs);
+        if (bytesLeftOut < LEFT_OUT_BYTES_AT_ONCE) continue;
+        bytesLeftOut = 0;
+        await delay(LEFT_OUT_PAUSE_MS, undefined, { signal });
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+    if (this.#leftOut > 0) this.#reportLeftOut(add, new Date().toISOString());
+    await flusher.finish();
+  }
+
+  #reportLeftOut(add: (time: string, text: string) => Promise<void> | undefined, time: string): void {
+    const text = `[${this.#leftOut} lines omitted: more than 1 MiB per second]`;
+    this.#leftOut = 0;
+    try {
+      void add(time, text);
+    } catch (error) {
+      // The reading meets the same error at its next line.
+      this.#options.logger.debug({ err: error }, 'the omission of lines cannot be reported');
+    }
+  }
+
+  #line(time: string, line: string): RuntimeLine {
+    return { time, service: this.#options.service, stage: 'run', pod: this.#instance.pod, line };
+  }
+}

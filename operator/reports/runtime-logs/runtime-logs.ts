@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { runtimeLogKeys } from '../../../build-logs/keys.ts';
+import {
+  parseFollowRequest,
+  refuseFollowRequest,
+  type FollowRequest,
+  FOLLOW_CHANNEL,
+} from '../../../build-logs/follow-request.ts';
+import { RuntimeLogWriter, type RuntimeLogWriterRedis } from '../../../build-logs/runtime-writer.ts';
+import type { Environment } from '../../../crds/environment.ts';
+import { groupOfNamespace } from '../../../crds/ids.ts';
+import { LABELS } from '../../../crds/labels.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import type { Pod } from '../../../kubernetes/resource-type.ts';
+import { ServiceFollower } from './service-follower.ts';
+
+export interface RuntimeLogsOptions {
+  client: Pick<ClusterClient, 'podLog'>;
+  pods: Pick<Informer<Pod>, 'byIndex'>;
+  environments: Pick<Informer<Environment>, 'get'>;
+  /** The namespace of an environment's contents. */
+  namespaceOf: (environment: Environment) => string;
+  redis: RuntimeLogWriterRedis & { exists(key: string): Promise<number> };
+  now: () => Date;
+  logger: Logger;
+  /** Services followed at once: each costs a connection for each of its pods. Default 200. */
+  maxFollowed?: number;
+  /** Of one group, so that no group takes all places from the others. Default 40. */
+  maxFollowedOfGroup?: number;
+}
+
+export interface FollowSubscriber {
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+}
+
+/** How often follow requests are reconciled again: whether they last. */
+const CHECK_MS = 4000;
+const RESTART_MS = 1000;
+const MAX_FOLLOWED = 200;
+const MAX_FOLLOWED_OF_GROUP = 40;
+
+interface Followed {
+  group: string;
+  followRequest: FollowRequest;
+  namespace: string;
+  follower: ServiceFollower;
+}
+
+/** Follows the services whose log somebody reads now (ADR 16); for the operator that leads. */
+export class RuntimeLogs {
+  readonly #options: RuntimeLogsOptions;
+  readonly #followed = new Map<string, Followed>();
+  /** The group of each that is being opened. */
+  readonly #opening = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(options: RuntimeLogsOptions) {
+    this.#options = options;
+  }
+
+  /** Listens for follow requests, over a connection of its own. */
+  start(subscriber: FollowSubscriber): void {
+    this.#timer = setInterval(() => void this.#check(), CHECK_MS);
+    void this.#listen(subscriber);
+  }
+
+  /** Something about a pod has changed. */
+  follow({ metadata }: Pod): void {
+    for (const { followRequest, namespace, follower } of this.#followed.values()) {
+      if (namespace === metadata.namespace && metadata.labels?.[LABELS.service] === followRequest.service)
+        follower.check();
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    for (const [key, { follower }] of this.#followed) this.#drop(key, follower);
+  }
+
+  /** Until it is taken: from then on the connection itself renews it. */
+  async #listen(subscriber: FollowSubscriber): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        await subscriber.subscribe(FOLLOW_CHANNEL, (text) => this.#take(text));
+        return;
+      } catch (error) {
+        this.#options.logger.debug({ err: error }, 'follow requests cannot be received yet');
+        await delay(RESTART_MS);
+      }
+    }
+  }
+
+  #take(text: string): void {
+    const { logger } = this.#options;
+    try {
+      const followRequest = parseFollowRequest(text);
+      this.#open(followRequest).catch((error: unknown) =>
+        logger.warn({ err: error }, 'the log of a service cannot be followed'),
+      );
+    } catch (error) {
+      logger.warn({ err: error }, 'a follow request is not valid');
+    }
+  }
+
+  async #open(followRequest: FollowRequest): Promise<void> {
+    const { environments, namespaceOf, pods, redis, now, logger, client } = this.#options;
+    const key = `${followRequest.uid}/${followRequest.service}`;
+    const environment = environments.get(followRequest.environment);
+    if (this.#followed.has(key) || this.#opening.has(key) || environment?.metadata.uid !== followRequest.uid) return;
+    if (this.#isStopped) return;
+    const group = groupOfNamespace(environment.metadata.namespace ?? '') ?? '';
+    if (!this.#hasSlotFor(group)) {
+      logger.warn({ service: key }, 'a follow request is refused: too many services are being followed');
+      await refuseFollowRequest(redis, followRequest);
+      return;
+    }
+    this.#opening.set(key, group);
+    try {
+      const namespace = namespaceOf(environment);
+      const writer = await RuntimeLogWriter.open(redis, followRequest, now());
+      const follower = new ServiceFollower({
+        client,
+        writer,
+        service: followRequest.service,
+        pods: () => pods.byIndex('namespace', namespace),
+        onFailed: (error) => {
+          logger.info({ err: error, service: key }, 'the log of a service is started again');
+          this.#followed.delete(key);
+          void delay(RESTART_MS).then(() => this.#take(JSON.stringify(followRequest)));
+        },
+        now: () => now().getTime(),
+        logger,
+      });
+      this.#followed.set(key, { group, followRequest, namespace, follower });
+      void follower.start();
+    } finally {
+      this.#opening.delete(key);
+    }
+  }
+
+  #hasSlotFor(group: string): boolean {
+    const groups = [...this.#opening.values(), ...[...this.#followed.values()].map((followed) => followed.group)];
+    const ofGroup = groups.filter((other) => other === group).length;
+    return (
+      groups.length < (this.#options.maxFollowed ?? MAX_FOLLOWED) &&
+      ofGroup < (this.#options.maxFollowedOfGroup ?? MAX_FOLLOWED_OF_GROUP)
+    );
+  }
+
+  async #check(): Promise<void> {
+    for (const [key, { followRequest, follower }] of this.#followed) {
+      try {
+        if (
+          (await this.#options.redis.exists(runtimeLogKeys(followRequest.uid, followRequest.service).followRequest)) ===
+          0
+        ) {
+          this.#drop(key, follower);
+        } else await follower.touch();
+      } catch (error) {
+        this.#options.logger.debug({ err: error }, 'Redis cannot be asked whether a log is still read');
+      }
+    }
+  }
+
+  #drop(key: string, follower: ServiceFollower): void {
+    this.#followed.delete(key);
+    follower
+      .stop()
+      .catch((error: unknown) => this.#options.logger.debug({ err: error }, 'the end of a log cannot be recorded'));
+  }
+}

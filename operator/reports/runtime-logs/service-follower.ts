@@ -1,0 +1,88 @@
+import type { Logger } from 'pino';
+import type { RuntimeLogWriter } from '../../../build-logs/runtime-writer.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import type { Pod } from '../../../kubernetes/resource-type.ts';
+import { InstanceFollower } from './instance-follower.ts';
+import { type Instance, instancesOf } from './instances.ts';
+import { LineQuota } from './line-quota.ts';
+
+export interface ServiceFollowerOptions {
+  client: Pick<ClusterClient, 'podLog'>;
+  writer: Pick<RuntimeLogWriter, 'append' | 'position' | 'touch' | 'close'>;
+  service: string;
+  /** The pods of the environment as they now are. */
+  pods: () => readonly Pod[];
+  /** Called once when the log cannot be gone on with: another follower, with a new writer, has to. */
+  onFailed: (error: unknown) => void;
+  now: () => number;
+  logger: Logger;
+}
+
+/** Follows all pods of one service into one log: those that are there, and those that come. */
+export class ServiceFollower {
+  readonly #options: ServiceFollowerOptions;
+  readonly #quota: LineQuota;
+  readonly #followed = new Set<string>();
+  readonly #stopping = new AbortController();
+  #isLoaded = false;
+
+  constructor(options: ServiceFollowerOptions) {
+    this.#options = options;
+    this.#quota = new LineQuota(options.now);
+  }
+
+  /** Starts, by what the pods have written before; then informs readers that earlier lines are complete. */
+  async start(): Promise<void> {
+    await this.#orFail(async () => {
+      const followers = this.#newFollowers();
+      await Promise.all(followers.map((follower) => follower.readHistory()));
+      this.#isLoaded = true;
+      await this.touch();
+      for (const follower of followers) void this.#orFail(() => follower.follow());
+      this.check();
+    });
+  }
+
+  /** Looks for runs of containers that are not followed yet. */
+  check(): void {
+    if (!this.#isLoaded || this.#stopping.signal.aborted) return;
+    for (const follower of this.#newFollowers()) void this.#orFail(() => follower.follow());
+  }
+
+  /** The log is still read. */
+  touch(): Promise<void> {
+    return this.#options.writer.touch(this.#isLoaded);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#options.writer.close();
+  }
+
+  #instances(): Instance[] {
+    return instancesOf(this.#options.pods(), this.#options.service);
+  }
+
+  #newFollowers(): InstanceFollower[] {
+    const fresh = this.#instances().filter(({ source }) => !this.#followed.has(source));
+    return fresh.map((instance) => {
+      this.#followed.add(instance.source);
+      return new InstanceFollower(instance, {
+        ...this.#options,
+        quota: this.#quota,
+        isRunning: () => this.#instances().some(({ source, isRunning }) => isRunning && source === instance.source),
+        signal: this.#stopping.signal,
+      });
+    });
+  }
+
+  async #orFail(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return;
+      this.#stopping.abort();
+      this.#options.onFailed(error);
+    }
+  }
+}

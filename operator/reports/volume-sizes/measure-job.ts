@@ -1,0 +1,77 @@
+import { LABELS } from '../../../crds/labels.ts';
+import { hashOf } from '../../../kubernetes/apply.ts';
+import type { Job, PersistentVolumeClaim, Pod } from '../../../kubernetes/resource-type.ts';
+import { asRoot, confined, runsOnce } from '../../shared/pod-parts.ts';
+import { scheduled, type Scheduling } from '../../shared/scheduling.ts';
+import { claimLabel } from '../../services/objects/pod-template.ts';
+
+export interface MeasureJobInput {
+  claim: PersistentVolumeClaim;
+  /** The build after which the volume is measured. */
+  build: number;
+  /** Those of everything that is the environment's. */
+  labels: Record<string, string>;
+  /** Coppice's own image. */
+  image: string;
+  /** Where the pods of environments run. */
+  scheduling?: Scheduling | undefined;
+}
+
+const deadlineSeconds = 600;
+
+/** What blocks hold of the volume's files, each file once; those that come or go meanwhile are not error. */
+const script = 'du -sxB1 -- /volume 2>/dev/null | cut -f1 > /dev/termination-log';
+
+export function measureJobName({ metadata }: PersistentVolumeClaim, build: number): string {
+  return `measure-${build}-${hashOf([metadata.name]).slice(0, 10)}`;
+}
+
+/**
+ * Measures what one volume holds, beside those who use it and on their node. It reads as root what anybody may have
+ * written, has no other right, no network and no token, and says one number.
+ */
+export function measureJob({ claim, build, labels: owned, image, scheduling }: MeasureJobInput): Job {
+  const { name, namespace } = claim.metadata;
+  const mark = claimLabel(name);
+  const labels = { ...owned, [LABELS.measuredBuild]: String(build) };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { namespace, name: measureJobName(claim, build), labels },
+    spec: {
+      backoffLimit: 0,
+      activeDeadlineSeconds: deadlineSeconds,
+      ttlSecondsAfterFinished: 3600,
+      template: {
+        metadata: { labels: { ...labels, [mark]: 'true' } },
+        spec: {
+          ...runsOnce,
+          terminationGracePeriodSeconds: 0,
+          securityContext: asRoot,
+          ...scheduled(scheduling, {
+            podAffinity: [
+              { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { [mark]: 'true' } } },
+            ],
+          }),
+          containers: [
+            {
+              name: 'measure',
+              image,
+              command: ['/bin/sh', '-c', script],
+              volumeMounts: [{ name: 'volume', mountPath: '/volume', readOnly: true }],
+              securityContext: confined('DAC_OVERRIDE'),
+              resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '500m', memory: '128Mi' } },
+            },
+          ],
+          volumes: [{ name: 'volume', persistentVolumeClaim: { claimName: name } }],
+        },
+      },
+    },
+  };
+}
+
+/** Bytes; undefined where the pod has not said any. */
+export function measuredBytes(pod: Pod | undefined): number | undefined {
+  const reported = pod?.status?.containerStatuses?.[0]?.state?.terminated?.message?.trim() ?? '';
+  return /^\d{1,15}$/.test(reported) ? Number(reported) : undefined;
+}

@@ -1,0 +1,135 @@
+import type { Environment } from '../../../crds/environment.ts';
+import { groupOfNamespace } from '../../../crds/ids.ts';
+import { LABELS } from '../../../crds/labels.ts';
+import { environmentNamespace } from '../../../crds/names.ts';
+import { isAlreadyExists, isForbidden, isNotFound } from '../../../kubernetes/api-error.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import type { ReconcileResult } from '../../../kubernetes/controller.ts';
+import { deleteObject } from '../../../kubernetes/delete-object.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { Job, type PersistentVolumeClaim, type Pod } from '../../../kubernetes/resource-type.ts';
+import { ownedLabels } from '../../kinds/environment/scope/owned-labels.ts';
+import type { StatusWriter } from '../../shared/status-writer.ts';
+import { jobState, podsOfJob } from '../../services/objects/job.ts';
+import { isNamedVolume } from '../../services/objects/volumes.ts';
+import { measuredBytes, measureJob, measureJobName } from './measure-job.ts';
+import type { Scheduling } from '../../shared/scheduling.ts';
+
+export interface SizesReconcilerOptions {
+  client: Pick<ClusterClient, 'create' | 'delete'>;
+  environments: Pick<Informer<Environment>, 'get'>;
+  jobs: Pick<Informer<Job>, 'byIndex' | 'observe'>;
+  pods: Pick<Informer<Pod>, 'byIndex'>;
+  volumeClaims: Pick<Informer<PersistentVolumeClaim>, 'byIndex'>;
+  /** Writes `volumes`, and nothing else. */
+  statuses: Pick<StatusWriter<Environment>, 'write'>;
+  /** Coppice's own image. */
+  image: string;
+  /** Where the pods of environments run. */
+  scheduling?: Scheduling | undefined;
+  now: () => Date;
+}
+
+/** A pod's last word comes soon after its Job's end, or not at all. */
+const lastWordMs = 10_000;
+
+type Measured = 'pending' | number;
+
+/** Measures what an Environment's volumes hold, once after each build that became ready, one volume after the other. */
+export class SizesReconciler {
+  readonly #options: SizesReconcilerOptions;
+
+  constructor(options: SizesReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(key: string): Promise<ReconcileResult> {
+    const environment = this.#options.environments.get(key);
+    if (!environment || environment.metadata.deletionTimestamp !== undefined) return {};
+    const { status, metadata } = environment;
+    const build = status?.deployed?.number;
+    if (build !== undefined && status?.volumes?.build === build) return {};
+    const namespace = namespaceOf(environment);
+    const claims = build === undefined ? [] : this.#claimsOf(namespace, metadata.uid);
+    if (build === undefined || claims.length === 0) {
+      if (status?.volumes) await this.#write(environment, undefined);
+      return {};
+    }
+    return this.#measure(environment, namespace, claims, build);
+  }
+
+  async #measure(
+    environment: Environment,
+    namespace: string,
+    claims: readonly PersistentVolumeClaim[],
+    build: number,
+  ): Promise<ReconcileResult> {
+    const jobs = this.#jobsIn(namespace);
+    await this.#remove(jobs.filter(({ metadata }) => metadata.labels?.[LABELS.measuredBuild] !== String(build)));
+    let usedBytes = 0;
+    for (const claim of claims) {
+      const job = jobs.find(({ metadata }) => metadata.name === measureJobName(claim, build));
+      if (!job) {
+        await this.#start(environment, claim, build);
+        return {};
+      }
+      const measured = this.#result(job);
+      if (measured === 'pending') return jobState(job) === 'running' ? {} : { requeueAfterMs: lastWordMs };
+      usedBytes += measured;
+    }
+    await this.#write(environment, { build, usedBytes });
+    await this.#remove(this.#jobsIn(namespace));
+    return {};
+  }
+
+  async #start(environment: Environment, claim: PersistentVolumeClaim, build: number): Promise<void> {
+    const { client, jobs, image, scheduling } = this.#options;
+    const { namespace = '', name, uid = '' } = environment.metadata;
+    const labels = ownedLabels({ group: groupOfNamespace(namespace) ?? '', name, uid });
+    try {
+      jobs.observe(await client.create(Job, measureJob({ claim, build, labels, image, scheduling })));
+    } catch (error) {
+      // The contents go, or the watch is about to report it.
+      if (!isAlreadyExists(error) && !isForbidden(error) && !isNotFound(error)) throw error;
+    }
+  }
+
+  /** One that failed counts nothing: it is not tried again before the next build. */
+  #result(job: Job): Measured {
+    const state = jobState(job);
+    if (state === 'running') return 'pending';
+    const bytes = measuredBytes(podsOfJob(this.#options.pods, job)[0]);
+    if (bytes !== undefined) return bytes;
+    const end = Date.parse(job.status?.completionTime ?? '');
+    return state === 'completed' && this.#options.now().getTime() - end < lastWordMs ? 'pending' : 0;
+  }
+
+  /** What is bound: to mount another one would make it. */
+  #claimsOf(namespace: string, uid: string | undefined): PersistentVolumeClaim[] {
+    return this.#options.volumeClaims
+      .byIndex('namespace', namespace)
+      .filter(({ metadata, status }) => metadata.labels?.[LABELS.environmentUid] === uid && status?.phase === 'Bound')
+      .filter(({ metadata }) => isNamedVolume(metadata.name) && metadata.deletionTimestamp === undefined)
+      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+
+  #jobsIn(namespace: string): Job[] {
+    const jobs = this.#options.jobs.byIndex('namespace', namespace);
+    return jobs.filter(({ metadata }) => metadata.labels?.[LABELS.measuredBuild] !== undefined);
+  }
+
+  async #remove(jobs: readonly Job[]): Promise<void> {
+    for (const job of jobs) await deleteObject(this.#options.client, Job, job);
+  }
+
+  async #write(environment: Environment, volumes: NonNullable<Environment['status']>['volumes']): Promise<void> {
+    await this.#options.statuses.write(environment, { volumes }).catch((error: unknown) => {
+      // It has gone in the meantime.
+      if (!isNotFound(error)) throw error;
+    });
+  }
+}
+
+function namespaceOf({ metadata }: Environment): string {
+  return environmentNamespace({ group: groupOfNamespace(metadata.namespace ?? '') ?? '', name: metadata.name });
+}

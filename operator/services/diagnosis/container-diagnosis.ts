@@ -1,0 +1,97 @@
+import type { Pod } from '../../../kubernetes/resource-type.ts';
+import { lastLines } from './last-lines.ts';
+import { cutAtSpace } from '../../shared/one-line.ts';
+import { isEndedByCheck } from './ended-by-check.ts';
+import { imagePullDiagnosis } from './image-pull-diagnosis.ts';
+
+type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
+type Terminated = NonNullable<NonNullable<Status['state']>['terminated']>;
+type Spec = NonNullable<Pod['spec']>['containers'][number];
+
+/** As much as a runtime's report of an error takes: what went wrong is above where. */
+const MAX_LINES = 20;
+const MAX_COMMAND = 300;
+
+/** What is known of a container beside its status. */
+export interface ContainerFacts {
+  /** It is meant to run on, and started again whenever it ends. */
+  isRestarted: boolean;
+  /** Since when the pod has not been ready. */
+  unreadySince?: Date | undefined;
+  /** What its health check said when it failed last. */
+  checkOutput?: string | undefined;
+}
+
+/** Why a container does not do what it should, in words to act on; undefined when its status says nothing. */
+export function containerDiagnosis(status: Status, spec: Spec | undefined, facts: ContainerFacts): string | undefined {
+  const { image, state, lastState, ready } = status;
+  const waiting = state?.waiting;
+  const restarted = (last: Terminated) => restartWords(last, status, spec, facts);
+  if (waiting?.reason && !['ContainerCreating', 'PodInitializing'].includes(waiting.reason)) {
+    const { reason } = waiting;
+    const message = waiting.message ?? '';
+    const pull = imagePullDiagnosis(image, reason, message);
+    if (pull !== undefined) return pull;
+    if (lastState?.terminated) return restarted(lastState.terminated);
+    if (/^Create\w*Error$/.test(reason)) return `it cannot be set up (${reason}): ${message}`;
+    if (reason === 'RunContainerError') return `it cannot be started. Check its command and its image (${message})`;
+    return message === '' ? reason : `${reason} (${message})`;
+  }
+  if (state?.terminated && facts.isRestarted) return restarted(state.terminated);
+  if (state?.terminated && state.terminated.exitCode !== 0) return ending(state.terminated, spec);
+  if (!state?.running || ready) return undefined;
+  // Between two tries of one that crashes it runs for a moment.
+  const before = lastState?.terminated ? `; before, ${restarted(lastState.terminated)}` : '';
+  return `it runs, but is not ready: ${unready(status, spec, before === '' ? facts.checkOutput : undefined)}${before}`;
+}
+
+/** It ended, though a service is to run on. */
+function restartWords(last: Terminated, { started }: Status, spec: Spec | undefined, facts: ContainerFacts): string {
+  if (isEndedByCheck(last, spec?.startupProbe, started, facts.unreadySince)) {
+    const reason = withOutput(`${checkWords(spec?.startupProbe)} did not succeed in time`, facts.checkOutput);
+    const lines = lastLines(last.message ?? '', MAX_LINES);
+    return `it was restarted because ${reason}${lines === '' ? '' : `; its last lines: ${lines}`}`;
+  }
+  if (last.exitCode === 0) {
+    return 'it exits with code 0 and is restarted. Keep it running or, if it is to exit, set restart: "no"';
+  }
+  return `it exits and is restarted: ${ending(last, spec)}`;
+}
+
+/** How a container ended, with the end of its log, as the kubelet keeps it in the termination message. */
+function ending({ exitCode, reason, message }: Terminated, spec: Spec | undefined): string {
+  const limit = spec?.resources?.limits?.['memory'];
+  const raise = `raise deploy.resources.limits.memory${limit === undefined ? '' : ` (now ${limit})`}`;
+  if (reason === 'OOMKilled') return `it ran out of memory and was killed: ${raise}`;
+  if (reason === 'StartError' || reason === 'ContainerCannotRun') {
+    return `it cannot be started. Check its command and its image (${lastLines(message ?? '', MAX_LINES)})`;
+  }
+  const lines = lastLines(message ?? '', MAX_LINES);
+  // Not every node reports why it killed a container.
+  if (exitCode === 137 && lines === '') return `it was killed, probably because it ran out of memory: ${raise}`;
+  return lines === '' ? `exit code ${exitCode}` : `exit code ${exitCode}: ${lines}`;
+}
+
+type Probe = Spec['readinessProbe'];
+
+function unready({ started }: Status, spec: Spec | undefined, output: string | undefined): string {
+  const probe = spec?.startupProbe ?? spec?.readinessProbe;
+  if (!probe) return 'it has just started';
+  const port = probe.tcpSocket?.port;
+  if (port !== undefined) {
+    return `nothing listens on its port ${String(port)}. Listen there on all addresses (0.0.0.0), or correct its ports`;
+  }
+  const hadSuccess = spec?.startupProbe !== undefined && started === true;
+  return withOutput(`${checkWords(probe)} ${hadSuccess ? 'fails' : 'has not succeeded yet'}`, output);
+}
+
+function withOutput(words: string, output: string | undefined): string {
+  return output === undefined ? words : `${words}: ${output}`;
+}
+
+function checkWords(probe: Probe): string {
+  const { httpGet, exec } = probe ?? {};
+  if (httpGet) return `its health check (GET ${httpGet.path ?? '/'} on port ${String(httpGet.port)})`;
+  const command = exec?.command && cutAtSpace(exec.command.join(' '), MAX_COMMAND);
+  return command === undefined ? 'its health check' : `its health check (${command})`;
+}

@@ -1,0 +1,50 @@
+import type { Pod } from '../../../kubernetes/resource-type.ts';
+import { containerDiagnosis } from './container-diagnosis.ts';
+
+/**
+ * Why a pod does not run, in words to act on; undefined when its status says nothing. `checkOutput`: what its health check
+ * said when it failed last.
+ */
+export function podDiagnosis(pod: Pod, checkOutput?: string): string | undefined {
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const containers = new Map(pod.spec?.containers.map((container) => [container.name, container]));
+  const facts = { isRestarted: pod.spec?.restartPolicy === 'Always', unreadySince: unreadySince(pod), checkOutput };
+  for (const status of statuses) {
+    const diagnosis = containerDiagnosis(status, containers.get(status.name), facts);
+    if (diagnosis !== undefined) return diagnosis;
+  }
+  const unscheduled = pod.status?.conditions?.find((one) => one.type === 'PodScheduled' && one.status === 'False');
+  if (unscheduled) return unscheduledWords(unscheduled.message ?? unscheduled.reason ?? 'Unschedulable');
+  // Evicted, say, by its node.
+  if (pod.status?.phase === 'Failed' && pod.status.reason !== undefined) {
+    return [pod.status.reason, pod.status.message].filter((part) => part !== undefined).join(': ');
+  }
+  return undefined;
+}
+
+function unreadySince({ status }: Pod): Date | undefined {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready?.status === 'False' && ready.lastTransitionTime !== undefined
+    ? new Date(ready.lastTransitionTime)
+    : undefined;
+}
+
+/** The scheduler's message, `0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. preemption: …`. */
+function unscheduledWords(message: string): string {
+  const storageClass = /storageclass[^"]*"([^"]*)" not found/.exec(message)?.[1];
+  if (storageClass !== undefined) {
+    return `there is no storage class ${storageClass} for its volume. Set another one in x-coppice.class, or ask an administrator to create it`;
+  }
+  const resources = [...new Set([...message.matchAll(/Insufficient ([\w./-]*\w)/g)].map((match) => match[1]))];
+  const reason = message.replace(/\.? *(no new claims|preemption:).*$/s, '');
+  if (resources.length > 0) {
+    return `no node has enough ${resources.join(' and ')} left for it. Reserve less (deploy.resources.reservations), delete other environments, or ask an administrator to add nodes (${reason})`;
+  }
+  if (/didn't match Pod's node affinity\/selector/.test(message)) {
+    return `no node can run it: the cluster may have none of its platform (${reason})`;
+  }
+  if (/PersistentVolumeClaim|volume node affinity|VolumeBinding/i.test(message)) {
+    return `no node can run it because of its volume. Ask an administrator to check the storage (${reason})`;
+  }
+  return `no node can run it: ${message}`;
+}

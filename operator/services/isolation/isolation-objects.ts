@@ -1,0 +1,119 @@
+import { ANNOTATIONS, LABELS } from '../../../crds/labels.ts';
+import { dnsEgress, podsOfNamespace, publicNetworks, type EgressSettings } from '../../shared/network-peers.ts';
+import type { LimitRange, Namespace, NetworkPolicy, ResourceQuota } from '../../../kubernetes/resource-type.ts';
+
+export interface IsolationSettings {
+  builderNamespace: string;
+  buildkitdPort: number;
+  /** TCP ports of Git hosts, for clones, and of the registry's token server, for buildctl. */
+  clonePorts: number[];
+  egress: EgressSettings;
+  quota: Record<string, string>;
+  /** For containers that name none. */
+  defaultRequests: Record<string, string>;
+  defaultLimits: Record<string, string>;
+}
+
+/**
+ * The environment's namespace. The owner's UID distinguishes it from one that somebody else made under the same name.
+ */
+export function environmentNamespaceObject(name: string, labels: Record<string, string>, ownerUid: string): Namespace {
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name,
+      labels: {
+        ...labels,
+        'pod-security.kubernetes.io/enforce': 'baseline',
+        'pod-security.kubernetes.io/warn': 'baseline',
+      },
+      annotations: { [ANNOTATIONS.ownerUid]: ownerUid },
+    },
+  };
+}
+
+type Owned = (name: string) => { name: string; namespace: string; labels: Record<string, string> };
+type PolicySpec = NonNullable<NetworkPolicy['spec']>;
+type Egress = NonNullable<PolicySpec['egress']>[number];
+
+/**
+ * Private addresses too, which `sources.allowedCidrs` may name; but none at which a cloud reports a machine's
+ * credentials.
+ */
+const gitHosts: Egress['to'] = [
+  { ipBlock: { cidr: '0.0.0.0/0', except: ['168.63.129.16/32', '169.254.0.0/16'] } },
+  { ipBlock: { cidr: '::/0', except: ['fd00:ec2::/32', 'fe80::/10'] } },
+  // For some CNIs (Cilium) no range of addresses has a pod in it.
+  { namespaceSelector: {} },
+];
+
+export type IsolationObject = ResourceQuota | LimitRange | NetworkPolicy;
+
+/** What holds an environment apart from all others: quota, limits and network policies. */
+export function isolationObjects(owned: Owned, settings: IsolationSettings): IsolationObject[] {
+  const policy = (name: string, spec: PolicySpec): NetworkPolicy => {
+    const { labels, ...metadata } = owned(name);
+    return {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { ...metadata, labels: { ...labels, [LABELS.isolation]: 'true' } },
+      spec,
+    };
+  };
+  // Applied as an empty list, not left out: a field that is not applied keeps what somebody else has put there.
+  const nothing: [] = [];
+  const dns = dnsEgress(settings.egress);
+  const internet = { to: publicNetworks(settings.egress) };
+  const buildPods = { matchExpressions: [{ key: LABELS.build, operator: 'Exists' }] };
+  const servicePods = {
+    matchExpressions: [
+      { key: LABELS.service, operator: 'Exists' },
+      { key: LABELS.offline, operator: 'DoesNotExist' },
+    ],
+  };
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: owned('environment'),
+      spec: { hard: settings.quota },
+    } satisfies ResourceQuota,
+    {
+      apiVersion: 'v1',
+      kind: 'LimitRange',
+      metadata: owned('environment'),
+      spec: {
+        limits: [
+          {
+            type: 'Container',
+            default: settings.defaultLimits,
+            defaultRequest: settings.defaultRequests,
+          },
+        ],
+      },
+    } satisfies LimitRange,
+    policy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'], ingress: nothing, egress: nothing }),
+    // Who talks to whom among the services, and what is public, policies of the service file's own say.
+    policy('services', {
+      podSelector: servicePods,
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: nothing,
+      egress: [dns, internet],
+    }),
+    // A clone goes where the operator has checked and pinned; buildctl to buildkitd, which pushes by itself.
+    policy('builds', {
+      podSelector: buildPods,
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: nothing,
+      egress: [
+        dns,
+        {
+          to: [podsOfNamespace(settings.builderNamespace)],
+          ports: [{ protocol: 'TCP', port: settings.buildkitdPort }],
+        },
+        { to: gitHosts, ports: settings.clonePorts.map((port) => ({ protocol: 'TCP', port })) },
+      ],
+    }),
+  ];
+}

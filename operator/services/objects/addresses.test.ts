@@ -1,0 +1,85 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PublicRoute } from '../../../service-file/schema.ts';
+import { aliasUrls, ingress } from './ingress.ts';
+import { kubernetesServices } from './service.ts';
+import { sampleContext, sampleService, sampleSettings } from './testing/sample-context.ts';
+
+describe('kubernetesServices', () => {
+  test('one for each name, with every port', () => {
+    const service = sampleService({ ports: [80], udpPorts: [53], aliases: ['backend'] });
+    const context = sampleContext({ services: [service], publicRoutes: [{ service: 'api', port: 9000, path: '/' }] });
+    const made = kubernetesServices(context, service);
+    expect(made.map(({ metadata }) => metadata.name)).toEqual(['api', 'backend']);
+    expect(made[1]?.spec).toMatchObject({
+      selector: { 'coppice.dev/service': 'api' },
+      ports: [{ name: 'tcp-80' }, { name: 'tcp-9000' }, { name: 'udp-53', protocol: 'UDP' }],
+    });
+  });
+
+  test('headless without ports; none for a job', () => {
+    const service = sampleService();
+    const job = sampleService({ runs: 'once' });
+    expect(kubernetesServices(sampleContext({ services: [service] }), service)[0]?.spec?.clusterIP).toBe('None');
+    expect(kubernetesServices(sampleContext({ services: [job] }), job)).toEqual([]);
+  });
+});
+
+describe('ingress', () => {
+  const routes: PublicRoute[] = [
+    { service: 'web', port: 80, path: '/' },
+    { service: 'api', port: 3000, path: '/api' },
+    { service: 'admin', port: 80, path: '/', alias: 'admin' },
+  ];
+  const backend = (name: string, number: number) => ({ service: { name, port: { number } } });
+
+  test('services share the host by path, an alias has one of its own', () => {
+    expect(ingress(sampleContext({ publicRoutes: routes }))?.spec).toEqual({
+      ingressClassName: 'traefik',
+      rules: [
+        {
+          host: 'shop-main--acme.env.localhost',
+          http: {
+            paths: [
+              { path: '/', pathType: 'Prefix', backend: backend('web', 80) },
+              { path: '/api', pathType: 'Prefix', backend: backend('api', 3000) },
+            ],
+          },
+        },
+        {
+          host: 'admin---shop-main--acme.env.localhost',
+          http: { paths: [{ path: '/', pathType: 'Prefix', backend: backend('admin', 80) }] },
+        },
+      ],
+    });
+  });
+
+  test('there is none without a public route', () => {
+    expect(ingress(sampleContext({}))).toBeUndefined();
+  });
+
+  test.each([
+    [undefined, {}],
+    ['letsencrypt', { secretName: 'web-tls' }],
+  ])('TLS with the issuer %s', (clusterIssuer, expected) => {
+    const settings = {
+      ...sampleSettings,
+      environmentsUrl: new URL('https://env.example.com'),
+      ingress: { ...sampleSettings.ingress, annotations: { a: 'b' }, clusterIssuer },
+    };
+    const made = ingress(sampleContext({ publicRoutes: routes }, { settings }));
+    expect(made?.spec?.tls).toEqual([
+      { hosts: ['shop-main--acme.env.example.com', 'admin---shop-main--acme.env.example.com'], ...expected },
+    ]);
+    expect(made?.metadata.annotations).toEqual({
+      a: 'b',
+      ...(clusterIssuer !== undefined && { 'cert-manager.io/cluster-issuer': clusterIssuer }),
+    });
+  });
+
+  test('the addresses of aliases', () => {
+    const { id, serviceFile } = sampleContext({ publicRoutes: routes });
+    expect(aliasUrls(id, serviceFile, sampleSettings.environmentsUrl)).toEqual({
+      admin: 'http://admin---shop-main--acme.env.localhost:8080/',
+    });
+  });
+});

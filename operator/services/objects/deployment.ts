@@ -1,0 +1,30 @@
+import { LABELS } from '../../../crds/labels.ts';
+import type { Deployment } from '../../../kubernetes/resource-type.ts';
+import type { Service } from '../../../service-file/schema.ts';
+import type { WorkloadContext } from './input.ts';
+import { writesVolumes } from './mounts.ts';
+import { objectMeta } from './object-meta.ts';
+import { podTemplate } from './pod-template.ts';
+
+/** A service that runs continuously. `replicas` 0 sets it up without running it. */
+export function deployment(context: WorkloadContext, service: Service, replicas: number): Deployment {
+  const isPublic = context.serviceFile.publicRoutes.some((route) => route.service === service.name);
+  const rolls = !writesVolumes(service);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: objectMeta(context, service.name),
+    spec: {
+      replicas,
+      revisionHistoryLimit: 1,
+      // The new becomes ready before the old goes; where they would write to the same volume, the old goes first.
+      strategy: rolls
+        ? { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }
+        : { type: 'Recreate' },
+      selector: { matchLabels: { [LABELS.service]: service.name } },
+      template: podTemplate(context, service, {
+        drainSeconds: isPublic && rolls ? context.settings.ingress.drainSeconds : 0,
+      }),
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { ResourceId } from '../../../crds/ids.ts';
+import { environmentAliasHost, environmentAliasUrl, environmentHost } from '../../../crds/names.ts';
+import type { Ingress } from '../../../kubernetes/resource-type.ts';
+import type { PublicRoute, ServiceFile } from '../../../service-file/schema.ts';
+import type { WorkloadContext } from './input.ts';
+import { objectMeta } from './object-meta.ts';
+
+const NAME = 'web';
+
+/** The environment's host and those of its aliases; undefined when nothing of it is public. */
+export function ingress(context: WorkloadContext): Ingress | undefined {
+  const { settings, serviceFile, id } = context;
+  const { className, annotations, clusterIssuer } = settings.ingress;
+  const { hostname: domain, protocol } = settings.environmentsUrl;
+  const hosts = new Map<string, PublicRoute[]>();
+  for (const route of serviceFile.publicRoutes) {
+    const host =
+      route.alias === undefined ? environmentHost(id, domain) : environmentAliasHost(id, route.alias, domain);
+    hosts.set(host, [...(hosts.get(host) ?? []), route]);
+  }
+  if (hosts.size === 0) return undefined;
+  // Without a Secret of its own, the Ingress controller's default certificate serves the hosts.
+  const tls = { hosts: [...hosts.keys()], ...(clusterIssuer !== undefined && { secretName: `${NAME}-tls` }) };
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: {
+      ...objectMeta(context, NAME),
+      annotations: {
+        ...annotations,
+        ...(clusterIssuer !== undefined && { 'cert-manager.io/cluster-issuer': clusterIssuer }),
+      },
+    },
+    spec: {
+      ...(className !== undefined && { ingressClassName: className }),
+      ...(protocol === 'https:' && { tls: [tls] }),
+      rules: [...hosts].map(([host, routes]) => ({ host, http: { paths: routes.map(ingressPath) } })),
+    },
+  };
+}
+
+function ingressPath({ path, service, port }: PublicRoute) {
+  return { path, pathType: 'Prefix', backend: { service: { name: service, port: { number: port } } } };
+}
+
+/** The web address of each alias that the service file names, by the alias. */
+export function aliasUrls(id: ResourceId, { publicRoutes }: ServiceFile, environmentsUrl: URL): Record<string, string> {
+  const aliases = new Set(publicRoutes.flatMap(({ alias }) => (alias === undefined ? [] : [alias])));
+  return Object.fromEntries(
+    [...aliases].sort().map((alias) => [alias, environmentAliasUrl(environmentsUrl, id, alias)]),
+  );
+}

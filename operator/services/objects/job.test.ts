@@ -1,0 +1,60 @@
+import { expect, test } from '@jest/globals';
+import type { Job, Pod } from '../../../kubernetes/resource-type.ts';
+import { job, jobEnd, jobName, jobState } from './job.ts';
+import { sampleContext, sampleService } from './testing/sample-context.ts';
+
+const service = sampleService({ name: 'migrate', runs: 'once', command: ['migrate'] });
+const context = sampleContext({ services: [service] });
+
+test('a job is made once for each build, and anew for what else it runs', () => {
+  const name = jobName(context, service);
+  expect(name).toMatch(/^migrate-[0-9a-f]{12}$/);
+  expect(jobName(context, { ...service, labels: { a: 'b' } })).toBe(name);
+  expect(jobName({ ...context, run: '2' }, service)).not.toBe(name);
+  expect(jobName(context, { ...service, command: ['other'] })).not.toBe(name);
+  expect(jobName(context, { ...service, image: 'node:26' })).not.toBe(name);
+  expect(jobName(context, { ...service, name: 'm'.repeat(57) }).length).toBeLessThanOrEqual(63);
+});
+
+test('services whose names start alike have a job each, though they run the same', () => {
+  const named = (end: string) => jobName(context, { ...service, name: `${'m'.repeat(50)}${end}` });
+  expect(new Set(['', '-one', '-two'].map(named)).size).toBe(3);
+});
+
+test('it is not tried again by itself, but where its pod was taken away', () => {
+  const made = job(context, service);
+  expect(made.metadata.labels).toMatchObject({ 'coppice.dev/service': 'migrate', owner: 'x' });
+  expect(made.metadata.labels).not.toHaveProperty(['coppice.dev/build']);
+  expect(made.spec).toMatchObject({
+    backoffLimit: 0,
+    activeDeadlineSeconds: 1800,
+    podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] },
+    template: { spec: { restartPolicy: 'Never', automountServiceAccountToken: false } },
+  });
+});
+
+test.each([
+  [undefined, 'running'],
+  [[{ type: 'SuccessCriteriaMet', status: 'True' }], 'running'],
+  [[{ type: 'Complete', status: 'True' }], 'completed'],
+  [[{ type: 'Failed', status: 'True' }], 'failed'],
+])('%j is %s', (conditions, expected) => {
+  expect(jobState({ status: { conditions } } as Job)).toBe(expected);
+});
+
+const launched = { startTime: '2026-01-01T00:00:00Z' };
+const ending = (type: string) => ({ ...launched, conditions: [{ type, status: 'True' }] });
+
+test.each([
+  ['has completed', { ...launched, completionTime: '2026-01-01T00:00:09Z' }, ['Succeeded'], '2026-01-01T00:00:09.000Z'],
+  ['works', launched, ['Running'], '2026-01-01T00:30:00.000Z'],
+  ['has ended, which its Job does not tell yet', launched, ['Succeeded'], '2026-01-01T00:30:00.000Z'],
+  ['is being ended, its pod gone', ending('FailureTarget'), [], '2026-01-01T00:30:00.000Z'],
+  ['is not taken by a node', launched, ['Pending'], undefined],
+  ['has no pod, by the quota say', launched, [], undefined],
+  ['was just made', undefined, [], undefined],
+])('the end of a job that %s', (_what, status, phases, expected) => {
+  const live = { ...job(context, service), status } as Job;
+  const pods = phases.map((phase) => ({ metadata: { name: 'p' }, status: { phase } }) as Pod);
+  expect(jobEnd(live, pods)?.toISOString()).toBe(expected);
+});

@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals';
+import { resources } from './resources.ts';
+import { sampleService, sampleSettings } from './testing/sample-context.ts';
+
+test.each([
+  ['nothing', { requests: {}, limits: {} }, {}],
+  ['a limit', { requests: {}, limits: { memory: '2Gi' } }, { limits: { memory: '2Gi' }, requests: { memory: '32Mi' } }],
+  [
+    'a low limit',
+    { requests: {}, limits: { memory: '16Mi' } },
+    { limits: { memory: '16Mi' }, requests: { memory: '16Mi' } },
+  ],
+  [
+    'more than the default limit',
+    { requests: { memory: '2Gi' }, limits: {} },
+    { limits: { memory: '2Gi' }, requests: { memory: '2Gi' } },
+  ],
+  ['a reservation', { requests: { cpu: '250m' }, limits: {} }, { requests: { cpu: '250m' } }],
+])('%s', (_what, given, expected) => {
+  expect(resources(sampleService({ resources: given }), sampleSettings)).toEqual(expected);
+});

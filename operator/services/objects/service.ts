@@ -1,0 +1,31 @@
+import { LABELS } from '../../../crds/labels.ts';
+import type { Service as KubernetesService } from '../../../kubernetes/resource-type.ts';
+import type { Service } from '../../../service-file/schema.ts';
+import { isJob, type WorkloadContext } from './input.ts';
+import { objectMeta } from './object-meta.ts';
+
+/** A service's names are its host names for the others, as in Compose: one Kubernetes Service for each. */
+export function kubernetesServices(context: WorkloadContext, service: Service): KubernetesService[] {
+  if (isJob(service)) return [];
+  return hostNames(service).map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: objectMeta(context, name),
+    spec: { selector: { [LABELS.service]: service.name }, ...reach(context, service) },
+  }));
+}
+
+function hostNames({ name, aliases }: Service): string[] {
+  return [...new Set([name, ...aliases])];
+}
+
+/** Compose lets services reach one another on any port; without ports to list, a headless Service does so too. */
+function reach({ serviceFile }: WorkloadContext, { name, ports, udpPorts }: Service): KubernetesService['spec'] {
+  const routed = serviceFile.publicRoutes.filter((route) => route.service === name).map(({ port }) => port);
+  const tcp = [...new Set([...ports, ...routed])].sort((a, b) => a - b);
+  const listed = [
+    ...tcp.map((port) => ({ name: `tcp-${port}`, port, targetPort: port, protocol: 'TCP' })),
+    ...udpPorts.map((port) => ({ name: `udp-${port}`, port, targetPort: port, protocol: 'UDP' })),
+  ];
+  return listed.length === 0 ? { clusterIP: 'None' } : { ports: listed };
+}

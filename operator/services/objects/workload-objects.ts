@@ -1,0 +1,74 @@
+import { ANNOTATIONS } from '../../../crds/labels.ts';
+import { hashOf, type Applier } from '../../../kubernetes/apply.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import { deleteObject } from '../../../kubernetes/delete-object.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { keyOf, type KubernetesObject, type ResourceType } from '../../../kubernetes/resource-type.ts';
+import { createOrGet } from '../../shared/create-or-get.ts';
+import { refusedForGood } from '../diagnosis/refusal.ts';
+
+export type WorkloadClient = Pick<ClusterClient, 'create' | 'delete' | 'get' | 'list' | 'patch'>;
+
+/** One kind of object in environments' namespaces: read from its cache, and written only where that changes something. */
+export class WorkloadObjects<T extends KubernetesObject> {
+  readonly #client: WorkloadClient;
+  readonly #applier: Applier;
+  readonly #type: ResourceType<T>;
+  readonly cache: Informer<T>;
+
+  constructor(client: WorkloadClient, applier: Applier, type: ResourceType<T>, cache: Informer<T>) {
+    this.#client = client;
+    this.#applier = applier;
+    this.#type = type;
+    this.cache = cache;
+  }
+
+  in(namespace: string): T[] {
+    return this.cache.byIndex('namespace', namespace);
+  }
+
+  /** Whether exactly this was applied last. */
+  isApplied(desired: T): boolean {
+    const applied = this.cache.get(keyOf(desired))?.metadata.annotations?.[ANNOTATIONS.appliedHash];
+    return applied === hashOf(desired);
+  }
+
+  /** Throws Stalled when the quota refuses it. */
+  async apply(desired: T): Promise<T> {
+    return this.#write(async () => {
+      const { object, written } = await this.#applier.apply(this.#type, desired, this.cache.get(keyOf(desired)));
+      if (written) this.cache.observe(object);
+      return object;
+    });
+  }
+
+  /** Makes it unless there is one, which stays as it is. Throws as apply(). */
+  async createOnce(desired: T): Promise<T> {
+    const held = this.cache.get(keyOf(desired));
+    if (held) return held;
+    return this.#write(() => createOrGet(this.#client, this.cache, this.#type, desired));
+  }
+
+  async annotate(object: T, annotations: Record<string, string>): Promise<void> {
+    const { namespace, name } = object.metadata;
+    this.cache.observe(await this.#client.patch(this.#type, { namespace, name }, { metadata: { annotations } }));
+  }
+
+  /** `Foreground`: it is there until all that it owns is gone. */
+  async delete(object: T, propagationPolicy: 'Foreground' | 'Background' = 'Background'): Promise<void> {
+    await deleteObject(this.#client, this.#type, object, { propagationPolicy });
+  }
+
+  /** Deletes those of a namespace that are not kept. */
+  async prune(namespace: string, isKept: (object: T) => boolean): Promise<void> {
+    for (const object of this.in(namespace)) if (!isKept(object)) await this.delete(object);
+  }
+
+  async #write(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      throw refusedForGood(error);
+    }
+  }
+}

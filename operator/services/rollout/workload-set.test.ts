@@ -1,0 +1,355 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ANNOTATIONS } from '../../../crds/labels.ts';
+import { Applier } from '../../../kubernetes/apply.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import {
+  Deployment,
+  Ingress,
+  keyOf,
+  PersistentVolumeClaim,
+  type Job,
+  type KubernetesObject,
+  type ObjectName,
+  type Pod,
+  type ResourceType,
+} from '../../../kubernetes/resource-type.ts';
+import type { Service } from '../../../service-file/schema.ts';
+import { sampleContext, sampleService, sampleSettings } from '../objects/testing/sample-context.ts';
+import { hostsOf } from './taken-hosts.ts';
+import { WorkloadSet, type WorkloadCaches } from './workload-set.ts';
+
+/** A cluster of one namespace: it keeps what it is given, and writes down what was done to it. */
+class FakeCluster {
+  readonly objects = new Map<string, KubernetesObject>();
+  writes: string[] = [];
+  events: object[] = [];
+  #version = 0;
+
+  readonly client = {
+    list: async () => ({ items: this.events }),
+    create: async <T extends KubernetesObject>(type: ResourceType<T>, object: T) => this.#put('create', type, object),
+    apply: async <T extends KubernetesObject>(type: ResourceType<T>, object: T) => this.#put('apply', type, object),
+    get: async <T extends KubernetesObject>(type: ResourceType<T>, at: ObjectName) => this.find(type, at.name)!,
+    patch: async <T extends KubernetesObject>(type: ResourceType<T>, at: ObjectName, patch: object) => {
+      const held = this.find(type, at.name)!;
+      const { annotations } = (patch as { metadata: { annotations: Record<string, string> } }).metadata;
+      const metadata = { ...held.metadata, annotations: { ...held.metadata.annotations, ...annotations } };
+      return this.#put('patch', type, { ...held, metadata });
+    },
+    delete: async (type: ResourceType, at: ObjectName) => {
+      this.writes.push(`delete ${type.kind}/${at.name}`);
+      this.objects.delete(`${type.kind}/${at.name}`);
+    },
+  };
+
+  find<T extends KubernetesObject>({ kind }: ResourceType<T>, name: string): T | undefined {
+    return this.objects.get(`${kind}/${name}`) as T | undefined;
+  }
+
+  of<T extends KubernetesObject>(kind: string): T[] {
+    return [...this.objects].filter(([key]) => key.startsWith(`${kind}/`)).map(([, object]) => object as T);
+  }
+
+  cache<T extends KubernetesObject>(kind: string): Informer<T> {
+    const made: Pick<Informer<T>, 'get' | 'byIndex' | 'observe'> = {
+      get: (key) => this.of<T>(kind).find((object) => keyOf(object) === key),
+      byIndex: (index, value) =>
+        this.of<T>(kind).filter((object) => index !== 'host' || hostsOf(object as Ingress).includes(value)),
+      observe: () => undefined,
+    };
+    return made as Informer<T>;
+  }
+
+  /** What a controller or a node would do. */
+  change<T extends KubernetesObject>(kind: string, name: string, change: (object: T) => Partial<T>): void {
+    const held = this.objects.get(`${kind}/${name}`) as T;
+    this.objects.set(`${kind}/${name}`, { ...held, ...change(held) });
+  }
+
+  up(name: string): void {
+    this.change<Deployment>('Deployment', name, ({ spec }) => {
+      const replicas = spec?.replicas ?? 1;
+      return { status: { replicas, updatedReplicas: replicas, availableReplicas: replicas } };
+    });
+  }
+
+  endJobs(type: 'Complete' | 'Failed'): void {
+    for (const { metadata } of this.of<Job>('Job')) {
+      this.change<Job>('Job', metadata.name, () => ({ status: { conditions: [{ type, status: 'True' }] } }));
+    }
+  }
+
+  #put<T extends KubernetesObject>(verb: string, type: ResourceType<T>, object: T): T {
+    const { kind } = type;
+    this.writes.push(`${verb} ${kind}/${object.metadata.name}`);
+    const held = this.find(type, object.metadata.name);
+    const stored = { ...held, ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#version) } };
+    this.objects.set(`${kind}/${object.metadata.name}`, stored);
+    return stored;
+  }
+}
+
+let cluster: FakeCluster;
+let workloads: WorkloadSet;
+
+beforeEach(() => {
+  cluster = new FakeCluster();
+  const applier = new Applier({
+    client: cluster.client,
+    fieldManager: 'test',
+    hashAnnotation: ANNOTATIONS.appliedHash,
+  });
+  const caches: WorkloadCaches = {
+    deployments: cluster.cache('Deployment'),
+    services: cluster.cache('Service'),
+    ingresses: cluster.cache('Ingress'),
+    jobs: cluster.cache('Job'),
+    networkPolicies: cluster.cache('NetworkPolicy'),
+    volumeClaims: cluster.cache('PersistentVolumeClaim'),
+    pods: cluster.cache('Pod'),
+  };
+  workloads = new WorkloadSet(cluster.client as never, applier, caches, sampleSettings);
+});
+
+const db = sampleService({
+  name: 'db',
+  mounts: [{ type: 'volume', volume: 'db', target: '/data', readOnly: false }],
+});
+const migrate = sampleService({ name: 'migrate', runs: 'once', dependsOn: [{ service: 'db', condition: 'healthy' }] });
+const api = sampleService({ dependsOn: [{ service: 'migrate', condition: 'completed' }] });
+const inputOf = (services: Service[], run = '1') => sampleContext({ services, volumes: [{ name: 'db' }] }, { run });
+const input = inputOf([api, db, migrate]);
+
+const jobs = () => cluster.of<Job>('Job').map(({ metadata }) => metadata.name);
+const replicasOf = (name: string) => cluster.find(Deployment, name)?.spec?.replicas;
+
+describe('a host that another environment has', () => {
+  const routes = [
+    { path: '/', service: 'api', port: 80 },
+    { path: '/', service: 'api', port: 80, alias: 'admin' },
+  ];
+  const shown = sampleContext({ services: [api], publicRoutes: routes });
+  const other = (host: string) => ({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name: 'web', namespace: 'env-other', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { rules: [{ host }] },
+  });
+  const hosts = () => cluster.find(Ingress, 'web')?.spec?.rules?.map(({ host }) => host);
+
+  test('is not published, and waited for; the other hosts are', async () => {
+    cluster.objects.set('Ingress/other', other('shop-main--acme.env.localhost'));
+    await expect(workloads.setUp(shown)).rejects.toMatchObject({
+      reason: 'HostTaken',
+      message: expect.stringContaining('shop-main--acme.env.localhost') as unknown,
+    });
+    expect(hosts()).toEqual(['admin---shop-main--acme.env.localhost']);
+  });
+
+  test('is published once the other environment is gone', async () => {
+    cluster.objects.set('Ingress/other', other('shop-main--acme.env.localhost'));
+    await expect(workloads.setUp(shown)).rejects.toThrow('another environment already answers at');
+    cluster.objects.delete('Ingress/other');
+    await workloads.setUp(shown);
+    expect(hosts()).toEqual(['shop-main--acme.env.localhost', 'admin---shop-main--acme.env.localhost']);
+  });
+});
+
+test('set up, nothing runs, and a second time nothing is written', async () => {
+  const { services } = await workloads.setUp(input);
+  expect(services.map(({ name, ready }) => [name, ready])).toEqual([
+    ['api', false],
+    ['db', false],
+    ['migrate', false],
+  ]);
+  expect([replicasOf('api'), replicasOf('db')]).toEqual([0, 0]);
+  expect(jobs()).toEqual([]);
+  expect(cluster.find(PersistentVolumeClaim, 'volume-db')).toBeDefined();
+  cluster.writes = [];
+  await workloads.setUp(input);
+  expect(cluster.writes).toEqual([]);
+});
+
+test('of a job that gets no pod, what the Job controller says is reported', async () => {
+  await workloads.setUp(input);
+  await workloads.rollOut(input);
+  cluster.up('db');
+  await workloads.rollOut(input);
+  const [name = ''] = jobs();
+  cluster.change<Job>('Job', name, () => ({ status: { startTime: '2026-01-01T00:00:00Z' } }));
+  const regarding = { kind: 'Job', name };
+  const note = 'pods "x" is forbidden: exceeded quota: environment, requested: pods=1, used: pods=5, limited: pods=5';
+  cluster.events = [{ regarding, note }];
+  const { waitingFor } = await workloads.rollOut(input);
+  expect(waitingFor).toContainEqual(expect.stringMatching(/^migrate: the environment's quota is used up .*pods=1/));
+});
+
+test('services start in the order of their dependencies, and then nothing is written', async () => {
+  await workloads.setUp(input);
+  const first = await workloads.rollOut(input);
+  expect([replicasOf('db'), replicasOf('api'), jobs().length]).toEqual([1, 0, 0]);
+  expect(first.waitingFor).toEqual(['api: waits for migrate (completed)', 'db', 'migrate: waits for db (healthy)']);
+  cluster.up('db');
+  await workloads.rollOut(input);
+  expect([replicasOf('api'), jobs().length]).toEqual([0, 1]);
+  cluster.endJobs('Complete');
+  await workloads.rollOut(input);
+  cluster.up('api');
+  expect(await workloads.rollOut(input)).toMatchObject({ done: true, waitingFor: [], failures: [] });
+  cluster.writes = [];
+  await workloads.rollOut(input);
+  await workloads.prune(input);
+  expect(cluster.writes).toEqual([]);
+});
+
+test('nothing starts beside a pod of its dependency that is on its way out, and the dependency itself is up', async () => {
+  const leaving: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'old', labels: { 'coppice.dev/service': 'db' }, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  };
+  cluster.objects.set('Pod/old', leaving);
+  await workloads.rollOut(input);
+  cluster.up('db');
+  const { services } = await workloads.rollOut(input);
+  expect(services).toContainEqual(expect.objectContaining({ name: 'db', ready: true }));
+  expect(jobs()).toEqual([]);
+  cluster.objects.delete('Pod/old');
+  await workloads.rollOut(input);
+  expect(jobs()).toHaveLength(1);
+});
+
+test('where nothing waits for it, a pod on its way out holds nothing up', async () => {
+  const alone = inputOf([db]);
+  await workloads.rollOut(alone);
+  cluster.up('db');
+  cluster.change<Deployment>('Deployment', 'db', ({ status }) => ({ status: { ...status, terminatingReplicas: 1 } }));
+  expect((await workloads.rollOut(alone)).done).toBe(true);
+});
+
+test('what runs stays as it is reported when what it depends on fails later', async () => {
+  await workloads.rollOut(input);
+  cluster.up('db');
+  await workloads.rollOut(input);
+  cluster.endJobs('Complete');
+  await workloads.rollOut(input);
+  cluster.up('api');
+  cluster.change<Deployment>('Deployment', 'db', () => ({ status: {} }));
+  const { services } = await workloads.rollOut(input);
+  expect(services.filter(({ ready }) => !ready).map(({ name }) => name)).toEqual(['db']);
+});
+
+describe('jobs', () => {
+  const only = inputOf([sampleService({ name: 'migrate', runs: 'once' })]);
+
+  test('a failed one is reported with its last words', async () => {
+    await workloads.rollOut(only);
+    const [name = ''] = jobs();
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', namespace: 'env-x', labels: { 'batch.kubernetes.io/job-name': name } },
+      status: { phase: 'Running' },
+    };
+    cluster.objects.set('Pod/p', pod);
+    cluster.endJobs('Failed');
+    expect((await workloads.rollOut(only)).failures).toEqual([]);
+    const state = { terminated: { exitCode: 4, message: 'no table' } };
+    cluster.objects.set('Pod/p', {
+      ...pod,
+      status: { phase: 'Failed', containerStatuses: [{ name: 'migrate', state }] },
+    } as Pod);
+    expect((await workloads.rollOut(only)).failures).toEqual(['migrate: it has failed: exit code 4: no table']);
+  });
+
+  test('one at work is reported so, and when it must have ended', async () => {
+    await workloads.rollOut(only);
+    const [name = ''] = jobs();
+    cluster.change<Job>('Job', name, () => ({ status: { startTime: '2026-01-01T00:00:00Z' } }));
+    const labels = { 'batch.kubernetes.io/job-name': name, 'coppice.dev/service': 'migrate' };
+    const containerStatuses = [
+      { name: 'migrate', ready: false, image: '', imageID: '', restartCount: 0, state: { running: {} } },
+    ];
+    cluster.objects.set('Pod/p', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', namespace: 'env-x', labels },
+      status: { phase: 'Running', containerStatuses },
+    } as Pod);
+    const { waitingFor, jobsEndAt } = await workloads.rollOut(only);
+    expect(waitingFor).toEqual(['migrate: it still runs']);
+    expect(jobsEndAt?.toISOString()).toBe('2026-01-01T00:30:00.000Z');
+  });
+
+  test('one that took too long is reported with its deadline', async () => {
+    await workloads.rollOut(only);
+    const [name = ''] = jobs();
+    const conditions = [{ type: 'Failed', status: 'True', reason: 'DeadlineExceeded' }];
+    cluster.change<Job>('Job', name, () => ({ status: { conditions } }));
+    expect((await workloads.rollOut(only)).failures).toEqual([
+      expect.stringContaining('migrate: it took longer than 1800 s and was terminated: '),
+    ]);
+  });
+
+  test('run again with the next build, when what the former one still does has ended', async () => {
+    await workloads.rollOut(only);
+    const former = jobs();
+    const next = { ...only, run: '2' };
+    await workloads.rollOut(next);
+    expect(cluster.writes.at(-1)).toBe(`delete Job/${former[0] ?? ''}`);
+    await workloads.rollOut(next);
+    expect(jobs()).toHaveLength(1);
+    expect(jobs()).not.toEqual(former);
+  });
+
+  test('those of former builds are pruned, a build’s own Job is not', async () => {
+    await workloads.rollOut(only);
+    cluster.endJobs('Complete');
+    cluster.objects.set('Job/build-1', { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'build-1' } });
+    await workloads.rollOut({ ...only, run: '2' });
+    expect(jobs()).toHaveLength(3);
+    await workloads.prune({ ...only, run: '2' });
+    expect(jobs()).toHaveLength(2);
+    expect(jobs()).toContain('build-1');
+  });
+});
+
+describe('a volume', () => {
+  const seed = sampleService({ name: 'db-seed', runs: 'once per volume', seeds: 'db' });
+  const seeded = (run: string) => inputOf([seed], run);
+  const note = () =>
+    cluster.find(PersistentVolumeClaim, 'volume-db')?.metadata.annotations?.['seed.coppice.dev/db-seed'];
+
+  test('is filled once, when it is new', async () => {
+    expect((await workloads.rollOut(seeded('1'))).done).toBe(false);
+    expect(note()).toBe('pending');
+    cluster.endJobs('Complete');
+    expect((await workloads.rollOut(seeded('1'))).done).toBe(true);
+    expect(note()).toBe('done');
+    cluster.writes = [];
+    expect((await workloads.rollOut(seeded('2'))).done).toBe(true);
+    expect(cluster.writes).toEqual([]);
+  });
+
+  test('is filled again when that failed', async () => {
+    await workloads.rollOut(seeded('1'));
+    cluster.endJobs('Failed');
+    expect((await workloads.rollOut(seeded('1'))).failures).toHaveLength(1);
+    await workloads.rollOut(seeded('2'));
+    expect(jobs()).toHaveLength(2);
+  });
+
+  test('that was there before something is to fill it is left alone', async () => {
+    await workloads.rollOut(inputOf([db]));
+    expect((await workloads.rollOut(seeded('2'))).services).toMatchObject([{ name: 'db-seed', ready: true }]);
+    expect(jobs()).toEqual([]);
+  });
+
+  test('stays when the file no longer names it', async () => {
+    await workloads.setUp(inputOf([db]));
+    await workloads.prune(sampleContext({}));
+    expect(cluster.find(PersistentVolumeClaim, 'volume-db')).toBeDefined();
+    expect(cluster.of('Deployment')).toEqual([]);
+    expect(cluster.of('NetworkPolicy')).toEqual([]);
+  });
+});

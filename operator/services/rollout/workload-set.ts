@@ -1,0 +1,291 @@
+import { LABELS } from '../../../crds/labels.ts';
+import type { Applier } from '../../../kubernetes/apply.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import {
+  Deployment,
+  Ingress,
+  Job,
+  keyOf,
+  NetworkPolicy,
+  objectKey,
+  PersistentVolumeClaim,
+  Service as KubernetesService,
+  type Pod,
+} from '../../../kubernetes/resource-type.ts';
+import type { Service } from '../../../service-file/schema.ts';
+import { Waiting } from '../../shared/errors.ts';
+import { outlookOf, type Outlook } from '../diagnosis/certain-failure.ts';
+import { CheckOutputs } from './check-outputs.ts';
+import { deployment } from '../objects/deployment.ts';
+import { aliasUrls, ingress } from '../objects/ingress.ts';
+import { imageOf, isJob, type WorkloadContext, type WorkloadInput, type WorkloadSettings } from '../objects/input.ts';
+import { JobRuns, type JobOutcome } from './job-runs.ts';
+import { jobName } from '../objects/job.ts';
+import { namedVolumes } from '../objects/mounts.ts';
+import type { RolloutProgress, ServiceProgress, SetUpServices } from './progress.ts';
+import { isServicePolicy, networkPolicies } from '../objects/network-policies.ts';
+import {
+  hasLeavingPods,
+  isRolledOut,
+  isStarted,
+  openDependencies,
+  startableServices,
+  type Reached,
+} from './rollout.ts';
+import { kubernetesServices } from '../objects/service.ts';
+import { byAge, lastTermination, restartsOf, serviceDiagnosis } from '../diagnosis/service-diagnosis.ts';
+import { takenHosts, withoutHosts } from './taken-hosts.ts';
+import { claim, claimName, volumesOf } from '../objects/volumes.ts';
+import { WorkloadObjects, type WorkloadClient } from '../objects/workload-objects.ts';
+
+export interface WorkloadCaches {
+  deployments: Informer<Deployment>;
+  services: Informer<KubernetesService>;
+  ingresses: Informer<Ingress>;
+  jobs: Informer<Job>;
+  networkPolicies: Informer<NetworkPolicy>;
+  volumeClaims: Informer<PersistentVolumeClaim>;
+  pods: Informer<Pod>;
+}
+
+/** The other environment's Ingress is seen to go, but by its own environment alone. */
+const takenRecheckMs = 30_000;
+
+/** The objects of an environment's services: made, watched until they run, removed when the file no longer names them. */
+export class WorkloadSet {
+  readonly #settings: WorkloadSettings;
+  readonly #deployments: WorkloadObjects<Deployment>;
+  readonly #services: WorkloadObjects<KubernetesService>;
+  readonly #ingresses: WorkloadObjects<Ingress>;
+  readonly #jobs: WorkloadObjects<Job>;
+  readonly #policies: WorkloadObjects<NetworkPolicy>;
+  readonly #claims: WorkloadObjects<PersistentVolumeClaim>;
+  readonly #pods: Informer<Pod>;
+  readonly #runs: JobRuns;
+  readonly #checkOutputs: CheckOutputs;
+
+  constructor(client: WorkloadClient, applier: Applier, caches: WorkloadCaches, settings: WorkloadSettings) {
+    this.#settings = settings;
+    this.#deployments = new WorkloadObjects(client, applier, Deployment, caches.deployments);
+    this.#services = new WorkloadObjects(client, applier, KubernetesService, caches.services);
+    this.#ingresses = new WorkloadObjects(client, applier, Ingress, caches.ingresses);
+    this.#jobs = new WorkloadObjects(client, applier, Job, caches.jobs);
+    this.#policies = new WorkloadObjects(client, applier, NetworkPolicy, caches.networkPolicies);
+    this.#claims = new WorkloadObjects(client, applier, PersistentVolumeClaim, caches.volumeClaims);
+    this.#pods = caches.pods;
+    this.#runs = new JobRuns(client, this.#jobs, this.#claims, caches.pods);
+    this.#checkOutputs = new CheckOutputs(client);
+  }
+
+  /** Everything the services need, nothing of it running. Throws Stalled when the quota is used up. */
+  async setUp(input: WorkloadInput): Promise<SetUpServices> {
+    const context = { ...input, settings: this.#settings };
+    await this.#provide(context);
+    const running = input.serviceFile.services.filter((service) => !isJob(service));
+    await Promise.all(running.map((service) => this.#deployments.apply(deployment(context, service, 0))));
+    return {
+      services: input.serviceFile.services.map((service) => ({
+        name: service.name,
+        image: imageOf(context, service),
+        ready: false,
+      })),
+      aliases: this.#aliases(context),
+    };
+  }
+
+  /**
+   * Runs the services, each as soon as those that it depends on allow it; to be called again as they change. Throws as
+   * setUp().
+   */
+  async rollOut(input: WorkloadInput): Promise<RolloutProgress> {
+    const context = { ...input, settings: this.#settings };
+    const { services } = input.serviceFile;
+    await this.#provide(context);
+    const up = new Set<string>();
+    const launched = new Set<string>();
+    const started = new Set<string>();
+    const healthy = new Set<string>();
+    const completed = new Set<string>();
+    const reached = { launched, started, healthy, completed };
+    const failures = new Map<string, string>();
+    const diagnoses = new Map<string, string>();
+    // What runs as it should already does not wait again for what it depends on.
+    let next = services.filter((service) => this.#isStarted(context, service));
+    while (next.length > 0 || (next = startableServices(services, reached)).length > 0) {
+      const outcomes = await Promise.all(next.map((service) => this.#run(context, service)));
+      for (const { service, isUp, isAlone, failure, diagnosis } of outcomes) {
+        launched.add(service.name);
+        if (isUp) up.add(service.name);
+        if (isStarted(service, isUp && isAlone)) started.add(service.name);
+        if (isUp && isAlone) healthy.add(service.name);
+        if (isUp && isJob(service)) completed.add(service.name);
+        if (failure !== undefined) failures.set(service.name, failure);
+        if (diagnosis !== undefined) diagnoses.set(service.name, diagnosis);
+      }
+      next = [];
+    }
+    return this.#progress(context, up, reached, { failures, diagnoses });
+  }
+
+  /**
+   * Deletes what belongs to services, jobs and builds that are no longer there. Volumes stay: what they hold is the
+   * user's, and goes with the contents alone.
+   */
+  async prune(input: WorkloadInput): Promise<void> {
+    const context = { ...input, settings: this.#settings };
+    const { namespace } = input;
+    const { services } = input.serviceFile;
+    const jobs = services.filter(isJob);
+    const running = new Set(services.filter((service) => !isJob(service)).map(({ name }) => name));
+    const addresses = namesOf(services.flatMap((service) => kubernetesServices(context, service)));
+    const policies = namesOf(networkPolicies(context));
+    const runs = new Set(jobs.map((service) => jobName(context, service)));
+    const front = ingress(context)?.metadata.name;
+    await this.#deployments.prune(namespace, ({ metadata }) => running.has(metadata.name));
+    await this.#services.prune(namespace, ({ metadata }) => addresses.has(metadata.name));
+    await this.#ingresses.prune(namespace, ({ metadata }) => metadata.name === front);
+    await this.#policies.prune(namespace, (policy) => !isServicePolicy(policy) || policies.has(policy.metadata.name));
+    await this.#jobs.prune(namespace, (job) => !isServiceJob(job) || runs.has(job.metadata.name));
+  }
+
+  /** What services need before they run: volumes, addresses, and leave to talk. */
+  async #provide(context: WorkloadContext): Promise<void> {
+    const addresses = context.serviceFile.services.flatMap((service) => kubernetesServices(context, service));
+    await Promise.all([
+      ...volumesOf(context).map((volume) => this.#claims.createOnce(claim(context, volume))),
+      ...networkPolicies(context).map((policy) => this.#policies.apply(policy)),
+      ...addresses.map((address) => this.#services.apply(address)),
+      this.#publish(context),
+    ]);
+  }
+
+  /** Publishes the hosts that no other environment has. Throws Waiting when one of them is another's. */
+  async #publish(context: WorkloadContext): Promise<void> {
+    const wanted = ingress(context);
+    if (!wanted) return;
+    const { cache } = this.#ingresses;
+    const live = cache.get(keyOf(wanted));
+    const taken = takenHosts(wanted, live, (host) => cache.byIndex('host', host));
+    const front = withoutHosts(wanted, taken);
+    if (front) await this.#ingresses.apply(front);
+    else if (live) await this.#ingresses.delete(live);
+    if (taken.length === 0) return;
+    const message = `another environment already answers at ${taken.join(', ')}. Rename this environment or its aliases, or delete the other one`;
+    throw new Waiting('HostTaken', message, takenRecheckMs);
+  }
+
+  #isStarted(context: WorkloadContext, service: Service): boolean {
+    if (isJob(service)) return this.#runs.isStarted(context, service);
+    return this.#deployments.isApplied(deployment(context, service, service.replicas));
+  }
+
+  /** `isAlone`: no pod of a former version is left that those that depend on the service could reach. */
+  async #run(context: WorkloadContext, service: Service): Promise<JobOutcome & { service: Service; isAlone: boolean }> {
+    if (isJob(service)) return { service, isAlone: true, ...(await this.#runs.run(context, service)) };
+    const live = await this.#deployments.apply(deployment(context, service, service.replicas));
+    const pods = this.#allPodsOf(context.namespace, service.name);
+    return { service, isUp: isRolledOut(live), isAlone: !hasLeavingPods(live, pods) };
+  }
+
+  async #progress(
+    context: WorkloadContext,
+    up: ReadonlySet<string>,
+    reached: Reached,
+    { failures, diagnoses }: Record<'failures' | 'diagnoses', ReadonlyMap<string, string>>,
+  ): Promise<RolloutProgress> {
+    const describe = async (service: Service): Promise<string | undefined> =>
+      failures.get(service.name) ?? diagnoses.get(service.name) ?? (await this.#describe(context, service, reached));
+    const services = await Promise.all(
+      context.serviceFile.services.map(async (service): Promise<ServiceProgress> => {
+        const { name } = service;
+        const ready = up.has(name);
+        const pods = isJob(service) ? [] : this.#podsOf(context.namespace, name);
+        const restarts = restartsOf(pods);
+        const termination = lastTermination(pods);
+        const message = ready ? undefined : await describe(service);
+        return {
+          name,
+          image: imageOf(context, service),
+          ready,
+          ...(restarts > 0 && { restarts }),
+          ...(termination && { lastTermination: termination }),
+          ...(message !== undefined && { message }),
+        };
+      }),
+    );
+    const waiting = services.filter(({ ready }) => !ready);
+    const line = ({ name, message }: ServiceProgress) => (message === undefined ? name : `${name}: ${message}`);
+    return {
+      services,
+      aliases: this.#aliases(context),
+      done: waiting.length === 0,
+      waitingFor: waiting.map(line),
+      failures: services.filter(({ name }) => failures.has(name)).map(line),
+      jobsEndAt: this.#runs.lastEnd(context),
+      outlook: this.#outlook(context, new Set(waiting.map(({ name }) => name))),
+    };
+  }
+
+  /** The first of the services that are waited for to be certain not to become ready decides. */
+  #outlook(context: WorkloadContext, waiting: ReadonlySet<string>): Outlook | undefined {
+    const { namespace, rolloutSince: since } = context;
+    if (!since) return undefined;
+    const outlooks = context.serviceFile.services
+      .filter(({ name }) => waiting.has(name))
+      .map((service) => outlookOf({ since, ...this.#observed(namespace, service) }));
+    const failures = outlooks.flatMap(({ failsAt }) => failsAt?.getTime() ?? []);
+    const retries = outlooks.flatMap(({ retriesAt }) => retriesAt?.getTime() ?? []);
+    return {
+      ...(failures.length > 0 && { failsAt: new Date(Math.min(...failures)) }),
+      ...(retries.length > 0 && { retriesAt: new Date(Math.max(...retries)) }),
+    };
+  }
+
+  #aliases({ id, serviceFile }: WorkloadContext): Record<string, string> {
+    return aliasUrls(id, serviceFile, this.#settings.environmentsUrl);
+  }
+
+  async #describe(context: WorkloadContext, service: Service, reached: Reached): Promise<string | undefined> {
+    const open = openDependencies(service, reached);
+    if (open.length > 0) {
+      return `waits for ${open.map(({ service: name, condition }) => `${name} (${condition})`).join(', ')}`;
+    }
+    const observed = this.#observed(context.namespace, service);
+    // The newest pod's words come first: the others' are not asked for.
+    const [newest] = byAge(observed.pods);
+    const output = newest && (await this.#checkOutputs.of(newest, context.now));
+    const checkOutputs = new Map(output === undefined ? [] : [[newest?.metadata.uid ?? '', output]]);
+    return serviceDiagnosis({ isJob: isJob(service), ...observed, checkOutputs });
+  }
+
+  #observed(namespace: string, service: Service) {
+    return {
+      pods: this.#podsOf(namespace, service.name),
+      deployment: this.#deployments.cache.get(objectKey(namespace, service.name)),
+      claims: namedVolumes(service).flatMap((volume) => {
+        const held = this.#claims.cache.get(objectKey(namespace, claimName(volume)));
+        return held ? [held] : [];
+      }),
+    };
+  }
+
+  #podsOf(namespace: string, service: string): Pod[] {
+    return this.#allPodsOf(namespace, service).filter(({ metadata }) => !metadata.deletionTimestamp);
+  }
+
+  /** With those that are on their way out. */
+  #allPodsOf(namespace: string, service: string): Pod[] {
+    return this.#pods
+      .byIndex('namespace', namespace)
+      .filter(({ metadata }) => metadata.labels?.[LABELS.service] === service);
+  }
+}
+
+function namesOf(objects: readonly { metadata: { name: string } }[]): Set<string> {
+  return new Set(objects.map(({ metadata }) => metadata.name));
+}
+
+/** A build's Jobs are not ours to delete. */
+function isServiceJob({ metadata }: Job): boolean {
+  return metadata.labels?.[LABELS.service] !== undefined;
+}

@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+import { ApiError } from '../../kubernetes/api-error.ts';
+import type { Secret } from '../../kubernetes/resource-type.ts';
+import { encodeTexts } from '../../kubernetes/secret-texts.ts';
+import { Waiting } from './errors.ts';
+import { ensureOwnedSecret } from './owned-secret.ts';
+
+const owner = {
+  apiVersion: 'coppice.dev/v1alpha1',
+  kind: 'Repository',
+  metadata: { namespace: 'group-acme', name: 'shop', uid: 'uid-of-shop' },
+};
+
+function secretOf(uid: string, texts: Record<string, string>): Secret {
+  const ownerReferences = [{ apiVersion: 'v', kind: 'Repository', name: 'shop', uid }];
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'its', ownerReferences }, data: encodeTexts(texts) };
+}
+
+/** `there` is seen at once, `first` only when the name turns out to be taken. */
+function ensure({ there, first }: { there?: Secret; first?: Secret }) {
+  const created: Secret[] = [];
+  const client = {
+    find: () => Promise.resolve(there),
+    get: () => Promise.resolve(first),
+    create: (_type: unknown, secret: Secret) => {
+      if (first) return Promise.reject(new ApiError('POST', 409, 'AlreadyExists', 'it is there'));
+      created.push(secret);
+      return Promise.resolve(secret);
+    },
+  };
+  const result = ensureOwnedSecret(client as never, owner, {
+    name: 'its',
+    type: 'Opaque',
+    keys: ['a', 'b'],
+    makeTexts: () => Promise.resolve({ a: 'made', b: 'made' }),
+    refusal: { reason: 'SecretTaken', message: 'delete it' },
+  });
+  return { result, created };
+}
+
+test('is made where there is none, and goes with its owner', async () => {
+  const { result, created } = ensure({});
+  expect(await result).toEqual({ secret: created[0], isNew: true });
+  expect(created).toMatchObject([
+    {
+      metadata: { namespace: 'group-acme', name: 'its', ownerReferences: [{ kind: 'Repository', uid: 'uid-of-shop' }] },
+      data: encodeTexts({ a: 'made', b: 'made' }),
+    },
+  ]);
+});
+
+const whole = secretOf('uid-of-shop', { a: 'x', b: 'y' });
+test.each([
+  ['that is there', { there: whole }],
+  ['that another operator made first', { first: whole }],
+])("the owner's own %s is taken as it is", async (_which, cluster) => {
+  const { result, created } = ensure(cluster);
+  expect(await result).toEqual({ secret: whole, isNew: false });
+  expect(created).toEqual([]);
+});
+
+test.each([
+  ["a former owner's", secretOf('uid-of-former', { a: 'x', b: 'y' })],
+  ['its own without a key', secretOf('uid-of-shop', { a: 'x' })],
+  ['its own with an empty text', secretOf('uid-of-shop', { a: 'x', b: '' })],
+])('%s is waited for, whether it is there or comes first', async (_which, secret) => {
+  for (const cluster of [{ there: secret }, { first: secret }]) {
+    const { result } = ensure(cluster);
+    await expect(result).rejects.toThrow(Waiting);
+    await expect(result).rejects.toMatchObject({ reason: 'SecretTaken', message: 'delete it', afterMs: 2000 });
+  }
+});

@@ -1,0 +1,19 @@
+import { expect, test } from '@jest/globals';
+import { groupSchema, type Group } from '../../crds/group.ts';
+import { parseObject } from './parse-object.ts';
+
+const group: Group = { apiVersion: 'v', kind: 'Group', metadata: { name: 'acme' }, spec: { members: ['a@b.example'] } };
+
+test('an object that fits is read, its defaults filled in, and is not the one that was given', () => {
+  const { object, problem } = parseObject(groupSchema, { ...group, spec: {} } as Group);
+  expect(problem).toBeUndefined();
+  expect(object).toEqual({ ...group, spec: { members: [] } });
+});
+
+test('one that does not fit comes back as it is, with what is wrong', () => {
+  const wrong = { ...group, spec: { members: ['nobody'] } };
+  const { object, problem } = parseObject(groupSchema, wrong);
+  expect(object).toEqual(wrong);
+  expect(object).not.toBe(wrong);
+  expect(problem).toMatchObject({ reason: 'Invalid', message: expect.stringMatching(/^spec\.members\.0: /) });
+});

@@ -1,0 +1,115 @@
+import { FileUnreadableError } from '../../../service-file/files.ts';
+import type { GitRunner } from './git.ts';
+import type { BlobMemory } from './known-blobs.ts';
+
+const MAX_FILE_BYTES = 1024 * 1024;
+/** Of one commit: its service file decides what is read, and comes from strangers. */
+const MAX_FILES = 1000;
+const MAX_TOTAL_BYTES = 8 * 1024 * 1024;
+
+/** As git itself fetches what a partial clone lacks; no ref is written. */
+const FETCH = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--filter=blob:none', 'origin'];
+
+/**
+ * The blobs of the partial clone `repository`. Each that is not in memory is asked for once, and any number of them with
+ * three processes: one brings them from the Git host, one says how large they are, one gives those that are wanted.
+ */
+export class Blobs {
+  readonly #git: Pick<GitRunner, 'run'>;
+  readonly #memory: BlobMemory;
+  /** The bytes, or why there are none. */
+  readonly #known = new Map<string, Buffer | FileUnreadableError>();
+  #files = 0;
+  #bytes = 0;
+
+  constructor(git: Pick<GitRunner, 'run'>, memory: BlobMemory) {
+    this.#git = git;
+    this.#memory = memory;
+  }
+
+  /** A blob's bytes. Throws FileUnreadableError when it is too large, or too much was read before. */
+  async read(id: string): Promise<Buffer> {
+    await this.prefetch([id]);
+    const known = this.#known.get(id);
+    if (known === undefined) throw new Error(`the blob ${id} could not be read`);
+    if (known instanceof FileUnreadableError) throw known;
+    return known;
+  }
+
+  /** Reads these at once, as far as they are not known yet; what cannot be read is reported by read(). */
+  async prefetch(ids: readonly string[]): Promise<void> {
+    const wanted = [...new Set(ids)].filter((id) => !this.#known.has(id));
+    const taken = wanted.slice(0, MAX_FILES - this.#files);
+    this.#files += taken.length;
+    for (const id of wanted.slice(taken.length)) {
+      this.#known.set(id, new FileUnreadableError(`would exceed ${MAX_FILES} files, which is the limit`));
+    }
+    const remembered = new Map(taken.map((id) => [id, this.#memory.get(id)]));
+    const sizes = await this.#fetch(taken.filter((id) => remembered.get(id) === undefined));
+    const missing = [];
+    // In their order, so that what is refused depends on no memory.
+    for (const id of taken) {
+      const bytes = remembered.get(id);
+      const size = bytes?.length ?? sizes.get(id) ?? 0;
+      if (!this.#isTaken(id, size)) continue;
+      if (bytes) this.#known.set(id, bytes);
+      else missing.push({ id, size });
+    }
+    if (missing.length > 0) await this.#read(missing);
+  }
+
+  /** Counts the bytes of what is small enough, and remembers of the rest why it is not read. */
+  #isTaken(id: string, size: number): boolean {
+    const left = MAX_TOTAL_BYTES - this.#bytes;
+    if (size <= Math.min(left, MAX_FILE_BYTES)) {
+      this.#bytes += size;
+      return true;
+    }
+    const why =
+      size > MAX_FILE_BYTES
+        ? `is larger than ${MAX_FILE_BYTES / 1024} KiB`
+        : `would exceed ${MAX_TOTAL_BYTES / 1024} KiB, which is the limit`;
+    this.#known.set(id, new FileUnreadableError(why));
+    return false;
+  }
+
+  /** Brings them from the Git host, and gives how large each is, reported as `<id> blob <size>` a line. */
+  async #fetch(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (ids.length === 0) return new Map();
+    await this.#run([...FETCH, ...ids]);
+    const output = await this.#run(['cat-file', '--batch-check'], linesOf(ids));
+    const lines = output.toString('utf8').split('\n');
+    return new Map(ids.map((id, index) => [id, sizeIn(lines[index] ?? '', id)]));
+  }
+
+  /** `<id> blob <size>`, a line feed, the bytes and a line feed for each. */
+  async #read(blobs: readonly { id: string; size: number }[]): Promise<void> {
+    const output = await this.#run(['cat-file', '--batch'], linesOf(blobs.map(({ id }) => id)));
+    let at = 0;
+    for (const { id, size } of blobs) {
+      const start = output.indexOf('\n', at) + 1;
+      if (sizeIn(output.toString('utf8', at, start - 1), id) !== size)
+        throw new Error(`git gave another blob than ${id}`);
+      at = start + size + 1;
+      // A copy of its own: neither what was read with it nor one of Node's pools of small Buffers is kept with it.
+      const bytes = Buffer.allocUnsafeSlow(size);
+      output.copy(bytes, 0, start, start + size);
+      this.#known.set(id, bytes);
+      this.#memory.set(id, bytes);
+    }
+  }
+
+  #run(args: readonly string[], input?: string): Promise<Buffer> {
+    return this.#git.run(['-C', 'repository', ...args], input);
+  }
+}
+
+function linesOf(ids: readonly string[]): string {
+  return ids.map((id) => `${id}\n`).join('');
+}
+
+function sizeIn(line: string, id: string): number {
+  const [found, type, size] = line.split(' ');
+  if (found !== id || type !== 'blob') throw new Error(`git does not know the blob ${id}: ${line}`);
+  return Number(size);
+}

@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Flow } from '../../../fair-queue/fair-queue.ts';
+import { FairSlots } from '../../../fair-queue/fair-slots.ts';
+import { SourceRefusedError } from '../errors.ts';
+import { DUMB_PROTOCOL, sourceError, takesTooLong, type GitFailure } from './git-errors.ts';
+import { GIT_CONFIG_FILE, type GitFiles } from './git-files.ts';
+
+export interface GitRunner {
+  /** Runs git with these arguments in a folder of its own; rejects with a typed source error. `input`: what git reads, nothing by default. */
+  run(args: readonly string[], input?: string): Promise<Buffer>;
+  /**
+   * As run, for a list of refs. Refused where the server speaks only the dumb HTTP protocol: its list is a plain file,
+   * of which half cannot be reported from all.
+   */
+  listRemote(args: readonly string[]): Promise<string>;
+  /**
+   * As run, for a shell's script that runs several: to start a process holds the operator up, to start one from a shell
+   * does not; the deadline of one git is that of all of them. The script is a constant: whatever others choose is among
+   * the `words`, its positional parameters, which the shell does not parse.
+   */
+  runScript(script: string, words: readonly string[]): Promise<string>;
+}
+
+export interface GitOptions {
+  /** Where temporary folders are made. */
+  scratch: string;
+  /** What it is configured by, and nothing else. */
+  files: GitFiles;
+  flow: Flow;
+  /** Called when the first program has a slot; what it throws ends all. */
+  onSlot?: () => void;
+  /** Of one git. */
+  timeoutMs: number;
+  /** Of all gits together, in which they run: what a repository asks for must not keep a worker from others. */
+  totalMs?: number;
+  /** Output beyond this is refused. */
+  maxOutputBytes?: number;
+  now?: () => number;
+}
+
+/** Gives a git whose configuration is `files` alone, in a scratch folder that is removed afterwards. */
+export async function withGit<T>(options: GitOptions, use: (git: GitRunner) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(options.scratch, 'git-'));
+  try {
+    for (const [name, text] of Object.entries(options.files(folder))) {
+      await writeFile(join(folder, name), text, { mode: 0o600 });
+    }
+    const env = {
+      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+      HOME: folder,
+      LC_ALL: 'C',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: join(folder, GIT_CONFIG_FILE),
+      GIT_TERMINAL_PROMPT: '0',
+      ...inherited(['SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO']),
+    };
+    const { timeoutMs, totalMs = Infinity, maxOutputBytes = 16 * 1024 * 1024, now = () => performance.now() } = options;
+    let spentMs = 0;
+    let hasStarted = false;
+    const runProgram = (program: readonly string[], input?: string, trace: Record<string, string> = {}) =>
+      slots.run(options.flow, async () => {
+        if (!hasStarted) options.onSlot?.();
+        hasStarted = true;
+        if (spentMs >= totalMs) throw takesTooLong(totalMs);
+        const started = now();
+        try {
+          const call = { program, cwd: folder, env: { ...env, ...trace }, input };
+          return await runLimited(call, { timeoutMs, maxOutputBytes });
+        } finally {
+          spentMs += now() - started;
+        }
+      });
+    const run = (args: readonly string[], input?: string, trace?: Record<string, string>) =>
+      runProgram(['git', ...args], input, trace);
+    const runScript = async (script: string, words: readonly string[]) =>
+      (await runProgram(['sh', '-c', script, 'sh', ...words])).toString('utf8');
+    const listRemote = async (args: readonly string[]) => {
+      const packets = join(folder, 'packets');
+      const output = await run(args, undefined, { GIT_TRACE_PACKET: packets });
+      if (!existsSync(packets)) throw new SourceRefusedError('Refused', DUMB_PROTOCOL);
+      await rm(packets);
+      return output.toString('utf8');
+    };
+    return await use({ run, runScript, listRemote });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** So many run at once: each may take what `prlimit` lets it, and they share the operator's memory. */
+const slots = new FairSlots(4);
+
+interface GitCall {
+  program: readonly string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  input: string | undefined;
+}
+
+interface GitLimits {
+  timeoutMs: number;
+  maxOutputBytes: number;
+}
+
+/** Address space, size of one file, and processor seconds of one process: a hostile server must not feed it at will. */
+const processLimits = ['--as=268435456', '--fsize=268435456', '--cpu=30'];
+
+/**
+ * Runs git, or a shell with some, in a process group of its own, which ends as a whole: git leaves the transfer to helpers
+ * that would outlive it.
+ */
+function runLimited({ program, cwd, env, input }: GitCall, limits: GitLimits): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('prlimit', [...processLimits, '--', ...program], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    const stdout: Buffer[] = [];
+    let stderr = '';
+    let size = 0;
+    let why: GitFailure | undefined;
+    const end = (reason: GitFailure) => {
+      why ??= reason;
+      endGroup(child.pid);
+    };
+    const timer = setTimeout(() => end('late'), limits.timeoutMs);
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limits.maxOutputBytes) end('too much');
+      else stdout.push(chunk);
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(-8192)));
+    child.on('error', (error) => end({ error }));
+    // It may end before it has read all: how it ended says more than that.
+    child.stdin.on('error', (error) => (stderr ||= error.message)).end(input);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      endGroup(child.pid);
+      if (code === 0 && why === undefined) resolve(Buffer.concat(stdout));
+      else reject(sourceError(stderr, why ?? { error: new Error(`git ended with ${code ?? 'a signal'}`) }));
+    });
+  });
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function inherited(names: string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

@@ -1,0 +1,64 @@
+import { type FileKind, FileUnreadableError, type RepositoryFiles } from '../../../service-file/files.ts';
+import type { TreeEntry } from './tree.ts';
+
+/** The files of a fetched commit: what is there is known from its trees, a file's bytes are asked for when needed. */
+export class SnapshotFiles implements RepositoryFiles {
+  readonly #entries: ReadonlyMap<string, TreeEntry>;
+  /** Sorted: those below a folder are side by side. */
+  readonly #paths: readonly string[];
+  readonly #readBlob: (id: string) => Promise<Buffer>;
+  readonly #prefetchBlobs: (ids: readonly string[]) => Promise<void>;
+
+  constructor(
+    entries: readonly TreeEntry[],
+    readBlob: (id: string) => Promise<Buffer>,
+    prefetchBlobs: (ids: readonly string[]) => Promise<void> = () => Promise.resolve(),
+  ) {
+    this.#entries = new Map(entries.map((entry) => [entry.path, entry]));
+    this.#paths = entries
+      .filter(({ type }) => type === 'file')
+      .map(({ path }) => path)
+      .sort();
+    this.#readBlob = readBlob;
+    this.#prefetchBlobs = prefetchBlobs;
+  }
+
+  kindOf(path: string): FileKind | undefined {
+    return this.#entries.get(path)?.type;
+  }
+
+  filesBelow(folder: string): readonly string[] {
+    if (folder === '') return this.#paths;
+    // '0' is what comes after '/'.
+    return this.#paths.slice(this.#countBefore(`${folder}/`), this.#countBefore(`${folder}0`));
+  }
+
+  isExecutable(path: string): boolean {
+    return this.#entries.get(path)?.isExecutable ?? false;
+  }
+
+  prefetch(paths: readonly string[]): Promise<void> {
+    const entries = paths.flatMap((path) => this.#entries.get(path) ?? []);
+    return this.#prefetchBlobs(entries.filter(({ type }) => type === 'file').map(({ id }) => id));
+  }
+
+  read(path: string): Promise<Buffer> {
+    const entry = this.#entries.get(path);
+    if (entry?.type === 'file') return this.#readBlob(entry.id);
+    return Promise.reject(
+      new FileUnreadableError(entry ? `is a ${entry.type}, not a file` : 'is not in the repository'),
+    );
+  }
+
+  /** How many paths sort before this text, by halving. */
+  #countBefore(text: string): number {
+    let from = 0;
+    let to = this.#paths.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#paths[middle] ?? '') < text) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+}

@@ -1,0 +1,210 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { HostTimeoutError, SourceRefusedError, SourceUnreachableError } from '../errors.ts';
+import type { Source } from './source.ts';
+import { gitHttp } from './testing/git-http.ts';
+import { sourceAt } from './testing/source-at.ts';
+
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'coppice-source-'));
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, stdio: 'pipe' });
+  git('init', '--quiet', '--bare', 'shop.git');
+  const tree = git('-C', 'shop.git', 'hash-object', '-t', 'tree', '-w', '/dev/null').toString().trim();
+  const identity = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
+  const commit = git('-C', 'shop.git', ...identity, 'commit-tree', '-m', 'first', tree)
+    .toString()
+    .trim();
+  git('-C', 'shop.git', 'update-ref', 'refs/heads/main', commit);
+  git('-C', 'shop.git', 'update-ref', 'refs/tags/tree', tree);
+  const file = git('-C', 'shop.git', 'hash-object', '-w', '/dev/null').toString().trim();
+  git('-C', 'shop.git', 'update-ref', 'refs/tags/file', file);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const at = <T>(listener: RequestListener, read: (source: Source, origin: string) => Promise<T>) =>
+  sourceAt(folder, listener, read);
+const list = (source: Source, origin: string) => source.listRefs({ origin, credentials: undefined });
+
+test('a server that speaks Git lists its refs', async () => {
+  expect([
+    ...(
+      await at(
+        gitHttp(() => folder),
+        list,
+      )
+    ).branches.keys(),
+  ]).toEqual(['main']);
+});
+
+test.each(['tree', 'file'])('a tag that names a %s is refused as what it is', async (name) => {
+  const read = (source: Source, origin: string) =>
+    source.snapshot({ access: { origin, credentials: undefined }, refName: `refs/tags/${name}` }, () =>
+      Promise.resolve(),
+    );
+  const answer = at(
+    gitHttp(() => folder),
+    read,
+  );
+  await expect(answer).rejects.toMatchObject({
+    name: 'SourceRefusedError',
+    reason: 'NotACommit',
+    message: expect.stringContaining('points to a tree or a file'),
+  });
+});
+
+/** The arguments of every process that there is now. */
+function argumentsOfAll(): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((id) => {
+      try {
+        return [readFileSync(`/proc/${id}/cmdline`, 'utf8')];
+      } catch {
+        return []; // It has ended.
+      }
+    });
+}
+
+test('a password is in no argument of any process while git asks with it', async () => {
+  const credentials = { username: 'reader', password: `a "quoted" p@ss ${randomUUID()}` };
+  const basic = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
+  const serve = gitHttp(() => folder);
+  const slow: RequestListener = (request, response) => {
+    if (request.headers.authorization !== `Basic ${basic}`) {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+    } else setTimeout(() => serve(request, response), 100);
+  };
+  const seen = new Set<string>();
+  const timer = setInterval(() => argumentsOfAll().forEach((text) => seen.add(text)), 10);
+  const origins: string[] = [];
+  try {
+    await at(slow, async (source, origin) => {
+      origins.push(origin);
+      const access = { origin, credentials };
+      expect([...(await source.listRefs(access)).branches.keys()]).toEqual(['main']);
+      await source.snapshot({ access, refName: 'refs/heads/main' }, () => Promise.resolve());
+    });
+  } finally {
+    clearInterval(timer);
+  }
+  const of = (word: string) => [...seen].filter((text) => text.includes(word));
+  // Git's own processes were among those that were looked at.
+  expect(of(origins[0] ?? '-').length).toBeGreaterThan(1);
+  for (const word of [credentials.password, encodeURIComponent(credentials.password), basic]) {
+    expect(of(word)).toEqual([]);
+  }
+});
+
+test('a file of a commit is read by seven gits, each of which is a process', async () => {
+  const programs = mkdtempSync(join(tmpdir(), 'coppice-programs-'));
+  const [path, asked] = [process.env['PATH'] ?? '', join(programs, 'asked')];
+  writeFileSync(join(programs, 'git'), `#!/bin/sh\necho "$@" >> ${asked}\nPATH=${path}\nexec git "$@"\n`, {
+    mode: 0o755,
+  });
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, stdio: 'pipe' }).toString().trim();
+  const blob = git('-C', 'shop.git', 'hash-object', '-w', '-t', 'blob', join(import.meta.dirname, 'source.ts'));
+  const tree = execFileSync('git', ['-C', 'shop.git', 'mktree'], {
+    cwd: folder,
+    input: `100644 blob ${blob}\tcompose.yaml\n`,
+  });
+  const identity = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
+  const commit = git('-C', 'shop.git', ...identity, 'commit-tree', '-m', 'second', tree.toString().trim());
+  git('-C', 'shop.git', 'update-ref', 'refs/heads/one-file', commit);
+  const serve = gitHttp(() => folder);
+  try {
+    process.env['PATH'] = `${programs}:${path}`;
+    const location = (origin: string) => ({
+      access: { origin, credentials: undefined },
+      refName: 'refs/heads/one-file',
+    });
+    const found = await at(serve, (source, origin) =>
+      source.snapshot(location(origin), async ({ commit: id, entries, files }) => ({
+        id,
+        paths: entries.map(({ path: one }) => one),
+        text: (await files.read('compose.yaml')).toString('utf8'),
+      })),
+    );
+    expect(found).toEqual({
+      id: commit,
+      paths: ['', 'compose.yaml'],
+      text: readFileSync(join(import.meta.dirname, 'source.ts'), 'utf8'),
+    });
+  } finally {
+    process.env['PATH'] = path;
+  }
+  const lines = readFileSync(asked, 'utf8').trim().split('\n');
+  const commands = lines.map((line) => line.replace('-C repository ', '').split(' ')[0] ?? '');
+  // The server's own are none of them.
+  expect(commands.filter((command) => command !== 'http-backend')).toEqual([
+    ...['init', 'fetch', 'rev-parse', 'ls-tree'],
+    ...['fetch', 'cat-file', 'cat-file'],
+  ]);
+  rmSync(programs, { recursive: true });
+});
+
+const commit = 'a'.repeat(40);
+const dumb =
+  (text: string): RequestListener =>
+  (request, response) => {
+    const isList = request.url?.startsWith('/shop.git/info/refs') === true;
+    response.writeHead(isList ? 200 : 404, { 'content-type': 'text/plain' }).end(isList ? text : '');
+  };
+
+test.each([
+  ['whole', `${commit}\trefs/heads/main\n${commit}\trefs/heads/dev\n`],
+  ['half', `${commit}\trefs/heads/main\n`],
+  ['empty', ''],
+])('a list that is a plain file, %s, is none', async (_what, text) => {
+  await expect(at(dumb(text), list)).rejects.toMatchObject({
+    reason: 'Refused',
+    message: expect.stringContaining('dumb'),
+  });
+});
+
+test('nor is a commit read there', async () => {
+  const read = (source: Source, origin: string) =>
+    source.snapshot({ access: { origin, credentials: undefined }, refName: 'refs/heads/main' }, () =>
+      Promise.resolve(),
+    );
+  await expect(at(dumb(`${commit}\trefs/heads/main\n`), read)).rejects.toMatchObject({
+    reason: 'Refused',
+    message: expect.stringContaining('dumb'),
+  });
+});
+
+const answering =
+  (status: number, headers: Record<string, string> = {}): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(status, headers).end();
+
+test.each<[string, RequestListener, object]>([
+  ['401', answering(401, { 'www-authenticate': 'Basic realm="git"' }), { reason: 'AuthenticationFailed' }],
+  ['403', answering(403), { name: SourceRefusedError.name }],
+  ['404', answering(404), { reason: 'NotFound' }],
+  ['429', answering(429, { 'retry-after': '7' }), { name: SourceUnreachableError.name }],
+  ['500', answering(500), { name: SourceUnreachableError.name }],
+  [
+    'a redirect to another origin',
+    answering(302, { location: 'http://127.0.0.1:9/shop.git/info/refs' }),
+    { reason: 'Refused' },
+  ],
+  ['a hang', () => undefined, { name: HostTimeoutError.name }],
+  [
+    'half an answer',
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' });
+      response.write('001e# service=git-upload-pack\n0000003f');
+      setTimeout(() => response.destroy(), 50);
+    },
+    { name: SourceUnreachableError.name },
+  ],
+])('%s is reported as what it is', async (_what, listener, expected) => {
+  await expect(at(listener, list)).rejects.toMatchObject(expected);
+});

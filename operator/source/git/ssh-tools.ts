@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HostTimeoutError, type SourceUnreachableError } from '../errors.ts';
+import { hostAlias, type SshOrigin } from '../network/ssh-origin.ts';
+
+export interface KeyPair {
+  /** In OpenSSH's own form. */
+  privateKey: string;
+  /** One line, as it goes into authorized_keys. */
+  publicKey: string;
+}
+
+const keygenMs = 20_000;
+const keyscanSeconds = 8;
+const keyTypes = ['ed25519', 'ecdsa', 'rsa'];
+const keyPattern = /^(ssh-ed25519|ecdsa-sha2-nistp\d+|ssh-rsa) [A-Za-z0-9+/]{20,8000}={0,3}$/;
+
+/** A new key pair without a passphrase. The private half is in a folder of its own below `scratch` for a moment. */
+export async function createKeyPair(scratch: string, comment: string): Promise<KeyPair> {
+  const folder = await mkdtemp(join(scratch, 'ssh-key-'));
+  try {
+    const file = join(folder, 'key');
+    await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', comment, '-f', file], keygenMs);
+    const [privateKey, publicKey] = await Promise.all([readFile(file, 'utf8'), readFile(`${file}.pub`, 'utf8')]);
+    return { privateKey, publicKey: publicKey.trim() };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * What a host says its keys are, as lines of a known_hosts file. Nothing proves them: they are what the first contact
+ * pins. `address` is where the host was found. Throws SourceUnreachableError.
+ */
+export async function askHostKeys(origin: SshOrigin, address: string): Promise<string> {
+  const { host, port } = origin;
+  const alias = hostAlias(origin);
+  // Address and name by standard input: nothing of an origin is an argument.
+  const args = ['-T', String(keyscanSeconds), '-t', keyTypes.join(','), '-p', String(port), '-f', '-'];
+  const output = await run('ssh-keyscan', args, 3 * keyscanSeconds * 1000, `${address} ${host}\n`).catch(
+    (error: unknown) => {
+      throw unreachable(origin, error);
+    },
+  );
+  const keys = output
+    .split('\n')
+    .flatMap((line) => (line.startsWith(`${alias} `) ? [line.slice(alias.length + 1).trim()] : []))
+    .filter((key) => keyPattern.test(key));
+  if (keys.length === 0) throw unreachable(origin);
+  return keys
+    .sort()
+    .map((key) => `${alias} ${key}\n`)
+    .join('');
+}
+
+function unreachable({ host, port }: SshOrigin, cause?: unknown): SourceUnreachableError {
+  return new HostTimeoutError(`no SSH server answered at ${host}, port ${port}`, { cause });
+}
+
+function run(program: string, args: readonly string[], timeout: number, input = ''): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' };
+    const options = { env, timeout, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 } as const;
+    const child = execFile(program, args, options, (error, stdout) => {
+      if (error) reject(new Error(`${program} failed`, { cause: error }));
+      else resolve(stdout);
+    });
+    // It may end before it has read all: how it ended says more than that.
+    child.stdin?.on('error', () => undefined).end(input);
+  });
+}

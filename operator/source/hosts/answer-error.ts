@@ -1,0 +1,62 @@
+import type { HttpAnswer } from '../network/send.ts';
+import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../errors.ts';
+
+const minMs = 1000;
+const maxMs = 3600_000;
+/** Where a host says that it is too much, but not until when: what GitHub asks for. */
+const unsaidMs = 60_000;
+
+type Answer = Pick<HttpAnswer, 'status' | 'headers' | 'body'>;
+
+/**
+ * What an answer that is none of the wanted ones means. The message names the host and what was asked of it, never what
+ * the host wrote, which may repeat a token. `what`: method and path.
+ */
+export function answerError(host: string, what: string, answer: Answer, now: Date): Error {
+  const { status } = answer;
+  const waitMs = retryAfterMs(answer, now);
+  if (waitMs !== undefined) return new HostBusyError(`${host} limits requests (${status})`, waitMs);
+  if (status >= 300 && status < 400 && status !== 304) {
+    return new SourceRefusedError(
+      'Refused',
+      `${host} redirects ${what} (${status}), which Coppice does not follow. Was the repository renamed or moved? ` +
+        'Use its present name and address',
+    );
+  }
+  const refusal = refusals.get(status);
+  if (refusal) return new SourceRefusedError(refusal.reason, `${host} ${refusal.words} (${what}: ${status})`);
+  if (status >= 400 && status < 500 && !passing.has(status)) {
+    return new SourceRefusedError('Refused', `${host} rejected a request of Coppice (${what}: ${status})`);
+  }
+  return new SourceUnreachableError(`${host} answered ${status} (${what})`);
+}
+
+/** Request Timeout and Too Early: the same request may do later. */
+const passing = new Set([408, 425]);
+
+const refusals = new Map<number, { reason: SourceRefusedError['reason']; words: string }>([
+  [401, { reason: 'AuthenticationFailed', words: 'rejected the token. Use one that is valid and has not expired' }],
+  [403, { reason: 'Forbidden', words: 'does not permit this token to do that. Give it the required scope or role' }],
+  [
+    404,
+    {
+      reason: 'NotFound',
+      words: 'has no such repository or object, or the token has no access to it. Check the names and the token',
+    },
+  ],
+]);
+
+/** How long the host wants to be left alone; undefined where the answer does not say that it is too much. */
+function retryAfterMs({ status, headers, body }: Answer, now: Date): number | undefined {
+  const { 'retry-after': retryAfter, 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset } = headers;
+  const isLimit = status === 403 && (retryAfter !== undefined || remaining === '0' || /rate limit/i.test(body));
+  const isAway = status === 503 && retryAfter !== undefined;
+  if (status !== 429 && !isLimit && !isAway) return undefined;
+  const seconds = retryAfter === undefined ? Number(reset) * 1000 - now.getTime() : delayMs(retryAfter, now);
+  return Math.min(Math.max(Number.isFinite(seconds) ? seconds : unsaidMs, minMs), maxMs);
+}
+
+/** Seconds or a date: RFC 9110, 10.2.3. */
+function delayMs(retryAfter: string, now: Date): number {
+  return /^\d+(\.\d+)?$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now.getTime();
+}

@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import { GROUP_VERSION } from '../../../crds/api-group.ts';
+import type { Environment } from '../../../crds/environment.ts';
+import type { Group } from '../../../crds/group.ts';
+import { ANNOTATIONS } from '../../../crds/labels.ts';
+import type { Repository } from '../../../crds/repository.ts';
+import { Flows } from './flows.ts';
+
+const repositoryAt = (origin: string) =>
+  ({
+    metadata: { namespace: 'group-acme', name: 'shop' },
+    spec: { type: 'generic', generic: { origin } },
+  }) as Repository;
+
+/** acme and beta were created by one account, gitops by no account. */
+function flows(): Flows {
+  const group = (name: string, annotations?: Record<string, string>): [string, Group] => [
+    name,
+    {
+      apiVersion: GROUP_VERSION,
+      kind: 'Group',
+      metadata: { name, ...(annotations && { annotations }) },
+      spec: { members: [] },
+    },
+  ];
+  const byAlice = { [ANNOTATIONS.createdBy]: 'alice' };
+  const groups = new Map([group('acme', byAlice), group('beta', byAlice), group('gitops')]);
+  const environments = new Map(
+    ['shop', 'gone'].map((repository) => [
+      `group-acme/${repository}-main`,
+      { metadata: { namespace: 'group-acme', name: `${repository}-main` }, spec: { repository } } as Environment,
+    ]),
+  );
+  return new Flows({
+    groups: { get: (name) => groups.get(name) },
+    environments: { get: (key) => environments.get(key) },
+    repositories: {
+      get: (key) => (key === 'group-acme/shop' ? repositoryAt('https://git.example/shop.git') : undefined),
+    },
+  });
+}
+
+test.each([
+  ['acme', 'account alice'],
+  ['beta', 'account alice'],
+  ['gitops', 'group gitops'],
+  ['deleted', 'group deleted'],
+])('the group %s is of the tenant %s', (group, tenant) => {
+  expect(flows().ofGroup(group)).toEqual({ tenant, group });
+  expect(flows().ofNamespace(`group-${group}`)).toEqual({ tenant, group });
+});
+
+test.each([
+  ['https://git.example:8443/shop.git', 'git.example'],
+  ['ssh://git@git.example:2222/shop.git', 'git.example'],
+  ['git@git.example:shop.git', 'git.example'],
+  ['https://', 'https://'],
+])('a repository at %s is asked for in the flow of the host %s', (origin, host) => {
+  expect(flows().ofHost(repositoryAt(origin))).toEqual({ tenant: 'account alice', group: 'acme', host });
+});
+
+test('reconciles are of flows by group, and in it by host', () => {
+  const atHost = { tenant: 'account alice', group: 'acme', host: 'acme git.example' };
+  const atNone = { ...atHost, host: 'acme ' };
+  expect(flows().ofRepository('group-acme/shop')).toEqual(atHost);
+  expect(flows().ofEnvironment('group-acme/shop-main')).toEqual(atHost);
+  expect(flows().ofEnvironment('group-acme/gone-main')).toEqual(atNone);
+  expect(flows().ofEnvironment('group-acme/deleted')).toEqual(atNone);
+});

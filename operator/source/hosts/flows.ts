@@ -1,0 +1,69 @@
+import type { Environment } from '../../../crds/environment.ts';
+import type { Group } from '../../../crds/group.ts';
+import { groupOfNamespace } from '../../../crds/ids.ts';
+import { ANNOTATIONS } from '../../../crds/labels.ts';
+import type { Repository } from '../../../crds/repository.ts';
+import { repositoryServer } from '../../../crds/repository-server.ts';
+import type { Flow, FlowOwner } from '../../../fair-queue/fair-queue.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { objectKey } from '../../../kubernetes/resource-type.ts';
+import { parseSshOrigin } from '../network/ssh-origin.ts';
+
+export interface FlowCaches {
+  groups: Pick<Informer<Group>, 'get'>;
+  environments: Pick<Informer<Environment>, 'get'>;
+  repositories: Pick<Informer<Repository>, 'get'>;
+}
+
+/**
+ * Assigns work to flows. The tenant is the account that created the group through the REST API, so that many groups of one
+ * account share what one group may have. A group that was created otherwise, by GitOps for example, is a tenant of its own.
+ * Work on a fork's pull request is that of the group which builds it.
+ */
+export class Flows {
+  readonly #caches: FlowCaches;
+
+  constructor(caches: FlowCaches) {
+    this.#caches = caches;
+  }
+
+  ofGroup(group: string): FlowOwner {
+    const creator = this.#caches.groups.get(group)?.metadata.annotations?.[ANNOTATIONS.createdBy];
+    return { tenant: creator === undefined ? `group ${group}` : `account ${creator}`, group };
+  }
+
+  ofNamespace(namespace = ''): FlowOwner {
+    return this.ofGroup(groupOfNamespace(namespace) ?? namespace);
+  }
+
+  /** Returns the flow in which the Repository's Git host is asked. */
+  ofHost({ metadata, spec }: Repository): Flow {
+    return { ...this.ofNamespace(metadata.namespace), host: hostOf(repositoryServer(spec)) };
+  }
+
+  /** Returns the flow of a Repository's reconciles; groups do not share a host's limit there. */
+  ofRepository(key: string): Flow {
+    return this.#ofReconcile(key, this.#caches.repositories.get(key));
+  }
+
+  /** As ofRepository(), of an Environment. */
+  ofEnvironment(key: string): Flow {
+    const { metadata, spec } = this.#caches.environments.get(key) ?? {};
+    return this.#ofReconcile(
+      key,
+      spec && this.#caches.repositories.get(objectKey(metadata?.namespace, spec.repository)),
+    );
+  }
+
+  #ofReconcile(key: string, repository: Repository | undefined): Flow {
+    const owner = this.ofNamespace(key.split('/')[0]);
+    return { ...owner, host: `${owner.group} ${repository ? hostOf(repositoryServer(repository.spec)) : ''}` };
+  }
+}
+
+/** Whatever the scheme and port: what hangs is a machine. */
+function hostOf(server: string): string {
+  const ssh = parseSshOrigin(server);
+  if (ssh) return ssh.host;
+  return URL.canParse(server) ? new URL(server).hostname : server;
+}

@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { capabilitiesOf, GroupedhostHost, toPullRequest } from './groupedhost.ts';
+import { byRoute, localHttp, sendJson, startLocalHost, type LocalHost } from './testing/local-host.ts';
+
+const level = (access_level: number) => ({ access_level });
+
+describe('capabilitiesOf', () => {
+  test.each([
+    ['a maintainer', { project_access: level(40), group_access: null }, ['api'], { statuses: true, hooks: true }],
+    ['a developer', { project_access: level(30), group_access: null }, ['api'], { statuses: true, hooks: false }],
+    ['an owner by the group', { project_access: level(20), group_access: level(50) }, ['api'], both(true)],
+    ['a reporter', { project_access: level(20), group_access: null }, undefined, both(false)],
+    ['a maintainer whose token may read', { project_access: level(40) }, ['read_api'], both(false)],
+    ['a maintainer of whose token nothing is said', { project_access: level(40) }, undefined, both(undefined)],
+    ['an administrator', { project_access: null, group_access: null }, ['api'], both(undefined)],
+    ['one of whom nothing is said', undefined, undefined, both(undefined)],
+  ])('%s', (_, permissions, scopes, expected) => {
+    expect(capabilitiesOf({ permissions }, scopes)).toEqual(expected);
+  });
+
+  function both(may: boolean | undefined) {
+    return { statuses: may, hooks: may };
+  }
+});
+
+describe('toPullRequest', () => {
+  const access = { origin: 'https://gitlab.com/acme/shop.git', credentials: undefined };
+  test.each([
+    ['of a branch', { sha: 'abc', source_project_id: 1 }, 'abc', false],
+    ['of a fork', { sha: 'abc', source_project_id: 2 }, 'abc', true],
+    ['of a fork that is gone', { sha: 'abc', source_project_id: null }, 'abc', true],
+    ['that was just made', { sha: null, source_project_id: 1 }, undefined, false],
+  ])('one %s', (_, fields, commit, isFork) => {
+    const location = { access, refName: 'refs/merge-requests/7/head' };
+    const found = toPullRequest({ iid: 7, target_project_id: 1, ...fields }, access);
+    expect(found).toEqual({ number: 7, commit, isFork, location });
+  });
+});
+
+let local: LocalHost;
+
+beforeEach(async () => {
+  local = await startLocalHost();
+});
+
+afterEach(() => local.close());
+
+const host = () =>
+  new GroupedhostHost({
+    http: localHttp([local]),
+    source: { check: () => Promise.resolve() },
+    webUrl: `${local.url}/gitlab/`,
+    group: 'acme/web',
+    project: 'shop',
+    token: 'tok',
+  });
+const project = '/gitlab/api/v4/projects/acme%2Fweb%2Fshop';
+
+test('git goes to the web address with the token', () => {
+  expect(host()).toMatchObject({
+    webUrl: `${local.url}/gitlab/acme/web/shop`,
+    access: { origin: `${local.url}/gitlab/acme/web/shop.git`, credentials: { username: 'oauth2', password: 'tok' } },
+  });
+});
+
+test.each([
+  ['a token that may ask about itself', { scopes: ['api'] }, true],
+  ['one that may not', undefined, undefined],
+])('what may be done is reported for %s', async (_, self, expected) => {
+  const permissions = { project_access: level(40), group_access: null };
+  local.answer(
+    byRoute({
+      [`GET ${project}`]: { id: 1, permissions },
+      [`GET ${project}/merge_requests`]: [],
+      'GET /gitlab/api/v4/personal_access_tokens/self': self,
+    }),
+  );
+  expect(await host().check()).toEqual({ statuses: expected, hooks: expected });
+  expect(local.requests[0]?.headers['private-token']).toBe('tok');
+});
+
+describe('a status', () => {
+  const status = { context: 'coppice/shop', state: 'failure', description: 'no', targetUrl: 'https://a.b' } as const;
+  const body = { state: 'failed', name: 'coppice/shop', description: 'no', target_url: 'https://a.b' };
+
+  test('is written in GitLab’s words', async () => {
+    local.answer(byRoute({ [`POST ${project}/statuses/abc`]: { id: 1 } }));
+    expect(await host().setStatus('abc', status)).toBe(true);
+    expect(local.requests[0]?.body).toEqual(body);
+  });
+
+  test.each([
+    ['as it is wanted', 'failed', true],
+    ['otherwise', 'running', false],
+  ])('that GitLab refuses to change is looked at: it is %s', async (_, there, isFine) => {
+    local.answer((request, response) => {
+      if (request.method === 'POST') sendJson(response, { message: 'Cannot transition status' }, {}, 400);
+      else sendJson(response, [{ id: 1, name: 'coppice/shop', status: there }]);
+    });
+    const set = host().setStatus('abc', status);
+    if (isFine) expect(await set).toBe(true);
+    else await expect(set).rejects.toMatchObject({ reason: 'Refused' });
+    const query = 'name=coppice%2Fshop&per_page=100';
+    expect(local.requests[1]?.line).toBe(`GET ${project}/repository/commits/abc/statuses?${query}`);
+  });
+});
+
+describe('the comment', () => {
+  const marker = 'coppice: shop';
+  const notes = `${project}/merge_requests/7/notes`;
+  const user = 'GET /gitlab/api/v4/user';
+  test.each([
+    ['ours', 5, { id: 5 }, '3'],
+    ["not somebody else's", 6, { id: 5 }, '9'],
+    ['none where the token may not ask who it is', 5, undefined, '9'],
+  ])('found by its marker is %s', async (_, author, me, id) => {
+    const list = [{ id: 3, body: `x\n${marker}`, author: { id: author } }];
+    local.answer(
+      byRoute({ [user]: me, [`GET ${notes}`]: list, [`PUT ${notes}/3`]: { id: 3 }, [`POST ${notes}`]: { id: 9 } }),
+    );
+    expect(await host().comment({ pullRequest: 7, marker }, 'new')).toBe(id);
+    expect(local.requests.at(-1)?.body).toEqual({ body: 'new' });
+  });
+});
+
+describe('the webhook', () => {
+  const hook = { url: 'https://coppice.example/hook', secret: 's' };
+  const wanted = { url: hook.url, token: 's', push_events: true, tag_push_events: true, merge_requests_events: true };
+
+  test.each([
+    ['made', [{ id: 1, url: 'https://x.example' }], `POST ${project}/hooks`],
+    ['brought up to date', [{ id: 4, url: hook.url }], `PUT ${project}/hooks/4`],
+  ])('is %s', async (_, hooks, line) => {
+    local.answer(byRoute({ [`GET ${project}/hooks`]: hooks, [line]: { id: 4, url: hook.url } }));
+    expect(await host().ensureWebhook(hook)).toBe('4');
+    expect(local.requests[1]).toMatchObject({ line, body: wanted });
+  });
+
+  test('is none where the token may not', async () => {
+    local.answer((_, response) => sendJson(response, {}, {}, 403));
+    expect(await host().ensureWebhook(hook)).toBeUndefined();
+    await host().removeWebhook('4');
+  });
+});

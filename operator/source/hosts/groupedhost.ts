@@ -1,0 +1,185 @@
+import { z } from 'zod';
+import { SourceRefusedError } from '../errors.ts';
+import type { Source, SourceAccess } from '../git/source.ts';
+import { commitSchema, numberSchema } from './field-schemas.ts';
+import { HostApi, pathOf, trimSlash } from './host-api.ts';
+import type { HostHttp } from './host-http.ts';
+import { listSchema, maxPerPage } from './list-schema.ts';
+import type { Capabilities, CommentLocation, CommitStatus, GitHost, PullRequest, Webhook } from './host.ts';
+import { writeMarkedComment, type FoundComment } from './marked-comment.ts';
+import { unlessNotAllowed } from './not-allowed.ts';
+
+export interface GroupedhostOptions {
+  http: HostHttp;
+  source: Pick<Source, 'check'>;
+  /** Where people and git go, such as https://gitlab.com; the API is below /api/v4. */
+  webUrl: string;
+  /** With the groups that it is in: a/b/c. */
+  group: string;
+  project: string;
+  token: string;
+  flowOwner?: SourceAccess['flowOwner'];
+}
+
+const accessSchema = z.object({ access_level: z.int() }).nullish();
+const projectSchema = z.object({
+  id: z.int(),
+  permissions: z.object({ project_access: accessSchema, group_access: accessSchema }).optional(),
+});
+type ProjectAnswer = z.infer<typeof projectSchema>;
+const tokenSchema = z.object({ scopes: listSchema(z.string(), maxPerPage) });
+
+export const mergeRequestSchema = z.object({
+  iid: numberSchema,
+  // Null while GitLab still reads the branch.
+  sha: commitSchema.nullish(),
+  // Null when the fork was deleted.
+  source_project_id: z.int().nullish(),
+  target_project_id: z.int(),
+});
+const noteSchema = z.object({ id: z.int(), body: z.string(), author: z.object({ id: z.int() }).nullish() });
+const idSchema = z.object({ id: z.int() });
+const hookSchema = z.object({ id: z.int(), url: z.string() });
+const statusSchema = z.object({ id: z.int(), name: z.string(), status: z.string() });
+
+const developer = 30;
+const maintainer = 40;
+const states = { pending: 'pending', success: 'success', failure: 'failed', error: 'failed' } as const;
+
+/** A project at GitLab, the public one or one's own: https://docs.gitlab.com/api/rest/ */
+export class GroupedhostHost implements GitHost {
+  readonly access: SourceAccess;
+  readonly webUrl: string;
+  readonly #api: HostApi;
+  readonly #options: GroupedhostOptions;
+
+  constructor(options: GroupedhostOptions) {
+    const { http, webUrl, group, project, token } = options;
+    this.#options = options;
+    this.webUrl = trimSlash(webUrl) + pathOf(...group.split('/'), project);
+    this.access = {
+      origin: `${this.webUrl}.git`,
+      credentials: { username: 'oauth2', password: token },
+      flowOwner: options.flowOwner,
+    };
+    this.#api = new HostApi({ http, baseUrl: `${trimSlash(webUrl)}/api/v4`, headers: { 'private-token': token } });
+  }
+
+  async check(): Promise<Capabilities> {
+    const project = await this.#api.get(this.#path(), projectSchema);
+    // Merge requests may be switched off, or for members alone.
+    await this.#api.get(`${this.#path('merge_requests')}?state=opened&per_page=1`, listSchema(idSchema, maxPerPage));
+    await this.#options.source.check(this.access);
+    // Not every kind of token may ask about itself, and not every GitLab knows the question.
+    const self = await unlessNotAllowed(
+      () => this.#api.get('/personal_access_tokens/self', tokenSchema),
+      ['AuthenticationFailed', 'Forbidden', 'NotFound', 'Refused'],
+    );
+    return capabilitiesOf(project, self?.scopes);
+  }
+
+  async repositoryId(): Promise<string> {
+    return String((await this.#api.get(this.#path(), projectSchema)).id);
+  }
+
+  async openPullRequests(): Promise<readonly PullRequest[]> {
+    const path = `${this.#path('merge_requests')}?state=opened&per_page=50`;
+    const found = await this.#api.linkedList(path, mergeRequestSchema, ({ iid }) => iid);
+    return found.map((one) => toPullRequest(one, this.access));
+  }
+
+  async pullRequest(number: number): Promise<PullRequest> {
+    return toPullRequest(await this.#api.get(this.#path('merge_requests', number), mergeRequestSchema), this.access);
+  }
+
+  /** GitLab refuses a status that is as it was: then what it says is read. */
+  async setStatus(commit: string, { context, state, description, targetUrl }: CommitStatus): Promise<boolean> {
+    const wanted = states[state];
+    const body = { state: wanted, name: context, description: description.slice(0, 255), target_url: targetUrl };
+    try {
+      await this.#api.write('POST', this.#path('statuses', commit), body, idSchema);
+    } catch (error) {
+      if (!(error instanceof SourceRefusedError) || error.reason !== 'Refused') throw error;
+      const query = new URLSearchParams({ name: context, per_page: '100' }).toString();
+      const path = `${this.#path('repository', 'commits', commit, 'statuses')}?${query}`;
+      const statuses = await this.#api.linkedList(path, statusSchema, ({ id }) => id);
+      if (!statuses.some(({ name, status }) => name === context && status === wanted)) throw error;
+    }
+    return true;
+  }
+
+  comment(location: CommentLocation, body: string): Promise<string> {
+    const path = this.#path('merge_requests', location.pullRequest, 'notes');
+    const comments = {
+      own: () => this.#ownComments(path),
+      create: async (text: string) => String((await this.#api.write('POST', path, { body: text }, idSchema)).id),
+      update: async (id: string, text: string) => {
+        await this.#api.write('PUT', path + pathOf(id), { body: text }, idSchema);
+      },
+    };
+    return writeMarkedComment(comments, location, body);
+  }
+
+  /**
+   * A maintainer may change others' notes, so it is not left to the host whose one is written over: of a token that may
+   * not ask who it is, none.
+   */
+  async #ownComments(path: string): Promise<FoundComment[]> {
+    const myId = (await unlessNotAllowed(() => this.#api.get('/user', idSchema)))?.id;
+    if (myId === undefined) return [];
+    const notes = await this.#api.linkedList(`${path}?per_page=100`, noteSchema, ({ id }) => id);
+    return notes.filter(({ author }) => author?.id === myId).map(({ id, body }) => ({ id: String(id), body }));
+  }
+
+  ensureWebhook({ url, secret }: Webhook): Promise<string | undefined> {
+    const path = this.#path('hooks');
+    const body = {
+      url,
+      token: secret,
+      push_events: true,
+      tag_push_events: true,
+      merge_requests_events: true,
+      enable_ssl_verification: true,
+    };
+    return unlessNotAllowed(async () => {
+      const hooks = await this.#api.linkedList(`${path}?per_page=100`, hookSchema, ({ id }) => id);
+      const found = hooks.find((hook) => hook.url === url);
+      const { id } = found
+        ? await this.#api.write('PUT', path + pathOf(found.id), body, hookSchema)
+        : await this.#api.write('POST', path, body, hookSchema);
+      return String(id);
+    });
+  }
+
+  async removeWebhook(id: string): Promise<void> {
+    await unlessNotAllowed(() => this.#api.delete(this.#path('hooks', id)));
+  }
+
+  #path(...parts: (string | number)[]): string {
+    return pathOf('projects', `${this.#options.group}/${this.#options.project}`, ...parts);
+  }
+}
+
+export function toPullRequest(found: z.infer<typeof mergeRequestSchema>, access: SourceAccess): PullRequest {
+  return {
+    number: found.iid,
+    commit: found.sha ?? undefined,
+    isFork: found.source_project_id !== found.target_project_id,
+    location: { access, refName: `refs/merge-requests/${found.iid}/head` },
+  };
+}
+
+/** A role, by the project or by one of its groups, and the scope `api`; administrators have no role and may anything. */
+export function capabilitiesOf(
+  { permissions }: Pick<ProjectAnswer, 'permissions'>,
+  scopes: readonly string[] | undefined,
+): Capabilities {
+  const levels = [permissions?.project_access?.access_level, permissions?.group_access?.access_level];
+  const level = Math.max(...levels.map((one) => one ?? 0));
+  const may = (needed: number) => {
+    if (scopes && !scopes.includes('api')) return false;
+    if (level === 0) return undefined;
+    return level < needed ? false : scopes && true;
+  };
+  return { statuses: may(developer), hooks: may(maintainer) };
+}

@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { z } from 'zod';
+import { AddressNotAllowedError, type HttpAnswer, type Send } from '../network/send.ts';
+import { portOf } from '../network/addresses.ts';
+import { HostBusyError, HostTimeoutError, SourceRefusedError, SourceUnreachableError } from '../errors.ts';
+import { attempting, HostBackoff } from '../git/host-backoff.ts';
+import { answerError } from './answer-error.ts';
+import { BusyHosts } from './busy-hosts.ts';
+import { EtagCache } from './etag-cache.ts';
+import { hasMoreParts } from './json-parts.ts';
+
+export interface HostRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  url: URL;
+  /** The host's own ones, the token among them. */
+  headers: Record<string, string>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Whether a list is asked for, whose answer may be longer than that of anything else. */
+  isLong?: boolean;
+  /** Whether the host itself, and not what is before it, may answer 404 without JSON. */
+  isPage404Own?: boolean | undefined;
+  /** What the host means by a status in a way of its own; undefined where it means what others do. */
+  explain?: ((status: number) => Error | undefined) | undefined;
+}
+
+export interface HostAnswer<T> {
+  value: T;
+  /** Of those in `keptHeaders`, by their lower-case names. */
+  headers: Record<string, string>;
+}
+
+export interface HostHttpOptions {
+  send: Send;
+  /** TCP ports that a host may be at. */
+  ports: readonly number[];
+  now: () => Date;
+  /** From 0 to below 1. */
+  random?: () => number;
+  cacheBytes?: number;
+}
+
+/** A merge request has a description of up to a million characters. */
+const maxBytes = 4 * 1024 * 1024;
+/** A page of 50 pull requests with all that their hosts say of them is some 20,000. */
+const maxParts = 200_000;
+
+const keptHeaders = ['link', 'x-oauth-scopes', 'x-ms-continuationtoken'];
+
+/** Asks Git hosts for JSON: one request, one answer of the expected shape, or one of the errors of ../source/errors.ts. */
+export class HostHttp {
+  readonly #options: HostHttpOptions;
+  readonly #cache: EtagCache;
+  readonly #busy: BusyHosts;
+  readonly #backoff: HostBackoff;
+
+  constructor(options: HostHttpOptions) {
+    this.#options = options;
+    this.#cache = new EtagCache(options.cacheBytes ?? 32 * 1024 * 1024);
+    this.#busy = new BusyHosts(options.now, options.random ?? Math.random);
+    this.#backoff = new HostBackoff(() => options.now().getTime());
+  }
+
+  get now(): () => Date {
+    return this.#options.now;
+  }
+
+  /**
+   * What a GET answers is kept with its ETag and asked for on that condition the next time. `schema` changes nothing but
+   * leaves out what it does not name; of one URL all ask by the same one.
+   */
+  async request<T>(request: HostRequest, schema: z.ZodType<T>): Promise<HostAnswer<T>> {
+    const key = request.method === 'GET' ? cacheKey(request) : undefined;
+    const former = key === undefined ? undefined : this.#cache.get(key);
+    const answer = await this.#send(request, former && { 'if-none-match': former.etag });
+    if (former && key !== undefined && answer.status === 304) {
+      const kept = schema.safeParse(JSON.parse(former.text));
+      if (kept.success) return { value: kept.data, headers: former.headers };
+      // It was kept for who asked for other fields of the same: what is wanted now was left out.
+      this.#cache.delete(key);
+      return this.request(request, schema);
+    }
+    this.#throwUnlessFine(request, answer);
+    if (!isJson(answer.headers)) throw unusable(request, 'a response that is not JSON');
+    const value = parse(schema, answer.body, request);
+    const headers = keep(answer.headers);
+    const { etag } = answer.headers;
+    if (key !== undefined && etag !== undefined) {
+      this.#cache.set(key, { etag, headers, text: JSON.stringify(value) });
+    }
+    return { value, headers };
+  }
+
+  /** For requests whose answer says nothing but that it was done. */
+  async do(request: HostRequest): Promise<void> {
+    this.#throwUnlessFine(request, await this.#send(request));
+  }
+
+  /** 203 is what a proxy, or a page to sign in on, answers instead of the host. */
+  #throwUnlessFine(request: HostRequest, answer: HttpAnswer): void {
+    if (answer.status >= 200 && answer.status < 300 && answer.status !== 203) return;
+    const own = request.explain?.(answer.status);
+    if (own) throw own;
+    const error = isOfProxy(request, answer)
+      ? unusable(request, "404, unlike a Git host's API. Check that it is running, and the address of its API")
+      : answerError(request.url.host, whatOf(request), answer, this.#options.now());
+    if (error instanceof HostBusyError) this.#busy.add(askerAt(request), error);
+    throw error;
+  }
+
+  #checkPort(url: URL): void {
+    const port = portOf(url);
+    if (this.#options.ports.includes(port)) return;
+    throw new SourceRefusedError(
+      'AddressRefused',
+      `the port ${port} is not permitted. An administrator can permit it (chart value sources.ports)`,
+    );
+  }
+
+  async #send(request: HostRequest, condition?: Record<string, string>): Promise<HttpAnswer> {
+    const { method, url, headers, body, isLong } = request;
+    this.#checkPort(url);
+    this.#busy.check(askerAt(request));
+    const content = body === undefined ? undefined : JSON.stringify(body);
+    const about = {
+      accept: 'application/json',
+      // A small answer must not become a large one.
+      'accept-encoding': 'identity',
+      'user-agent': 'coppice',
+      ...(content !== undefined && { 'content-type': 'application/json' }),
+    };
+    return attempting(this.#backoff.start(askerAt(request)), async () => {
+      try {
+        return await this.#options.send({
+          method,
+          url,
+          headers: { ...about, ...headers, ...condition },
+          body: content,
+          maxBytes: isLong === true ? undefined : maxBytes,
+        });
+      } catch (error) {
+        throw sendError(url.host, error);
+      }
+    });
+  }
+}
+
+/** Tokens have different permissions: a cached response for one must not serve another. */
+function cacheKey({ url, headers }: HostRequest): string {
+  return `${hashOf(headers)} ${url.href}`;
+}
+
+/** Hosts limit what is asked of them by token. */
+function askerAt({ url, headers }: HostRequest): string {
+  return `${hashOf(headers)} ${url.origin}`;
+}
+
+function hashOf(headers: HostRequest['headers']): string {
+  return createHash('sha256').update(JSON.stringify(headers)).digest('base64');
+}
+
+/**
+ * A proxy that has lost the host behind it answers 404 with a page of its own, or with nothing; the host itself answers in
+ * JSON. What is to be deleted is gone either way.
+ */
+function isOfProxy({ method, isPage404Own }: HostRequest, { status, headers }: HttpAnswer): boolean {
+  return method !== 'DELETE' && isPage404Own !== true && status === 404 && !isJson(headers);
+}
+
+function parse<T>(schema: z.ZodType<T>, text: string, request: HostRequest): T {
+  if (hasMoreParts(text, maxParts)) throw unusable(request, 'more values than Coppice reads at once');
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw unusable(request, 'an incomplete response, or one that is not JSON');
+    throw error;
+  }
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  const paths = result.error.issues.slice(0, 5).map(({ path }) => path.join('.') || 'the whole');
+  throw unusable(request, `unexpected JSON at ${paths.join(', ')}`);
+}
+
+function isJson({ 'content-type': type = '' }: IncomingHttpHeaders): boolean {
+  return /^application\/([a-z.+-]+\+)?json\s*(;|$)/i.test(type);
+}
+
+function keep(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    keptHeaders.flatMap((name) => {
+      const value = headers[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
+}
+
+function unusable(request: HostRequest, what: string): SourceUnreachableError {
+  return new SourceUnreachableError(`${request.url.host} answered ${what} (${whatOf(request)})`);
+}
+
+function whatOf({ method, url }: HostRequest): string {
+  return `${method} ${url.pathname}`;
+}
+
+/** The same failure reads the same each time: conditions are compared. */
+function sendError(host: string, error: unknown): Error {
+  if (error instanceof AddressNotAllowedError) {
+    const advice = 'an administrator can permit its network (chart value sources.allowedCidrs)';
+    return new SourceRefusedError('AddressRefused', `${error.message}; ${advice}`, { cause: error });
+  }
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  if (name === 'AbortError' || name === 'TimeoutError') {
+    return new HostTimeoutError(`${host} did not respond in time`, { cause: error });
+  }
+  return new SourceUnreachableError(`${host} did not respond: ${code ?? message}`, { cause: error });
+}

@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { capabilitiesOf, OwnerhostHost, toPullRequest } from './ownerhost.ts';
+import { byRoute, localHttp, sendJson, startLocalHost, type LocalHost } from './testing/local-host.ts';
+
+const access = { origin: 'https://github.com/acme/shop.git', credentials: undefined };
+
+describe('capabilitiesOf', () => {
+  const admin = { admin: true, push: true };
+  const writer = { admin: false, push: true };
+  const reader = { admin: false, push: false };
+  test.each([
+    ['a classic token with all', admin, 'repo, gist', { statuses: true, hooks: true }],
+    ['a classic token of a writer', writer, 'repo', { statuses: true, hooks: false }],
+    ['a classic token of a reader', reader, 'repo', { statuses: false, hooks: false }],
+    ['a classic token for statuses', admin, 'repo:status', { statuses: true, hooks: false }],
+    ['a classic token for hooks', admin, 'admin:repo_hook', { statuses: false, hooks: true }],
+    ['a classic token without scopes', admin, '', { statuses: false, hooks: false }],
+    ['a fine-grained token', admin, undefined, { statuses: undefined, hooks: undefined }],
+    ['a fine-grained token of a reader', reader, undefined, { statuses: false, hooks: false }],
+    ['a token of which nothing is said', undefined, undefined, { statuses: undefined, hooks: undefined }],
+  ])('%s', (_, permissions, scopes, expected) => {
+    expect(capabilitiesOf({ permissions }, scopes)).toEqual(expected);
+  });
+});
+
+describe('toPullRequest', () => {
+  const base = { repo: { id: 1 } };
+  test.each([
+    ['of a branch', { sha: 'abc', repo: { id: 1 } }, false],
+    ['of a fork', { sha: 'abc', repo: { id: 2 } }, true],
+    ['of a fork that is gone', { sha: 'abc', repo: null }, true],
+  ])('one %s', (_, head, isFork) => {
+    expect(toPullRequest({ number: 7, head, base }, access)).toEqual({
+      number: 7,
+      commit: 'abc',
+      isFork,
+      location: { access, refName: 'refs/pull/7/head' },
+    });
+  });
+});
+
+let local: LocalHost;
+let checked: unknown[];
+
+beforeEach(async () => {
+  local = await startLocalHost();
+  checked = [];
+});
+
+afterEach(() => local.close());
+
+const host = (token?: string) =>
+  new OwnerhostHost({
+    http: localHttp([local]),
+    source: { check: (location) => Promise.resolve(void checked.push(location)) },
+    webUrl: `${local.url}/`,
+    apiUrl: `${local.url}/api/v3/`,
+    owner: 'acme',
+    repo: 'shop',
+    token,
+  });
+const repo = '/api/v3/repos/acme/shop';
+
+test('git goes to the web address with the token', () => {
+  expect(host('tok')).toMatchObject({
+    webUrl: `${local.url}/acme/shop`,
+    access: { origin: `${local.url}/acme/shop.git`, credentials: { username: 'x-access-token', password: 'tok' } },
+  });
+});
+
+test('both the API and git are asked whether it is there', async () => {
+  local.answer((request, response) => {
+    const answer = request.url?.includes('pulls') ? [{}] : { id: 1, permissions: { admin: true } };
+    sendJson(response, answer, { 'x-oauth-scopes': 'repo' });
+  });
+  expect(await host('tok').check()).toEqual({ statuses: undefined, hooks: true });
+  expect(checked).toEqual([host('tok').access]);
+  expect(local.requests).toMatchObject([
+    { line: `GET ${repo}`, headers: { authorization: 'Bearer tok', 'x-github-api-version': '2022-11-28' } },
+    { line: `GET ${repo}/pulls?state=open&per_page=1` },
+  ]);
+});
+
+test('without a token nothing can be written', async () => {
+  local.answer(byRoute({ [`GET ${repo}`]: { id: 1 }, [`GET ${repo}/pulls`]: [] }));
+  expect(await host().check()).toEqual({ statuses: false, hooks: false });
+  expect(local.requests[0]?.headers).not.toHaveProperty('authorization');
+});
+
+test('a status is no longer than GitHub takes', async () => {
+  local.answer(byRoute({ [`POST ${repo}/statuses/abc`]: {} }));
+  const status = { context: 'coppice/shop', state: 'failure', description: 'x'.repeat(200), targetUrl: 'https://a.b' };
+  expect(await host('tok').setStatus('abc', { ...status, state: 'failure' })).toBe(true);
+  expect(local.requests[0]?.body).toEqual({
+    state: 'failure',
+    context: 'coppice/shop',
+    description: 'x'.repeat(140),
+    target_url: 'https://a.b',
+  });
+});
+
+describe('the comment', () => {
+  const marker = '<!-- coppice shop -->';
+  const me = { id: 5, type: 'User' };
+  const other = { id: 6, type: 'User' };
+  const location = { pullRequest: 7, marker };
+  const list = `GET ${repo}/issues/7/comments`;
+  const create = `POST ${repo}/issues/7/comments`;
+  const written = () => local.requests.filter(({ line }) => !line.startsWith('GET'));
+
+  test('is the one of this id', async () => {
+    local.answer(byRoute({ [`PATCH ${repo}/issues/comments/3`]: {} }));
+    expect(await host('tok').comment({ ...location, id: '3' }, 'new')).toBe('3');
+    expect(local.requests).toMatchObject([{ body: { body: 'new' } }]);
+  });
+
+  test.each([
+    ['ours', [{ id: 3, body: `old\r\n${marker}\r\n`, user: me }], '3'],
+    ['not ours where what a program said looks like it', [{ id: 3, body: `${marker}\nold`, user: me }], '9'],
+    ["not somebody else's, who can know the marker", [{ id: 3, body: marker, user: other }], '9'],
+    ['not one that quotes the marker', [{ id: 3, body: `> ${marker}`, user: me }], '9'],
+    ['not one of an author who is gone', [{ id: 3, body: marker, user: null }], '9'],
+    [
+      'ours after another',
+      [
+        { id: 2, user: other },
+        { id: 3, body: `x\n${marker}`, user: me },
+      ],
+      '3',
+    ],
+  ])('found by its marker is %s', async (_, comments, id) => {
+    local.answer(
+      byRoute({
+        'GET /api/v3/user': me,
+        [list]: comments,
+        [`PATCH ${repo}/issues/comments/3`]: {},
+        [create]: { id: 9 },
+      }),
+    );
+    expect(await host('tok').comment(location, 'new')).toBe(id);
+    expect(written()).toHaveLength(1);
+  });
+
+  test('that somebody deleted is written anew', async () => {
+    local.answer(byRoute({ 'GET /api/v3/user': me, [list]: [], [create]: { id: 9 } }));
+    expect(await host('tok').comment({ ...location, id: '3' }, 'new')).toBe('9');
+    expect(written().map(({ line }) => line)).toEqual([`PATCH ${repo}/issues/comments/3`, create]);
+  });
+
+  test("of an app's token is a bot's", async () => {
+    const comments = [
+      { id: 2, body: marker, user: other },
+      { id: 3, body: marker, user: { id: 8, type: 'Bot' } },
+    ];
+    local.answer(byRoute({ [list]: comments, [`PATCH ${repo}/issues/comments/3`]: {} }));
+    expect(await host('tok').comment(location, 'new')).toBe('3');
+  });
+});
+
+describe('the webhook', () => {
+  const hook = { url: 'https://coppice.example/hook', secret: 's' };
+  const config = { url: hook.url, secret: 's', content_type: 'json', insecure_ssl: '0' };
+
+  test('is made', async () => {
+    local.answer(byRoute({ [`GET ${repo}/hooks`]: [], [`POST ${repo}/hooks`]: { id: 4, config: {} } }));
+    expect(await host('tok').ensureWebhook(hook)).toBe('4');
+    const events = ['push', 'create', 'delete', 'pull_request'];
+    expect(local.requests[1]?.body).toEqual({ name: 'web', active: true, events, config });
+  });
+
+  test('that is there is brought up to date', async () => {
+    const hooks = [
+      { id: 1, config: {} },
+      { id: 4, config: { url: hook.url } },
+    ];
+    local.answer(byRoute({ [`GET ${repo}/hooks`]: hooks, [`PATCH ${repo}/hooks/4`]: hooks[1] }));
+    expect(await host('tok').ensureWebhook(hook)).toBe('4');
+    expect(local.requests[1]).toMatchObject({ line: `PATCH ${repo}/hooks/4`, body: { active: true, config } });
+  });
+
+  test.each([403, 404])('is none where the token is reported %i', async (status) => {
+    local.answer((_, response) => sendJson(response, {}, {}, status));
+    expect(await host('tok').ensureWebhook(hook)).toBeUndefined();
+  });
+
+  test('that is gone is removed', async () => {
+    await host('tok').removeWebhook('4');
+    local.answer((_, response) => response.writeHead(204).end());
+    await host('tok').removeWebhook('4');
+    expect(local.requests.map(({ line }) => line)).toEqual(Array(2).fill(`DELETE ${repo}/hooks/4`));
+  });
+});

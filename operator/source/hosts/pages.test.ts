@@ -1,0 +1,87 @@
+import { describe, expect, test } from '@jest/globals';
+import { nextLink, readPages } from './pages.ts';
+
+const base = new URL('https://git.example/api/items?page=1');
+
+describe('nextLink', () => {
+  test.each([
+    ['<https://git.example/api/items?page=2>; rel="next"', 'https://git.example/api/items?page=2'],
+    ['<https://git.example/a>; rel="prev", <https://git.example/b>; rel="next"', 'https://git.example/b'],
+    ['<https://git.example/b>; rel="next", <https://git.example/z>; rel="last"', 'https://git.example/b'],
+    ['<https://git.example/b>; title="x"; rel="last next"', 'https://git.example/b'],
+    ['<https://git.example/a,b;c>; rel=next', 'https://git.example/a,b;c'],
+    ['</api/items?page=2>; rel="next"', 'https://git.example/api/items?page=2'],
+    ['<https://evil.example/x>; rel="next"', 'https://evil.example/x'],
+    ['<https://git.example/z>; rel="last"', undefined],
+    ['<https://git.example/z>; rel="nextish"', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('%s', (header, expected) => {
+    expect(nextLink(header, base)?.href).toBe(expected);
+  });
+
+  test('one that is not an address', () => {
+    expect(() => nextLink('<http://[>; rel="next"', base)).toThrow(/an invalid address/);
+  });
+});
+
+describe('readPages', () => {
+  let time = 0;
+  const now = () => new Date(time);
+  const pageAt = (url: URL) => Number(url.searchParams.get('page'));
+  const following = (url: URL) => new URL(`?page=${pageAt(url) + 1}`, url);
+
+  test('a single page is read once', async () => {
+    let asked = 0;
+    const read = () => Promise.resolve({ items: [1, 2, ...(asked++ ? [3] : [])], next: undefined });
+    expect(await readPages(base, read, (item) => item, now)).toEqual([1, 2]);
+    expect(asked).toBe(1);
+  });
+
+  test.each([
+    [700, 40],
+    [2000, 30],
+  ])('at %i ms for each of 20 pages, read twice, %i are asked for', async (each, pages) => {
+    let asked = 0;
+    const read = (url: URL) => {
+      asked += 1;
+      time += each;
+      return Promise.resolve({ items: [pageAt(url)], next: pageAt(url) < 20 ? following(url) : undefined });
+    };
+    const found = readPages(base, read, (item) => item, now);
+    await (pages === 40 ? expect(found).resolves.toHaveLength(20) : expect(found).rejects.toThrow(/longer than 60 s/));
+    expect(asked).toBe(pages);
+  });
+
+  test('an empty list is a list', async () => {
+    expect(await readPages(base, () => Promise.resolve({ items: [], next: undefined }), String, now)).toEqual([]);
+  });
+
+  test('a list without end is none', async () => {
+    let asked = 0;
+    const read = (url: URL) => {
+      asked += 1;
+      return Promise.resolve({ items: [asked], next: following(url) });
+    };
+    await expect(readPages(base, read, (item) => item, now)).rejects.toThrow(/more than 200 pages/);
+    expect(asked).toBe(200);
+  });
+
+  test('empty pages without end are none', async () => {
+    const read = (url: URL) => Promise.resolve({ items: [], next: following(url) });
+    await expect(readPages(base, read, String, now)).rejects.toThrow(/more than 200 pages/);
+  });
+
+  test.each(['https://evil.example/x', 'http://git.example/x', 'https://git.example:444/x'])(
+    'one that goes on at %s is none',
+    async (next) => {
+      const asked: string[] = [];
+      const read = (url: URL) => {
+        asked.push(url.href);
+        return Promise.resolve({ items: [1], next: new URL(next) });
+      };
+      await expect(readPages(base, read, (item) => item, now)).rejects.toThrow(/at another host/);
+      expect(asked).toEqual([base.href]);
+    },
+  );
+});

@@ -1,0 +1,74 @@
+import { SourceUnreachableError } from '../errors.ts';
+
+export interface Page<T> {
+  items: readonly T[];
+  /** Where the next page is; undefined on the last one. */
+  next: URL | undefined;
+}
+
+const maxPages = 200;
+/** Of all pages together: others are queued meanwhile. */
+const maxMs = 60_000;
+
+/**
+ * All items of a list's pages, or none: throws SourceUnreachable where a page leads to another origin, which no token goes
+ * to, back to a former page, or on without end, or where all of them take longer than a minute. A list by page numbers shifts while it is read: when an item of the first
+ * page goes, one of the second page moves to the first and is missed. So a list of several pages is read twice, and what
+ * is in either counts as there.
+ */
+export async function readPages<T>(
+  first: URL,
+  read: (url: URL) => Promise<Page<T>>,
+  keyOf: (item: T) => string | number,
+  now: () => Date,
+): Promise<T[]> {
+  const endsAt = now().getTime() + maxMs;
+  const readInTime = (url: URL) => {
+    if (now().getTime() >= endsAt) throw broken(first, `takes longer than ${maxMs / 1000} s to read`);
+    return read(url);
+  };
+  const once = await readOnce(first, readInTime, keyOf);
+  const twice = once.pages > 1 ? await readOnce(first, readInTime, keyOf) : once;
+  return [...new Map([...once.items, ...twice.items]).values()];
+}
+
+async function readOnce<T, K>(
+  first: URL,
+  read: (url: URL) => Promise<Page<T>>,
+  keyOf: (item: T) => K,
+): Promise<{ items: Map<K, T>; pages: number }> {
+  const seen = new Set<string>();
+  const items = new Map<K, T>();
+  for (let url: URL | undefined = first; url !== undefined;) {
+    if (url.origin !== first.origin) throw broken(first, 'continues at another host');
+    if (seen.has(url.href)) throw broken(first, 'links back to a page that was read before');
+    if (seen.size >= maxPages) throw broken(first, `has more than ${maxPages} pages`);
+    seen.add(url.href);
+    const page: Page<T> = await read(url);
+    const before = items.size;
+    for (const item of page.items) items.set(keyOf(item), item);
+    if (page.items.length > 0 && items.size === before) throw broken(first, 'repeats the same page');
+    url = page.next;
+  }
+  return { items, pages: seen.size };
+}
+
+/** The `next` of a Link header (RFC 8288), which may be relative to `base`. */
+export function nextLink(header: string | undefined, base: URL): URL | undefined {
+  for (const [, target, parameters = ''] of (header ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[^,;]+)*)/g)) {
+    const [, quoted, plain] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(parameters) ?? [];
+    const relations = (quoted ?? plain ?? '').toLowerCase().split(/\s+/);
+    if (target !== undefined && relations.includes('next')) return nextUrl(target, base);
+  }
+  return undefined;
+}
+
+/** A `next` that the host names in words of its own. */
+export function nextUrl(target: string, base: URL): URL {
+  if (URL.canParse(target, base.href)) return new URL(target, base);
+  throw broken(base, 'continues at an invalid address');
+}
+
+function broken(url: URL, what: string): SourceUnreachableError {
+  return new SourceUnreachableError(`the list that ${url.host} gives (GET ${url.pathname}) ${what}`);
+}

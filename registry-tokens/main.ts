@@ -1,0 +1,82 @@
+// Wires the token server: it reads Secrets from files, and reaches neither the Kubernetes API nor Redis.
+import { Registry } from 'prom-client';
+import { HealthServer } from '../process/health-server.ts';
+import { createLogger } from '../process/logger.ts';
+import { processMetrics } from '../process/process-metrics.ts';
+import { stopOnSignal } from '../process/stop-on-signal.ts';
+import { checkAuthority } from './authority.ts';
+import { readConfig } from './config.ts';
+import { readKeys } from './credential-keys.ts';
+import { tokenMetrics } from './metrics.ts';
+import { RequestBudget } from './request-budget.ts';
+import { SecretFolder } from './secret-folder.ts';
+import { TokenServer } from './server.ts';
+import { TokenEndpoint } from './token-endpoint.ts';
+import { TokenSigner } from './token-signer.ts';
+
+const config = readConfig(process.env);
+const logger = createLogger(config.LOG_LEVEL);
+const now = () => new Date();
+const registry = new Registry();
+processMetrics(registry, process.env);
+const keys = new SecretFolder(
+  config.KEYS_FOLDER,
+  (files) =>
+    readKeys(
+      Object.fromEntries([...files].map(([name, text]) => [name, Buffer.from(text, 'latin1').toString('base64')])),
+    ),
+  logger,
+);
+const signer = new SecretFolder(
+  config.AUTHORITY_FOLDER,
+  (files) => {
+    const authority = { certificate: files.get('tls.crt') ?? '', key: files.get('tls.key') ?? '' };
+    checkAuthority(authority, now());
+    return new TokenSigner(authority, config.SERVICE);
+  },
+  logger,
+);
+const administrator =
+  config.ADMINISTRATOR_FOLDER === undefined
+    ? undefined
+    : new SecretFolder(config.ADMINISTRATOR_FOLDER, accountOf, logger);
+const folders = [keys, signer, ...(administrator ? [administrator] : [])];
+
+/** An empty password is nobody's. A line's end that an editor left is not part of it. */
+function accountOf(files: ReadonlyMap<string, string>) {
+  const text = (name: string) => (files.get(name) ?? '').replace(/\r?\n$/, '');
+  const account = { username: text('username'), password: Buffer.from(text('password'), 'latin1').toString('utf8') };
+  return account.password === '' ? undefined : account;
+}
+
+const endpoint = new TokenEndpoint({
+  path: config.TOKEN_URL.pathname,
+  service: config.SERVICE,
+  sharedPrefixes: config.SHARED_PREFIXES,
+  keys: keys.current,
+  signer: signer.current,
+  administrator: () => administrator?.current(),
+  budget: new RequestBudget(),
+  count: tokenMetrics(registry),
+  logger,
+  now,
+});
+const server = new TokenServer(endpoint, logger);
+const health = new HealthServer({
+  port: config.HEALTH_PORT,
+  readyz: {
+    keys: () => {
+      if (keys.current().length === 0) throw new Error('there is no key to verify credentials with');
+    },
+  },
+  registry,
+  metricsToken: config.METRICS_TOKEN,
+});
+await health.start();
+const port = await server.start(config.PORT);
+const watching = folders.map((folder) => folder.watch());
+logger.info({ port, path: config.TOKEN_URL.pathname, service: config.SERVICE }, 'listening');
+stopOnSignal(async () => {
+  for (const stop of watching) stop();
+  await Promise.all([server.stop(), health.stop()]);
+}, logger);

@@ -1,0 +1,52 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import type { TokenAnswer, TokenEndpoint } from './token-endpoint.ts';
+
+/** A scope for each of 32 images and a credential fit well into it. */
+const maxHeaderBytes = 8192;
+const timeoutMs = 5000;
+const maxConnections = 256;
+
+/** Serves the token endpoint over HTTP. It reads no request body, and keeps few connections, none of them for long. */
+export class TokenServer {
+  readonly #server: Server;
+
+  constructor(endpoint: Pick<TokenEndpoint, 'answer'>, logger: Logger) {
+    const limits = { maxHeaderSize: maxHeaderBytes, headersTimeout: timeoutMs, requestTimeout: timeoutMs };
+    this.#server = createServer({ ...limits, keepAliveTimeout: timeoutMs }, (request, response) => {
+      const { method, url, headers } = request;
+      const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+      endpoint.answer({ method, url, authorization: headers.authorization }).then(
+        (answer) => send(response, answer, hasBody),
+        (error: unknown) => {
+          logger.error({ err: error }, 'a token cannot be signed');
+          send(response, { status: 500, body: { errors: [{ code: 'UNKNOWN', message: 'see the log' }] } }, true);
+        },
+      );
+    });
+    this.#server.maxConnections = maxConnections;
+  }
+
+  /** Listens; 0 takes a free port. Resolves with the port. */
+  start(port: number, host?: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
+    });
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeIdleConnections();
+    const late = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
+    await closed;
+    clearTimeout(late);
+  }
+}
+
+/** A connection whose request has a body is closed: nobody reads that. */
+function send(response: ServerResponse, { status, headers, body }: TokenAnswer, closes: boolean): void {
+  const type = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+  response.writeHead(status, { ...type, ...headers, ...(closes && { connection: 'close' }) }).end(JSON.stringify(body));
+}

@@ -1,0 +1,78 @@
+import { createPrivateKey, randomUUID, sign, X509Certificate, type KeyObject } from 'node:crypto';
+import { clockSkewMs, isRenewalDue, type KeyPair } from '../process/x509.ts';
+import { issueSigner } from './authority.ts';
+import type { Scope } from './scope.ts';
+
+/** As `auth.token.issuer` of the registry's configuration. */
+export const TOKEN_ISSUER = 'coppice';
+
+/** Seconds. A registry checks a token when a request starts; clients fetch the next one by themselves. */
+const validity = 300;
+
+export interface Token {
+  token: string;
+  /** Seconds. */
+  expiresIn: number;
+  issuedAt: Date;
+}
+
+interface Signer {
+  certificate: string;
+  header: string;
+  key: KeyObject;
+}
+
+/**
+ * Signs tokens for a registry (CNCF Distribution, token authentication implementation): JSON Web Tokens, ES256, with the
+ * certificate of this process in `x5c`. Processes share the authority and no other state.
+ */
+export class TokenSigner {
+  readonly #authority: KeyPair;
+  readonly #service: string;
+  #signer: Promise<Signer> | undefined;
+
+  /** @param service `auth.token.service` of the registry's configuration. */
+  constructor(authority: KeyPair, service: string) {
+    this.#authority = authority;
+    this.#service = service;
+  }
+
+  async sign(subject: string, access: readonly Scope[], now: Date): Promise<Token> {
+    const { header, key } = await this.#current(now);
+    const issuedAt = Math.floor(now.getTime() / 1000);
+    const claims = {
+      iss: TOKEN_ISSUER,
+      sub: subject,
+      aud: this.#service,
+      exp: issuedAt + validity,
+      nbf: issuedAt - clockSkewMs / 1000,
+      iat: issuedAt,
+      jti: randomUUID(),
+      access,
+    };
+    const text = `${header}.${encoded(claims)}`;
+    // JSON Web Algorithms has both numbers of a signature side by side (RFC 7518, section 3.4).
+    const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
+    return { token: `${text}.${signature.toString('base64url')}`, expiresIn: validity, issuedAt: now };
+  }
+
+  async #current(now: Date): Promise<Signer> {
+    const former = await this.#signer;
+    if (former && !isRenewalDue(former.certificate, now)) return former;
+    const next = this.#renewed(now);
+    this.#signer = next;
+    // What failed is tried again with the next token.
+    next.catch(() => (this.#signer = undefined));
+    return next;
+  }
+
+  async #renewed(now: Date): Promise<Signer> {
+    const { certificate, key } = await issueSigner(this.#authority, now);
+    const x5c = [new X509Certificate(certificate).raw.toString('base64')];
+    return { certificate, header: encoded({ typ: 'JWT', alg: 'ES256', x5c }), key: createPrivateKey(key) };
+  }
+}
+
+function encoded(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}

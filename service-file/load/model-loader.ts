@@ -1,0 +1,32 @@
+import type { SourcePosition, Problems } from '../problems.ts';
+import type { Variables } from '../variables.ts';
+import type { YamlMap } from '../yaml/yaml-node.ts';
+import type { YamlOrigin } from '../yaml/yaml-tree.ts';
+import type { Budget } from './budget.ts';
+import type { SourceFiles } from './source-files.ts';
+
+/** A text to be merged over those before it. */
+export interface ModelSource {
+  text: string;
+  origin: YamlOrigin;
+}
+
+/** A model is loaded by itself: the repository's, and each one that is included. */
+export interface ModelContext {
+  variables: Variables;
+  /** The files whose includes lead here, for telling one that includes itself. */
+  includedBy: readonly string[];
+}
+
+/** Loads models, and the files that they include and extend. */
+export interface ModelLoader {
+  readonly sources: SourceFiles;
+  readonly problems: Problems;
+  readonly budget: Budget;
+  /** Returns `variables` over those of a folder's `.env`, where there is one. */
+  withDotenv(folder: string, variables: Variables): Promise<Variables>;
+  /** Returns files merged in their order, with what they include and extend. */
+  model(sources: readonly ModelSource[], context: ModelContext): Promise<YamlMap | undefined>;
+  /** Returns a repository's file as a tree whose relative paths start from `folder`. */
+  file(path: string, folder: string, variables: Variables, at: SourcePosition): Promise<YamlMap | undefined>;
+}

@@ -1,0 +1,98 @@
+import type { MeasurementsPage } from './measurements.ts';
+
+export const PERFORMANCE: MeasurementsPage = {
+  title: 'Measured: performance',
+  text:
+    'Medians of `npm run bench`, with their ratios to a baseline of the same run. ' +
+    '[Performance](../explanation/performance.md) explains them and compares them with the targets.',
+  sections: [
+    {
+      title: 'Builds',
+      text:
+        "Spawn to page for a service whose Dockerfile sleeps 3 s, beside a script's Job and rollout and beside git and " +
+        'buildctl without pods.',
+      parts: {
+        builds: 'a new commit',
+        'one-service': 'one of two services changed',
+        'built-commit': 'a commit already built',
+      },
+      rows: 'figures',
+    },
+    {
+      title: 'Many environments at once',
+      text:
+        'Two services each, all objects but pods (`scale: 0`); the 10,000 have one service without a port. The plain ' +
+        'client writes the same objects and nothing else.',
+      parts: { 'scale-100': '100', 'scale-1000': '1,000', 'small-10000': '10,000 small' },
+      rows: 'figures',
+    },
+    {
+      title: 'Reads at 10,000 environments',
+      text: 'Each GET of the API, 8 at a time, with 10,000 environments and with 10.',
+      parts: { 'reads-10000': 'rate, p50, p99' },
+      rows: 'figures',
+    },
+    {
+      title: 'Build logs',
+      text: 'Four simulated containers write 50,000 lines a second to 50 viewers, without kubelet and API server.',
+      parts: { logs: 'build log' },
+      rows: 'figures',
+    },
+    {
+      title: 'A reusable environment',
+      text: 'PostgreSQL with a table of 1 GiB, copied and filled by one SQL statement, on local storage.',
+      parts: { reusable: '1 GiB' },
+      rows: 'figures',
+    },
+    {
+      title: 'Webhook deliveries',
+      text: '200 signed deliveries for one repository, each of another push, through the Ingress.',
+      parts: { webhooks: 'time to answer' },
+      rows: 'figures',
+    },
+  ],
+};
+
+export const RELIABILITY: MeasurementsPage = {
+  title: 'Measured: reliability',
+  text:
+    'Each fault of `npm run faults`, once, on 2 cores and 24 GiB. [Reliability](../explanation/reliability.md) says what ' +
+    'is checked after each. Seeds, states and load averages are in `faults/*.json`.',
+  sections: [
+    {
+      title: 'Faults while 42 environments change',
+      text: '"All settled" counts from the fault; memory is compared with that before the fault.',
+      parts: {
+        undisturbed: 'none',
+        'operator-killed': 'operator killed',
+        'api-killed': 'both API replicas killed',
+        'redis-killed': 'Redis killed',
+        'builder-killed': 'buildkitd killed',
+        'operator-redis-and-builder-killed': 'operator, Redis and buildkitd killed',
+        'api-server-killed': 'API server killed',
+        'api-server-silent': 'API server silent for 30 s',
+        'api-server-away': 'API server gone for 30 s',
+        'git-server-away': 'Git server gone for 30 s',
+        conflicts: '409 on the first try of every write',
+        'watches-gone': '410 on every watch, again and again',
+        'watches-silent': 'open watches silent',
+        'clock-ahead': "operator's clock an hour ahead",
+        'clock-behind': "operator's clock an hour behind",
+        'api-clock-ahead': "API's clock an hour ahead",
+        'api-clock-behind': "API's clock an hour behind",
+        crowd: 'operator killed, 202 environments',
+      },
+      rows: 'parts',
+    },
+    {
+      title: 'Failing Git hosts and full disks',
+      text: 'Four Git hosts fail for 30 s; a builder has a volume of 96 MiB; an untrusted build exceeds its storage.',
+      parts: {
+        'git-hosts-failing': 'Git hosts fail',
+        'builder-disk-full': "group builder's disk full",
+        'ephemeral-disk-full': "ephemeral builder's disk full",
+      },
+      rows: 'figures',
+    },
+  ],
+};

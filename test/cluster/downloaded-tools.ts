@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from './run.ts';
+import { versions } from './versions.ts';
+
+export type DownloadedTool = 'kind' | 'kubectl' | 'helm';
+
+/** What fetch gives, as far as it is read here. */
+export type Get = (url: string) => Promise<{ ok: boolean; status: number; arrayBuffer(): Promise<ArrayBuffer> }>;
+
+interface Download {
+  url: string;
+  /** Of a file whose first word is the SHA-256 digest. */
+  checksum: string;
+  /** The program's path in a gzipped tar archive; without it the file is the program. */
+  member?: string;
+}
+
+function downloadOf(tool: DownloadedTool, platform: string): Download {
+  const [os = '', architecture = ''] = platform.split('/');
+  const from = {
+    kind: `https://github.com/kubernetes-sigs/kind/releases/download/${versions.kind}/kind-${os}-${architecture}`,
+    kubectl: `https://dl.k8s.io/release/${versions.kubernetes}/bin/${platform}/kubectl`,
+    helm: `https://get.helm.sh/helm-${versions.helm}-${os}-${architecture}.tar.gz`,
+  };
+  const url = from[tool];
+  if (tool === 'kubectl') return { url, checksum: `${url}.sha256` };
+  return { url, checksum: `${url}.sha256sum`, ...(tool === 'helm' && { member: `${os}-${architecture}/helm` }) };
+}
+
+/**
+ * Downloads the pinned release of a tool from its publisher into a folder, unless it is there, and returns its path. Throws
+ * where the publisher does not answer, or the file has another SHA-256 digest than the publisher's checksum file.
+ */
+export async function downloadTool(
+  tool: DownloadedTool,
+  folder: string,
+  get: Get,
+  platform = `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+): Promise<string> {
+  const version = tool === 'kubectl' ? versions.kubernetes : versions[tool];
+  const path = join(folder, `${tool}-${version}`);
+  if (existsSync(path)) return path;
+  const { url, checksum, member } = downloadOf(tool, platform);
+  const [file, sum] = await Promise.all([bytesOf(url, get), bytesOf(checksum, get)]);
+  const expected = sum.toString('utf8').trim().split(/\s+/)[0] ?? '';
+  const actual = createHash('sha256').update(file).digest('hex');
+  if (actual !== expected) throw new Error(`${url} has the SHA-256 digest ${actual}, and ${checksum} says ${expected}`);
+  mkdirSync(folder, { recursive: true });
+  const scratch = mkdtempSync(join(folder, 'new-'));
+  try {
+    const downloaded = join(scratch, 'file');
+    writeFileSync(downloaded, file);
+    if (member !== undefined) await run('tar', ['-x', '-z', '-f', downloaded, '-C', scratch, member]);
+    const program = member === undefined ? downloaded : join(scratch, member);
+    chmodSync(program, 0o755);
+    renameSync(program, path);
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+  return path;
+}
+
+async function bytesOf(url: string, get: Get): Promise<Buffer> {
+  const answer = await get(url);
+  if (!answer.ok) throw new Error(`${url} answers ${answer.status}`);
+  return Buffer.from(await answer.arrayBuffer());
+}

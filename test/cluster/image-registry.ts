@@ -1,0 +1,101 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { KeyPair } from '../../process/x509.ts';
+import { createAuthority } from '../../registry-tokens/authority.ts';
+import { TOKEN_ISSUER } from '../../registry-tokens/token-signer.ts';
+import { clusterName, nodeContainer } from './kind-cluster.ts';
+import type { Kubectl } from './kubectl.ts';
+import { localFolder } from './paths.ts';
+import type { Detail } from './progress.ts';
+import { recipeHash } from './recipe.ts';
+import { imagesAddress, imagesContainer, imagesHostAddress, registryVolume } from './registry.ts';
+import { run, tryRun } from './run.ts';
+import { images } from './versions.ts';
+import { waitFor } from './wait-for.ts';
+
+/** The Ingress controller, by a name that the node, pods and containers beside them resolve. */
+export const tokenUrl = `http://${nodeContainer}/registry/token`;
+export const authoritySecret = 'coppice-registry-authority';
+
+const authorityFile = join(localFolder, 'registry', 'authority.json');
+const authoritySchema = z.object({ certificate: z.string(), key: z.string() });
+
+/** The authority whose tokens the registry of built images accepts: the installed one, this checkout's, or a new one. */
+async function ensureAuthority(kubectl: Kubectl): Promise<KeyPair> {
+  const at = ['--namespace', 'coppice-system', 'get', 'secret', authoritySecret, '--ignore-not-found'];
+  const format = '{{with .data}}{{index . "tls.crt" | base64decode}}{{index . "tls.key" | base64decode}}{{end}}';
+  const pem = await kubectl([...at, '--output', `go-template=${format}`]);
+  const start = pem.indexOf('-----BEGIN PRIVATE KEY-----');
+  if (start > 0) return keep({ certificate: pem.slice(0, start), key: pem.slice(start) });
+  if (existsSync(authorityFile)) return readAuthority();
+  return keep(await createAuthority(new Date()));
+}
+
+function keep(authority: KeyPair): KeyPair {
+  mkdirSync(join(localFolder, 'registry'), { recursive: true });
+  writeFileSync(authorityFile, JSON.stringify(authority), { mode: 0o600 });
+  return authority;
+}
+
+/** For the Secret that Coppice signs tokens with. */
+export function readAuthority(): KeyPair {
+  return authoritySchema.parse(JSON.parse(readFileSync(authorityFile, 'utf8')));
+}
+
+const configuration = {
+  version: 0.1,
+  log: { level: 'warn', accesslog: { disabled: true } },
+  storage: { filesystem: { rootdirectory: '/var/lib/registry' }, delete: { enabled: true } },
+  http: { addr: ':5000' },
+  auth: {
+    token: {
+      realm: tokenUrl,
+      service: imagesAddress,
+      issuer: TOKEN_ISSUER,
+      rootcertbundle: '/etc/distribution/authority.crt',
+    },
+  },
+};
+
+/**
+ * Starts a second registry on the first one's volume, which sends its clients to Coppice's token server: built images are
+ * pushed there and pulled from there. The first one, with a password, serves what has to be there before Coppice runs.
+ */
+export async function ensureImageRegistry(kubectl: Kubectl, detail: Detail): Promise<void> {
+  const { certificate } = await ensureAuthority(kubectl);
+  const recipe = recipeHash([], [JSON.stringify(configuration), new X509Certificate(certificate).fingerprint256]);
+  const label = '{{index .Config.Labels "dev.coppice.recipe"}}';
+  const former = (await tryRun('docker', ['inspect', '--format', label, imagesContainer]))?.trim();
+  if (former !== recipe) {
+    await tryRun('docker', ['rm', '--force', imagesContainer]);
+    detail('creating the container');
+    await create(certificate, recipe);
+  }
+  await run('docker', ['start', imagesContainer]);
+  await waitFor('the registry of built images', 60, () =>
+    fetch(`http://${imagesHostAddress}/v2/`).then(
+      ({ status }) => (status === 401 ? true : undefined),
+      () => undefined,
+    ),
+  );
+}
+
+async function create(certificate: string, recipe: string): Promise<void> {
+  const labels = ['--label', `dev.coppice.cluster=${clusterName}`, '--label', `dev.coppice.recipe=${recipe}`];
+  await run('docker', [
+    'create',
+    ...['--name', imagesContainer, '--network', 'kind', '--restart', 'unless-stopped'],
+    ...['--publish', `${imagesHostAddress}:5000`, '--env', 'OTEL_TRACES_EXPORTER=none'],
+    ...['--volume', `${registryVolume}:/var/lib/registry`],
+    ...labels,
+    images.registry,
+  ]);
+  const folder = join(localFolder, 'registry', 'images');
+  mkdirSync(join(folder, 'distribution'), { recursive: true });
+  // JSON is YAML. The files go in as a tar archive, since the engine need not share this machine's file system.
+  writeFileSync(join(folder, 'distribution', 'config.yml'), JSON.stringify(configuration));
+  writeFileSync(join(folder, 'distribution', 'authority.crt'), certificate);
+  await run('docker', ['cp', join(folder, 'distribution'), `${imagesContainer}:/etc/`]);
+}

@@ -1,0 +1,166 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { imageRecipes } from './docker.ts';
+import { cacheFolder } from './paths.ts';
+import type { Detail, Progress } from './progress.ts';
+import { run } from './run.ts';
+
+const storedSchema = z.object({
+  image: z.string(),
+  recipe: z.string(),
+  /** SHA-256 digests in hexadecimal: of the configuration, and of the uncompressed layers from the lowest. */
+  config: z.string(),
+  layers: z.array(z.string()),
+});
+
+/** An image that was built locally, kept on the disk: Docker can lose it without anything being built again. */
+export type StoredImage = z.infer<typeof storedSchema>;
+
+const manifestSchema = z.array(
+  z.object({ Config: z.string(), RepoTags: z.array(z.string()).nullable(), Layers: z.array(z.string()) }),
+);
+const configSchema = z.looseObject({ rootfs: z.looseObject({ diff_ids: z.array(z.string()) }) });
+
+const blobFolder = 'blobs/sha256';
+
+/**
+ * Keeps images that were built locally in a folder, one version of each repository. Layers are files named by their
+ * digest, which images share, and are not compressed: a registry on the same machine takes and gives them faster so.
+ */
+export class ImageStore {
+  readonly #folder: string;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Returns the image of this name; undefined when it is not stored, or with another recipe. */
+  find(image: string, recipe: string): StoredImage | undefined {
+    const stored = this.findCurrent(image);
+    return stored?.recipe === recipe ? stored : undefined;
+  }
+
+  /** Returns the image of this name with whatever recipe. */
+  findCurrent(image: string): StoredImage | undefined {
+    const file = this.#entryFile(image);
+    if (!existsSync(file)) return undefined;
+    const stored = storedSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return stored.image === image ? stored : undefined;
+  }
+
+  /** Returns the path of a layer or configuration. */
+  blob(digest: string): string {
+    return join(this.#folder, blobFolder, digest);
+  }
+
+  /** Stores those of Docker's images that are not stored in their current version. One call at a time. */
+  store(images: readonly string[], progress: Progress): Promise<void> {
+    const stored = this.#last.then(() => this.#storeMissing(images, progress));
+    this.#last = stored.catch(() => undefined);
+    return stored;
+  }
+
+  async #storeMissing(images: readonly string[], progress: Progress): Promise<void> {
+    const recipes = await imageRecipes(images);
+    const missing = images.filter((image) => this.find(image, recipes.get(image) ?? '') === undefined);
+    if (missing.length === 0) return;
+    await progress.step(`store ${missing.join(', ')}`, async (detail) => {
+      mkdirSync(join(this.#folder, blobFolder), { recursive: true });
+      const scratch = mkdtempSync(join(this.#folder, 'new-'));
+      try {
+        const unpack = 'scratch=$1; shift; docker save "$@" | tar -x -C "$scratch"';
+        await run('sh', ['-ec', unpack, 'sh', scratch, ...missing], { detail, deadline: 600 });
+        this.take(scratch, recipes);
+      } finally {
+        rmSync(scratch, { recursive: true, force: true });
+      }
+    });
+  }
+
+  /** Takes over the images of an unpacked archive of `docker save`, and removes the layers that no image has any more. */
+  take(archive: string, recipes: ReadonlyMap<string, string>): void {
+    mkdirSync(join(this.#folder, blobFolder), { recursive: true });
+    const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(archive, 'manifest.json'), 'utf8')));
+    for (const { Config, RepoTags, Layers } of manifest) {
+      const text = readFileSync(join(archive, Config), 'utf8');
+      const layers = configSchema.parse(JSON.parse(text)).rootfs.diff_ids.map(withoutAlgorithm);
+      for (const [index, layer] of layers.entries()) {
+        const path = Layers[index];
+        if (path === undefined)
+          throw new Error(`the archive has no layer ${layer} of ${RepoTags?.join(', ') ?? Config}`);
+        // Equal layers are symbolic links to one file.
+        if (!existsSync(this.blob(layer))) renameSync(realpathSync(join(archive, path)), this.blob(layer));
+      }
+      const config = basename(Config, '.json');
+      writeFileSync(this.blob(config), text);
+      for (const image of RepoTags ?? []) {
+        const stored: StoredImage = { image, recipe: recipes.get(image) ?? '', config, layers };
+        writeFileSync(this.#entryFile(image), JSON.stringify(stored));
+      }
+    }
+    this.#removeUnusedBlobs();
+  }
+
+  /** Streams stored images, as an archive of the form of `docker save`, into the standard input of a shell command. */
+  async stream(
+    images: readonly StoredImage[],
+    command: string,
+    args: readonly string[],
+    detail: Detail,
+  ): Promise<void> {
+    const scratch = mkdtempSync(join(this.#folder, 'archive-'));
+    try {
+      const path = (digest: string) => `${blobFolder}/${digest}`;
+      const manifest = images.map(({ image, config, layers }) => ({
+        Config: path(config),
+        RepoTags: [image],
+        Layers: layers.map(path),
+      }));
+      writeFileSync(join(scratch, 'manifest.json'), JSON.stringify(manifest));
+      const files = [...new Set(images.flatMap(({ config, layers }) => [config, ...layers]))].map(path);
+      writeFileSync(join(scratch, 'files'), files.map((file) => `${file}\n`).join(''));
+      const pack = 'scratch=$1 store=$2; shift 2; tar -c -C "$scratch" manifest.json -C "$store" -T "$scratch/files"';
+      await run('sh', ['-ec', `${pack} | ${command}`, 'sh', scratch, this.#folder, ...args], { detail, deadline: 600 });
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
+  }
+
+  #entryFile(image: string): string {
+    const colon = image.lastIndexOf(':');
+    return join(this.#folder, `${image.slice(0, colon).replaceAll('/', '_')}.json`);
+  }
+
+  #removeUnusedBlobs(): void {
+    const entries = readdirSync(this.#folder).filter((name) => name.endsWith('.json'));
+    const stored = entries.map((name) =>
+      storedSchema.parse(JSON.parse(readFileSync(join(this.#folder, name), 'utf8'))),
+    );
+    const used = new Set(stored.flatMap(({ config, layers }) => [config, ...layers]));
+    for (const digest of readdirSync(join(this.#folder, blobFolder))) {
+      if (!used.has(digest)) rmSync(this.blob(digest));
+    }
+  }
+}
+
+const withoutAlgorithm = (digest: string): string => digest.replace(/^sha256:/, '');
+
+/** The images that were built locally for the cluster. */
+export const imageStore = new ImageStore(join(cacheFolder, 'images'));
+
+/** Loads stored images into Docker. */
+export function loadIntoDocker(images: readonly StoredImage[], detail: Detail): Promise<void> {
+  return imageStore.stream(images, 'docker load', [], detail);
+}

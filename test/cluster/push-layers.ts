@@ -1,0 +1,89 @@
+import { createReadStream, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { ImageStore, StoredImage } from './image-store.ts';
+import { basicAuthorization } from './registry.ts';
+import type { Registry } from './registry.ts';
+
+const mediaTypes = {
+  manifest: 'application/vnd.oci.image.manifest.v1+json',
+  config: 'application/vnd.oci.image.config.v1+json',
+  layer: 'application/vnd.oci.image.layer.v1.tar',
+};
+
+/** The repository that has a layer, for each that this process found or pushed: the registry links it from there. */
+const repositories = new Map<string, string>();
+
+/**
+ * Pushes a stored image to a path of the local registry by the OCI Distribution Specification, layers as they are:
+ * compressing them, as `docker push` does, takes the most of a push.
+ */
+export async function pushLayers(
+  store: ImageStore,
+  image: StoredImage,
+  path: string,
+  registry: Registry,
+): Promise<void> {
+  const [repository = '', tag = 'latest'] = path.split(':');
+  for (const digest of [...image.layers, image.config]) await pushBlob(store, digest, repository, registry);
+  const descriptor = (mediaType: string, digest: string) => ({
+    mediaType,
+    size: statSync(store.blob(digest)).size,
+    digest: `sha256:${digest}`,
+  });
+  const manifest = JSON.stringify({
+    schemaVersion: 2,
+    mediaType: mediaTypes.manifest,
+    config: descriptor(mediaTypes.config, image.config),
+    layers: image.layers.map((digest) => descriptor(mediaTypes.layer, digest)),
+  });
+  const headers = { 'content-type': mediaTypes.manifest };
+  await call(registry, 'PUT', `/v2/${repository}/manifests/${tag}`, { headers, text: manifest });
+}
+
+async function pushBlob(store: ImageStore, digest: string, repository: string, registry: Registry): Promise<void> {
+  const known = `/v2/${repository}/blobs/sha256:${digest}`;
+  if ((await call(registry, 'HEAD', known, { accepted: [200, 404] })).statusCode !== 200) {
+    const from = repositories.get(digest);
+    const mount = from === undefined ? '' : `?mount=sha256:${digest}&from=${encodeURIComponent(from)}`;
+    const started = await call(registry, 'POST', `/v2/${repository}/blobs/uploads/${mount}`);
+    if (started.statusCode !== 201) {
+      const upload = new URL(started.headers.location ?? '', `http://${registry.hostAddress}`);
+      upload.searchParams.set('digest', `sha256:${digest}`);
+      await call(registry, 'PUT', `${upload.pathname}${upload.search}`, { file: store.blob(digest) });
+    }
+  }
+  repositories.set(digest, repository);
+}
+
+interface CallOptions {
+  headers?: Record<string, string>;
+  text?: string;
+  file?: string;
+  /** Statuses that are not failure; any of success otherwise. */
+  accepted?: readonly number[];
+}
+
+async function call(
+  registry: Registry,
+  method: string,
+  path: string,
+  { headers = {}, text, file, accepted = [200, 201, 202] }: CallOptions = {},
+): Promise<IncomingMessage> {
+  const length = file === undefined ? Buffer.byteLength(text ?? '') : statSync(file).size;
+  const sent = request(`http://${registry.hostAddress}${path}`, {
+    method,
+    headers: { authorization: basicAuthorization(registry), 'content-length': length, ...headers },
+    timeout: 60_000,
+  });
+  sent.on('timeout', () => sent.destroy(new Error(`the registry does not answer ${method} ${path} within 60 s`)));
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  if (file === undefined) sent.end(text);
+  else await Promise.all([pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), sent), answered]);
+  const [response] = await answered;
+  response.resume();
+  if (accepted.includes(response.statusCode ?? 0)) return response;
+  throw new Error(`the registry answers ${response.statusCode ?? 0} to ${method} ${path}`);
+}

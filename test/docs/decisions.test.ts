@@ -1,0 +1,19 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { repositoryRoot } from '../cluster/paths.ts';
+
+/** Longer ones are not read: figures go to docs/measurements, steps to a guide. */
+const MAX_WORDS = 280;
+
+describe.each(globSync('docs/adr/*.md', { cwd: repositoryRoot }))('%s', (page) => {
+  const text = readFileSync(join(repositoryRoot, page), 'utf8');
+
+  test('has a context, a decision and its consequences', () => {
+    expect(text.match(/^## .*$/gm)).toEqual(['## Context', '## Decision', '## Consequences']);
+  });
+
+  test(`has at most ${MAX_WORDS} words`, () => {
+    expect(text.match(/[^\s|:-]\S*/g)?.length).toBeLessThanOrEqual(MAX_WORDS);
+  });
+});

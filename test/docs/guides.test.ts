@@ -1,0 +1,35 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { repositoryRoot } from '../cluster/paths.ts';
+import { scriptOf, unrunBlocks } from './guides.ts';
+
+const fence = '```';
+const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
+
+describe('shell blocks that no test runs', () => {
+  const page = 'docs/how-to/some.md';
+  const source = `new Reader('${page}'); reader.paste('backup');`;
+  test.each([
+    ['a block without a name', `${fence}sh\nls\n${fence}\n`, ['ls']],
+    ['a block in a list', `1. Do\n\n   ${fence}sh\n   ls\n   ${fence}\n`, ['   ls']],
+    ['a block with a reason', `<!-- not run: it needs a mail server -->\n\n${fence}sh\nls\n${fence}\n`, []],
+    ['a block that a test names', `${fence}sh backup\nls\n${fence}\n`, []],
+    ['a block that no test names', `${fence}sh restore\nls\n${fence}\n`, ['ls']],
+    ['a block to paste on a page that is not run', `${fence}sh paste\nls\n${fence}\n`, ['ls']],
+    ['another language', `${fence}yaml\na: 1\n${fence}\n`, []],
+  ])('%s', (_what, markdown, found) => expect(unrunBlocks(page, markdown, [source])).toEqual(found));
+});
+
+test('blocks to paste are one script', () => {
+  expect(
+    scriptOf(`${fence}sh paste\na=1\n${fence}\n\n${fence}sh\nno\n${fence}\n\n${fence}sh paste\necho $a\n${fence}\n`),
+  ).toBe('a=1\n\necho $a\n');
+});
+
+const pages = globSync(['README.md', 'docs/**/*.md'], { cwd: repositoryRoot });
+const tests = globSync('test/**/*.ts', { cwd: repositoryRoot }).map(read);
+
+test.each(pages)('%s: each shell block is run by a test, or says why not: <!-- not run: REASON -->', (page) => {
+  expect(unrunBlocks(page, read(page), tests)).toEqual([]);
+});

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '../cluster/wait-for.ts';
+import type { Harness } from '../end-to-end/harness.ts';
+import {
+  PROXY,
+  requireFailedByProxy,
+  requireJumped,
+  throughProxy,
+  withJumpingClock,
+  type Deployment,
+} from './disturb.ts';
+import type { Sizes } from './fault-world.ts';
+import { onNode } from '../cluster/on-node.ts';
+
+type Kubectl = Harness['kubectl'];
+
+export interface Fault {
+  /** Makes ready for the harm, before there is any environment. Gives what takes that back. */
+  prepare?: (kubectl: Kubectl) => Promise<() => Promise<void>>;
+  /** Does the harm, and resolves when it is over: what was ended may still be on its way back. */
+  inject: (kubectl: Kubectl) => Promise<void>;
+  /** Throws where the harm was not done after all. */
+  requireHarm?: (kubectl: Kubectl) => Promise<void>;
+  /** Ends builds under way: they are tried again, and their log reports both tries. */
+  endsBuilds?: boolean;
+  /** Takes an API token for living whose time is over: the clock by which that is reported is behind. */
+  takesExpired?: boolean;
+  /** Other than commonly. */
+  sizes?: Partial<Sizes>;
+  /** So long after the strike everything must be where it belongs; 300 by default. */
+  withinSeconds?: number;
+}
+
+const awaySeconds = 30;
+
+/** Signals processes of the node, in whatever container, by a pattern of their command lines. */
+const signal = (name: 'KILL' | 'STOP' | 'CONT' | 'USR2', pattern: string) =>
+  onNode('pkill', `-${name}`, '--full', pattern);
+
+const killed =
+  (...patterns: string[]): Fault['inject'] =>
+  async () => {
+    await Promise.all(patterns.map((pattern) => signal('KILL', pattern)));
+  };
+
+/** Connections stay, and nothing comes over them: neither an answer nor an end. */
+const silent =
+  (pattern: string): Fault['inject'] =>
+  async () => {
+    await signal('STOP', pattern);
+    await sleep(awaySeconds * 1000);
+    await signal('CONT', pattern);
+  };
+
+const gitServerAway: Fault['inject'] = async (kubectl) => {
+  const scale = ['--namespace', 'git', 'scale', 'deployment/git', '--replicas'];
+  await kubectl([...scale, '0']);
+  await sleep(awaySeconds * 1000);
+  await kubectl([...scale, '1']);
+};
+
+const describe =
+  (pattern: string): Fault['inject'] =>
+  async () => {
+    await signal('USR2', pattern);
+  };
+
+/** Operator and API go by a proxy, which fails them from the strike to the end. */
+const proxied = (fault: 'conflicts' | 'gone' | 'silent'): Fault => ({
+  prepare: (kubectl) => throughProxy(kubectl, fault),
+  inject: describe(`^${PROXY}`),
+  requireHarm: requireFailedByProxy,
+});
+
+const clockJumps = (deployment: Deployment, seconds: number): Fault => ({
+  prepare: (kubectl) => withJumpingClock(kubectl, deployment, seconds),
+  inject: describe(`^${PROCESSES[deployment]}`),
+  requireHarm: (kubectl) => requireJumped(kubectl, deployment),
+});
+
+/**
+ * Nobody listens: every connection is refused, and those that were open are closed. Its file is taken from the kubelet, which
+ * starts it again when it is back; the strike is over when the API server says that it is ready.
+ */
+const apiServerAway: Fault['inject'] = async (kubectl) => {
+  const file = '/etc/kubernetes/manifests/kube-apiserver.yaml';
+  const aside = '/root/kube-apiserver.yaml';
+  await onNode('mv', file, aside);
+  try {
+    await waitFor('the API server to have ended', 90, async () => {
+      const running = await onNode('sh', '-c', `pgrep --full '${API_SERVER}' || true`);
+      return running.trim() === '' ? true : undefined;
+    });
+    await sleep(awaySeconds * 1000);
+  } finally {
+    await onNode('mv', aside, file);
+  }
+  await waitFor('the API server to be ready again', 180, () => kubectl(['get', '--raw', '/readyz']));
+};
+
+const OPERATOR = 'node operator/main.ts';
+const API = 'node api/main.ts';
+const PROCESSES: Record<Deployment, string> = { 'coppice-operator': OPERATOR, 'coppice-api': API };
+const API_SERVER = '^kube-apiserver';
+const REDIS = 'redis-server';
+const BUILDER = 'buildkitd';
+
+/** What is done to the cluster while environments live through their moves. */
+export const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
+  ['undisturbed', { inject: () => Promise.resolve() }],
+  ['operator-killed', { inject: killed(OPERATOR) }],
+  ['api-killed', { inject: killed(API) }],
+  ['redis-killed', { inject: killed(REDIS) }],
+  ['builder-killed', { inject: killed(BUILDER), endsBuilds: true }],
+  ['operator-redis-and-builder-killed', { inject: killed(OPERATOR, REDIS, BUILDER), endsBuilds: true }],
+  ['api-server-killed', { inject: killed(API_SERVER) }],
+  ['api-server-silent', { inject: silent(API_SERVER) }],
+  ['api-server-away', { inject: apiServerAway }],
+  ['git-server-away', { inject: gitServerAway }],
+  ['conflicts', proxied('conflicts')],
+  ['watches-gone', proxied('gone')],
+  ['watches-silent', proxied('silent')],
+  ['clock-ahead', clockJumps('coppice-operator', 3600)],
+  ['clock-behind', clockJumps('coppice-operator', -3600)],
+  ['api-clock-ahead', clockJumps('coppice-api', 3600)],
+  ['api-clock-behind', { ...clockJumps('coppice-api', -3600), takesExpired: true }],
+  ['crowd', { inject: killed(OPERATOR), sizes: { moving: 150, running: 50 }, withinSeconds: 480 }],
+]);
