@@ -10,6 +10,6 @@ test('the API does not hold the service files of Repositories', async () => {
     largeRepository,
     (client) => apiInformers(client, 'coppice-users', silentLogger, new RuntimeMetrics()).repositories,
   );
-  expect(held.map(({ spec }) => spec.serviceFile)).toEqual(Array.from({ length: 61 }, () => ({ mode: 'both' })));
+  expect(held.map(({ spec }) => spec.serviceFile)).toEqual(Array.from({ length: 31 }, () => ({ mode: 'both' })));
   expect(heapMiB).toBeLessThan(4);
 });

@@ -9,10 +9,10 @@ import { ListServer } from './list-server.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-const listedCount = 60;
+const listedCount = 30;
 const mebibyte = 1024 * 1024;
 
-/** Fills an informer by a list of 60 objects and a watch of one; returns what it holds, and MiB of heap. */
+/** Fills an informer by a list of 30 objects and a watch of one; returns what it holds, and MiB of heap. */
 export async function holdMany<T extends KubernetesObject>(
   objectOf: (number: number) => T,
   informerOf: (client: ClusterClient) => Informer<T>,

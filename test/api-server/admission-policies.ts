@@ -159,7 +159,11 @@ export class AdmissionPolicies {
       }
     }
     for (const policy of await rendered('admission-policy.yaml', system, builders)) {
-      const text = JSON.stringify(policy).replaceAll(/"coppice-operator-(\w+)"/g, `"${system}-$1"`);
+      // The release that may be installed here has policies of the same names.
+      const text = JSON.stringify(policy).replaceAll(
+        /"coppice-(?:operator-(\w+)|environment-requests)"/g,
+        (_, part) => `"${system}-${part ?? 'requests'}"`,
+      );
       const { metadata, ...rest } = JSON.parse(text) as KubernetesObject & Part;
       const type = policyTypes.find(({ kind }) => kind === policy.kind);
       if (type) await this.#make(type, metadata.name, rest);

@@ -12,6 +12,7 @@ import { API_GROUP } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
+import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import { ClusterClient } from '../../kubernetes/client.ts';
@@ -85,22 +86,23 @@ afterAll(async () => {
   client.close();
 });
 
-/** A group with a repository, seen by both replicas. */
+/** A group with a repository, both as the REST API creates them, seen by both replicas. */
 beforeEach(async () => {
   group = randomName('acme');
+  const labels = { [LABELS.managedBy]: MANAGED_BY };
   const namespace = groupNamespace(group);
   namespaces.push(namespace);
   await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   await client.create<Group>(groups, {
     apiVersion: apiVersionOf(groups),
     kind: 'Group',
-    metadata: { name: group },
+    metadata: { name: group, labels },
     spec: { members: ['alice@example.com', 'bob@example.com'] },
   });
   await client.create<Repository>(repositories, {
     apiVersion: apiVersionOf(repositories),
     kind: 'Repository',
-    metadata: { namespace, name: 'shop' },
+    metadata: { namespace, name: 'shop', labels },
     spec: { type: 'generic', generic: { origin: 'https://git.example/shop.git' } },
   });
   for (const one of [here, there]) {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HostTimeoutError, type SourceUnreachableError } from '../errors.ts';
+import { HostTimeoutError, SourceUnreachableError } from '../errors.ts';
 import { hostAlias, type SshOrigin } from '../network/ssh-origin.ts';
 
 export interface KeyPair {
@@ -30,32 +30,36 @@ export async function createKeyPair(scratch: string, comment: string): Promise<K
 }
 
 /**
- * What a host says its keys are, as lines of a known_hosts file. Nothing proves them: they are what the first contact
- * pins. `address` is where the host was found. Throws SourceUnreachableError.
+ * Asks a host for its keys; returns them as lines of a known_hosts file. Nothing proves them: they are what the first
+ * contact pins. `address` is where the host was found.
+ * @throws HostTimeoutError where it says nothing in time; SourceUnreachableError where it ends the connection at once.
  */
-export async function askHostKeys(origin: SshOrigin, address: string): Promise<string> {
+export async function askHostKeys(origin: SshOrigin, address: string, now: () => number = Date.now): Promise<string> {
   const { host, port } = origin;
   const alias = hostAlias(origin);
   // Address and name by standard input: nothing of an origin is an argument.
   const args = ['-T', String(keyscanSeconds), '-t', keyTypes.join(','), '-p', String(port), '-f', '-'];
+  const startedAt = now();
+  const unreachable = (cause?: unknown): SourceUnreachableError => {
+    const message = `no SSH server answered at ${host}, port ${port}`;
+    // ssh-keyscan says nothing of a refused connection, and fails in either case: only its duration tells them apart.
+    const isTimeout = now() - startedAt >= keyscanSeconds * 1000;
+    return isTimeout ? new HostTimeoutError(message, { cause }) : new SourceUnreachableError(message, { cause });
+  };
   const output = await run('ssh-keyscan', args, 3 * keyscanSeconds * 1000, `${address} ${host}\n`).catch(
     (error: unknown) => {
-      throw unreachable(origin, error);
+      throw unreachable(error);
     },
   );
   const keys = output
     .split('\n')
     .flatMap((line) => (line.startsWith(`${alias} `) ? [line.slice(alias.length + 1).trim()] : []))
     .filter((key) => keyPattern.test(key));
-  if (keys.length === 0) throw unreachable(origin);
+  if (keys.length === 0) throw unreachable();
   return keys
     .sort()
     .map((key) => `${alias} ${key}\n`)
     .join('');
-}
-
-function unreachable({ host, port }: SshOrigin, cause?: unknown): SourceUnreachableError {
-  return new HostTimeoutError(`no SSH server answered at ${host}, port ${port}`, { cause });
 }
 
 function run(program: string, args: readonly string[], timeout: number, input = ''): Promise<string> {
