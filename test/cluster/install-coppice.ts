@@ -14,6 +14,7 @@ import type { Progress } from './progress.ts';
 import { recipeHash } from './recipe.ts';
 import { run, tryRun } from './run.ts';
 import { images } from './versions.ts';
+import { waitFor } from './wait-for.ts';
 
 const namespace = 'coppice-system';
 const release = 'coppice';
@@ -167,8 +168,13 @@ async function gitServerNetworks({ kubectl, isKind }: Cluster): Promise<string[]
     const flags = ['--ignore-not-found', '--output', 'jsonpath={.spec.clusterIP}'];
     return kubectl(['--namespace', namespace, 'get', 'service', service, ...flags]);
   };
-  const addresses = [await addressOf('traefik', 'traefik'), await addressOf('git', 'gitea-ssh')];
-  return addresses.filter((address) => address !== '').map((address) => `${address}/32`);
+  // In a new cluster the Ingress controller is started meanwhile.
+  const ingress = await waitFor("the Ingress controller's Service", 120, async () => {
+    const address = await addressOf('traefik', 'traefik');
+    return address === '' ? undefined : address;
+  });
+  const gitea = await addressOf('git', 'gitea-ssh');
+  return [ingress, ...(gitea === '' ? [] : [gitea])].map((address) => `${address}/32`);
 }
 
 function chartValues(
