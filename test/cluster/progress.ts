@@ -32,10 +32,10 @@ const inSeconds = (milliseconds: number): string => `${(milliseconds / second).t
  * that takes longer than a second is announced, and reported again every half minute.
  */
 export function startProgress(output: NodeJS.WriteStream = process.stdout): Progress {
-  const start = Date.now();
+  const startedAt = Date.now();
   const steps: StepTime[] = [];
   const running = new Set<RunningStep>();
-  const line = (text: string) => `== ${inSeconds(Date.now() - start).padStart(6)}  ${text}`;
+  const line = (text: string) => `== ${inSeconds(Date.now() - startedAt).padStart(6)}  ${text}`;
   const print = (text: string) => output.write(`${output.isTTY ? '\r\u001b[K' : ''}${line(text)}\n`);
   const describe = ({ name, start, detail }: RunningStep) =>
     `${name} … ${inSeconds(Date.now() - start)}${detail && `  ${detail}`}`;
@@ -64,7 +64,7 @@ export function startProgress(output: NodeJS.WriteStream = process.stdout): Prog
       const result = await action((text) => {
         one.detail = text.replace(/\s+/g, ' ').trim();
       });
-      steps.push({ name, start: (start - start) / second, seconds: (Date.now() - start) / second });
+      steps.push({ name, start: (start - startedAt) / second, seconds: (Date.now() - start) / second });
       print(`${name} (${inSeconds(Date.now() - start)})`);
       return result;
     } catch (error) {
