@@ -17,6 +17,9 @@ export interface Progress {
   readonly steps: readonly StepTime[];
 }
 
+/** The part of a standard stream that progress is written to. */
+type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'> & { write: (text: string) => unknown };
+
 interface RunningStep {
   name: string;
   start: number;
@@ -31,7 +34,7 @@ const inSeconds = (milliseconds: number): string => `${(milliseconds / second).t
  * Shows steps as lines `== 12.3s  name (3.2s)`. On a terminal the running steps share one live line; elsewhere a step
  * that takes longer than a second is announced, and reported again every half minute.
  */
-export function startProgress(output: NodeJS.WriteStream = process.stdout): Progress {
+export function startProgress(output: Output = process.stdout): Progress {
   const startedAt = Date.now();
   const steps: StepTime[] = [];
   const running = new Set<RunningStep>();
