@@ -1,4 +1,4 @@
-// Wires the API: what it reads and writes, and in which order it starts and stops.
+// Wires the API's components, and starts and stops them in order.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LogReader } from '../build-logs/reader.ts';
@@ -27,9 +27,9 @@ import { WebSockets } from './http/web-sockets.ts';
 import { ensureAdministrator } from './users/first-administrator.ts';
 import { UserStore } from './users/user-store.ts';
 
-/** Until no proxy sends new requests here: the time in which an endpoint that is not ready is taken off. */
+/** Time in which proxies learn that this endpoint is not ready, and stop sending requests. */
 const drainMs = 3000;
-/** How long requests may take to end; below the 30 s after which Kubernetes kills. */
+/** Maximum time for requests to end; shorter than the 30 s after which Kubernetes kills the container. */
 const graceMs = 20_000;
 
 const config = parseConfig(process.env);
@@ -45,7 +45,7 @@ const informers = Object.values(informed);
 const caches = freshCaches(client, informed);
 const webSockets = new WebSockets();
 const pages = withBuffers(redis);
-const onRedisError = (error: unknown) => logger.warn({ err: error }, 'a log cannot be read from Redis, trying again');
+const onRedisError = (error: unknown) => logger.warn({ err: error }, 'a log cannot be read from Redis; trying again');
 const logReader = new LogReader({ redis: pages, subscriber, onRedisError });
 const passwords = new Passwords(randomBytes);
 let isStopping = false;
@@ -68,7 +68,7 @@ const app = createApp({
   randomBytes,
   registry: metrics.registry,
   logger,
-  // Whatever the level of the others.
+  // The audit log is written at every log level.
   auditLog: createLogger('info'),
 });
 
@@ -95,7 +95,7 @@ if (config.firstAdministrator) {
   const users = new UserStore(cluster, informed.users, config.usersNamespace);
   const memberships = new Memberships({ cluster, cache: caches.groups, directory: new Directory(caches) });
   const isMade = await ensureAdministrator(config.firstAdministrator, users, memberships, passwords, randomBytes);
-  if (isMade) logger.info('made the account of the first administrator');
+  if (isMade) logger.info('created the account of the first administrator');
 }
 const { server, port } = await startServer(app, webSockets, config.port);
 logger.info({ port, healthPort: config.healthPort }, 'listening');

@@ -2,7 +2,7 @@ import { Forbidden } from '../http/errors.ts';
 import type { Caller } from './caller.ts';
 import { ACCESS, type Access, type Reach, type TokenScopes } from './token-scopes.ts';
 
-/** @returns undefined for a token without restrictions. */
+/** Returns what a token's scopes restrict it to; undefined for a token without restrictions. */
 export function reachOf(scopes: TokenScopes | undefined): Reach | undefined {
   if (!scopes?.groups && !scopes?.repositories) return undefined;
   return { groups: scopes.groups ?? [], repositories: scopes.repositories ?? [] };
@@ -12,7 +12,7 @@ export function reachesGroup(reach: Reach | undefined, group: string): boolean {
   return reach === undefined || reach.groups.includes(group);
 }
 
-/** @param repository its id, `acme.shop` */
+/** Returns whether the token can access this repository. @param repository its id, `acme.shop` */
 export function reachesRepository(reach: Reach | undefined, group: string, repository: string): boolean {
   return reachesGroup(reach, group) || reach?.repositories.includes(repository) === true;
 }
@@ -54,7 +54,7 @@ export function refusalOf(
   return undefined;
 }
 
-/** @throws Forbidden */
+/** Checks that the caller has these permissions. @throws Forbidden */
 export function requireAccess(caller: Pick<Caller, 'access' | 'reach' | 'apiToken'>, needs: Needs): void {
   const refusal = refusalOf(caller, needs);
   if (refusal !== undefined) throw new Forbidden(refusal);

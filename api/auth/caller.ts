@@ -31,7 +31,7 @@ export function knownCaller(response: Pick<Response, 'locals'>): Caller | undefi
   return response.locals['caller'] as Caller | undefined;
 }
 
-/** @throws TypeError on a route before authentication, which is a programming error. */
+/** Returns the caller. @throws TypeError on a route before authentication, which is a programming error */
 export function callerOf(response: Response): Caller {
   const caller = knownCaller(response);
   if (!caller) throw new TypeError('the request was not authenticated');

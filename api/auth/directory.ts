@@ -58,19 +58,19 @@ export class Directory {
     return this.#caches.groups.byIndex('creator', accountId);
   }
 
-  /** Returns a group whoever can see it: for counting only. */
+  /** Returns a group even if the caller cannot see it: for counting only. */
   groupNamed(name: string): Group | undefined {
     return this.#caches.groups.get(name);
   }
 
-  /** @throws NotFound */
+  /** Finds a group that the caller can see. @throws NotFound */
   group(viewer: Viewer, id: string): Group {
     const group = this.#find(viewer.user, id);
     if (!group || !reachesGroup(viewer.reach, group.metadata.name)) throw new NotFound('no such group');
     return group;
   }
 
-  /** @throws NotFound */
+  /** Finds a repository that the caller can see. @throws NotFound */
   repository(viewer: Viewer, id: string): RepositoryTarget {
     const at = this.#locate(viewer.user, id);
     const repository = at && this.#caches.repositories.get(at.key);
@@ -79,7 +79,7 @@ export class Directory {
     return { group: at.group, repository };
   }
 
-  /** @throws NotFound */
+  /** Finds an environment that the caller can see. @throws NotFound */
   environment(viewer: Viewer, id: string): EnvironmentTarget {
     const at = this.#locate(viewer.user, id);
     const environment = at && this.#caches.environments.get(at.key);
@@ -128,7 +128,7 @@ export class Directory {
       .sort((a, b) => (a.spec.label < b.spec.label ? -1 : 1));
   }
 
-  /** @throws NotFound */
+  /** Finds a reusable environment that the caller can see. @throws NotFound */
   reusable(viewer: Viewer, id: string, label: string): RepositoryTarget & { reusable: ReusableEnvironment } {
     const target = this.repository(viewer, id);
     const reusable = this.reusables(target.repository).find(({ spec }) => spec.label === label);

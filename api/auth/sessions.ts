@@ -4,7 +4,7 @@ import { newToken, tokenHash, type RandomBytes } from './tokens.ts';
 
 const minute = 60 * 1000;
 const day = 24 * 60 * minute;
-/** How long a token is valid without use, and at most. */
+/** A token expires after 24 h without use, and after 30 days in any case. */
 const idleMs = day;
 const maxMs = 30 * day;
 /** A use renews the token only if that extends it by more than this, so that most reads cause no write. */
@@ -51,7 +51,7 @@ export class Sessions {
     this.#randomBytes = randomBytes;
   }
 
-  /** @returns the token, which cannot be read again. */
+  /** Creates a session. @returns its token, which is stored only as a hash */
   async create(session: Session): Promise<string> {
     const token = newToken(this.#randomBytes);
     const createdAt = this.#now();

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 /** Source of randomness; `crypto.randomBytes` except in tests. */
 export type RandomBytes = (size: number) => Buffer;
 
-/** 256 bits, base64url: 43 characters. */
+/** Returns a new token of 256 random bits: 43 characters of base64url. */
 export function newToken(randomBytes: RandomBytes): string {
   return randomBytes(32).toString('base64url');
 }

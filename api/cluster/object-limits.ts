@@ -12,7 +12,11 @@ export const OBJECT_LIMITS = {
   variables: 200,
 };
 
-/** @param whose such as `the group` @throws Conflict when the limit is reached. */
+/**
+ * Checks that another object can be created.
+ * @param whose such as `the group`
+ * @throws Conflict when the limit is reached
+ */
 export function requireRoom(whose: string, what: keyof typeof OBJECT_LIMITS, there: number): void {
   if (there < OBJECT_LIMITS[what]) return;
   throw new Conflict(`${whose} has ${there} ${what}, and ${OBJECT_LIMITS[what]} is the limit. Delete some`);

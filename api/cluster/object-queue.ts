@@ -30,7 +30,7 @@ export class ObjectQueue {
     return promise;
   }
 
-  /** @throws TooManyRequests when too many wait already */
+  /** Adds a job at the end of the queue. @throws TooManyRequests when too many callers wait already */
   add(key: string, job: Job): void {
     const waiting = this.#waiting.get(key);
     if (waiting) {
@@ -47,7 +47,7 @@ export class ObjectQueue {
     return this.#waiting.get(key)?.at(-1);
   }
 
-  /** @throws TooManyRequests when no other caller can wait */
+  /** Checks that another caller can wait. @throws TooManyRequests */
   requireRoom(key: string): void {
     const callers = (this.#waiting.get(key) ?? []).reduce((sum, job) => sum + job.callers, 0);
     if (callers < MAX_WAITING) return;

@@ -4,15 +4,16 @@ import { NotFound } from '../http/errors.ts';
 import type { ClusterWriter } from './caches.ts';
 import type { ObjectCache } from './object-cache.ts';
 
-/** Other replicas, the operator and kubectl write too. */
+/** Other replicas, the operator and kubectl write the same objects, so an update can conflict repeatedly. */
 const maxTries = 20;
 
 /**
- * Changes an object from what it is now, so that of two changes at once none is lost: the merge patch that `change`
- * makes of it is refused when it has changed since, and then made anew. What `change` throws ends it. One change of an
- * object is made at a time in each replica.
- * @param gone creates the error for an object that no longer exists.
- * @returns the object before and after. @throws NotFound, or the error that `gone` creates.
+ * Updates an object with optimistic concurrency: `change` returns a merge patch for the current object, and is called
+ * again if the object has changed meanwhile. An error of `change` ends the update. Each replica updates an object one
+ * change at a time.
+ * @param gone creates the error for an object that no longer exists
+ * @returns the object before and after
+ * @throws NotFound, or the error that `gone` creates
  */
 export async function updateChecked<T extends KubernetesObject>(
   cluster: Pick<ClusterWriter, 'find' | 'patch' | 'exclusively'>,

@@ -50,7 +50,10 @@ export function buildRoutes({ directory, cache, longPolls }: BuildRoutes): Endpo
     environment: directory.environment(viewer, environmentID).environment,
   });
 
-  /** @param read throws NotFound if the build does not exist */
+  /**
+   * Responds with the build when it has ended or the wait is over.
+   * @param read throws NotFound if the build does not exist
+   */
   const answer = async (
     { caller, target, query, response }: Call<ReturnType<typeof find>, undefined, WaitQuery>,
     read: (environment: Environment) => BuildView,

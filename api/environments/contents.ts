@@ -36,9 +36,8 @@ export function awaitsBuild(environment: EnvironmentViewInput): boolean {
 }
 
 /**
- * Whether reading the environment starts a build (design: only when it is `created` and none was ever requested since
- * its creation). One was requested when it waits or has started, when a build request is as new as the contents, or
- * when the contents came by the spec and it says that a build follows.
+ * Returns whether reading the environment starts a build: it is `created`, and no build has been requested or started
+ * since its contents were created. Contents that the spec requests include a build if the spec says so.
  */
 export function readStartsBuild(environment: EnvironmentViewInput): boolean {
   if (stateOf(environment) !== 'created' || !wantsContents(environment) || awaitsBuild(environment)) return false;

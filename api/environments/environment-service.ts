@@ -113,7 +113,7 @@ export class EnvironmentService {
     return isGoing(environment) ? environment : this.#request(environment, ['delete']);
   }
 
-  /** @throws Conflict when there is nothing to build, and will not be. */
+  /** Requests a build. @throws Conflict when the environment has no contents and none are requested */
   build(environment: Environment) {
     if (!wantsContents(environment)) {
       throw new Conflict('the environment is empty, or its contents are being removed. PUT creates them');

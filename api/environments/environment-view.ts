@@ -140,7 +140,7 @@ export function environmentCommit({ status }: Environment): string | undefined {
   return status?.deployed?.commit ?? status?.commit;
 }
 
-/** @param request the one that the response accepts */
+/** Returns the environment as REST shows it. @param request the request that the response accepts */
 export function environmentView(
   group: Group,
   environment: Environment,
@@ -190,7 +190,7 @@ export function environmentView(
   };
 }
 
-/** While another build runs it is the previous one. */
+/** Returns the times of the last finished build: while a build runs, those of the previous one. */
 function lastFinished(status: Environment['status']): BuildTimes | undefined {
   const { build, deployed } = status ?? {};
   return [build, build?.previous, deployed].find((one): one is BuildTimes => one?.finishedAt !== undefined);
@@ -201,7 +201,11 @@ interface BuildTimes {
   finishedAt: string;
 }
 
-/** @param accepted the request for its build; `isReused`: the environment existed before */
+/**
+ * Returns the response to spawn.
+ * @param accepted the request for its build
+ * @param isReused whether the environment existed before
+ */
 export function spawnedView(
   group: Group,
   environment: Environment,

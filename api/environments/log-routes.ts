@@ -112,7 +112,7 @@ function serviceLog(dependencies: LogRoutes) {
     }
     if (follow === true) throw new UpgradeRequired('following a log requires a WebSocket');
     const maxBytes = range.from === undefined ? range.tail * MAX_RUNTIME_MESSAGE_BYTES : MAX_RUNTIME_LOG_BYTES;
-    // The pages and the answer that is made of them are in memory together.
+    // The pages of the log and the response made from them are in memory at the same time.
     holdAnswer(request, response, 2 * Math.min(maxBytes, MAX_RUNTIME_LOG_BYTES));
     response.setTimeout(MAX_SILENCE_MS);
     const closed = new AbortController();
@@ -124,7 +124,10 @@ function serviceLog(dependencies: LogRoutes) {
   };
 }
 
-/** @throws TooManyRequests, Unavailable, UpgradeRequired */
+/**
+ * Accepts a WebSocket connection, if the caller can follow another log.
+ * @throws TooManyRequests, Unavailable, UpgradeRequired
+ */
 function acceptViewer(
   { caller, request, response }: Pick<LogCall<unknown>, 'caller' | 'request' | 'response'>,
   { viewers, webSockets }: Pick<LogRoutes, 'viewers' | 'webSockets'>,

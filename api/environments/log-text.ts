@@ -59,7 +59,8 @@ export async function answerLogText(
     response.end();
     return;
   }
-  // One page more distinguishes a short log, which takes little, from one that fills the kernel's buffers.
+  // Reading a second page distinguishes a short log, which takes little memory, from one that fills the kernel's
+  // buffers.
   const second =
     first.done === true ? first : await orUnavailable(pages.next(), 'the log cannot be read now. Try again');
   const bytes = first.done === true ? 0 : first.value.bytes.length;
@@ -83,7 +84,7 @@ async function* textOf(
       hasEnded = page.isEnd;
       for (const frame of page.frames()) {
         yield decodeMessages(frame.toString('utf8')).map(lineOf).join('');
-        // As long as the kernel takes what is written, no other request would run without this pause.
+        // While the kernel accepts the data immediately, no other request would run without this pause.
         await afterOtherEvents();
       }
     }

@@ -6,10 +6,9 @@ import { stateOf, wantsContents } from './contents.ts';
 type EnvironmentViewInput = Pick<Environment, 'metadata' | 'spec' | 'status'>;
 
 /**
- * Returns the contract's status as REST shows it. Once a request is accepted, it is never the former one: until the
- * request is carried out the status is `building`, also while contents are removed, so that nobody who polls for `built`,
- * `created` or `empty` is satisfied by what was there before. It follows from the object alone, so every replica shows
- * the same.
+ * Returns the contract's status as REST shows it. After a request is accepted, the status is `building` until the
+ * request is carried out, also while contents are removed: a client that polls for `built`, `created` or `empty` must
+ * not see the state before its request. The status depends on the object alone, so every replica shows the same.
  */
 export function shownStatus(environment: EnvironmentViewInput): EnvironmentState {
   return isOnItsWay(environment) ? 'building' : stateOf(environment);

@@ -37,7 +37,7 @@ export const testsViewSchema = z
   .meta({ id: 'Tests' });
 export type TestsView = z.infer<typeof testsViewSchema>;
 
-/** @param results by test name */
+/** Returns the tests of an environment as REST shows them. @param results by test name */
 export function testsView({ status }: Environment, results: ReadonlyMap<string, TestResults> = new Map()): TestsView {
   const { tests, conditions } = status ?? {};
   const condition = findCondition(conditions, TESTED);

@@ -77,7 +77,7 @@ export class GroupService {
     await deleteOwn(this.#options.cluster, GROUP, group);
   }
 
-  /** @throws Unavailable until the group has a namespace. */
+  /** Waits until the group has a namespace. @throws Unavailable if it has none yet */
   async awaitNamespace(group: Group): Promise<void> {
     // Later changes do not matter: the namespace stays.
     if (findCondition(group.status?.conditions, 'Ready')?.status === 'True') return;

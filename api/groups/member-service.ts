@@ -88,7 +88,7 @@ export class MemberService {
     return views.map((view) => (view.id === email ? { ...view, ...invited } : view));
   }
 
-  /** @throws as withRole() */
+  /** Changes a member's role. @throws as withRole() */
   async setRole(group: Group, actor: string, email: string, role: Role): Promise<MemberView[]> {
     return this.views(
       await this.#change(group, (current) => withRole(current, actor, email, role, this.#accounts), {}),
@@ -123,9 +123,9 @@ export class MemberService {
   }
 
   /**
-   * Takes the caller out. A group that nobody is left in would be seen by nobody: one that the API made goes with its
-   * last member. @throws Conflict when it has repositories, and no other member sees it: those who were invited may
-   * never come; and when no owner would be left.
+   * Removes the caller from the group. A group that the API created is deleted with its last member.
+   * @throws Conflict if no owner would remain, or if the group has repositories and no other member sees it: invited
+   * members may never register
    */
   async leave(group: Group, email: string, hasRepositories: boolean): Promise<void> {
     if (group.spec.members.some((member) => member !== email)) {

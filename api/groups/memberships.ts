@@ -55,8 +55,9 @@ export class Memberships {
   }
 
   /**
-   * A group without repositories that the API created is deleted with its last member. @returns whether it remains,
-   * empty.
+   * Removes a member from a group, and deletes a group without repositories that the API created and that has no
+   * members left.
+   * @returns whether the group remains without members
    */
   async #takeOut(group: Group, email: string): Promise<boolean> {
     const { cluster, cache, directory } = this.#options;

@@ -31,7 +31,7 @@ export function ownersOf({ metadata, spec }: Group, { accountIdOf }: Pick<Accoun
   return made.length > 0 ? made : [...spec.members];
 }
 
-/** @throws Forbidden for callers who are not owners. */
+/** Checks that the caller owns the group. @throws Forbidden */
 export function requireOwner(group: Group, actor: string, what: string, accounts: Accounts): void {
   if (ownersOf(group, accounts).includes(actor)) return;
   throw new Forbidden(`only an owner of the group can ${what}. Ask one of them`);
@@ -49,7 +49,10 @@ export function withMember(group: Group, actor: string, email: string, role: Rol
   return { members: [...members, email], owners: role === 'owner' ? [...owners, email] : owners };
 }
 
-/** @throws NotFound; Forbidden if a member removes an owner; Conflict if no owner would remain. */
+/**
+ * Returns the membership without a member.
+ * @throws NotFound; Forbidden if a member removes an owner; Conflict if no owner would remain
+ */
 export function withoutMember(group: Group, actor: string, email: string, accounts: Accounts): Membership {
   const { members } = group.spec;
   if (!members.includes(email)) throw new NotFound('no such member');
@@ -61,7 +64,10 @@ export function withoutMember(group: Group, actor: string, email: string, accoun
   return { members: except(members, email), owners: except(owners, email) };
 }
 
-/** @throws NotFound; Forbidden for callers who are not owners; Conflict if no owner would remain. */
+/**
+ * Returns the membership with a member's new role.
+ * @throws NotFound; Forbidden for callers who are not owners; Conflict if no owner would remain
+ */
 export function withRole(group: Group, actor: string, email: string, role: Role, accounts: Accounts): Membership {
   const { members } = group.spec;
   if (!members.includes(email)) throw new NotFound('no such member');
@@ -72,7 +78,10 @@ export function withRole(group: Group, actor: string, email: string, role: Role,
   return { members: [...members], owners: except(owners, email) };
 }
 
-/** Invited owners who have not registered cannot hand the group on, and do not count. */
+/**
+ * Returns whether another owner sees the group. Invited owners who have not registered do not count: they cannot manage
+ * the group.
+ */
 export function hasAnotherOwner(
   group: Group,
   email: string,

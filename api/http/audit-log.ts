@@ -30,10 +30,10 @@ export function loggedPath(path: string): string {
 }
 
 /**
- * One line, marked `audit: true`, for each request that changes something or tries to: who, from where, what, and what
- * became of it. Never a query, a body, a token or a cookie. Where the caller hung up the handler goes on: each of its
- * changes after that is a line of its own. None where nobody is known to have asked for anything, nor of a delivery that
- * was refused: strangers could push the other lines out.
+ * Logs one line, marked `audit: true`, for each request that changes or tries to change something: who, from where,
+ * what, and the outcome. Never logs a query, a body, a token or a cookie. If the client disconnects, the handler
+ * continues, and each later change is logged in a line of its own. Requests without a known caller and refused
+ * deliveries are not logged, so that strangers cannot displace other lines.
  */
 export function auditLog(logger: Pick<Logger, 'info'>): Auditor {
   return (request) => {
@@ -52,7 +52,7 @@ export function auditLog(logger: Pick<Logger, 'info'>): Auditor {
           address: ip,
           method,
           path: loggedPath(path),
-          // None if the caller is known and the path is wrong.
+          // Absent if the caller is known but the path is wrong.
           endpoint: endpointOf(response)?.path,
           status: response.statusCode,
           outcome: outcomeOf(response),

@@ -2,8 +2,8 @@ import type { Request } from 'express';
 import type { ErrorResponse } from './error-response.ts';
 
 /**
- * Returns whether to show a browser a page instead of JSON: it opens build logs, which commit statuses and comments at
- * the Git host link to. Scripts and other clients do not accept text/html.
+ * Returns whether to show a page instead of JSON: commit statuses and comments at the Git host link to build logs,
+ * which users open in a browser. Other clients do not accept text/html.
  */
 export function wantsErrorPage({ method, path, headers }: Pick<Request, 'method' | 'path' | 'headers'>): boolean {
   return method === 'GET' && path.endsWith('/build/logs') && /\btext\/html\b/.test(headers.accept ?? '');

@@ -25,12 +25,12 @@ export function limitByAddress(limits: RateLimits, stores: StoreFactory, log: Li
   return limit('login', limits.loginsPerMinute, stores, log);
 }
 
-/** Returns the limit of logins at a provider, of two requests each, by address. */
+/** Returns the limit of logins at an OpenID Connect provider, by address; each login takes two requests. */
 export function limitOidc(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
   return limit('oidc', 2 * limits.loginsPerMinute, stores, log);
 }
 
-/** Returns the limit of webhook deliveries, by address: as many as of a user. */
+/** Returns the limit of webhook deliveries by address; it equals the limit of a user's requests. */
 export function limitDeliveries(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
   return limit('webhook', limits.requestsPerMinute, stores, log);
 }
@@ -101,14 +101,14 @@ export function redisStores(redis: CommandRedis): StoreFactory {
   return (prefix) => new RedisStore({ prefix, sendCommand: (...command: string[]) => send(redis, command) });
 }
 
-/** What Redis answers to EVALSHA of this digest is NOSCRIPT. */
+/** A SHA-1 digest of no script: Redis responds to EVALSHA with NOSCRIPT. */
 const noScript = '0'.repeat(40);
 
 async function send(redis: CommandRedis, command: string[]): Promise<never> {
   try {
     return (await redis.sendCommand(command)) as never;
   } catch (error) {
-    // rate-limit-redis keeps the failure of its first SCRIPT LOAD for ever. NOSCRIPT makes it load the script again.
+    // rate-limit-redis caches a failure of its first SCRIPT LOAD forever. After NOSCRIPT it loads the script again.
     if (command[0] === 'SCRIPT') return noScript as never;
     if (error instanceof Error && error.message.startsWith('NOSCRIPT')) throw error;
     throw new Unavailable('requests cannot be counted now. Try again later', { cause: error });

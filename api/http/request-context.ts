@@ -16,19 +16,19 @@ export interface Change {
 interface RequestContext {
   readonly id: string;
   readonly changes: Change[];
-  /** Whose request it is, by the account's id; absent before that is known, and of a delivery. */
+  /** ID of the caller's account; absent before authentication, and for a webhook delivery. */
   account?: string;
-  /** Whether it has started to write. */
+  /** Whether the request has written to the cluster. */
   hasWritten?: boolean;
-  /** Called with of each change from when it is set: of a handler that goes on once its answer is over. */
+  /** Called with each later change, of a handler that continues after its response has ended. */
   onLate?: (change: Change) => void;
 }
 
 const current = new AsyncLocalStorage<RequestContext>();
 
 /**
- * Every request has an id, ours or the caller's, which the answer carries too, and what it asks the operator for: one id
- * from the access log to the build's Job.
+ * Gives every request an ID, its own X-Request-Id or a new one. The response and the requests to the operator contain
+ * it, so that it can be followed from the access log to the build's Job.
  */
 export function requestContext(): RequestHandler {
   return (request, response, next) => {
@@ -41,30 +41,30 @@ export function requestContext(): RequestHandler {
   };
 }
 
-/** @throws TypeError before requestContext(): a mistake of ours. */
+/** Returns the request's context. @throws TypeError before requestContext(), which is a programming error */
 export function requestContextOf(locals: Record<string, unknown>): RequestContext {
   const context = locals['requestContext'] as RequestContext | undefined;
-  if (!context) throw new TypeError('the request has no context');
+  if (!context) throw new TypeError('the request has no context: requestContext() must run first');
   return context;
 }
 
-/** The id of the request that this is done for; made up where it is for none. */
+/** Returns the ID of the current request; a new one outside of requests. */
 export function currentRequestId(): string {
   return current.getStore()?.id ?? randomUUID();
 }
 
-/** Notes whose request this is. */
+/** Records the account that sent the current request. */
 export function noteAccount(accountId: string): void {
   const context = current.getStore();
   if (context) context.account = accountId;
 }
 
-/** The account that this is done for; undefined for a delivery of a Git host. */
+/** Returns the account that sent the current request; undefined for a delivery of a Git host. */
 export function currentAccount(): string | undefined {
   return current.getStore()?.account;
 }
 
-/** Whether this is the request's first write, reported once; always outside of a request. */
+/** Returns true for the first write of the current request, and for every write outside of requests. */
 export function isFirstWrite(): boolean {
   const context = current.getStore();
   if (!context) return true;
@@ -73,7 +73,7 @@ export function isFirstWrite(): boolean {
   return isFirst;
 }
 
-/** Notes a write for the request that it was done for, if there is one. */
+/** Records a write for the current request, if there is one. */
 export function noteChange(change: Change): void {
   const context = current.getStore();
   context?.changes.push(change);

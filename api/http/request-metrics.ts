@@ -3,7 +3,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counts and times requests by route, never by id. A WebSocket is counted when it ends, and not timed. */
+/** Counts and times requests by route, never by ID. A WebSocket is counted when it closes, and not timed. */
 export function requestMetrics(registry: Registry, now: () => number): RequestHandler {
   const registers = [registry];
   const labelNames = ['method', 'route', 'status'];

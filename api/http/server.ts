@@ -4,12 +4,12 @@ import type { Express } from 'express';
 import { answerUnreadable } from './unreadable-requests.ts';
 import { isWebSocketUpgrade, type WebSockets } from './web-sockets.ts';
 
-/** Longer than what proxies keep an idle connection for, so that none uses one that is just being closed. */
+/** Longer than proxies keep idle connections, so that no proxy sends a request on a connection that is being closed. */
 const keepAliveTimeoutMs = 120_000;
-/** A client that sends its request more slowly would hold memory for it too long. */
+/** Limits how long a slow client can hold memory. */
 const requestTimeoutMs = 60_000;
 
-/** Serves the app. @returns the server and the port it listens on. */
+/** Starts to serve the app. @returns the server and its port */
 export async function startServer(
   app: Express,
   webSockets: WebSockets,
@@ -30,7 +30,10 @@ export async function startServer(
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** Takes no new connection, sends WebSocket clients away, and lets requests end; cuts what is left after `graceMs`. */
+/**
+ * Stops accepting connections, closes WebSockets, waits for requests to end, and after `graceMs` closes all remaining
+ * connections.
+ */
 export async function stopServer(server: Server, webSockets: WebSockets, graceMs: number): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   webSockets.close();

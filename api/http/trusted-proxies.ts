@@ -1,9 +1,10 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Whose X-Forwarded-For is believed, as express asks: hop 0 is who is connected, each next one who stood before that.
- * @param count how many proxies stand before the API @param cidrs where the first of them is; empty: anywhere, which is
- * for networks that let nobody else connect
+ * Returns express's `trust proxy` function, which decides whose X-Forwarded-For is used: hop 0 is the peer of the
+ * connection, each further hop the previous proxy.
+ * @param count number of proxies in front of the API
+ * @param cidrs networks of the first proxy; empty if no other client can connect
  */
 export function trustedProxies(count: number, cidrs: readonly string[]): (address: string, hop: number) => boolean {
   const networks = new BlockList();
@@ -12,7 +13,7 @@ export function trustedProxies(count: number, cidrs: readonly string[]): (addres
     networks.addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6');
   }
   const isProxy = (address: string) => {
-    // As a socket that takes both kinds names an IPv4 address.
+    // A dual-stack socket reports IPv4 addresses in this form.
     const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
     return isIPv4(plain) ? networks.check(plain) : isIPv6(plain) && networks.check(plain, 'ipv6');
   };

@@ -1,17 +1,20 @@
 import { STATUS_CODES, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** By the codes of Node's parser; whatever else it cannot read is a 400. */
+/** Responses by error code of Node's HTTP parser; other codes get a 400. */
 const known: Readonly<Record<string, { status: number; error: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, error: 'the headers are too large: the limit is 16 KiB' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, error: 'the request was not sent in time' },
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    error: 'the headers are too large: the limit is 16 KiB. Send fewer or shorter headers',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, error: 'the request did not arrive in time. Send it again' },
 };
 const unreadable = { status: 400, error: 'this is not a valid HTTP request' };
 
-/** What Node's parser refuses never gets to express: it is answered in the same form as every other error. */
+/** Responds to requests that Node's HTTP parser rejects before express sees them, in the format of all other errors. */
 export function answerUnreadable(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex & { bytesWritten?: number }) => {
-    // After an answer has started, or when nobody listens, another one would only be taken for a part of it.
+    // If a response has started, the client would read this one as a part of it.
     if (!socket.writable || error.code === 'ECONNRESET' || socket.bytesWritten !== 0) {
       socket.destroy();
       return;

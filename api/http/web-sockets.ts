@@ -4,32 +4,36 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { UpgradeRequired } from './errors.ts';
 import { LongPolls } from './long-polls.ts';
 
-/** IANA's WebSocket close codes: the service restarts, connect again. */
+/** WebSocket close code 1012 (IANA): the service restarts, and the client can reconnect. */
 const serviceRestart = 1012;
 
-/** For the HTTP server's option `shouldUpgradeCallback`: any other upgrade is answered as if it had not been asked. */
+/**
+ * Returns whether to upgrade the connection, for the HTTP server's option `shouldUpgradeCallback`. Other upgrade
+ * requests are handled as plain requests.
+ */
 export function isWebSocketUpgrade({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /**
- * Upgrades go through the same express app as every other request, so that authentication, visibility, limits and
- * errors are the same lines of code; a route that takes WebSockets calls accept().
+ * Routes WebSocket upgrades through the same express app as every other request, so that authentication, visibility,
+ * limits and errors are handled by the same code. A route calls accept() to complete the upgrade.
  */
 export class WebSockets {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
-  /** Plain requests that stay open: they end when WebSockets do. */
+  /** Long polls: plain requests that stay open, and end together with the WebSockets. */
   readonly longPolls = new LongPolls();
   readonly #upgrading = new WeakMap<IncomingMessage, { socket: Socket; head: Buffer }>();
 
   constructor() {
-    // With a listener ws leaves a broken handshake to us: accept() throws, and the answer is JSON as all others.
+    // With this listener, ws does not respond to an invalid handshake itself: accept() throws, and the response is
+    // JSON.
     this.#server.on('wsClientError', () => undefined);
   }
 
   attach(server: Server, app: RequestListener): void {
     server.on('upgrade', (request, socket: Socket, head) => {
-      // A connection that breaks is seen as its close.
+      // A broken connection also emits `close`, which is handled.
       socket.on('error', () => undefined);
       this.#upgrading.set(request, { socket, head });
       const response = new ServerResponse(request);
@@ -40,10 +44,10 @@ export class WebSockets {
     });
   }
 
-  /** @throws UpgradeRequired for a plain request, and for a handshake that is not a WebSocket's. */
+  /** Accepts a WebSocket connection. @throws UpgradeRequired for a plain request or an invalid handshake */
   accept(request: IncomingMessage, response: ServerResponse): { webSocket: WebSocket; socket: Socket } {
     const upgrading = this.#upgrading.get(request);
-    if (!upgrading) throw new UpgradeRequired('this address answers WebSocket connections only');
+    if (!upgrading) throw new UpgradeRequired('this address accepts only WebSocket connections');
     const { socket, head } = upgrading;
     const accepted: WebSocket[] = [];
     this.#server.handleUpgrade(request, socket, head, (webSocket) => accepted.push(webSocket));
@@ -51,12 +55,12 @@ export class WebSockets {
     if (!webSocket) throw new UpgradeRequired('the WebSocket handshake is not valid');
     response.statusCode = 101;
     response.detachSocket(socket);
-    // For whoever waits for the end of the request, such as the access log.
+    // Lets listeners of the response, such as the access log, see the end of the request.
     socket.once('close', () => response.emit('close'));
     return { webSocket, socket };
   }
 
-  /** Reports all clients to come again. */
+  /** Closes all connections with a reason that asks clients to reconnect. */
   close(): void {
     this.longPolls.close();
     for (const client of this.#server.clients) {
@@ -64,7 +68,7 @@ export class WebSockets {
     }
   }
 
-  /** Cuts the clients that are still there. */
+  /** Terminates the remaining connections. */
   terminate(): void {
     for (const client of this.#server.clients) client.terminate();
   }

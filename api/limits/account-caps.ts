@@ -8,7 +8,7 @@ import { Conflict } from '../http/errors.ts';
 import type { VariableOwner } from '../variables/variable-owner.ts';
 import type { LimitMetrics } from './limit-metrics.ts';
 
-/** What one account can have in all groups that it created, whether it is still in them or not. */
+/** Maximum of what one account can have in all groups that it created, including groups that it has left. */
 export interface AccountLimits {
   groups: number;
   repositories: number;
@@ -27,14 +27,14 @@ type Counted = 'groups' | 'repositories';
 const kibibyte = 1024;
 
 /**
- * Limits what accounts have stored. What is in a group counts for the account that created the group through the REST
- * API, so that many groups give no account more. A group that was created otherwise is not counted.
+ * Limits what accounts store. The contents of a group count for the account that created the group through the REST
+ * API, so that more groups give an account no more room. Other groups are not counted.
  */
 export class AccountCaps {
   readonly #options: AccountCapsOptions;
   /**
-   * By account and kind: what is being created. It may be in the cache already, and then counts twice for a moment: better
-   * than not at all.
+   * Objects being created, by account and kind. One that is already in the cache counts twice for a moment, which is
+   * better than not at all.
    */
   readonly #underWay = new Map<string, number>();
 
@@ -42,13 +42,16 @@ export class AccountCaps {
     this.#options = options;
   }
 
-  /** Creates a group of the account. @throws Conflict when it has as many as it can have */
+  /** Creates a group of the account. @throws Conflict when the account has reached its limit of groups */
   group<R>(accountId: string, create: () => Promise<R>): Promise<R> {
     const { directory } = this.#options;
     return this.#create('groups', accountId, directory.madeBy({ accountId }).length, create);
   }
 
-  /** Creates a repository in the group. @throws Conflict when the group's creator has as many as it can have */
+  /**
+   * Creates a repository in the group.
+   * @throws Conflict when the group's creator has reached their limit of repositories
+   */
   repository<R>(group: Group, create: () => Promise<R>): Promise<R> {
     const accountId = creatorOf(group);
     if (accountId === undefined) return create();
@@ -58,13 +61,16 @@ export class AccountCaps {
     return this.#create('repositories', accountId, there, create);
   }
 
-  /** @throws Conflict when a value of so many bytes leaves the group's creator with more than it can have */
+  /**
+   * Checks the total size of texts with a new value.
+   * @throws Conflict when the group's creator would exceed their limit of bytes
+   */
   requireVariable(owner: VariableOwner, name: string, value: string): void {
     const former = (owner.spec.variables ?? []).filter((one) => one.name === name);
     this.#requireText(owner, Buffer.byteLength(value) - variableBytes(former));
   }
 
-  /** @throws Conflict as requireVariable() */
+  /** Checks the total size of texts with a new service file. @throws Conflict as requireVariable() */
   requireServiceFile(repository: Repository, content: string): void {
     this.#requireText(repository, Buffer.byteLength(content) - serviceFileBytes(repository));
   }
@@ -73,7 +79,7 @@ export class AccountCaps {
     const { directory, limits, metrics } = this.#options;
     const group = directory.groupNamed(groupOfNamespace(metadata.namespace ?? '') ?? metadata.name);
     const accountId = group && creatorOf(group);
-    // Less is always taken: it is how room is made.
+    // A smaller text is always accepted: otherwise nobody could free space.
     if (accountId === undefined || addedBytes <= 0) return;
     const there = directory.madeBy({ accountId }).reduce((sum, one) => sum + this.#textBytes(one), 0);
     if (there + addedBytes <= limits.textBytes) return;

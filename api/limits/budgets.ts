@@ -1,12 +1,12 @@
 import type { AccountLimits } from './account-caps.ts';
 import type { WrittenBytes } from './write-budget.ts';
 
-/** What accounts can make the API and the cluster spend; chart values `api.limits`. */
+/** Limits on what accounts can use of the API and the cluster; chart values `api.limits`. */
 export interface Budgets {
-  /** Bytes of request bodies, and of answers that were not read yet, at once in one replica. */
+  /** Bytes of request bodies and unread responses that one replica holds at once. */
   requestMemoryBytes: number;
-  /** Bytes that the requests of one account may write to the cluster. */
+  /** Bytes that the requests of one account can write to the cluster. */
   written: WrittenBytes;
-  /** What one account can have. */
+  /** Limits on what one account can store. */
   account: AccountLimits;
 }

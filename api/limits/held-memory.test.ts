@@ -43,7 +43,7 @@ test('bodies that never arrive hold the share of their account and no more', asy
   const ends = [await check(length), await check(length)];
   const refused = await spawn();
   expect([refused.status, refused.headers['retry-after']]).toEqual([429, '2']);
-  expect(refused.body).toEqual({ error: expect.stringContaining('hold 4 MiB') });
+  expect(refused.body).toEqual({ error: expect.stringContaining('use 4 MiB') });
   const { token: other } = await api.login('ben@example.com');
   api.addGroup('other', ['ben@example.com']);
   await request(`http://127.0.0.1:${port}`).get('/api/groups').set('X-SERVICE-TOKEN', other).expect(200);

@@ -2,12 +2,12 @@ import type { Request, RequestHandler, Response } from 'express';
 import { knownCaller } from '../auth/caller.ts';
 import type { MemoryBudget, Tenant } from './memory-budget.ts';
 
-/** The raw bytes, their text and the parsed value are in memory together. */
+/** The raw bytes, their text and the parsed value are in memory at the same time. */
 const copiesOfBody = 3;
-/** A client that does not read its answer for so long is cut off. */
+/** A client that does not read its response for this time is disconnected. */
 const readDeadlineMs = 60_000;
 
-/** Gives the requests that follow a budget of memory. */
+/** Provides the memory budget to the handlers that follow. */
 export function heldMemory(budget: MemoryBudget): RequestHandler {
   return (_request, response, next) => {
     response.locals['memory'] = budget;
@@ -16,8 +16,8 @@ export function heldMemory(budget: MemoryBudget): RequestHandler {
 }
 
 /**
- * Reserves memory for a body until its answer has gone out, by the length that the client declares.
- * @param maxBytes what the parser takes: counted for a body without a length, or compressed
+ * Reserves memory for a body, by the declared length, until the response has been sent.
+ * @param maxBytes the parser's limit, which counts for a compressed body or one without a length
  * @throws TooManyRequests, Unavailable
  */
 export function holdBody(request: Request, response: Response, maxBytes: number): void {
@@ -31,7 +31,7 @@ export function holdBody(request: Request, response: Response, maxBytes: number)
 }
 
 /**
- * Reserves memory for an answer that is not JSON, such as a log, until the connection has closed.
+ * Reserves memory for a response other than JSON, such as a log, until the connection has closed.
  * @throws TooManyRequests, Unavailable
  */
 export function holdAnswer(request: Request, response: Response, bytes: number): void {
@@ -40,8 +40,8 @@ export function holdAnswer(request: Request, response: Response, bytes: number):
 }
 
 /**
- * Sends an answer as JSON, and counts it until the client has read it.
- * @param mayRefuse whether nothing was changed: the answer of a write goes out in any case
+ * Sends a JSON response, and counts its memory until the client has read it.
+ * @param mayRefuse whether the response can be refused; false after a write
  * @throws TooManyRequests, Unavailable
  */
 export function sendJson(request: Request, response: Response, answer: unknown, mayRefuse: boolean): void {

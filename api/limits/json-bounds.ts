@@ -1,11 +1,11 @@
-/** Far from what any request of the contract has. */
+/** Much more than any request of the contract has. */
 const maxValues = 20_000;
 const maxDepth = 32;
 
-/** The limit of a body that needs no login: an address and a password. */
+/** Maximum size in bytes of a body that needs no login: an address and a password. */
 export const OPEN_BODY_BYTES = 16 * 1024;
 
-/** The `type` of the error that a body beyond the bounds ends with. */
+/** The `type` of the error for a body that exceeds these bounds. */
 export const BEYOND_BOUNDS = 'entity.beyond.bounds';
 
 const quote = 0x22;
@@ -16,9 +16,10 @@ const openings = new Set([0x5b, 0x7b]);
 const closings = new Set([0x5d, 0x7d]);
 
 /**
- * Counts values and depth of a JSON text without parsing it: a value of one byte becomes an object of 56 bytes.
- * @param isUtf8 in another encoding any byte could be a part of another character, so strings count too
- * @returns what is beyond the bounds, if anything is
+ * Counts the values and the depth of a JSON text without parsing it, because a value of one byte becomes an object of
+ * 56 bytes.
+ * @param isUtf8 in other encodings any byte can be part of another character, so strings are counted too
+ * @returns which bound the text exceeds; undefined if none
  */
 export function beyondJsonBounds(json: Uint8Array, isUtf8 = true): string | undefined {
   let depth = 0;

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** The limits of this folder, as the metric names them. */
+/** Limits of this folder, as values of the metric's label. */
 export type LimitName =
   'memory' | 'checks' | 'writes' | 'written-bytes' | 'viewers' | 'groups' | 'repositories' | 'texts';
 

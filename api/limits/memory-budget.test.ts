@@ -13,7 +13,7 @@ test('an account that holds a quarter is refused with 429 until it releases; oth
   const budget = budgetOf(16, registry);
   const release = budget.take(account('ann'), 4 * mebibyte);
   expect(() => budget.take(account('ann'), 1)).toThrow(TooManyRequests);
-  expect(() => budget.take(account('ann'), 1)).toThrow(/hold 4 MiB .* one account\. Wait/);
+  expect(() => budget.take(account('ann'), 1)).toThrow(/use 4 MiB .* one account\. Wait/);
   budget.take(account('ben'), mebibyte);
   release();
   release();

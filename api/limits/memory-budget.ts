@@ -2,10 +2,10 @@ import { type Registry, Gauge } from 'prom-client';
 import { TooManyRequests, Unavailable } from '../http/errors.ts';
 import { limitMetrics, type LimitMetrics } from './limit-metrics.ts';
 
-/** Returns what take() took; calls after the first do nothing. */
+/** Releases what take() reserved; later calls do nothing. */
 export type Release = () => void;
 
-/** Whose memory it is: an account, or the network address of somebody who is not logged in. */
+/** The owner of the memory: an account, or the network address of a caller who is not logged in. */
 export interface Tenant {
   kind: 'account' | 'address';
   id: string;
@@ -18,15 +18,17 @@ export interface MemoryBudgetOptions {
 
 const retryAfterSeconds = 2;
 
-/** Of the total: what one account, one address, and all addresses together can hold. */
+/** Maximum share of the total for one account, for one address, and for all addresses together. */
 const share = { account: 1 / 4, address: 1 / 16, addresses: 1 / 2 };
-/** Of what is free: what one tenant can hold, and take at once. A tenant that is alone reaches a quarter of the total. */
+/**
+ * Maximum share of the free memory that one tenant can reserve. A tenant that is alone reaches a quarter of the total.
+ */
 const shareOfFree = 1 / 3;
 
 /**
- * Bounds the bytes of bodies and answers that one replica has in memory, by account and over all of them. A tenant that
- * is below its limit can exceed it once. The limit shrinks with what is free, as the dynamic thresholds of shared buffers
- * do (Choudhury and Hahne, 1998), so that tenants which hold all they can leave room for small requests of others.
+ * Limits the bytes of bodies and responses in the memory of one replica, per account and in total. A tenant below its
+ * limit can exceed it once. The limit shrinks with the free memory, as the dynamic thresholds of shared buffers do
+ * (Choudhury and Hahne, 1998), so that tenants at their limit leave room for small requests of others.
  */
 export class MemoryBudget {
   readonly #options: MemoryBudgetOptions;
@@ -38,18 +40,18 @@ export class MemoryBudget {
     this.#options = options;
   }
 
-  /** Bytes that are held now. */
+  /** Number of bytes in use. */
   get heldBytes(): number {
     return this.#total;
   }
 
-  /** @throws TooManyRequests while the tenant holds its share; Unavailable while others hold too much */
+  /** Reserves memory. @throws TooManyRequests while the tenant uses its share; Unavailable while others use too much */
   take(tenant: Tenant, bytes: number): Release {
     this.requireRoom(tenant, bytes);
     return this.count(tenant, bytes);
   }
 
-  /** Counts bytes that cannot be refused any more, such as the answer of a write. */
+  /** Counts bytes that can no longer be refused, such as the response to a write. */
   count({ kind, id }: Tenant, bytes: number): Release {
     const key = `${kind}:${id}`;
     this.#add(key, kind, bytes);
@@ -60,7 +62,10 @@ export class MemoryBudget {
     };
   }
 
-  /** @throws TooManyRequests while the tenant holds its share; Unavailable while others hold too much */
+  /**
+   * Checks that memory is available.
+   * @throws TooManyRequests while the tenant uses its share; Unavailable while others use too much
+   */
   requireRoom({ kind, id }: Tenant, bytes = 0): void {
     const { totalBytes, metrics } = this.#options;
     const held = this.#held.get(`${kind}:${id}`) ?? 0;
@@ -68,7 +73,7 @@ export class MemoryBudget {
       metrics.refused('memory');
       const mebibytes = Math.max(1, Math.round((totalBytes * share[kind]) / 1024 / 1024));
       throw new TooManyRequests(
-        `your requests and unread answers hold ${mebibytes} MiB of the API's memory, the limit of one ${kind}. ` +
+        `your requests and unread responses use ${mebibytes} MiB of the API's memory, the limit of one ${kind}. ` +
           'Wait until some of them are complete, then try again',
         { retryAfterSeconds },
       );
@@ -80,7 +85,7 @@ export class MemoryBudget {
       (kind === 'address' && this.#heldByAddresses >= totalBytes * share.addresses);
     if (!isFull) return;
     metrics.refused('memory');
-    throw new Unavailable('the API holds too many requests in memory. Try again in a few seconds', {
+    throw new Unavailable('the API has too many requests in memory. Try again in a few seconds', {
       retryAfterSeconds,
     });
   }
@@ -94,12 +99,12 @@ export class MemoryBudget {
   }
 }
 
-/** Makes the budget of one replica, and registers its gauge. */
+/** Creates the budget of one replica, and registers its gauge. */
 export function memoryBudget(totalBytes: number, registry: Registry, metrics = limitMetrics(registry)): MemoryBudget {
   const budget = new MemoryBudget({ totalBytes, metrics });
   new Gauge({
     name: 'coppice_api_request_memory_bytes',
-    help: 'Bytes of request bodies and of answers that were not read yet',
+    help: 'Bytes of request bodies and unread responses in memory',
     registers: [registry],
     collect() {
       this.set(budget.heldBytes);

@@ -3,7 +3,7 @@ import { TooManyRequests, Unavailable } from '../http/errors.ts';
 import type { LimitMetrics } from './limit-metrics.ts';
 import type { Release } from './memory-budget.ts';
 
-/** Maximum numbers in one replica. */
+/** Maximum numbers of open log streams in one replica. */
 export interface ViewerLimits {
   total: number;
   perAccount: number;
@@ -13,7 +13,7 @@ export const DEFAULT_VIEWER_LIMITS: ViewerLimits = { total: 256, perAccount: 32 
 
 const retryAfterSeconds = 10;
 
-/** Bounds the log streams that are open at once in this replica: each holds up to 256 KiB in the kernel. */
+/** Limits the log streams that are open in this replica: each uses up to 256 KiB in the kernel. */
 export class Viewers {
   readonly #limits: ViewerLimits;
   readonly #metrics: LimitMetrics;
@@ -25,12 +25,15 @@ export class Viewers {
     this.#metrics = metrics;
   }
 
-  /** Log streams that are open. */
+  /** Number of open log streams. */
   get total(): number {
     return this.#total;
   }
 
-  /** @throws TooManyRequests while the account has as many as it may; Unavailable while all accounts together have */
+  /**
+   * Counts a log stream.
+   * @throws TooManyRequests at the account's limit; Unavailable at the limit of all accounts together
+   */
   take(account: string): Release {
     const { total, perAccount } = this.#limits;
     if ((this.#ofAccount.get(account) ?? 0) >= perAccount) {
@@ -65,7 +68,7 @@ export function viewers(limits: ViewerLimits, metrics: LimitMetrics, registry: R
   const counted = new Viewers(limits, metrics);
   new Gauge({
     name: 'coppice_api_log_viewers',
-    help: 'Log streams over WebSockets that are open',
+    help: 'Open log streams over WebSockets',
     registers: [registry],
     collect() {
       this.set(counted.total);

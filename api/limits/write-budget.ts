@@ -5,14 +5,14 @@ import { orUnavailable, TooManyRequests } from '../http/errors.ts';
 import { currentAccount, isFirstWrite } from '../http/request-context.ts';
 import type { LimitMetrics } from './limit-metrics.ts';
 
-/** What the budget needs of Redis. */
+/** The Redis commands that the budget needs. */
 export interface WriteBudgetRedis {
   get(key: string): Promise<string | null>;
   incrBy(key: string, increment: number): Promise<number>;
   pExpire(key: string, milliseconds: number): Promise<unknown>;
 }
 
-/** Bytes that the requests of one account may write to the cluster. */
+/** Bytes that the requests of one account can write to the cluster. */
 export interface WrittenBytes {
   perMinute: number;
   perHour: number;
@@ -33,8 +33,8 @@ const windows = [
 ] as const;
 
 /**
- * Counts in Redis, for all replicas, what the requests of an account write: etcd keeps every revision of an object whole
- * until it is compacted, so small changes of large objects fill it.
+ * Counts the bytes that the requests of an account write, in Redis for all replicas. etcd keeps every revision of an
+ * object until compaction, so small changes of large objects can fill it.
  */
 export class WriteBudget {
   readonly #options: WriteBudgetOptions;
@@ -43,7 +43,10 @@ export class WriteBudget {
     this.#options = options;
   }
 
-  /** @throws TooManyRequests when the tenant has spent its budget; Unavailable when that cannot be known */
+  /**
+   * Checks that the tenant can write.
+   * @throws TooManyRequests when it has spent its budget; Unavailable when Redis cannot be reached
+   */
   async require(tenant: string): Promise<void> {
     const { redis, limits, metrics, now } = this.#options;
     for (const { name, ms, limitOf } of windows) {
@@ -60,7 +63,7 @@ export class WriteBudget {
     }
   }
 
-  /** Counts what was written. Does not fail: what was written is written. */
+  /** Counts written bytes. Does not fail, because the write has already happened. */
   async spend(tenant: string, bytes: number): Promise<void> {
     const { redis, logger } = this.#options;
     const count = async ({ name, ms }: (typeof windows)[number]) => {
@@ -70,7 +73,7 @@ export class WriteBudget {
     try {
       await Promise.all(windows.map(count));
     } catch (error) {
-      logger.warn({ err: error, bytes }, 'what an account wrote could not be counted in Redis');
+      logger.warn({ err: error, bytes }, 'the bytes that an account wrote could not be counted in Redis');
     }
   }
 
@@ -80,8 +83,8 @@ export class WriteBudget {
 }
 
 /**
- * Returns the cluster with every write counted for the account whose request it is, or for the object where no account
- * is known. A request is refused at its first write alone: what it has started it can complete.
+ * Returns the cluster with every write counted for the account of the request or, without one, for the object. Only the
+ * first write of a request can be refused, so that a request completes what it has started.
  */
 export function budgetedWriter(cluster: ClusterWriter, budget: WriteBudget): ClusterWriter {
   const counted = async <T extends KubernetesObject>(
@@ -91,7 +94,7 @@ export function budgetedWriter(cluster: ClusterWriter, budget: WriteBudget): Clu
     const tenant = currentAccount() ?? objectKey(namespace, name);
     if (isFirstWrite()) await budget.require(tenant);
     const written = await write();
-    // Nobody waits for the count; it does not fail.
+    // Not awaited; spend() never rejects.
     void budget.spend(tenant, Buffer.byteLength(JSON.stringify(written)));
     return written;
   };

@@ -4,7 +4,7 @@ import { errorSchema, errorsOf } from './errors.ts';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
-/** What the names in a path stand for. */
+/** Descriptions of the path parameters. */
 const parameterDescriptions: Readonly<Record<string, string>> = {
   groupID: 'The id of a group: `acme`.',
   repoID: 'The id of a repository: `acme.shop`.',
@@ -22,7 +22,7 @@ Send the token of \`POST /api/user/login\` in the header \`X-SERVICE-TOKEN\`; th
 absent. Every error is \`{"error": "…"}\`. What a caller may not see is answered as what does not exist. Endpoints and fields
 that are marked as ours extend the contract.`;
 
-/** An OpenAPI 3.1 document of these endpoints. */
+/** Returns an OpenAPI 3.1 document of these endpoints. */
 export function openApiDocument(endpoints: readonly Endpoint[], serverUrl: string): object {
   const components = new Components();
   const paths: Record<string, Record<string, object>> = {};
@@ -47,22 +47,22 @@ export function openApiDocument(endpoints: readonly Endpoint[], serverUrl: strin
   };
 }
 
-/** The schemas that have an id, each once. */
+/** Collects the schemas that have an ID, each once. */
 class Components {
   readonly schemas: Record<string, JsonSchema> = {};
 
-  /** A schema as JSON Schema 2020-12; what has an id in it is kept apart, and referred to. */
+  /** Returns a schema as JSON Schema 2020-12; schemas in it that have an ID are stored as components and referenced. */
   of(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     const made = z.toJSONSchema(schema, {
       io,
-      // What only the cluster reads stays with the custom resources; that an integer is a safe one goes without saying.
+      // Omits Kubernetes extensions, which only the cluster reads, and the bounds of safe integers.
       override: ({ jsonSchema }) => {
         delete jsonSchema['x-kubernetes-validations'];
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       },
     });
-    // The dialect is OpenAPI 3.1's own.
+    // OpenAPI 3.1 defines the dialect.
     delete made.$schema;
     const { $defs = {}, ...rest } = JSON.parse(
       JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'),
@@ -71,7 +71,7 @@ class Components {
     return rest;
   }
 
-  /** @throws Error where two schemas have one id */
+  /** Adds a component. @throws Error if another schema has the same ID */
   #add(id: string, schema: JsonSchema): void {
     const known = this.schemas[id];
     if (known && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`two schemas are called ${id}`);
@@ -99,13 +99,13 @@ function operation(endpoint: Endpoint, components: Components): object {
   };
 }
 
-/** `/api/repository/{repoID}` is of `repository`. */
+/** Returns the tag of an endpoint: `repository` for `/api/repository/{repoID}`. */
 function tagOf({ path }: Endpoint): string {
   const [, , tag = ''] = path.split('/');
   return tag === 'groups' ? 'group' : tag;
 }
 
-/** `postRepositorySpawn` */
+/** Returns the operation ID, such as `postRepositorySpawn`. */
 function operationId({ method, path }: Endpoint): string {
   const parts = path.split('/').slice(2);
   const words = parts.map((part) => (part.startsWith('{') ? (part === parts.at(-1) ? 'one' : '') : part));
@@ -134,7 +134,7 @@ function queryParameters({ query }: Endpoint, components: Components): object[] 
   }));
 }
 
-/** A body of which nothing is required may be left out. */
+/** Returns the request body; optional if none of its fields is required. */
 function requestBody({ body }: Endpoint, components: Components): object {
   if (!body) return {};
   const required = !body.safeParse({}).success;

@@ -17,7 +17,7 @@ export const errorSchema = z
   })
   .meta({ id: 'Error' });
 
-/** Every status that an endpoint may answer beside its own, and when; what it says itself counts before what all have. */
+/** Returns the error responses of an endpoint, by status. Its own descriptions take precedence over the common ones. */
 export function errorsOf({
   isOpen,
   writes,

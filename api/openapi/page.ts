@@ -20,7 +20,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-// No validator: it would send the document to another's server. A token that is entered is forgotten with the page.
+// Disables the validator, which would send the document to another server. The page does not store an entered token.
 const start = `SwaggerUIBundle({
   url: '/api/openapi.json',
   dom_id: '#page',
@@ -30,7 +30,7 @@ const start = `SwaggerUIBundle({
 });
 `;
 
-/** A page to read the OpenAPI document and try it, from this origin alone, without inline scripts. */
+/** Serves a page to read and try the OpenAPI document, without inline scripts or resources of other origins. */
 export function docsPage(): Router {
   const router = express.Router();
   router.get('/', (_request, response) => {

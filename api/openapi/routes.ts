@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Endpoint } from '../http/endpoint.ts';
 import { openApiDocument } from './document.ts';
 
-/** The document of these endpoints, and of its own. Open: it holds nothing that the public source does not. */
+/** Serves the OpenAPI document of these endpoints and itself. Needs no token: the source code is public. */
 export function openApiRoutes(endpoints: readonly Endpoint[], serverUrl: string): Endpoint[] {
-  /** Made when it is first asked for, and once: that takes a tenth of a second. */
+  /** Created on the first request, because that takes 0.1 s, and then reused. */
   let text: string | undefined;
   const own: Endpoint = {
     method: 'get',

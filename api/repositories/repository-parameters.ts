@@ -13,17 +13,20 @@ import {
 import type { Repository } from '../../crds/repository.ts';
 import { lineField, nameField } from '../http/parse.ts';
 
-/** The limit in the CRD. */
+/** Maximum length in the CRD. */
 const maxName = 40;
 
-/** The resource name that a repository's name gives; empty when the name holds no letter and no digit. */
+/** Returns the resource name for a repository's name; empty if the name has no letter or digit. */
 export function repositoryResourceName(name: string): string {
   return slug(name).slice(0, maxName).replace(/-+$/, '');
 }
 
 const httpOrigin = /^https?:\/\//i;
 
-/** What is wrong with an origin, or undefined. Never repeats it: there may be a password in it. */
+/**
+ * Returns what is wrong with an origin; undefined if it is valid. Never repeats the origin, which may contain a
+ * password.
+ */
 export function originFault(origin: string): string | undefined {
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
   if (httpOrigin.test(origin) && url && (url.username !== '' || url.password !== '')) {
@@ -33,14 +36,14 @@ export function originFault(origin: string): string | undefined {
   return 'must be an http://, https:// or ssh:// URL, or user@host:path, without a password';
 }
 
-/** What goes into a header: a line break or a space in it was pasted along. */
+/** A value sent in a header; a space or line break in it was pasted accidentally. */
 const token = z
   .string()
   .trim()
   .max(4096)
   .regex(/^[\x21-\x7e]*$/, { error: 'must be printable ASCII without spaces' });
 const requiredToken = token.min(1, { error: 'must not be empty' });
-/** Empty counts as absent, as the contract has it for groupedhost. */
+/** An empty value counts as absent, as the contract requires for groupedhost. */
 const instanceUrlField = z
   .string()
   .transform((url) => (url === '' ? undefined : url))
@@ -102,15 +105,15 @@ export const addRepositorySchema = z.discriminatedUnion(
     z.object({ name, type: z.literal('cloudorg'), params: cloudorgParameters }),
     z.object({ name, type: z.literal('workspacehost'), params: workspacehostParameters }),
   ],
-  // A value that is not an object is reported as such.
+  // Reports a value that is not an object as such.
   { error: ({ input }) => (input instanceof Object ? `must be one of ${REPOSITORY_TYPES.join(', ')}` : undefined) },
 );
 export type AddRepository = z.infer<typeof addRepositorySchema>;
 
-/** Body of POST /api/repository/{id}: the name for people; the id stays. */
+/** Body of POST /api/repository/{id}: the display name. The ID does not change. */
 export const renameSchema = z.object({ name: nameField });
 
-/** The texts of the Secret with a repository's credentials, by its keys; undefined where none were sent. */
+/** Returns the data of the Secret with a repository's credentials; undefined if the request has none. */
 export function credentialTexts({ type, params }: AddRepository): Record<string, string> | undefined {
   switch (type) {
     case 'generic': {
@@ -124,7 +127,7 @@ export function credentialTexts({ type, params }: AddRepository): Record<string,
   }
 }
 
-/** The part of a Repository's spec that says where it is. */
+/** Returns the part of a Repository's spec that locates the repository. */
 export function sourceSpec(
   { type, params }: AddRepository,
   credentialsSecret: string | undefined,

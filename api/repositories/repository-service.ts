@@ -22,7 +22,10 @@ import { credentialTexts, repositoryResourceName, sourceSpec, type AddRepository
 
 const readinessTimeoutMs = 10_000;
 const goneTimeoutMs = 5000;
-/** As long as the operator waits for a host that hangs (`sources.timeoutSeconds`), before it lets a deleted one go. */
+/**
+ * The operator waits this long for a host that does not respond (`sources.timeoutSeconds`) before it completes a
+ * deletion.
+ */
 const formerGoneTimeoutMs = 20_000;
 
 export interface RepositoryServiceOptions {
@@ -40,9 +43,9 @@ export class RepositoryService {
   }
 
   /**
-   * Adds a repository to a group and waits for what the operator finds at its Git host, 10 s at most.
-   * @throws Conflict when the name is taken; Invalid when it cannot be used or its host does not answer, and then
-   * nothing is left of it.
+   * Adds a repository to a group, and waits up to 10 s for the operator to reach its Git host.
+   * @throws Conflict when the name is taken; Invalid when the repository cannot be used or its host does not respond;
+   * the Repository is then deleted
    */
   async add(group: Group, body: AddRepository): Promise<Repository> {
     const { cache, randomBytes } = this.#options;
@@ -50,7 +53,7 @@ export class RepositoryService {
     const credentials = credentialTexts(body);
     const resourceName = repositoryResourceName(name);
     if (this.#isTaken(groupNamespace(group.metadata.name), name)) throw nameTaken();
-    // A name of its own, so that the Secret of a repository that was just deleted is not in the way.
+    // A random suffix, because the Secret of a repository that was just deleted may still exist.
     const credentialsSecret = credentials && `repository-${resourceName}-${randomSuffix(randomBytes)}`;
     const written = await this.#create({
       apiVersion: GROUP_VERSION,
@@ -75,15 +78,15 @@ export class RepositoryService {
     const { object, isReady, stalled, pending } = readiness;
     if (isReady || waitsForKey(readiness) || isUnseen(readiness)) return object;
     await this.#takeBack(object);
-    // The operator may have looked before the Secret was written, and have waited for the host since.
+    // The operator may have reconciled before the Secret was written, and still be waiting for the host.
     const reported = pending?.reason === 'CredentialsMissing' ? undefined : pending?.message;
     const message = stalled ?? reported ?? 'the Git host did not respond within 10 s';
     throw new Invalid('the repository cannot be used', { details: [{ path: 'params', message }] });
   }
 
   /**
-   * Gives a repository another name; its id stays.
-   * @throws Conflict where another one of its group has the name, or another field manager applies it.
+   * Changes a repository's display name; its ID does not change.
+   * @throws Conflict when another repository of the group has the name, or another field manager applies it
    */
   async rename(repository: Repository, name: string): Promise<Repository> {
     const { namespace = '', uid } = repository.metadata;
@@ -99,8 +102,8 @@ export class RepositoryService {
   }
 
   /**
-   * Whether a name that was just written is another repository's too. The cache has seen every write before this one by
-   * then: of two at once, at any replicas, the later finds the earlier, and is to be taken back.
+   * Returns whether another repository has the name that was just written. The cache contains every earlier write: of
+   * two concurrent renames, at any replicas, the later one finds the earlier one and must be reverted.
    */
   async #hasTaken({ metadata: { namespace = '', uid, resourceVersion = '' } }: Repository, name: string) {
     await this.#options.cache.upTo(resourceVersion);
@@ -118,12 +121,12 @@ export class RepositoryService {
       );
   }
 
-  /** Changes these fields of the spec alone. @throws Conflict where another field manager applies one of them. */
+  /** Changes only these fields of the spec. @throws Conflict when another field manager applies one of them */
   async change(repository: Repository, spec: Readonly<Record<string, unknown>>): Promise<Repository> {
     return (await this.#change(repository, spec)).after;
   }
 
-  /** Changes the settings that are given. @throws Conflict where another field manager applies one of them. */
+  /** Changes the settings in the request. @throws Conflict when another field manager applies one of them */
   async changeSettings(repository: Repository, settings: ChangeSettings): Promise<Repository> {
     const { texts } = this.#options;
     const text = settings.serviceFile?.serviceFile;
@@ -142,15 +145,17 @@ export class RepositoryService {
   }
 
   /**
-   * Starts the deletion of a repository; the operator takes its environments away with it.
-   * @throws Conflict where it, or one of its environments, belongs to others.
+   * Starts the deletion of a repository; the operator deletes its environments.
+   * @throws Conflict when the repository or one of its environments belongs to others
    */
   async remove(repository: Repository, environments: readonly Environment[]): Promise<void> {
     for (const environment of environments) requireOwn(environment, repository);
     await deleteOwn(this.#options.cluster, REPOSITORY, repository);
   }
 
-  /** Where the one that has the name is going, as after an addition that failed, it is waited for. */
+  /**
+   * Creates the Repository. If one of this name is being deleted, as after a failed addition, waits until it is gone.
+   */
   async #create(repository: Repository): Promise<Repository> {
     const { cluster, cache } = this.#options;
     for (let isLast = false; ; isLast = true) {
@@ -172,8 +177,8 @@ export class RepositoryService {
   }
 
   /**
-   * After the Repository, which owns it from its first moment: however this ends, deleting the Repository leaves no
-   * password behind, and the API needs no permission to read or delete Secrets there.
+   * Creates the Secret after the Repository, which owns it from the start: deleting the Repository always deletes the
+   * credentials, and the API needs no permission to read or delete Secrets there.
    */
   async #createCredentials(repository: Repository, name: string, texts: Record<string, string>): Promise<void> {
     try {
@@ -208,12 +213,15 @@ function nameTaken(): Conflict {
   return new Conflict('a repository of this name already exists in the group');
 }
 
-/** Nobody can let a key in before it was shown to them: so the repository stays. */
+/**
+ * Returns whether the host refuses the SSH key. Such a repository is kept: its users can register the key only after
+ * they have seen it.
+ */
 function waitsForKey({ pending }: Readiness<Repository>): boolean {
   return pending?.reason === 'KeyNotAccepted';
 }
 
-/** No operator has looked at it: nothing is known against it. */
+/** Returns whether the operator has not reconciled the Repository yet; it may be valid. */
 function isUnseen({ object, stalled, pending }: Readiness<Repository>): boolean {
   return stalled === undefined && pending === undefined && !object.metadata.finalizers?.includes(FINALIZER);
 }

@@ -19,7 +19,7 @@ const webhookViewSchema = z.object({
     .boolean()
     .meta({ description: 'Coppice has created the webhook at the host: you need not enter it there.' }),
 });
-/** What to enter at the Git host for it to report pushes and pull requests. */
+/** What users enter at the Git host to make it report pushes and pull requests. */
 export type WebhookView = z.infer<typeof webhookViewSchema>;
 
 /** A repository's settings. */
@@ -78,7 +78,7 @@ export function repositorySettingsView(
   };
 }
 
-/** Body of POST /api/repository/{id}/settings: a partial merge, absent settings are unchanged. */
+/** Body of POST /api/repository/{id}/settings, a partial merge: absent settings do not change. */
 export const changeSettingsSchema = z
   .object({
     environmentTTL: integerField(0, maxTtlSeconds).optional(),
@@ -111,8 +111,8 @@ export const changeSettingsSchema = z
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
 
 /**
- * The merge patch of a Repository's spec that changes these settings alone.
- * @param contentFrom where the service file is kept: null where it is empty; absent where it stays as it is
+ * Returns the merge patch of a Repository's spec that changes only these settings.
+ * @param contentFrom reference to the stored service file: null if it is empty, absent if it does not change
  */
 export function settingsPatch(
   { environmentTTL, scheduledRebuild, serviceFile, reusable }: ChangeSettings,
@@ -133,7 +133,7 @@ export function settingsPatch(
   };
 }
 
-/** Whether the change would leave a schedule that names no time: it would never come. */
+/** Returns whether the change would leave a schedule without a time of day, which never runs. */
 export function leavesScheduleWithoutHour({ spec }: Repository, { scheduledRebuild }: ChangeSettings): boolean {
   if (scheduledRebuild === undefined) return false;
   const mode = scheduledRebuild.mode ?? spec.scheduledRebuild?.mode ?? 'disabled';
@@ -141,7 +141,7 @@ export function leavesScheduleWithoutHour({ spec }: Repository, { scheduledRebui
   return mode !== 'disabled' && hour === '';
 }
 
-/** The service file of the settings as a change leaves it; undefined where it does not count, or stays as it is. */
+/** Returns the service file of the settings after a change; undefined if it is not used, or does not change. */
 export async function serviceFileInForce(
   repository: Repository,
   { serviceFile }: ChangeSettings,

@@ -66,7 +66,7 @@ export function repositoryView(
   reusables: readonly ReusableEnvironment[],
 ): RepositoryView {
   const gid = group.metadata.name;
-  // Until the operator has said it. The CRD lets no credentials into an origin.
+  // Used until the operator has reported a URL. The CRD refuses origins with credentials.
   const url = status?.url ?? spec.generic?.origin ?? '';
   return {
     id: formatId({ group: gid, name: metadata.name }),

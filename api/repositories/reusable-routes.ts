@@ -10,7 +10,7 @@ export interface ReusableRoutes {
   cluster: Pick<ClusterWriter, 'find' | 'delete'>;
 }
 
-/** Routes of reusable environments: builds publish them, and here they are deleted. */
+/** Returns the route to delete reusable environments, which builds publish. */
 export function reusableRoutes({ directory, cluster }: ReusableRoutes): Endpoint[] {
   return [
     endpoint({

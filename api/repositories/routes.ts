@@ -46,7 +46,7 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
     endpoint({
       method: 'post',
       path,
-      summary: 'Changes the display name of a repository; the id stays',
+      summary: 'Changes the display name of a repository; the id does not change',
       find,
       writes: true,
       body: renameSchema,

@@ -11,8 +11,8 @@ import { randomSuffix } from '../cluster/random-suffix.ts';
 type Source = NonNullable<NonNullable<Repository['spec']['serviceFile']>['contentFrom']>;
 
 /**
- * The service files of settings, each in a Secret of its own that the Repository owns: a Repository is rewritten whole by
- * every request and every sync, and is in the caches of all replicas.
+ * Stores the service files of settings, each in a Secret that the Repository owns: every request and sync rewrites the
+ * whole Repository, and all replicas cache it.
  */
 export class ServiceFileTexts {
   readonly #cluster: ClusterWriter;
@@ -23,7 +23,10 @@ export class ServiceFileTexts {
     this.#randomBytes = randomBytes;
   }
 
-  /** Returns the content of the settings; empty where there is none, and where it is in a Secret that is not the Repository's. */
+  /**
+   * Returns the service file of the settings; empty if there is none, or if the referenced Secret does not belong to
+   * the Repository.
+   */
   async read(repository: Repository): Promise<string> {
     const { metadata, spec } = repository;
     const { content, contentFrom } = spec.serviceFile ?? {};
@@ -31,19 +34,19 @@ export class ServiceFileTexts {
     if (contentFrom) {
       const { secretKeyRef } = contentFrom;
       const secret = await this.#cluster.find(Secret, { namespace, name: secretKeyRef.name });
-      // Whoever may write Repositories, and read no Secret, could otherwise have any other one shown.
+      // Without this check, users who can write Repositories but not read Secrets could read any Secret.
       return (secret && isOwnedBy(secret, repository) ? secretText(secret, secretKeyRef.key) : undefined) ?? '';
     }
     if (content !== undefined || spec.serviceFile === undefined) return content ?? '';
-    // Caches leave it out.
+    // Caches omit this field.
     const whole = await this.#cluster.find<Repository>(REPOSITORY, { namespace, name });
     return whole?.spec.serviceFile?.content ?? '';
   }
 
   /**
-   * Keeps a text, lets `write` refer to it, and takes out the one that it replaces. Texts of a Repository are replaced one
+   * Stores a text, runs `write` to refer to it, and removes the previous text. Changes of a Repository's text run one
    * at a time, so that none is left behind.
-   * @param write is given null for an empty text
+   * @param write is called with null for an empty text
    */
   async replace(
     repository: Repository,
@@ -51,7 +54,7 @@ export class ServiceFileTexts {
     write: (source: Source | null) => Promise<{ before: Repository; after: Repository }>,
   ): Promise<Repository> {
     const { namespace, name: repositoryName, uid = '' } = repository.metadata;
-    // The UID keeps it apart from one that is still to go with a former Repository of the same name.
+    // The UID distinguishes the Secret from that of a deleted Repository of the same name.
     const at = { namespace, name: `service-file-${repositoryName}-${uid.slice(-8)}` };
     return this.#cluster.exclusively(Secret, at, async () => {
       const key = text === '' ? undefined : textKey('content', randomSuffix(this.#randomBytes), text);
@@ -63,7 +66,7 @@ export class ServiceFileTexts {
         if (former?.name === at.name) await removeText(this.#cluster, at, former.key);
         return after;
       } catch (error) {
-        // A request that got no answer may have been carried out.
+        // A request without a response may have been carried out.
         if (key !== undefined && !isUnavailable(error)) await removeText(this.#cluster, at, key);
         throw error;
       }

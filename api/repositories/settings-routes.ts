@@ -60,7 +60,7 @@ export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes)
     endpoint({
       method: 'post',
       path: `${path}/settings`,
-      summary: 'Changes the settings in the request; all others stay',
+      summary: 'Changes the settings in the request; all others are unchanged',
       find,
       writes: true,
       body: changeSettingsSchema,
@@ -83,7 +83,10 @@ function scheduleWithoutHour(): Invalid {
   return new Invalid(`scheduledRebuild.hour: ${SCHEDULE_WITHOUT_HOUR}`, { details });
 }
 
-/** @param maySign whoever knows the secret speaks for the Git host: to others it is not shown, nor read for them. */
+/**
+ * Returns what to enter at the Git host.
+ * @param maySign whether to read and show the secret, with which its reader can sign deliveries as the Git host
+ */
 async function webhookView(
   cluster: Pick<ClusterWriter, 'find'>,
   repository: Repository,
@@ -97,7 +100,7 @@ async function webhookView(
 }
 
 /**
- * Only its syntax: the files that it names are in the repository, which the API does not read.
+ * Checks only the syntax: the API does not read the repository, which contains the files that the service file names.
  * @throws Invalid
  */
 async function requireYaml(checker: ServiceFileChecker, user: string, content: string): Promise<void> {

@@ -4,7 +4,7 @@ import { encodedTextField } from '../http/parse.ts';
 
 const maxFiles = 500;
 
-/** A path from the repository's root, as git has it. */
+/** A path relative to the repository's root, as in Git. */
 const pathField = z
   .string()
   .max(1024)
@@ -12,7 +12,10 @@ const pathField = z
     error: "must be a path from the repository's root, without . and ..",
   });
 
-/** Body of POST /api/repository/{id}/check; the API reads no Git, so files that the service file names come along. */
+/**
+ * Body of POST /api/repository/{id}/check. The API reads no Git repository, so the request contains the files that the
+ * service file names.
+ */
 export const checkSchema = z.object({
   serviceFile: encodedTextField,
   files: z

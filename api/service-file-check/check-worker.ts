@@ -1,4 +1,4 @@
-// A thread that checks one service file and ends.
+// A worker thread that checks one service file and exits.
 import { parentPort, workerData } from 'node:worker_threads';
 import { checkServiceFile, type CheckInput } from './check.ts';
 

@@ -7,26 +7,26 @@ import { parseYaml } from '../../service-file/yaml/yaml-tree.ts';
 
 export interface CheckInput {
   mode: ServiceFileSettings['mode'];
-  /** The file that is checked: the repository's (`repo`), or the settings' (`panel`, `both`). */
+  /** The file to check: that of the repository (mode `repo`) or that of the settings (`panel`, `both`). */
   serviceFile: string;
-  /** What else the repository holds, in base64 by path: files that the service file includes, mounts or reads. */
+  /** Other files of the repository, in base64 by path, which the service file includes, mounts or reads. */
   files: Record<string, string>;
   variables: [name: string, Variable][];
-  /** Whether it is YAML at all, for what cannot be read further without the repository. */
+  /** Whether to check only the YAML syntax, because the rest depends on files of the repository. */
   syntaxOnly?: boolean;
 }
 
-/** The same as `npm run check` prints; `services` is empty when there are errors. */
+/** The result, as `npm run check` prints it; `services` is empty when there are errors. */
 export interface CheckResult {
   services: Service[];
   warnings: Problem[];
   errors: Problem[];
 }
 
-/** What the file that is checked is called, where it stands for the repository's. */
+/** Path of the checked file if it replaces the repository's. */
 const path = 'compose.yaml';
 
-/** Reads a service file as the operator would. It may take seconds of the processor: not for the thread that answers. */
+/** Reads a service file as the operator does. May use seconds of CPU time: do not call it on the main thread. */
 export async function checkServiceFile(input: CheckInput): Promise<CheckResult> {
   const { mode, serviceFile, files, variables } = input;
   if (input.syntaxOnly === true) return { services: [], warnings: [], errors: syntaxErrors(serviceFile) };

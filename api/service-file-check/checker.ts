@@ -4,7 +4,9 @@ import { Invalid, TooManyRequests, Unavailable } from '../http/errors.ts';
 import type { LimitMetrics } from '../limits/limit-metrics.ts';
 import type { CheckInput, CheckResult } from './check.ts';
 
-/** One thread at a time: with its own memory it stays below 100 MiB (docs/reference/limits.md says what the pod needs). */
+/**
+ * One worker thread at a time, whose memory stays below 100 MiB (docs/reference/limits.md states what the pod needs).
+ */
 const concurrency = 1;
 const heapMiB = 64;
 const youngHeapMiB = 16;
@@ -12,17 +14,17 @@ const maxWaitingOfAccount = 4;
 const maxWaiting = 64;
 
 export interface CheckerTimes {
-  /** How long one file is read for. */
+  /** Maximum time to read one file, in milliseconds. */
   deadlineMs: number;
-  /** How long a request waits in the queue. */
+  /** Maximum time that a request waits in the queue, in milliseconds. */
   queueDeadlineMs: number;
 }
 
 const defaultTimes: CheckerTimes = { deadlineMs: 5_000, queueDeadlineMs: 30_000 };
 
 /**
- * Checks service files of strangers in a thread that is ended when it takes too much time or memory. Requests wait in a
- * bounded queue that is fair to accounts, so that one account's requests never wait for all of another's.
+ * Checks untrusted service files in a thread that is terminated when it exceeds its time or memory. Requests wait in a
+ * bounded fair queue, so that one account's requests never wait for all of another's.
  */
 export class ServiceFileChecker {
   readonly #metrics: LimitMetrics;
@@ -36,8 +38,9 @@ export class ServiceFileChecker {
   }
 
   /**
-   * @throws Invalid when the file cannot be read within bounds; TooManyRequests while too many of the account's wait;
-   * Unavailable while too many of all accounts wait, or for too long
+   * Checks a service file.
+   * @throws Invalid when it exceeds the time or memory; TooManyRequests while too many requests of the account wait;
+   * Unavailable while too many of all accounts wait, or after waiting too long
    */
   async check(account: string, input: CheckInput): Promise<CheckResult> {
     this.#requireRoom(account);
@@ -70,7 +73,7 @@ export class ServiceFileChecker {
     throw new Unavailable('too many service files are waiting to be checked. Try again in a few seconds');
   }
 
-  /** Waits for the thread. @throws Unavailable */
+  /** Waits for the thread to be free. @throws Unavailable */
   async #enter(flow: Flow): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     let isLate = false;
@@ -119,7 +122,7 @@ export class ServiceFileChecker {
     worker.once('error', (error: NodeJS.ErrnoException) => {
       reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge(`${heapMiB} MiB of memory`) : error);
     });
-    worker.once('exit', () => reject(new Error('the thread that checked a service file ended without an answer')));
+    worker.once('exit', () => reject(new Error('the thread that checked a service file exited without a result')));
     return promise.finally(() => clearTimeout(timer));
   }
 }

@@ -30,7 +30,7 @@ export interface CheckRoutes {
   repositoryVariables: VariableService<Repository>;
 }
 
-/** What stands for a value that the caller may not see: the answer shows what a file makes of its variables. */
+/** Replaces values that the caller must not see: the response shows the service file with its variables filled in. */
 const WITHHELD_VALUE = 'withheld';
 
 function filledIn({ name, value, visibility, secret, withheld, error }: VariableView): [string, Variable][] {
@@ -38,7 +38,9 @@ function filledIn({ name, value, visibility, secret, withheld, error }: Variable
   return [[name, { value: (secret ?? withheld) ? WITHHELD_VALUE : value, visibility }]];
 }
 
-/** Extension: would Coppice run this service file? Nothing is spawned, nothing is kept. */
+/**
+ * Returns the route (an extension) that checks whether Coppice would run a service file. It creates and stores nothing.
+ */
 export function checkRoutes(dependencies: CheckRoutes): Endpoint[] {
   const { directory, checker, groupVariables, repositoryVariables } = dependencies;
   return [
@@ -53,7 +55,7 @@ export function checkRoutes(dependencies: CheckRoutes): Endpoint[] {
       run: async ({ caller, target: { group, repository }, body }) => {
         const mayRead = mayReadValues(caller);
         const mayReadGroup = mayRead && reachesGroup(caller.reach, group.metadata.name);
-        // Of two of one name the later one counts: the repository's.
+        // Of two variables of the same name the later one, the repository's, takes precedence.
         const all = await Promise.all([
           groupVariables.list(group, mayReadGroup),
           repositoryVariables.list(repository, mayRead),

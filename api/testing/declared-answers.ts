@@ -4,7 +4,10 @@ import type { z } from 'zod';
 import { endpointOf, type Endpoint } from '../http/endpoint.ts';
 import { errorSchema, errorsOf } from '../openapi/errors.ts';
 
-/** Holds every JSON answer of an app to what its endpoint declares; one that differs is answered by 500 and the reason. */
+/**
+ * Verifies every JSON response of an app against its endpoint's declaration; responds with 500 and the reason if it
+ * differs.
+ */
 export function verifyDeclarations(app: Express): void {
   const { json } = app.response;
   app.response.json = function (this: Response, body: unknown) {
@@ -16,7 +19,9 @@ export function verifyDeclarations(app: Express): void {
   };
 }
 
-/** What of an answer is not declared; a 500 never is, and is for the test to see. */
+/**
+ * Returns how a response differs from its declaration; undefined if it does not. A 500 is left for the test to report.
+ */
 function faultOf(endpoint: Endpoint, status: number, body: unknown): string | undefined {
   if (status === 500) return undefined;
   if (status === (endpoint.status ?? 200)) return faultOfBody(endpoint.answer, body);
@@ -27,8 +32,8 @@ function faultOf(endpoint: Endpoint, status: number, body: unknown): string | un
 function faultOfBody(schema: z.ZodType, body: unknown): string | undefined {
   const sent: unknown = JSON.parse(JSON.stringify(body));
   const { data, error } = schema.safeParse(sent);
-  if (error) return `the answer is not as declared: ${error.message}`;
+  if (error) return `the response does not match its declaration: ${error.message}`;
   return isDeepStrictEqual(data, sent)
     ? undefined
-    : `the answer has fields that are not declared: ${JSON.stringify(sent)}`;
+    : `the response has fields that are not declared: ${JSON.stringify(sent)}`;
 }

@@ -6,7 +6,7 @@ import { TestApi } from './test-api.ts';
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export interface Route {
   method: Method;
-  /** What stands for the id, where there is one. */
+  /** The path, with an ID in place of its parameter. */
   path: string;
   body?: object;
   status: number;
@@ -60,15 +60,15 @@ export const routes: Route[] = [
   { method: 'get', path: '/api/environment/acme.shop-main/build/1', status: 404 },
   { method: 'post', path: '/api/environment/acme.shop-main/ttl', body: { ttl: 60 }, status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/tests', status: 200 },
-  // Nothing is there to test.
+  // Nothing is deployed.
   { method: 'post', path: '/api/environment/acme.shop-main/tests', status: 409 },
-  // No build has started: its log is not there. Where there is one, it is text (log-text.test.ts).
+  // No build has started, so there is no log. Logs are text, which log-text.test.ts verifies.
   { method: 'get', path: '/api/environment/acme.shop-main/build/logs', status: 404 },
   // The environment has no service.
   { method: 'get', path: '/api/environment/acme.shop-main/services/web/logs', status: 404 },
   { method: 'delete', path: '/api/repository/acme.shop/reusable/base', status: 202 },
   { method: 'post', path: '/api/user/tokens', body: apiToken, status: 201 },
-  // There is none of this name.
+  // The user has no token of this name.
   { method: 'delete', path: '/api/user/tokens', body: { name: 'none' }, status: 404 },
   { method: 'get', path: '/api/users', status: 200 },
   { method: 'post', path: '/api/users', body: { email: 'dan@example.com' }, status: 201 },
@@ -76,7 +76,7 @@ export const routes: Route[] = [
   { method: 'post', path: '/api/user/logout', status: 200 },
 ];
 
-/** What a token of the access `operate` may do besides reading; what is in no list needs `administer`. */
+/** Endpoints other than reads that the access `operate` permits; all others need `administer`. */
 export const operated = [
   'post /api/repository/acme.shop/spawn',
   'post /api/repository/acme.shop/sync',
@@ -89,16 +89,16 @@ export const operated = [
   'delete /api/repository/acme.shop/reusable/base',
 ];
 
-/** What changes nothing, though it is not a GET, or ends the caller's own token alone. */
+/** Endpoints other than GET that change nothing, or only the caller's own token. */
 export const harmless = ['post /api/user/logout', 'post /api/repository/acme.shop/check'];
 
-/** What no API token may, whatever its access. */
+/** Endpoints that no API token can use, whatever its access. */
 export const byLogin = ['post /api/user/tokens', 'post /api/users', 'delete /api/users/carol@example.com'];
 
-/** What no token may that is restricted to groups or repositories. */
+/** Endpoints that a token restricted to groups or repositories cannot use. */
 export const ofAccount = ['post /api/groups', 'delete /api/user/tokens', 'get /api/users'];
 
-/** An API with all that the routes name: alice, an administrator, sees it, and nothing of the group rival. */
+/** Returns an API with everything that the routes name: alice, an administrator, sees it, except the group rival. */
 export async function everyRouteApi(
   config: ConstructorParameters<typeof TestApi>[0] = {},
 ): Promise<{ api: TestApi; token: string }> {

@@ -17,7 +17,7 @@ import { FreshCache } from '../cluster/fresh-cache.ts';
 
 type AnyCache = FakeInformer<KubernetesObject>;
 
-/** Objects by the informer's own rules; nothing fills it by itself. */
+/** Stores objects by the informer's own rules; only observe() adds any. */
 class FakeInformer<T extends KubernetesObject> {
   readonly #cache: InformerCache<T>;
   readonly #waiters: ChangeWaiters<T>;
@@ -40,7 +40,7 @@ class FakeInformer<T extends KubernetesObject> {
     return this.#cache.resourceVersion;
   }
 
-  /** As if the watch had delivered it at the same moment. */
+  /** Adds the object as a watch event would. */
   observe(object: T): void {
     this.#cache.observe(object);
     this.#cache.take({ type: 'BOOKMARK', object });
@@ -61,21 +61,21 @@ class FakeInformer<T extends KubernetesObject> {
 }
 
 /**
- * An API server in memory. The caches learn of a write by observe() alone, as in the moment after it; what change()
- * and remove() do comes as a watch event.
+ * An API server in memory. Caches see a write only by observe(), as in the moment after a write; changes by change()
+ * and remove() arrive as watch events.
  */
 export class FakeCluster implements ClusterWriter {
   readonly #clock: Clock;
   readonly #objects = new Map<string, KubernetesObject>();
   readonly #informers = new Map<string, AnyCache>();
   #version = 1;
-  /** What happens after an object was created: the operator's part. */
+  /** Runs after an object was created; tests use it to act as the operator. */
   afterCreate: (type: ResourceType, object: KubernetesObject) => void = () => undefined;
-  /** Thrown by the next write. */
+  /** Error that the next write throws. */
   failure: Error | undefined;
-  /** Thrown by every patch of a kind. */
+  /** Errors that every patch of a kind throws. */
   readonly patchFailures = new Map<string, Error>();
-  /** Merge patches, as they were sent. */
+  /** Merge patches in the order in which they were sent. */
   readonly patches: { kind: string; at: ObjectName; patch: object }[] = [];
 
   constructor(clock: Clock) {
@@ -123,7 +123,7 @@ export class FakeCluster implements ClusterWriter {
     });
   }
 
-  /** As between replicas: in no order. */
+  /** Runs the work without ordering, as different replicas do. */
   exclusively<T extends KubernetesObject, R>(
     _type: ResourceType<T>,
     _at: ObjectName,
@@ -164,7 +164,7 @@ export class FakeCluster implements ClusterWriter {
     this.#informers.get(type.kind)?.watched('DELETED', last);
   }
 
-  /** Everything of a type that there is. */
+  /** Returns all objects of a type. */
   all<T extends KubernetesObject>(type: ResourceType<T>): T[] {
     return [...this.#objects].filter(([id]) => id.startsWith(`${type.kind}:`)).map(([, object]) => object as T);
   }

@@ -2,15 +2,15 @@ import { buildLogKeys, type LogKeys } from '../../build-logs/keys.ts';
 import { LogPage } from '../../build-logs/page.ts';
 import type { ReadOptions } from '../../build-logs/reader.ts';
 
-/** Logs that the test writes. */
+/** A log reader whose logs the test writes. */
 export class FakeLogReader {
   readonly #logs = new Map<string, LogPage[]>();
   readonly #ended = new Set<string>();
-  /** Thrown by reading what is kept, while set. */
+  /** Error that reading stored messages throws, if set. */
   failure: Error | undefined;
   #wake = Promise.withResolvers<undefined>();
 
-  /** Messages that come together: one page. */
+  /** Writes messages that readers receive as one page. */
   write(logId: string, ...messages: object[]): void {
     this.writeTo(buildLogKeys(logId), ...messages);
   }

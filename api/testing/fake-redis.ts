@@ -8,13 +8,13 @@ interface SetOptions {
   expiration: { type: 'PXAT' | 'PX'; value: number };
 }
 
-/** The part of Redis that sessions and deliveries use, by a clock that the test owns. */
+/** The Redis commands that sessions and deliveries use, with a clock that the test controls. */
 export class FakeRedis implements SessionRedis, ReplayRedis, WrittenRedis, WriteBudgetRedis {
   readonly #now: () => number;
   readonly entries = new Map<string, { value: string; expiresAt: number }>();
   readonly #hashes = new Map<string, Record<string, string>>();
   readonly #scores = new Map<string, { members: Map<string, number>; expiresAt: number }>();
-  /** Thrown by every command while set. */
+  /** Error that every command throws, if set. */
   failure: Error | undefined;
   renewals = 0;
 

@@ -4,11 +4,11 @@ import type { FollowRequest } from '../../build-logs/follow-request.ts';
 import type { RuntimeLogRange } from '../environments/runtime-logs.ts';
 import type { FakeLogReader } from './fake-log-reader.ts';
 
-/** Logs of services that the test writes into the reader's; `tail` is not looked at. */
+/** Logs of services, which the test writes to the log reader; `tail` is ignored. */
 export class FakeRuntimeLogs {
   readonly #reader: FakeLogReader;
   readonly followRequests: FollowRequest[] = [];
-  /** Thrown by every reading while set. */
+  /** Error that every read throws, if set. */
   failure: Error | undefined;
 
   constructor(reader: FakeLogReader) {
@@ -21,7 +21,7 @@ export class FakeRuntimeLogs {
     yield* this.#reader.read(runtimeLogKeys(followRequest.uid, followRequest.service), { from, signal });
   }
 
-  /** One page of it. */
+  /** Returns one page. */
   async *read(followRequest: FollowRequest, range: RuntimeLogRange, signal: AbortSignal): AsyncGenerator<LogPage> {
     for await (const page of this.follow(followRequest, range, signal)) {
       yield page;

@@ -38,7 +38,7 @@ export class LateInformer<T extends KubernetesObject> {
     await this.#until(() => compareResourceVersions(this.resourceVersion, version) >= 0, options);
   }
 
-  /** Lets the waits look once more, and then end. */
+  /** Makes the current waits check once more and then time out. */
   async giveUp() {
     for (const end of this.#giveUps.splice(0)) end();
     await settle();

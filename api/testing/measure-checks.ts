@@ -1,4 +1,4 @@
-// Prints by how many MiB this process grows while eight accounts check a hostile service file at once.
+// Prints how many MiB of memory this process gains while eight accounts check a hostile service file concurrently.
 import { ServiceFileChecker } from '../service-file-check/checker.ts';
 
 const [elements = '64000'] = process.argv.slice(2);

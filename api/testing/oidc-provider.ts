@@ -7,17 +7,20 @@ import { type Configuration, Provider } from 'oidc-provider';
 export const OIDC_ISSUER = 'https://login.example';
 export const OIDC_CLIENT = { clientId: 'coppice', clientSecret: 'the secret of this client, long enough' };
 
-/** What the provider knows of somebody, by their subject; a test may change it. */
+/** Claims of a person, by subject; a test can change them. */
 export interface Person {
   email?: string;
   email_verified?: boolean;
 }
 
-/** oidc-provider, a real one, on loopback; `fetch` leads what is meant for its issuer there. */
+/**
+ * A real OpenID Connect provider (oidc-provider) on a loopback address; `fetch` redirects requests for its issuer
+ * there.
+ */
 export class OidcProvider {
   readonly people = new Map<string, Person>();
   readonly #server;
-  /** Who logs in next; undefined: they refuse. */
+  /** The subject who logs in next; undefined if they refuse. */
   subject: string | undefined;
 
   constructor(redirectUri: string) {
@@ -25,7 +28,7 @@ export class OidcProvider {
     provider.proxy = true;
     const handle = provider.callback();
     this.#server = createServer((request, response) => {
-      // As a proxy that ends TLS says it.
+      // The header that a TLS-terminating proxy sets.
       request.headers['x-forwarded-proto'] = 'https';
       request.headers['host'] = new URL(OIDC_ISSUER).host;
       if (request.url?.startsWith('/interaction/')) void this.#interact(provider, request, response);
@@ -48,7 +51,7 @@ export class OidcProvider {
     return fetch(`http://127.0.0.1:${port}${pathname}${search}`, options);
   };
 
-  /** Logs in as a browser does. @returns where the provider sends it back, query and all. */
+  /** Logs in as a browser does. @returns the URL to which the provider redirects, with its query */
   async visit(authorizationUrl: string): Promise<URL> {
     const cookies = new Map<string, string>();
     let url = new URL(authorizationUrl);
@@ -86,7 +89,7 @@ export class OidcProvider {
         accountId: subject,
         claims: () => ({ sub: subject, ...this.people.get(subject) }),
       }),
-      // What consent is there for is given.
+      // Grants whatever the client requests consent for.
       loadExistingGrant: async ({ oidc }) => {
         const grant = new oidc.provider.Grant({
           clientId: oidc.client?.clientId ?? '',

@@ -31,7 +31,7 @@ export function fakeCaches(cluster: FakeCluster): FreshCaches {
   };
 }
 
-/** What the operator says of every new Group and Repository: that it is ready. */
+/** Makes the fake operator report every new Group and Repository as ready. */
 export function readyAfterCreate(cluster: FakeCluster) {
   return (type: ResourceType, { metadata }: KubernetesObject): void => {
     if (type.kind === 'Group' || type.kind === 'Repository') cluster.change(type, metadata, conditionsPatch('Ready'));
@@ -45,7 +45,7 @@ export function conditionsPatch(type: 'Ready' | 'Stalled', message = '', observe
   return { status: { conditions } };
 }
 
-/** The whole API over fakes; every answer is held to what its endpoint declares. */
+/** The whole API with fakes for its dependencies; verifies every response against its endpoint's declaration. */
 export class TestApi {
   readonly cluster: FakeCluster;
   readonly caches: FreshCaches;
@@ -54,14 +54,14 @@ export class TestApi {
   readonly runtimeLogs = new FakeRuntimeLogs(this.logReader);
   readonly webSockets = new WebSockets();
   readonly registry = new Registry();
-  /** The audit log. */
+  /** Lines of the audit log. */
   readonly audited: Record<string, unknown>[] = [];
   readonly app;
-  /** What Date.now() is to the API. */
+  /** Current time of the API, in milliseconds since 1970. */
   now = Date.parse('2026-01-02T00:00:00Z');
   readonly #sessions: Sessions;
 
-  /** An API with alice logged in, her group acme, and its repository shop. */
+  /** Returns an API in which alice is logged in and has the group acme with the repository shop. */
   static async withShop(config: Partial<AppOptions['config']> = {}): Promise<{ api: TestApi; token: string }> {
     const api = new TestApi(config);
     const { token } = await api.login('alice@example.com');
@@ -90,7 +90,7 @@ export class TestApi {
     verifyDeclarations(this.app);
   }
 
-  /** A user with a login. */
+  /** Creates a user who is logged in. */
   async login(email: string, verified = true): Promise<{ user: User; token: string }> {
     const accountId = createHash('sha256').update(email).digest('hex');
     const record = { accountId, email, passwordHash: 'none', verified };

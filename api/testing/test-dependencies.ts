@@ -12,17 +12,17 @@ import { FakeRuntimeLogs } from './fake-runtime-logs.ts';
 export const TEST_NAMESPACE = 'coppice-system';
 export const TEST_ORIGIN = 'http://coppice.localhost:8080';
 
-/** For tests that ask more than any client does. */
+/** Limits for tests that send more requests than a real client. */
 export const UNLIMITED = { limits: { loginsPerMinute: 1000, requestsPerMinute: 100_000 } };
 
-/** The chart's defaults. */
+/** Budgets with the chart's defaults. */
 export const TEST_BUDGETS: Budgets = {
   requestMemoryBytes: 64 * 1024 * 1024,
   account: { groups: 50, repositories: 200, textBytes: 4 * 1024 * 1024 },
   written: { perMinute: 4 * 1024 * 1024, perHour: 64 * 1024 * 1024 },
 };
 
-/** Cheap, so that a test of a hundred logins takes no minute. */
+/** Cheap parameters, so that a test with a hundred logins is fast. */
 export const weakPasswords = new Passwords(randomBytes, { ln: 4, r: 8, p: 1 });
 
 export interface TestOptions extends Partial<Omit<AppOptions, 'config'>> {
@@ -32,7 +32,7 @@ export interface TestOptions extends Partial<Omit<AppOptions, 'config'>> {
   config?: Partial<AppOptions['config']>;
 }
 
-/** What the API stands on in a test: what the test says, and for all else what no test minds. */
+/** Returns options for the API: those of the test, and defaults for all others. */
 export function testOptions({ redis, config, ...given }: TestOptions): AppOptions {
   const logReader = new FakeLogReader();
   return {

@@ -12,7 +12,7 @@ import type { Login, PasswordChange, Registration } from './user-parameters.ts';
 import { newAccount, type User } from './user-record.ts';
 import type { UserStore } from './user-store.ts';
 
-/** How old a login may be that stands for a password. */
+/** Maximum age of a login that can replace entering a password. */
 const recentLoginMs = 5 * 60 * 1000;
 
 export interface AccountOptions {
@@ -24,13 +24,13 @@ export interface AccountOptions {
   invitations: GroupInvitations;
   attempts: Attempts;
   policy: RegistrationPolicy;
-  /** Addresses in lower case, from the chart. */
+  /** E-mail addresses in lower case, from the chart. */
   administrators: readonly string[];
   now: () => number;
   randomBytes: RandomBytes;
 }
 
-/** What users do with their own accounts. */
+/** Manages what users do with their own accounts. */
 export class Accounts {
   readonly #options: AccountOptions;
 
@@ -39,13 +39,14 @@ export class Accounts {
   }
 
   /**
-   * An account and a group of its own. An administrator's invitation proves the address, whatever the policy is; one to
-   * a group opens that group.
-   * @throws Forbidden by the policy; Conflict when the address has an account; Invalid when the invitation is not valid.
+   * Creates an account and a group for it. An administrator's invitation verifies the address, whatever the policy; an
+   * invitation to a group opens that group.
+   * @throws Forbidden by the policy; Conflict when the address has an account; Invalid when the invitation is not valid
    */
   async register({ email, password, invitation }: Registration): Promise<User> {
     const { users, passwords, groups, invitations, policy, administrators, now, randomBytes } = this.#options;
-    // Not counted by the address: no password is tried here, and others must not keep its owner from coming.
+    // Not limited by the e-mail address: no password is checked here, and other people must not be able to block its
+    // owner.
     const existing = await users.readByEmail(email);
     if (existing && invitation !== undefined && isInvitedTo(existing, invitation, now())) {
       return this.#takeUp(existing, invitation, password);
@@ -54,12 +55,12 @@ export class Accounts {
     const group = invitation === undefined ? undefined : await invitations.find(invitation, email);
     if (existing) throw new Conflict('this e-mail address already has an account');
     const passwordHash = await passwords.hash(password);
-    // Whoever registers first under an administrator's address would be one.
+    // Registration alone must not verify an administrator's address: it would make its first user an administrator.
     const verified = policy.provesAddress && !administrators.includes(email);
     const user = await users.create({ ...newAccount(email, randomBytes), passwordHash, verified });
     if (group && invitation !== undefined) {
       await invitations.accept(group, user, invitation).catch(async (error: unknown) => {
-        // Who is not let in has no account either, and may come again.
+        // An account that cannot use its invitation is removed, so that its owner can try again.
         await users.remove(user);
         throw error;
       });
@@ -68,7 +69,11 @@ export class Accounts {
     return user;
   }
 
-  /** @returns a token. @throws Unauthorized, after the same time and in the same words whether there is an account. */
+  /**
+   * Logs in.
+   * @returns a token
+   * @throws Unauthorized, with the same message and timing whether or not the account exists
+   */
   async login({ email, password }: Login): Promise<string> {
     const { users, passwords, attempts } = this.#options;
     await attempts.count(email);
@@ -81,8 +86,9 @@ export class Accounts {
   }
 
   /**
-   * @returns a token; undefined when the account was removed, or its password changed, since it was read: who does that
-   * ends the sessions that are listed after it is written, and those listed later see here what was written.
+   * Starts a session.
+   * @returns its token; undefined when the account was removed or its password changed since `user` was read. Such a
+   * change first writes the account and then ends the listed sessions; a session listed later sees the change here.
    */
   async startSession({ name, accountId, passwordHash }: User): Promise<string | undefined> {
     const { users, sessions } = this.#options;
@@ -94,8 +100,10 @@ export class Accounts {
   }
 
   /**
-   * Ends all other sessions of the user. API tokens stay: they have names, ends, and a DELETE of their own.
-   * @param token the session's that asks. @throws Forbidden for a wrong current password; Conflict without one.
+   * Changes the password and ends all other sessions of the user. API tokens remain valid: they expire and can be
+   * deleted individually.
+   * @param token the caller's session
+   * @throws Forbidden for a wrong current password; Conflict if the account has none
    */
   async changePassword(
     { name, accountId }: User,
@@ -111,7 +119,8 @@ export class Accounts {
     const isRight = await passwords.verify(currentPassword, user?.passwordHash);
     if (!user || !isRight) throw new Forbidden('the current password is wrong');
     const passwordHash = await passwords.hash(newPassword);
-    // First, so that nothing is changed where sessions cannot be ended; again for those of the meantime.
+    // Before the write, so that nothing changes if sessions cannot be ended; repeated after it for sessions started
+    // meanwhile.
     await sessions.revokeAll(user.accountId, token);
     await users.update(user, (current) => {
       if (current.passwordHash !== user.passwordHash) throw new Conflict('the password was changed at the same time');
@@ -121,8 +130,9 @@ export class Accounts {
   }
 
   /**
-   * Confirms that who holds a login is the account's owner: by its password or, where it has none, by a login of the
-   * last minutes at the OpenID Connect provider. @throws Forbidden, which says what to do; TooManyRequests
+   * Confirms that the caller owns the account: by its password or, without one, by a recent login at the OpenID Connect
+   * provider.
+   * @throws Forbidden with instructions; TooManyRequests
    */
   async confirm({ name, accountId }: User, token: string, password: string | undefined): Promise<void> {
     const { users, sessions, passwords, attempts, now } = this.#options;
@@ -139,7 +149,7 @@ export class Accounts {
     if (!(await passwords.verify(password, user?.passwordHash)) || !user) throw new Forbidden('the password is wrong');
   }
 
-  /** By who is logged in already: opens the group, or proves the address. @throws Invalid */
+  /** Accepts an invitation for a user who is logged in: opens the group, or verifies the address. @throws Invalid */
   async acceptInvitation(user: User, invitation: string): Promise<User> {
     const { users, invitations, now } = this.#options;
     if (invitation.startsWith('g.')) {
@@ -153,9 +163,8 @@ export class Accounts {
   }
 
   /**
-   * A new account in place of what stood there: an invited address that nobody has taken, or an account that somebody
-   * registered without a proof of it. Nothing of the latter stays: no login, token or password, and no place in a group
-   * that they made, where others may be whom they let in.
+   * Replaces an unused or unverified account by a new one. Nothing of an unverified account remains: no login, token or
+   * password, and no membership in groups that it created, where its owner may have added others.
    */
   async replace(
     existing: User,
@@ -163,7 +172,8 @@ export class Accounts {
   ): Promise<User> {
     const { users, sessions, groups, memberships, randomBytes } = this.#options;
     const fresh = newAccount(existing.email, randomBytes);
-    // First, so that nobody has the account where groups cannot be left; again for those of the meantime.
+    // Before the write, so that nothing changes if groups cannot be left; repeated after it for groups created
+    // meanwhile.
     await memberships.leaveMade(existing);
     const user = await users.update(existing, (current) => ({ name: current.name, ...change(fresh, current) }));
     await sessions.revokeAll(existing.accountId);
@@ -182,7 +192,7 @@ export class Accounts {
   }
 }
 
-/** An address that an administrator added, and nobody has logged in with. */
+/** Returns whether an administrator added the address and nobody has logged in with it. */
 export function isUnused({ passwordHash, identity }: User): boolean {
   return passwordHash === undefined && identity === undefined;
 }

@@ -23,7 +23,7 @@ export const removedAccountSchema = z
   })
   .meta({ id: 'RemovedAccount' });
 
-/** Accounts, for administrators; to everybody else there is nothing here. Ours, beside the contract. */
+/** Returns the routes (an extension) for administrators to manage accounts. Other callers get 404. */
 export function administrationRoutes({ administration }: { administration: Administration }): Endpoint[] {
   const find = ({ user }: Caller) => {
     if (!administration.isAdministrator(user)) throw new NotFound('no such resource');

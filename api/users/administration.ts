@@ -7,9 +7,9 @@ import type { Invitation } from './group-invitation.ts';
 import { newAccount, type User } from './user-record.ts';
 import type { UserStore } from './user-store.ts';
 
-/** What becomes of an account's memberships. */
+/** Ends the memberships of deleted accounts. */
 export interface EndedMemberships extends Pick<Memberships, 'leaveAll' | 'leaveSeen'> {
-  /** The ids of the groups with repositories that have no other owner. */
+  /** Returns the IDs of the groups with repositories that have no other owner. */
   ownedAlone: (user: User) => string[];
 }
 
@@ -17,13 +17,13 @@ export interface AdministrationOptions {
   users: UserStore;
   sessions: Sessions;
   memberships: EndedMemberships;
-  /** Addresses in lower case, from the chart. */
+  /** E-mail addresses in lower case, from the chart. */
   administrators: readonly string[];
   now: () => number;
   randomBytes: RandomBytes;
 }
 
-/** What administrators do with the accounts of others. */
+/** Manages the accounts of other users, for administrators. */
 export class Administration {
   readonly #options: AdministrationOptions;
 
@@ -31,7 +31,10 @@ export class Administration {
     this.#options = options;
   }
 
-  /** By proven address alone: to register an administrator's address makes nobody one. */
+  /**
+   * Returns whether the user is an administrator. Only a verified address counts: registering an administrator's
+   * address grants nothing.
+   */
   isAdministrator({ email, verified }: User): boolean {
     return verified && this.#options.administrators.includes(email);
   }
@@ -41,9 +44,9 @@ export class Administration {
   }
 
   /**
-   * Adds an address, and invites its owner to log in under it. An account that somebody registered without a proof stays
-   * as it is until the owner comes: then it is theirs, and nothing of the other's stays.
-   * @throws Conflict when the address has a proven account.
+   * Adds an address and invites its owner. An unverified account of the address is kept until the owner accepts; the
+   * owner's account then replaces it completely.
+   * @throws Conflict when the address has a verified account
    */
   async invite(email: string): Promise<Invitation> {
     const { users, now, randomBytes } = this.#options;
@@ -61,8 +64,10 @@ export class Administration {
   }
 
   /**
-   * Removes an account with its logins, tokens and memberships: whoever gets the address later gets none of them.
-   * @returns the names of the groups that nobody is a member of any more. @throws NotFound, Conflict
+   * Removes an account with its logins, tokens and memberships, so that a later account of the address inherits none of
+   * them.
+   * @returns the names of groups that have no members left
+   * @throws NotFound, Conflict
    */
   async remove(email: string): Promise<string[]> {
     const { users, memberships } = this.#options;
@@ -73,10 +78,10 @@ export class Administration {
   }
 
   /**
-   * Removes the account of a caller who has confirmed that it is theirs. It leaves the groups that it sees: where its
-   * address is not proven, an administrator's invitation and memberships of the address stay for the address's owner.
-   * @returns the names of the groups that nobody is a member of any more.
-   * @throws Conflict where a group with repositories would have no owner, or the chart names the address.
+   * Removes the account of a caller who has confirmed their identity. It leaves the groups that it sees. If its address
+   * is not verified, an administrator's invitation and memberships of the address remain for the address's owner.
+   * @returns the names of groups that have no members left
+   * @throws Conflict when a group with repositories would have no owner, or the chart names the address
    */
   async removeOwn({ name, accountId }: User): Promise<string[]> {
     const { users, memberships, randomBytes } = this.#options;
@@ -100,10 +105,11 @@ export class Administration {
     throw new Conflict("the chart names this address as an administrator. Remove it from the chart's values first");
   }
 
-  /** @param kept the account that takes its place. @returns what `leave` does. */
+  /** Ends an account. @param kept the account that replaces it, if any @returns the result of `leave` */
   async #end(user: User, leave: () => Promise<string[]>, kept: Omit<User, 'name'> | undefined): Promise<string[]> {
     const { users, sessions } = this.#options;
-    // First, so that nothing is started where sessions cannot be ended; again for those of the meantime.
+    // Before the write, so that nothing changes if sessions cannot be ended; repeated after it for sessions started
+    // meanwhile.
     await sessions.revokeAll(user.accountId);
     const left = await leave();
     if (kept) await users.update(user, ({ name }) => ({ name, ...kept }));

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { tokenScopesSchema, type Access } from '../auth/token-scopes.ts';
 import { isSameHash, newToken, tokenHash, type RandomBytes } from '../auth/tokens.ts';
 
-/** What is kept of an API token: everything but the token. */
+/** What is stored of an API token: everything except the token itself. */
 export const apiTokenSchema = z.object({
   name: z.string(),
-  /** SHA-256, hexadecimal. */
+  /** SHA-256 of the token, in hexadecimal. */
   hash: z.string(),
-  /** RFC 3339, in UTC. From then on it is refused. */
+  /** When the token expires: RFC 3339, in UTC. */
   expiresOn: z.iso.datetime(),
   readOnly: z.boolean(),
-  /** Absent of a token that may do what its owner may. */
+  /** Absent if the token has all permissions of its owner. */
   scopes: tokenScopesSchema.optional(),
 });
 export type ApiToken = z.infer<typeof apiTokenSchema>;
@@ -35,21 +35,31 @@ export function accessOf({ readOnly, scopes }: Pick<ApiToken, 'readOnly' | 'scop
   return readOnly ? 'read' : (scopes?.access ?? 'administer');
 }
 
-/** `cpt_`, the user's record, and 256 random bits: so the one Secret that can hold its hash is found without a search. */
+/**
+ * `cpt_`, the name of the user's record, and 256 random bits. The name identifies the one Secret that can contain the
+ * token's hash.
+ */
 const form = /^cpt_([0-9a-f]{32})_[A-Za-z0-9_-]{43}$/;
 
-/** @param userName `user-` and 32 hexadecimal digits. @returns the token, which nobody can read again. */
+/**
+ * Creates an API token.
+ * @param userName `user-` and 32 hexadecimal digits
+ * @returns the token, of which only the hash is stored
+ */
 export function newApiToken(userName: string, randomBytes: RandomBytes): string {
   return `cpt_${userName.slice('user-'.length)}_${newToken(randomBytes)}`;
 }
 
-/** The record's name of the user whose token it would be; undefined for what is not an API token. */
+/** Returns the name of the user record that an API token names; undefined for other texts. */
 export function apiTokenUser(token: string): string | undefined {
   const digits = form.exec(token)?.[1];
   return digits === undefined ? undefined : `user-${digits}`;
 }
 
-/** Which of a user's tokens this is. @param now milliseconds since 1970 */
+/**
+ * Returns the stored API token that matches; undefined if none does, or it has expired.
+ * @param now milliseconds since 1970
+ */
 export function findApiToken(tokens: readonly ApiToken[], token: string, now: number): ApiToken | undefined {
   const hash = tokenHash(token);
   return tokens.find((kept) => isSameHash(kept.hash, hash) && now < Date.parse(kept.expiresOn));

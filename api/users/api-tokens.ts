@@ -13,7 +13,7 @@ export interface ApiTokenOptions {
   randomBytes: RandomBytes;
 }
 
-/** A user's API tokens, as hashes in the user's Secret: they outlive a Redis that is lost. */
+/** Manages a user's API tokens, stored as hashes in the user's Secret, so that they survive the loss of Redis. */
 export class ApiTokens {
   readonly #options: ApiTokenOptions;
 
@@ -22,9 +22,10 @@ export class ApiTokens {
   }
 
   /**
-   * @returns the token, which nobody can read again, and what is kept of it.
-   * @throws Conflict when the user has one of this name, or too many; Invalid when it would have expired already,
-   * or is to be both read-only and more.
+   * Creates an API token.
+   * @returns the token, which cannot be read again, and its stored form
+   * @throws Conflict when the user has one of this name, or too many; Invalid when its end has passed, or `readOnly`
+   * contradicts `scopes`
    */
   async create(
     user: User,
@@ -56,7 +57,7 @@ export class ApiTokens {
     return { token, kept };
   }
 
-  /** When this has ended no replica takes the token any more. @returns the ones left. @throws NotFound */
+  /** Deletes an API token; afterwards no replica accepts it. @returns the remaining tokens @throws NotFound */
   async remove(user: User, name: string): Promise<readonly ApiToken[]> {
     const { apiTokens = [] } = await this.#options.users.update(user, (current) => {
       const tokens = current.apiTokens ?? [];

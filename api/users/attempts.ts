@@ -3,28 +3,37 @@ import { TooManyRequests } from '../http/errors.ts';
 import { userName } from './user-record.ts';
 
 const windowMs = 60 * 1000;
-/** How many network addresses it takes to keep somebody's address from logging in: one alone is limited before. */
+/**
+ * Number of network addresses needed to reach the limit of an e-mail address: each network address has its own, lower
+ * limit.
+ */
 const networkAddresses = 10;
 
-/** Tries of one password, from wherever they come: those who try from many places are limited too. */
+/** Limits attempts to guess one password, from any number of network addresses. */
 export class Attempts {
   readonly #perMinute: number;
   readonly #store: Store;
 
-  /** @param perMinute tries to log in from one network address */
+  /** Creates the limits. @param perMinute login attempts from one network address */
   constructor(perMinute: number, store: Store) {
     this.#perMinute = perMinute;
     this.#store = store;
-    // The stores read nothing else of the options.
+    // The stores use no other option.
     void store.init?.({ windowMs } as Options);
   }
 
-  /** Counts a login of an e-mail address. @throws TooManyRequests, whether there is an account or not */
+  /**
+   * Counts a login attempt for an e-mail address.
+   * @throws TooManyRequests, whether or not the address has an account
+   */
   count(email: string): Promise<void> {
     return this.#count(userName(email), this.#perMinute * networkAddresses, 'logins of one address');
   }
 
-  /** Counts a try of who is logged in, apart from logins: those who are not must not use it up. @throws TooManyRequests */
+  /**
+   * Counts an attempt of a user who is logged in, separately from logins, so that strangers cannot exhaust it.
+   * @throws TooManyRequests
+   */
   countOwn(accountId: string): Promise<void> {
     return this.#count(accountId, this.#perMinute, 'changes of one password');
   }

@@ -11,9 +11,9 @@ export interface FirstAdministrator {
 }
 
 /**
- * The account that the chart makes, unless there is one already: its owner may have changed the password. An account that
- * somebody registered under the address without a proof is replaced, with its tokens and its place in the groups that it
- * made; its logins are those of an account that is no more. @returns whether one was made.
+ * Creates the administrator's account from the chart, unless it exists: its owner may have changed the password.
+ * Replaces an unverified account of the address, with its tokens, logins and memberships in groups that it created.
+ * @returns whether the account was created
  */
 export async function ensureAdministrator(
   { email, password }: FirstAdministrator,
@@ -28,7 +28,8 @@ export async function ensureAdministrator(
   const account = { ...newAccount(email, randomBytes), passwordHash, verified: true };
   try {
     if (existing) {
-      // First, so that nobody has the account where groups cannot be left; again for those of the meantime.
+      // Before the write, so that nothing changes if groups cannot be left; repeated after it for groups created
+      // meanwhile.
       await memberships.leaveMade(existing);
       await users.update(existing, ({ name }) => ({ name, ...account }));
       await memberships.leaveMade(existing);
@@ -36,7 +37,7 @@ export async function ensureAdministrator(
       await users.create(account);
     }
   } catch (error) {
-    // Another replica was faster.
+    // Another replica has created the account.
     if (!(error instanceof Conflict)) throw error;
     return false;
   }

@@ -16,7 +16,7 @@ export interface GroupInvitationOptions {
   now: () => number;
 }
 
-/** Invitations to groups, as they are accepted. */
+/** Accepts invitations to groups. */
 export class GroupInvitations {
   readonly #options: GroupInvitationOptions;
 
@@ -24,7 +24,7 @@ export class GroupInvitations {
     this.#options = options;
   }
 
-  /** The group that an invitation lets this address in; as it is now. @throws Invalid */
+  /** Returns the current state of the group that the address can join with the invitation. @throws Invalid */
   async find(invitation: string, email: string): Promise<Group> {
     const { cluster, now } = this.#options;
     const name = invitingGroup(invitation);
@@ -33,7 +33,10 @@ export class GroupInvitations {
     return group;
   }
 
-  /** Opens the group to the account, and ends the invitation, in one write. @throws Invalid when it was used meanwhile. */
+  /**
+   * Opens the group to the account and ends the invitation, in one write.
+   * @throws Invalid when it has been used meanwhile
+   */
   async accept(group: Group, user: User, invitation: string): Promise<void> {
     const { cluster, cache, now } = this.#options;
     const change = (current: Group) => {

@@ -1,18 +1,18 @@
 import { Forbidden } from '../http/errors.ts';
 
-/** Who can register: everybody, addresses of certain domains, or nobody (an administrator adds users). */
+/** Who can register: everybody, addresses of some domains, or nobody (administrators add users). */
 export interface RegistrationPolicy {
   mode: 'open' | 'domains' | 'closed';
-  /** In lower case; for `domains`. */
+  /** For `domains`; in lower case. */
   domains: readonly string[];
   /**
-   * Whether an address counts as proven once it is registered: only where nobody can register another's, such as on a
-   * machine of one's own. Members that a Group names then see it at once.
+   * Whether registration verifies an address, which gives it access to the groups that name it. Only for installations
+   * where nobody can register another person's address, such as a local cluster.
    */
   provesAddress: boolean;
 }
 
-/** @param email in lower case. @throws Forbidden */
+/** Checks that an address can register. @param email in lower case @throws Forbidden */
 export function requireAllowed({ mode, domains }: RegistrationPolicy, email: string): void {
   if (mode === 'closed') throw new Forbidden('registration is closed. Ask an administrator to add you');
   const domain = email.slice(email.lastIndexOf('@') + 1);

@@ -16,7 +16,7 @@ import {
 import type { UserStore } from './user-store.ts';
 import { userView, userViewSchema } from './user-view.ts';
 
-/** Register and login: the two endpoints that nobody needs a token for. */
+/** Returns the routes that need no token: register and login. */
 export function openUserRoutes({ accounts }: { accounts: Accounts }): Endpoint[] {
   return [
     openEndpoint({
@@ -81,10 +81,10 @@ export function userRoutes(dependencies: UserRoutes): Endpoint[] {
       find: nothing,
       writes: false,
       answer: userViewSchema,
-      // As it is now: the caller may have made a token at another replica.
+      // Read from the API server: the caller may have just created a token at another replica.
       run: async ({ caller: { user, reach, apiToken } }) => {
         const view = userView((await users.read(user.name)) ?? user);
-        // A restricted token is shown no other one.
+        // A restricted token does not see other tokens.
         return reach ? { ...view, apiTokens: view.apiTokens.filter(({ Name }) => Name === apiToken) } : view;
       },
     }),

@@ -59,13 +59,16 @@ export function tokenRoutes({ apiTokens, directory }: TokenRoutes): Endpoint[] {
   ];
 }
 
-/** A name that is misspelt would make a token that reaches nothing. @throws Invalid */
+/**
+ * Refuses names of groups and repositories that the caller does not see: a misspelt name would create a useless token.
+ * @throws Invalid
+ */
 function requireKnownNames(viewer: Viewer, scopes: TokenScopes | undefined, directory: Pick<Directory, 'sees'>): void {
   const faults = (['groups', 'repositories'] as const).flatMap((kind) =>
     (scopes?.[kind] ?? []).flatMap((id, index) =>
       directory.sees(viewer, kind, id)
         ? []
-        : [{ path: `scopes.${kind}.${index}`, message: 'is not the id of one that you see' }],
+        : [{ path: `scopes.${kind}.${index}`, message: 'is not the id of a group or repository that you can see' }],
     ),
   );
   if (faults.length > 0) throw new Invalid('the body is not valid', { details: faults });

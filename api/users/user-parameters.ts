@@ -5,18 +5,18 @@ import { booleanField, nameField } from '../http/parse.ts';
 const passwordLength = { min: 10, max: 200 };
 const maxEmail = 254;
 
-/** Characters as people count them, not UTF-16 units. */
+/** Returns the number of Unicode characters, rather than UTF-16 units. */
 function characters(text: string): number {
   return Array.from(text).length;
 }
 
-/** Addresses are compared, and kept, in lower case. */
+/** An e-mail address; compared and stored in lower case. */
 export const emailField = z
   .email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })
   .max(maxEmail)
   .transform((email) => email.toLowerCase());
 
-/** Of UTF-8, looked at before anything that takes longer for longer texts, such as what hashing makes of one (NFKC). */
+/** In UTF-8. Checked before steps that take longer for longer texts, such as normalization (NFKC). */
 const maxPasswordBytes = 1024;
 export const boundedPassword = z.string().refine((password) => Buffer.byteLength(password) <= maxPasswordBytes, {
   error: `must have ${maxPasswordBytes} bytes at most`,
@@ -40,7 +40,9 @@ export const registerSchema = z.object({
 });
 export type Registration = z.infer<typeof registerSchema>;
 
-/** Body of POST /api/user/login. What could never be registered is a wrong login like any other, but for its length. */
+/**
+ * Body of POST /api/user/login. A password that could not be registered counts as a wrong one, unless it is too long.
+ */
 export const loginSchema = z.object({
   email: z.string().max(maxPasswordBytes).toLowerCase(),
   password: boundedPassword,
@@ -50,7 +52,7 @@ export type Login = z.infer<typeof loginSchema>;
 export const passwordChangeSchema = z.object({ currentPassword: boundedPassword, newPassword: passwordField });
 export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 
-/** Body of DELETE /api/user; an account that logs in by OpenID Connect alone has no password. */
+/** Body of DELETE /api/user; accounts that log in only by OpenID Connect have no password. */
 export const removeAccountSchema = z.object({ password: boundedPassword.optional() });
 
 export const acceptInvitationSchema = z.object({ invitation: invitationField });
@@ -58,7 +60,7 @@ export const acceptInvitationSchema = z.object({ invitation: invitationField });
 /** Body of POST /api/users. */
 export const newUserSchema = z.object({ email: emailField });
 
-/** Strict: a restriction that is misspelt and left out would make a token that may do more than was asked for. */
+/** Strict, because ignoring a misspelt restriction would create a token with more permissions than requested. */
 const newScopesSchema = tokenScopesSchema.strict().refine((scopes) => Object.keys(scopes).length > 0, {
   error: 'needs one of access, groups and repositories',
 });

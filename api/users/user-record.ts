@@ -12,33 +12,33 @@ export const USER_RECORD = 'user';
 const identitySchema = z.object({ issuer: z.string().min(1), subject: z.string().min(1) });
 const accountInvitationSchema = z.object({ hash: z.string(), expiresAt: z.iso.datetime() });
 
-/** Who somebody is to an OpenID Connect provider: unlike the address, the same for ever. */
+/** A user's identity at an OpenID Connect provider; unlike an address, it never changes. */
 export type Identity = z.infer<typeof identitySchema>;
-/** An administrator's one-time invitation to an account: the SHA-256 of the token alone. */
+/** An administrator's one-time invitation to an account; only the token's SHA-256 is stored. */
 export type AccountInvitation = z.infer<typeof accountInvitationSchema>;
 
 export interface User {
-  /** The Secret's name: a function of the e-mail address. */
+  /** Name of the Secret, derived from the e-mail address. */
   name: string;
-  /** Random, and the same after a restore; another account of the same address has another. */
+  /** Random and never changes; a later account of the same address has another one. */
   accountId: string;
   /** In lower case. */
   email: string;
-  /** Without one nobody logs in by a password. */
+  /** Absent if the account cannot log in with a password. */
   passwordHash?: string | undefined;
-  /** Whether the address was proven to be theirs: only then does it open groups that others made. */
+  /** Whether the address was verified; only then does it give access to groups created by others. */
   verified: boolean;
   apiTokens?: readonly ApiToken[] | undefined;
   identity?: Identity | undefined;
   invitation?: AccountInvitation | undefined;
 }
 
-/** What every account starts with. @param email in lower case */
+/** Returns the fields of a new account. @param email in lower case */
 export function newAccount(email: string, randomBytes: RandomBytes): Omit<User, 'name'> {
   return { accountId: randomBytes(16).toString('hex'), email, verified: false };
 }
 
-/** A field that is kept as JSON. */
+/** Returns the schema of a field that is stored as JSON. */
 function jsonField<T>(schema: z.ZodType<T>) {
   return z
     .string()
@@ -68,7 +68,7 @@ export function userName(email: string): string {
   return `user-${createHash('sha256').update(email.toLowerCase()).digest('hex').slice(0, 32)}`;
 }
 
-/** The `data` of a user's Secret; null for what there is not, as a merge patch takes a key away. */
+/** Returns the `data` of a user's Secret; null for absent fields, so that a merge patch removes their keys. */
 export function userData(user: Omit<User, 'name'>): Record<string, string | null> {
   const texts = {
     accountId: user.accountId,
@@ -84,7 +84,7 @@ export function userData(user: Omit<User, 'name'>): Record<string, string | null
   return { ...Object.fromEntries(absent), ...encodeTexts(Object.fromEntries(given)) };
 }
 
-/** The Secret that keeps a user. */
+/** Returns the Secret that stores a user. */
 export function userSecret(user: Omit<User, 'name'>, namespace: string): Secret {
   const data = Object.entries(userData(user)).filter((entry): entry is [string, string] => entry[1] !== null);
   return {
@@ -100,7 +100,7 @@ export function userSecret(user: Omit<User, 'name'>, namespace: string): Secret 
   };
 }
 
-/** The user that a Secret keeps; undefined when it keeps none that can be read, which is as if there were none. */
+/** Returns the user that a Secret stores; undefined if it stores none or is not valid. */
 export function userOf(secret: Secret | undefined): User | undefined {
   if (!secret || secret.metadata.deletionTimestamp !== undefined) return undefined;
   const decoded = Object.keys(secret.data ?? {}).map((key) => [key, secretText(secret, key)]);

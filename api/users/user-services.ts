@@ -38,11 +38,11 @@ export interface UserServicesOptions {
   passwords: Passwords;
   now: () => number;
   randomBytes: RandomBytes;
-  /** How the OpenID Connect provider is reached; Node's own if absent. */
+  /** Used for requests to the OpenID Connect provider; Node's own fetch if absent. */
   fetch?: CustomFetch | undefined;
 }
 
-/** Everything of users: who they are, and the endpoints. */
+/** Creates everything that concerns users, including their endpoints. */
 export function userServices(options: UserServicesOptions): {
   authenticator: Authenticator;
   endpoints: Endpoint[];

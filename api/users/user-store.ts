@@ -6,7 +6,10 @@ import { Conflict } from '../http/errors.ts';
 import { identityValue } from './user-indexes.ts';
 import { userData, userName, userOf, userSecret, type Identity, type User } from './user-record.ts';
 
-/** Users are Secrets in a namespace of their own, so that whoever breaks into the API reads no other Secret there. */
+/**
+ * Stores users as Secrets in a namespace of their own, so that an attacker in the API process can read no other
+ * Secrets.
+ */
 export class UserStore {
   readonly #cluster: ClusterWriter;
   readonly #cache: Caches['users'];
@@ -18,22 +21,25 @@ export class UserStore {
     this.#namespace = namespace;
   }
 
-  /** By the record's name, as this replica last heard of it. */
+  /** Returns a user by the record's name, from this replica's cache. */
   cached(name: string): User | undefined {
     return userOf(this.#cache.get(objectKey(this.#namespace, name)));
   }
 
-  /** By the record's name, as it is now: for what must count at once on every replica. */
+  /**
+   * Reads a user by the record's name from the API server, for changes that must take effect on every replica
+   * immediately.
+   */
   async read(name: string): Promise<User | undefined> {
     return userOf(await this.#cluster.find(Secret, { namespace: this.#namespace, name }));
   }
 
-  /** Always from the API server, known or not, so that neither a stale password nor the time taken reveals anything. */
+  /** Reads from the API server in any case, so that a stale password is not accepted and timing reveals nothing. */
   readByEmail(email: string): Promise<User | undefined> {
     return this.read(userName(email));
   }
 
-  /** The account that an identity was linked to; as it is now. */
+  /** Reads the account that an identity was linked to, from the API server. */
   async readByIdentity(identity: Identity): Promise<User | undefined> {
     for (const { metadata } of this.#cache.byIndex('identity', identityValue(identity))) {
       const user = await this.read(metadata.name);
@@ -42,13 +48,13 @@ export class UserStore {
     return undefined;
   }
 
-  /** All users, by address. */
+  /** Lists all users, by address. */
   list(): User[] {
     const users = this.#cache.byIndex('all', '').flatMap((secret) => userOf(secret) ?? []);
     return users.sort((a, b) => (a.email < b.email ? -1 : 1));
   }
 
-  /** @throws Conflict when the address has an account. */
+  /** Creates a user. @throws Conflict when the address has an account */
   async create(user: Omit<User, 'name'>): Promise<User> {
     const secret = userSecret(user, this.#namespace);
     try {
@@ -61,8 +67,8 @@ export class UserStore {
   }
 
   /**
-   * Changes an account from what it is now; of two changes at once none is lost. What `change` throws ends it.
-   * @throws Conflict when the account is gone, also when there is another one of its address: it was there when asked.
+   * Updates an account from its current state, without losing concurrent changes. An error of `change` ends the update.
+   * @throws Conflict when the account was removed or replaced
    */
   async update({ name, accountId }: Pick<User, 'name' | 'accountId'>, change: (user: User) => User): Promise<User> {
     const at = { namespace: this.#namespace, name };
@@ -80,7 +86,7 @@ export class UserStore {
     return changed;
   }
 
-  /** Does nothing when the account is gone. */
+  /** Removes an account; does nothing if it is already gone. */
   async remove({ name, accountId }: Pick<User, 'name' | 'accountId'>): Promise<void> {
     const at = { namespace: this.#namespace, name };
     const secret = await this.#cluster.find(Secret, at);

@@ -8,21 +8,21 @@ import type { VariableService } from './variable-service.ts';
 import type { VariableOwner } from './variable-owner.ts';
 import { variableViewSchema } from './variable-view.ts';
 
-/** What the OpenAPI document says of the answer 409 to texts. */
+/** Description of the response 409 to texts in the OpenAPI document. */
 export const TOO_MUCH_TEXT = 'Variables and service files of the account that created the group reached the limit.';
 
 export interface VariableRoutes<Owner extends VariableOwner> {
-  /** Of the owner. */
+  /** Path of the owner of the variables. */
   path: '/api/group/{groupID}' | '/api/repository/{repoID}';
-  /** By the parameter that is in the path. @throws NotFound */
+  /** Finds the owner by the parameter in the path. @throws NotFound */
   find: (caller: Caller, parameters: { groupID: string; repoID: string }) => Owner;
   variables: VariableService<Owner>;
   caps: Pick<AccountCaps, 'requireVariable'>;
-  /** What must be there before a value can be kept. */
+  /** Waits for what the owner needs before a value can be stored. */
   ready?: (owner: Owner) => Promise<void>;
 }
 
-/** Routes of variables, the same for groups and repositories. */
+/** Returns the routes of variables, which are the same for groups and repositories. */
 export function variableRoutes<Owner extends VariableOwner>({
   path,
   find,

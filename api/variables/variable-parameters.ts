@@ -26,7 +26,7 @@ export const createVariableSchema = z.object({
 });
 export type CreateVariable = z.infer<typeof createVariableSchema>;
 
-/** Body of PATCH …/variables. What cannot be a name is the name of no variable: 404, not 422. */
+/** Body of PATCH …/variables. An invalid name is answered with 404, not 422: no variable has it. */
 export const updateVariableSchema = z
   .object({
     name: z.string(),

@@ -7,16 +7,18 @@ import { randomSuffix } from '../cluster/random-suffix.ts';
 import { Invalid } from '../http/errors.ts';
 import type { VariableOwner } from './variable-owner.ts';
 
-/** Bytes that one Secret holds, but of a single larger value: a write of one value rewrites all of its Secret. */
+/**
+ * Maximum number of bytes in one Secret, except for a single larger value: writing one value rewrites its whole Secret.
+ */
 const SECRET_BYTES = 32 * 1024;
-/** Of all values of one Group or Repository. */
+/** Maximum number of bytes of all values of one Group or Repository. */
 export const OWNER_BYTES = 256 * 1024;
 
 /**
- * The Secrets in which the API keeps the values of one Group's or Repository's variables (ADR 17). A value is written once,
- * under a key of its own, and the variable's reference is what changes: whoever reads the two finds them in accord, and
- * whoever watches the owner sees that a value changed. There are as many Secrets as keep each of them small, numbered
- * from 0, so that a write costs what it changes. How long a value is stands in its key: `NAME.SUFFIX.BYTES`.
+ * Stores the values of one Group's or Repository's variables in Secrets (ADR 17). A changed value gets a new key, and
+ * the reference in the spec changes with it: readers always find a matching pair, and watchers of the owner notice the
+ * change. The values are spread over Secrets numbered from 0, so that a write rewrites only a small one. A key contains
+ * the size of its value: `NAME.SUFFIX.BYTES`.
  */
 export class VariableSecrets {
   readonly #cluster: Pick<ClusterWriter, 'create' | 'patch'>;
@@ -36,12 +38,14 @@ export class VariableSecrets {
     this.#randomBytes = randomBytes;
   }
 
-  /** The UID keeps it apart from one that is still to go with a former owner of the same name. */
+  /**
+   * Returns the names' common stem. The UID distinguishes the Secrets from those of a deleted owner of the same name.
+   */
   static stemOf({ metadata: { name, uid = '' } }: KubernetesObject): string {
     return `variables-${name}-${uid.slice(-8)}`;
   }
 
-  /** @throws Invalid when it does not fit any more. */
+  /** Stores a value. @throws Invalid when the owner's values would exceed the limit */
   async add(variable: string, value: string): Promise<TextReference> {
     const name = this.#assign(variable, Buffer.byteLength(value));
     const key = textKey(variable, randomSuffix(this.#randomBytes), value);
@@ -54,13 +58,13 @@ export class VariableSecrets {
     return { name, key };
   }
 
-  /** Takes a value out that nothing refers to any more. One that is in another Secret is somebody else's, and stays. */
+  /** Removes a value that nothing refers to any more. A value in a Secret that the API did not create is kept. */
   async remove(reference: TextReference | undefined): Promise<void> {
     if (reference === undefined || !isOfStem(reference.name, VariableSecrets.stemOf(this.#owner))) return;
     await removeText(this.#cluster, { namespace: this.#namespace, name: reference.name }, reference.key);
   }
 
-  /** The name of the first Secret with room for the value, which takes the place of the variable's former one. */
+  /** Returns the name of the first Secret with room for the value, not counting the variable's previous value. */
   #assign(variable: string, bytes: number): string {
     const stem = VariableSecrets.stemOf(this.#owner);
     const sizes = new Map<string, number>();
@@ -81,12 +85,12 @@ export class VariableSecrets {
   }
 }
 
-/** Whether the API made it for the owner; once there was one without a number. */
+/** Returns whether the API created the Secret for this owner; earlier versions created one without a number. */
 function isOfStem(name: string, stem: string): boolean {
   return name === stem || (name.startsWith(`${stem}-`) && /^\d{1,3}$/.test(name.slice(stem.length + 1)));
 }
 
 function doesNotFit(cause?: unknown): Invalid {
-  const message = `does not fit: the values of all variables here may have ${OWNER_BYTES / 1024} KiB together. Shorten or delete some`;
+  const message = `does not fit: the values of all variables can have ${OWNER_BYTES / 1024} KiB together. Shorten or delete some`;
   return new Invalid('the body is not valid', { cause, details: [{ path: 'value', message }] });
 }

@@ -19,12 +19,12 @@ export interface VariableServiceOptions<Owner extends VariableOwner> {
   cluster: Pick<ClusterWriter, 'find' | 'create' | 'patch' | 'exclusively'>;
   cache: Pick<ObjectCache<Owner>, 'get' | 'observe'>;
   type: ResourceType<Owner>;
-  /** The group's, where the Secrets are. */
+  /** The namespace of the group, which contains the Secrets. */
   namespaceOf: (owner: Owner) => string;
   randomBytes: RandomBytes;
 }
 
-/** The variables of Groups, or of Repositories. Their values are kept in Secrets: the API writes none into a spec. */
+/** Manages the variables of Groups or Repositories. Values are stored in Secrets, never in a spec. */
 export class VariableService<Owner extends VariableOwner> {
   readonly #options: VariableServiceOptions<Owner>;
 
@@ -32,14 +32,14 @@ export class VariableService<Owner extends VariableOwner> {
     this.#options = options;
   }
 
-  /** @param mayReadValues whether the caller may; otherwise no Secret is read. */
+  /** Lists the variables. @param mayReadValues whether the caller can read values; if not, no Secret is read */
   async list(owner: Owner, mayReadValues: boolean): Promise<VariableView[]> {
     const variables = owner.spec.variables ?? [];
     if (!mayReadValues) return variables.map(withheldView);
     return variables.map(await this.#viewer(owner, variables));
   }
 
-  /** @throws Conflict when there is one of this name. */
+  /** Creates a variable. @throws Conflict when the owner has one of this name */
   async create(owner: Owner, { name, value, visibility, secret }: CreateVariable): Promise<VariableView> {
     await this.#withValue(owner, name, value, (valueFrom) =>
       this.#change(owner, (variables) => {
@@ -51,7 +51,7 @@ export class VariableService<Owner extends VariableOwner> {
     return secret ? { name, value: '', visibility, secret } : { name, value, visibility };
   }
 
-  /** @throws NotFound when there is none of this name; Invalid when it would show the value of a secret one. */
+  /** Changes a variable. @throws NotFound when there is none of this name; Invalid when it would show a secret value */
   async update(owner: Owner, change: UpdateVariable): Promise<VariableView> {
     const { name } = change;
     const hidden = change.value === undefined ? valueToHide(owner, change) : undefined;
@@ -71,7 +71,7 @@ export class VariableService<Owner extends VariableOwner> {
     return (await this.#viewer(after, [changed]))(changed);
   }
 
-  /** @returns the variables that are left. @throws NotFound when there is none of this name. */
+  /** Deletes a variable. @returns the remaining variables @throws NotFound when there is none of this name */
   async remove(owner: Owner, name: string): Promise<VariableView[]> {
     const { before, after } = await this.#change(owner, (variables) => {
       const found = required(variables, name);
@@ -81,7 +81,7 @@ export class VariableService<Owner extends VariableOwner> {
     return this.list(after, true);
   }
 
-  /** Reads what these variables of an owner refer to, each Secret once, and then shows them. */
+  /** Reads the Secrets that these variables refer to, each once. @returns a function that shows a variable */
   async #viewer(owner: Owner, variables: readonly VariableSpec[]): Promise<(variable: VariableSpec) => VariableView> {
     const { cluster, namespaceOf, type } = this.#options;
     const namespace = namespaceOf(owner);
@@ -91,7 +91,10 @@ export class VariableService<Owner extends VariableOwner> {
     return (variable) => view(variable, secrets, secretNamer(type, owner));
   }
 
-  /** Keeps a value, and lets `write` refer to it; what is certain not to be referred to is taken out again. One at a time. */
+  /**
+   * Stores a value and runs `write`, which refers to it; removes the value again if `write` has certainly failed. Runs
+   * one change at a time.
+   */
   async #withValue<T>(
     owner: Owner,
     name: string,
@@ -107,14 +110,14 @@ export class VariableService<Owner extends VariableOwner> {
       try {
         return await write({ secretKeyRef });
       } catch (error) {
-        // A request that got no answer may have been carried out.
+        // A request without a response may have been carried out.
         if (!isUnavailable(error)) await secrets.remove(secretKeyRef);
         throw error;
       }
     });
   }
 
-  /** Takes the value out that a variable had, where it is one of the API's. */
+  /** Removes the value of a variable from the API's Secrets, if it is stored there. */
   async #forget(owner: Owner, name: string): Promise<void> {
     await this.#secretsOf(owner).remove(required(owner.spec.variables, name).valueFrom?.secretKeyRef);
   }
@@ -135,8 +138,9 @@ export class VariableService<Owner extends VariableOwner> {
 }
 
 /**
- * A variable as a change leaves it. A secret stops being one with another value alone: otherwise whoever may write it
- * could read it. @throws Invalid
+ * Returns the variable after the change. A secret variable becomes readable only with a new value: otherwise whoever
+ * can write it could read it.
+ * @throws Invalid
  */
 function changedVariable(
   found: VariableSpec,
@@ -152,7 +156,7 @@ function changedVariable(
   return { ...kept, visibility, ...(secret && { secret }) };
 }
 
-/** The value that stands in the spec, where everybody who reads it would see the secret that it is to become. */
+/** Returns the value in the spec that must move to a Secret, because the variable becomes secret. */
 function valueToHide({ spec }: VariableOwner, { name, secret }: UpdateVariable): string | undefined {
   return secret === true ? spec.variables?.find((one) => one.name === name)?.value : undefined;
 }
@@ -177,7 +181,7 @@ function view(
   if (!valueFrom) return shown(value ?? '');
   const { name: secret, key } = valueFrom.secretKeyRef;
   const found = secrets.get(secret);
-  // The operator refuses it as well: nobody is to read here what they may not read there.
+  // The operator refuses the same Secrets: users must not read here what they cannot read there.
   const refusal = found && secretRefusal(found, namer);
   if (refusal !== undefined) return { ...shown(''), error: refusal };
   const text = secretText(found, key);

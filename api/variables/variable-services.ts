@@ -5,7 +5,7 @@ import type { RandomBytes } from '../auth/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { VariableService } from './variable-service.ts';
 
-/** The variables of both kinds that have some. */
+/** Creates the services for the variables of groups and of repositories. */
 export function variableServices(cluster: ClusterWriter, caches: Caches, randomBytes: RandomBytes) {
   return {
     groups: new VariableService<Group>({

@@ -1,29 +1,29 @@
 import type { PullRequestEvent } from '../../crds/pull-request-events.ts';
 
-/** What a Git host has sent, before anything of it is believed. */
+/** A delivery as received, before its signature is verified. */
 export interface RawDelivery {
-  /** By its name in lower case. */
+  /** Returns a header by its name in lower case. */
   header: (name: string) => string | undefined;
   body: Buffer;
 }
 
-/** What a delivery says. */
+/** The content of a delivery. */
 export interface Delivery {
-  /** Whether the refs or the pull requests may have changed. Pings, comments and Coppice's own statuses say no such thing. */
+  /** Whether refs or pull requests may have changed; false for pings, comments and Coppice's own statuses. */
   asksForSync: boolean;
-  /** It is a repetition when one of these was seen before. */
+  /** The delivery is a repetition if one of these was received before. */
   ids: string[];
-  /** For how long, in milliseconds; REPLAY_WINDOW_MS by default. */
+  /** How long the IDs are remembered, in milliseconds; REPLAY_WINDOW_MS by default. */
   knownForMs?: number;
   pullRequest?: PullRequestEvent;
-  /** When that was so, in Unix milliseconds, where the host says. */
+  /** When the pull request changed, in Unix milliseconds, if the host reports it. */
   pullRequestAt?: number;
 }
 
-/** How one kind of Git host signs and writes its deliveries. */
+/** How one type of Git host signs and formats its deliveries. */
 export interface DeliveryForm {
-  /** Whether whoever sent it knows the secret; takes the same time whatever is wrong. `now` in Unix milliseconds. */
+  /** Returns whether the sender knows the secret, in constant time. `now` in Unix milliseconds. */
   isSigned(raw: RawDelivery, secret: string, now: number): boolean;
-  /** Reads what is rightly signed. @throws Invalid */
+  /** Parses a delivery whose signature is valid. @throws Invalid */
   read(raw: RawDelivery): Delivery;
 }

@@ -5,7 +5,7 @@ import { groupedhostForm } from './forms/groupedhost.ts';
 import { ownerhostForm } from './forms/ownerhost.ts';
 import { workspacehostForm } from './forms/workspacehost.ts';
 
-/** How the deliveries for each type of repository are signed and written. */
+/** Signature and format of the deliveries, by type of repository. */
 export const DELIVERY_FORMS: Readonly<Record<RepositoryType, DeliveryForm>> = {
   generic: ownerhostForm,
   ownerhost: ownerhostForm,

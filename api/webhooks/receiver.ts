@@ -11,7 +11,7 @@ import { REPLAY_WINDOW_MS, type Replays } from './replays.ts';
 import type { SyncRequests } from './sync-requests.ts';
 import { webhookSecretIfAny } from './webhook-secret.ts';
 
-/** What became of a rightly signed delivery; a host shows it in its list of deliveries. */
+/** Result of a signed delivery, which hosts show in their list of deliveries. */
 export const DELIVERY_RESULTS = ['queued', 'repeated', 'ignored'] as const;
 type DeliveryResult = (typeof DELIVERY_RESULTS)[number];
 
@@ -23,13 +23,13 @@ export interface ReceiverOptions {
   now: () => number;
 }
 
-/** Every refusal takes at least so long, so that its time does not tell what there is. */
+/** Minimum duration of a refusal, in milliseconds, so that its timing does not reveal which repositories exist. */
 const refusalMs = 50;
 const oneMinute = { retryAfterSeconds: 60 };
-/** What is checked against where there is nothing to check against. Nobody can sign with it: a refusal follows in any case. */
+/** Compared with if there is no secret; the delivery is refused in any case. */
 const noSecret = 'none';
 
-/** Takes the deliveries of Git hosts. */
+/** Receives the deliveries of Git hosts. */
 export class Receiver {
   readonly #options: ReceiverOptions;
 
@@ -38,8 +38,9 @@ export class Receiver {
   }
 
   /**
-   * @throws Unauthorized for all that is not signed with the secret of a repository of this type and id, and what the API
-   * server says where it cannot be asked, whether there is such a repository or not.
+   * Handles a delivery.
+   * @throws Unauthorized unless it is signed with the secret of a repository of this type and ID; an error of the API
+   * server, whether or not the repository exists
    */
   async receive(type: string, id: string, raw: RawDelivery): Promise<DeliveryResult> {
     const refusal = delay(refusalMs, undefined, { ref: false });
@@ -57,7 +58,7 @@ export class Receiver {
     return delivery.asksForSync ? this.#carryOut(repository, delivery) : 'ignored';
   }
 
-  /** What fails is waited with as well. */
+  /** Returns the secret. Failures take the minimum duration too. */
   async #secret(
     at: ObjectName,
     repository: Repository | undefined,
@@ -83,7 +84,7 @@ export class Receiver {
     const taking = await replays.take(uid, delivery.ids, delivery.knownForMs);
     if (taking === 'repeated') return 'repeated';
     if (taking === 'beyond') {
-      // A sync more does no harm; what a replay says of a pull request would.
+      // An additional sync is harmless, but a replayed pull request event is not.
       await syncRequests.ask(repository);
       if (event) throw new Unavailable('too many deliveries for this repository. Deliver it again later', oneMinute);
       return 'queued';
@@ -97,7 +98,10 @@ export class Receiver {
     return 'queued';
   }
 
-  /** Other hosts have a list, which the sync reads. What is older than deliveries are known again may be a replay. */
+  /**
+   * Returns the pull request event to record; other hosts have a list of pull requests, which the sync reads. Ignores
+   * events older than the replay window, which may be replays.
+   */
   #eventToNote({ spec }: Repository, { pullRequest, pullRequestAt }: Delivery): Delivery['pullRequest'] {
     if (spec.type !== 'generic') return undefined;
     const age = this.#options.now() - (pullRequestAt ?? this.#options.now());

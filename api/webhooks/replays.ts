@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import { orUnavailable } from '../http/errors.ts';
 
-/** So long a delivery is known again, in milliseconds: hosts repeat one for some hours at most by themselves. */
+/** How long a delivery is remembered, in milliseconds. Hosts repeat a failed delivery for a few hours at most. */
 export const REPLAY_WINDOW_MS = 24 * 3600_000;
 
-/** So many deliveries of one repository are remembered a minute, by each replica: Redis keeps sessions too. */
+/**
+ * Maximum number of deliveries of one repository that each replica remembers per minute, because Redis also stores
+ * sessions.
+ */
 export const REMEMBERED_PER_MINUTE = 60;
 
-/** `beyond`: not remembered, so nobody knows whether it is a repetition. */
+/** `beyond`: not remembered, so it is unknown whether it is a repetition. */
 export type Taking = 'new' | 'repeated' | 'beyond';
 
-/** What this needs of Redis. */
+/** The Redis commands that replays need. */
 export interface ReplayRedis {
-  /** Null when there is a value already. */
+  /** Returns null when the key has a value already. */
   set(
     key: string,
     value: string,
@@ -21,12 +24,12 @@ export interface ReplayRedis {
   del(key: string): Promise<unknown>;
 }
 
-/** Which deliveries were taken, in Redis for all replicas. */
+/** Records received deliveries in Redis, for all replicas. */
 export class Replays {
   readonly #redis: ReplayRedis;
   readonly #now: () => number;
   #minute = 0;
-  /** How many were taken in this minute, by repository. */
+  /** Number of deliveries in this minute, by repository. */
   readonly #taken = new Map<string, number>();
 
   constructor(redis: ReplayRedis, now: () => number) {
@@ -35,20 +38,20 @@ export class Replays {
   }
 
   /**
-   * Takes a delivery by all its ids; it is a repetition when one of them was taken before, within `knownForMs`.
-   * @throws Unavailable when Redis cannot be reached: the host sends it again, or the poll finds the change.
+   * Records a delivery by all its IDs; it is a repetition when one of them was recorded within `knownForMs`.
+   * @throws Unavailable when Redis cannot be reached: the host delivers again, or polling finds the change
    */
   async take(repositoryUid: string, ids: readonly string[], knownForMs = REPLAY_WINDOW_MS): Promise<Taking> {
     if (!this.#hasRoom(repositoryUid)) return 'beyond';
     const options = { condition: 'NX', expiration: { type: 'PX', value: knownForMs } } as const;
-    // One after the other: of two that come at once one has the first id, and is the one that counts.
+    // Sequentially: of two concurrent deliveries, the one that records the first ID counts.
     for (const id of ids) {
       if ((await reach(this.#redis.set(keyOf(repositoryUid, id), '1', options))) === null) return 'repeated';
     }
     return 'new';
   }
 
-  /** Counts a delivery, be it a repetition: whoever can sign could send many of which one id is new. */
+  /** Counts a delivery, even a repetition: a valid sender could send many deliveries with one new ID each. */
   #hasRoom(repositoryUid: string): boolean {
     const minute = Math.floor(this.#now() / 60_000);
     if (minute !== this.#minute) this.#taken.clear();
@@ -58,13 +61,13 @@ export class Replays {
     return taken < REMEMBERED_PER_MINUTE;
   }
 
-  /** Gives a delivery back that could not be carried out: its repetition counts. */
+  /** Forgets a delivery that could not be handled, so that its repetition counts. */
   async giveBack(repositoryUid: string, ids: readonly string[]): Promise<void> {
     await reach(Promise.all(ids.map((id) => this.#redis.del(keyOf(repositoryUid, id)))));
   }
 }
 
-/** The ids are the host's: of any length, and any characters. */
+/** Returns the Redis key. Hosts choose the IDs, which can have any length and any characters. */
 function keyOf(repositoryUid: string, id: string): string {
   return `coppice:webhook:${repositoryUid}:${createHash('sha256').update(id).digest('base64url')}`;
 }

@@ -5,18 +5,18 @@ import { holdBody } from '../limits/held-memory.ts';
 import { DELIVERY_RESULTS, type Receiver } from './receiver.ts';
 
 const limitBytes = 1024 * 1024;
-/** As it was sent, for its signature: not decompressed, whatever its content type. */
+/** Reads the body as it was signed: not decompressed, whatever its content type. */
 const rawBody: RequestHandler = express.raw({ limit: limitBytes, inflate: false, type: () => true });
 const held: RequestHandler = (request, response, next) => {
   holdBody(request, response, limitBytes);
   next();
 };
 
-/** Where Git hosts deliver: nobody is logged in there, the signature is the proof. */
+/** Returns the route for deliveries of Git hosts, which the signature authenticates instead of a token. */
 export function webhookRoutes(receiver: Receiver): Endpoint[] {
   const handle: RequestHandler = async (request, response) => {
     const { type, repoID } = request.params as { type: string; repoID: string };
-    // Without a body the parser sets none.
+    // Undefined for a request without a body.
     const body: unknown = request.body;
     const raw = { header: (name: string) => request.get(name), body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) };
     response.status(202).json({ result: await receiver.receive(type, repoID, raw) });

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Whether two texts are equal, in a time that says nothing about where they differ, nor how long they are. */
+/** Compares two texts in a time that depends neither on where they differ nor on their lengths. */
 export function isSameText(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
@@ -10,15 +10,15 @@ function digest(text: string): Buffer {
 }
 
 /**
- * Whether a header holds the body's HMAC-SHA256: `sha256=<hex>` as GitHub and Bitbucket write it, or the hex alone as
- * Gitea's and Forgejo's own headers do. Other algorithms count as none.
+ * Returns whether a header contains the body's HMAC-SHA256: `sha256=<hex>` as GitHub and Bitbucket write it, or only
+ * the hex digits as in Gitea's and Forgejo's headers. Other algorithms are refused.
  */
 export function isBodySigned(body: Buffer, secret: string, given: string | undefined): boolean {
   const expected = createHmac('sha256', secret).update(body).digest('hex');
   return isSameText((given ?? '').replace(/^sha256=/, '').toLowerCase(), expected);
 }
 
-/** By what is signed a delivery is known again: an id in a header is the sender's to choose. */
+/** Returns an ID derived from the signed body: the sender can choose an ID in a header freely. */
 export function bodyId(body: Buffer): string {
   return `body ${createHash('sha256').update(body).digest('base64url')}`;
 }

@@ -20,23 +20,22 @@ export interface SyncRequestOptions {
 
 interface Batch {
   events: Map<number, PullRequestEvent>;
-  /** The numbers of those that were noted. */
+  /** Numbers of the pull requests whose events were recorded. */
   written: Promise<ReadonlySet<number>>;
 }
 
-/** A sync that has only the events to see to is done by then. */
+/** By then the operator has handled a sync that only records events. */
 const retryAfterSeconds = 30;
 
 /**
- * Asks the operator, through the Repository's annotations, to look at a repository's refs. One write at a time for each
- * repository: what comes while one is under way shares the next, which starts after all of it, so that no change is
- * missed and a burst is a few writes.
+ * Requests syncs of a repository's refs through the Repository's annotations. Each repository has one write at a time:
+ * requests during a write share the next one, so that no change is missed and a burst causes few writes.
  */
 export class SyncRequests {
   readonly #options: SyncRequestOptions;
-  /** By UID: what is to be written next. */
+  /** By UID: the next write. */
   readonly #waiting = new Map<string, Batch>();
-  /** By UID: the end of the last write, whatever it was. */
+  /** By UID: resolves when the last write has ended, even in failure. */
   readonly #ends = new Map<string, Promise<void>>();
 
   constructor(options: SyncRequestOptions) {
@@ -44,10 +43,9 @@ export class SyncRequests {
   }
 
   /**
-   * Resolves when it is written down.
-   *
-   * @throws Unavailable when the event does not fit beside those that the operator has still to see to; a sync, which
-   * makes room, is asked for all the same.
+   * Requests a sync; resolves when the request is written.
+   * @throws Unavailable when the event does not fit beside those that the operator has not handled yet; the sync, which
+   * makes room, is requested anyway
    */
   async ask(repository: Repository, event?: PullRequestEvent): Promise<void> {
     const batch = this.#waiting.get(uidOf(repository)) ?? this.#newBatch(repository);
@@ -68,7 +66,7 @@ export class SyncRequests {
     const forget = () => {
       if (this.#ends.get(uid) === end) this.#ends.delete(uid);
     };
-    // Its failure is returned to its own callers, not to the next ones.
+    // The error goes to the callers of this write, not to those of the next one.
     const end = written.then(forget, forget);
     this.#ends.set(uid, end);
     const batch = { events, written };
@@ -95,7 +93,9 @@ export class SyncRequests {
   }
 }
 
-/** The events that fit beside what is noted already; one of the same pull request takes its place. */
+/**
+ * Returns the events that fit beside those recorded already; an event replaces an earlier one of the same pull request.
+ */
 function notable(noted: readonly PullRequestEvent[], events: readonly PullRequestEvent[]): PullRequestEvent[] {
   const numbers = new Set(noted.map(({ number }) => number));
   return events.filter(({ number }) => {

@@ -7,8 +7,8 @@ import { secretText } from '../../kubernetes/secret-texts.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 
 /**
- * What signs the deliveries for a repository; undefined until the operator has made it. A Secret of the name that was
- * not made for this very repository counts as none: who wrote it may sign with it.
+ * Returns the secret that signs the deliveries for a repository; undefined until the operator has created it. Ignores a
+ * Secret of this name that was not created for this Repository: its author could sign with it.
  */
 export async function webhookSecret(
   cluster: Pick<ClusterWriter, 'find'>,
@@ -18,9 +18,8 @@ export async function webhookSecret(
 }
 
 /**
- * The same where it must not show whether there is such a repository: what is asked of the API server, and so how long
- * it takes and how it fails, is the same for one that is not there. A namespace that the API may not read in is not a
- * group's.
+ * Returns the secret without revealing whether the repository exists: the request to the API server, its duration and
+ * its errors are the same for a missing repository. A namespace that the API cannot read belongs to no group.
  */
 export async function webhookSecretIfAny(
   cluster: Pick<ClusterWriter, 'find'>,
@@ -36,7 +35,7 @@ export async function webhookSecretIfAny(
   }
 }
 
-/** `at` is where the Repository is. */
+/** Reads the Secret; `at` is the Repository's name. */
 function find(cluster: Pick<ClusterWriter, 'find'>, { namespace, name }: ObjectName): Promise<Secret | undefined> {
   return cluster.find(Secret, { namespace, name: webhookSecretName(name) });
 }

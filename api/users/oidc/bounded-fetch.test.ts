@@ -15,5 +15,5 @@ test('an answer without an end is cut off', async () => {
   });
   const fetch = boundedFetch(() => Promise.resolve(new Response(endless)));
   const response = await fetch('https://login.example', options);
-  await expect(response.text()).rejects.toThrow('answered more than 1048576 bytes');
+  await expect(response.text()).rejects.toThrow('exceeds 1048576 bytes');
 });

@@ -1,9 +1,12 @@
 import type { CustomFetch } from 'openid-client';
 
-/** Far from what providers answer: a token, a key set, a configuration. */
+/** Much more than a provider's token, key set or configuration. */
 const maxBytes = 1024 * 1024;
 
-/** Makes a fetch whose answers end with an error beyond 1 MiB: whoever answers must not choose how much memory that takes. */
+/**
+ * Returns a fetch that fails when a response exceeds 1 MiB: the provider must not control how much memory a response
+ * uses.
+ */
 export function boundedFetch(fetch: CustomFetch): CustomFetch {
   return async (url, options) => {
     const response = await fetch(url, options);
@@ -12,7 +15,7 @@ export function boundedFetch(fetch: CustomFetch): CustomFetch {
     const counted = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.byteLength;
-        if (bytes > maxBytes) throw new Error(`the OpenID Connect provider answered more than ${maxBytes} bytes`);
+        if (bytes > maxBytes) throw new Error(`the response of the OpenID Connect provider exceeds ${maxBytes} bytes`);
         controller.enqueue(chunk);
       },
     });

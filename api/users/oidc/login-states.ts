@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { newToken, tokenHash, type RandomBytes } from '../../auth/tokens.ts';
 import { orUnavailable } from '../../http/errors.ts';
 
-/** How long somebody may take at the provider. */
+/** Maximum time for a login at the provider. */
 export const loginMs = 10 * 60 * 1000;
 
-/** What logins at a provider need of Redis. */
+/** The Redis commands that logins at a provider need. */
 export interface LoginRedis {
   set(key: string, value: string, options: { expiration: { type: 'PX'; value: number } }): Promise<unknown>;
   getDel(key: string): Promise<string | null>;
 }
 
-/** What a login is checked against when the provider sends the browser back (RFC 7636, OpenID Connect Core 3.1.2.1). */
+/** Secrets that validate the provider's redirect (RFC 7636, OpenID Connect Core 3.1.2.1). */
 const secretsSchema = z.object({ nonce: z.string(), codeVerifier: z.string(), browserHash: z.string() });
 export type LoginSecrets = Pick<z.infer<typeof secretsSchema>, 'nonce' | 'codeVerifier'>;
 
-/** Logins that have started: each can be ended once, within 10 minutes, by the browser that started it. */
+/** Stores started logins. Each can be completed once, within 10 minutes, by the browser that started it. */
 export class LoginStates {
   readonly #redis: LoginRedis;
   readonly #randomBytes: RandomBytes;
@@ -25,7 +25,7 @@ export class LoginStates {
     this.#randomBytes = randomBytes;
   }
 
-  /** @returns `state` for the provider, and `browser`, which the browser alone keeps. */
+  /** Starts a login. @returns `state` for the provider, and `browser`, which only the browser stores */
   async start(): Promise<{ state: string; browser: string; secrets: LoginSecrets }> {
     const [state, browser, nonce, codeVerifier] = [1, 2, 3, 4].map(() => newToken(this.#randomBytes)) as [
       string,
@@ -38,7 +38,10 @@ export class LoginStates {
     return { state, browser, secrets: { nonce, codeVerifier } };
   }
 
-  /** Ends the login, whoever asks. @returns undefined when there is none, or another browser started it. */
+  /**
+   * Ends the login, even if another browser requests it.
+   * @returns its secrets; undefined when there is no such login, or another browser started it
+   */
   async take(state: string, browser: string): Promise<LoginSecrets | undefined> {
     const value = await reach(this.#redis.getDel(keyOf(state)));
     if (value === null) return undefined;

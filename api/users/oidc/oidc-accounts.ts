@@ -14,12 +14,12 @@ export interface OidcAccountOptions {
   accounts: Pick<Accounts, 'replace'>;
   groups: Pick<GroupService, 'createOwn'>;
   policy: RegistrationPolicy;
-  /** May come whatever the policy is. */
+  /** E-mail addresses that can register whatever the policy. */
   administrators: readonly string[];
   randomBytes: RandomBytes;
 }
 
-/** Whose account it is that somebody logged in to at the provider. */
+/** Finds or creates the account for a login at the provider. */
 export class OidcAccounts {
   readonly #options: OidcAccountOptions;
 
@@ -28,9 +28,10 @@ export class OidcAccounts {
   }
 
   /**
-   * By issuer and subject, which stay; by the verified address only where the account has no identity yet. So an address
-   * that was changed at the provider opens no account of somebody else.
-   * @throws Forbidden without a verified address, or by the policy; Conflict when the address is another identity's.
+   * Finds the account by issuer and subject, which never change. The verified address counts only for accounts without
+   * an identity, so that changing an address at the provider does not open another person's account.
+   * @throws Forbidden without a verified address, or by the policy; Conflict when the address belongs to another
+   * identity
    */
   async userFor({ issuer, subject, email: given, emailVerified }: Claims): Promise<User> {
     const { users, accounts, groups, policy, administrators, randomBytes } = this.#options;
@@ -50,9 +51,9 @@ export class OidcAccounts {
       await groups.createOwn(user);
       return user;
     }
-    // Linked by another replica, which the index has not heard of yet.
+    // Another replica linked the account, and the index is not up to date.
     if (isOf(existing, identity)) return existing;
-    // An account that nobody has proven to be theirs goes to who has: nothing of the other's stays.
+    // The owner of the verified address replaces an unverified account, of which nothing remains.
     if (!existing.verified) return accounts.replace(existing, (fresh) => ({ ...fresh, verified: true, identity }));
     return users.update(existing, (current) => {
       if (current.identity && !isOf(current, identity))

@@ -12,10 +12,10 @@ import type { Provider } from './provider.ts';
 
 const loginPath = '/api/user/oidc/login';
 export const callbackPath = '/api/user/oidc/callback';
-/** Binds a login to the browser that started it: nobody can have another's browser end theirs. */
+/** Cookies that bind a login to the browser that started it, so that no other browser completes it. */
 const browserCookies = {
   http: { name: 'oidc-login', path: '/api/user/oidc' },
-  // Browsers let no other host set it; they take such a name for the whole host alone.
+  // No other host can set a cookie with this prefix; the prefix requires the path `/`.
   https: { name: '__Host-oidc-login', path: '/' },
 };
 const browserCookieOptions: CookieOptions = { httpOnly: true, secure: true, sameSite: 'lax' };
@@ -30,11 +30,11 @@ export interface OidcRoutes {
   landingPage: string;
   /** Whether browsers reach this API over TLS. */
   isHttps: boolean;
-  /** Before anything is done: nobody is known yet. */
+  /** Limits requests before authentication. */
   limit: RequestHandler;
 }
 
-/** Login at an OpenID Connect provider, for browsers. Ours, beside the contract. */
+/** Returns the routes (an extension) to log in at an OpenID Connect provider with a browser. */
 export function oidcRoutes(dependencies: OidcRoutes): Endpoint[] {
   const { provider, states, oidcAccounts, accounts, landingPage, limit, isHttps } = dependencies;
   const { name: browserCookie, path } = browserCookies[isHttps ? 'https' : 'http'];

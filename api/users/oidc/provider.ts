@@ -6,13 +6,13 @@ export interface OidcConfig {
   /** `https://…` */
   issuer: URL;
   clientId: string;
-  /** Without one the client is a public one, and PKCE alone protects the code. */
+  /** Absent for a public client, whose code only PKCE protects. */
   clientSecret?: string | undefined;
-  /** Where browsers go after they are logged in. */
+  /** Where browsers are redirected after login. */
   landingPage: string;
 }
 
-/** What the provider says of who logged in. */
+/** The provider's claims about a user who logged in. */
 export interface Claims {
   issuer: string;
   subject: string;
@@ -22,7 +22,7 @@ export interface Claims {
 
 const timeoutSeconds = 10;
 
-/** An OpenID Connect provider: the authorization code flow with PKCE, state and nonce. */
+/** Logs in at an OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
 export class Provider {
   readonly #config: OidcConfig;
   readonly #redirectUri: string;
@@ -35,7 +35,7 @@ export class Provider {
     this.#fetch = fetch;
   }
 
-  /** Where the browser logs in. @throws Unavailable */
+  /** Returns the URL where the browser logs in. @throws Unavailable */
   async authorizationUrl(state: string, { nonce, codeVerifier }: LoginSecrets): Promise<URL> {
     return client.buildAuthorizationUrl(await this.#discover(), {
       redirect_uri: this.#redirectUri,
@@ -49,9 +49,9 @@ export class Provider {
   }
 
   /**
-   * Who logged in, by what the provider sent the browser back with.
-   * @param query of the callback, with its `?`
-   * @throws Unauthorized when the provider refused, or its answer does not fit the login; Unavailable
+   * Returns the claims for the provider's redirect.
+   * @param query of the callback, including `?`
+   * @throws Unauthorized when the provider refused, or its response does not belong to the login; Unavailable
    */
   async claims(query: string, state: string, { nonce, codeVerifier }: LoginSecrets): Promise<Claims> {
     const configuration = await this.#discover();
@@ -65,7 +65,7 @@ export class Provider {
       const tokens = await client.authorizationCodeGrant(configuration, new URL(query, this.#redirectUri), checks);
       const claims = tokens.claims();
       if (!claims) throw new Unauthorized('the provider sent no ID token');
-      // Many providers tell the address at the userinfo endpoint alone.
+      // Many providers return the address only at the userinfo endpoint.
       const { email, email_verified } =
         claims['email'] === undefined
           ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
@@ -76,7 +76,7 @@ export class Provider {
     }
   }
 
-  /** Once; again when it failed. */
+  /** Reads the provider's configuration once; again after a failure. */
   #discover(): Promise<client.Configuration> {
     this.#discovered ??= discover(this.#config, this.#fetch).catch((error: unknown) => {
       this.#discovered = undefined;
@@ -91,12 +91,12 @@ async function discover(
   fetch: client.CustomFetch,
 ): Promise<client.Configuration> {
   const authentication = clientSecret === undefined ? client.None() : client.ClientSecretBasic(clientSecret);
-  // The ID token's signature is checked although it comes over TLS.
+  // Verifies the ID token's signature even though it arrives over TLS.
   const options = { execute: [client.enableNonRepudiationChecks], timeout: timeoutSeconds };
   return client.discovery(issuer, clientId, undefined, authentication, { ...options, [client.customFetch]: fetch });
 }
 
-/** What a login that failed at the provider is answered with; what the provider said goes to the log alone. */
+/** Returns the response to a login that failed at the provider. The provider's own message is only logged. */
 function refusal(error: unknown): Error {
   if (error instanceof Unauthorized) return error;
   if (error instanceof client.AuthorizationResponseError) {
@@ -109,7 +109,7 @@ function refusal(error: unknown): Error {
     : new Unavailable('the OpenID Connect provider cannot be reached. Try again later', { cause: error });
 }
 
-/** openid-client found the answer wrong, and not late or broken off. */
+/** Returns whether openid-client rejected the response, rather than a timeout or a lost connection. */
 function isFault(error: unknown): boolean {
   return error instanceof client.ClientError && error.code !== 'OAUTH_TIMEOUT' && error.code !== 'OAUTH_ABORT';
 }

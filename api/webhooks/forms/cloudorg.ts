@@ -3,15 +3,15 @@ import type { DeliveryForm } from '../delivery.ts';
 import { isSameText } from '../signature.ts';
 import { parseJsonBody } from './json-body.ts';
 
-/** For whoever would rather enter a header than a user and a password. */
+/** Header that users can configure instead of a user and a password. */
 const secretHeader = 'x-coppice-webhook-secret';
 
 const events = new Set(['git.push', 'git.pullrequest.created', 'git.pullrequest.updated', 'git.pullrequest.merged']);
 const notificationSchema = z.object({ eventType: z.string(), id: z.string().optional() });
 
 /**
- * Azure DevOps' form (https://learn.microsoft.com/azure/devops/service-hooks/events): nothing is signed; the secret is
- * the password of Basic authentication, whatever the user, or stands in a header.
+ * Deliveries of Azure DevOps (https://learn.microsoft.com/azure/devops/service-hooks/events). They are not signed: the
+ * secret is the password of Basic authentication, with any user, or the value of a header.
  */
 export const cloudorgForm: DeliveryForm = {
   isSigned({ header }, secret) {

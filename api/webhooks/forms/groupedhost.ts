@@ -4,7 +4,7 @@ import type { DeliveryForm, RawDelivery } from '../delivery.ts';
 import { isSameText } from '../signature.ts';
 import { parseJsonBody } from './json-body.ts';
 
-/** How far a signed time may be from ours, as Standard Webhooks has it. */
+/** Maximum difference between a signed time and ours, as in Standard Webhooks. */
 const toleranceMs = 5 * 60_000;
 const signingTokenPrefix = 'whsec_';
 
@@ -12,8 +12,8 @@ const mergeRequestActions = new Set(['open', 'close', 'reopen', 'merge', 'update
 const mergeRequestSchema = z.object({ object_attributes: z.object({ action: z.string().optional() }) });
 
 /**
- * GitLab's form (https://docs.gitlab.com/user/project/integrations/webhooks/): the secret itself as X-Gitlab-Token, or,
- * where it was entered as the signing token, the HMAC of id, time and body of Standard Webhooks.
+ * Deliveries of GitLab (https://docs.gitlab.com/user/project/integrations/webhooks/). They contain the secret as
+ * X-Gitlab-Token or, if it was entered as the signing token, the HMAC of ID, time and body of Standard Webhooks.
  */
 export const groupedhostForm: DeliveryForm = {
   isSigned(raw, secret, now) {
@@ -35,7 +35,10 @@ function asksForSync(raw: RawDelivery): boolean {
   return attributes.action !== undefined && mergeRequestActions.has(attributes.action);
 }
 
-/** https://github.com/standard-webhooks/standard-webhooks: `webhook-signature: v1,<base64> v1,<base64>`. */
+/**
+ * Verifies a signature of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks):
+ * `webhook-signature: v1,<base64> v1,<base64>`.
+ */
 function isStandardSigned({ header, body }: RawDelivery, secret: string, now: number): boolean {
   const id = header('webhook-id') ?? '';
   const timestamp = header('webhook-timestamp') ?? '';

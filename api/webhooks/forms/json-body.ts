@@ -3,7 +3,7 @@ import { Invalid } from '../../http/errors.ts';
 import { parse } from '../../http/parse.ts';
 import { beyondJsonBounds } from '../../limits/json-bounds.ts';
 
-/** The JSON of a body, which is rightly signed. @throws Invalid */
+/** Parses the JSON of a body whose signature is valid. @throws Invalid */
 export function parseJsonBody<T>(schema: z.ZodType<T>, text: string): T {
   return parse(schema, jsonOf(text), 'the body');
 }

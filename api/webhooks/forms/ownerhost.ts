@@ -3,12 +3,15 @@ import type { Delivery, DeliveryForm, RawDelivery } from '../delivery.ts';
 import { bodyId, isBodySigned } from '../signature.ts';
 import { parseJsonBody } from './json-body.ts';
 
-/** https://docs.github.com/en/webhooks/webhook-events-and-payloads; Gitea, Forgejo and Gogs send the same besides their own. */
+/**
+ * Headers of https://docs.github.com/en/webhooks/webhook-events-and-payloads; Gitea, Forgejo and Gogs send these and
+ * their own.
+ */
 const signatureHeaders = ['x-hub-signature-256', 'x-forgejo-signature', 'x-gitea-signature', 'x-gogs-signature'];
 const eventHeaders = ['x-github-event', 'x-forgejo-event', 'x-gitea-event', 'x-gogs-event'];
 
 const refEvents = new Set(['push', 'create', 'delete']);
-/** `synchronize` is GitHub's word, `synchronized` Gitea's: there are new commits. */
+/** GitHub sends `synchronize` for new commits, Gitea `synchronized`. */
 const openActions = new Set(['opened', 'reopened', 'synchronize', 'synchronized']);
 
 const pullRequestSchema = z.object({
@@ -17,12 +20,12 @@ const pullRequestSchema = z.object({
   pull_request: z.object({ updated_at: z.iso.datetime({ offset: true }).optional() }).optional(),
 });
 
-/** GitHub's form, which Gitea, Forgejo and Gogs use too: the body's HMAC in X-Hub-Signature-256, the event in a header. */
+/** Deliveries of GitHub, Gitea, Forgejo and Gogs: the body's HMAC in X-Hub-Signature-256, the event in a header. */
 export const ownerhostForm: DeliveryForm = {
   isSigned: (raw, secret) => isBodySigned(raw.body, secret, firstHeader(raw, signatureHeaders)),
 
   read(raw) {
-    // It holds the time of the change. One key is enough in Redis.
+    // The body contains the time of the change, so its hash identifies the delivery with one key in Redis.
     const ids = [bodyId(raw.body)];
     const event = firstHeader(raw, eventHeaders) ?? '';
     if (event === 'pull_request') return { ids, ...readPullRequest(raw) };
@@ -38,7 +41,7 @@ function readPullRequest(raw: RawDelivery): Omit<Delivery, 'ids'> {
   return { asksForSync: true, pullRequest, ...(at !== undefined && { pullRequestAt: Date.parse(at) }) };
 }
 
-/** A hook's content type may be a form with the JSON as its field `payload`. */
+/** Returns the JSON text. A hook's content type can be a form with the JSON in its field `payload`. */
 function payloadOf({ header, body }: RawDelivery): string {
   const text = body.toString('utf8');
   if (!/^application\/x-www-form-urlencoded\b/i.test(header('content-type') ?? '')) return text;

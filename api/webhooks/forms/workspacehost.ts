@@ -6,15 +6,22 @@ const events = new Set([
   ...['pullrequest:fulfilled', 'pullrequest:rejected'],
 ]);
 
-/** As often as refs are looked at by default: one that is taken for a repetition is found by then, and a replay asks for no more. */
+/**
+ * The default interval of polling: a change wrongly taken for a repetition is found by then, and a replay causes no
+ * more syncs than polling.
+ */
 const knownForMs = 5 * 60_000;
 
-/** Bitbucket Cloud's form (https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/): HMAC-SHA256 of the body. */
+/**
+ * Deliveries of Bitbucket Cloud (https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/), signed with the
+ * HMAC-SHA256 of the body.
+ */
 export const workspacehostForm: DeliveryForm = {
   isSigned: ({ header, body }, secret) => isBodySigned(body, secret, header('x-hub-signature')),
 
   read: ({ header, body }) => ({
-    // Its UUID is not signed. Of two pushes that move a branch to and fro, the bodies are equal: the second must count.
+    // The request's UUID is not signed. Two pushes that move a branch back and forth can have equal bodies; the second
+    // one must count.
     ids: [bodyId(body)],
     knownForMs,
     asksForSync: events.has(header('x-event-key') ?? ''),

@@ -42,7 +42,7 @@ export async function askHostKeys(origin: SshOrigin, address: string, now: () =>
   const startedAt = now();
   const unreachable = (cause?: unknown): SourceUnreachableError => {
     const message = `no SSH server answered at ${host}, port ${port}`;
-    // ssh-keyscan says nothing of a refused connection, and fails in either case: only its duration tells them apart.
+    // ssh-keyscan fails without a message both for a refused connection and on timeout: only its duration shows which.
     const isTimeout = now() - startedAt >= keyscanSeconds * 1000;
     return isTimeout ? new HostTimeoutError(message, { cause }) : new SourceUnreachableError(message, { cause });
   };
