@@ -234,7 +234,8 @@ function answerError(logger: Logger, { ownOrigin, oidc }: Pick<Config, 'ownOrigi
     }
     response.status(status).set(headers);
     if (!wantsErrorPage(request)) {
-      response.json(body);
+      // The handler may have set another type before it failed.
+      response.type('json').json(body);
       return;
     }
     const loginPath = oidc && '/api/user/oidc/login';

@@ -1,5 +1,7 @@
 import { STATUS_CODES, type Server } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { cutIfClosing } from '../limits/unread-answers.ts';
 
 /** Responses by error code of Node's HTTP parser; other codes get a 400. */
 const known: Readonly<Record<string, { status: number; error: string }>> = {
@@ -16,7 +18,7 @@ export function answerUnreadable(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex & { bytesWritten?: number }) => {
     // If a response has started, the client would read this one as a part of it.
     if (!socket.writable || error.code === 'ECONNRESET' || socket.bytesWritten !== 0) {
-      socket.destroy();
+      if (!(socket instanceof Socket && cutIfClosing({ socket }))) socket.destroy();
       return;
     }
     const { status, error: message } = known[error.code ?? ''] ?? unreadable;

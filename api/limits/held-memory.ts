@@ -1,15 +1,15 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { knownCaller } from '../auth/caller.ts';
-import type { MemoryBudget, Tenant } from './memory-budget.ts';
+import type { MemoryBudget, Release, Tenant } from './memory-budget.ts';
+import { cutIfClosing, readDeadlineMs, releaseWhenRead } from './unread-answers.ts';
 
 /** The raw bytes, their text and the parsed value are in memory at the same time. */
 const copiesOfBody = 3;
-/** A client that does not read its response for this time is disconnected. */
-const readDeadlineMs = 60_000;
 
 /** Provides the memory budget to the handlers that follow. */
 export function heldMemory(budget: MemoryBudget): RequestHandler {
-  return (_request, response, next) => {
+  return (request, response, next) => {
+    if (cutIfClosing(request)) return;
     response.locals['memory'] = budget;
     next();
   };
@@ -31,12 +31,13 @@ export function holdBody(request: Request, response: Response, maxBytes: number)
 }
 
 /**
- * Reserves memory for a response other than JSON, such as a log, until the connection has closed.
+ * Reserves memory for a streamed response, such as a log, until the client has read it.
+ * @param bytes maximum number in memory at once
  * @throws TooManyRequests, Unavailable
  */
 export function holdAnswer(request: Request, response: Response, bytes: number): void {
   const release = budgetOf(response)?.take(tenantOf(request, response), bytes);
-  if (release) response.once('close', release);
+  if (release) releaseWhenRead({ request, response }, bytes, release);
 }
 
 /**
@@ -48,13 +49,45 @@ export function sendJson(request: Request, response: Response, answer: unknown, 
   const budget = budgetOf(response);
   const tenant = tenantOf(request, response);
   if (mayRefuse) budget?.requireRoom(tenant);
-  response.json(answer);
-  const release = budget?.count(tenant, Number(response.getHeader('content-length') ?? 0));
-  const timer = setTimeout(() => response.destroy(), readDeadlineMs).unref();
-  response.once('close', () => {
+  const body = Buffer.from(JSON.stringify(answer));
+  const release = budget?.count(tenant, body.length);
+  sendHeld({ request, response, body, bytes: body.length, release });
+}
+
+/**
+ * Sends a response that all clients share, such as a file, and counts it until the client has read it, because the kernel
+ * copies it for each client.
+ * @throws TooManyRequests, Unavailable, before it sets any of the headers
+ */
+export function sendBytes(
+  request: Request,
+  response: Response,
+  body: Buffer,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const bytes = request.method === 'HEAD' ? 0 : body.length;
+  const release = budgetOf(response)?.take(tenantOf(request, response), bytes);
+  response.set(headers);
+  sendHeld({ request, response, body, bytes, release });
+}
+
+interface HeldAnswer {
+  request: Request;
+  response: Response;
+  body: Buffer;
+  /** Sent bytes of the body: 0 for HEAD. */
+  bytes: number;
+  release: Release | undefined;
+}
+
+function sendHeld({ request, response, body, bytes, release }: HeldAnswer): void {
+  const timer = setTimeout(() => request.socket.resetAndDestroy(), readDeadlineMs(bytes)).unref();
+  releaseWhenRead({ request, response }, bytes, () => {
     clearTimeout(timer);
     release?.();
   });
+  if (!response.hasHeader('Content-Type')) response.type('json');
+  response.send(body);
 }
 
 function budgetOf(response: Response): MemoryBudget | undefined {

@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from '@jest/globals';
 import request from 'supertest';
+import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
+import { TEST_BUDGETS } from '../testing/test-dependencies.ts';
 
 async function served(): Promise<{ paths: Record<string, Record<string, { operationId: string }>> }> {
   const answer = await request(new TestApi().app).get('/api/openapi.json').expect(200);
@@ -30,4 +34,44 @@ test.each([
 ])('%s is open', async (path, type) => {
   const answer = await request(new TestApi().app).get(path).expect(200);
   expect(answer.type).toBe(type);
+});
+
+const script = '/api/docs/swagger-ui-bundle.js';
+
+test('sends the script compressed to clients that accept gzip', async () => {
+  const { app } = new TestApi();
+  const sizeOf = async (encoding: string) => {
+    const answer = await request(app).get(script).set('accept-encoding', encoding).expect(200);
+    expect([answer.headers['vary'], answer.headers['content-encoding']]).toEqual([
+      'Accept-Encoding',
+      encoding === 'gzip' ? 'gzip' : undefined,
+    ]);
+    expect(answer.text).toContain('SwaggerUIBundle');
+    return Number(answer.headers['content-length']);
+  };
+  expect(await sizeOf('gzip')).toBeLessThan((await sizeOf('identity')) / 3);
+});
+
+test('refuses the script to an address that does not read it, and closes the connection of a reader', async () => {
+  const mebibyte = 1024 * 1024;
+  const { app, webSockets } = new TestApi({ budgets: { ...TEST_BUDGETS, requestMemoryBytes: 16 * mebibyte } });
+  const { server } = await startServer(app, webSockets, 0);
+  try {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+    await once(socket, 'connect');
+    socket.write(`GET ${script} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await once(socket, 'readable');
+    const refused = await request(server).get(script);
+    expect([refused.status, refused.headers['retry-after'], refused.body]).toEqual([
+      429,
+      '2',
+      { error: expect.stringContaining('1 MiB of the API') },
+    ]);
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await request(server).get(script).expect(200)).headers['connection']).toBe('close');
+    await request(server).head(script).expect(200);
+  } finally {
+    await stopServer(server, webSockets, 100);
+  }
 });

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { extname } from 'node:path';
 import express, { type Router } from 'express';
+import { StaticText } from '../http/static-text.ts';
 
 const { resolve } = createRequire(import.meta.url);
 
@@ -33,14 +36,12 @@ const start = `SwaggerUIBundle({
 /** Serves a page to read and try the OpenAPI document, without inline scripts or resources of other origins. */
 export function docsPage(): Router {
   const router = express.Router();
-  router.get('/', (_request, response) => {
-    response.type('html').send(page);
-  });
-  router.get('/start.js', (_request, response) => {
-    response.type('js').send(start);
-  });
+  const serve = (path: string, text: StaticText) =>
+    router.get(path, (request, response) => text.send(request, response));
+  serve('/', new StaticText('html', () => Buffer.from(page)));
+  serve('/start.js', new StaticText('js', () => Buffer.from(start)));
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
-    router.get(`/${file}`, (_request, response) => response.sendFile(resolve(`swagger-ui-dist/${file}`)));
+    serve(`/${file}`, new StaticText(extname(file), () => readFile(resolve(`swagger-ui-dist/${file}`))));
   }
   return router;
 }

@@ -9,13 +9,15 @@ import { errorSchema, errorsOf } from '../openapi/errors.ts';
  * differs.
  */
 export function verifyDeclarations(app: Express): void {
-  const { json } = app.response;
-  app.response.json = function (this: Response, body: unknown) {
-    const endpoint = endpointOf(this);
-    const fault = endpoint && faultOf(endpoint, this.statusCode, body);
-    if (fault === undefined) return json.call(this, body);
+  const { send } = app.response;
+  app.response.send = function (this: Response, body: unknown) {
+    const isJson = String(this.getHeader('content-type') ?? '').startsWith('application/json');
+    const isCompressed = this.hasHeader('content-encoding');
+    const endpoint = isJson && !isCompressed ? endpointOf(this) : undefined;
+    const fault = endpoint && faultOf(endpoint, this.statusCode, JSON.parse(String(body)));
+    if (fault === undefined) return send.call(this, body);
     this.status(500);
-    return json.call(this, { error: `${endpoint?.method} ${endpoint?.path}: ${fault}` });
+    return send.call(this, JSON.stringify({ error: `${endpoint?.method} ${endpoint?.path}: ${fault}` }));
   };
 }
 
@@ -29,8 +31,7 @@ function faultOf(endpoint: Endpoint, status: number, body: unknown): string | un
   return faultOfBody(errorSchema, body);
 }
 
-function faultOfBody(schema: z.ZodType, body: unknown): string | undefined {
-  const sent: unknown = JSON.parse(JSON.stringify(body));
+function faultOfBody(schema: z.ZodType, sent: unknown): string | undefined {
   const { data, error } = schema.safeParse(sent);
   if (error) return `the response does not match its declaration: ${error.message}`;
   return isDeepStrictEqual(data, sent)
