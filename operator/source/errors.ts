@@ -1,7 +1,7 @@
 import type { GitRef } from '../../crds/git-ref.ts';
 import { Waiting } from '../shared/errors.ts';
 
-/** The Git host refused or has no such thing: the user must change something before it can work. */
+/** The Git host refused the request, or what was requested does not exist: the user must change something first. */
 export class SourceRefusedError extends Error {
   override readonly name = 'SourceRefusedError';
   readonly reason:
@@ -21,17 +21,17 @@ export class SourceRefusedError extends Error {
   }
 }
 
-/** The Git host did not answer as it should; it may later. */
+/** The Git host could not be reached or its response was not usable; a later request may succeed. */
 export class SourceUnreachableError extends Error {
   override readonly name: string = 'SourceUnreachableError';
 }
 
-/** The Git host did not answer in time: it is backed off from, as it holds what others wait for. */
+/** The Git host did not respond in time. Requests to it are backed off, because they occupy slots that others need. */
 export class HostTimeoutError extends SourceUnreachableError {
   override readonly name = 'HostTimeoutError';
 }
 
-/** The Git host wants no more requests for a while. */
+/** The Git host limits requests for now. */
 export class HostBusyError extends SourceUnreachableError {
   override readonly name = 'HostBusyError';
   readonly retryAfterMs: number;
@@ -42,20 +42,25 @@ export class HostBusyError extends SourceUnreachableError {
   }
 }
 
-/** A busy host is waited for until it said, without counting it as a failure; any other error is given back as it is. */
+/**
+ * Converts HostBusyError to Waiting, so that a busy host does not count as a failure; returns other errors unchanged.
+ */
 export function waitWhileBusy(error: unknown): unknown {
   if (!(error instanceof HostBusyError)) return error;
   return new Waiting('HostBusy', error.message, error.retryAfterMs, { cause: error });
 }
 
-/** The Git host does not let the repository's key in. Nobody can add it there before it was shown, so it is waited for. */
+/**
+ * The Git host does not accept the repository's key. Users can register a key only after they have seen it, so the
+ * operator waits.
+ */
 export class KeyNotAcceptedError extends Waiting {
   constructor(message: string, afterMs: number, options?: ErrorOptions) {
     super('KeyNotAccepted', message, afterMs, options);
   }
 }
 
-/** What the user does about a ref that the Git host has not. */
+/** Returns the error for a ref that the Git host does not have, with what the user can do. */
 export function refNotFound({ type, name }: GitRef, cause?: unknown): SourceRefusedError {
   const words = `the ${type} ${name} is not in the repository. Push it, then request a build`;
   return new SourceRefusedError('RefNotFound', words, { cause });

@@ -3,21 +3,22 @@ import type { GitRunner } from './git.ts';
 import type { BlobMemory } from './known-blobs.ts';
 
 const MAX_FILE_BYTES = 1024 * 1024;
-/** Of one commit: its service file decides what is read, and comes from strangers. */
+/** Maximum number of files read of one commit: its service file, which is untrusted, decides which are read. */
 const MAX_FILES = 1000;
 const MAX_TOTAL_BYTES = 8 * 1024 * 1024;
 
-/** As git itself fetches what a partial clone lacks; no ref is written. */
+/** The command with which git itself fetches missing objects of a partial clone; it writes no ref. */
 const FETCH = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--filter=blob:none', 'origin'];
 
 /**
- * The blobs of the partial clone `repository`. Each that is not in memory is asked for once, and any number of them with
- * three processes: one brings them from the Git host, one says how large they are, one gives those that are wanted.
+ * Reads the blobs of the partial clone `repository`. Each blob that is not in memory is requested once, and any number
+ * of them with three processes: one fetches them from the Git host, one returns their sizes, one returns the accepted
+ * ones.
  */
 export class Blobs {
   readonly #git: Pick<GitRunner, 'run'>;
   readonly #memory: BlobMemory;
-  /** The bytes, or why there are none. */
+  /** The bytes of a blob, or why they cannot be read. */
   readonly #known = new Map<string, Buffer | FileUnreadableError>();
   #files = 0;
   #bytes = 0;
@@ -27,7 +28,7 @@ export class Blobs {
     this.#memory = memory;
   }
 
-  /** A blob's bytes. Throws FileUnreadableError when it is too large, or too much was read before. */
+  /** Returns a blob's bytes. Throws FileUnreadableError when it is too large, or the limit of all blobs is reached. */
   async read(id: string): Promise<Buffer> {
     await this.prefetch([id]);
     const known = this.#known.get(id);
@@ -36,7 +37,7 @@ export class Blobs {
     return known;
   }
 
-  /** Reads these at once, as far as they are not known yet; what cannot be read is reported by read(). */
+  /** Reads all of these that are not known yet at once; read() reports those that cannot be read. */
   async prefetch(ids: readonly string[]): Promise<void> {
     const wanted = [...new Set(ids)].filter((id) => !this.#known.has(id));
     const taken = wanted.slice(0, MAX_FILES - this.#files);
@@ -47,7 +48,7 @@ export class Blobs {
     const remembered = new Map(taken.map((id) => [id, this.#memory.get(id)]));
     const sizes = await this.#fetch(taken.filter((id) => remembered.get(id) === undefined));
     const missing = [];
-    // In their order, so that what is refused depends on no memory.
+    // In the order of the request, so that which blobs are refused does not depend on what is in memory.
     for (const id of taken) {
       const bytes = remembered.get(id);
       const size = bytes?.length ?? sizes.get(id) ?? 0;
@@ -58,7 +59,7 @@ export class Blobs {
     if (missing.length > 0) await this.#read(missing);
   }
 
-  /** Counts the bytes of what is small enough, and remembers of the rest why it is not read. */
+  /** Counts the bytes of a blob that is small enough; records why others are not read. */
   #isTaken(id: string, size: number): boolean {
     const left = MAX_TOTAL_BYTES - this.#bytes;
     if (size <= Math.min(left, MAX_FILE_BYTES)) {
@@ -73,7 +74,7 @@ export class Blobs {
     return false;
   }
 
-  /** Brings them from the Git host, and gives how large each is, reported as `<id> blob <size>` a line. */
+  /** Fetches blobs from the Git host. Returns their sizes, which git prints as one line `<id> blob <size>` each. */
   async #fetch(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     if (ids.length === 0) return new Map();
     await this.#run([...FETCH, ...ids]);
@@ -82,16 +83,16 @@ export class Blobs {
     return new Map(ids.map((id, index) => [id, sizeIn(lines[index] ?? '', id)]));
   }
 
-  /** `<id> blob <size>`, a line feed, the bytes and a line feed for each. */
+  /** Parses the blobs: for each a line `<id> blob <size>`, the bytes, and a line feed. */
   async #read(blobs: readonly { id: string; size: number }[]): Promise<void> {
     const output = await this.#run(['cat-file', '--batch'], linesOf(blobs.map(({ id }) => id)));
     let at = 0;
     for (const { id, size } of blobs) {
       const start = output.indexOf('\n', at) + 1;
       if (sizeIn(output.toString('utf8', at, start - 1), id) !== size)
-        throw new Error(`git gave another blob than ${id}`);
+        throw new Error(`git returned another blob than ${id}`);
       at = start + size + 1;
-      // A copy of its own: neither what was read with it nor one of Node's pools of small Buffers is kept with it.
+      // Copies the bytes, so that neither the whole output nor one of Node's Buffer pools stays in memory.
       const bytes = Buffer.allocUnsafeSlow(size);
       output.copy(bytes, 0, start, start + size);
       this.#known.set(id, bytes);

@@ -8,8 +8,8 @@ export interface GitCredentials {
 }
 
 /**
- * What git's fsck says of commits and trees that old clients made: it does no harm, and their authors cannot fix it.
- * Whatever decides which file stands where (`duplicateEntries`, `fullPathname`, `gitmodules…`) is refused.
+ * Faults that git's fsck reports in commits and trees of old clients. They are harmless, and the authors cannot fix
+ * them. Faults that affect the paths of files (`duplicateEntries`, `fullPathname`, `gitmodules…`) are refused.
  */
 const harmlessFaults = [
   'badDate',
@@ -31,16 +31,16 @@ function quoted(value: string): string {
 }
 
 /**
- * The git configuration for one origin, the same for the operator and for the clone container. It is a file, so that
- * credentials appear in no argv and no environment. Redirects are refused: they would lead past the address check.
- * `folder` is where the files of an origin over SSH lie.
+ * Returns the git configuration for one origin, for the operator and the clone container. It is a file, so that
+ * credentials appear in no argv and no environment. Redirects are refused, because they would bypass the address check.
+ * `folder` contains the files of an origin over SSH.
  */
 export function gitConfig(pinned: PinnedOrigin, credentials: GitCredentials | undefined, folder = ''): string {
   const transport = parseSshOrigin(pinned.origin) ? sshTransport(folder) : httpTransport(pinned, credentials);
   const lines = [
     '[protocol]',
     '\tversion = 2',
-    // But for what the transport adds: neither local paths nor git's helpers, whatever a repository says.
+    // Refuses other transports, such as local paths and git's remote helpers, whatever a repository configures.
     '\tallow = never',
     ...transport,
     '[credential]',
@@ -48,7 +48,7 @@ export function gitConfig(pinned: PinnedOrigin, credentials: GitCredentials | un
     '[core]',
     '\tsymlinks = true',
     '\thooksPath = /dev/null',
-    // A large file is written as it comes, and not held in memory.
+    // Streams large files to disk instead of holding them in memory.
     '\tbigFileThreshold = 1m',
     '[fetch]',
     '\tfsckObjects = true',
@@ -68,8 +68,8 @@ export function gitConfig(pinned: PinnedOrigin, credentials: GitCredentials | un
 }
 
 /**
- * For the partial clone of an origin, beside gitConfig(): as if each had been set in the repository, which takes a process
- * each.
+ * Returns the settings of a partial clone, in addition to gitConfig(). Setting them in the repository would take a
+ * process for each.
  */
 export function partialCloneConfig(origin: string): string {
   const lines = [
@@ -77,7 +77,7 @@ export function partialCloneConfig(origin: string): string {
     `\turl = ${quoted(origin)}`,
     '\tpromisor = true',
     '\tpartialCloneFilter = blob:none',
-    // In a partial fetch git refuses what old clients made too, whatever fetch.fsck says. Nothing is checked out here.
+    // A partial fetch ignores fetch.fsck and would refuse commits of old clients. Nothing is checked out here.
     '[fetch]',
     '\tfsckObjects = false',
   ];
@@ -105,7 +105,7 @@ function httpTransport({ origin, address }: PinnedOrigin, credentials: GitCreden
 }
 
 function sshTransport(folder: string): string[] {
-  // A shell reads it.
+  // A shell parses the command, so the path is quoted.
   const file = `'${`${folder}/${SSH_FILES.config}`.replaceAll("'", `'\\''`)}'`;
   return [
     '[protocol "ssh"]',

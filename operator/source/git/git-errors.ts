@@ -1,10 +1,10 @@
 import { HostTimeoutError, KeyNotAcceptedError, SourceRefusedError, SourceUnreachableError } from '../errors.ts';
 import { minKeyWaitMs } from './key-waits.ts';
 
-/** As ssh ends when the server takes none of the keys it was offered. */
+/** Matches ssh's message when the server accepts none of the offered keys. */
 const keyNotAccepted = /^\S+: Permission denied \(|: Too many authentication failures$/m;
 
-/** As ssh ends when the server shows no host key that is known, before anything is sent to it. */
+/** Returns the error when the server offers no known host key; ssh then sends nothing to it. */
 function hostKeyChanged(stderr: string, cause: Error): SourceRefusedError | undefined {
   if (!/^Host key verification failed/m.test(stderr)) return undefined;
   const host = /^(?:Host key for|No \S+ host key is known for) (\S+)/m.exec(stderr)?.[1] ?? 'of the origin';
@@ -16,7 +16,7 @@ function hostKeyChanged(stderr: string, cause: Error): SourceRefusedError | unde
   );
 }
 
-/** For a server whose list of refs is a plain file. */
+/** The message for a server whose list of refs is a plain file. */
 export const DUMB_PROTOCOL =
   "the server supports only Git's dumb HTTP protocol. Serve the repository with git http-backend, or over SSH";
 
@@ -45,15 +45,15 @@ const refusals: [RegExp, SourceRefusedError['reason'], string][] = [
   ],
 ];
 
-/** Statuses after which the same request may do, whatever the host writes beside them. */
+/** Matches statuses after which the same request can succeed later, whatever else the host responds. */
 const passingStatus = /returned error: (?:5\d\d|408|425|429)\b/;
 
-/** Git quotes the URL in most of what it says, and a URL may hold any word. */
+/** Removes URLs from git's messages: a URL can contain any word. */
 function withoutUrls(stderr: string): string {
   return stderr.replace(/\b[a-z][a-z\d+.-]*:\/\/\S*/gi, '');
 }
 
-/** Why a git did not end well: it took too long, said too much, or failed by itself. */
+/** Why git failed: timeout, too much output, or its own error. */
 export type GitFailure = 'late' | 'too much' | { error: Error };
 
 export function takesTooLong(totalMs: number): SourceRefusedError {
@@ -63,7 +63,7 @@ export function takesTooLong(totalMs: number): SourceRefusedError {
   );
 }
 
-/** What git's own words mean for the user. Its output never holds credentials: they are in a file. */
+/** Translates git's messages for the user. Its output never contains credentials, which are in a file. */
 export function sourceError(stderr: string, failure: GitFailure): Error {
   if (failure === 'late') return new HostTimeoutError('the Git host did not respond in time');
   if (failure === 'too much') {
@@ -81,10 +81,10 @@ export function sourceError(stderr: string, failure: GitFailure): Error {
     const [, reason, message] = refusal;
     return new SourceRefusedError(reason, message, { cause });
   }
-  // git's own last word, without curl's measured time: the same failure must read the same, or its condition would change
-  // at every try.
+  // Uses git's last message without curl's measured time: the same failure must have the same text, or its condition
+  // would change at every retry.
   const words = stderr.split('\n').filter((line) => /^(fatal|error|ssh|kex_exchange_identification): /.test(line));
-  // ssh has said why before git says that.
+  // ssh has reported the reason before this message of git.
   const reasons = words.filter((line) => !/Could not read from remote repository/.test(line));
   const last = ((reasons.length > 0 ? reasons : words).at(-1) ?? '')
     .replace(/^[a-z_]+: /, '')

@@ -8,26 +8,26 @@ import { askHostKeys } from './ssh-tools.ts';
 
 export interface SourceAccess {
   origin: string;
-  /** Over HTTP(S). */
+  /** For HTTP(S). */
   credentials: GitCredentials | undefined;
-  /** Over SSH. */
+  /** For SSH. */
   ssh?: SshAccess | undefined;
-  /** Whose repository it is. */
+  /** The owner of the repository. */
   flowOwner?: FlowOwner | undefined;
 }
 
-/** Files by name, for the one folder that they are made for: what they say names it. */
+/** Returns files by name, for one folder, whose path they contain. */
 export type GitFiles = (folder: string) => Record<string, string>;
 
-/** The configuration file passed to git; it names the others. */
+/** The configuration file passed to git; it refers to the others. */
 export const GIT_CONFIG_FILE = 'gitconfig';
 
-/** Beside it, as clone.sh expects it: authorities to trust beside the public ones. */
+/** Name of the file with additional certificate authorities, as clone.sh expects it. */
 export const CA_FILE = 'certificate-authorities.pem';
 
 /**
- * All that git needs to reach one origin, and no other, as files: credentials appear in no argv and no environment.
- * The same for the operator and for the clone container. Throws SourceRefused or SourceUnreachable.
+ * Returns everything that git needs to reach one origin, and no other, as files: credentials appear in no argv and no
+ * environment. Used by the operator and the clone container. Throws SourceRefusedError or SourceUnreachableError.
  */
 export async function gitFiles(access: SourceAccess, rules: OriginRules, lookup?: Lookup): Promise<GitFiles> {
   const pinned = await pinOrigin(access.origin, rules, lookup);

@@ -9,39 +9,44 @@ import { DUMB_PROTOCOL, sourceError, takesTooLong, type GitFailure } from './git
 import { GIT_CONFIG_FILE, type GitFiles } from './git-files.ts';
 
 export interface GitRunner {
-  /** Runs git with these arguments in a folder of its own; rejects with a typed source error. `input`: what git reads, nothing by default. */
+  /**
+   * Runs git with these arguments in a folder of its own; rejects with a typed source error. `input` is git's standard
+   * input, empty by default.
+   */
   run(args: readonly string[], input?: string): Promise<Buffer>;
   /**
-   * As run, for a list of refs. Refused where the server speaks only the dumb HTTP protocol: its list is a plain file,
-   * of which half cannot be reported from all.
+   * Like run, for a list of refs. Refuses a server with only the dumb HTTP protocol: its list is a plain file, which
+   * may arrive truncated without notice.
    */
   listRemote(args: readonly string[]): Promise<string>;
   /**
-   * As run, for a shell's script that runs several: to start a process holds the operator up, to start one from a shell
-   * does not; the deadline of one git is that of all of them. The script is a constant: whatever others choose is among
-   * the `words`, its positional parameters, which the shell does not parse.
+   * Like run, for a shell script that runs several git commands with the deadline of one: starting a process blocks the
+   * operator, starting one from a shell does not. The script is a constant: untrusted values are passed in `words`, its
+   * positional parameters, which the shell does not parse.
    */
   runScript(script: string, words: readonly string[]): Promise<string>;
 }
 
 export interface GitOptions {
-  /** Where temporary folders are made. */
+  /** Where temporary folders are created. */
   scratch: string;
-  /** What it is configured by, and nothing else. */
+  /** The only configuration that git reads. */
   files: GitFiles;
   flow: Flow;
-  /** Called when the first program has a slot; what it throws ends all. */
+  /** Called when the first program has a slot; an error that it throws ends the work. */
   onSlot?: () => void;
-  /** Of one git. */
+  /** Timeout of one git process, in milliseconds. */
   timeoutMs: number;
-  /** Of all gits together, in which they run: what a repository asks for must not keep a worker from others. */
+  /**
+   * Timeout of all git processes together, in milliseconds, so that one repository does not occupy a worker for long.
+   */
   totalMs?: number;
-  /** Output beyond this is refused. */
+  /** Maximum number of bytes of output; more is refused. */
   maxOutputBytes?: number;
   now?: () => number;
 }
 
-/** Gives a git whose configuration is `files` alone, in a scratch folder that is removed afterwards. */
+/** Runs `use` with a git whose only configuration is `files`, in a scratch folder that is removed afterwards. */
 export async function withGit<T>(options: GitOptions, use: (git: GitRunner) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(options.scratch, 'git-'));
   try {
@@ -90,7 +95,9 @@ export async function withGit<T>(options: GitOptions, use: (git: GitRunner) => P
   }
 }
 
-/** So many run at once: each may take what `prlimit` lets it, and they share the operator's memory. */
+/**
+ * Maximum number of concurrent processes: each can use what `prlimit` permits, and they share the operator's memory.
+ */
 const slots = new FairSlots(4);
 
 interface GitCall {
@@ -105,12 +112,14 @@ interface GitLimits {
   maxOutputBytes: number;
 }
 
-/** Address space, size of one file, and processor seconds of one process: a hostile server must not feed it at will. */
+/**
+ * Limits of one process: address space, file size, and CPU seconds. A hostile server must not be able to exhaust them.
+ */
 const processLimits = ['--as=268435456', '--fsize=268435456', '--cpu=30'];
 
 /**
- * Runs git, or a shell with some, in a process group of its own, which ends as a whole: git leaves the transfer to helpers
- * that would outlive it.
+ * Runs git, or a shell that runs git, in its own process group and kills the whole group: git's helpers, which transfer
+ * data, would outlive git.
  */
 function runLimited({ program, cwd, env, input }: GitCall, limits: GitLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -136,7 +145,7 @@ function runLimited({ program, cwd, env, input }: GitCall, limits: GitLimits): P
     });
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(-8192)));
     child.on('error', (error) => end({ error }));
-    // It may end before it has read all: how it ended says more than that.
+    // The process may exit before it has read all input; its exit code is more informative than this error.
     child.stdin.on('error', (error) => (stderr ||= error.message)).end(input);
     child.on('close', (code) => {
       clearTimeout(timer);

@@ -2,9 +2,9 @@ import { HostTimeoutError } from '../errors.ts';
 
 const baseMs = 5000;
 const maxMs = 60_000;
-/** Longer than an attempt takes: meanwhile no other one is made. */
+/** Longer than any attempt; no other attempt starts meanwhile. */
 const attemptMs = 120_000;
-/** Nobody has asked for these since. */
+/** Hosts without requests for this time are forgotten. */
 const forgottenAfterMs = 600_000;
 const maxHosts = 10_000;
 
@@ -15,32 +15,32 @@ interface TimedOutHost {
   message: string;
 }
 
-/** One attempt at a host. Call answered() or timedOut() when it has ended. */
+/** An attempt to reach a host. Call answered() or timedOut() when it has ended. */
 export interface HostAttempt {
-  /** Throws HostTimeoutError where the host has timed out for another attempt since this one started. */
+  /** Throws HostTimeoutError if another attempt at the host has timed out since this one started. */
   check(): void;
   timedOut(error: HostTimeoutError): void;
   answered(): void;
 }
 
 /**
- * Backs off from hosts that time out: 5 s after the first time-out, twice as long after each further one, at most 60 s. Then
- * one attempt is made. A host that answers, however badly, starts anew. In memory alone.
+ * Backs off from hosts that time out: 5 s after the first timeout, doubled after each further one, up to 60 s. Then one
+ * attempt is made. Any response of the host resets it. Held in memory only.
  */
 export class HostBackoff {
   readonly #now: () => number;
-  /** The one that timed out longest ago first. */
+  /** Hosts in the order of their last timeout, oldest first. */
   readonly #hosts = new Map<string, TimedOutHost>();
 
-  /** @param now Unix milliseconds */
+  /** Creates an empty record. @param now returns Unix milliseconds */
   constructor(now: () => number) {
     this.#now = now;
   }
 
   /**
    * Starts an attempt.
-   * @param key the host and port, and who asks: one that times out for some must not be kept from others.
-   * @throws HostTimeoutError while the host is backed off from, with the message of its last time-out: conditions are compared.
+   * @param key the host, its port, and the tenant: a host that times out for one tenant must stay available to others
+   * @throws HostTimeoutError during the backoff, with the message of the last timeout, so that conditions do not change
    */
   start(key: string): HostAttempt {
     const now = this.#now();
@@ -72,7 +72,7 @@ export class HostBackoff {
   }
 }
 
-/** Makes an attempt and notes how it ended. */
+/** Makes an attempt and records its result. */
 export async function attempting<T>(attempt: HostAttempt, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work();

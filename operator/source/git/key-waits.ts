@@ -1,22 +1,22 @@
 export const minKeyWaitMs = 30_000;
 const maxMs = 5 * 60_000;
-/** Nobody asks for this one any more. */
+/** Keys without attempts for this time are forgotten. */
 const forgottenAfterMs = 3600_000;
 
 /**
- * How long to wait until a key is tried again that a Git host does not let in: as long as it has been so already, from
- * 30 s to 5 min. All that use the key wait together. In memory alone; times are Unix milliseconds.
+ * Determines how long to wait before a key that a Git host refuses is tried again: as long as it has been refused
+ * already, from 30 s to 5 min. All users of the key wait together. Held in memory only; times are Unix milliseconds.
  */
 export class KeyWaits {
   readonly #now: () => number;
-  /** The one that was tried longest ago first. */
+  /** Keys in the order of their last attempt, oldest first. */
   readonly #refused = new Map<string, { since: number; triedAt: number }>();
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** `key`: which key at which origin. */
+  /** Records a refusal; returns the milliseconds to wait. `key` identifies the key and the origin. */
   refused(key: string): number {
     const now = this.#now();
     const since = this.#refused.get(key)?.since ?? now;

@@ -1,24 +1,27 @@
 import { LRUCache } from 'lru-cache';
 import type { SourceAccess } from './git-files.ts';
 
-/** Bytes by the address of a Git object. */
+/** Bytes by the ID of a Git object. */
 export interface BlobMemory {
   get: (id: string) => Buffer | undefined;
   set: (id: string, bytes: Buffer) => void;
 }
 
-/** A service file, a Dockerfile; what is larger is read anew. Whoever brings many displaces the others', which costs time alone. */
+/**
+ * Maximum size of a stored blob, enough for service files and Dockerfiles; larger ones are fetched again. A flood of
+ * blobs displaces those of others, which only costs them time.
+ */
 const MAX_BLOB_BYTES = 64 * 1024;
 const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
 
 /**
- * Small files of the commits that were read last: what a commit shares with another of the same origin is not asked for
- * again. An id counts only where it was read: another group's tree may name it, and has no right to the bytes.
+ * Small files of recently read commits: a file that commits of one origin share is not fetched again. An ID is valid
+ * only for the origin that it was read from: another group's tree can name it without having access to the bytes.
  */
 export class KnownBlobs {
   readonly #bytes = new LRUCache<string, Buffer>({
     maxSize: MAX_TOTAL_BYTES,
-    // What it takes to hold an entry, which may be empty.
+    // Memory of an entry itself, whose blob may be empty.
     sizeCalculation: (bytes, key) => bytes.length + key.length + 128,
   });
 

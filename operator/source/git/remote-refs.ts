@@ -1,6 +1,6 @@
 import { SourceRefusedError } from '../errors.ts';
 
-/** The branches and tags of a repository, by short name, and the commit of each: of an annotated tag the one it is of. */
+/** Commits of a repository's branches and tags, by short name. For an annotated tag, the commit that it points to. */
 export interface RemoteRefs {
   branches: ReadonlyMap<string, string>;
   tags: ReadonlyMap<string, string>;
@@ -8,12 +8,12 @@ export interface RemoteRefs {
 
 const line = /^([0-9a-f]{40}|[0-9a-f]{64})\t(refs\/\S(?:.*\S)?)$/;
 
-/** A list of more would take the memory and the time of all repositories. */
+/** A longer list would use memory and time that all repositories share. */
 const maxRefs = 100_000;
 
 /**
- * Commits by full ref name, from what `git ls-remote` prints; lines that are none are left out. Throws SourceRefused
- * where they are more than 100,000.
+ * Returns commits by full ref name from the output of `git ls-remote`; ignores other lines. Throws SourceRefusedError
+ * if there are more than 100,000.
  */
 export function parseRefs(output: string): Map<string, string> {
   const refs = new Map<string, string>();
@@ -25,12 +25,12 @@ export function parseRefs(output: string): Map<string, string> {
     else refs.set(name, commit);
     if (refs.size > maxRefs || peeled.size > maxRefs) throw tooMany();
   }
-  // The tag's own object is not a commit.
+  // The object of an annotated tag is not a commit.
   for (const [name, commit] of peeled) refs.set(name, commit);
   return refs;
 }
 
-/** What `git ls-remote --heads --tags` prints. */
+/** Parses the output of `git ls-remote --heads --tags`. */
 export function parseRemoteRefs(output: string): RemoteRefs {
   const refs = parseRefs(output);
   return { branches: below('refs/heads/', refs), tags: below('refs/tags/', refs) };

@@ -1,10 +1,10 @@
 import { type FileKind, FileUnreadableError, type RepositoryFiles } from '../../../service-file/files.ts';
 import type { TreeEntry } from './tree.ts';
 
-/** The files of a fetched commit: what is there is known from its trees, a file's bytes are asked for when needed. */
+/** The files of a fetched commit: its trees list them, and a file's bytes are fetched when it is read. */
 export class SnapshotFiles implements RepositoryFiles {
   readonly #entries: ReadonlyMap<string, TreeEntry>;
-  /** Sorted: those below a folder are side by side. */
+  /** Sorted, so that the files of a folder are adjacent. */
   readonly #paths: readonly string[];
   readonly #readBlob: (id: string) => Promise<Buffer>;
   readonly #prefetchBlobs: (ids: readonly string[]) => Promise<void>;
@@ -29,7 +29,7 @@ export class SnapshotFiles implements RepositoryFiles {
 
   filesBelow(folder: string): readonly string[] {
     if (folder === '') return this.#paths;
-    // '0' is what comes after '/'.
+    // '0' is the character after '/'.
     return this.#paths.slice(this.#countBefore(`${folder}/`), this.#countBefore(`${folder}0`));
   }
 
@@ -50,7 +50,7 @@ export class SnapshotFiles implements RepositoryFiles {
     );
   }
 
-  /** How many paths sort before this text, by halving. */
+  /** Returns how many paths sort before this text, by binary search. */
   #countBefore(text: string): number {
     let from = 0;
     let to = this.#paths.length;

@@ -25,7 +25,7 @@ export interface RefLocation {
   refName: string;
 }
 
-/** One commit's files, as far as they are asked for: trees are fetched at once, a file when it is read. */
+/** The files of one commit: trees are fetched at once, a file when it is read. */
 export interface SourceSnapshot {
   commit: string;
   entries: readonly TreeEntry[];
@@ -35,17 +35,17 @@ export interface SourceSnapshot {
 export interface SourceOptions extends OriginRules {
   scratch: string;
   timeoutMs: number;
-  /** PEM of authorities that a clone container trusts beside the public ones. */
+  /** PEM of certificate authorities that a clone container trusts in addition to public ones. */
   caCertificates?: string | undefined;
   lookup?: Lookup;
-  /** Unix milliseconds. */
+  /** Returns Unix milliseconds. */
   now?: () => number;
 }
 
-/** Of all gits that one call starts. */
+/** Timeout of all git processes that one call starts, in milliseconds. */
 const TOTAL_MS = 60_000;
 
-/** Reads Git repositories over HTTP(S) and SSH: the only place of Coppice, beside the clone container, that reaches a Git host. */
+/** Reads Git repositories over HTTP(S) and SSH. Only this class and the clone container connect to Git servers. */
 export class Source {
   readonly #options: SourceOptions;
   readonly #keyWaits: KeyWaits;
@@ -58,7 +58,7 @@ export class Source {
     this.#backoff = new HostBackoff(options.now ?? Date.now);
   }
 
-  /** The files that a clone container needs for this origin. */
+  /** Returns the files that a clone container needs for this origin. */
   async files(access: SourceAccess): Promise<GitFiles> {
     const files = await gitFiles(access, this.#options, this.#options.lookup);
     const { caCertificates } = this.#options;
@@ -66,12 +66,15 @@ export class Source {
     return (folder) => ({ ...files(folder), [CA_FILE]: caCertificates });
   }
 
-  /** Whether the repository is there and the credentials may read it. Throws SourceRefused or SourceUnreachable. */
+  /**
+   * Checks that the repository exists and the credentials can read it. Throws SourceRefusedError or
+   * SourceUnreachableError.
+   */
   async check(access: SourceAccess): Promise<void> {
     await this.#withGit(access, (git) => git.listRemote(['ls-remote', '--', access.origin, 'HEAD']));
   }
 
-  /** The commit that the ref at this place points to now. */
+  /** Returns the commit that the ref currently points to. */
   async resolve({ access, refName: name }: RefLocation, ref: GitRef): Promise<string> {
     const output = await this.#withGit(access, (git) =>
       git.listRemote(['ls-remote', '--', access.origin, name, `${name}^{}`]),
@@ -87,20 +90,23 @@ export class Source {
     return commit;
   }
 
-  /** All branches and tags, whole or not at all. Throws SourceRefused or SourceUnreachable. */
+  /** Lists all branches and tags; never a part of them. Throws SourceRefusedError or SourceUnreachableError. */
   async listRefs(access: SourceAccess): Promise<RemoteRefs> {
     const args = ['ls-remote', '--heads', '--tags', '--', access.origin];
     return parseRemoteRefs(await this.#withGit(access, (git) => git.listRemote(args)));
   }
 
-  /** The commits that these refs, by full name, point to now; one that is not there is left out. */
+  /** Returns the commits that these refs, by full name, currently point to; omits refs that do not exist. */
   async commitsOf(access: SourceAccess, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (names.length === 0) return new Map();
     const args = ['ls-remote', '--', access.origin, ...names];
     return parseRefs(await this.#withGit(access, (git) => git.listRemote(args)));
   }
 
-  /** Fetches the ref's newest commit without its history and gives its files to `read`. Throws SourceRefused after 60 s. */
+  /**
+   * Fetches the ref's newest commit without its history and passes its files to `read`. Throws SourceRefusedError after
+   * 60 s.
+   */
   async snapshot<T>({ access, refName }: RefLocation, read: (snapshot: SourceSnapshot) => Promise<T>): Promise<T> {
     const reading = async (git: GitRunner) => {
       const output = await git.runScript(READ_COMMIT, [refName, fetchedAs(refName)]);
@@ -117,7 +123,7 @@ export class Source {
     return this.#withGit(access, reading, partialCloneConfig(access.origin));
   }
 
-  /** `config`: in addition to every git's configuration. */
+  /** Runs git; `config` is added to the configuration of every git. */
   async #withGit<T>(access: SourceAccess, use: (git: GitRunner) => Promise<T>, config = ''): Promise<T> {
     const attempt = this.#backoff.start(backoffKey(access));
     return attempting(attempt, () => this.#attempt(access, use, config, () => attempt.check()));
@@ -147,12 +153,15 @@ export class Source {
   }
 }
 
-/** Without a group for access that belongs to none. */
+/** Returns the flow of an access; access without an owner has a flow of its own. */
 function flowOf({ origin, flowOwner = { tenant: '', group: '' } }: SourceAccess): Flow {
   return { ...flowOwner, host: parseSshOrigin(origin)?.host ?? new URL(origin).host };
 }
 
-/** The tenant counts: a repository whose reading takes too long must not keep others from its host. */
+/**
+ * Returns the key of the backoff. It includes the tenant, so that a repository that takes too long to read does not
+ * keep others from its host.
+ */
 function backoffKey({ origin, flowOwner }: SourceAccess): string {
   const ssh = parseSshOrigin(origin);
   return `${flowOwner?.tenant ?? ''} ${ssh ? `${ssh.host}:${ssh.port}` : (URL.parse(origin)?.origin ?? origin)}`;

@@ -1,12 +1,12 @@
 /** How one repository is reached over SSH. */
 export interface SshAccess {
-  /** In OpenSSH's own form. Never in a log, an argument or an error. */
+  /** In OpenSSH's format. Never in a log, an argument or an error. */
   privateKey: string;
-  /** What the Git host must let in; one line. */
+  /** The key to register at the Git host; one line. */
   publicKey: string;
   /**
-   * The content of a known_hosts file that holds the keys of `alias`. Where none are known yet, `ask` asks the host
-   * itself, and what it says is kept for ever after.
+   * Returns the content of a known_hosts file with the keys of `alias`. If none are known, `ask` requests them from the
+   * host, and its response is kept from then on.
    */
   knownHosts(alias: string, ask: () => Promise<string>): Promise<string>;
 }

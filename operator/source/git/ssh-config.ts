@@ -1,12 +1,12 @@
 import { hostAlias, type SshOrigin } from '../network/ssh-origin.ts';
 
-/** The files of one origin over SSH, beside the configuration itself. */
+/** Names of the files for one origin over SSH, in addition to the git configuration. */
 export const SSH_FILES = { config: 'ssh_config', privateKey: 'ssh-privatekey', knownHosts: 'known_hosts' } as const;
 
 /**
- * The whole configuration of ssh for one origin, whose files lie in `folder`: to the pinned address alone, with the
- * repository's own key, and only where the host shows a key that is known. Of this machine's user, agent and
- * configuration nothing is used, and nothing is forwarded.
+ * Returns ssh's whole configuration for one origin, whose files are in `folder`: it connects only to the pinned
+ * address, with the repository's own key, and only if the host has a known key. It uses neither this machine's user,
+ * agent and configuration, nor forwarding.
  */
 export function sshConfig({ user, host, port }: SshOrigin, address: string, folder: string): string {
   const options: Record<string, string | number> = {
@@ -42,7 +42,7 @@ export function sshConfig({ user, host, port }: SshOrigin, address: string, fold
     PermitLocalCommand: 'no',
     Tunnel: 'no',
     RequestTTY: 'no',
-    // Without what a host likes to tell at each login.
+    // Suppresses the banners that hosts send at each login.
     LogLevel: 'ERROR',
   };
   return ['Host *', ...Object.entries(options).map(([name, value]) => `\t${name} ${value}`), ''].join('\n');

@@ -5,9 +5,9 @@ import { HostTimeoutError, SourceUnreachableError } from '../errors.ts';
 import { hostAlias, type SshOrigin } from '../network/ssh-origin.ts';
 
 export interface KeyPair {
-  /** In OpenSSH's own form. */
+  /** In OpenSSH's format. */
   privateKey: string;
-  /** One line, as it goes into authorized_keys. */
+  /** One line, in the format of authorized_keys. */
   publicKey: string;
 }
 
@@ -16,7 +16,7 @@ const keyscanSeconds = 8;
 const keyTypes = ['ed25519', 'ecdsa', 'rsa'];
 const keyPattern = /^(ssh-ed25519|ecdsa-sha2-nistp\d+|ssh-rsa) [A-Za-z0-9+/]{20,8000}={0,3}$/;
 
-/** A new key pair without a passphrase. The private half is in a folder of its own below `scratch` for a moment. */
+/** Creates a key pair without a passphrase. The private key is briefly stored in a folder below `scratch`. */
 export async function createKeyPair(scratch: string, comment: string): Promise<KeyPair> {
   const folder = await mkdtemp(join(scratch, 'ssh-key-'));
   try {
@@ -30,14 +30,14 @@ export async function createKeyPair(scratch: string, comment: string): Promise<K
 }
 
 /**
- * Asks a host for its keys; returns them as lines of a known_hosts file. Nothing proves them: they are what the first
- * contact pins. `address` is where the host was found.
- * @throws HostTimeoutError where it says nothing in time; SourceUnreachableError where it ends the connection at once.
+ * Requests a host's keys; returns them as lines of a known_hosts file. They are not verified: the first contact pins
+ * them. `address` is the host's resolved address.
+ * @throws HostTimeoutError when the host does not respond in time; SourceUnreachableError when it closes the connection
  */
 export async function askHostKeys(origin: SshOrigin, address: string, now: () => number = Date.now): Promise<string> {
   const { host, port } = origin;
   const alias = hostAlias(origin);
-  // Address and name by standard input: nothing of an origin is an argument.
+  // Passes address and name by standard input, so that an origin is never parsed as an argument.
   const args = ['-T', String(keyscanSeconds), '-t', keyTypes.join(','), '-p', String(port), '-f', '-'];
   const startedAt = now();
   const unreachable = (cause?: unknown): SourceUnreachableError => {
@@ -70,7 +70,7 @@ function run(program: string, args: readonly string[], timeout: number, input = 
       if (error) reject(new Error(`${program} failed`, { cause: error }));
       else resolve(stdout);
     });
-    // It may end before it has read all: how it ended says more than that.
+    // The process may exit before it has read all input; its exit code is more informative than this error.
     child.stdin?.on('error', () => undefined).end(input);
   });
 }

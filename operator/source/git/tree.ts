@@ -4,7 +4,7 @@ export interface TreeEntry {
   /** `''` is the root. */
   path: string;
   type: 'file' | 'folder' | 'symlink' | 'submodule';
-  /** The Git object's id: the content's address. */
+  /** ID of the Git object, which identifies its content. */
   id: string;
   isExecutable: boolean;
 }
@@ -18,8 +18,8 @@ const types: Record<string, TreeEntry['type']> = {
 };
 
 /**
- * The entries of `git ls-tree -r -t -z`, and the root itself. Throws SourceRefusedError for a path that is there twice:
- * what a checkout then leaves is not what is found here (a link in the place of a folder, say).
+ * Parses `git ls-tree -r -t -z`, and adds the root. Throws SourceRefusedError for a duplicate path: a checkout could
+ * contain another object than the one found here, such as a link instead of a folder.
  */
 export function parseTree(output: string, rootId: string): TreeEntry[] {
   const entries = output
@@ -43,8 +43,8 @@ export function parseTree(output: string, rootId: string): TreeEntry[] {
 }
 
 /**
- * The entry at exactly this path. A path that leads through a symbolic link has none: Git lists what is there, so a
- * link can lead a build's context nowhere else.
+ * Returns the entry at exactly this path. Does not follow symbolic links, so that a link cannot lead a build's context
+ * elsewhere.
  */
 export function entryAt(entries: readonly TreeEntry[], path: string): TreeEntry | undefined {
   const plain = path === '.' ? '' : path;

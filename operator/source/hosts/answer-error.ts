@@ -3,14 +3,14 @@ import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../er
 
 const minMs = 1000;
 const maxMs = 3600_000;
-/** Where a host says that it is too much, but not until when: what GitHub asks for. */
+/** Wait if a host limits requests without saying until when, as GitHub recommends. */
 const unsaidMs = 60_000;
 
 type Answer = Pick<HttpAnswer, 'status' | 'headers' | 'body'>;
 
 /**
- * What an answer that is none of the wanted ones means. The message names the host and what was asked of it, never what
- * the host wrote, which may repeat a token. `what`: method and path.
+ * Returns the error for an unexpected response. The message names the host and the request, never the response, which
+ * may contain a token. `what`: method and path.
  */
 export function answerError(host: string, what: string, answer: Answer, now: Date): Error {
   const { status } = answer;
@@ -28,10 +28,10 @@ export function answerError(host: string, what: string, answer: Answer, now: Dat
   if (status >= 400 && status < 500 && !passing.has(status)) {
     return new SourceRefusedError('Refused', `${host} rejected a request of Coppice (${what}: ${status})`);
   }
-  return new SourceUnreachableError(`${host} answered ${status} (${what})`);
+  return new SourceUnreachableError(`${host} responded with status ${status} (${what})`);
 }
 
-/** Request Timeout and Too Early: the same request may do later. */
+/** Request Timeout and Too Early: the same request can succeed later. */
 const passing = new Set([408, 425]);
 
 const refusals = new Map<number, { reason: SourceRefusedError['reason']; words: string }>([
@@ -46,7 +46,7 @@ const refusals = new Map<number, { reason: SourceRefusedError['reason']; words: 
   ],
 ]);
 
-/** How long the host wants to be left alone; undefined where the answer does not say that it is too much. */
+/** Returns how long to wait before the next request, in milliseconds; undefined if the host does not limit requests. */
 function retryAfterMs({ status, headers, body }: Answer, now: Date): number | undefined {
   const { 'retry-after': retryAfter, 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset } = headers;
   const isLimit = status === 403 && (retryAfter !== undefined || remaining === '0' || /rate limit/i.test(body));
@@ -56,7 +56,7 @@ function retryAfterMs({ status, headers, body }: Answer, now: Date): number | un
   return Math.min(Math.max(Number.isFinite(seconds) ? seconds : unsaidMs, minMs), maxMs);
 }
 
-/** Seconds or a date: RFC 9110, 10.2.3. */
+/** Parses Retry-After: seconds or a date (RFC 9110, 10.2.3). */
 function delayMs(retryAfter: string, now: Date): number {
   return /^\d+(\.\d+)?$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now.getTime();
 }

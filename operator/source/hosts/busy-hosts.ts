@@ -3,7 +3,7 @@ import { HostBusyError } from '../errors.ts';
 interface Busy {
   message: string;
   until: number;
-  /** Over so long after that are they spread who wait for it. */
+  /** Waiting callers resume at random times within this period after `until`. */
   spreadMs: number;
 }
 
@@ -11,13 +11,13 @@ const minSpreadMs = 1000;
 const maxSpreadMs = 60_000;
 
 /**
- * What hosts said of when to come back, by whatever distinguishes two callers: whoever asks as one that was reported so
- * is reported the same here, and the host is left alone. Kept in memory alone, until the time is over.
+ * Remembers until when hosts limit requests, for each caller that they distinguish: that caller gets the same error
+ * without another request. Held in memory until the time has passed.
  */
 export class BusyHosts {
   readonly #entries = new Map<string, Busy>();
   readonly #now: () => Date;
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly #random: () => number;
 
   constructor(now: () => Date, random: () => number) {
@@ -34,14 +34,15 @@ export class BusyHosts {
   }
 
   /**
-   * Throws HostBusyError while the host wants to be left alone, in the words that it was reported in: conditions are
-   * compared.
+   * Throws HostBusyError while the host limits requests, always with the same message, so that conditions do not
+   * change.
    */
   check(asker: string): void {
     const busy = this.#entries.get(asker);
     const leftMs = busy ? busy.until - this.#now().getTime() : 0;
     if (!busy || leftMs <= 0) return;
-    // All that wait would come at once. Who was reported by the host itself comes first, and finds out for them.
+    // Spread out, because all waiting callers would resume at once. The caller that the host itself refused resumes
+    // first.
     throw new HostBusyError(busy.message, Math.ceil(leftMs + this.#random() * busy.spreadMs));
   }
 }

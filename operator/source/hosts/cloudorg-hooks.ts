@@ -16,13 +16,13 @@ const path = '/_apis/hooks/subscriptions';
 const revision = 'api-version=7.1';
 const eventTypes = ['git.push', 'git.pullrequest.created', 'git.pullrequest.updated'];
 
-/** A token without permission for service hooks gets 401 as well as 403. */
+/** Azure DevOps responds to a token without permission for service hooks with 401 or 403. */
 const notAllowed = ['AuthenticationFailed', 'Forbidden', 'NotFound'] as const;
 
-/** The user that Azure DevOps names itself as; the password is the webhook's secret. */
+/** User name in deliveries of Azure DevOps; the password is the webhook's secret. */
 const hookUsername = 'coppice';
 
-/** Azure DevOps has a subscription for each type of event: all of them together are one webhook here. */
+/** Manages a webhook at Azure DevOps, which consists of one subscription for each type of event. */
 export class CloudorgHooks {
   readonly #api: HostApi;
 
@@ -30,7 +30,7 @@ export class CloudorgHooks {
     this.#api = api;
   }
 
-  /** Gives the subscriptions' ids, with commas. */
+  /** Creates or updates the subscriptions; returns their IDs, separated by commas. */
   ensure(webhook: Webhook, location: { projectId: string; repository: string }): Promise<string | undefined> {
     return unlessNotAllowed(async () => {
       const query = `publisherId=tfs&consumerId=webHooks&consumerActionId=httpRequest&${revision}`;

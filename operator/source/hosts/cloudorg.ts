@@ -13,7 +13,7 @@ import type { Page } from './pages.ts';
 export interface CloudorgOptions {
   http: HostHttp;
   source: Pick<Source, 'check'>;
-  /** Of the organization, such as https://dev.azure.com/acme. */
+  /** URL of the organization, such as https://dev.azure.com/acme. */
   orgUrl: string;
   project: string;
   repoName: string;
@@ -44,9 +44,9 @@ const anySchema = z.object({});
 const revision = 'api-version=7.1';
 const pageSize = 100;
 const states = { pending: 'pending', success: 'succeeded', failure: 'failed', error: 'error' } as const;
-/** CommentThreadStatus: a branch policy may want every thread that is open resolved before a merge. */
+/** A CommentThreadStatus: a branch policy can require every open thread to be resolved before a merge. */
 const closed = 4;
-/** CommentType. */
+/** A CommentType. */
 const text = 1;
 
 /** A repository at Azure DevOps: https://learn.microsoft.com/rest/api/azure/devops/git/ */
@@ -67,7 +67,7 @@ export class CloudorgHost implements GitHost {
     };
     const basic = Buffer.from(`:${token}`).toString('base64');
     const headers = { authorization: `Basic ${basic}` };
-    // A missing organization is answered with a page.
+    // Azure DevOps responds to a missing organization with an HTML page.
     this.#api = new HostApi({ http, baseUrl: trimSlash(orgUrl), headers, isPage404Own: true, explain: explainSignIn });
   }
 
@@ -107,7 +107,7 @@ export class CloudorgHost implements GitHost {
     return true;
   }
 
-  /** A comment's id here is THREAD/COMMENT. Azure lets nobody change others' comments. */
+  /** The ID of a comment is THREAD/COMMENT. Azure DevOps never permits changing the comments of others. */
   comment(location: CommentLocation, body: string): Promise<string> {
     const path = this.#path('pullRequests', location.pullRequest, 'threads');
     const comments = {
@@ -156,7 +156,10 @@ function repositoryUrl(orgUrl: string, project: string, repository: string): str
   return trimSlash(orgUrl) + pathOf(project, '_git', repository);
 }
 
-/** Azure keeps no ref of a pull request's head: it is the source branch, of the fork in the same organization if one. */
+/**
+ * Azure DevOps has no ref for a pull request's head: its commits are in the source branch, which may be in a fork in
+ * the same organization.
+ */
 export function toPullRequest(
   { pullRequestId: number, sourceRefName, lastMergeSourceCommit, forkSource }: z.infer<typeof pullRequestSchema>,
   own: SourceAccess,
@@ -165,13 +168,13 @@ export function toPullRequest(
   const fork = forkSource?.repository;
   const origin = fork ? repositoryUrl(orgUrl, fork.project.name, fork.name) : own.origin;
   const isFork = forkSource !== null && forkSource !== undefined;
-  // Of a fork that is gone the commits are nowhere: the branch of that name would be the repository's own.
+  // The commits of a deleted fork are not available: a branch of the same name in the repository is unrelated.
   const isNowhere = (isFork && !fork) || !isReadableRef(sourceRefName);
   const refName = isNowhere ? `refs/pull/${number}/head` : sourceRefName;
   return { number, commit: lastMergeSourceCommit?.commitId, isFork, location: { access: { ...own, origin }, refName } };
 }
 
-/** Azure shows a status as GENRE/NAME. */
+/** Azure DevOps shows a status as GENRE/NAME. */
 export function statusContext(context: string): { genre?: string; name: string } {
   const [first = '', ...rest] = context.split('/');
   return rest.length === 0 ? { name: first } : { genre: first, name: rest.join('/') };
@@ -183,7 +186,7 @@ function skipped(url: URL): URL {
   return next;
 }
 
-/** A token that is not valid is answered with a page to sign in on, or with the way there. */
+/** Azure DevOps responds to an invalid token with a login page or a redirect to it. */
 function explainSignIn(status: number): Error | undefined {
   if (status !== 203 && status !== 302) return undefined;
   return new SourceRefusedError(

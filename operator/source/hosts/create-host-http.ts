@@ -2,17 +2,17 @@ import { createSend } from '../network/send.ts';
 import { addressGuard } from '../network/addresses.ts';
 import { HostHttp } from './host-http.ts';
 
-/** Of a list: a page of 50 pull requests, each with as long a description as GitHub takes. */
+/** Maximum size of a list: a page of 50 pull requests, each with a description of GitHub's maximum length. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** What Coppice may reach when it reads sources. */
+/** Limits on what Coppice can connect to when it reads sources. */
 export interface SourceLimits {
   allowedCidrs: readonly string[];
   ports: readonly number[];
   timeoutSeconds: number;
 }
 
-/** Speaks with Git hosts under the same rules as git does: addresses, ports and time. */
+/** Creates an HTTP client for Git hosts, with the same limits on addresses, ports and time as git. */
 export function createHostHttp({ sources }: { sources: SourceLimits }, now: () => Date): HostHttp {
   const isAddressAllowed = addressGuard(sources.allowedCidrs);
   return new HostHttp({

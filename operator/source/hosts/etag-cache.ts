@@ -1,12 +1,15 @@
 export interface CachedAnswer {
   etag: string;
-  /** Lower-case names. */
+  /** By lower-case name. */
   headers: Record<string, string>;
-  /** JSON of what was read of the body. */
+  /** JSON of the fields that were parsed from the body. */
   text: string;
 }
 
-/** The latest answers of Git hosts, by whatever distinguishes two callers; those not used for longest go first. */
+/**
+ * Caches the latest responses of Git hosts, separately for each caller that they distinguish; evicts the least recently
+ * used.
+ */
 export class EtagCache {
   readonly #entries = new Map<string, CachedAnswer>();
   readonly #maxBytes: number;
@@ -45,7 +48,7 @@ export class EtagCache {
   }
 }
 
-/** Strings are counted as two bytes a character; 200 for what holds them. */
+/** Returns the approximate size in bytes: two bytes per character, and 200 for the entry. */
 function sizeOf(key: string, { etag, headers, text }: CachedAnswer): number {
   const named = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   return 200 + 2 * (key.length + etag.length + text.length + named);

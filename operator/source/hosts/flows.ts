@@ -16,9 +16,9 @@ export interface FlowCaches {
 }
 
 /**
- * Assigns work to flows. The tenant is the account that created the group through the REST API, so that many groups of one
- * account share what one group may have. A group that was created otherwise, by GitOps for example, is a tenant of its own.
- * Work on a fork's pull request is that of the group which builds it.
+ * Assigns work to flows. The tenant is the account that created the group through the REST API, so that all groups of
+ * one account share one tenant's slots. A group that was created otherwise, for example by GitOps, is its own tenant.
+ * Work on a fork's pull request counts for the group that builds it.
  */
 export class Flows {
   readonly #caches: FlowCaches;
@@ -36,17 +36,17 @@ export class Flows {
     return this.ofGroup(groupOfNamespace(namespace) ?? namespace);
   }
 
-  /** Returns the flow in which the Repository's Git host is asked. */
+  /** Returns the flow of requests to the Repository's Git host. */
   ofHost({ metadata, spec }: Repository): Flow {
     return { ...this.ofNamespace(metadata.namespace), host: hostOf(repositoryServer(spec)) };
   }
 
-  /** Returns the flow of a Repository's reconciles; groups do not share a host's limit there. */
+  /** Returns the flow of a Repository's reconciles; a host's limit is not shared by groups there. */
   ofRepository(key: string): Flow {
     return this.#ofReconcile(key, this.#caches.repositories.get(key));
   }
 
-  /** As ofRepository(), of an Environment. */
+  /** Returns the flow of an Environment's reconciles. */
   ofEnvironment(key: string): Flow {
     const { metadata, spec } = this.#caches.environments.get(key) ?? {};
     return this.#ofReconcile(
@@ -61,7 +61,7 @@ export class Flows {
   }
 }
 
-/** Whatever the scheme and port: what hangs is a machine. */
+/** Returns the host without scheme and port: a machine that does not respond affects all its ports. */
 function hostOf(server: string): string {
   const ssh = parseSshOrigin(server);
   if (ssh) return ssh.host;

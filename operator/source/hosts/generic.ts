@@ -1,7 +1,7 @@
 import type { Source, SourceAccess } from '../git/source.ts';
 import type { Capabilities, GitHost, PullRequest } from './host.ts';
 
-/** Any Git server: nothing but git itself is known of it. */
+/** Any Git server that offers only Git's own protocol. */
 export class GenericHost implements GitHost {
   readonly access: SourceAccess;
   readonly #source: Source;
@@ -20,7 +20,7 @@ export class GenericHost implements GitHost {
     return { statuses: false, hooks: false };
   }
 
-  /** Git has no such thing. */
+  /** Git has no repository IDs. */
   repositoryId(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
@@ -29,7 +29,10 @@ export class GenericHost implements GitHost {
     return Promise.resolve(undefined);
   }
 
-  /** As GitHub, Gitea and Forgejo publish them. Git does not say whether it comes from a fork. */
+  /**
+   * Returns a pull request's ref, as GitHub, Gitea and Forgejo name it. Git does not report whether it comes from a
+   * fork.
+   */
   pullRequest(number: number): Promise<PullRequest> {
     const location = { access: this.access, refName: `refs/pull/${number}/head` };
     return Promise.resolve({ number, commit: undefined, isFork: undefined, location });

@@ -21,7 +21,10 @@ import { OwnerhostHost } from './ownerhost.ts';
 import { WorkspacehostHost } from './workspacehost.ts';
 import type { SshKeys } from './ssh-keys.ts';
 
-/** A Secret may be applied after what names it; it is not watched. */
+/**
+ * Wait before a missing Secret is read again, in milliseconds: it may be applied after the Repository, and is not
+ * watched.
+ */
 export const secretRecheckMs = 2000;
 
 export interface GitHostsOptions {
@@ -30,7 +33,7 @@ export interface GitHostsOptions {
   http: HostHttp;
   sshKeys: Pick<SshKeys, 'access' | 'publicKey'>;
   flows: Pick<Flows, 'ofNamespace'>;
-  /** Where the hosts are of which a Repository names no instance. */
+  /** Addresses of the hosts for Repositories that name no instance. */
   defaults: GitHostDefaults;
 }
 
@@ -42,7 +45,7 @@ export interface GitHostDefaults {
 
 type Of<Type extends RepositoryType> = NonNullable<Repository['spec'][Type]>;
 
-/** Reaches each Repository at the Git host that its spec names. */
+/** Connects to each Repository at the Git host that its spec names. */
 export class GitHosts {
   readonly #options: GitHostsOptions;
 
@@ -50,7 +53,10 @@ export class GitHosts {
     this.#options = options;
   }
 
-  /** Throws Waiting while the Secret with the credentials is not there, Stalled where the spec names none though one is needed. */
+  /**
+   * Returns the Repository's host. Throws Waiting while the Secret with the credentials is missing; Stalled if the spec
+   * names none and one is required.
+   */
   async of(repository: Repository): Promise<GitHost> {
     const { spec } = repository;
     const { source } = this.#options;
@@ -62,7 +68,7 @@ export class GitHosts {
     throw new Stalled('Invalid', `the Repository has no object ${spec.type}, which configures its location`);
   }
 
-  /** For status.sshPublicKey: what a Git server is to let in over SSH, made where there is none yet. */
+  /** Returns the value of status.sshPublicKey: the key to register at a Git server, created if missing. */
   sshPublicKey(repository: Repository): Promise<string | undefined> {
     return this.#options.sshKeys.publicKey(repository);
   }
@@ -140,7 +146,7 @@ export class GitHosts {
       throw new Stalled('CredentialsMissing', `this type of repository cannot be read without a token: ${advice}`);
     }
     const [token = ''] = await this.#texts(repository, secret, ['token']);
-    // From a file, it often ends in a line end, which no header may hold.
+    // A token from a file often ends with a line feed, which HTTP headers do not permit.
     return token.trim();
   }
 
@@ -160,7 +166,7 @@ export class GitHosts {
   }
 }
 
-/** Why a Secret's credentials must not be sent to where the Repository is. */
+/** Returns why a Secret's credentials must not be sent to the Repository's server; undefined if they can be. */
 function credentialsRefusal(secret: Secret, repository: Repository): string | undefined {
   const server = repositoryServer(repository.spec);
   const meant = secret.metadata.annotations?.[ANNOTATIONS.credentialsFor] ?? server;
@@ -169,7 +175,10 @@ function credentialsRefusal(secret: Secret, repository: Repository): string | un
   return `the credentials in the Secret ${secret.metadata.name} are for ${meant} and are not sent to ${server}: ${advice}`;
 }
 
-/** A server of one's own has its API below the web address; the public host, named or not, at one of its own. */
+/**
+ * Returns the addresses of a server. A self-hosted server has its API below the web address, the public host at a
+ * separate one.
+ */
 export function ownerhostUrls(
   instanceUrl: string | undefined,
   configured: { webUrl: string; apiUrl: string },

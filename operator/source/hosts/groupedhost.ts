@@ -12,9 +12,9 @@ import { unlessNotAllowed } from './not-allowed.ts';
 export interface GroupedhostOptions {
   http: HostHttp;
   source: Pick<Source, 'check'>;
-  /** Where people and git go, such as https://gitlab.com; the API is below /api/v4. */
+  /** Address for browsers and git, such as https://gitlab.com; the API is below /api/v4. */
   webUrl: string;
-  /** With the groups that it is in: a/b/c. */
+  /** Path of the groups: a/b/c. */
   group: string;
   project: string;
   token: string;
@@ -31,7 +31,7 @@ const tokenSchema = z.object({ scopes: listSchema(z.string(), maxPerPage) });
 
 export const mergeRequestSchema = z.object({
   iid: numberSchema,
-  // Null while GitLab still reads the branch.
+  // Null while GitLab reads the branch.
   sha: commitSchema.nullish(),
   // Null when the fork was deleted.
   source_project_id: z.int().nullish(),
@@ -46,7 +46,7 @@ const developer = 30;
 const maintainer = 40;
 const states = { pending: 'pending', success: 'success', failure: 'failed', error: 'failed' } as const;
 
-/** A project at GitLab, the public one or one's own: https://docs.gitlab.com/api/rest/ */
+/** A project at gitlab.com or a self-hosted GitLab: https://docs.gitlab.com/api/rest/ */
 export class GroupedhostHost implements GitHost {
   readonly access: SourceAccess;
   readonly webUrl: string;
@@ -67,10 +67,10 @@ export class GroupedhostHost implements GitHost {
 
   async check(): Promise<Capabilities> {
     const project = await this.#api.get(this.#path(), projectSchema);
-    // Merge requests may be switched off, or for members alone.
+    // Merge requests can be disabled, or be visible only to members.
     await this.#api.get(`${this.#path('merge_requests')}?state=opened&per_page=1`, listSchema(idSchema, maxPerPage));
     await this.#options.source.check(this.access);
-    // Not every kind of token may ask about itself, and not every GitLab knows the question.
+    // Not every kind of token can read its own permissions, and not every GitLab version has this endpoint.
     const self = await unlessNotAllowed(
       () => this.#api.get('/personal_access_tokens/self', tokenSchema),
       ['AuthenticationFailed', 'Forbidden', 'NotFound', 'Refused'],
@@ -92,7 +92,7 @@ export class GroupedhostHost implements GitHost {
     return toPullRequest(await this.#api.get(this.#path('merge_requests', number), mergeRequestSchema), this.access);
   }
 
-  /** GitLab refuses a status that is as it was: then what it says is read. */
+  /** Sets a commit status. GitLab refuses one that does not change; then the current status is compared. */
   async setStatus(commit: string, { context, state, description, targetUrl }: CommitStatus): Promise<boolean> {
     const wanted = states[state];
     const body = { state: wanted, name: context, description: description.slice(0, 255), target_url: targetUrl };
@@ -121,8 +121,8 @@ export class GroupedhostHost implements GitHost {
   }
 
   /**
-   * A maintainer may change others' notes, so it is not left to the host whose one is written over: of a token that may
-   * not ask who it is, none.
+   * Returns the comments of the token's user; none if the token cannot read its user. A maintainer can change the
+   * comments of others, so the host would not refuse it.
    */
   async #ownComments(path: string): Promise<FoundComment[]> {
     const myId = (await unlessNotAllowed(() => this.#api.get('/user', idSchema)))?.id;
@@ -169,7 +169,10 @@ export function toPullRequest(found: z.infer<typeof mergeRequestSchema>, access:
   };
 }
 
-/** A role, by the project or by one of its groups, and the scope `api`; administrators have no role and may anything. */
+/**
+ * Derives capabilities from the role in the project or its groups, and from the scope `api`; administrators have no
+ * role and all permissions.
+ */
 export function capabilitiesOf(
   { permissions }: Pick<ProjectAnswer, 'permissions'>,
   scopes: readonly string[] | undefined,

@@ -5,18 +5,21 @@ import { nextLink, readPages, type Page } from './pages.ts';
 
 export interface HostApiOptions {
   http: HostHttp;
-  /** With the path that all calls are below, without a slash at its end. */
+  /** Base of all paths, without a trailing slash. */
   baseUrl: string;
-  /** The token among them; they go to the base URL's origin alone. */
+  /** Headers including the token; sent only to the base URL's origin. */
   headers: Record<string, string>;
   isPage404Own?: HostRequest['isPage404Own'];
-  /** What a host means by a status in a way of its own; undefined where it means what others do. */
+  /** Returns what a status means if the host uses it in a way of its own; otherwise undefined. */
   explain?: HostRequest['explain'];
 }
 
 type Write = Exclude<HostRequest['method'], 'GET' | 'DELETE'>;
 
-/** The API of one host, as one repository's token sees it. Paths start with a slash; their parts are encoded. */
+/**
+ * The API of one host, with the credentials of one repository. Paths start with a slash, and their segments are
+ * encoded.
+ */
 export class HostApi {
   readonly #options: HostApiOptions;
 
@@ -32,17 +35,17 @@ export class HostApi {
     return (await this.read(this.url(path), schema)).value;
   }
 
-  /** For lists without pages. */
+  /** Reads a list without pages. */
   async getLong<T>(path: string, schema: z.ZodType<T>): Promise<T> {
     return (await this.readLong(this.url(path), schema)).value;
   }
 
-  /** With headers. */
+  /** Reads a response with its headers. */
   read<T>(url: URL, schema: z.ZodType<T>): Promise<HostAnswer<T>> {
     return this.#options.http.request(this.#request('GET', url), schema);
   }
 
-  /** For pages, whose addresses the host gives: readPages sees to it that they are at the same origin. */
+  /** Reads a page whose address the host returned; readPages verifies that it has the same origin. */
   readLong<T>(url: URL, schema: z.ZodType<T>): Promise<HostAnswer<T>> {
     return this.#options.http.request({ ...this.#request('GET', url), isLong: true }, schema);
   }
@@ -55,12 +58,12 @@ export class HostApi {
     await this.#options.http.do(this.#request('DELETE', this.url(path)));
   }
 
-  /** All of a list by pages of any kind. */
+  /** Reads a whole list with any kind of pages. */
   list<T>(path: string, readPage: (url: URL) => Promise<Page<T>>, keyOf: (item: T) => string | number): Promise<T[]> {
     return readPages(this.url(path), readPage, keyOf, this.#options.http.now);
   }
 
-  /** All of a list whose pages are linked by headers, as GitHub's and GitLab's are. */
+  /** Reads a whole list whose pages are linked by headers, as those of GitHub and GitLab. */
   linkedList<T>(path: string, item: z.ZodType<T>, keyOf: (item: T) => string | number): Promise<T[]> {
     const read = async (url: URL): Promise<Page<T>> => {
       const { value, headers } = await this.readLong(url, listSchema(item, maxPerPage));
@@ -75,12 +78,12 @@ export class HostApi {
   }
 }
 
-/** `/a/b%2Fc` of ['a', 'b/c']. */
+/** Returns a path of encoded segments: `/a/b%2Fc` for ['a', 'b/c']. */
 export function pathOf(...parts: (string | number)[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
 
-/** A configured address, as paths are appended to it. */
+/** Returns an address without a trailing slash, so that paths can be appended. */
 export function trimSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }

@@ -13,42 +13,45 @@ import { hasMoreParts } from './json-parts.ts';
 export interface HostRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   url: URL;
-  /** The host's own ones, the token among them. */
+  /** Headers of this host, including the token. */
   headers: Record<string, string>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Whether a list is asked for, whose answer may be longer than that of anything else. */
+  /** Whether the response is a list, which can be longer than others. */
   isLong?: boolean;
-  /** Whether the host itself, and not what is before it, may answer 404 without JSON. */
+  /** Whether the host itself, rather than a proxy, may respond with 404 and no JSON. */
   isPage404Own?: boolean | undefined;
-  /** What the host means by a status in a way of its own; undefined where it means what others do. */
+  /** Returns what a status means if the host uses it in a way of its own; otherwise undefined. */
   explain?: ((status: number) => Error | undefined) | undefined;
 }
 
 export interface HostAnswer<T> {
   value: T;
-  /** Of those in `keptHeaders`, by their lower-case names. */
+  /** The headers in `keptHeaders`, by lower-case name. */
   headers: Record<string, string>;
 }
 
 export interface HostHttpOptions {
   send: Send;
-  /** TCP ports that a host may be at. */
+  /** Permitted TCP ports of hosts. */
   ports: readonly number[];
   now: () => Date;
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   random?: () => number;
   cacheBytes?: number;
 }
 
-/** A merge request has a description of up to a million characters. */
+/** Maximum size of a response in bytes: the description of a merge request has up to a million characters. */
 const maxBytes = 4 * 1024 * 1024;
-/** A page of 50 pull requests with all that their hosts say of them is some 20,000. */
+/** A page of 50 pull requests with all fields has about 20,000 values. */
 const maxParts = 200_000;
 
 const keptHeaders = ['link', 'x-oauth-scopes', 'x-ms-continuationtoken'];
 
-/** Asks Git hosts for JSON: one request, one answer of the expected shape, or one of the errors of ../source/errors.ts. */
+/**
+ * Sends one request for JSON to a Git host; returns a response of the expected shape, or throws an error of
+ * operator/source/errors.ts.
+ */
 export class HostHttp {
   readonly #options: HostHttpOptions;
   readonly #cache: EtagCache;
@@ -67,8 +70,8 @@ export class HostHttp {
   }
 
   /**
-   * What a GET answers is kept with its ETag and asked for on that condition the next time. `schema` changes nothing but
-   * leaves out what it does not name; of one URL all ask by the same one.
+   * Sends a request. Responses to GET are cached with their ETag and revalidated. `schema` may only omit fields; all
+   * requests of one URL must use the same one.
    */
   async request<T>(request: HostRequest, schema: z.ZodType<T>): Promise<HostAnswer<T>> {
     const key = request.method === 'GET' ? cacheKey(request) : undefined;
@@ -77,7 +80,7 @@ export class HostHttp {
     if (former && key !== undefined && answer.status === 304) {
       const kept = schema.safeParse(JSON.parse(former.text));
       if (kept.success) return { value: kept.data, headers: former.headers };
-      // It was kept for who asked for other fields of the same: what is wanted now was left out.
+      // The cached response was parsed for other fields of the same URL, and lacks those needed now.
       this.#cache.delete(key);
       return this.request(request, schema);
     }
@@ -92,12 +95,12 @@ export class HostHttp {
     return { value, headers };
   }
 
-  /** For requests whose answer says nothing but that it was done. */
+  /** Sends a request whose response contains no data. */
   async do(request: HostRequest): Promise<void> {
     this.#throwUnlessFine(request, await this.#send(request));
   }
 
-  /** 203 is what a proxy, or a page to sign in on, answers instead of the host. */
+  /** Throws unless the response succeeded. Proxies and login pages respond with 203. */
   #throwUnlessFine(request: HostRequest, answer: HttpAnswer): void {
     if (answer.status >= 200 && answer.status < 300 && answer.status !== 203) return;
     const own = request.explain?.(answer.status);
@@ -125,7 +128,7 @@ export class HostHttp {
     const content = body === undefined ? undefined : JSON.stringify(body);
     const about = {
       accept: 'application/json',
-      // A small answer must not become a large one.
+      // Disables compression, so that a small response cannot become a large one.
       'accept-encoding': 'identity',
       'user-agent': 'coppice',
       ...(content !== undefined && { 'content-type': 'application/json' }),
@@ -146,12 +149,12 @@ export class HostHttp {
   }
 }
 
-/** Tokens have different permissions: a cached response for one must not serve another. */
+/** Includes the token: a response cached for one token must not be returned to another with fewer permissions. */
 function cacheKey({ url, headers }: HostRequest): string {
   return `${hashOf(headers)} ${url.href}`;
 }
 
-/** Hosts limit what is asked of them by token. */
+/** Identifies the caller by its token, because hosts limit requests per token. */
 function askerAt({ url, headers }: HostRequest): string {
   return `${hashOf(headers)} ${url.origin}`;
 }
@@ -161,8 +164,8 @@ function hashOf(headers: HostRequest['headers']): string {
 }
 
 /**
- * A proxy that has lost the host behind it answers 404 with a page of its own, or with nothing; the host itself answers in
- * JSON. What is to be deleted is gone either way.
+ * Returns whether a 404 comes from a proxy whose backend is gone: it has an HTML page or no body, while the host itself
+ * responds with JSON. For deletions a 404 is fine in either case.
  */
 function isOfProxy({ method, isPage404Own }: HostRequest, { status, headers }: HttpAnswer): boolean {
   return method !== 'DELETE' && isPage404Own !== true && status === 404 && !isJson(headers);
@@ -197,14 +200,14 @@ function keep(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 function unusable(request: HostRequest, what: string): SourceUnreachableError {
-  return new SourceUnreachableError(`${request.url.host} answered ${what} (${whatOf(request)})`);
+  return new SourceUnreachableError(`${request.url.host} returned ${what} (${whatOf(request)})`);
 }
 
 function whatOf({ method, url }: HostRequest): string {
   return `${method} ${url.pathname}`;
 }
 
-/** The same failure reads the same each time: conditions are compared. */
+/** Returns an error whose text is the same for the same failure, so that conditions do not change. */
 function sendError(host: string, error: unknown): Error {
   if (error instanceof AddressNotAllowedError) {
     const advice = 'an administrator can permit its network (chart value sources.allowedCidrs)';

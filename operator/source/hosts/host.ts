@@ -9,32 +9,32 @@ export interface Capabilities {
 /** An open pull request, or a merge request. */
 export interface PullRequest {
   number: number;
-  /** What it would merge, full length; undefined where the host reports a short one only: git then says. */
+  /** Head commit, full length; undefined if the host reports only an abbreviated one, and git must be asked. */
   commit: string | undefined;
   /**
-   * Whether its commits come from another repository: others wrote them than those who can push here. Undefined where
-   * the host does not report this.
+   * Whether the commits come from another repository, and thus from authors without push access here; undefined if the
+   * host does not report it.
    */
   isFork: boolean | undefined;
   location: RefLocation;
 }
 
 export interface CommitStatus {
-  /** Which of a commit's statuses this is; one for each environment. */
+  /** Distinguishes the statuses of a commit; one for each environment. */
   context: string;
-  /** `error`: it could not be found out; a failure where the host has no such state. */
+  /** `error`: the result is unknown. A host without this state shows a failure. */
   state: 'pending' | 'success' | 'failure' | 'error';
   description: string;
-  /** What the host links to. */
+  /** URL that the host links to. */
   targetUrl: string;
 }
 
-/** A pull request's comment as it was last written, by its id at the host. */
+/** Locates the last written comment on a pull request by its ID at the host. */
 export interface CommentLocation {
   pullRequest: number;
   /**
-   * The body's last line: by it the comment is found again where no id is known. A line elsewhere counts for nothing:
-   * there is what programs have said.
+   * The body's last line, by which the comment is found if its ID is unknown. The marker on another line is ignored,
+   * because the text above can be output of programs.
    */
   marker: string;
   id?: string | undefined;
@@ -46,28 +46,31 @@ export interface Webhook {
 }
 
 /**
- * One repository at its Git host. Every call throws SourceRefusedError where the user must act, HostBusyError when the
- * host asks to come back later, SourceUnreachableError for anything that may pass by itself. Lists are whole or throw:
- * a half answer never looks like a closed pull request.
+ * One repository at its Git host. Every call throws SourceRefusedError when the user must act, HostBusyError when the
+ * host limits requests, and SourceUnreachableError for temporary failures. A list is returned whole or not at all, so
+ * that a partial response never looks like a closed pull request.
  */
 export interface GitHost {
-  /** How git reads the repository itself. */
+  /** How git reads the repository. */
   readonly access: SourceAccess;
-  /** For people, without credentials. */
+  /** Web address without credentials. */
   readonly webUrl: string;
-  /** Asks whether the repository exists and what the credentials may do. */
+  /** Checks that the repository exists; returns what its credentials permit. */
   check(): Promise<Capabilities>;
-  /** Of the repository at the host: another one under the same name has another. Undefined where the host has none. */
+  /**
+   * Returns the host's ID of the repository, which changes when another repository gets the same name; undefined if the
+   * host has none.
+   */
   repositoryId(): Promise<string | undefined>;
-  /** All open ones; undefined where the host has no such list. */
+  /** Lists all open pull requests; undefined if the host has no such list. */
   openPullRequests(): Promise<readonly PullRequest[] | undefined>;
-  /** One, open or closed. */
+  /** Returns one pull request, open or closed. */
   pullRequest(number: number): Promise<PullRequest>;
-  /** False where the host has no statuses. */
+  /** Sets a commit status. Returns false if the host has no statuses. */
   setStatus(commit: string, status: CommitStatus): Promise<boolean>;
-  /** Writes the comment, or writes it anew; gives its id, or undefined where the host has no comments. */
+  /** Creates or updates the comment; returns its ID, or undefined if the host has no comments. */
   comment(location: CommentLocation, body: string): Promise<string | undefined>;
-  /** Makes the webhook, or finds the one of this URL and brings it up to date; gives its id, or undefined where none can be made. */
+  /** Creates the webhook, or updates the one with this URL; returns its ID, or undefined if none can be created. */
   ensureWebhook(webhook: Webhook): Promise<string | undefined>;
   removeWebhook(id: string): Promise<void>;
 }

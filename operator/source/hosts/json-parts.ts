@@ -3,8 +3,8 @@ const backslash = 0x5c;
 const partStarts = new Set(['[', '{', ','].map((character) => character.charCodeAt(0)));
 
 /**
- * Whether a JSON text holds more than `most` values, about: what is within strings does not count. Each is an object in
- * memory, many times as large as in the text, so this is asked before it is parsed.
+ * Returns whether a JSON text has more than about `max` values, ignoring those within strings. Each value becomes an
+ * object that is much larger than its text, so this is checked before parsing.
  */
 export function hasMoreParts(text: string, max: number): boolean {
   let parts = 0;

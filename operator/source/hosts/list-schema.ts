@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** As many items as a page is asked for at most; no host gives more. */
+/** Maximum number of items that a page is requested with; no host returns more. */
 export const maxPerPage = 100;
-/** Of a list without pages. */
+/** Maximum number of items of a list without pages. */
 export const maxUnpaged = 10_000;
 
 /**
- * A list of at most `most` items that is read up to the first one that is not as expected: z.array() makes an issue of
- * each of them, which for a few megabytes of junk is all memory there is.
+ * Returns the schema of a list with at most `max` items, which stops at the first invalid item. z.array() creates an
+ * issue for each invalid item, which for a few megabytes of junk exhausts the memory.
  */
 export function listSchema<T extends z.ZodType>(item: T, max: number) {
   return z

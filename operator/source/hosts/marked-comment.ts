@@ -6,17 +6,17 @@ export interface FoundComment {
   body: string;
 }
 
-/** What a host's comments on one pull request can be done with. */
+/** Operations on the comments of one pull request. */
 export interface Comments {
-  /** Only those that the token's own user wrote, as far as the host reports: others may write the marker too. */
+  /** Returns only comments of the token's own user, if the host reports it: others can write the marker too. */
   own(): Promise<readonly FoundComment[]>;
   create(body: string): Promise<string>;
   update(id: string, body: string): Promise<void>;
 }
 
 /**
- * Writes the one comment: over the one of this id, else over one with the marker, else a new one. A comment that somebody
- * deleted, or that the host does not let us change, is none. Gives its id.
+ * Writes the comment: updates the one with this ID, else one with the marker, else creates one. Ignores comments that
+ * were deleted or that the host does not let us change. Returns its ID.
  */
 export async function writeMarkedComment(
   comments: Comments,
@@ -41,7 +41,9 @@ async function isUpdated(comments: Comments, id: string, body: string): Promise<
   }
 }
 
-/** What a program said stands above it, so that nobody's output passes for the marker. Hosts may write line ends of their own. */
+/**
+ * Returns the last line, with any line ending. The output of programs is above it, so it cannot pass for the marker.
+ */
 function lastLine(text: string): string | undefined {
   return text.trim().split(/\r?\n/).at(-1);
 }

@@ -1,8 +1,8 @@
 import { SourceRefusedError } from '../errors.ts';
 
 /**
- * For what a token need not be allowed: undefined where it is not. Hosts say 404 as well as 403 for what a token may not
- * see, and some say 401 for a scope that it lacks: those name their `reasons`.
+ * Runs a request that the token may not permit; returns undefined if it does not. Hosts respond with 403 or 404 to what
+ * a token cannot see. Some respond with 401 to a missing scope, which `reasons` lists.
  */
 export async function unlessNotAllowed<T>(
   call: () => Promise<T>,

@@ -11,13 +11,13 @@ import { unlessNotAllowed } from './not-allowed.ts';
 export interface OwnerhostOptions {
   http: HostHttp;
   source: Pick<Source, 'check'>;
-  /** Where people and git go, such as https://github.com. */
+  /** Address for browsers and git, such as https://github.com. */
   webUrl: string;
-  /** https://api.github.com, or below a server of one's own /api/v3. */
+  /** https://api.github.com, or /api/v3 below a self-hosted server. */
   apiUrl: string;
   owner: string;
   repo: string;
-  /** Public repositories can be read without. */
+  /** Not required to read public repositories. */
   token: string | undefined;
   flowOwner?: SourceAccess['flowOwner'];
 }
@@ -45,7 +45,7 @@ const anySchema = z.object({});
 
 const hookEvents = ['push', 'create', 'delete', 'pull_request'];
 
-/** A repository at GitHub, or at a GitHub Enterprise Server: https://docs.github.com/en/rest */
+/** A repository at GitHub or a GitHub Enterprise Server: https://docs.github.com/en/rest */
 export class OwnerhostHost implements GitHost {
   readonly access: SourceAccess;
   readonly webUrl: string;
@@ -71,7 +71,7 @@ export class OwnerhostHost implements GitHost {
 
   async check(): Promise<Capabilities> {
     const { value, headers } = await this.#api.read(this.#api.url(this.#path()), repositorySchema);
-    // A permission of its own of fine-grained tokens.
+    // Fine-grained tokens have a separate permission for this.
     await this.#api.get(`${this.#path('pulls')}?state=open&per_page=1`, listSchema(anySchema, maxPerPage));
     await this.#options.source.check(this.access);
     if (this.#options.token === undefined) return { statuses: false, hooks: false };
@@ -112,7 +112,10 @@ export class OwnerhostHost implements GitHost {
     return writeMarkedComment(comments, location, body);
   }
 
-  /** Who can push here may change others' comments, so it is not left to the host whose one is written over. */
+  /**
+   * Returns the comments of the token's user. Everyone with push access can change the comments of others, so the host
+   * would not refuse it.
+   */
   async #ownComments(path: string): Promise<FoundComment[]> {
     const myId = await this.#myId();
     const all = await this.#api.linkedList(`${path}?per_page=100`, commentSchema, ({ id }) => id);
@@ -121,7 +124,9 @@ export class OwnerhostHost implements GitHost {
       .map(({ id, body = '' }) => ({ id: String(id), body }));
   }
 
-  /** Undefined for an app's token: it has no user that may be asked for, and comments as a bot. */
+  /**
+   * Returns the ID of the token's user; undefined for an app's token, which has no readable user and comments as a bot.
+   */
   async #myId(): Promise<number | undefined> {
     return (await unlessNotAllowed(() => this.#api.get('/user', userSchema)))?.id;
   }
@@ -159,8 +164,8 @@ export function toPullRequest({ number, head, base }: z.infer<typeof pullSchema>
 }
 
 /**
- * `permissions` is what the token's user may do, `scopes` what a classic token was given; of fine-grained tokens and of
- * apps GitHub does not say what they were given.
+ * Derives capabilities from `permissions` of the token's user and `scopes` of a classic token. GitHub does not report
+ * the permissions of fine-grained tokens and apps.
  */
 export function capabilitiesOf(
   { permissions }: Pick<RepositoryAnswer, 'permissions'>,

@@ -2,19 +2,19 @@ import { SourceUnreachableError } from '../errors.ts';
 
 export interface Page<T> {
   items: readonly T[];
-  /** Where the next page is; undefined on the last one. */
+  /** URL of the next page; undefined on the last one. */
   next: URL | undefined;
 }
 
 const maxPages = 200;
-/** Of all pages together: others are queued meanwhile. */
+/** Timeout of all pages together, in milliseconds, because others wait meanwhile. */
 const maxMs = 60_000;
 
 /**
- * All items of a list's pages, or none: throws SourceUnreachable where a page leads to another origin, which no token goes
- * to, back to a former page, or on without end, or where all of them take longer than a minute. A list by page numbers shifts while it is read: when an item of the first
- * page goes, one of the second page moves to the first and is missed. So a list of several pages is read twice, and what
- * is in either counts as there.
+ * Returns all items of a list's pages, or none. Throws SourceUnreachableError when a page links to another origin, to
+ * which no token is sent, to an earlier page, or to too many pages, or when all pages take longer than a minute. A
+ * numbered list shifts while it is read: when an item of the first page disappears, one of the second page moves to the
+ * first and is missed. A list of several pages is therefore read twice, and the items of both are returned.
  */
 export async function readPages<T>(
   first: URL,
@@ -53,7 +53,7 @@ async function readOnce<T, K>(
   return { items, pages: seen.size };
 }
 
-/** The `next` of a Link header (RFC 8288), which may be relative to `base`. */
+/** Returns the `next` URL of a Link header (RFC 8288), which may be relative to `base`. */
 export function nextLink(header: string | undefined, base: URL): URL | undefined {
   for (const [, target, parameters = ''] of (header ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[^,;]+)*)/g)) {
     const [, quoted, plain] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(parameters) ?? [];
@@ -63,7 +63,7 @@ export function nextLink(header: string | undefined, base: URL): URL | undefined
   return undefined;
 }
 
-/** A `next` that the host names in words of its own. */
+/** Returns the URL of a next page that the host names in its own format. */
 export function nextUrl(target: string, base: URL): URL {
   if (URL.canParse(target, base.href)) return new URL(target, base);
   throw broken(base, 'continues at an invalid address');

@@ -18,12 +18,15 @@ export interface SshKeysOptions {
 
 const publicKeyName = 'ssh-publickey';
 
-/** In the Repository's namespace: its key pair, and the keys that its host showed at the first contact. */
+/**
+ * Returns the name of the Secret in the Repository's namespace with its key pair and the host keys of the first
+ * contact.
+ */
 function sshSecretName({ metadata: { name } }: Repository): string {
   return `ssh-${name}`;
 }
 
-/** Keeps for each Repository at a Git server a key pair of its own, and what it knows of its host's keys. */
+/** Stores an SSH key pair for each Repository at a Git server, and the known keys of its host. */
 export class SshKeys {
   readonly #options: SshKeysOptions;
 
@@ -32,9 +35,9 @@ export class SshKeys {
   }
 
   /**
-   * What the Git host is to let in, made where there is none; undefined at a host that is not reached over SSH. A
-   * Repository over HTTP has one too, so that it can be let in before the origin is changed; but it needs none: where the
-   * Secret is somebody else's it goes without. Over SSH that throws Waiting.
+   * Returns the key to register at the Git host, created if missing; undefined at a host that is never reached over
+   * SSH. A Repository over HTTP has a key too, so that it can be registered before its origin changes to SSH. If the
+   * Secret belongs to somebody else, a Repository over HTTP goes without; over SSH this throws Waiting.
    */
   async publicKey(repository: Repository): Promise<string | undefined> {
     const { generic } = repository.spec;
@@ -47,7 +50,10 @@ export class SshKeys {
     }
   }
 
-  /** For a Repository whose spec names an origin over SSH. Throws Waiting while its Secret is somebody else's. */
+  /**
+   * Returns the access for a Repository whose spec names an origin over SSH. Throws Waiting while its Secret belongs to
+   * somebody else.
+   */
   async access(repository: Repository): Promise<SshAccess> {
     let secret = await this.#ensure(repository);
     const given = repository.spec.generic?.knownHosts?.trim() ?? '';
@@ -85,7 +91,10 @@ export class SshKeys {
     return secret;
   }
 
-  /** The Secret once it holds keys of the host. Two first contacts at once keep one answer, and both go by it. */
+  /**
+   * Returns the Secret once it contains keys of the host. Two concurrent first contacts store one response, and both
+   * use it.
+   */
   async #pinned(repository: Repository, held: Secret, alias: string, ask: () => Promise<string>): Promise<Secret> {
     let reported: string | undefined;
     for (let secret = held; ; secret = await this.#ensure(repository)) {

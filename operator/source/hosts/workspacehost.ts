@@ -13,7 +13,7 @@ import { nextUrl, type Page } from './pages.ts';
 export interface WorkspacehostOptions {
   http: HostHttp;
   source: Pick<Source, 'check'>;
-  /** Where people and git go, such as https://bitbucket.org. */
+  /** Address for browsers and git, such as https://bitbucket.org. */
   webUrl: string;
   /** https://api.bitbucket.org/2.0 */
   apiUrl: string;
@@ -34,7 +34,7 @@ export const pullRequestSchema = z.object({
   source: z.object({
     branch: z.object({ name: z.string().min(1) }),
     commit: z.object({ hash: commitSchema }).nullish(),
-    // Null when the fork was deleted, or may not be seen.
+    // Null when the fork was deleted, or is not visible to the token.
     repository: repositorySchema.nullish(),
   }),
   destination: z.object({ repository: repositorySchema }),
@@ -77,7 +77,7 @@ export class WorkspacehostHost implements GitHost {
 
   async check(): Promise<Capabilities> {
     const { headers } = await this.#api.read(this.#api.url(this.#path()), uuidSchema);
-    // A scope of its own, which the repository's does not hold.
+    // Requires a scope that the repository's scope does not include.
     await this.#api.get(
       `${this.#path('pullrequests')}?state=OPEN&pagelen=1`,
       z.object({ values: listSchema(anySchema, maxPerPage) }),
@@ -110,7 +110,7 @@ export class WorkspacehostHost implements GitHost {
     return true;
   }
 
-  /** Bitbucket lets nobody change others' comments. */
+  /** Bitbucket never permits changing the comments of others. */
   comment(location: CommentLocation, body: string): Promise<string> {
     const path = this.#path('pullrequests', location.pullRequest, 'comments');
     const content = (raw: string) => ({ content: { raw } });
@@ -159,7 +159,7 @@ export class WorkspacehostHost implements GitHost {
   }
 }
 
-/** Bitbucket keeps no ref of a pull request's head: it is the source branch, of the fork if one. */
+/** Bitbucket has no ref for a pull request's head: its commits are in the source branch, which may be in a fork. */
 export function toPullRequest(
   { id, source, destination }: z.infer<typeof pullRequestSchema>,
   own: SourceAccess,
@@ -175,7 +175,8 @@ export function toPullRequest(
     isFork: from !== to,
     location:
       from === undefined || !isReadableRef(branch)
-        ? // Its commits are nowhere: a name that Bitbucket does not have, for the branch's would be the repository's own.
+        ? // The commits are not available: this ref does not exist, while a branch of the same name in the repository
+          // would be unrelated.
           { access: own, refName: `refs/pull-requests/${id}/from` }
         : {
             access: from === to ? own : forkAccess(from, to, own, webUrl),
@@ -184,7 +185,10 @@ export function toPullRequest(
   };
 }
 
-/** No access token reaches beyond its workspace: a public fork in another one is read without. */
+/**
+ * Returns the access to a fork. An access token is valid only in its workspace, so a public fork in another one is read
+ * without it.
+ */
 function forkAccess(from: string, to: string, own: SourceAccess, webUrl: string): SourceAccess {
   const [workspace = '', repository = ''] = from.split('/');
   const credentials = workspace === to.split('/')[0] ? own.credentials : undefined;
@@ -192,12 +196,12 @@ function forkAccess(from: string, to: string, own: SourceAccess, webUrl: string)
   return { origin, credentials, flowOwner: own.flowOwner };
 }
 
-/** Bitbucket takes 40 characters. */
+/** Returns the key of a status; Bitbucket accepts 40 characters. */
 export function statusKey(context: string): string {
   return context.length <= 40 ? context : createHash('sha256').update(context).digest('hex').slice(0, 40);
 }
 
-/** Bitbucket names an access token's scopes in a header, as a list with commas or spaces. */
+/** Parses the header with an access token's scopes, a list separated by commas or spaces. */
 export function capabilitiesOf(header: string | undefined): Capabilities {
   const scopes = header?.split(/[\s,]+/).filter(Boolean);
   const has = (...any: string[]) => scopes && any.some((scope) => scopes.includes(scope));

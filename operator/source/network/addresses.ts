@@ -4,9 +4,9 @@ import { names } from './name-lookup.ts';
 import { parseSshOrigin } from './ssh-origin.ts';
 
 /**
- * Addresses that a repository's origin may not lead to unless the administrator allows them: a group member must not
- * reach the cluster's own services, the node or the cloud's metadata through Coppice (IANA special-purpose registries).
- * 168.63.129.16 is public by its number, and Azure's platform service on every machine there.
+ * Addresses to which a repository's origin must not resolve unless the administrator permits it: group members must not
+ * reach the cluster's services, the node or the cloud's metadata service through Coppice (IANA special-purpose
+ * registries). 168.63.129.16 is a public address, but is Azure's platform service on every machine there.
  */
 const specialRanges = [
   '0.0.0.0/8',
@@ -51,12 +51,12 @@ function blockList(cidrs: readonly string[]): BlockList {
 
 const special = blockList(specialRanges);
 
-/** ::ffff:a.b.c.d reaches a.b.c.d, so it is judged as that. */
+/** Returns the IPv4 address of ::ffff:a.b.c.d, which connects to a.b.c.d. */
 function unmapped(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
-/** A predicate for addresses; `allowedCidrs` are taken out of what is refused. */
+/** Returns a predicate for permitted addresses; `allowedCidrs` are exceptions from the refused ranges. */
 export function addressGuard(allowedCidrs: readonly string[]): (address: string) => boolean {
   const allowed = blockList(allowedCidrs);
   return (address) => {
@@ -68,7 +68,7 @@ export function addressGuard(allowedCidrs: readonly string[]): (address: string)
 
 export interface PinnedOrigin {
   origin: string;
-  /** The address that the name led to when it was checked; the connection goes there and nowhere else. */
+  /** The resolved and checked address; connections go only there. */
   address: string;
 }
 
@@ -78,13 +78,15 @@ const ownLookup: Lookup = (hostname) => names.find(hostname);
 
 export interface OriginRules {
   isAddressAllowed: (address: string) => boolean;
-  /** TCP ports that an origin may name. */
+  /** Permitted TCP ports of origins over HTTP(S). */
   ports: readonly number[];
-  /** Those of origins over SSH. */
+  /** Permitted TCP ports of origins over SSH. */
   sshPorts: readonly number[];
 }
 
-/** Resolves the origin's host once and refuses it when it leads to a forbidden address. */
+/**
+ * Resolves the origin's host once and refuses forbidden addresses. Throws SourceRefusedError or SourceUnreachableError.
+ */
 export async function pinOrigin(
   origin: string,
   { isAddressAllowed, ports, sshPorts }: OriginRules,
@@ -105,20 +107,20 @@ export async function pinOrigin(
   return { origin, address: first.address };
 }
 
-/** Names without a dot, and those of the cluster's services and pods, whatever the cluster's domain is. */
+/** Names without a dot, and names of the cluster's services and pods, with any cluster domain. */
 const clusterNames = /^[^.]*$|\.cluster\.local$|\.(?:svc|pod)(?:\.|$)/i;
 const notThere = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Whether this failure would tell that the cluster has no such name: others' services must not be reported from those
- * that are not there.
+ * Returns whether this failure would reveal that the cluster has no such name: users must not learn which services
+ * exist.
  */
 export function isMissingInCluster(hostname: string, error: unknown): boolean {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return notThere.has(code ?? '') && clusterNames.test(hostname.replace(/\.$/, ''));
 }
 
-/** In the same words for an address that may not be connected to and for a name within the cluster that is not there. */
+/** Returns the same text for a forbidden address and for a name that does not exist in the cluster. */
 export function notConnectedTo(host: string): string {
   return `${host} has a private or reserved address, which Coppice does not connect to, or its name is unknown in the cluster`;
 }
@@ -128,7 +130,7 @@ function addressRefused(hostname: string): SourceRefusedError {
   return new SourceRefusedError('AddressRefused', `the host ${notConnectedTo(hostname)}; ${advice}`);
 }
 
-/** Throws SourceRefused unless the origin is one over HTTP(S) or SSH. */
+/** Throws SourceRefusedError unless the origin uses HTTP(S) or SSH. */
 function endpointOf(origin: string): { hostname: string; port: number; isSsh: boolean } {
   const ssh = parseSshOrigin(origin);
   if (ssh) return { hostname: ssh.host, port: ssh.port, isSsh: true };
@@ -142,7 +144,7 @@ function endpointOf(origin: string): { hostname: string; port: number; isSsh: bo
   return { hostname: url.hostname.replace(/^\[|\]$/g, ''), port: portOf(url), isSsh: false };
 }
 
-/** The URL's port, also where it is the scheme's own. */
+/** Returns the URL's port, or the scheme's default. */
 export function portOf({ port, protocol }: URL): number {
   return port === '' ? ({ 'http:': 80, 'https:': 443 }[protocol] ?? 0) : Number(port);
 }

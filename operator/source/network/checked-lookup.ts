@@ -2,8 +2,8 @@ import { isIP, type LookupFunction } from 'node:net';
 import { names } from './name-lookup.ts';
 
 /**
- * For `lookup` of node:http: resolves a name and has every address checked before any of them is connected to, so that
- * a name cannot lead elsewhere between check and use. `check` throws what the caller is to see.
+ * Returns a `lookup` for node:http that resolves a name and checks every address before a connection, so that DNS
+ * rebinding between check and use is not possible. `check` throws the error for the caller.
  */
 export function checkedLookup(check: (address: string) => void): LookupFunction {
   return (hostname, options, callback) => {
@@ -24,7 +24,7 @@ export function checkedLookup(check: (address: string) => void): LookupFunction 
   };
 }
 
-/** An address in a URL is not looked up: it is checked by itself. */
+/** Checks the address in a URL, which Node does not look up. */
 export function checkLiteral({ hostname }: URL, check: (address: string) => void): void {
   const plain = hostname.replace(/^\[|\]$/g, '');
   if (isIP(plain) !== 0) check(plain);

@@ -8,25 +8,25 @@ export interface FoundAddress {
 }
 
 export interface NameLookupOptions {
-  /** DNS servers, `host[:port]`; those of the system by default. */
+  /** DNS servers as `host[:port]`; defaults to those of the system. */
   servers?: readonly string[];
-  /** Of the files of resolv.conf(5) and hosts(5). */
+  /** Reads the files of resolv.conf(5) and hosts(5). */
   read?: (path: string) => Promise<string>;
-  /** Milliseconds. */
+  /** Returns milliseconds. */
   now?: () => number;
-  /** For one name. */
+  /** Timeout for one name, in milliseconds. */
   timeoutMs?: number;
 }
 
-/** How long a name that could not be resolved is not asked for again. */
+/** How long a failed lookup is remembered, in milliseconds. */
 const rememberMs = 5000;
 const maxRemembered = 1000;
-/** Only these are looked for in the search list too: of all others it could be learned what the cluster has. */
+/** Only these names are tried with the search list: with others, users could learn which names the cluster has. */
 const searchedNames = /^[^.]+$|\.svc$/;
 
 /**
- * Resolves names without getaddrinfo: that has no deadline and runs two at once in the whole process, so names whose DNS
- * does not answer would hold up everybody's. The hosts file counts first, as there.
+ * Resolves names without getaddrinfo, which has no deadline and at most two concurrent lookups per process, so that a
+ * DNS server that does not respond would block all others. As with getaddrinfo, the hosts file takes precedence.
  */
 export class NameLookup {
   readonly #options: NameLookupOptions;
@@ -36,7 +36,7 @@ export class NameLookup {
     this.#options = options;
   }
 
-  /** At least one address, best first. Rejects with a `code` of node:dns, such as ENOTFOUND or ETIMEOUT. */
+  /** Returns at least one address, best first. Rejects with a `code` of node:dns, such as ENOTFOUND or ETIMEOUT. */
   async find(hostname: string): Promise<FoundAddress[]> {
     const { now = Date.now } = this.#options;
     const name = hostname.toLowerCase();
@@ -82,10 +82,10 @@ export class NameLookup {
   }
 }
 
-/** The process's own. */
+/** The resolver of this process. */
 export const names = new NameLookup();
 
-/** What there is none of differs from what nobody answered about. */
+/** Returns whether the name does not exist, as opposed to no server having responded. */
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA');
 }
@@ -98,7 +98,7 @@ function withFamily(result: PromiseSettledResult<string[]>, family: 4 | 6): Foun
   return result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];
 }
 
-/** IPv4 first, unless this machine has none: some clusters hand out IPv6 addresses that lead nowhere. */
+/** Sorts IPv4 addresses first, unless this machine has none: some clusters assign IPv6 addresses without a route. */
 function inOrder(found: readonly FoundAddress[]): FoundAddress[] {
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const first =

@@ -51,6 +51,6 @@ test('the guard is reported which host it is about', async () => {
 });
 
 test('more than is read, and longer than is waited, is an error', async () => {
-  await expect(createSend({ timeoutMs: 2000, maxBytes: 1000 })(get('/long'))).rejects.toThrow(/more than 1000 bytes/);
+  await expect(createSend({ timeoutMs: 2000, maxBytes: 1000 })(get('/long'))).rejects.toThrow(/exceeds 1000 bytes/);
   await expect(createSend({ timeoutMs: 100 })(get('/slow'))).rejects.toThrow();
 });

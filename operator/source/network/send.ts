@@ -8,7 +8,7 @@ export interface HttpRequest {
   url: URL;
   headers: Record<string, string>;
   body?: string | undefined;
-  /** Of the answer, where fewer may come than otherwise. */
+  /** Maximum number of bytes of the response, if lower than the default. */
   maxBytes?: number | undefined;
 }
 
@@ -18,28 +18,28 @@ export interface HttpAnswer {
   body: string;
 }
 
-/** One request; redirects are not followed. Rejects when there is no answer, or one that is too long. */
+/** Sends one request without following redirects. Rejects when there is no response, or it is too long. */
 export type Send = (request: HttpRequest) => Promise<HttpAnswer>;
 
 export interface SendOptions {
-  /** Whether a connection to this address may be made: asked of the very address that is connected to. */
+  /** Returns whether a connection to this address is permitted; called with the address that is connected to. */
   isAddressAllowed?: ((host: string, address: string) => boolean) | undefined;
-  /** From the first byte sent to the last one read. */
+  /** Timeout from the first byte sent to the last byte read, in milliseconds. */
   timeoutMs: number;
   maxBytes?: number;
 }
 
-/** The address that a host's name leads to is none that may be connected to. */
+/** The host's name resolves to an address that must not be connected to. */
 export class AddressNotAllowedError extends Error {
   override readonly name = 'AddressNotAllowedError';
 }
 
 const maxBytes = 4 * 1024 * 1024;
-/** Less than servers keep an idle connection: one that the server closes meanwhile would fail the next request. */
+/** Shorter than servers keep idle connections: a request on a connection that the server is closing would fail. */
 const keepAlive = { keepAlive: true, timeout: 4000 };
 
 export function createSend({ isAddressAllowed = () => true, timeoutMs, maxBytes: max = maxBytes }: SendOptions): Send {
-  // Connections of its own: one that another guard let through is never used again here.
+  // Separate connections: one that another guard has permitted is not reused here.
   const starts = {
     'http:': { start: httpRequest, agent: new HttpAgent(keepAlive) },
     'https:': { start: httpsRequest, agent: new HttpsAgent(keepAlive) },
@@ -60,7 +60,7 @@ export function createSend({ isAddressAllowed = () => true, timeoutMs, maxBytes:
         let size = 0;
         response.on('data', (chunk: Buffer) => {
           size += chunk.length;
-          if (size > maxBytes) response.destroy(new Error(`${url.host} answered more than ${maxBytes} bytes`));
+          if (size > maxBytes) response.destroy(new Error(`the response of ${url.host} exceeds ${maxBytes} bytes`));
           else chunks.push(chunk);
         });
         response.on('error', reject);

@@ -1,24 +1,24 @@
-/** A repository that is reached over SSH. */
+/** The location of a repository over SSH. */
 export interface SshOrigin {
   user: string;
-  /** In small letters, an IPv6 address without brackets. */
+  /** In lower case; an IPv6 address without brackets. */
   host: string;
   port: number;
-  /** As git sends it to the host: in the scp-like form it may be relative to the user's home. */
+  /** As git sends it to the host: in the scp-like form it can be relative to the user's home. */
   path: string;
   form: 'url' | 'scp';
 }
 
-/** Nothing here may start with `-`, which ssh or a server's git would read as an option. */
+/** No part may start with `-`, which ssh or the server's git would parse as an option. */
 const user = String.raw`(?:([A-Za-z0-9_][A-Za-z0-9_.-]*)@)?`;
 const name = String.raw`[A-Za-z0-9][A-Za-z0-9.-]*`;
 const urlForm = new RegExp(String.raw`^ssh://${user}(${name}|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?(/[^\s@\p{Cc}]+)$`, 'u');
 const scpForm = new RegExp(String.raw`^${user}(${name}):((?:/[^\s@:/\p{Cc}-]|[^\s@:/\p{Cc}-])[^\s@:\p{Cc}]*)$`, 'u');
 
-/** Where nobody is named: what Git hosts call the user that all keys belong to. */
+/** User name of Git hosts for all keys, used if the origin names none. */
 const defaultUser = 'git';
 
-/** Undefined for anything but `ssh://[user@]host[:port]/path` and `[user@]host:path`. */
+/** Parses `ssh://[user@]host[:port]/path` and `[user@]host:path`; returns undefined for anything else. */
 export function parseSshOrigin(origin: string): SshOrigin | undefined {
   const url = urlForm.exec(origin);
   if (url) {
@@ -31,14 +31,14 @@ export function parseSshOrigin(origin: string): SshOrigin | undefined {
   return { user: account, host: host.toLowerCase(), port: 22, path, form: 'scp' };
 }
 
-/** The text that parseSshOrigin reads. */
+/** Returns the text that parseSshOrigin parses. */
 export function formatSshOrigin({ user: account, host, port, path, form }: SshOrigin): string {
   if (form === 'scp') return `${account}@${host}:${path}`;
   const shown = host.includes(':') ? `[${host}]` : host;
   return `ssh://${account}@${shown}${port === 22 ? '' : `:${port}`}${path}`;
 }
 
-/** The host as a known_hosts file names it, and ssh-keyscan prints it. */
+/** Returns the host's name in known_hosts files and in ssh-keyscan's output. */
 export function hostAlias({ host, port }: Pick<SshOrigin, 'host' | 'port'>): string {
   return port === 22 ? host : `[${host}]:${port}`;
 }

@@ -3,12 +3,12 @@ import { repositorySpecSchema, type Repository } from '../../../crds/repository.
 type Webhook = NonNullable<NonNullable<Repository['status']>['webhook']>;
 export type WebhookLocation = NonNullable<Webhook['location']>;
 
-/** What of a source says how it is reached, and not where it is. */
+/** Fields of a source that configure the access, not the location. */
 const accessFields = ['credentialsSecret', 'knownHosts'];
-/** Where they differ the host is another one, which must not see these credentials. */
+/** Fields that identify the host. If they differ, it is another host, which must not receive these credentials. */
 const hostFields = ['type', 'instanceUrl', 'orgUrl'];
 
-/** Where a Repository's webhook is made: its type, and the fields of its source that name the place. */
+/** Returns the location of a Repository's webhook: its type, and the fields of its source that locate it. */
 export function webhookLocation({ spec }: Repository): WebhookLocation {
   const source = Object.entries(spec[spec.type] ?? {}).filter(([field]) => !accessFields.includes(field));
   return { type: spec.type, ...Object.fromEntries(source) };
@@ -18,7 +18,7 @@ export function isSameLocation(one: WebhookLocation, other: WebhookLocation): bo
   return [...Object.keys(one), ...Object.keys(other)].every((field) => one[field] === other[field]);
 }
 
-/** The Repository as if it were at the place with its credentials of now; undefined at another host. */
+/** Returns the Repository as if it were at this location, with its current credentials; undefined for another host. */
 export function repositoryAt(repository: Repository, location: WebhookLocation): Repository | undefined {
   const { spec } = repository;
   const now = webhookLocation(repository);

@@ -15,7 +15,7 @@ export interface WebhookSecretsOptions {
 
 const secretBytes = 32;
 
-/** Keeps what signs the deliveries for each Repository, in a Secret that goes with it. */
+/** Stores the secret that signs deliveries for each Repository, in a Secret that is deleted with the Repository. */
 export class WebhookSecrets {
   readonly #options: WebhookSecretsOptions;
 
@@ -23,7 +23,7 @@ export class WebhookSecrets {
     this.#options = options;
   }
 
-  /** The secret, made where there is none. Throws Waiting while a Secret of the name is somebody else's. */
+  /** Returns the secret, created if missing. Throws Waiting while a Secret of this name belongs to somebody else. */
   async ensure(repository: Repository): Promise<{ secret: string; isNew: boolean }> {
     const { client, randomBytes } = this.#options;
     const { namespace = '', name: owner } = repository.metadata;
@@ -32,7 +32,7 @@ export class WebhookSecrets {
       name,
       type: 'Opaque',
       keys: [WEBHOOK_SECRET_KEY],
-      // GitLab takes a signing token in no other form; to the other hosts it is a text as good as any.
+      // GitLab requires this format for a signing token; other hosts accept any text.
       makeTexts: () =>
         Promise.resolve({ [WEBHOOK_SECRET_KEY]: `whsec_${randomBytes(secretBytes).toString('base64')}` }),
       refusal: {
@@ -46,8 +46,9 @@ export class WebhookSecrets {
   }
 
   /**
-   * At once, and not when the garbage collector comes to it: a new Repository may want the name. One that the cluster does
-   * not let Coppice delete, as without its label, is left to the collector, for it would keep the Repository.
+   * Deletes the Secret immediately instead of leaving it to the garbage collector, because a new Repository may need
+   * the name. A Secret that Coppice has no permission to delete, such as one without its label, is left to the garbage
+   * collector so that it does not block the Repository's deletion.
    */
   async remove(repository: Repository): Promise<void> {
     const { client } = this.#options;

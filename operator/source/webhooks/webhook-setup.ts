@@ -15,17 +15,17 @@ import type { WebhookSecrets } from './webhook-secrets.ts';
 export interface WebhookSetupOptions {
   secrets: Pick<WebhookSecrets, 'ensure' | 'remove'>;
   hosts: Pick<GitHosts, 'of'>;
-  /** Where the API answers. */
+  /** URL of the API. */
   apiUrl: URL;
   logger: { warn(fields: object, message: string): void };
   now: () => Date;
 }
 
-/** What is to be reported of a Repository's webhook: its condition Webhook, and status.webhook where there is one. */
+/** The state of a Repository's webhook: its condition Webhook, and status.webhook if there is one. */
 export interface WebhookState {
   webhook: NonNullable<Repository['status']>['webhook'];
   report: ConditionReport;
-  /** In milliseconds: when to requeue, where that is sooner than the next sync. */
+  /** When to requeue, in milliseconds, if that is before the next sync. */
   recheckAfterMs?: number;
 }
 
@@ -33,13 +33,15 @@ type MadeHook = Pick<NonNullable<WebhookState['webhook']>, 'id' | 'location'>;
 
 const type = 'Webhook';
 const removalRetryMs = 10_000;
-/** So long after its deletion a Repository waits for a host that does not answer. */
+/** How long a deleted Repository waits for a host that does not respond, in milliseconds. */
 const removalDeadlineMs = 2 * 60_000;
-/** Why a webhook that is not made yet is tried again. */
+/** Reasons for which a missing webhook is tried again. */
 const passing = ['SecretTaken', 'HostUnreachable'];
 const byHand = 'enter the webhook from the settings there; until then changes are detected when the refs are listed';
 
-/** Has each Repository's Git host report changes, where its credentials may; otherwise a user enters what is shown. */
+/**
+ * Creates webhooks at the Git hosts of Repositories whose credentials permit it; otherwise users enter them manually.
+ */
 export class WebhookSetup {
   readonly #options: WebhookSetupOptions;
 
@@ -47,7 +49,7 @@ export class WebhookSetup {
     this.#options = options;
   }
 
-  /** Whether nothing was reported yet of the Repository as it is now, or what may have passed by. */
+  /** Returns whether nothing was reported for the Repository's current generation, or the last failure may be over. */
   isDue(repository: Repository): boolean {
     const { metadata, status } = repository;
     const recorded = findCondition(status?.conditions, type);
@@ -56,8 +58,9 @@ export class WebhookSetup {
   }
 
   /**
-   * Makes the secret where there is none, and has the Git host know it where it is due; undefined when all is as was
-   * reported. What the host refuses or does not answer is reported, not thrown: without a webhook the refs are polled.
+   * Creates the secret if missing, and the webhook at the Git host when due; returns undefined when the reported state
+   * is up to date. Refusals and failures of the host are reported, not thrown: without a webhook, Coppice polls the
+   * refs.
    */
   async ensure(repository: Repository): Promise<WebhookState | undefined> {
     const secret = await this.#secretOf(repository);
@@ -68,8 +71,8 @@ export class WebhookSetup {
   }
 
   /**
-   * Takes the secret away, and what Coppice made at the host. Throws Waiting while the host does not answer, for a
-   * while; then, and where it refuses, the webhook is left there, which keeps nobody from deleting.
+   * Deletes the secret and the webhook that Coppice created. Throws Waiting while the host does not respond, up to a
+   * deadline. After that, or if the host refuses, the webhook remains there and does not block the deletion.
    */
   async remove(repository: Repository): Promise<void> {
     await this.#options.secrets.remove(repository);
@@ -80,7 +83,7 @@ export class WebhookSetup {
     if (again) this.#left(repository, again);
   }
 
-  /** Gives when to try again, where the host does not answer. */
+  /** Deletes the webhook at the host; returns when to try again if the host does not respond. */
   async #removeHook(
     repository: Repository,
     id: string,
@@ -115,7 +118,7 @@ export class WebhookSetup {
     }
   }
 
-  /** The hook that was made where the Repository is now; one at a former place is removed, if that can be. */
+  /** Returns the webhook at the Repository's current location; deletes one at a former location if possible. */
   async #formerHook(repository: Repository): Promise<MadeHook> {
     const { id, location } = repository.status?.webhook ?? {};
     if (id === undefined) return {};
@@ -129,7 +132,7 @@ export class WebhookSetup {
     const { hosts, apiUrl } = this.#options;
     const made = { url: webhook.url, secretName: webhookSecretName(repository.metadata.name) };
     const notMade = (reason: string, message: string): WebhookState => ({
-      // It is there still, to go with the Repository.
+      // The former webhook still exists; it is deleted with the Repository.
       webhook: { ...made, ...former },
       report: { type, status: 'False', reason, message },
     });
@@ -156,7 +159,7 @@ export class WebhookSetup {
   }
 }
 
-/** In milliseconds since the epoch. */
+/** Returns the end of the wait, in milliseconds since the epoch. */
 function removalEnd({ metadata: { deletionTimestamp } }: Repository): number {
   return new Date(deletionTimestamp ?? 0).getTime() + removalDeadlineMs;
 }

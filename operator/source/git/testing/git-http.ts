@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { RequestListener } from 'node:http';
 
-/** Serves the repositories below a folder by Git's own CGI program, which says everything in one answer. */
+/** Serves the repositories below a folder with Git's CGI program, whose responses have one part. */
 export function gitHttp(folder: () => string): RequestListener {
   return (request, response) => {
     const { url = '', method = '', headers } = request;
@@ -26,7 +26,7 @@ export function gitHttp(folder: () => string): RequestListener {
       const type = /^Content-Type: (.*)$/im.exec(answer.subarray(0, end).toString('latin1'))?.[1];
       response.setHeader('content-type', type ?? '').end(answer.subarray(end + 4));
     });
-    // It may end without having read all.
+    // The program may exit before it has read all input.
     request.pipe(child.stdin.on('error', () => undefined));
   };
 }

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Source } from '../source.ts';
 
-/** What a Source reads of the repository `shop` at a server on this machine that answers so. */
+/** Runs a test with a Source and the repository `shop` at a local server with these responses. */
 export async function sourceAt<T>(
   scratch: string,
   listener: RequestListener,

@@ -6,13 +6,13 @@ import { HostHttp } from '../host-http.ts';
 
 export interface LocalHost {
   url: string;
-  /** `METHOD /path?query` of each request, and what came with it. */
+  /** Each request as `METHOD /path?query`, with its headers and body. */
   requests: { line: string; headers: IncomingMessage['headers']; body: unknown }[];
   answer: (answer: RequestListener) => void;
   close: () => Promise<void>;
 }
 
-/** A server on this machine that answers as the test says. */
+/** Starts a local server with the test's responses. */
 export async function startLocalHost(): Promise<LocalHost> {
   const requests: LocalHost['requests'] = [];
   let listener: RequestListener = (_, response) => response.writeHead(404).end();
@@ -47,7 +47,7 @@ export function sendJson(
   response.end(JSON.stringify(value));
 }
 
-/** Answers by `METHOD /path` without the query; 404 for the rest. */
+/** Responds by `METHOD /path` without the query; 404 for all others. */
 export function byRoute(routes: Record<string, unknown>): RequestListener {
   return (request, response) => {
     const value = routes[`${request.method ?? ''} ${(request.url ?? '').split('?')[0]}`];
@@ -56,7 +56,7 @@ export function byRoute(routes: Record<string, unknown>): RequestListener {
   };
 }
 
-/** Speaks with these servers alone, and gives up after `timeoutMs`. */
+/** Creates a client that connects only to these servers, with a timeout of `timeoutMs`. */
 export function localHttp(hosts: readonly LocalHost[], timeoutMs = 2000): HostHttp {
   return new HostHttp({
     send: createSend({ timeoutMs }),
