@@ -88,7 +88,7 @@ export function createEnvironmentReconciler(
   const builds = new BuildPhase({
     imageBuilder: createImageBuilds(context, builders, queues),
     log: new BuildLog(logs),
-    ...{ masking, planner, services, statuses, lastOutput, rolloutDeadlineSeconds },
+    ...{ masking, planner, services, lastOutput, rolloutDeadlineSeconds },
   });
   const { seeding, publishing } = createVolumeCopying(context, reusables, statuses);
   return new EnvironmentReconciler({
@@ -101,17 +101,15 @@ export function createEnvironmentReconciler(
     environmentQuota: createEnvironmentQuota(context, enqueue),
     planner,
     builds,
-    setUp: new SetUp({ planner, seeding, services, masking, builds, statuses }),
+    setUp: new SetUp({ planner, seeding, services, masking, builds }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     seeding,
     publishing,
     decisions: new Decisions({
       environments: caches.environments,
       configurations,
-      contents,
       removal: new Removal(client, caches.environments),
       reusables,
-      statuses,
     }),
     statuses,
     now,

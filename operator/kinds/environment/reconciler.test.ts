@@ -14,6 +14,7 @@ import { KeepRunning } from './services/keep-running.ts';
 import { Masking } from './status/masking.ts';
 import { asNewest, type PlanRequest } from './revision/revision-planner.ts';
 import { EnvironmentReconciler, type EnvironmentReconcilerOptions } from './reconciler.ts';
+import { enteredNamespace } from './scope/contents.ts';
 import type { EnvironmentScope } from './scope/scope.ts';
 import { Services } from './services/services.ts';
 import { SetUp } from './set-up.ts';
@@ -214,19 +215,18 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const builds = new BuildPhase({
     imageBuilder: builder,
     log: new BuildLog(logs as never),
-    ...{ masking, planner, services, statuses, rolloutDeadlineSeconds: 45 },
+    ...{ masking, planner, services, rolloutDeadlineSeconds: 45 },
     lastOutput: { of: (_namespace, names) => Promise.resolve(names.map(outputOf)) },
   });
   const seeding = { ...noSeeding, ...world.seeding };
   const publishing = { ...noPublishing, ...world.publishing };
   const environments = { get: () => object, byIndex: () => [object] };
   const contents = {
-    adopt: () => undefined,
+    adopt: () => ({}),
     record: () => Promise.resolve(),
     ensure: (scope: EnvironmentScope) => {
       ensured.push([scope.isTrusted, calls.includes('rollOut')]);
-      scope.entered(world.namespaceUid ?? 'ns');
-      return Promise.resolve({});
+      return Promise.resolve(enteredNamespace(scope.status, world.namespaceUid ?? 'ns'));
     },
     remove: does('remove', world.isGone ?? false),
   };
@@ -240,17 +240,15 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     environmentsUrl: new URL('http://env.localhost:8080'),
     planner,
     builds,
-    setUp: new SetUp({ planner, seeding, services, masking, builds, statuses }),
+    setUp: new SetUp({ planner, seeding, services, masking, builds }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     seeding,
     publishing,
     decisions: new Decisions({
       environments,
       configurations,
-      contents,
       removal: { removeObject: () => Promise.resolve(false) },
       reusables: { published: () => undefined },
-      statuses,
     }),
     statuses,
     now: () => new Date(now),
@@ -629,7 +627,10 @@ describe('contents', () => {
     object.spec = { ...object.spec, buildOnCreate: false, ttlSeconds: 60 };
     const plan = () => Promise.reject(new Stalled('ServiceFileInvalid', 'line 3'));
     const brokenOff: string[] = [];
-    const breakOff = ({ key }: EnvironmentScope) => Promise.resolve(void brokenOff.push(key));
+    const breakOff = ({ key }: EnvironmentScope) => {
+      brokenOff.push(key);
+      return Promise.resolve({});
+    };
     const result = await reconcilerIn(object, { plan, seeding: { breakOff } }).reconciler.reconcile('key');
     expect(brokenOff).toHaveLength(1);
     expect(condition(object, 'Stalled')).toBe('True ServiceFileInvalid');

@@ -11,10 +11,11 @@ import type { Waiting } from '../../shared/errors.ts';
 import { addFinalizer, removeFinalizer } from '../../shared/finalizer.ts';
 import type { GroupMembership } from '../group/group-membership.ts';
 import { parseObject } from '../../shared/parse-object.ts';
-import type { BuildPhase } from './build/build-phase.ts';
-import type { EnvironmentNamespace } from './namespace/environment-namespace.ts';
+import type { BuildingResult, BuildPhase } from './build/build-phase.ts';
+import type { EnvironmentNamespace, NamespaceResult } from './namespace/environment-namespace.ts';
 import { type Decisions, requeueForWaiting } from './lifecycle/decisions.ts';
 import type { KeepRunning } from './services/keep-running.ts';
+import { type ContentsCondition, type ContentsField, removedContents } from './scope/contents.ts';
 import { type Phase, type PhaseResult, runPhases } from './scope/phase.ts';
 import type { EnvironmentQuota } from './lifecycle/environment-quota.ts';
 import type { RevisionPlanner } from './revision/revision-planner.ts';
@@ -28,7 +29,7 @@ export interface EnvironmentReconcilerOptions extends ScopeOptions {
   client: Pick<ClusterClient, 'patch'>;
   environments: Pick<Informer<Environment>, 'get'>;
   groups: Pick<GroupMembership, 'problem'>;
-  namespace: Pick<EnvironmentNamespace, 'ensure' | 'record' | 'remove'>;
+  namespace: Pick<EnvironmentNamespace, 'adopt' | 'ensure' | 'record' | 'remove'>;
   environmentQuota: Pick<EnvironmentQuota, 'take' | 'free'>;
   planner: Pick<RevisionPlanner, 'find' | 'retire'>;
   decisions: Decisions;
@@ -55,14 +56,17 @@ export class EnvironmentReconciler {
     this.#options = options;
     this.#phases = [
       (scope) => this.#addFinalizer(scope),
+      (scope) => namespace.adopt(scope),
       (scope) => decisions.decide(scope),
+      (scope) => this.#cancelBuild(scope),
       (scope) => this.#removeContents(scope),
       (scope) => this.#requireQuota(scope),
       (scope) => namespace.ensure(scope),
       (scope) => setUp.run(scope),
       (scope) => this.#isolateByTrust(scope),
       (scope) => this.#withdrawVariables(scope),
-      (scope, { planned }) => this.#startBuild(scope, planned),
+      (scope) => this.#startBuild(scope),
+      (scope) => builds.replaceByTrust(scope),
       (scope) => builds.advance(scope),
       (scope) => keepRunning.run(scope),
     ];
@@ -72,19 +76,28 @@ export class EnvironmentReconciler {
     const found = this.#options.environments.get(key);
     if (!found) return this.#gone(key);
     const { object: environment, problem } = parseObject(environmentSchema, found);
-    const scope = new EnvironmentScope(environment, this.#options);
-    if (found.metadata.deletionTimestamp) return this.#finalize(scope);
+    const start = new EnvironmentScope(environment, this.#options);
+    if (found.metadata.deletionTimestamp) return this.#finalize(start);
     const noGroup = this.#options.groups.problem(found.metadata.namespace);
-    if (noGroup) return this.#belongsNowhere(scope, noGroup);
-    const requests = requestReport(ENVIRONMENT_REQUESTS, environment.metadata.annotations);
-    if (requests) scope.conditions.add(requests);
-    else scope.conditions.drop(REQUESTS_VALID);
-    if (!problem && environment.spec.suspend === true) {
-      await this.#options.statuses.writeSuspended(scope);
-      await this.#cleanUp(scope);
-      return {};
-    }
-    const { failure, requeueAfterMs } = problem ? { failure: problem } : await runPhases(this.#phases, scope);
+    if (noGroup) return this.#belongsNowhere(start, noGroup);
+    const scope = start.with({
+      conditions: { [REQUESTS_VALID]: requestReport(ENVIRONMENT_REQUESTS, environment.metadata.annotations) },
+    });
+    if (problem) return this.#end(scope, { failure: problem });
+    if (environment.spec.suspend !== true) return this.#end(scope, await this.#runPhases(scope));
+    await this.#options.statuses.writeSuspended(scope);
+    await this.#cleanUp(scope);
+    return {};
+  }
+
+  #runPhases(scope: EnvironmentScope): Promise<PhaseResult> {
+    return runPhases(this.#phases, scope, (current) => this.#options.statuses.write(current));
+  }
+
+  /** Writes what the phases contributed. */
+  async #end(start: EnvironmentScope, result: PhaseResult): Promise<ReconcileResult> {
+    const { failure, requeueAfterMs } = result;
+    const scope = start.with(result);
     await this.#options.statuses.write(scope, failure);
     await this.#cleanUp(scope);
     // A failed, waiting or stalled environment still expires.
@@ -96,56 +109,59 @@ export class EnvironmentReconciler {
 
   /** An address contains the group's name, so there is none. */
   async #belongsNowhere(scope: EnvironmentScope, noGroup: Waiting): Promise<ReconcileResult> {
-    delete scope.status.webURL;
-    await this.#options.statuses.write(scope, noGroup);
+    await this.#options.statuses.write(scope.with({ status: { webURL: undefined } }), noGroup);
     return { failure: noGroup };
   }
 
-  async #addFinalizer({ environment }: EnvironmentScope): Promise<PhaseResult> {
+  async #addFinalizer({ environment }: EnvironmentScope): Promise<PhaseResult<never, never>> {
     await addFinalizer(this.#options.client, ENVIRONMENT, environment);
     return {};
   }
 
-  #requireQuota({ id }: EnvironmentScope): PhaseResult {
+  #requireQuota({ id }: EnvironmentScope): PhaseResult<never, never> {
     this.#options.environmentQuota.take(id);
     return {};
   }
 
+  /** Contents that are to be deleted are not built any longer. */
+  async #cancelBuild(scope: EnvironmentScope): Promise<BuildingResult> {
+    return scope.isActive ? {} : this.#options.builds.finish(scope, 'cancelled', 'the contents were deleted');
+  }
+
   /** Deletes the contents of an environment that is to have none. */
-  async #removeContents(scope: EnvironmentScope): Promise<PhaseResult> {
+  async #removeContents(scope: EnvironmentScope): Promise<PhaseResult<ContentsField, ContentsCondition>> {
     if (scope.isActive) return {};
-    const { builds, namespace, environmentQuota, seeding } = this.#options;
-    await builds.finish(scope, 'cancelled', 'the contents were deleted');
+    const { namespace, environmentQuota, seeding } = this.#options;
     await seeding.end(scope);
-    scope.removed(await namespace.remove(scope));
-    if (scope.isPresent) return { done: true, requeueAfterMs: removalRecheckMs };
+    const isGone = await namespace.remove(scope);
+    const result = { ...removedContents(scope.status, isGone), done: true };
+    if (!isGone) return { ...result, requeueAfterMs: removalRecheckMs };
     // A rebuild creates new contents within the same quota.
     if (scope.status.activation?.rebuild !== true) environmentQuota.free(scope.id);
-    return { done: true, requeueAfterMs: requeueForWaiting(scope) };
+    return { ...result, requeueAfterMs: requeueForWaiting(scope) };
   }
 
   /** The trust may have just been determined; it decides which credentials pull images. */
-  async #isolateByTrust(scope: EnvironmentScope): Promise<PhaseResult> {
-    return scope.status.fromFork === scope.before.fromFork ? {} : this.#options.namespace.ensure(scope);
+  async #isolateByTrust(scope: EnvironmentScope): Promise<NamespaceResult> {
+    return scope.fromFork === scope.before.fromFork ? {} : this.#options.namespace.ensure(scope);
   }
 
   /**
    * Services that run with variables although their code is no longer trusted are built again without them; tried once.
    */
-  async #withdrawVariables(scope: EnvironmentScope): Promise<PhaseResult> {
+  async #withdrawVariables(scope: EnvironmentScope): Promise<PhaseResult<'activation', never>> {
     const { activation, build, deployed } = scope.status;
     if (scope.isTrusted || !activation || !deployed) return {};
     const wasTrusted = findCondition(scope.before.conditions, 'Trusted')?.status === 'True';
     if (!wasTrusted && build?.revision !== deployed.revision) return {};
     const revision = await this.#options.planner.find(scope.location(), deployed.revision);
-    if (revision?.trusted === true) scope.status.activation = { ...activation, buildPending: true };
-    return {};
+    return revision?.trusted === true ? { status: { activation: { ...activation, buildPending: true } } } : {};
   }
 
   /** A build waits while volumes are published, because its services would write to them. */
-  async #startBuild(scope: EnvironmentScope, planned: PhaseResult['planned']): Promise<PhaseResult> {
+  async #startBuild(scope: EnvironmentScope): Promise<BuildingResult> {
     const { publishing, builds } = this.#options;
-    return publishing.isUnderWay(scope) ? {} : builds.startRequested(scope, planned);
+    return publishing.isUnderWay(scope) ? {} : builds.startRequested(scope);
   }
 
   /** Removes leftovers of finished builds and records the deployed one, based on what exists. */
@@ -159,8 +175,8 @@ export class EnvironmentReconciler {
   async #finalize(scope: EnvironmentScope): Promise<ReconcileResult> {
     const { builds, namespace, environmentQuota, seeding, client } = this.#options;
     if (scope.runningBuild) {
-      await builds.finish(scope, 'cancelled', 'the environment was deleted');
-      await this.#options.statuses.write(scope);
+      const cancelled = await builds.finish(scope, 'cancelled', 'the environment was deleted');
+      await this.#options.statuses.write(scope.with(cancelled));
     }
     await seeding.end(scope);
     if (!(await namespace.remove(scope))) return { requeueAfterMs: removalRecheckMs };

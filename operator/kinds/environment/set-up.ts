@@ -1,12 +1,12 @@
-import { Stalled, userMustAct } from '../../shared/errors.ts';
-import type { BuildPhase } from './build/build-phase.ts';
+import { Stalled } from '../../shared/errors.ts';
+import type { BuildField, BuildPhase } from './build/build-phase.ts';
 import type { Masking } from './status/masking.ts';
-import type { PhaseResult } from './scope/phase.ts';
+import { setUpFrom } from './scope/contents.ts';
+import { andThen, type PhaseResult, runPhases } from './scope/phase.ts';
 import type { RevisionPlanner } from './revision/revision-planner.ts';
 import type { EnvironmentScope } from './scope/scope.ts';
 import type { Seeding } from './volumes/seeding.ts';
 import type { Services } from './services/services.ts';
-import type { EnvironmentStatuses } from './status/statuses.ts';
 
 export interface SetUpOptions {
   planner: Pick<RevisionPlanner, 'plan'>;
@@ -14,8 +14,11 @@ export interface SetUpOptions {
   services: Pick<Services, 'setUp'>;
   masking: Pick<Masking, 'stalled'>;
   builds: Pick<BuildPhase, 'start' | 'fail'>;
-  statuses: Pick<EnvironmentStatuses, 'write'>;
 }
+
+type SetUpField = 'seed' | 'services' | 'aliases' | 'webURL' | 'commit' | 'revision' | BuildField;
+type SetUpCondition = 'Seeded' | 'Available' | 'Created' | 'Built';
+type SetUpResult = PhaseResult<SetUpField, SetUpCondition>;
 
 /** Plans the ref's newest commit and sets up its services in new contents, without running them. */
 export class SetUp {
@@ -25,38 +28,47 @@ export class SetUp {
     this.#options = options;
   }
 
-  async run(scope: EnvironmentScope): Promise<PhaseResult> {
-    const { planner, services, seeding, statuses } = this.#options;
+  async run(scope: EnvironmentScope): Promise<SetUpResult> {
     if (scope.isSetUp) return {};
     const earlier = scope.earlierRefusal('Created');
     // An older Coppice reported a missing Repository here instead of waiting for it.
     const stands = earlier && earlier.reason !== 'RepositoryNotFound';
     if (stands && !scope.isBuildPending) throw new Stalled(earlier.reason, earlier.message);
-    let commit: string | undefined;
-    try {
-      const revision = await planner.plan(await scope.planRequest());
-      commit = revision.commit;
-      await seeding.advance(scope, revision);
-      await services.setUp(scope, revision);
-      scope.planned(revision);
-      await statuses.write(scope);
-      return { planned: { revision: revision.id, commit } };
-    } catch (cause) {
-      const refusal = userMustAct(cause);
-      throw refusal instanceof Stalled ? await this.#refuse(scope, refusal, commit) : refusal;
-    }
+    const { failure, ...result } = await runPhases([(current) => this.#setUp(current)], scope);
+    if (failure === undefined) return { ...result, write: true };
+    if (!(failure instanceof Stalled)) return { ...result, failure };
+    return andThen(scope, result, (current) => this.#refuse(current, failure));
+  }
+
+  async #setUp(scope: EnvironmentScope): Promise<SetUpResult> {
+    const { planner, services, seeding } = this.#options;
+    const planned = await planner.plan(await scope.planRequest());
+    return andThen<SetUpField, SetUpCondition>(
+      scope,
+      { observed: { planned } },
+      (current) => seeding.advance(current, planned),
+      (current) => services.setUp(current, planned),
+      (current) => setUpFrom(current, planned),
+    );
   }
 
   /** Records that nothing could be set up, and the requested build as failed. */
-  async #refuse(scope: EnvironmentScope, refusal: Stalled, commit: string | undefined): Promise<Stalled> {
+  async #refuse(scope: EnvironmentScope, refusal: Stalled): Promise<SetUpResult> {
     const { seeding, masking, builds } = this.#options;
-    await seeding.breakOff(scope);
-    const error = await masking.stalled(scope, undefined, refusal);
-    scope.conditions.report('Created', 'False', error.reason, error.message);
-    if (scope.isBuildPending) {
-      await builds.start(scope);
-      await builds.fail(scope, refusal, commit);
-    }
-    return error;
+    const brokenOff = await seeding.breakOff(scope);
+    const failure = await masking.stalled(scope, undefined, refusal);
+    const { reason, message } = failure;
+    const refused = {
+      ...brokenOff,
+      conditions: { ...brokenOff.conditions, Created: { status: 'False', reason, message } },
+    } as const;
+    if (!scope.isBuildPending) return { ...refused, failure };
+    return andThen<SetUpField, SetUpCondition>(
+      scope,
+      refused,
+      (current) => builds.start(current),
+      (current) => builds.fail(current, refusal, current.contributed.observed.planned?.commit),
+      () => ({ failure }),
+    );
   }
 }

@@ -1,18 +1,19 @@
-import type { BuildResult, BuildStatus } from '../../../../crds/environment.ts';
+import type { BuildResult, BuildStatus, EnvironmentStatus } from '../../../../crds/environment.ts';
 import { newestRequestId } from '../../../../crds/requests.ts';
 import type { BuildRequest } from '../../../images/build/build-request.ts';
 import type { ImageBuilder } from '../../../images/build/image-builder.ts';
-import { Stalled, userMustAct, Waiting } from '../../../shared/errors.ts';
+import { Stalled, Waiting } from '../../../shared/errors.ts';
 import type { LastOutput } from '../../../services/diagnosis/last-output.ts';
 import { type BuildLog, buildId } from './build-log.ts';
-import { newestBuildRequest, previousTimes, triggerOf, whatMoved, withFinished } from './build-record.ts';
+import { newestBuildRequest, nextBuild, whatMoved, withFinished } from './build-record.ts';
 import type { Masking } from '../status/masking.ts';
-import { type PhaseResult, soonest } from '../scope/phase.ts';
-import { CommitRefused, type PlannedRevision, type RevisionPlanner } from '../revision/revision-planner.ts';
+import { setUpFrom } from '../scope/contents.ts';
+import { combine } from '../scope/contribution.ts';
+import { andThen, type PhaseResult, runPhases, soonest } from '../scope/phase.ts';
+import { CommitRefused, type RevisionPlanner } from '../revision/revision-planner.ts';
 import { rolloutDeadline } from './rollout-deadline.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
 import type { Services } from '../services/services.ts';
-import type { EnvironmentStatuses } from '../status/statuses.ts';
 import type { Revision } from '../revision/revision.ts';
 
 export interface BuildPhaseOptions {
@@ -21,15 +22,16 @@ export interface BuildPhaseOptions {
   masking: Pick<Masking, 'stalled'>;
   planner: Pick<RevisionPlanner, 'plan' | 'newest' | 'find'>;
   services: Pick<Services, 'rollOut' | 'prune'>;
-  statuses: Pick<EnvironmentStatuses, 'write'>;
   lastOutput: Pick<LastOutput, 'of'>;
   rolloutDeadlineSeconds: number;
 }
 
-/** How a rollout has ended; undefined while it is in progress. */
-interface RolloutEnd extends PhaseResult {
-  end?: string | Stalled;
-}
+/** Status fields that starting and finishing a build change. */
+export type BuildField = 'build' | 'builds' | 'deployed' | 'activation';
+export type BuildingResult = PhaseResult<BuildField, 'Built'>;
+type AdvanceField = BuildField | 'services' | 'aliases' | 'webURL' | 'commit' | 'revision';
+type AdvanceCondition = 'Built' | 'Available' | 'Created';
+type AdvanceResult = PhaseResult<AdvanceField, AdvanceCondition>;
 
 const finishReasons = {
   succeeded: 'Succeeded',
@@ -53,66 +55,59 @@ export class BuildPhase {
    * Starts a requested build. A request during a running build joins it, or supersedes it if what it would build has
    * changed.
    */
-  async startRequested(scope: EnvironmentScope, planned: PlannedRevision | undefined): Promise<PhaseResult> {
-    const { planner, statuses } = this.#options;
+  async startRequested(scope: EnvironmentScope): Promise<BuildingResult> {
+    const { planner } = this.#options;
     if (!scope.isBuildPending) return {};
     await scope.readConfiguration();
     const running = scope.runningBuild;
-    if (running) {
-      const newest = await planner.newest(await scope.planRequest());
-      // The request stays pending: the running build may be of the commit before.
-      if (newest.retryAfterMs !== undefined) return { requeueAfterMs: newest.retryAfterMs };
-      if (newest.planned === undefined || [undefined, newest.planned.revision].includes(running.revision)) {
-        join(scope);
-        return {};
-      }
-      await this.finish(scope, 'superseded', whatMoved(running, newest.planned));
+    if (!running) return { ...(await this.start(scope, scope.contributed.observed.planned)), write: true };
+    const newest = await planner.newest(await scope.planRequest());
+    // The request stays pending: the running build may be of the commit before.
+    if (newest.retryAfterMs !== undefined) return { requeueAfterMs: newest.retryAfterMs };
+    if (newest.planned === undefined || [undefined, newest.planned.revision].includes(running.revision)) {
+      return joined(scope.status);
     }
-    await this.start(scope, planned);
-    await statuses.write(scope);
-    return {};
+    return this.#supersede(scope, whatMoved(running, newest.planned));
+  }
+
+  /** Replaces the running build by another one if the trust of its revision differs from that of its code now. */
+  async replaceByTrust(scope: EnvironmentScope): Promise<BuildingResult> {
+    const revision = await this.#options.planner.find(scope.location(), scope.runningBuild?.revision);
+    if (revision?.trusted === undefined || revision.trusted === scope.isTrusted) return {};
+    return this.#supersede(scope, `the pull request ${scope.isTrusted ? 'is trusted now' : 'is no longer trusted'}`);
   }
 
   /** Advances the running build as far as possible. */
-  async advance(scope: EnvironmentScope): Promise<PhaseResult> {
+  async advance(scope: EnvironmentScope): Promise<AdvanceResult> {
     if (!scope.runningBuild) return {};
-    try {
-      const revision = await this.#revisionToBuild(scope);
-      const { hasImages, requeueAfterMs } = await this.#bringImages(scope, revision);
-      return hasImages ? await this.#rollOut(scope, revision) : { requeueAfterMs };
-    } catch (cause) {
-      const error = userMustAct(cause);
-      if (!(error instanceof Stalled)) throw error;
-      await this.fail(scope, error);
-      return {};
-    }
+    const { failure, ...result } = await runPhases([(current) => this.#advance(current)], scope);
+    if (!(failure instanceof Stalled)) return { ...result, failure };
+    return andThen(scope, result, (current) => this.fail(current, failure));
   }
 
   /** Starts the next build. `planned`: the revision, if this reconcile has planned it. */
-  async start(scope: EnvironmentScope, planned?: PlannedRevision): Promise<void> {
-    const { status } = scope;
+  async start(scope: EnvironmentScope, planned?: Revision): Promise<BuildingResult> {
     const { log } = this.#options;
-    const number = (status.build?.number ?? 0) + 1;
-    const previous = previousTimes(status.build);
-    const trigger = triggerOf(scope.environment.spec, status);
-    const request = newestBuildRequest(status.handledRequests);
-    status.build = { number, result: 'running', trigger, request, startedAt: scope.now.toISOString(), ...planned };
-    if (previous) status.build.previous = previous;
-    if (status.activation?.rebuild) status.build.noCache = true;
-    if (status.activation) status.activation = { ...status.activation, buildPending: false, rebuild: undefined };
-    scope.conditions.report('Built', 'Unknown', 'Building', `build ${number} is under way`);
-    const { gitRef } = scope.environment.spec;
-    await log.note(scope, 'start', `build ${number} of the ${gitRef.type} ${gitRef.name}`);
-    await log.noteCommit(scope);
+    const { spec } = scope.environment;
+    const build = nextBuild(spec, scope.status, planned, scope.now);
+    const { activation } = scope.status;
+    const started = {
+      status: { build, activation: activation && { ...activation, buildPending: false, rebuild: undefined } },
+      conditions: { Built: { status: 'Unknown', reason: 'Building', message: `build ${build.number} is under way` } },
+    } as const;
+    const current = scope.with(started);
+    await log.note(current, 'start', `build ${build.number} of the ${spec.gitRef.type} ${spec.gitRef.name}`);
+    await log.noteCommit(current);
+    return started;
   }
 
   /**
    * Finishes a build as failed: what its containers wrote goes into status and log without secrets. `commit`: the
    * commit that was read, if the error does not name it.
    */
-  async fail(scope: EnvironmentScope, error: Stalled, commit?: string): Promise<void> {
+  async fail(scope: EnvironmentScope, error: Stalled, commit?: string): Promise<BuildingResult> {
     const { message, reason } = await this.#options.masking.stalled(scope, scope.runningBuild?.revision, error);
-    await this.finish(scope, 'failed', message, reason, error instanceof CommitRefused ? error.commit : commit);
+    return this.finish(scope, 'failed', message, reason, error instanceof CommitRefused ? error.commit : commit);
   }
 
   /** Finishes the build in the status and in its log; cleanUp() follows. `reason`: why it failed. */
@@ -122,19 +117,25 @@ export class BuildPhase {
     message: string,
     reason: string = finishReasons[result],
     commit?: string,
-  ): Promise<void> {
+  ): Promise<BuildingResult> {
     const build = scope.runningBuild;
-    if (!build) return;
+    if (!build) return {};
     const { imageBuilder, log } = this.#options;
     const finishedAt = scope.now.toISOString();
     const finished: BuildStatus = { ...build, commit: build.commit ?? commit, result, finishedAt, message };
-    scope.status.build = finished;
-    scope.status.builds = withFinished(scope.status.builds, finished, finishedAt);
-    const isBuilt = result === 'succeeded' ? 'True' : 'False';
-    scope.conditions.report('Built', isBuilt, reason, `build ${build.number}: ${message}`);
-    if (result === 'succeeded') scope.status.deployed = finished;
     imageBuilder.ended(buildId(scope.environment, build.number));
     await log.end(scope, build, result, message);
+    const isBuilt = result === 'succeeded';
+    return {
+      status: {
+        build: finished,
+        builds: withFinished(scope.status.builds, finished, finishedAt),
+        ...(isBuilt && { deployed: finished }),
+      },
+      conditions: {
+        Built: { status: isBuilt ? 'True' : 'False', reason, message: `build ${build.number}: ${message}` },
+      },
+    };
   }
 
   /** Deletes what finished builds left in the namespace. */
@@ -142,67 +143,99 @@ export class BuildPhase {
     return this.#options.imageBuilder.cleanUp(scope.namespace, scope.runningBuild?.number);
   }
 
-  async #revisionToBuild(scope: EnvironmentScope): Promise<Revision> {
-    const { planner, log } = this.#options;
-    const revision = (await this.#knownRevision(scope)) ?? (await planner.plan(await scope.planRequest()));
-    const build = scope.runningBuild;
-    if (build && build.revision !== revision.id) {
-      scope.status.build = { ...build, revision: revision.id, commit: revision.commit };
-      log.close(scope);
-      await log.noteCommit(scope, revision);
-      scope.planned(revision);
-    }
-    return revision;
+  async #supersede(scope: EnvironmentScope, why: string): Promise<BuildingResult> {
+    const finished = await this.finish(scope, 'superseded', why);
+    return { ...combine(finished, await this.start(scope.with(finished))), write: true };
   }
 
-  /**
-   * Returns the revision of the running build. If its trust differs from that of its code now, another build replaces
-   * it.
-   */
-  async #knownRevision(scope: EnvironmentScope): Promise<Revision | undefined> {
-    const { planner, statuses } = this.#options;
-    const revision = await planner.find(scope.location(), scope.runningBuild?.revision);
-    if (revision?.trusted === undefined || revision.trusted === scope.isTrusted) return revision;
-    const now = scope.isTrusted ? 'is trusted now' : 'is no longer trusted';
-    await this.finish(scope, 'superseded', `the pull request ${now}`);
-    await this.start(scope);
-    await statuses.write(scope);
-    return undefined;
+  async #advance(scope: EnvironmentScope): Promise<AdvanceResult> {
+    const { planner } = this.#options;
+    const known = await planner.find(scope.location(), scope.runningBuild?.revision);
+    const revision = known ?? (await planner.plan(await scope.planRequest()));
+    return runPhases<AdvanceField, AdvanceCondition>(
+      [
+        (current) => this.#recordRevision(current, revision),
+        (current) => this.#bringImages(current, revision),
+        (current) => this.#rollOut(current, revision),
+      ],
+      scope,
+    );
   }
 
-  /** `hasImages` is false while the Job is running. Throws Stalled when the build has failed. */
-  async #bringImages(scope: EnvironmentScope, revision: Revision): Promise<PhaseResult & { hasImages: boolean }> {
+  async #recordRevision(scope: EnvironmentScope, revision: Revision): Promise<AdvanceResult> {
+    const { log } = this.#options;
     const build = scope.runningBuild;
-    if (!build || build.images) return { hasImages: true };
+    if (!build || build.revision === revision.id) return {};
+    const recorded = setUpFrom(scope, revision);
+    const status = { ...recorded.status, build: { ...build, revision: revision.id, commit: revision.commit } };
+    log.close(scope);
+    await log.noteCommit(scope.with({ status }), revision);
+    return { ...recorded, status };
+  }
+
+  /** The build has no images yet while its Job is running. Throws Stalled when the build has failed. */
+  async #bringImages(scope: EnvironmentScope, revision: Revision): Promise<PhaseResult<'build', never>> {
+    const build = scope.runningBuild;
+    if (!build || build.images) return {};
     const { imageBuilder, log } = this.#options;
     const request = await this.#request(scope, build, revision);
     const { built, requeueAfterMs } = await imageBuilder.build(request, scope.now);
-    if (!built) return { hasImages: false, requeueAfterMs };
+    if (!built) return { requeueAfterMs };
     const tests = revision.serviceFile.tests?.length;
     const named = tests === undefined ? {} : { tests };
-    scope.status.build = { ...build, ...built, ...named, rolloutStartedAt: scope.now.toISOString() };
     await log.note(scope, 'images', 'all images are in the registry; the services are being rolled out');
-    return { hasImages: true };
+    return { status: { build: { ...build, ...built, ...named, rolloutStartedAt: scope.now.toISOString() } } };
   }
 
   /** Rolls out the services. The build ends when they are ready or cannot become ready, and its Job has finished. */
-  async #rollOut(scope: EnvironmentScope, revision: Revision): Promise<PhaseResult> {
+  async #rollOut(scope: EnvironmentScope, revision: Revision): Promise<AdvanceResult> {
+    const build = scope.runningBuild;
+    if (!build?.images) return {};
     const job = await this.#followJob(scope, revision);
-    const { end, requeueAfterMs } = await this.#endOfRollout(scope, revision);
-    const result = { requeueAfterMs: soonest(job.requeueAfterMs, requeueAfterMs) };
-    if (end === undefined || !job.isOver) return result;
-    if (end instanceof Stalled) {
-      await this.#keepOutput(scope, revision);
-      throw end;
+    const { failure, ...rolledOut } = await runPhases<AdvanceField, AdvanceCondition>(
+      [
+        (current) => this.#options.services.rollOut(current, revision, build),
+        (current) => this.#checkRollout(current, revision, build),
+      ],
+      scope,
+    );
+    const result = { ...rolledOut, requeueAfterMs: soonest(job.requeueAfterMs, rolledOut.requeueAfterMs) };
+    if (failure !== undefined && !(failure instanceof Stalled)) return { ...result, failure };
+    const isReady = rolledOut.observed?.progress?.done ?? false;
+    if (!job.isOver || (failure === undefined && !isReady)) return result;
+    return andThen(scope, result, (current) => this.#endRollout(current, revision, failure));
+  }
+
+  /** Throws Stalled when the services cannot become ready. */
+  async #checkRollout(
+    scope: EnvironmentScope,
+    revision: Revision,
+    build: BuildStatus,
+  ): Promise<PhaseResult<never, never>> {
+    const { services, rolloutDeadlineSeconds } = this.#options;
+    const { progress } = scope.contributed.observed;
+    if (!progress) return {};
+    if (progress.failures.length > 0) throw new Stalled('JobFailed', progress.failures.join('; '));
+    if (!progress.done) {
+      const { givesUpAt, requeueAfterMs } = rolloutDeadline(build, progress, rolloutDeadlineSeconds, scope.now);
+      return { observed: { givesUpAt }, requeueAfterMs };
     }
-    await this.finish(scope, 'succeeded', end);
-    return result;
+    await services.prune(scope, revision, build);
+    return {};
+  }
+
+  async #endRollout(scope: EnvironmentScope, revision: Revision, failure?: Stalled): Promise<BuildingResult> {
+    const services = scope.contributed.observed.progress?.services ?? [];
+    if (!failure) return this.finish(scope, 'succeeded', whatRuns(services.length));
+    await this.#keepOutput(scope, revision);
+    return { failure };
   }
 
   /** Adds the output of services that did not become ready to the build's log, before their pods are deleted. */
   async #keepOutput(scope: EnvironmentScope, revision: Revision): Promise<void> {
     const { log, lastOutput } = this.#options;
-    const services = scope.services.progress?.services.filter(({ ready }) => !ready).map(({ name }) => name) ?? [];
+    const services =
+      scope.contributed.observed.progress?.services.filter(({ ready }) => !ready).map(({ name }) => name) ?? [];
     if (services.length === 0) return;
     try {
       await scope.readConfiguration();
@@ -240,30 +273,6 @@ export class BuildPhase {
     }
   }
 
-  /** `end`: the message of a success, or the failure. */
-  async #endOfRollout(scope: EnvironmentScope, revision: Revision): Promise<RolloutEnd> {
-    const { services, rolloutDeadlineSeconds } = this.#options;
-    const build = scope.runningBuild;
-    if (!build) return {};
-    try {
-      const { progress, requeueAfterMs } = await services.rollOut(scope, revision, build);
-      if (progress.failures.length > 0) {
-        return { end: new Stalled('JobFailed', progress.failures.join('; ')), requeueAfterMs };
-      }
-      if (!progress.done) {
-        const deadline = rolloutDeadline(build, progress, rolloutDeadlineSeconds, scope.now);
-        scope.services.givesUpAt = deadline.givesUpAt;
-        return { requeueAfterMs: soonest(requeueAfterMs, deadline.requeueAfterMs) };
-      }
-      await services.prune(scope, revision, build);
-      return { end: whatRuns(progress.services.length), requeueAfterMs };
-    } catch (cause) {
-      const error = userMustAct(cause);
-      if (error instanceof Stalled) return { end: error };
-      throw error;
-    }
-  }
-
   async #request(scope: EnvironmentScope, build: BuildStatus, revision: Revision): Promise<BuildRequest> {
     const { repositoryUid, registrySecrets } = await scope.readConfiguration();
     return {
@@ -287,10 +296,14 @@ export class BuildPhase {
 }
 
 /** The requested build is the one that is running. */
-function join({ status }: EnvironmentScope): void {
-  if (status.activation) status.activation = { ...status.activation, buildPending: false };
-  const request = newestBuildRequest(status.handledRequests);
-  if (status.build && request !== undefined) status.build = { ...status.build, request };
+function joined({ activation, build, handledRequests }: Readonly<EnvironmentStatus>): BuildingResult {
+  const request = newestBuildRequest(handledRequests);
+  return {
+    status: {
+      ...(activation && { activation: { ...activation, buildPending: false } }),
+      ...(build && request !== undefined && { build: { ...build, request } }),
+    },
+  };
 }
 
 function whatRuns(count: number): string {

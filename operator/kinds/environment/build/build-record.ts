@@ -8,6 +8,7 @@ import {
 } from '../../../../crds/environment.ts';
 import { requestTime, type HandledRequests } from '../../../../crds/requests.ts';
 import { isSyncRequest } from '../../repository/sync-builds.ts';
+import type { Revision } from '../revision/revision.ts';
 
 /** Returns the newest build or rebuild request that was handled. */
 export function newestBuildRequest({ build, rebuild }: HandledRequests = {}): string | undefined {
@@ -28,6 +29,26 @@ export function triggerOf(
   if (isFirst && activation.reason === 'Spec' && buildOnCreate) return 'create';
   if (request === undefined || newestBuildRequest(handledRequests) === build?.request) return 'recovery';
   return isSyncRequest(request) ? 'commit' : 'build';
+}
+
+/** Returns the status of the next build. `planned`: its revision, if it is known. */
+export function nextBuild(
+  spec: Pick<Environment['spec'], 'buildOnCreate'>,
+  status: Readonly<EnvironmentStatus>,
+  planned: Pick<Revision, 'id' | 'commit'> | undefined,
+  now: Date,
+): BuildStatus {
+  const previous = previousTimes(status.build);
+  return {
+    number: (status.build?.number ?? 0) + 1,
+    result: 'running',
+    trigger: triggerOf(spec, status),
+    request: newestBuildRequest(status.handledRequests),
+    startedAt: now.toISOString(),
+    ...(planned && { revision: planned.id, commit: planned.commit }),
+    ...(previous && { previous }),
+    ...(status.activation?.rebuild && { noCache: true }),
+  };
 }
 
 /** Returns the history with a finished build added, newest first. */

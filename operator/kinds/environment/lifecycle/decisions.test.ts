@@ -71,15 +71,14 @@ async function look(
   const decisions = new Decisions({
     environments: { byIndex: () => [oldest, clone] },
     configurations: { defaultTtlSeconds: () => 0, scheduledRebuild: () => settings },
-    contents: { adopt: () => undefined },
     removal: { removeObject: () => Promise.resolve(false) },
     reusables: { published: (_repository, label) => (label === 'base' ? base : undefined) },
-    statuses: { write: () => Promise.resolve() },
   });
   const setting = `${mode} 02:00 UTC`;
   const known = { ...checked.status, schedule: { setting, since: '2026-11-18T00:00:00Z' } };
   const scope = scopeOf({ ...checked, status: known }, () => now);
-  return { scope, result: await decisions.decide(scope) };
+  const result = await decisions.decide(scope);
+  return { scope: scope.with(result), result };
 }
 
 test.each<[string, Mode, Environment, ReusableEnvironment | undefined]>([

@@ -6,21 +6,22 @@ import type { Reusables } from '../../reusable/reusables.ts';
 import type { RepositoryConfigurations } from '../../repository/configuration.ts';
 import { awaitsEarlierRequest, decideActivation } from './activation.ts';
 import { isOldestOfItsRef } from './clones.ts';
-import type { EnvironmentNamespace } from '../namespace/environment-namespace.ts';
+import { type ContentsCondition, type ContentsField, forgottenContents } from '../scope/contents.ts';
 import { type PhaseResult, soonest } from '../scope/phase.ts';
 import type { Removal } from './removal.ts';
 import { isDue, scheduleOf, type Schedule } from './schedule.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
-import type { EnvironmentStatuses } from '../status/statuses.ts';
 
 export interface DecisionsOptions {
   environments: Pick<Informer<Environment>, 'byIndex'>;
   configurations: Pick<RepositoryConfigurations, 'defaultTtlSeconds' | 'scheduledRebuild'>;
-  contents: Pick<EnvironmentNamespace, 'adopt'>;
   reusables: Pick<Reusables, 'published'>;
   removal: Pick<Removal, 'removeObject'>;
-  statuses: Pick<EnvironmentStatuses, 'write'>;
 }
+
+const decidedFields = ['activation', 'ttl', 'schedule', 'expiresAt', 'handledRequests', 'webURL'] as const;
+type DecidedField = (typeof decidedFields)[number];
+type DecisionResult = PhaseResult<DecidedField | ContentsField, ContentsCondition>;
 
 /** An overdue decision that could not be applied is not retried continuously. */
 const minWaitMs = 1000;
@@ -33,18 +34,16 @@ export class Decisions {
     this.#options = options;
   }
 
-  /** Records in the status whether contents are wanted; done when the object itself is deleted. */
-  async decide(scope: EnvironmentScope): Promise<PhaseResult> {
-    const { removal, configurations, contents, statuses } = this.#options;
+  /** Decides whether contents are wanted; done when the object itself is deleted. */
+  async decide(scope: EnvironmentScope): Promise<DecisionResult> {
+    const { removal, configurations } = this.#options;
     const { spec, metadata } = scope.environment;
-    const isNew = scope.status.activation === undefined;
-    if (isNew) contents.adopt(scope);
     const timetable = this.#schedule(scope);
-    const { activation, ttl, schedule, expiresAt, handledRequests, started, ended } = decideActivation({
+    const { started, ended, ...decision } = decideActivation({
       defaultTtlSeconds: configurations.defaultTtlSeconds(scope.repository),
       schedule: timetable,
       takesPart: () => this.#takesPart(scope),
-      isNew,
+      isNew: scope.before.activation === undefined,
       isPresent: scope.isPresent,
       spec,
       annotations: metadata.annotations,
@@ -54,20 +53,33 @@ export class Decisions {
     if (ended && (await removal.removeObject(scope.environment, { refIsMissing: neverFoundItsRef(scope.before) }))) {
       return { done: true };
     }
-    if (started) scope.forgetContents();
-    const webURL = scope.isSetUp && scope.status.webURL === undefined ? undefined : scope.webURL;
-    // Written immediately when something was decided; otherwise the write at the end of the reconcile is enough.
-    if (scope.take({ activation, ttl, schedule, expiresAt, handledRequests, webURL })) await statuses.write(scope);
-    const isRebuildDue = timetable && activation.active && isDue(timetable, schedule, activation.since);
-    const until = (time: Date) => time.getTime() - scope.now.getTime();
+    const forgotten = started ? forgottenContents(scope.status) : {};
+    const current = scope.with(forgotten);
+    const webURL = current.isSetUp && current.status.webURL === undefined ? undefined : scope.webURL;
+    const decided = { ...decision, webURL };
+    const waiting = started || ended ? requeueForWaiting(current.with({ status: decided })) : undefined;
     return {
-      requeueAfterMs: soonest(
-        started || ended ? requeueForWaiting(scope) : undefined,
-        timetable && until(timetable.next),
-        expiresAt === undefined ? undefined : Math.max(minWaitMs, until(new Date(expiresAt))),
-        isRebuildDue && this.#takesPart(scope) ? Math.max(minWaitMs, until(timetable.starts)) : undefined,
-      ),
+      ...forgotten,
+      status: { ...forgotten.status, ...decided },
+      // Otherwise the write at the end of the reconcile is enough.
+      write: isNews(current.status, decided),
+      requeueAfterMs: soonest(waiting, this.#nextDueMs(scope, decision, timetable)),
     };
+  }
+
+  /** Returns in how many milliseconds the next decision is due. */
+  #nextDueMs(
+    scope: EnvironmentScope,
+    { activation, schedule, expiresAt }: Pick<EnvironmentStatus, 'activation' | 'schedule' | 'expiresAt'>,
+    timetable: Schedule | undefined,
+  ): number | undefined {
+    const until = (time: Date) => time.getTime() - scope.now.getTime();
+    const isRebuildDue = timetable && activation?.active && isDue(timetable, schedule, activation.since);
+    return soonest(
+      timetable && until(timetable.next),
+      expiresAt === undefined ? undefined : Math.max(minWaitMs, until(new Date(expiresAt))),
+      isRebuildDue && this.#takesPart(scope) ? Math.max(minWaitMs, until(timetable.starts)) : undefined,
+    );
   }
 
   #schedule(scope: EnvironmentScope): Schedule | undefined {
@@ -93,6 +105,11 @@ export class Decisions {
     if (!publication) return false;
     return this.#options.reusables.published(repository, publication.label)?.status?.from?.environmentUID === uid;
   }
+}
+
+/** Whether a decision changes the status. */
+function isNews(status: Readonly<EnvironmentStatus>, decided: Pick<EnvironmentStatus, DecidedField>): boolean {
+  return decidedFields.some((field) => JSON.stringify(status[field]) !== JSON.stringify(decided[field]));
 }
 
 /**

@@ -18,6 +18,8 @@ import {
   type IsolationObject,
   type IsolationSettings,
 } from '../../../services/isolation/isolation-objects.ts';
+import { type ContentsCondition, type ContentsField, enteredNamespace } from '../scope/contents.ts';
+import type { Contribution } from '../scope/contribution.ts';
 import { type PhaseResult, soonest } from '../scope/phase.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
 
@@ -41,6 +43,8 @@ export interface EnvironmentNamespaceSettings {
     scope: Pick<EnvironmentScope, 'uid' | 'repository' | 'namespace' | 'labels' | 'isTrusted' | 'status'>,
   ) => Promise<{ secret: Secret; renewAt?: Date | undefined }>;
 }
+
+export type NamespaceResult = PhaseResult<ContentsField | 'activation', ContentsCondition>;
 
 /** Manages an environment's namespace and its isolation policies. */
 export class EnvironmentNamespace {
@@ -66,7 +70,7 @@ export class EnvironmentNamespace {
   }
 
   /** Ensures that the namespace exists, belongs to this Environment, and is isolated before anything runs in it. */
-  async ensure(scope: EnvironmentScope): Promise<PhaseResult> {
+  async ensure(scope: EnvironmentScope): Promise<NamespaceResult> {
     const found = this.#namespaces.get(scope.namespace) ?? (await this.#create(scope));
     if (!isOwn(found, scope)) {
       throw new Waiting(
@@ -85,20 +89,21 @@ export class EnvironmentNamespace {
     }
     const { namespace, requeueAfterMs } = await this.#restoreLabels(scope, found);
     const restored = await this.#applyIsolation(scope, namespace);
-    scope.entered(namespace.metadata.uid);
-    return { requeueAfterMs: soonest(requeueAfterMs, restored.requeueAfterMs) };
+    const entered = enteredNamespace(scope.status, namespace.metadata.uid);
+    return { ...entered, requeueAfterMs: soonest(requeueAfterMs, restored.requeueAfterMs) };
   }
 
   /**
    * Adopts existing contents that the status does not mention, as after a restore without status, in the state of the
    * last deployed build.
    */
-  adopt(scope: EnvironmentScope): void {
+  adopt(scope: EnvironmentScope): Contribution {
     const namespace = this.#namespaces.get(scope.namespace);
-    if (scope.status.activation || !namespace || namespace.metadata.deletionTimestamp) return;
+    if (scope.status.activation || !namespace || namespace.metadata.deletionTimestamp) return {};
     const build = recordedBuild(namespace.metadata.annotations?.[DEPLOYED_ANNOTATION]);
-    if (!build || !isOwn(namespace, scope)) return;
-    scope.adopted({ ...adoptedStatus(scope.environment, build, scope.now), namespaceUID: namespace.metadata.uid });
+    if (!build || !isOwn(namespace, scope)) return {};
+    const status = { ...adoptedStatus(scope.environment, build, scope.now), namespaceUID: namespace.metadata.uid };
+    return { status, observed: { isPresent: true } };
   }
 
   /** Records the deployed build in the namespace. */
@@ -128,7 +133,10 @@ export class EnvironmentNamespace {
     return createOrGet(this.#client, this.#namespaces, Namespace, wantedNamespace(scope));
   }
 
-  async #restoreLabels(scope: EnvironmentScope, namespace: Namespace): Promise<PhaseResult & { namespace: Namespace }> {
+  async #restoreLabels(
+    scope: EnvironmentScope,
+    namespace: Namespace,
+  ): Promise<PhaseResult<never, never> & { namespace: Namespace }> {
     const labels = lostLabels(wantedNamespace(scope), namespace);
     if (!labels) return { namespace };
     const requeueAfterMs = this.#restoreAfterMs(scope, `labels ${Object.keys(labels).join(', ')} of the namespace`);
@@ -139,7 +147,7 @@ export class EnvironmentNamespace {
     return { namespace: restored };
   }
 
-  async #applyIsolation(scope: EnvironmentScope, namespace: Namespace): Promise<PhaseResult> {
+  async #applyIsolation(scope: EnvironmentScope, namespace: Namespace): Promise<PhaseResult<never, never>> {
     const isolation = isolationObjects(
       (name) => ({ name, namespace: scope.namespace, labels: scope.labels }),
       this.#settings.isolation,

@@ -1,17 +1,16 @@
-import type { ConditionReport } from '../../../../crds/conditions.ts';
+import { findCondition, type ConditionReport } from '../../../../crds/conditions.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
-import { fullRefName } from '../../../../crds/git-ref.ts';
 import { groupOfNamespace, type ResourceId } from '../../../../crds/ids.ts';
 import { environmentNamespace, environmentUrl } from '../../../../crds/names.ts';
 import { keyOf } from '../../../../kubernetes/resource-type.ts';
 import type { RepositoryConfiguration, RepositoryConfigurations } from '../../repository/configuration.ts';
 import type { RefLocation } from '../../../source/git/source.ts';
-import { ConditionReports, type EnvironmentCondition } from './condition-reports.ts';
+import { combine, type Contribution, type EnvironmentCondition } from './contribution.ts';
 import { ownedLabels } from './owned-labels.ts';
 import type { PlanRequest } from '../revision/revision-planner.ts';
 import { secretsOf } from '../revision/secrets.ts';
-import { ServiceReports } from './service-reports.ts';
-import { forgetContents, hasNamespace } from './state.ts';
+import { hasNamespace } from './state.ts';
+import { RepositoryReads } from './repository-reads.ts';
 import { isTrusted } from '../revision/trust.ts';
 import type { Revision, RevisionLocation } from '../revision/revision.ts';
 
@@ -23,8 +22,8 @@ export interface ScopeOptions {
 }
 
 /**
- * One Environment during one reconcile: its identity, the names derived from it, and the draft of its status, which
- * EnvironmentStatuses writes.
+ * One Environment at one point of a reconcile: its identity, the names derived from it, and its status so far.
+ * Immutable: phases return contributions, and the reconcile continues with a scope that contains them.
  */
 export class EnvironmentScope {
   readonly environment: Environment;
@@ -40,42 +39,49 @@ export class EnvironmentScope {
   /** Where the environment is served if it has a public service. */
   readonly webURL: string;
   /** The status at the start of the reconcile; `environment.status` is the last one written. */
-  readonly before: EnvironmentStatus;
-  /** The draft of the status. */
-  readonly status: EnvironmentStatus;
-  readonly conditions = new ConditionReports();
-  readonly services: ServiceReports;
-  readonly #options: ScopeOptions;
-  #isPresent: boolean;
-  #configuration: Promise<RepositoryConfiguration> | undefined;
-  #knownConfiguration: RepositoryConfiguration | undefined;
-  #located: Promise<RefLocation> | undefined;
+  readonly before: Readonly<EnvironmentStatus>;
+  /** What the phases so far have contributed. */
+  readonly contributed: Required<Contribution>;
+  /** The status so far. */
+  readonly status: Readonly<EnvironmentStatus>;
+  readonly reads: RepositoryReads;
+  readonly clock: () => Date;
 
-  constructor(environment: Environment, options: ScopeOptions) {
-    this.#options = options;
+  constructor(environment: Environment, { configurations, environmentsUrl, now }: ScopeOptions) {
     this.environment = environment;
     this.key = keyOf(environment);
     this.uid = environment.metadata.uid ?? '';
     const group = groupOfNamespace(environment.metadata.namespace ?? '') ?? '';
-    this.id = { group, name: environment.metadata.name };
-    this.repository = { group, name: environment.spec.repository };
+    const { name } = environment.metadata;
+    const repository = { group, name: environment.spec.repository };
+    this.id = { group, name };
+    this.repository = repository;
     this.namespace = environmentNamespace(this.id);
-    this.labels = ownedLabels({ group, name: environment.metadata.name, uid: this.uid });
-    this.trustForks = options.configurations.registryAccess(this.repository).trustForks;
-    this.webURL = environmentUrl(options.environmentsUrl, this.id);
-    this.before = structuredClone(environment.status ?? {});
-    this.status = structuredClone(this.before);
-    this.services = new ServiceReports(this.status, this.conditions);
-    this.#isPresent = hasNamespace(this.status);
+    this.labels = ownedLabels({ group, name, uid: this.uid });
+    this.trustForks = configurations.registryAccess(repository).trustForks;
+    this.webURL = environmentUrl(environmentsUrl, this.id);
+    this.before = environment.status ?? {};
+    this.status = this.before;
+    this.contributed = { status: {}, conditions: {}, observed: {} };
+    this.reads = new RepositoryReads(() => configurations.read(repository), environment.spec.gitRef);
+    this.clock = now;
+  }
+
+  /** Returns the scope with a contribution. */
+  with(contribution: Contribution): EnvironmentScope {
+    const contributed = combine(this.contributed, contribution);
+    const status: Readonly<EnvironmentStatus> = Object.freeze({ ...this.before, ...contributed.status });
+    const next = Object.create(EnvironmentScope.prototype) as EnvironmentScope;
+    return Object.freeze(Object.assign(next, this, { contributed, status }));
   }
 
   get now(): Date {
-    return this.#options.now();
+    return this.clock();
   }
 
   /** Whether the environment's namespace exists. */
   get isPresent(): boolean {
-    return this.#isPresent;
+    return this.contributed.observed.isPresent ?? hasNamespace(this.before);
   }
 
   get isActive(): boolean {
@@ -86,9 +92,14 @@ export class EnvironmentScope {
     return this.status.build?.result === 'running' ? this.status.build : undefined;
   }
 
+  /** Whether the pull request comes from a fork; undefined if that is unknown. */
+  get fromFork(): boolean | undefined {
+    return this.reads.fromFork ?? this.status.fromFork;
+  }
+
   /** Whether only people with push access wrote the code, as far as known. */
   get isTrusted(): boolean {
-    return isTrusted(this.environment.spec.gitRef, this, this.status);
+    return isTrusted(this.environment.spec.gitRef, this, this);
   }
 
   /** Whether its services were set up after the contents were created. */
@@ -100,74 +111,19 @@ export class EnvironmentScope {
     return this.status.activation?.buildPending ?? false;
   }
 
-  /**
-   * Returns the repository's configuration, read at most once per reconcile and only when needed: its Secrets are not
-   * cached. Throws as RepositoryConfigurations.read does.
-   */
+  /** Returns the repository's configuration, read at most once per reconcile and only when needed. */
   readConfiguration(): Promise<RepositoryConfiguration> {
-    this.#configuration ??= this.#readConfiguration();
-    return this.#configuration;
-  }
-
-  async #readConfiguration(): Promise<RepositoryConfiguration> {
-    this.#knownConfiguration = await this.#options.configurations.read(this.repository);
-    return this.#knownConfiguration;
+    return this.reads.configuration();
   }
 
   /** Returns the secrets to mask, as far as the configuration has been read. */
   secrets(revision: Revision | undefined): string[] {
-    return secretsOf(this.#knownConfiguration, revision);
+    return secretsOf(this.reads.knownConfiguration, revision);
   }
 
   /** Returns the location of the ref's commits; the Git host is asked at most once, and only for a pull request. */
   locate(): Promise<RefLocation> {
-    this.#located ??= this.#locate();
-    return this.#located;
-  }
-
-  async #locate(): Promise<RefLocation> {
-    const { host } = await this.readConfiguration();
-    const { name, type } = this.environment.spec.gitRef;
-    if (type !== 'pull request') return { access: host.access, refName: fullRefName({ name, type }) };
-    const { location, isFork } = await host.pullRequest(Number(name));
-    this.status.fromFork = isFork;
-    return location;
-  }
-
-  /** Sets fields of the status; returns whether that changes it. */
-  take(fields: Partial<EnvironmentStatus>): boolean {
-    const before = JSON.stringify(this.status);
-    Object.assign(this.status, fields);
-    return JSON.stringify(this.status) !== before;
-  }
-
-  /** Records that the namespace exists and is isolated. Contents of another namespace are lost and are built again. */
-  entered(namespaceUid: string | undefined): void {
-    const { activation, deployed, namespaceUID: former } = this.status;
-    if (former !== undefined && former !== namespaceUid) {
-      this.forgetContents();
-      if (activation && deployed) this.status.activation = { ...activation, buildPending: true };
-    }
-    this.status.namespaceUID = namespaceUid;
-    this.#isPresent = true;
-  }
-
-  /** Records existing contents that the status did not mention. */
-  adopted(status: EnvironmentStatus): void {
-    this.take(status);
-    this.#isPresent = true;
-  }
-
-  /** Records the progress of the deletion of the contents. */
-  removed(isGone: boolean): void {
-    this.#isPresent = !isGone;
-    if (isGone) this.forgetContents();
-  }
-
-  /** Clears what the status records of the contents; the last build is kept. */
-  forgetContents(): void {
-    forgetContents(this.status);
-    this.conditions.drop('Created', 'Built', 'Available', 'Seeded', 'Published');
+    return this.reads.location();
   }
 
   location(): RevisionLocation {
@@ -182,27 +138,19 @@ export class EnvironmentScope {
       isTrusted: () => this.isTrusted,
       ref: this.environment.spec.gitRef,
       location: this.location(),
-      isFirst: this.#isNew && this.status.revision === undefined && !this.status.deployed,
+      // A reconcile that was killed may have planned in a namespace that the status does not record.
+      isFirst:
+        this.before.namespaceUID !== this.status.namespaceUID &&
+        this.status.revision === undefined &&
+        !this.status.deployed,
     };
-  }
-
-  /** Whether no earlier reconcile has recorded this namespace; one that was killed may have planned in it. */
-  get #isNew(): boolean {
-    return this.before.namespaceUID !== this.status.namespaceUID;
   }
 
   /** Returns a refusal that an earlier reconcile recorded and that stands until a new request. */
   earlierRefusal(type: EnvironmentCondition): ConditionReport | undefined {
-    return this.conditions.earlierRefusal(this.environment.status?.conditions, type);
-  }
-
-  /** Records the revision that the services were set up from. */
-  planned({ id, commit, warnings, serviceFile }: Revision): void {
-    const isPublic = serviceFile.publicRoutes.some(({ alias }) => alias === undefined);
-    this.status.webURL = isPublic ? this.webURL : undefined;
-    this.status.commit = commit;
-    this.status.revision = id;
-    const message = ['the services are set up', ...warnings].join('; ');
-    this.conditions.report('Created', 'True', warnings.length > 0 ? 'SetUpWithWarnings' : 'SetUp', message);
+    const { conditions } = this.contributed;
+    const isDropped = type in conditions && conditions[type] === undefined;
+    const condition = findCondition(this.environment.status?.conditions, type);
+    return condition?.status === 'False' && !isDropped ? condition : undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { RESTARTS_MS, ServiceReports, withQuietRestarts } from './service-reports.ts';
-import { ConditionReports } from './condition-reports.ts';
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import { RESTARTS_MS, rolledOut, withQuietRestarts } from './service-reports.ts';
 
 const ended = (second: number) => ({
   reason: 'Error',
@@ -30,14 +30,15 @@ test('the first restart is reported at once', () => {
 });
 
 test('a storm of restarts changes the status once a minute', () => {
-  const status = {};
-  const reports = new ServiceReports(status, new ConditionReports());
+  let reported: EnvironmentStatus['services'];
   const statuses = new Set<string>();
   let isLeft = false;
   for (let second = 10; second <= 300; second += 10) {
     const services = [{ name: 'web', ready: true, restarts: second / 10, lastTermination: ended(second) }];
     const progress = { services, aliases: {}, done: true, waitingFor: [], failures: [] };
-    isLeft = reports.rolledOut(progress, at(second));
+    const { status, requeueAfterMs } = rolledOut(reported, progress, at(second));
+    reported = status?.services;
+    isLeft = requeueAfterMs !== undefined;
     statuses.add(JSON.stringify(status));
   }
   expect(statuses.size).toBeLessThanOrEqual(300_000 / RESTARTS_MS + 1);

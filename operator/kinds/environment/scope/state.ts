@@ -25,18 +25,6 @@ export function hasNamespace({ state = 'empty', namespaceUID }: Pick<Environment
   return state !== 'empty' || namespaceUID !== undefined;
 }
 
-/** Clears what the status records of the contents; the last build is kept. */
-export function forgetContents(status: EnvironmentStatus): void {
-  delete status.commit;
-  delete status.revision;
-  delete status.deployed;
-  delete status.services;
-  delete status.aliases;
-  delete status.namespaceUID;
-  delete status.seed;
-  if (status.publication?.result === 'running') status.publication.result = 'failed';
-}
-
 /** Returns the last build if it belongs to the current contents. */
 export function buildOfContents({ build, activation }: EnvironmentStatus): EnvironmentStatus['build'] {
   return build && Date.parse(build.startedAt) >= Date.parse(activation?.since ?? '') ? build : undefined;

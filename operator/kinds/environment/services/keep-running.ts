@@ -1,5 +1,5 @@
 import { Stalled } from '../../../shared/errors.ts';
-import { type PhaseResult, soonest } from '../scope/phase.ts';
+import { type PhaseResult, runPhases } from '../scope/phase.ts';
 import type { RevisionPlanner } from '../revision/revision-planner.ts';
 import type { Publishing } from '../volumes/publishing.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
@@ -22,24 +22,29 @@ export class KeepRunning {
     this.#options = options;
   }
 
-  async run(scope: EnvironmentScope): Promise<PhaseResult> {
+  async run(
+    scope: EnvironmentScope,
+  ): Promise<PhaseResult<'publication' | 'services' | 'aliases', 'Published' | 'Available'>> {
     const { planner, services, publishing } = this.#options;
     if (scope.runningBuild) return {};
     const { deployed, revision: setUp } = scope.status;
     const revision = await planner.find(scope.location(), deployed?.revision ?? setUp);
     if (!revision) {
       const result = publishing.giveUp(scope);
-      if (deployed) throw new Stalled('RevisionUnknown', revisionUnknown);
-      return result;
+      return deployed ? { ...result, failure: new Stalled('RevisionUnknown', revisionUnknown) } : result;
     }
-    if (!deployed) {
-      await services.setUp(scope, revision);
-      await services.prune(scope, revision);
+    const prune = async (current: EnvironmentScope) => {
+      await services.prune(current, revision, deployed);
       return {};
-    }
-    const published = await publishing.advance(scope, revision);
-    const { requeueAfterMs } = await services.rollOut(scope, revision, deployed, published.stopped);
-    await services.prune(scope, revision, deployed);
-    return { requeueAfterMs: soonest(published.requeueAfterMs, requeueAfterMs) };
+    };
+    if (!deployed) return runPhases([(current) => services.setUp(current, revision), prune], scope);
+    return runPhases(
+      [
+        (current) => publishing.advance(current, revision),
+        (current) => services.rollOut(current, revision, deployed),
+        prune,
+      ],
+      scope,
+    );
   }
 }

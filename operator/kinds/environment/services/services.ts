@@ -3,11 +3,10 @@ import type { ImageRegistry } from '../../../../crds/names.ts';
 import { PULL_SECRET } from '../../../images/build/credentials.ts';
 import { reportStopped, withoutReplicas } from './stopped-services.ts';
 import type { WorkloadInput } from '../../../services/objects/input.ts';
-import type { RolloutProgress } from '../../../services/rollout/progress.ts';
 import type { WorkloadSet } from '../../../services/rollout/workload-set.ts';
 import type { Masking } from '../status/masking.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
-import { RESTARTS_MS } from '../scope/service-reports.ts';
+import { notRunning, rolledOut, type ServicesResult } from '../scope/service-reports.ts';
 import { imagesToBe, type Revision } from '../revision/revision.ts';
 
 /** Sets up an environment's services, rolls them out, and reports them in its status. */
@@ -23,21 +22,17 @@ export class Services {
   }
 
   /** Sets up everything that the revision's services need, without running them. */
-  async setUp(scope: EnvironmentScope, revision: Revision): Promise<void> {
+  async setUp(scope: EnvironmentScope, revision: Revision): Promise<ServicesResult> {
     const images = imagesToBe(revision, this.#registry, scope.repository);
-    scope.services.notRunning(await this.#workloads.setUp(workloadInput(scope, revision, images)));
+    return notRunning(await this.#workloads.setUp(workloadInput(scope, revision, images)));
   }
 
-  /** Runs the services with a build's images, except those that are `stopped`; called again until they are ready. */
-  async rollOut(
-    scope: EnvironmentScope,
-    revision: Revision,
-    build: BuildStatus,
-    stopped: ReadonlySet<string> = new Set(),
-  ): Promise<{ progress: RolloutProgress; requeueAfterMs?: number }> {
+  /** Runs the services with a build's images, except those to be stopped; called again until they are ready. */
+  async rollOut(scope: EnvironmentScope, revision: Revision, build: BuildStatus): Promise<ServicesResult> {
+    const { stopped = new Set() } = scope.contributed.observed;
     const reported = await this.#workloads.rollOut(inputOf(scope, withoutReplicas(revision, stopped), build));
     const progress = await this.#masking.progress(scope, revision, reportStopped(reported, stopped));
-    return { progress, ...(scope.services.rolledOut(progress, scope.now) && { requeueAfterMs: RESTARTS_MS }) };
+    return rolledOut(scope.status.services, progress, scope.now);
   }
 
   /** Deletes what the revision does not contain. */

@@ -8,7 +8,7 @@ import { BuildLog } from '../build/build-log.ts';
 import { BuildPhase, type BuildPhaseOptions } from '../build/build-phase.ts';
 import { Masking } from './masking.ts';
 import { Services } from '../services/services.ts';
-import { finalStatus, summaryInput } from './statuses.ts';
+import { finalStatus, summaryInput } from './final-status.ts';
 import { scopeOf } from '../testing/scope.ts';
 import type { Revision } from '../revision/revision.ts';
 
@@ -56,7 +56,8 @@ function world(refusal?: Error) {
     rollOut: async (progress: RolloutProgress) => {
       const workloads = { rollOut: () => Promise.resolve(progress) } as never;
       const services = new Services(workloads, { address: 'registry', layout: 'nested' }, masking);
-      return (await services.rollOut(scope, revision, build)).progress;
+      const result = await services.rollOut(scope, revision, build);
+      return { progress: result.observed?.progress, after: scope.with(result) };
     },
   };
 }
@@ -70,17 +71,19 @@ function failing(message: string): RolloutProgress {
 describe('what containers said before they ended', () => {
   test('goes into the status, the conditions and the log without secrets', async () => {
     const { scope, ends, builds } = world();
-    await builds.fail(scope, new Stalled('BuildFailed', `the build failed:\n${reported}`));
+    const error = new Stalled('BuildFailed', `the build failed:\n${reported}`);
+    const after = scope.with(await builds.fail(scope, error));
     const masked = 'the build failed:\n***, ***, ***, node, ***';
-    expect(scope.status.build).toMatchObject({ result: 'failed', message: masked });
+    expect(after.status.build).toMatchObject({ result: 'failed', message: masked });
     expect(ends).toEqual([masked]);
-    expect(finalStatus(scope).conditions).toMatchObject([{ type: 'Built', message: `build 1: ${masked}` }]);
+    expect(finalStatus(after).conditions).toMatchObject([{ type: 'Built', message: `build 1: ${masked}` }]);
   });
 
   test('is notified of services without secrets', async () => {
-    const { scope, rollOut } = world();
-    expect(await rollOut(failing(reported))).toEqual(failing('***, ***, ***, node, ***'));
-    expect(JSON.stringify([finalStatus(scope), summaryInput(scope, undefined)])).not.toMatch(
+    const { rollOut } = world();
+    const { progress, after } = await rollOut(failing(reported));
+    expect(progress).toEqual(failing('***, ***, ***, node, ***'));
+    expect(JSON.stringify([finalStatus(after), summaryInput(after, undefined)])).not.toMatch(
       /git-password|variable-value|file-secret|Xk29dLq8Zp/,
     );
   });
@@ -91,7 +94,7 @@ describe('what containers said before they ended', () => {
   ])('is not reported where the secrets are not known: %s', async (_, refusal) => {
     const { scope, builds, rollOut, ends } = world(refusal);
     const hidden = `hidden because the secrets in it are unknown: ${refusal.message}`;
-    expect(await rollOut(failing(reported))).toEqual(failing(hidden));
+    expect((await rollOut(failing(reported))).progress).toEqual(failing(hidden));
     await builds.fail(scope, new Stalled('BuildFailed', reported));
     expect(ends).toEqual([hidden]);
   });

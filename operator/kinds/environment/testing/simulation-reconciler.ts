@@ -55,7 +55,7 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
   const builds = new BuildPhase({
     imageBuilder: builderOf(simulation),
     log: new BuildLog(logs as never),
-    ...{ masking, planner, services, statuses, rolloutDeadlineSeconds: 45 },
+    ...{ masking, planner, services, rolloutDeadlineSeconds: 45 },
     lastOutput: { of: () => Promise.resolve([]) },
   });
   const applying = async (_type: object, object: KubernetesObject) => {
@@ -84,13 +84,13 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
   const removal = new Removal(client, environments);
   const environmentsUrl = new URL('http://env.localhost');
   const reusables = { published: () => undefined };
-  const decided = { environments, configurations, contents, removal, reusables, statuses };
+  const decided = { environments, configurations, removal, reusables };
   const parts = {
     environmentQuota: quotaOf(simulation),
     groups: { problem: () => undefined },
     ...{ client, environments, configurations, environmentsUrl, namespace: contents, planner, builds, statuses },
     ...{ seeding, publishing },
-    setUp: new SetUp({ planner, seeding, services, masking, builds, statuses }),
+    setUp: new SetUp({ planner, seeding, services, masking, builds }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     decisions: new Decisions(decided),
     now: () => new Date(clock.now()),

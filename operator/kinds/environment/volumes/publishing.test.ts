@@ -6,7 +6,7 @@ import type { Repository } from '../../../../crds/repository.ts';
 import type { Pod } from '../../../../kubernetes/resource-type.ts';
 import { SERVICE_DEFAULTS, type Mount } from '../../../../service-file/schema.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
-import { finalStatus } from '../status/statuses.ts';
+import { finalStatus } from '../status/final-status.ts';
 import { scopeOf as environmentScope } from '../testing/scope.ts';
 import type { Revision } from '../revision/revision.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
@@ -119,16 +119,15 @@ async function step(scope: EnvironmentScope, label: string | undefined, world: P
     rolloutDeadlineSeconds: 300,
     storeQuota: { 'requests.storage': '10Gi' },
   };
-  const { stopped, requeueAfterMs } = await new Publishing(parts as unknown as PublishingOptions).advance(
-    scope,
-    revision(label),
-  );
-  const reported = finalStatus(scope).conditions?.find(({ type }) => type === 'Published');
+  const result = await new Publishing(parts as unknown as PublishingOptions).advance(scope, revision(label));
+  const after = scope.with(result);
+  const reported = finalStatus(after).conditions?.find(({ type }) => type === 'Published');
   return {
     calls,
-    stopped: [...stopped],
+    after,
+    stopped: [...(result.observed?.stopped ?? [])],
     reported: reported && `${reported.status} ${reported.reason}`,
-    requeueAfterMs,
+    requeueAfterMs: result.requeueAfterMs,
   };
 }
 
@@ -177,15 +176,15 @@ test.each<[string, Partial<World>, string[], string[], string]>([
 });
 
 test('each build is published once, and builds wait meanwhile', async () => {
-  const scope = scopeOf();
   const publishing = new Publishing({} as unknown as PublishingOptions);
-  await step(scope, 'base', { phase: 'copying' });
-  expect(publishing.isUnderWay(scope)).toBe(true);
-  expect((await step(scope, 'base')).reported).toBe('True Published');
-  expect(publishing.isUnderWay(scope)).toBe(false);
-  expect((await step(scope, 'base')).calls).toEqual([]);
-  scope.status.deployed = { ...build, number: 4 };
-  expect((await step(scope, 'base')).calls).toHaveLength(2);
+  const { after: copying } = await step(scopeOf(), 'base', { phase: 'copying' });
+  expect(publishing.isUnderWay(copying)).toBe(true);
+  const { after, reported } = await step(copying, 'base');
+  expect(reported).toBe('True Published');
+  expect(publishing.isUnderWay(after)).toBe(false);
+  expect((await step(after, 'base')).calls).toEqual([]);
+  const next = after.with({ status: { deployed: { ...build, number: 4 } } });
+  expect((await step(next, 'base')).calls).toHaveLength(2);
 });
 
 test.each<[string, GitRef, string | undefined, string | undefined]>([
@@ -200,8 +199,9 @@ test.each<[string, GitRef, string | undefined, string | undefined]>([
 test('what may not be published any more is broken off', async () => {
   const publication = { label: 'base', build: 3, result: 'running' } as const;
   const scope = scopeOf({ name: 'feature', type: 'branch' }, { publication });
-  expect(await step(scope, 'base')).toMatchObject({ calls: ['drop'], stopped: [], reported: 'False RefNotNamed' });
-  expect(scope.status.publication).toBeUndefined();
+  const { after, ...done } = await step(scope, 'base');
+  expect(done).toMatchObject({ calls: ['drop'], stopped: [], reported: 'False RefNotNamed' });
+  expect(after.status.publication).toBeUndefined();
 });
 
 describe('a build that waited for a publication starts when it is over', () => {
@@ -232,25 +232,30 @@ describe('a build that waited for a publication starts when it is over', () => {
 });
 
 test('a pod that keeps a volume does not keep the services stopped for ever', async () => {
-  const scope = scopeOf();
-  expect(await step(scope, 'base', { phase: 'copying', pod: 'Running' })).toMatchObject({
+  const first = await step(scopeOf(), 'base', { phase: 'copying', pod: 'Running' });
+  expect(first).toMatchObject({
     stopped: ['db', 'reader'],
     requeueAfterMs: 310_000,
   });
-  const status = finalStatus(scope);
+  const status = finalStatus(first.after);
   const soon = scopeOf(main, structuredClone(status), '2026-01-01T00:07:09Z');
   expect((await step(soon, 'base', { phase: 'copying', pod: 'Running' })).stopped).toEqual(['db', 'reader']);
-  const late = scopeOf(main, structuredClone(status), '2026-01-01T00:07:10Z');
-  expect(await step(late, 'base', { phase: 'copying', pod: 'Running' })).toMatchObject({
+  const late = await step(scopeOf(main, structuredClone(status), '2026-01-01T00:07:10Z'), 'base', {
+    phase: 'copying',
+    pod: 'Running',
+  });
+  expect(late).toMatchObject({
     calls: ['drop'],
     stopped: [],
     reported: 'False VolumesInUse',
   });
-  expect(finalStatus(late).conditions).toContainEqual(
+  expect(finalStatus(late.after).conditions).toContainEqual(
     expect.objectContaining({ message: expect.stringContaining('after 310 s these pods still use its volumes: p.') }),
   );
-  expect(late.status.publication).toEqual({ label: 'base', build: 3, result: 'failed' });
-  const quiet = scopeOf(main, structuredClone(status), '2026-01-01T00:20:00Z');
-  expect((await step(quiet, 'base', { phase: 'copying' })).calls).toEqual(['copy']);
-  expect(quiet.status.publication).not.toHaveProperty('stoppingSince');
+  expect(late.after.status.publication).toEqual({ label: 'base', build: 3, result: 'failed' });
+  const quiet = await step(scopeOf(main, structuredClone(status), '2026-01-01T00:20:00Z'), 'base', {
+    phase: 'copying',
+  });
+  expect(quiet.calls).toEqual(['copy']);
+  expect(quiet.after.status.publication).not.toHaveProperty('stoppingSince');
 });

@@ -1,3 +1,5 @@
+import type { ConditionStatus } from '../../../../crds/conditions.ts';
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import { groupNamespace } from '../../../../crds/ids.ts';
 import { LABELS } from '../../../../crds/labels.ts';
 import type { Repository } from '../../../../crds/repository.ts';
@@ -15,7 +17,7 @@ import {
   servicesToStop,
   stoppingLimitSeconds,
 } from '../../reusable/publication.ts';
-import type { PhaseResult } from '../scope/phase.ts';
+import { andThen, type PhaseResult, runPhases } from '../scope/phase.ts';
 import {
   startedCopies,
   type Publication,
@@ -42,13 +44,7 @@ export interface PublishingOptions {
   statuses: Pick<EnvironmentStatuses, 'write'>;
 }
 
-/** Progress of a publication. */
-export interface PublishingResult extends PhaseResult {
-  /** The services to stop now. */
-  stopped: ReadonlySet<string>;
-}
-
-const none: ReadonlySet<string> = new Set();
+type PublishingResult = PhaseResult<'publication', 'Published'>;
 
 /** Publishes a finished build and its volumes as a reusable environment. */
 export class Publishing {
@@ -65,41 +61,33 @@ export class Publishing {
   }
 
   /** Gives up: the deployed revision is unknown. */
-  giveUp(scope: EnvironmentScope): PhaseResult {
+  giveUp(scope: EnvironmentScope): PublishingResult {
     const { publication } = scope.status;
     if (publication?.result !== 'running') return {};
-    publication.result = 'failed';
-    return heldBuild(scope);
+    return { status: { publication: { ...publication, result: 'failed' } }, ...heldBuild(scope) };
   }
 
-  /** Advances the publication of the deployed revision. */
+  /** Advances the publication of the deployed revision; reports the services to stop meanwhile. */
   async advance(scope: EnvironmentScope, revision: Revision): Promise<PublishingResult> {
     const { reusable: label } = revision.serviceFile;
     const { deployed: build } = scope.status;
-    if (label === undefined || !build) {
-      scope.conditions.drop('Published');
-      return this.#withdraw(scope);
-    }
+    if (label === undefined || !build) return { conditions: { Published: undefined }, ...this.#withdraw(scope) };
     const publication = { scope, revision, label, build };
     const isTrusted = scope.isTrusted && revision.trusted !== false;
     const refusal = publicationRefusal(label, scope.environment.spec, isTrusted, this.#settings(scope));
     if (refusal) {
       if (this.isUnderWay(scope)) await this.#drop(publication);
-      scope.conditions.report('Published', 'False', refusal.reason, refusal.message);
-      return this.#withdraw(scope);
+      return { ...published('False', refusal.reason, refusal.message), ...this.#withdraw(scope) };
     }
-    if (!isPublicationDue(scope.status, label, build)) return { stopped: none };
-    try {
-      return await this.#publish(publication);
-    } catch (error) {
-      if (!(error instanceof Stalled) && !(error instanceof Waiting)) throw error;
-      // The services start again, so nothing may read the volumes that they write to.
-      await this.#drop(publication);
-      delete scope.status.publication?.stoppingSince;
-      if (error instanceof Stalled) return this.#fail(publication, error);
-      reportProgress(publication, error.message);
-      return { stopped: none, requeueAfterMs: error.afterMs };
-    }
+    if (!isPublicationDue(scope.status, label, build)) return {};
+    const { failure, ...result } = await runPhases(
+      [(current) => this.#publish({ ...publication, scope: current })],
+      scope,
+    );
+    if (!(failure instanceof Stalled) && !(failure instanceof Waiting)) return { ...result, failure };
+    return andThen(scope, { ...result, requeueAfterMs: undefined }, (current) =>
+      this.#interrupt({ ...publication, scope: current }, failure),
+    );
   }
 
   async #publish(publication: Publication): Promise<PublishingResult> {
@@ -110,11 +98,19 @@ export class Publishing {
     const volumes = publishedVolumes(publication, storeName, object, (name) =>
       volumeClaims.get(objectKey(scope.namespace, name)),
     );
+    const { copies } = this.#options;
     // Sequentially: a copy that found room must have been created before the next one checks.
     return this.#perStore.run(storeName, async () => {
       this.#requireRoom(publication, storeName, object, volumes);
-      await this.#start(publication);
-      return this.#copy(publication, object, volumes);
+      const holders = volumes.flatMap(({ copy }) => (copies.shouldStart(copy) ? this.#podsWith(copy) : []));
+      return runPhases(
+        [
+          () => this.#start(publication),
+          (current) => this.#limitStopping({ ...publication, scope: current }, holders),
+          (current) => this.#copy({ ...publication, scope: current }, object, volumes, holders.length === 0),
+        ],
+        scope,
+      );
     });
   }
 
@@ -134,17 +130,18 @@ export class Publishing {
     publication: Publication,
     object: ReusableEnvironment,
     volumes: readonly PublishedVolume[],
+    mayRead: boolean,
   ): Promise<PublishingResult> {
     const { copies, reusables } = this.#options;
-    const { scope, revision, label, build } = publication;
-    const holders = volumes.flatMap(({ copy }) => (copies.shouldStart(copy) ? this.#podsWith(copy) : []));
-    const requeueAfterMs = this.#limitStopping(publication, holders);
+    const { revision, label, build } = publication;
     const phases = [];
-    for (const { copy } of volumes) phases.push(await copies.advance(copy, holders.length === 0));
+    for (const { copy } of volumes) phases.push(await copies.advance(copy, mayRead));
     const done = phases.filter((phase) => phase === 'done').length;
     if (done < volumes.length) {
-      reportProgress(publication, `${done} of ${volumes.length} volumes are copied`);
-      return { stopped: phases.includes('copying') ? servicesToStop(revision.serviceFile) : none, requeueAfterMs };
+      const progress = inProgress(publication, `${done} of ${volumes.length} volumes are copied`);
+      return phases.includes('copying')
+        ? { ...progress, observed: { stopped: servicesToStop(revision.serviceFile) } }
+        : progress;
     }
     if (!(await reusables.publish(keyOf(object), publishedContent(publication, volumes)))) {
       throw new Stalled(
@@ -153,14 +150,31 @@ export class Publishing {
       );
     }
     const message = `build ${build.number} is the reusable environment ${label}`;
-    scope.conditions.report('Published', 'True', 'Published', message);
-    return end(publication, 'succeeded');
+    return { ...published('True', 'Published', message), ...ended(publication, 'succeeded') };
   }
 
-  async #start({ scope, label, build: { number: build } }: Publication): Promise<void> {
-    if (this.isUnderWay(scope)) return;
-    scope.status.publication = { label, build, result: 'running' };
-    await this.#options.statuses.write(scope);
+  async #start({ scope, label, build: { number: build } }: Publication): Promise<PublishingResult> {
+    if (this.isUnderWay(scope)) return {};
+    const started = { status: { publication: { label, build, result: 'running' } } } as const;
+    await this.#options.statuses.write(scope.with(started));
+    return started;
+  }
+
+  /** The services start again, so nothing may read the volumes that they write to. */
+  async #interrupt(publication: Publication, error: Stalled | Waiting): Promise<PublishingResult> {
+    await this.#drop(publication);
+    const { scope, label } = publication;
+    if (error instanceof Stalled) {
+      const remedy = 'the previous publication is kept. Request a build to try again';
+      const message = `${label} was not published: ${error.message}; ${remedy}`;
+      return { ...published('False', error.reason, message), ...ended(publication, 'failed') };
+    }
+    const { publication: publishing } = scope.status;
+    return {
+      ...inProgress(publication, error.message),
+      ...(publishing && { status: { publication: withoutStopping(publishing) } }),
+      requeueAfterMs: error.afterMs,
+    };
   }
 
   async #drop(publication: Publication): Promise<void> {
@@ -180,57 +194,48 @@ export class Publishing {
     return pods.map(({ metadata }) => metadata.name);
   }
 
-  /**
-   * Returns in how many milliseconds pods that still use the volumes end the publication: a pod that does not
-   * terminate, as on a lost node, must not keep the services stopped.
-   */
-  #limitStopping({ scope, revision }: Publication, holders: readonly string[]): number | undefined {
+  /** Pods that still use the volumes end the publication: one on a lost node must not keep the services stopped. */
+  #limitStopping({ scope, revision }: Publication, holders: readonly string[]): PublishingResult {
     const { publication } = scope.status;
-    if (!publication) return undefined;
-    if (holders.length === 0) {
-      delete publication.stoppingSince;
-      return undefined;
-    }
-    publication.stoppingSince ??= scope.now.toISOString();
+    if (!publication) return {};
+    if (holders.length === 0) return { status: { publication: withoutStopping(publication) } };
+    const { stoppingSince = scope.now.toISOString() } = publication;
+    const status = { publication: { ...publication, stoppingSince } };
     const seconds = stoppingLimitSeconds(revision.serviceFile, this.#options.rolloutDeadlineSeconds);
-    const leftMs = Date.parse(publication.stoppingSince) + seconds * 1000 - scope.now.getTime();
-    if (leftMs <= 0) {
-      const names = [...new Set(holders)].join(', ');
-      throw new Stalled(
-        'VolumesInUse',
-        `after ${seconds} s these pods still use its volumes: ${names}. Check why they are running`,
-      );
-    }
-    return leftMs;
-  }
-
-  #fail(publication: Publication, { reason, message }: Stalled): PublishingResult {
-    const { scope, label } = publication;
-    const remedy = 'the previous publication is kept. Request a build to try again';
-    scope.conditions.report('Published', 'False', reason, `${label} was not published: ${message}; ${remedy}`);
-    return end(publication, 'failed');
+    const leftMs = Date.parse(stoppingSince) + seconds * 1000 - scope.now.getTime();
+    if (leftMs > 0) return { status, requeueAfterMs: leftMs };
+    const names = [...new Set(holders)].join(', ');
+    const message = `after ${seconds} s these pods still use its volumes: ${names}. Check why they are running`;
+    return { status, failure: new Stalled('VolumesInUse', message) };
   }
 
   #withdraw(scope: EnvironmentScope): PublishingResult {
-    const result = this.isUnderWay(scope) ? heldBuild(scope) : {};
-    delete scope.status.publication;
-    return { ...result, stopped: none };
+    return { status: { publication: undefined }, ...(this.isUnderWay(scope) && heldBuild(scope)) };
   }
 }
 
-function reportProgress({ scope, label }: Publication, why: string): void {
-  scope.conditions.report('Published', 'Unknown', 'Publishing', `${label} is being published: ${why}`);
+function published(status: ConditionStatus, reason: string, message: string): PublishingResult {
+  return { conditions: { Published: { status, reason, message } } };
 }
 
-function end(
+function inProgress({ label }: Publication, why: string): PublishingResult {
+  return published('Unknown', 'Publishing', `${label} is being published: ${why}`);
+}
+
+function ended(
   { scope, label, build: { number: build } }: Publication,
   result: 'succeeded' | 'failed',
 ): PublishingResult {
-  scope.status.publication = { label, build, result };
-  return { ...heldBuild(scope), stopped: none };
+  return { status: { publication: { label, build, result } }, ...heldBuild(scope) };
+}
+
+type PublicationStatus = NonNullable<EnvironmentStatus['publication']>;
+
+function withoutStopping({ label, build, result }: PublicationStatus): PublicationStatus {
+  return { label, build, result };
 }
 
 /** A build that was requested meanwhile was waiting. */
-function heldBuild(scope: EnvironmentScope): PhaseResult {
+function heldBuild(scope: EnvironmentScope): PublishingResult {
   return scope.isBuildPending ? { requeueAfterMs: 1 } : {};
 }

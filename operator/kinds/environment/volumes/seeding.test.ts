@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import type { Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { GitRef } from '../../../../crds/git-ref.ts';
 import { EnvironmentScope } from '../scope/scope.ts';
-import { finalStatus } from '../status/statuses.ts';
+import { finalStatus } from '../status/final-status.ts';
+import { enteredNamespace } from '../scope/contents.ts';
 import type { Revision } from '../revision/revision.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
 import { Seeding, type SeedingOptions } from './seeding.ts';
@@ -21,7 +22,12 @@ const published = {
   },
 };
 
-function scopeOf(gitRef: GitRef, status: EnvironmentStatus = {}, trustForks = false): EnvironmentScope {
+function scopeOf(
+  gitRef: GitRef,
+  status: EnvironmentStatus = {},
+  trustForks = false,
+  namespaceUid = 'n1',
+): EnvironmentScope {
   const environment: Environment = {
     apiVersion: 'coppice.dev/v1alpha1',
     kind: 'Environment',
@@ -37,8 +43,7 @@ function scopeOf(gitRef: GitRef, status: EnvironmentStatus = {}, trustForks = fa
     environmentsUrl: new URL('http://env.example'),
     now: () => now,
   });
-  scope.entered('n1');
-  return scope;
+  return scope.with(enteredNamespace(scope.status, namespaceUid));
 }
 
 function revision(from?: string): Revision {
@@ -75,18 +80,23 @@ async function step(scope: EnvironmentScope, from: string | undefined, world: Pa
     volumes: { size: '1Gi' },
     quota,
   };
-  const error = await new Seeding(parts as unknown as SeedingOptions)
-    .advance(scope, revision(from))
-    .catch((thrown: unknown) => thrown);
-  const reported = finalStatus(scope).conditions?.find(({ type }) => type === 'Seeded');
-  return { asked, dropped, error, reported: reported && `${reported.status} ${reported.reason}` };
+  const result = await new Seeding(parts as unknown as SeedingOptions).advance(scope, revision(from));
+  const after = scope.with(result);
+  const reported = finalStatus(after).conditions?.find(({ type }) => type === 'Seeded');
+  return {
+    asked,
+    dropped,
+    after,
+    error: result.failure,
+    reported: reported && `${reported.status} ${reported.reason}`,
+  };
 }
 
 const main: GitRef = { name: 'main', type: 'branch' };
 
 test('a volume that the reusable environment has is a copy of its, as large as both ask for', async () => {
   const scope = scopeOf(main);
-  const { asked, error, reported } = await step(scope, 'base');
+  const { asked, error, reported, after } = await step(scope, 'base');
   expect([error, reported]).toEqual([undefined, 'True Copied']);
   expect(asked).toMatchObject([
     {
@@ -95,16 +105,15 @@ test('a volume that the reusable environment has is a copy of its, as large as b
       size: '2Gi',
     },
   ]);
-  expect(scope.status.seed).toMatchObject({ result: 'copied', publication: 'p1' });
-  expect((await step(scope, 'base')).asked).toEqual([]);
+  expect(after.status.seed).toMatchObject({ result: 'copied', publication: 'p1' });
+  expect((await step(after, 'base')).asked).toEqual([]);
 });
 
 test('nothing is set up while volumes are copied, and all come from what the label stood for at first', async () => {
-  const scope = scopeOf(main);
-  const { error, reported } = await step(scope, 'base', { phase: 'copying' });
+  const { error, reported, after } = await step(scopeOf(main), 'base', { phase: 'copying' });
   expect(error).toBeInstanceOf(Waiting);
   expect(reported).toBe('Unknown Copying');
-  expect((await step(scope, 'base', { isPublished: false })).reported).toBe('True Copied');
+  expect((await step(after, 'base', { isPublished: false })).reported).toBe('True Copied');
 });
 
 /** What is under way for the environment, and what may have arrived. */
@@ -116,14 +125,13 @@ test.each<[string, boolean, string | undefined, string | undefined]>([
   ['to code that is not trusted', false, 'base', 'False NotTrusted'],
 ])('copies are broken off when the ref moves %s, and none of them stays', async (_, trusted, from, expected) => {
   const ref: GitRef = trusted ? main : { name: '7', type: 'pull request' };
-  const before = scopeOf(ref, {}, true);
-  await step(before, 'base', { phase: 'copying' });
+  const { after: before } = await step(scopeOf(ref, {}, true), 'base', { phase: 'copying' });
   expect(before.status.seed?.result).toBe('running');
   const scope = scopeOf(ref, before.status, trusted);
-  const { dropped, error, reported } = await step(scope, from, { isPublished: false });
+  const { dropped, error, reported, after } = await step(scope, from, { isPublished: false });
   expect([dropped, error, reported]).toEqual([brokenOff, undefined, expected]);
-  expect(scope.status.seed).toBeUndefined();
-  expect((await step(scope, from, { isPublished: false })).dropped).toEqual([]);
+  expect(after.status.seed).toBeUndefined();
+  expect((await step(after, from, { isPublished: false })).dropped).toEqual([]);
 });
 
 test.each<[string, GitRef, string | undefined, boolean, string | undefined]>([
@@ -136,13 +144,14 @@ test.each<[string, GitRef, string | undefined, boolean, string | undefined]>([
 });
 
 test('a copy that fails is not a contents with half of the data: it is reported, and started anew when asked for', async () => {
-  const scope = scopeOf(main);
-  const { error, dropped, reported } = await step(scope, 'base', { phase: new Stalled('CopyFailed', 'disk full') });
+  const { error, dropped, reported, after } = await step(scopeOf(main), 'base', {
+    phase: new Stalled('CopyFailed', 'disk full'),
+  });
   expect(error).toMatchObject({ reason: 'CopyFailed' });
   expect(String(error)).toContain('disk full. Request a rebuild');
   expect(dropped).toEqual(brokenOff);
   expect(reported).toBe('False CopyFailed');
-  expect((await step(scope, 'base')).reported).toBe('True Copied');
+  expect((await step(after, 'base')).reported).toBe('True Copied');
 });
 
 test('what the quota of the environment would not take is not copied first', async () => {
@@ -156,7 +165,6 @@ test('what the quota of the environment would not take is not copied first', asy
 
 test('each contents have copies of their own', async () => {
   const first = await step(scopeOf(main), 'base');
-  const rebuilt = scopeOf(main);
-  rebuilt.entered('n2');
+  const rebuilt = scopeOf(main, {}, false, 'n2');
   expect((await step(rebuilt, 'base')).asked[0]?.id).not.toBe(first.asked[0]?.id);
 });

@@ -1,5 +1,8 @@
+import type { ConditionStatus } from '../../../../crds/conditions.ts';
 import type { SeedStatus } from '../../../../crds/environment.ts';
 import { storeNamespace } from '../../../../crds/reusable-environment.ts';
+import { combine } from '../scope/contribution.ts';
+import { andThen, type PhaseResult } from '../scope/phase.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
 import type { EnvironmentStatuses } from '../status/statuses.ts';
 import type { Revision } from '../revision/revision.ts';
@@ -23,6 +26,8 @@ export interface SeedingOptions {
   quota: Record<string, string>;
 }
 
+type SeedingResult = PhaseResult<'seed', 'Seeded'>;
+
 /** Fallback for a missed event. */
 const recheckMs = 30_000;
 
@@ -34,31 +39,21 @@ export class Seeding {
     this.#options = options;
   }
 
-  /** Throws Waiting while volumes are copied, Stalled if they cannot be. */
-  async advance(scope: EnvironmentScope, revision: Revision): Promise<void> {
+  /** Fails with Waiting while volumes are copied, with Stalled if they cannot be. */
+  async advance(scope: EnvironmentScope, revision: Revision): Promise<SeedingResult> {
     const { from: label } = revision.serviceFile;
-    if (label !== scope.status.seed?.label || !scope.isTrusted) await this.breakOff(scope);
-    if (label === undefined) {
-      scope.conditions.drop('Seeded');
-      return;
-    }
+    const isOutdated = label !== scope.status.seed?.label || !scope.isTrusted;
+    const brokenOff = isOutdated ? await this.breakOff(scope) : {};
+    if (label === undefined) return { ...brokenOff, conditions: { Seeded: undefined } };
     if (!scope.isTrusted) {
-      scope.conditions.report('Seeded', 'False', 'NotTrusted', `${label} is not used: the code may come from a fork`);
-      return;
+      return combine(brokenOff, seeded('False', 'NotTrusted', `${label} is not used: the code may come from a fork`));
     }
-    scope.status.seed ??= await this.#start(scope, label);
-    const { seed } = scope.status;
-    if (!seed) {
-      const remedy = 'let one of its refs in the Repository publish it, then rebuild. The volumes start empty';
-      scope.conditions.report(
-        'Seeded',
-        'False',
-        'NotFound',
-        `the repository has no reusable environment ${label}: ${remedy}`,
-      );
-      return;
-    }
-    if (seed.result === 'running') await this.#copy(scope, revision, seed);
+    return andThen(
+      scope,
+      brokenOff,
+      (current) => this.#start(current, label),
+      (current) => this.#copy(current, revision, label),
+    );
   }
 
   /** Ends running copies, before the contents are deleted with the finished ones. */
@@ -67,49 +62,52 @@ export class Seeding {
   }
 
   /** Ends running copies and deletes finished ones, so that the next setup does not find a part of them. */
-  async breakOff(scope: EnvironmentScope): Promise<void> {
+  async breakOff(scope: EnvironmentScope): Promise<SeedingResult> {
     const { seed } = scope.status;
-    if (seed?.result !== 'running') return;
+    if (seed?.result !== 'running') return {};
     const { copies } = this.#options;
     await copies.dropAllFor(scope.uid, storeNamespace(scope.repository.group));
     for (const { name } of seed.volumes) await copies.takeBack(scope.namespace, claimName(name));
-    delete scope.status.seed;
-    scope.conditions.drop('Seeded');
+    return { status: { seed: undefined }, conditions: { Seeded: undefined } };
   }
 
   /**
    * All volumes are copied from the publication that is current now, whatever is published meanwhile. It is recorded
    * before superseded copies can be deleted.
    */
-  #start(scope: EnvironmentScope, label: string): Promise<SeedStatus | undefined> {
-    return this.#options.reusables.whilePublished(scope.repository, label, async ({ metadata, status }) => {
+  async #start(scope: EnvironmentScope, label: string): Promise<SeedingResult> {
+    if (scope.status.seed) return {};
+    const { reusables, statuses } = this.#options;
+    const started = await reusables.whilePublished(scope.repository, label, async ({ metadata, status }) => {
       const { publication = '', volumes = [] } = status ?? {};
       const seed: SeedStatus = { label, result: 'running', reusableUID: metadata.uid ?? '', publication, volumes };
-      scope.status.seed = seed;
-      await this.#options.statuses.write(scope);
+      await statuses.write(scope.with({ status: { seed } }));
       return seed;
     });
+    if (started) return { status: { seed: started } };
+    const remedy = 'let one of its refs in the Repository publish it, then rebuild. The volumes start empty';
+    return seeded('False', 'NotFound', `the repository has no reusable environment ${label}: ${remedy}`);
   }
 
-  async #copy(scope: EnvironmentScope, revision: Revision, seed: SeedStatus): Promise<void> {
+  async #copy(scope: EnvironmentScope, revision: Revision, label: string): Promise<SeedingResult> {
+    const { seed } = scope.status;
+    if (seed?.result !== 'running') return {};
     const copies = this.#plan(scope, revision, seed);
     try {
       requireEnvironmentRoom(copies, this.#options.quota);
       const phases = [];
       for (const copy of copies) phases.push(await this.#options.copies.advance(copy, true));
       const done = phases.filter((phase) => phase === 'done').length;
-      const reported = `${done} of ${copies.length} volumes are copied from the reusable environment ${seed.label}`;
-      if (done < copies.length) {
-        scope.conditions.report('Seeded', 'Unknown', 'Copying', reported);
-        throw new Waiting('Seeding', reported, recheckMs);
+      const progress = `${done} of ${copies.length} volumes are copied from the reusable environment ${label}`;
+      if (done === copies.length) {
+        return { ...seeded('True', 'Copied', progress), status: { seed: { ...seed, result: 'copied' } } };
       }
-      scope.status.seed = { ...seed, result: 'copied' };
-      scope.conditions.report('Seeded', 'True', 'Copied', reported);
+      return { ...seeded('Unknown', 'Copying', progress), failure: new Waiting('Seeding', progress, recheckMs) };
     } catch (error) {
       if (!(error instanceof Stalled)) throw error;
-      await this.breakOff(scope);
-      scope.conditions.report('Seeded', 'False', error.reason, error.message);
-      throw new Stalled(error.reason, `${error.message}. Request a rebuild to try again`, { cause: error });
+      const { reason, message } = error;
+      const failure = new Stalled(reason, `${message}. Request a rebuild to try again`, { cause: error });
+      return { ...combine(await this.breakOff(scope), seeded('False', reason, message)), failure };
     }
   }
 
@@ -138,6 +136,10 @@ export class Seeding {
       ];
     });
   }
+}
+
+function seeded(status: ConditionStatus, reason: string, message: string): SeedingResult {
+  return { conditions: { Seeded: { status, reason, message } } };
 }
 
 function larger(a: string, b: string): string {

@@ -1,0 +1,70 @@
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { Revision } from '../revision/revision.ts';
+import type { Contribution } from './contribution.ts';
+import type { EnvironmentScope } from './scope.ts';
+
+/** Status fields that describe an environment's contents. */
+export type ContentsField =
+  'commit' | 'revision' | 'deployed' | 'services' | 'aliases' | 'namespaceUID' | 'seed' | 'publication';
+export type ContentsCondition = 'Created' | 'Built' | 'Available' | 'Seeded' | 'Published';
+
+/** Clears what the status records of the contents; the last build is kept. */
+export function forgottenContents({
+  publication,
+}: Pick<EnvironmentStatus, 'publication'>): Contribution<ContentsField, ContentsCondition> {
+  const gone = undefined;
+  return {
+    status: {
+      ...{
+        commit: gone,
+        revision: gone,
+        deployed: gone,
+        services: gone,
+        aliases: gone,
+        namespaceUID: gone,
+        seed: gone,
+      },
+      ...(publication?.result === 'running' && { publication: { ...publication, result: 'failed' } }),
+    },
+    conditions: { Created: gone, Built: gone, Available: gone, Seeded: gone, Published: gone },
+  };
+}
+
+/** Records that the namespace exists and is isolated. Contents of another namespace are lost and are built again. */
+export function enteredNamespace(
+  status: Readonly<EnvironmentStatus>,
+  namespaceUID: string | undefined,
+): Contribution<ContentsField | 'activation', ContentsCondition> {
+  const { activation, deployed, namespaceUID: former } = status;
+  const observed = { isPresent: true };
+  if (former === undefined || former === namespaceUID) return { status: { namespaceUID }, observed };
+  const lost = forgottenContents(status);
+  const isRebuilt = activation !== undefined && deployed !== undefined;
+  return {
+    status: { ...lost.status, namespaceUID, ...(isRebuilt && { activation: { ...activation, buildPending: true } }) },
+    conditions: lost.conditions ?? {},
+    observed,
+  };
+}
+
+/** Records the progress of the deletion of the contents. */
+export function removedContents(
+  status: Readonly<EnvironmentStatus>,
+  isGone: boolean,
+): Contribution<ContentsField, ContentsCondition> {
+  return { ...(isGone && forgottenContents(status)), observed: { isPresent: !isGone } };
+}
+
+/** Records the revision that the services were set up from. */
+export function setUpFrom(
+  { webURL }: Pick<EnvironmentScope, 'webURL'>,
+  { id: revision, commit, warnings, serviceFile }: Revision,
+): Contribution<'webURL' | 'commit' | 'revision', 'Created'> {
+  const isPublic = serviceFile.publicRoutes.some(({ alias }) => alias === undefined);
+  const reason = warnings.length > 0 ? 'SetUpWithWarnings' : 'SetUp';
+  const message = ['the services are set up', ...warnings].join('; ');
+  return {
+    status: { webURL: isPublic ? webURL : undefined, commit, revision },
+    conditions: { Created: { status: 'True', reason, message } },
+  };
+}

@@ -1,0 +1,44 @@
+import { findCondition, mergeConditions, type ConditionReport } from '../../../../crds/conditions.ts';
+import type { EnvironmentState, EnvironmentStatus } from '../../../../crds/environment.ts';
+import { cut } from '../../../shared/one-line.ts';
+import type { ConditionChange } from '../scope/contribution.ts';
+import type { EnvironmentScope } from '../scope/scope.ts';
+import { buildOfContents, deriveState } from '../scope/state.ts';
+import type { SummaryInput } from './summary.ts';
+
+const maxMessage = 8000;
+
+/** Returns the input of an Environment's summary. `error`: the error that ended the reconcile. */
+export function summaryInput(scope: EnvironmentScope, error: unknown): SummaryInput {
+  const { progress, givesUpAt } = scope.contributed.observed;
+  return {
+    state: stateOf(scope),
+    present: scope.isPresent,
+    wanted: scope.isActive,
+    buildPending: scope.isBuildPending,
+    build: buildOfContents(scope.status),
+    available: progress?.done,
+    waitingFor: progress?.waitingFor ?? [],
+    givesUpAt,
+    wasReady: findCondition(scope.before.conditions, 'Ready')?.status === 'True',
+    error,
+  };
+}
+
+/** Returns the status to write. `summary`: the conditions that summarize what the phases contributed. */
+export function finalStatus(scope: EnvironmentScope, summary: readonly ConditionReport[] = []): EnvironmentStatus {
+  const { environment, status, contributed, fromFork, now } = scope;
+  const observedGeneration = environment.metadata.generation ?? 0;
+  const reported: [string, ConditionChange][] = Object.entries(contributed.conditions);
+  const dropped = new Set(reported.flatMap(([type, report]) => (report ? [] : [type])));
+  const kept = (environment.status?.conditions ?? []).filter(({ type }) => !dropped.has(type));
+  const reports = [...reported.flatMap(([type, report]) => (report ? [{ ...report, type }] : [])), ...summary];
+  const short = reports.map((report) => ({ ...report, message: cut(report.message, maxMessage) }));
+  const conditions = mergeConditions(kept, short, observedGeneration, now);
+  return { ...status, state: stateOf(scope), fromFork, observedGeneration, conditions };
+}
+
+function stateOf({ isPresent, isSetUp, runningBuild, status }: EnvironmentScope): EnvironmentState {
+  const building = runningBuild !== undefined;
+  return deriveState({ present: isPresent, setUp: isSetUp, building, deployed: status.deployed !== undefined });
+}
