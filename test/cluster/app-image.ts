@@ -5,6 +5,7 @@ import type { Cluster } from './running-cluster.ts';
 import { dockerBuild, imageRecipes } from './docker.ts';
 import { imageStore } from './image-store.ts';
 import type { Progress } from './progress.ts';
+import type { Registry } from './registry.ts';
 import { recipeHash } from './recipe.ts';
 import { pushImage, pushStored } from './registry-images.ts';
 import { images } from './versions.ts';
@@ -107,4 +108,12 @@ export async function deliverImage(
   const stored = imageStore.find(image, recipe);
   if (stored === undefined) throw new Error(`${image} was not stored: Docker has it, but not of this recipe`);
   return pushStored(stored, image, registry, progress);
+}
+
+/** Pushes the image of what is in the folder now, if it was built and stored before. */
+export async function deliverStored(source: ImageSource, registry: Registry, progress: Progress): Promise<void> {
+  const recipe = await recipeOf(source);
+  const image = `${source.name}:${recipe}`;
+  const stored = imageStore.find(image, recipe);
+  if (stored !== undefined) await pushStored(stored, image, registry, progress);
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deliverStored, type ImageSource } from './app-image.ts';
 import { ensureBaseImages, storeBaseImages } from './base-images.ts';
 import { answerLocalhostNames } from './cluster-dns.ts';
 import { findCommandLineTools } from './command-line-tools.ts';
@@ -29,15 +30,17 @@ export interface ClusterOptions {
   existing?: ExistingClusterOptions;
   /** kind's node image to pull, instead of the one of this version of kind. */
   nodeImage?: string;
+  /** Images of ours: those that are stored are pushed to the registry while a new cluster starts. */
+  images?: readonly ImageSource[];
 }
 
 /** Brings up the local kind cluster; or, where options name one, uses an existing cluster. */
 export async function bringUpCluster(
   progress: Progress,
-  { existing, nodeImage = versions.pulledNodeImage }: ClusterOptions,
+  { existing, nodeImage = versions.pulledNodeImage, images = [] }: ClusterOptions,
 ): Promise<Cluster> {
   return exclusively(progress, () =>
-    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(nodeImage, progress),
+    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(nodeImage, images, progress),
   );
 }
 
@@ -45,7 +48,11 @@ export async function bringUpCluster(
  * Brings up the local kind cluster with everything around it: Docker Engine, node image, registry, base images, Ingress
  * controller and names. Every step leaves alone what is there, so a second run takes seconds.
  */
-async function bringUpKindCluster(official: string, progress: Progress): Promise<Cluster> {
+async function bringUpKindCluster(
+  official: string,
+  images: readonly ImageSource[],
+  progress: Progress,
+): Promise<Cluster> {
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
   await checkPorts();
@@ -64,6 +71,7 @@ async function bringUpKindCluster(official: string, progress: Progress): Promise
     const registry = await progress.step('registry', (detail) => ensureRegistry(password, progress, detail));
     const { madeHere } = isNew ? await nodeImage() : node;
     if (madeHere) await mirrorImages(['redis', 'node'], registry, progress);
+    if (madeHere && isNew) for (const one of images) await deliverStored(one, registry, progress);
     return registry;
   };
   const early = isNew ? startRegistry() : undefined;
@@ -73,21 +81,19 @@ async function bringUpKindCluster(official: string, progress: Progress): Promise
   await connectRegistry();
   // Docker's own mirrors serve the node and the builders too, which know nothing of its configuration.
   const hubMirrors = node.madeHere ? [] : await dockerHubMirrors();
-  await Promise.all([
-    configureNodeRegistry(registry, node.madeHere, hubMirrors),
-    progress.step('registry of built images', (detail) => ensureImageRegistry(kubectl, detail)),
-  ]);
-
+  const imageRegistry = progress.step('registry of built images', (detail) => ensureImageRegistry(kubectl, detail));
   const load = async (name: 'traefik' | 'buildkit') => {
     if (node.madeHere) await loadIntoNode(await storeBaseImages([name], progress), progress);
   };
   const ready = Promise.all([
+    imageRegistry,
     waitForNode(tools, 120),
     load('traefik').then(() => Promise.all([startIngressController(kubectl, progress), load('buildkit')])),
     progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl)),
     build.images,
   ]).then(() => undefined);
   ready.catch(() => undefined); // whoever awaits it reports a failure
+  await Promise.all([configureNodeRegistry(registry, node.madeHere, hubMirrors), imageRegistry]);
   // Compiling and building leave no processor to what would be deployed meanwhile, and would pass its deadlines.
   if (build.isNeeded) await ready;
   const ingressUrl = `http://127.0.0.1:${ingressPort}`;

@@ -19,7 +19,12 @@ import { waitFor } from './wait-for.ts';
 const namespace = 'coppice-system';
 const release = 'coppice';
 const chart = join(repositoryRoot, 'charts/coppice');
-const imageSource = { name: 'coppice', context: repositoryRoot, dockerfile: join(repositoryRoot, 'Dockerfile') };
+/** The image of operator and API. */
+export const imageSource: ImageSource = {
+  name: 'coppice',
+  context: repositoryRoot,
+  dockerfile: join(repositoryRoot, 'Dockerfile'),
+};
 export const apiUrl = 'http://coppice.localhost:8080';
 
 const testerSource = {

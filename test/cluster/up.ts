@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 import { deployGitHosts } from '../git-hosts/deploy.ts';
-import { deployGitServer } from '../git-server/deploy.ts';
+import { deployGitServer, gitServerSource } from '../git-server/deploy.ts';
 import { deployGitea } from '../gitea/deploy.ts';
 import { runSample } from '../sample/run-sample.ts';
 import { bringUpCluster, completeImages } from './cluster.ts';
 import { exclusively } from './exclusively.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 import { connectionFile, writeConnection } from './connection.ts';
-import { apiUrl, canUpgradeTester, installCoppice } from './install-coppice.ts';
+import { apiUrl, canUpgradeTester, imageSource, installCoppice } from './install-coppice.ts';
 import { provideFixtureImages } from './mirror.ts';
 import { programsFolder } from './paths.ts';
 import { Problem } from './problem.ts';
@@ -82,7 +82,10 @@ await runMain(async () => {
   const progress = startProgress();
   const { fixtureImages, gitea, record, ...clusterOptions } = parseOptions();
   await exclusively(progress, async () => {
-    const cluster = await bringUpCluster(progress, clusterOptions);
+    const cluster = await bringUpCluster(progress, {
+      ...clusterOptions,
+      images: [gitServerSource, imageSource],
+    });
     // The tester's image, with a browser, is the largest, and the sample needs none of it: an installed tester keeps
     // running meanwhile.
     const withTester = await canUpgradeTester(cluster);

@@ -1,18 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deliverImage } from '../cluster/app-image.ts';
+import { deliverImage, type ImageSource } from '../cluster/app-image.ts';
 import type { Cluster } from '../cluster/running-cluster.ts';
 import { waitForAnswer } from '../cluster/ingress.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
 import type { Progress } from '../cluster/progress.ts';
 
+export const gitServerSource: ImageSource = {
+  name: 'coppice-git-server',
+  context: import.meta.dirname,
+  dockerfile: join(import.meta.dirname, 'Dockerfile'),
+};
+
 /** Runs the Git server in the cluster and waits until it answers on the host; gives the URL below which its repositories are. */
 export async function deployGitServer(cluster: Cluster, progress: Progress): Promise<string> {
-  const folder = import.meta.dirname;
-  const source = { name: 'coppice-git-server', context: folder, dockerfile: join(folder, 'Dockerfile') };
-  const image = await deliverImage(source, cluster, progress);
+  const image = await deliverImage(gitServerSource, cluster, progress);
   return progress.step('Git server', async () => {
-    const manifest = readFileSync(join(folder, 'manifest.yaml'), 'utf8');
+    const manifest = readFileSync(join(import.meta.dirname, 'manifest.yaml'), 'utf8');
     await apply(cluster.kubectl, manifest.replace('image: IMAGE', `image: ${image}`));
     await rollout(cluster.kubectl, 'git', 'git');
     await waitForAnswer(cluster, 'git.localhost:8080', '/healthz');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-const title = readFileSync('title.txt', 'utf8').trim();
+const title = readFileSync(new URL('title.txt', import.meta.url), 'utf8').trim();
 
 const page = (greeting) => `<!doctype html>
 <html lang="en">
