@@ -3,7 +3,10 @@ import { malformedRequests } from '../../crds/requests.ts';
 import { Stalled, Waiting } from './errors.ts';
 import { cut } from './one-line.ts';
 
-/** The three conditions that sum an object up, as kstatus and `kubectl wait` read them: it is as is wanted. */
+/**
+ * Returns the conditions of an object that is as wanted: Ready, Reconciling and Stalled, as kstatus and `kubectl wait`
+ * read them.
+ */
 export function ready(reason: string, message: string): ConditionReport[] {
   return [
     { type: 'Ready', status: 'True', reason, message },
@@ -12,7 +15,7 @@ export function ready(reason: string, message: string): ConditionReport[] {
   ];
 }
 
-/** On the way: it goes on by itself. */
+/** Returns the conditions of an object that makes progress by itself. */
 export function reconciling(reason: string, message: string): ConditionReport[] {
   return [
     { type: 'Ready', status: 'False', reason, message: brief(message) },
@@ -21,7 +24,7 @@ export function reconciling(reason: string, message: string): ConditionReport[] 
   ];
 }
 
-/** It cannot go on until somebody acts. */
+/** Returns the conditions of an object that cannot continue until a user acts. */
 export function stalled(reason: string, message: string): ConditionReport[] {
   return [
     { type: 'Ready', status: 'False', reason, message: brief(message) },
@@ -30,10 +33,10 @@ export function stalled(reason: string, message: string): ConditionReport[] {
   ];
 }
 
-/** The condition that reports requests which nobody can handle; absent where there are none. */
+/** The condition for requests that cannot be handled; absent if there are none. */
 export const REQUESTS_VALID = 'RequestsValid';
 
-/** Reports annotations `request-…` that ask for nothing that there is; undefined where all can be handled. */
+/** Returns the report on `request-…` annotations that are not valid; undefined if all are. */
 export function requestReport(
   known: readonly string[],
   annotations: Record<string, string> | undefined,
@@ -44,7 +47,7 @@ export function requestReport(
   return { type: REQUESTS_VALID, status: 'False', reason: 'MalformedRequest', message };
 }
 
-/** The three conditions of an object that is suspended: it is ready if it was when it was suspended. */
+/** Returns the conditions of a suspended object: it is ready if it was ready before. */
 export function suspended(wasReady: boolean, message: string): ConditionReport[] {
   return [
     { type: 'Ready', status: wasReady ? 'True' : 'False', reason: 'Suspended', message },
@@ -53,7 +56,7 @@ export function suspended(wasReady: boolean, message: string): ConditionReport[]
   ];
 }
 
-/** What an error means for the object whose reconcile it ended. */
+/** Returns the conditions for an error that ended the object's reconcile. */
 export function afterError(error: unknown): ConditionReport[] {
   if (error instanceof Stalled) return stalled(error.reason, error.message);
   if (error instanceof Waiting) return reconciling(error.reason, error.message);
@@ -63,7 +66,8 @@ export function afterError(error: unknown): ConditionReport[] {
 const MAX_BRIEF = 200;
 
 /**
- * The beginning of a message that another condition reports whole: what programs wrote is not repeated in each of them.
+ * Returns the start of a message that another condition contains completely, so that output of programs is not repeated
+ * in each.
  */
 export function brief(message: string): string {
   const [first = ''] = message.split('\n');
@@ -71,7 +75,7 @@ export function brief(message: string): string {
   return shown === first && first.length < message.length ? `${first} …` : shown;
 }
 
-/** An error's message and its causes', each once, in one line. */
+/** Returns an error's message and those of its causes, each once, in one line. */
 export function describe(error: unknown): string {
   const parts: string[] = [];
   for (let one = error; one instanceof Error; one = one.cause) {

@@ -5,9 +5,8 @@ import type { KubernetesObject, ResourceType } from '../../kubernetes/resource-t
 import { isMadeByCoppice } from '../../crds/ownership.ts';
 
 /**
- * Creates an object, or gives the one of its name that is there already. The cache knows it at once, as one that the
- * watch is about to report; but none that Coppice did not make: the watch does not report that, and it would stay in
- * the cache when it is gone.
+ * Creates an object, or returns the existing one of its name. Adds it to the cache before the watch reports it, unless
+ * Coppice did not create it: the watch does not report such objects, so the cache would never remove it.
  */
 export async function createOrGet<T extends KubernetesObject>(
   client: Pick<ClusterClient, 'create' | 'get'>,

@@ -4,18 +4,18 @@ import { groupNamespace } from '../../crds/ids.ts';
 import { LABELS } from '../../crds/labels.ts';
 import { objectKey, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 
-/** For the indexes `repository` and `ref` of the Environments. */
+/** The indexes `repository` and `ref` of Environments. */
 export const environmentIndexes = {
   repository: ({ metadata, spec }: Environment) => [objectKey(metadata.namespace, spec.repository)],
   ref: (environment: Environment) => [refIndexValue(environment)],
 };
 
-/** What an Environment shares with its clones alone. */
+/** Returns what identifies an Environment's repository and ref; environments of the same ref share it. */
 export function refIndexValue({ metadata, spec }: Environment): string {
   return `${objectKey(metadata.namespace, spec.repository)}/${gitRefKey(spec.gitRef)}`;
 }
 
-/** The key of the Environment that an object was made for, or undefined for anything else. */
+/** Returns the key of the Environment that an object belongs to; undefined for other objects. */
 export function environmentKeyOf({ metadata }: KubernetesObject): string | undefined {
   const group = metadata.labels?.[LABELS.group];
   const environment = metadata.labels?.[LABELS.environment];

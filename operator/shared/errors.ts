@@ -1,7 +1,7 @@
 import { isInvalid } from '../../kubernetes/api-error.ts';
 import { StallingError, WaitingError } from '../../kubernetes/controller-errors.ts';
 
-/** The user must act; the reason and the message go into the object's conditions. */
+/** The user must act; the object's conditions show the reason and the message. */
 export class Stalled extends StallingError {
   readonly reason: string;
 
@@ -12,7 +12,7 @@ export class Stalled extends StallingError {
   }
 }
 
-/** Something else must happen first; reported in the object's conditions while it lasts. */
+/** Something else must happen first; the object's conditions show it meanwhile. */
 export class Waiting extends WaitingError {
   readonly reason: string;
 
@@ -22,7 +22,7 @@ export class Waiting extends WaitingError {
   }
 }
 
-/** Returns Stalled for what the API server refuses for good, which only a change by somebody fixes; other errors as they are. */
+/** Returns Stalled for errors of the API server that only a change can fix; other errors unchanged. */
 export function userMustAct(error: unknown): unknown {
   if (!isInvalid(error)) return error;
   return new Stalled('Refused', `Kubernetes rejected it: ${error.statusMessage}`, { cause: error });

@@ -5,7 +5,7 @@ import type { KubernetesObject, ResourceType } from '../../kubernetes/resource-t
 
 type Patcher = Pick<ClusterClient, 'patch'>;
 
-/** Makes sure that the object stays until removeFinalizer(); the object given is brought up to date. */
+/** Adds the finalizer, so that the object remains until removeFinalizer(); updates the given object. */
 export async function addFinalizer(client: Patcher, type: ResourceType, object: KubernetesObject): Promise<void> {
   const { namespace, name, resourceVersion, finalizers = [] } = object.metadata;
   if (finalizers.includes(FINALIZER)) return;
@@ -14,7 +14,7 @@ export async function addFinalizer(client: Patcher, type: ResourceType, object: 
   object.metadata = { ...object.metadata, ...written.metadata };
 }
 
-/** Lets the object go: everything that was made for it is gone. */
+/** Removes the finalizer; call it when everything created for the object has been deleted. */
 export async function removeFinalizer(client: Patcher, type: ResourceType, object: KubernetesObject): Promise<void> {
   const { namespace, name, resourceVersion, finalizers = [] } = object.metadata;
   if (!finalizers.includes(FINALIZER)) return;

@@ -1,6 +1,6 @@
 const maxBuffered = 10_000;
 
-/** Hands lines on in as large groups as come together while the group before is written. */
+/** Writes lines in batches: lines that arrive during a write form the next batch. */
 export class LineFlusher<Line> {
   readonly #write: (lines: Line[]) => Promise<void>;
   readonly #failed = new AbortController();
@@ -11,12 +11,15 @@ export class LineFlusher<Line> {
     this.#write = write;
   }
 
-  /** Aborted when a write has failed: nothing is taken any more. */
+  /** Aborted when a write has failed; no more lines are accepted. */
   get failed(): AbortSignal {
     return this.#failed.signal;
   }
 
-  /** A promise to wait for when too much is unwritten, so that the reader is paced. Throws what an earlier write threw. */
+  /**
+   * Adds a line. Returns a promise to wait for when too much is unwritten, which slows down the reader. Throws the
+   * error of an earlier write.
+   */
   add(line: Line): Promise<void> | undefined {
     this.failed.throwIfAborted();
     this.#buffer.push(line);
@@ -24,19 +27,19 @@ export class LineFlusher<Line> {
     return this.#buffer.length >= maxBuffered ? this.#writing : undefined;
   }
 
-  /** Throws what a write threw. */
+  /** Writes the remaining lines. Throws the error of a write. */
   async finish(): Promise<void> {
     await this.#writing;
     this.failed.throwIfAborted();
   }
 
   async #drain(): Promise<void> {
-    // What comes in the same turn goes together.
+    // Lines added in the same tick are written together.
     await Promise.resolve();
     try {
       while (this.#buffer.length > 0) await this.#write(this.#buffer.splice(0));
     } catch (error) {
-      // What follows must not be written: it would take the place of what was lost.
+      // Later lines must not be written: they would take the position of the lost ones.
       this.#failed.abort(error);
     } finally {
       this.#writing = undefined;

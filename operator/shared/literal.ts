@@ -1,4 +1,4 @@
-/** Kubernetes expands `$(NAME)` and `$$` in commands, arguments and environment values; so text comes out as it went in. */
+/** Escapes text that Kubernetes would expand (`$(NAME)` and `$$`) in commands, arguments and environment values. */
 export function literal(text: string): string {
   return text.replaceAll('$', () => '$$');
 }

@@ -3,13 +3,13 @@ import type { NetworkPolicy } from '../../kubernetes/resource-type.ts';
 type Egress = NonNullable<NonNullable<NetworkPolicy['spec']>['egress']>[number];
 export type Peer = NonNullable<Egress['to']>[number];
 
-/** What an administrator decides of where environments and builds may connect to. */
+/** An administrator's settings for the destinations of environments and builds. */
 export interface EgressSettings {
-  /** Where DNS answers: pods of a namespace, of these labels where there are any, and networks. */
+  /** Where DNS servers are: pods of a namespace, optionally with these labels, and networks. */
   dns: { namespace: string; podLabels: Record<string, string>; cidrs: string[]; ports: number[] };
-  /** Whether public IPv6 addresses are reached. */
+  /** Whether public IPv6 addresses are permitted. */
   ipv6: boolean;
-  /** Networks that are not, beside the private ones. */
+  /** Networks that are not permitted, in addition to private ones. */
   exceptCidrs: string[];
 }
 
@@ -17,7 +17,7 @@ export function podsOfNamespace(name: string): Peer {
   return { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } };
 }
 
-/** Lets pods ask for names. */
+/** Returns the egress rule for DNS. */
 export function dnsEgress({ dns: { namespace, podLabels, cidrs, ports } }: EgressSettings): Egress {
   const hasLabels = Object.keys(podLabels).length > 0;
   const pods: Peer = { ...podsOfNamespace(namespace), ...(hasLabels && { podSelector: { matchLabels: podLabels } }) };
@@ -30,7 +30,7 @@ export function dnsEgress({ dns: { namespace, podLabels, cidrs, ports } }: Egres
   };
 }
 
-/** Networks of the cluster, and where the cloud's metadata service is. */
+/** Private networks, which include the cluster's, and addresses of cloud metadata services. */
 const privateIpv4 = [
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -40,7 +40,7 @@ const privateIpv4 = [
   '192.168.0.0/16',
 ];
 
-/** The same behind NAT64, which translates an IPv4 address inside of an IPv6 one, and IPv6's own private networks. */
+/** The same networks behind NAT64, which embeds IPv4 addresses in IPv6 addresses, and private IPv6 networks. */
 const privateIpv6 = [
   '64:ff9b::a00:0/104',
   '64:ff9b::6440:0/106',
@@ -53,7 +53,10 @@ const privateIpv6 = [
   'fe80::/10',
 ];
 
-/** Any public address. The chart's policy for builders has the same (`coppice.publicNetworks`). */
+/**
+ * Returns the peers for any public address. The chart's policy for builders has the same ones
+ * (`coppice.publicNetworks`).
+ */
 export function publicNetworks({ ipv6, exceptCidrs }: Pick<EgressSettings, 'ipv6' | 'exceptCidrs'>): Peer[] {
   const isIpv6 = (cidr: string) => cidr.includes(':');
   const except4 = [...privateIpv4, ...exceptCidrs.filter((cidr) => !isIpv6(cidr))];
@@ -64,7 +67,7 @@ export function publicNetworks({ ipv6, exceptCidrs }: Pick<EgressSettings, 'ipv6
   ];
 }
 
-/** An address and a port as URLs have them: those of IPv6 in brackets. */
+/** Returns an address and a port in URL format: IPv6 addresses are in brackets. */
 export function hostPort(address: string, port: number): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

@@ -6,22 +6,22 @@ import { Secret, type KubernetesObject } from '../../kubernetes/resource-type.ts
 import { encodeTexts, secretText } from '../../kubernetes/secret-texts.ts';
 import { Waiting } from './errors.ts';
 
-/** A Secret beside its owner that Coppice fills once, and that goes with the owner. */
+/** A Secret next to its owner, which Coppice creates once and which is deleted with the owner. */
 export interface OwnedSecret {
   name: string;
   type: string;
-  /** It is whole when each of these holds a text. */
+  /** The Secret is complete when each of these keys has a text. */
   keys: readonly string[];
   makeTexts: () => Promise<Record<string, string>>;
-  /** Why it is waited for while one of the name is somebody else's, or is not whole. */
+  /** What to report while a Secret of this name belongs to somebody else, or is not complete. */
   refusal: { reason: string; message: string };
 }
 
 const recheckMs = 2000;
 
 /**
- * The Secret, made where there is none. What somebody else wrote there would let them speak for the owner: it is never
- * taken over, Waiting is thrown until it is gone.
+ * Returns the Secret, created if missing. Never adopts somebody else's Secret, whose author could act as the owner:
+ * throws Waiting until it is deleted.
  */
 export async function ensureOwnedSecret(
   client: Pick<ClusterClient, 'find' | 'get' | 'create'>,
@@ -51,7 +51,7 @@ export async function ensureOwnedSecret(
     return { secret: await client.create(Secret, secret), isNew: true };
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    // Another operator's, perhaps, which came first.
+    // Another operator may have created it first.
     return { secret: usable(await client.get(Secret, { namespace, name })), isNew: false };
   }
 }

@@ -1,9 +1,7 @@
 import type { z } from 'zod';
 import { Stalled } from './errors.ts';
 
-/**
- * An object of one of our kinds as its schema reads it; one that does not fit is reported so, and can still be deleted.
- */
+/** Parses an object of Coppice's kinds by its schema. An invalid object is reported, and can still be deleted. */
 export function parseObject<T extends { apiVersion: string; kind: string }>(
   schema: z.ZodType<Omit<T, 'apiVersion' | 'kind'>>,
   object: T,

@@ -1,18 +1,18 @@
 import type { Pod } from '../../kubernetes/resource-type.ts';
 
-/**
- * Of every pod that is made here: nothing in it can call the API server, or is reported what Services there are beside
- * it.
- */
+/** Fields of every pod that Coppice creates: no API token, and no environment variables for Services. */
 export const withoutToken = { automountServiceAccountToken: false, enableServiceLinks: false } as const;
 
-/** Of a pod of Coppice's own that does one thing, and is not tried again by the kubelet. */
+/** Fields of Coppice's own pods that do one thing and are not restarted by the kubelet. */
 export const runsOnce = { ...withoutToken, restartPolicy: 'Never' } as const;
 
-/** The security context of a pod that reads files of whatever owner; its containers are confined(). */
+/** Security context of a pod that reads files of any owner; its containers are confined(). */
 export const asRoot = { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'RuntimeDefault' } } as const;
 
-/** The security context of a container of Coppice's own: it writes to its mounts alone and has no right beside these. */
+/**
+ * Returns the security context of Coppice's own containers: read-only root file system, and only the given
+ * capabilities.
+ */
 export function confined(...capabilities: string[]) {
   return {
     allowPrivilegeEscalation: false,
@@ -21,7 +21,10 @@ export function confined(...capabilities: string[]) {
   };
 }
 
-/** Whether the kubelet ended the pod because its own volumes or files grew beyond their limits; the node had room. */
+/**
+ * Returns whether the kubelet evicted the pod because its own volumes or files exceeded their limits, not because the
+ * node's disk is full.
+ */
 export function usedTooMuchDisk(status: Pod['status']): boolean {
   const words = /exceeds the (total )?limit|exceeded its local ephemeral storage limit|EmptyDir/i;
   return status?.reason === 'Evicted' && words.test(status.message ?? '');

@@ -2,7 +2,7 @@ import type { Pod } from '../../kubernetes/resource-type.ts';
 
 type PodSpec = NonNullable<Pod['spec']>;
 
-/** Where pods run, as an administrator decides it for one kind of them: fields of a pod as Kubernetes has them. */
+/** Where pods of one kind run, as an administrator configures it, with Kubernetes' own fields. */
 export type Scheduling = Pick<
   PodSpec,
   'nodeSelector' | 'tolerations' | 'affinity' | 'priorityClassName' | 'runtimeClassName'
@@ -13,7 +13,10 @@ type PodAffinityTerms = NonNullable<
   NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
 >;
 
-/** The administrator's scheduling, with what a pod itself must have beside: the administrator's labels of nodes count. */
+/**
+ * Returns the administrator's scheduling combined with what the pod itself requires. The administrator's node labels
+ * take precedence.
+ */
 export function scheduled(
   scheduling: Scheduling | undefined,
   own: { nodeSelector?: Record<string, string> | undefined; podAffinity?: PodAffinityTerms } = {},
@@ -39,7 +42,7 @@ export function scheduled(
   };
 }
 
-/** The labels of nodes of a platform such as `linux/arm64`. */
+/** Returns the node labels of a platform such as `linux/arm64`. */
 export function platformLabels(platform: string | undefined): Record<string, string> {
   const [os, architecture] = platform?.split('/') ?? [];
   return {
@@ -54,8 +57,8 @@ interface PlatformSettings {
 }
 
 /**
- * The platform of services that name none: the configured one, or that of the nodes that environments or builders are
- * kept to. Undefined where all nodes are of one architecture, or nobody said which.
+ * Returns the platform of services that name none: the configured one, or that of the nodes for environments or
+ * builders. Undefined if it is unknown or all nodes have one architecture.
  */
 export function defaultPlatform({ environments, builder }: PlatformSettings): string | undefined {
   const architectures = [environments, builder].map(

@@ -8,14 +8,14 @@ interface WithStatus extends KubernetesObject {
   status?: unknown;
 }
 
-/** Which part of a status is one writer's own, where several write it. */
+/** The part of a status that one of several writers owns. */
 export interface StatusPart<T extends WithStatus> {
   fieldManager: string;
-  /** The part alone; the rest belongs to others, whose fields this writer neither changes nor takes away. */
+  /** Returns only this part; this writer neither changes nor removes fields of others. */
   of: (status: NonNullable<T['status']>) => T['status'];
 }
 
-/** Writes an object's status when it differs from what is there: one write for a real change, none otherwise. */
+/** Writes an object's status if it differs from the current one, with one write for each change. */
 export class StatusWriter<T extends WithStatus> {
   readonly #client: Pick<ClusterClient, 'applyStatus'>;
   readonly #type: ResourceType;
@@ -34,12 +34,12 @@ export class StatusWriter<T extends WithStatus> {
     this.#part = part;
   }
 
-  /** `object.status` becomes what was written. */
+  /** Writes the status, and sets `object.status` to what was written. */
   async write(object: T, status: T['status']): Promise<void> {
     const wanted = this.#ownPart(status);
     if (isDeepStrictEqual(wanted, this.#ownPart(object.status))) return;
     const { name, namespace, uid } = object.metadata;
-    // The UID keeps a status from landing on a new object of the same name.
+    // The UID prevents writing the status to a new object of the same name.
     const target = {
       apiVersion: object.apiVersion,
       kind: this.#type.kind,
@@ -57,7 +57,7 @@ export class StatusWriter<T extends WithStatus> {
   }
 }
 
-/** As it looks after a round trip: without what is undefined. */
+/** Returns the value as it is after serialization: without undefined fields. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value)) as unknown;
 }

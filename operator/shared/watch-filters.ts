@@ -2,13 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Repository } from '../../crds/repository.ts';
 import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
 
-/** A request to sync a Repository's refs, and what the operator writes, leave it the same version. */
+/**
+ * Returns whether a Repository's revision is the same: sync requests and the operator's own writes do not change it.
+ */
 export function isSameRevision({ metadata: now }: Repository, old: Repository | undefined): boolean {
   return now.uid === old?.metadata.uid && now.generation === old?.metadata.generation;
 }
 
 /**
- * What the operator itself wrote about an object is not a reason to reconcile it again: backoff must not be bypassed.
+ * Returns whether only the status changed. The operator's own writes must not requeue an object, because that would
+ * bypass backoff.
  */
 export function isStatusOnly({ metadata }: KubernetesObject, old: KubernetesObject | undefined): boolean {
   if (!old) return false;
@@ -18,7 +21,7 @@ export function isStatusOnly({ metadata }: KubernetesObject, old: KubernetesObje
   return isDeepStrictEqual(decisive(metadata), decisive(old.metadata));
 }
 
-/** Whether a namespace's labels and annotations, which say whose it is, are as they were. */
+/** Returns whether a namespace's labels and annotations, which identify its owner, are unchanged. */
 export function isSameOwner({ metadata }: KubernetesObject, old: KubernetesObject | undefined): boolean {
   const owner = ({ labels, annotations }: KubernetesObject['metadata']) => [labels, annotations];
   return old !== undefined && isDeepStrictEqual(owner(metadata), owner(old.metadata));

@@ -3,12 +3,12 @@ import { describe } from '../../shared/conditions.ts';
 import { Waiting } from '../../shared/errors.ts';
 import type { Diagnosis } from './summary.ts';
 
-/** What an error means for tests that it stopped. */
+/** Returns why tests do not start or continue because of an error, with what to do. */
 export function diagnosisOf(error: unknown): Diagnosis {
   if (error instanceof TesterBusyError) {
     return { reason: 'TesterBusy', message: "the tester's queue is full. The tests are queued again" };
   }
-  // 503 while it starts, or without its Redis; another answer does not pass by itself.
+  // 503 while the tester starts or cannot reach its Redis; other statuses do not go away by themselves.
   if (error instanceof TesterUnreachableError && error.status !== undefined && error.status !== 503) {
     return {
       reason: 'TesterRefuses',
@@ -21,7 +21,7 @@ export function diagnosisOf(error: unknown): Diagnosis {
   return { reason: error instanceof Waiting ? error.reason : 'Retrying', message: describe(error) };
 }
 
-/** Whether it is the tester's failure, which passes by itself. */
+/** Returns whether the tester caused the error, and a retry can succeed. */
 export function isOfTester(error: unknown): boolean {
   return error instanceof TesterBusyError || error instanceof TesterUnreachableError;
 }

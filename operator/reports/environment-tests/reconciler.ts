@@ -18,12 +18,12 @@ import { isOfTester, diagnosisOf } from './diagnosis.ts';
 export interface TestsReconcilerOptions {
   environments: Pick<Informer<Environment>, 'get'>;
   flows: Pick<Flows, 'ofNamespace'>;
-  /** The tests that the service file of what runs names; undefined where that cannot be read. */
+  /** Returns the tests in the deployed service file; undefined if it cannot be read. */
   testsOf: (environment: Environment) => Promise<readonly EnvironmentTest[] | undefined>;
   secrets: Pick<RunSecrets, 'read' | 'write' | 'remove'>;
   /** Undefined if tests are disabled. */
   tester: Tester | undefined;
-  /** Writes `tests` and the condition `Tested`, and nothing else. */
+  /** Writes only the status field `tests` and the condition `Tested`. */
   statuses: Pick<StatusWriter<Environment>, 'write'>;
   now: () => Date;
 }
@@ -32,9 +32,12 @@ const off = unknown(
   'TesterOff',
   'the service file has tests, which are disabled in this installation (tester.enabled)',
 );
-const unreadable = unknown('RevisionUnknown', 'the services were set up by another version of Coppice. Build again');
+const unreadable = unknown(
+  'RevisionUnknown',
+  'the services were set up by another version of Coppice. Request a build',
+);
 
-/** Has the tests of a service file run once for each build that became ready, and again when that is asked for. */
+/** Runs the tests of a service file once for each build that became ready, and again on request. */
 export class TestsReconciler {
   readonly #options: TestsReconcilerOptions;
 
@@ -46,7 +49,7 @@ export class TestsReconciler {
     const { environments, tester, testsOf, now } = this.#options;
     const found = environments.get(key);
     if (!found || found.metadata.deletionTimestamp !== undefined) return {};
-    // A copy: the one in the cache is what others compare the next one with.
+    // A copy, because other code compares the cached object with its successor.
     const { object: environment, problem } = parseObject(environmentSchema, found);
     if (problem) return {};
     const round = wantedRound(environment);
@@ -54,7 +57,8 @@ export class TestsReconciler {
     const { tests, state } = environment.status ?? {};
     const started = tests && isOfRound(tests, round) ? tests : undefined;
     if (started && isOver(started)) return {};
-    // What is under way can neither be followed nor start: a commit must not wait for it for ever.
+    // Running tests can be neither followed nor started: end them, so that the commit status does not stay pending
+    // forever.
     const cannot = async (why: ConditionReport) => {
       if (!started) return this.#write(environment, tests, why);
       const over = { ...started, runs: started.runs.map((run) => giveUp(run, why.message, now())) };
@@ -63,7 +67,7 @@ export class TestsReconciler {
     if (!tester) return cannot(off);
     if (!started) {
       if (environment.spec.suspend) return {};
-      // What is built anew now would change under the tests; they are run once it is there.
+      // A running build would change the services during the tests; they run after it.
       if (state !== 'built') return {};
       const settleMs = leftToSettleMs(environment.status?.deployed?.finishedAt, now());
       if (settleMs > 0) return { requeueAfterMs: settleMs };
@@ -85,7 +89,7 @@ export class TestsReconciler {
     try {
       await this.#stepAll(environment, tester, named, before, runs);
     } catch (error) {
-      // Called with before it is thrown on: with the time since when, so that it comes to an end.
+      // Reports the failure with the time of its start, so that the tests end at their deadline.
       if (await this.#report(environment, before, runs, diagnosisOf(error))) return {};
       if (isOfTester(error)) return requeue(true);
       throw error;
@@ -93,7 +97,7 @@ export class TestsReconciler {
     return (await this.#report(environment, before, runs)) ? {} : requeue(false);
   }
 
-  /** Gives whether all is over. */
+  /** Writes the tests and their condition; returns whether all tests have ended. */
   async #report(
     environment: Environment,
     before: TestsStatus,
@@ -109,7 +113,7 @@ export class TestsReconciler {
     return isOver(tests);
   }
 
-  /** Brings each of `runs` further, in its place; up to the first that fails. */
+  /** Advances each run and updates `runs`; stops at the first failure. */
   async #stepAll(
     environment: Environment,
     tester: Tester,
@@ -120,14 +124,14 @@ export class TestsReconciler {
     const { secrets } = this.#options;
     const found = await secrets.read(environment);
     const kept: KeptRuns = found && isOfRound(found, round) ? found : keptOf(round);
-    // Before the first run is started: one that could not be kept would be lost, and another started in its place.
+    // Stored before the first run is started: otherwise the run could be lost and started twice.
     if (kept !== found) await secrets.write(environment, kept);
     for (const [index, run] of runs.entries()) {
       if (!isRunOver(run)) runs[index] = await this.#step(environment, tester, named, run, kept);
     }
   }
 
-  /** Starts the run, or takes up one that was started, or looks how it goes. */
+  /** Starts the run, continues one that was started, or reads its progress. */
   async #step(
     environment: Environment,
     tester: Tester,
@@ -137,7 +141,7 @@ export class TestsReconciler {
   ): Promise<TestRun> {
     const { secrets, flows, now } = this.#options;
     const address = Object.hasOwn(kept.runs, run.name) ? kept.runs[run.name] : undefined;
-    // Including one that an operator started without recording it.
+    // Also continues a run that a previous operator started without recording it.
     if (address) return followRun(tester, { ...run, outcome: 'running', id: address.ID }, address, now());
     const definition = named.find(({ name }) => name === run.name);
     if (!definition || run.outcome === 'running') {
@@ -146,7 +150,7 @@ export class TestsReconciler {
     const { webURL, aliases = {} } = environment.status ?? {};
     const url = webURL ?? Object.values(aliases)[0];
     if (url === undefined) {
-      const words = 'the environment has no public service. Publish a port in the service file, then build again';
+      const words = 'the environment has no public service. Publish a port in the service file, then request a build';
       return ended(run, 'error', words, now());
     }
     const owner = flows.ofNamespace(environment.metadata.namespace);
@@ -156,14 +160,14 @@ export class TestsReconciler {
     try {
       await secrets.write(environment, kept);
     } catch (error) {
-      // What may pass is tried again, with another run; what is refused would be with each.
+      // Temporary errors are retried with a new run; a refusal would repeat.
       if (!isForbidden(error) && !isInvalid(error)) throw error;
       return ended(run, 'error', `the address of its run cannot be stored: ${error.statusMessage}`, now());
     }
     return started.run;
   }
 
-  /** With the contents, or in a build whose file names no tests, what is known of tests goes. */
+  /** Removes the status of tests when the contents are deleted, or a build's service file has no tests. */
   async #forget(environment: Environment): Promise<ReconcileResult> {
     if (!isAnythingReported(environment)) return {};
     await this.#options.secrets.remove(environment);
@@ -184,7 +188,7 @@ export class TestsReconciler {
     await statuses
       .write(environment, { ...(tests && { tests }), ...(conditions && { conditions }) })
       .catch((error: unknown) => {
-        // It has gone in the meantime.
+        // The Environment has been deleted meanwhile.
         if (!isNotFound(error)) throw error;
       });
     return {};

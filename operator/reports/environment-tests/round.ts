@@ -4,14 +4,14 @@ import type { Environment } from '../../../crds/environment.ts';
 import { TESTED, type TestRun, type TestsStatus } from '../../../crds/environment-tests.ts';
 import { requestAnnotation, TEST_REQUEST } from '../../../crds/requests.ts';
 
-/** What tests are run for: a build that became ready, and, where somebody asked for them again, the request. */
+/** What the tests run for: a build that became ready and, if they were requested again, that request. */
 export type Round = Pick<TestsStatus, 'build' | 'request'>;
 
-/** The round that an Environment is to have been through; undefined where nothing runs, or no tests are named. */
+/** Returns the round of tests that an Environment needs; undefined if nothing is deployed, or it has no tests. */
 export function wantedRound({ metadata, status }: Environment): Round | undefined {
   const { deployed } = status ?? {};
   if (metadata.deletionTimestamp !== undefined || deployed?.tests === undefined) return undefined;
-  // A request that is taken away is none: what it asked for was done.
+  // A request whose annotation was removed has been handled.
   const handled = status?.tests?.build === deployed.number ? status.tests.request : undefined;
   const request = metadata.annotations?.[requestAnnotation(TEST_REQUEST)] ?? handled;
   return { build: deployed.number, ...(request !== undefined && { request }) };
@@ -37,12 +37,15 @@ export function needsReconcile(environment: Environment): boolean {
   return !tests || !isOfRound(tests, round) || !isOver(tests);
 }
 
-/** Whether the status says anything of tests. */
+/** Returns whether the status contains anything about tests. */
 export function isAnythingReported({ status }: Environment): boolean {
   return status?.tests !== undefined || findCondition(status?.conditions, TESTED) !== undefined;
 }
 
-/** Whether what is to be tested is another one than before: what the tests themselves write is not a reason to look. */
+/**
+ * Returns whether both versions of an Environment need the same round of tests. Status written by the tests themselves
+ * makes no difference.
+ */
 export function isSameRequest(now: Environment, before: Environment): boolean {
   const requestOf = (one: Environment) => [wantedRound(one), one.status?.state, one.spec.suspend];
   return isDeepStrictEqual(requestOf(now), requestOf(before));

@@ -12,8 +12,8 @@ import { Waiting } from '../../shared/errors.ts';
 const recheckMs = 30_000;
 
 /**
- * By what the tester knows an Environment's runs: in a Secret beside the Environment that goes with it. Whoever may read
- * the Environment, and no Secret, cannot ask the tester in its name (ADR 31).
+ * Stores the tester's IDs and secrets of an Environment's runs in a Secret that is deleted with the Environment. Users
+ * who can read Environments but not Secrets cannot use the tester on its behalf (ADR 31).
  */
 export class RunSecrets {
   readonly #client: Pick<ClusterClient, 'find' | 'create' | 'patch' | 'delete'>;
@@ -22,7 +22,10 @@ export class RunSecrets {
     this.#client = client;
   }
 
-  /** Undefined where there are none, or what is there cannot be read. @throws Waiting where the Secret is somebody else's. */
+  /**
+   * Reads the stored runs; undefined if there are none, or they are not valid.
+   * @throws Waiting when the Secret belongs to somebody else
+   */
   async read(environment: Environment): Promise<KeptRuns | undefined> {
     return keptRunsOf(await this.#find(environment));
   }
@@ -50,7 +53,10 @@ export class RunSecrets {
     });
   }
 
-  /** One that the cluster does not let Coppice delete, as without its label, goes with the Environment. */
+  /**
+   * Deletes the Secret. One that Coppice has no permission to delete, such as one without its label, is deleted with
+   * the Environment.
+   */
   async remove(environment: Environment): Promise<void> {
     const found = await this.#find(environment);
     if (!found) return;

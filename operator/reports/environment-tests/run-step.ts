@@ -11,9 +11,9 @@ export type Tester = Pick<TesterClient, 'run' | 'status' | 'results'>;
 const maxSummary = 300;
 
 /**
- * Starts a run. Only the address is Coppice's: what else the params say a stranger may have written.
- * @param owner whose environment it is.
- * @throws what TesterClient.run does, but TestRefusedError: then the run is over.
+ * Starts a run. All parameters except the address come from the service file and are untrusted.
+ * @param owner the owner of the environment
+ * @throws what TesterClient.run throws, except TestRefusedError, which ends the run
  */
 export async function startRun(
   tester: Tester,
@@ -32,7 +32,7 @@ export async function startRun(
   }
 }
 
-/** How a run goes by now; the same one while it runs. @throws TesterUnreachableError */
+/** Returns a run with its current result; unchanged while it is running. @throws TesterUnreachableError */
 export async function followRun(tester: Tester, run: TestRun, address: RunAddress, now: Date): Promise<TestRun> {
   try {
     const { Status, message = 'the tester reports no reason' } = await tester.status(address);
@@ -50,7 +50,10 @@ export async function followRun(tester: Tester, run: TestRun, address: RunAddres
   }
 }
 
-/** What pages and programs have said is in the summary: it is one line, and bounded. */
+/**
+ * Returns a run that has ended. The summary contains the output of pages and programs, so it is limited to one bounded
+ * line.
+ */
 export function ended(run: TestRun, outcome: TestRun['outcome'], summary: string, now: Date): TestRun {
   return { ...run, outcome, summary: oneLine(summary, maxSummary), finishedAt: now.toISOString() };
 }

@@ -10,7 +10,7 @@ interface Summary {
 
 const maxMessage = 1000;
 
-/** What all tests of a build come to, for people. A fault that was found counts before a test that could not run. */
+/** Returns the combined result of a build's tests. A failed test takes precedence over a test that could not run. */
 export function summarize({ build, runs }: Pick<TestsStatus, 'build' | 'runs'>): Summary {
   const words = (state: Summary['state'], text: string) => ({
     state,
@@ -27,7 +27,7 @@ export function summarize({ build, runs }: Pick<TestsStatus, 'build' | 'runs'>):
   return words('success', runs.length === 1 ? 'the only test passed' : `all ${runs.length} tests passed`);
 }
 
-/** `failure`: why those that are not over do not go on. */
+/** Returns the condition for the tests. `failure`: why unfinished tests do not continue. */
 export function testedReport(tests: Pick<TestsStatus, 'build' | 'runs'>, diagnosis?: Diagnosis): ConditionReport {
   const { state, message } = summarize(tests);
   if (state === 'pending' && diagnosis) return unknown(diagnosis.reason, `${message}; ${diagnosis.message}`);
@@ -43,7 +43,7 @@ export function testedReport(tests: Pick<TestsStatus, 'build' | 'runs'>, diagnos
   }
 }
 
-/** Why tests do not start or do not go on, in words to act on. */
+/** Why tests do not start or continue, with what to do. */
 export interface Diagnosis {
   reason: string;
   message: string;

@@ -1,24 +1,24 @@
 import type { TestsStatus } from '../../../crds/environment-tests.ts';
 
 /**
- * Between a build that became ready and its tests: an Ingress controller learns of new pods a little after Kubernetes
- * calls them ready (Traefik: 2 s), and a fault that is none must not stand on a commit.
+ * Delay between a build that became ready and its tests, in milliseconds: Ingress controllers notice ready pods with a
+ * delay (Traefik: 2 s), and tests must not fail because of it.
  */
 const settleMs = 5000;
-/** A run has its deadline at the tester; this is for a tester that does not come back, or whose queue does not end. */
+/** Runs have a deadline at the tester; this one is for a tester that does not respond, or whose queue is stuck. */
 const maxMs = 60 * 60_000;
 const minGapMs = 2000;
 const maxGapMs = 15_000;
 
 export const overdueWords = `not finished after ${maxMs / 60_000} minutes. Run the tests again`;
 
-/** @param finishedAt of the build, RFC 3339 */
+/** Returns the rest of the delay in milliseconds. @param finishedAt end of the build, RFC 3339 */
 export function leftToSettleMs(finishedAt: string | undefined, now: Date): number {
   const at = Date.parse(finishedAt ?? '');
   return Number.isNaN(at) ? 0 : Math.max(0, at + settleMs - now.getTime());
 }
 
-/** A fifth of the time that the tests took so far: what takes long is asked for rarely. */
+/** Returns one fifth of the time that the tests have taken so far, so that long tests are polled rarely. */
 export function requeueAfterMs({ since }: Pick<TestsStatus, 'since'>, now: Date, isFailing: boolean): number {
   if (isFailing) return maxGapMs;
   const sofarMs = now.getTime() - Date.parse(since);

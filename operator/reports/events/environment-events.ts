@@ -6,7 +6,7 @@ import { requestEvents, failureEvents } from './failure-events.ts';
 
 type Activation = NonNullable<EnvironmentStatus['activation']>;
 
-/** Which of the reasons to wait are for somebody to act on; the others pass by themselves. */
+/** Reasons for waiting that need a user's action; all others pass by themselves. */
 const warnings = new Set([
   'NamespaceTaken',
   'CredentialsMissing',
@@ -19,8 +19,7 @@ const warnings = new Set([
 ]);
 
 /**
- * What is to be reported of an Environment that was `old` and is `now`; nothing where neither its state nor a failure
- * is new.
+ * Returns the events for an Environment that changed from `old` to `now`; none unless its state or a failure is new.
  */
 export function environmentEvents(old: Environment | undefined, now: Environment): EventNote[] {
   const before = old?.status ?? {};
@@ -48,7 +47,7 @@ function deletionEvents(old: Environment | undefined, now: Environment): EventNo
   return isNew ? [normal('Deleting', 'the object and its contents are deleted')] : [];
 }
 
-/** Contents are wanted, or not any more. */
+/** Returns events when contents are requested or no longer wanted. */
 function activationEvents(before: EnvironmentStatus, after: EnvironmentStatus): EventNote[] {
   const { activation } = after;
   if (!activation || activation.active === (before.activation?.active ?? false)) return [];
@@ -77,7 +76,7 @@ const causes: Record<Activation['reason'], string> = {
   Expired: 'their time to live is over',
 };
 
-/** The delete request is the one that a sync made. */
+/** Returns whether a sync, rather than a user, requested the deletion. */
 function isRefGone({ handledRequests }: EnvironmentStatus, { reason }: Activation): boolean {
   return reason === 'DeleteRequest' && (handledRequests?.delete?.endsWith('/ref-gone') ?? false);
 }

@@ -7,8 +7,8 @@ interface Status {
 }
 
 /**
- * What keeps an object from being as is wanted, when it is new: what has stalled, in other words too; what it waits for
- * only when it starts, for the words of waiting go on changing.
+ * Returns events for new failures: for a stalled object also when only the message changes; for a wait only when it
+ * starts, because its message changes often.
  */
 export function failureEvents(before: Status, after: Status, waits: ReadonlySet<string>): EventNote[] {
   const was = diagnosisOf(before, waits);
@@ -29,7 +29,7 @@ function pick({ reason, message }: Condition) {
   return { reason, message };
 }
 
-/** A request that nobody can handle, when it is new. */
+/** Returns an event for a new request that cannot be handled. */
 export function requestEvents(before: Status, after: Status): EventNote[] {
   const is = findCondition(after.conditions, REQUESTS_VALID);
   if (is?.status !== 'False' || findCondition(before.conditions, REQUESTS_VALID)?.message === is.message) return [];

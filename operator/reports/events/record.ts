@@ -6,14 +6,14 @@ import type { Informer } from '../../../kubernetes/informer.ts';
 import { environmentEvents } from './environment-events.ts';
 import { repositoryEvents } from './repository-events.ts';
 
-/** Reports that an Environment goes with its ref: nothing in its status says so any more. */
+/** Returns a function that records that an Environment is deleted with its ref; its status does not show it. */
 export function reportRefGone(recorder: Pick<EventRecorder, 'record'>): (environment: Environment) => void {
   const note = 'the object is deleted: its ref no longer exists at the Git host, or is not one of those that are kept';
   return (environment) =>
     recorder.record(regarding(ENVIRONMENT, environment), { type: 'Normal', reason: 'RefGone', note });
 }
 
-/** Records that somebody else had changed what isolates an Environment. */
+/** Records that somebody changed an Environment's isolation policies and the operator restored them. */
 export function recordRestored(
   recorder: Pick<EventRecorder, 'record'>,
 ): (of: { environment: Environment; namespace: string }, what: string) => void {
@@ -26,8 +26,8 @@ export function recordRestored(
 }
 
 /**
- * Reports what happens to Environments and Repositories, from how each changes. Starts with what comes after this call:
- * what was there before has been reported by the operator that led then.
+ * Reports what happens to Environments and Repositories by comparing their versions. Earlier changes have been reported
+ * by the previous leader.
  */
 export function createEventReporters(
   {
@@ -50,7 +50,7 @@ function report<T extends KubernetesObject>(
   recorder: Pick<EventRecorder, 'record'>,
 ): void {
   cache.addHandler((change, object, old) => {
-    // What is new has no story yet; its first status is a change.
+    // A new object has no changes to report; its first status is one.
     if (change !== 'updated' || old?.metadata.uid !== object.metadata.uid) return;
     for (const reported of plan(old, object)) recorder.record(regarding(type, object), reported);
   });

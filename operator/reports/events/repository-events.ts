@@ -7,10 +7,7 @@ type RepositoryStatus = NonNullable<Repository['status']>;
 
 const warnings = new Set(['CredentialsMissing', 'KeyNotAccepted', 'SshKeyMissing', 'Retrying']);
 
-/**
- * What is to be reported of a Repository that was `old` and is `now`; nothing where neither its refs nor a failure is
- * new.
- */
+/** Returns the events for a Repository that changed from `old` to `now`; none unless its refs or a failure is new. */
 export function repositoryEvents(old: Repository | undefined, now: Repository): EventNote[] {
   const before = old?.status ?? {};
   const after = now.status ?? {};
@@ -28,7 +25,7 @@ function readableEvents(before: RepositoryStatus, after: RepositoryStatus): Even
   return [{ type: 'Normal', reason: ready.reason, note: ready.message }];
 }
 
-/** `sync.at` moves when something was found to have changed, and when it was asked for. */
+/** Returns an event when `sync.at` has changed: a sync found a change, or was requested. */
 function syncEvents(before: RepositoryStatus, after: RepositoryStatus): EventNote[] {
   const synced = findCondition(after.conditions, 'Synced');
   const was = findCondition(before.conditions, 'Synced');

@@ -6,14 +6,14 @@ import { summarize } from '../environment-tests/summary.ts';
 import { currentBuild, idOf, logsUrlOf } from './current-build.ts';
 import { codeBlock } from './text.ts';
 
-/** Hosts take 32 thousand characters and more; so many sections stay well below it. */
+/** Hosts accept at least 32,000 characters, which this number of sections does not reach. */
 const maxSections = 20;
 const maxReasons = 10_000;
 
 /**
- * By this line the comment is found again: it names the repository and its pull request, not one of the environments,
- * for all of them share the comment. A link's definition that no text refers to: each host keeps it and shows nothing of
- * it. It names the API: two installations may report to one repository.
+ * Returns the line that identifies the comment. It names the repository and the pull request, because all their
+ * environments share the comment, and the API, because two installations can report to one repository. It is a Markdown
+ * link definition, which every host stores but does not show.
  */
 export function commentMarker(environment: Environment, apiUrl: URL): string {
   const { repository, gitRef } = environment.spec;
@@ -22,8 +22,8 @@ export function commentMarker(environment: Environment, apiUrl: URL): string {
 }
 
 /**
- * What a pull request's comment says, in Markdown: a section for each of its environments, in the order of their names.
- * Those that are being deleted count as gone. The marker is the last line.
+ * Returns the comment in Markdown: a section for each environment of the pull request, sorted by name. Environments
+ * that are being deleted are omitted. The marker is the last line.
  */
 export function commentBody(environments: readonly Environment[], marker: string, apiUrl: URL): string {
   const staying = environments

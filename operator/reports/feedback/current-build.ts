@@ -2,7 +2,7 @@ import type { BuildStatus, Environment } from '../../../crds/environment.ts';
 import { hasNamespace } from '../../kinds/environment/scope/state.ts';
 import { formatId, groupOfNamespace, type ResourceId } from '../../../crds/ids.ts';
 
-/** The last build, where it is of the contents that are there; of those that go, none. */
+/** Returns the last build, if it belongs to the current contents; undefined while contents are deleted. */
 export function currentBuild({ metadata, status = {} }: Environment): BuildStatus | undefined {
   const { build, activation } = status;
   if (!build || metadata.deletionTimestamp !== undefined || !hasNamespace(status)) return undefined;
@@ -15,7 +15,7 @@ export function idOf({ metadata }: Environment): ResourceId {
   return { group: groupOfNamespace(metadata.namespace ?? '') ?? '', name: metadata.name };
 }
 
-/** Where the log of its build of this number is read; of the last one where none is named. */
+/** Returns the URL of the log of this build, or of the last build if `number` is absent. */
 export function logsUrlOf(environment: Environment, apiUrl: URL, number?: number): string {
   const path = `/api/environment/${formatId(idOf(environment))}/build/logs`;
   return new URL(number === undefined ? path : `${path}?build=${number}`, apiUrl).href;

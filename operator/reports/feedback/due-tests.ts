@@ -7,7 +7,10 @@ import { idOf } from './current-build.ts';
 import { hashOfValue } from './hash.ts';
 import type { Step } from './step.ts';
 
-/** The commit status of the tests, beside that of the build; it ends for a commit that is tested no more. */
+/**
+ * Returns the commit status of the tests, separate from the build's. A commit whose build is no longer deployed gets a
+ * final status.
+ */
 export function testSteps(environment: Environment, apiUrl: URL): Step[] {
   const { tests, deployed, feedback, webURL } = environment.status ?? {};
   const isGoing = environment.metadata.deletionTimestamp !== undefined;

@@ -9,8 +9,8 @@ import { hashOfValue } from './hash.ts';
 import type { Step } from './step.ts';
 
 /**
- * What the Git host was not reported yet of an Environment; nothing when it knows all. A status that is there says that
- * all is. `ofRef`: all Environments of its repository and ref, itself included.
+ * Returns what must be reported to the Git host about an Environment; nothing if its status shows that all was
+ * reported. `ofRef`: all Environments of its repository and ref, including itself.
  */
 export function dueFeedback(environment: Environment, ofRef: readonly Environment[], apiUrl: URL): Step[] {
   const { comment, status, tests } = environment.status?.feedback ?? {};
@@ -27,7 +27,7 @@ function statusSteps(environment: Environment, apiUrl: URL): Step[] {
   const { feedback = {} } = status;
   const build = currentBuild(environment);
   const isUnderWay = build?.result === 'running';
-  // Which commit is built is found out first.
+  // Reported once the commit is known.
   if (isUnderWay && build.commit === undefined) return [];
   const wanted = build?.commit === undefined ? undefined : outcomeOf(build);
   const steps: Step[] = [];
@@ -51,12 +51,12 @@ function statusSteps(environment: Environment, apiUrl: URL): Step[] {
   }
 }
 
-/** The one comment of a pull request, which one of its environments writes and records for all of them. */
+/** Returns the step for the pull request's comment, which one of its environments writes and records for all. */
 function commentSteps(environment: Environment, ofRef: readonly Environment[], apiUrl: URL): Step[] {
   const { gitRef } = environment.spec;
   if (gitRef.type !== 'pull request' || commentWriter(ofRef) !== environment.metadata.name) return [];
   const recorded = ofRef.map(({ status }) => status?.feedback?.commentId).find((id) => id !== undefined);
-  // Where there never was anything to tell, nobody is bothered.
+  // Without any build there is no comment, to avoid noise.
   if (recorded === undefined && !ofRef.some((one) => currentBuild(one))) return [];
   const marker = commentMarker(environment, apiUrl);
   const body = commentBody(ofRef, marker, apiUrl);
@@ -68,7 +68,10 @@ function commentSteps(environment: Environment, ofRef: readonly Environment[], a
   return [{ kind: 'comment', location, body, hash: hashOfValue(body) }];
 }
 
-/** Who writes the comment: one that stays, if one does; who wrote it before; the first by name. */
+/**
+ * Returns the environment that writes the comment: preferably one that is not being deleted, then the previous writer,
+ * then the first by name.
+ */
 function commentWriter(ofRef: readonly Environment[]): string | undefined {
   const rank = ({ metadata, status }: Environment) =>
     Number(metadata.deletionTimestamp !== undefined) * 2 + Number(status?.feedback?.commentId === undefined);
@@ -92,7 +95,7 @@ function outcomeOf(build: BuildStatus): Pick<CommitStatus, 'state' | 'descriptio
   }
 }
 
-/** Why a commit is waited for no more. */
+/** Returns why a commit's pending status ends. */
 function endOfPending(build: EnvironmentStatus['build'], commit: string): string {
   if (build?.commit === commit && build.result !== 'running') {
     return `build ${build.number} was ${build.result}: ${build.message ?? ''}`;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Short, and the same for equal values alone. */
+/** Returns a short hash of a JSON value. */
 export function hashOfValue(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 }

@@ -22,9 +22,9 @@ export interface FeedbackReconcilerOptions {
   environments: Pick<Informer<Environment>, 'get' | 'byIndex'>;
   repositories: Pick<Informer<Repository>, 'get'>;
   hosts: Pick<GitHosts, 'of'>;
-  /** Writes `feedback` and the condition `Reported`, and nothing else. */
+  /** Writes only the status field `feedback` and the condition `Reported`. */
   statuses: Pick<StatusWriter<Environment>, 'write'>;
-  /** Where the API answers. */
+  /** URL of the API. */
   apiUrl: URL;
   now: () => Date;
 }
@@ -39,17 +39,20 @@ interface Reported {
   refusals: readonly Refusal[];
 }
 
-/** Reports the Git host how an Environment's builds go: a commit's status, and a comment on a pull request. */
+/** Reports an Environment's builds to the Git host: commit statuses, and a comment on the pull request. */
 export class FeedbackReconciler {
   readonly #options: FeedbackReconcilerOptions;
-  /** By ref: environments of one pull request share its comment, and the next one sees what was recorded of it. */
+  /** By ref: environments of one pull request share a comment, so each must see what the previous one recorded. */
   readonly #lock = new KeyedLock();
 
   constructor(options: FeedbackReconcilerOptions) {
     this.#options = options;
   }
 
-  /** Throws Waiting while the host limits requests; a refusal is recorded in the status and not retried. */
+  /**
+   * Reports what is due. Throws Waiting while the host limits requests; a refusal is recorded in the status and not
+   * retried.
+   */
   async reconcile(key: string): Promise<ReconcileResult> {
     const found = this.#options.environments.get(key);
     if (found) await this.#lock.run(refIndexValue(found), () => this.#reconcileFeedback(key));
@@ -80,8 +83,8 @@ export class FeedbackReconciler {
   }
 
   /**
-   * Takes each step separately: one can be refused and the other permitted. What was reported is recorded even if a
-   * later step throws.
+   * Takes each step separately, because the host may permit one and refuse another. Records completed steps even if a
+   * later one throws.
    */
   async #takeSteps(
     environment: Environment,
@@ -114,18 +117,18 @@ export class FeedbackReconciler {
     const conditions = mergeConditions(before ? [before] : [], report ? [report] : [], metadata.generation ?? 0, now());
     const wanted = Object.keys(feedback).length > 0 ? { feedback, conditions } : { conditions };
     await statuses.write(environment, wanted).catch((error: unknown) => {
-      // It has gone in the meantime.
+      // The Environment has been deleted meanwhile.
       if (!isNotFound(error)) throw error;
     });
   }
 }
 
-/** A plain Git server cannot receive feedback. */
+/** Returns whether the host has commit statuses or comments; a plain Git server has none. */
 export function takesFeedback({ spec }: Pick<Repository, 'spec'>): boolean {
   return spec.type !== 'generic';
 }
 
-/** What is recorded of it; nothing where the host has no such thing. */
+/** Reports one step; returns what to record, or nothing if the host has no such feature. */
 async function takeStep(host: GitHost, step: Step): Promise<FeedbackStatus> {
   if (step.kind !== 'comment') {
     const { commit, status, hash } = step;
@@ -144,7 +147,10 @@ function reportedStatus(
   return kind === 'tests' ? { tests: { commit, state, hash } } : { commit, state, status: hash };
 }
 
-/** By this it is known again what was refused, of which Repository: another token is a change of that. */
+/**
+ * Identifies the refused steps and the Repository's generation, so that a refusal is not repeated until the Repository
+ * changes, for example its token.
+ */
 function attemptAt(steps: readonly Step[], { metadata }: Repository): string {
   return hashOfValue([steps, metadata.generation]);
 }

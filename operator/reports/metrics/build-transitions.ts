@@ -10,14 +10,14 @@ export interface BuildEnded {
   transition: 'ended';
   number: number;
   result: Exclude<BuildStatus['result'], 'running'>;
-  /** Of the condition Built: why one failed. */
+  /** Reason of the condition Built: why the build failed. */
   reason: string;
   seconds: number;
-  /** How long the stages that it came to took. */
+  /** Durations of the completed stages. */
   stages: { stage: 'images' | 'rollout'; seconds: number }[];
 }
 
-/** What became of an Environment's builds between `old` and `now`: at most one ends and one starts. */
+/** Returns how an Environment's builds changed between `old` and `now`: at most one ends and one starts. */
 export function buildTransitions(old: Environment, now: Environment): (BuildStarted | BuildEnded)[] {
   const before = old.status?.build;
   const after = now.status?.build;

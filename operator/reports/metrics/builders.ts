@@ -7,12 +7,12 @@ import { secretText } from '../../../kubernetes/secret-texts.ts';
 import { buildOf } from '../../images/builders/identity.ts';
 
 interface BuilderCaches {
-  /** One for each builder, whether or not it runs. */
+  /** One Secret for each builder, running or not. */
   builderSecrets: Pick<Informer<Secret>, 'list'>;
   pods: Pick<Informer<Pod>, 'get'>;
 }
 
-/** Registers how many builders there are, how old their caches are, and until when their certificates are valid. */
+/** Registers metrics of builders: their number, the age of their caches, and the expiry of their certificates. */
 export function observeBuilders({ builderSecrets, pods }: BuilderCaches, registry: Registry, now: () => number): void {
   const registers = [registry];
   const expiries = new Expiries();
@@ -59,11 +59,11 @@ export function observeBuilders({ builderSecrets, pods }: BuilderCaches, registr
   });
 }
 
-/** Reads each certificate once: a scrape must not cost one's parsing for every builder. */
+/** Caches the expiry of each certificate, so that a scrape does not parse every certificate. */
 class Expiries {
   readonly #known = new WeakMap<Secret, number | undefined>();
 
-  /** In Unix milliseconds; undefined where there is no certificate that can be read. */
+  /** Returns Unix milliseconds; undefined without a valid certificate. */
   of(secret: Secret): number | undefined {
     if (!this.#known.has(secret)) this.#known.set(secret, expiryOf(secretText(secret, 'tls.crt') ?? ''));
     return this.#known.get(secret);

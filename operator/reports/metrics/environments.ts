@@ -10,8 +10,8 @@ import { buildTransitions } from './build-transitions.ts';
 const buckets = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800];
 
 /**
- * Metrics of environments and builds, and a line in the log for each build that starts or ends. Builds are counted from
- * this call on; what there is, is counted when it is asked for.
+ * Registers metrics of environments and builds, and logs each start and end of a build. Builds are counted from this
+ * call on; gauges are computed at each scrape.
  */
 export function observeEnvironments(
   environments: Pick<Informer<Environment>, 'addHandler' | 'list'>,
@@ -94,7 +94,8 @@ function countEnvironments(environments: Pick<Informer<Environment>, 'list'>, re
 }
 
 /**
- * When a queued build started, from its environment's status, so that a new operator knows it too.
+ * Returns how long a build has been queued, in milliseconds, from the environment's status, which survives a restart of
+ * the operator.
  */
 function queuedForMs({ status }: Environment, now: number): number {
   const isQueued = findCondition(status?.conditions, 'Ready')?.reason === 'Queued';

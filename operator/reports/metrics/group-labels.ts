@@ -1,9 +1,9 @@
-/** Stands for all groups beyond the first ones; no group can have this name. */
+/** Label value for all groups beyond the limit; not a valid group name. */
 export const OTHER_GROUPS = '(other)';
 
 /**
- * Bounds the values of a label `group`: users create groups, and each would cost every series another time. The first
- * ones that are counted keep their names; a place is free again when a group is deleted.
+ * Limits the values of the label `group`: users create groups, and each one adds a time series to every metric. The
+ * first groups keep their names; deleting a group frees a name.
  */
 export class GroupLabels {
   readonly #named = new Set<string>();

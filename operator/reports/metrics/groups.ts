@@ -13,7 +13,7 @@ interface GroupCaches {
 
 const groupOf = ({ metadata }: Environment) => groupOfNamespace(metadata.namespace ?? '') ?? '';
 
-/** Registers who has environments and builds: by group, of a bounded number of groups. */
+/** Registers metrics of environments and builds by group, for a limited number of groups. */
 export function observeGroups(
   { groups, environments }: GroupCaches,
   registry: Registry,

@@ -4,7 +4,7 @@ import { REPOSITORY_TYPES } from '../../../crds/repository-source.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 
-/** Registers how many Repositories there are, and why some are not in step with their Git hosts. */
+/** Registers the number of Repositories, and the reasons why some are not synchronized. */
 export function observeRepositories(repositories: Pick<Informer<Repository>, 'list'>, registry: Registry): void {
   const registers = [registry];
   new Gauge({
@@ -32,7 +32,7 @@ export function observeRepositories(repositories: Pick<Informer<Repository>, 'li
   });
 }
 
-/** Undefined where it is in step, and where nobody knows yet. */
+/** Returns the reason; undefined if the Repository is synchronized or has not been reconciled yet. */
 function whyNotSynced({ status }: Repository): string | undefined {
   const conditions = ['Synced', 'Ready'].map((type) => findCondition(status?.conditions, type));
   return conditions.find((condition) => condition?.status === 'False')?.reason;

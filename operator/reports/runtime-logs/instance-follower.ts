@@ -20,18 +20,21 @@ export interface InstanceFollowerOptions {
   writer: Pick<RuntimeLogWriter, 'append' | 'position'>;
   service: string;
   quota: LineQuota;
-  /** Whether the instance still runs. */
+  /** Returns whether the container is still running. */
   isRunning: () => boolean;
   signal: AbortSignal;
   logger: Logger;
 }
 
-/** So many lines that were written before somebody looked are shown. */
+/** Number of earlier lines that are shown. */
 const HISTORY_LINES = 1000;
 const RETRY_MS = 500;
-/** Characters of a line that are looked at; the log keeps less. */
+/** Maximum number of characters of a line that are processed; the log stores fewer. */
 const MAX_LINE = 8 * 1024;
-/** What is left out is read no faster than this, or counting it would be all that the operator does. */
+/**
+ * Reading pauses after this many omitted bytes, because counting them would otherwise use all of the operator's CPU
+ * time.
+ */
 const LEFT_OUT_BYTES_AT_ONCE = 512 * 1024;
 const LEFT_OUT_PAUSE_MS = 100;
 
@@ -40,7 +43,7 @@ interface Item {
   position: SourcePosition | undefined;
 }
 
-/** Carries the log of one run of a container into its service's log. */
+/** Copies the log of one run of a container to the log of its service. */
 export class InstanceFollower {
   readonly #instance: Instance;
   readonly #options: InstanceFollowerOptions;
@@ -53,12 +56,12 @@ export class InstanceFollower {
     this.#position = options.writer.position(instance.source);
   }
 
-  /** Reads what was written up to now. Throws RuntimeLogTakenError alone. */
+  /** Reads the existing lines. Throws only RuntimeLogTakenError. */
   async readHistory(): Promise<void> {
     await this.#attempt({ tailLines: HISTORY_LINES });
   }
 
-  /** Reads what comes, until the instance has ended or the signal. Throws RuntimeLogTakenError alone. */
+  /** Reads new lines until the container has ended or the signal is aborted. Throws only RuntimeLogTakenError. */
   async follow(): Promise<void> {
     const { signal, isRunning } = this.#options;
     while (!signal.aborted) {
@@ -69,7 +72,7 @@ export class InstanceFollower {
     }
   }
 
-  /** True when there is no such pod any more. */
+  /** Makes one attempt to read; returns true when the pod no longer exists. */
   async #attempt(query: PodLogOptions): Promise<boolean> {
     const { logger, signal } = this.#options;
     try {
@@ -138,7 +141,7 @@ export class InstanceFollower {
     try {
       void add(time, text);
     } catch (error) {
-      // The reading meets the same error at its next line.
+      // The next line fails with the same error.
       this.#options.logger.debug({ err: error }, 'the omission of lines cannot be reported');
     }
   }

@@ -1,17 +1,17 @@
 import { LABELS } from '../../../crds/labels.ts';
 import type { Pod } from '../../../kubernetes/resource-type.ts';
 
-/** One run of a container: a restart makes another. */
+/** One run of a container; a restart creates another instance. */
 export interface Instance {
   namespace: string;
   pod: string;
   container: string;
-  /** Names it among all runs of all pods of the service. */
+  /** Identifies the run among all pods of the service. */
   source: string;
   isRunning: boolean;
 }
 
-/** What has started to run of a service, and may have ended. */
+/** Returns the runs of a service's containers that have started, including those that have ended. */
 export function instancesOf(pods: readonly Pod[], service: string): Instance[] {
   return pods
     .filter(({ metadata }) => metadata.labels?.[LABELS.service] === service && !metadata.labels[LABELS.build])

@@ -1,20 +1,20 @@
-/** How much of one service's log is taken in each second. */
+/** Maximum number of bytes per second of one service's log. */
 export const MAX_BYTES_PER_SECOND = 1024 * 1024;
 const LINE_OVERHEAD = 100;
 const WINDOW_MS = 1000;
 
-/** Admits lines up to a number of bytes in each second. */
+/** Admits lines up to a number of bytes per second. */
 export class LineQuota {
   readonly #now: () => number;
   #windowEnd = 0;
   #left = 0;
 
-  /** `now` in milliseconds. */
+  /** Creates a quota; `now` returns milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** A line's length counts, and some for what is stored with it. */
+  /** Returns whether a line is admitted. Counts its length and an overhead for what is stored with it. */
   admits(length: number): boolean {
     const bytes = length + LINE_OVERHEAD;
     const now = this.#now();

@@ -1,13 +1,13 @@
 import type { SourcePosition } from '../../../build-logs/runtime-writer.ts';
 
 /**
- * Reports new lines from those that were seen, when a log is read again from a time on: the kubelet stamps each line to
- * the nanosecond, and gives them in order, in one form, so that texts compare as times do.
+ * Skips lines that were already read when a log is read again from a time on. The kubelet stamps lines in nanoseconds,
+ * in order and in one format, so timestamps can be compared as text.
  */
 export class ResumeFilter {
   #time: string;
   #count: number;
-  /** Lines of the last time that may come again. */
+  /** Number of lines with the last timestamp that may be repeated. */
   #again: number;
 
   constructor(position: SourcePosition | undefined) {
@@ -16,7 +16,7 @@ export class ResumeFilter {
     this.#again = this.#count;
   }
 
-  /** Where the source is after the lines that were new. */
+  /** Position of the source after the last new line. */
   get position(): SourcePosition | undefined {
     return this.#time === '' ? undefined : { time: this.#time, count: this.#count };
   }

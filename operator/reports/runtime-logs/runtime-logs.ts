@@ -20,14 +20,14 @@ export interface RuntimeLogsOptions {
   client: Pick<ClusterClient, 'podLog'>;
   pods: Pick<Informer<Pod>, 'byIndex'>;
   environments: Pick<Informer<Environment>, 'get'>;
-  /** The namespace of an environment's contents. */
+  /** Returns the namespace of an environment's contents. */
   namespaceOf: (environment: Environment) => string;
   redis: RuntimeLogWriterRedis & { exists(key: string): Promise<number> };
   now: () => Date;
   logger: Logger;
-  /** Services followed at once: each costs a connection for each of its pods. Default 200. */
+  /** Maximum number of services that are followed concurrently; each costs one connection per pod. Default 200. */
   maxFollowed?: number;
-  /** Of one group, so that no group takes all places from the others. Default 40. */
+  /** Maximum for one group, so that a group cannot use all slots. Default 40. */
   maxFollowedOfGroup?: number;
 }
 
@@ -35,7 +35,7 @@ export interface FollowSubscriber {
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
 }
 
-/** How often follow requests are reconciled again: whether they last. */
+/** How often expired follow requests are removed, in milliseconds. */
 const CHECK_MS = 4000;
 const RESTART_MS = 1000;
 const MAX_FOLLOWED = 200;
@@ -48,11 +48,11 @@ interface Followed {
   follower: ServiceFollower;
 }
 
-/** Follows the services whose log somebody reads now (ADR 16); for the operator that leads. */
+/** Follows the services whose logs are being read (ADR 16). Runs in the leading operator. */
 export class RuntimeLogs {
   readonly #options: RuntimeLogsOptions;
   readonly #followed = new Map<string, Followed>();
-  /** The group of each that is being opened. */
+  /** Groups of the logs that are being opened. */
   readonly #opening = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -61,13 +61,13 @@ export class RuntimeLogs {
     this.#options = options;
   }
 
-  /** Listens for follow requests, over a connection of its own. */
+  /** Listens for follow requests on a connection of its own. */
   start(subscriber: FollowSubscriber): void {
     this.#timer = setInterval(() => void this.#check(), CHECK_MS);
     void this.#listen(subscriber);
   }
 
-  /** Something about a pod has changed. */
+  /** Handles a change of a pod. */
   follow({ metadata }: Pod): void {
     for (const { followRequest, namespace, follower } of this.#followed.values()) {
       if (namespace === metadata.namespace && metadata.labels?.[LABELS.service] === followRequest.service)
@@ -81,7 +81,7 @@ export class RuntimeLogs {
     for (const [key, { follower }] of this.#followed) this.#drop(key, follower);
   }
 
-  /** Until it is taken: from then on the connection itself renews it. */
+  /** Subscribes, and retries until that succeeds; after that the connection renews the subscription itself. */
   async #listen(subscriber: FollowSubscriber): Promise<void> {
     while (!this.#isStopped) {
       try {
@@ -128,7 +128,7 @@ export class RuntimeLogs {
         service: followRequest.service,
         pods: () => pods.byIndex('namespace', namespace),
         onFailed: (error) => {
-          logger.info({ err: error, service: key }, 'the log of a service is started again');
+          logger.info({ err: error, service: key }, 'following the log of a service is restarted');
           this.#followed.delete(key);
           void delay(RESTART_MS).then(() => this.#take(JSON.stringify(followRequest)));
         },

@@ -10,15 +10,15 @@ export interface ServiceFollowerOptions {
   client: Pick<ClusterClient, 'podLog'>;
   writer: Pick<RuntimeLogWriter, 'append' | 'position' | 'touch' | 'close'>;
   service: string;
-  /** The pods of the environment as they now are. */
+  /** Returns the environment's current pods. */
   pods: () => readonly Pod[];
-  /** Called once when the log cannot be gone on with: another follower, with a new writer, has to. */
+  /** Called once when the log cannot be continued and a new follower with a new writer is needed. */
   onFailed: (error: unknown) => void;
   now: () => number;
   logger: Logger;
 }
 
-/** Follows all pods of one service into one log: those that are there, and those that come. */
+/** Follows all pods of one service into one log, including new pods. */
 export class ServiceFollower {
   readonly #options: ServiceFollowerOptions;
   readonly #quota: LineQuota;
@@ -31,7 +31,7 @@ export class ServiceFollower {
     this.#quota = new LineQuota(options.now);
   }
 
-  /** Starts, by what the pods have written before; then informs readers that earlier lines are complete. */
+  /** Writes the existing lines, then signals readers that earlier lines are complete, and continues. */
   async start(): Promise<void> {
     await this.#orFail(async () => {
       const followers = this.#newFollowers();
@@ -43,13 +43,13 @@ export class ServiceFollower {
     });
   }
 
-  /** Looks for runs of containers that are not followed yet. */
+  /** Follows runs of containers that are not followed yet. */
   check(): void {
     if (!this.#isLoaded || this.#stopping.signal.aborted) return;
     for (const follower of this.#newFollowers()) void this.#orFail(() => follower.follow());
   }
 
-  /** The log is still read. */
+  /** Records that the log is still being read. */
   touch(): Promise<void> {
     return this.#options.writer.touch(this.#isLoaded);
   }

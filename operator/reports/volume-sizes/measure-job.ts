@@ -7,19 +7,21 @@ import { claimLabel } from '../../services/objects/pod-template.ts';
 
 export interface MeasureJobInput {
   claim: PersistentVolumeClaim;
-  /** The build after which the volume is measured. */
+  /** Number of the build after which the volume is measured. */
   build: number;
-  /** Those of everything that is the environment's. */
+  /** Labels of all objects of the environment. */
   labels: Record<string, string>;
   /** Coppice's own image. */
   image: string;
-  /** Where the pods of environments run. */
+  /** Where pods of environments run. */
   scheduling?: Scheduling | undefined;
 }
 
 const deadlineSeconds = 600;
 
-/** What blocks hold of the volume's files, each file once; those that come or go meanwhile are not error. */
+/**
+ * Measures the disk usage of the volume's files, each file once. Files that appear or disappear meanwhile are no error.
+ */
 const script = 'du -sxB1 -- /volume 2>/dev/null | cut -f1 > /dev/termination-log';
 
 export function measureJobName({ metadata }: PersistentVolumeClaim, build: number): string {
@@ -27,8 +29,8 @@ export function measureJobName({ metadata }: PersistentVolumeClaim, build: numbe
 }
 
 /**
- * Measures what one volume holds, beside those who use it and on their node. It reads as root what anybody may have
- * written, has no other right, no network and no token, and says one number.
+ * Returns the Job that measures one volume, on the node of the pods that use it. It runs as root because it must read
+ * files of any owner, but has no other capability, no network and no token, and returns one number.
  */
 export function measureJob({ claim, build, labels: owned, image, scheduling }: MeasureJobInput): Job {
   const { name, namespace } = claim.metadata;
@@ -70,7 +72,7 @@ export function measureJob({ claim, build, labels: owned, image, scheduling }: M
   };
 }
 
-/** Bytes; undefined where the pod has not said any. */
+/** Returns the measured size in bytes; undefined if the pod did not report any. */
 export function measuredBytes(pod: Pod | undefined): number | undefined {
   const reported = pod?.status?.containerStatuses?.[0]?.state?.terminated?.message?.trim() ?? '';
   return /^\d{1,15}$/.test(reported) ? Number(reported) : undefined;

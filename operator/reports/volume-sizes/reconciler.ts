@@ -21,21 +21,21 @@ export interface SizesReconcilerOptions {
   jobs: Pick<Informer<Job>, 'byIndex' | 'observe'>;
   pods: Pick<Informer<Pod>, 'byIndex'>;
   volumeClaims: Pick<Informer<PersistentVolumeClaim>, 'byIndex'>;
-  /** Writes `volumes`, and nothing else. */
+  /** Writes only the status field `volumes`. */
   statuses: Pick<StatusWriter<Environment>, 'write'>;
   /** Coppice's own image. */
   image: string;
-  /** Where the pods of environments run. */
+  /** Where pods of environments run. */
   scheduling?: Scheduling | undefined;
   now: () => Date;
 }
 
-/** A pod's last word comes soon after its Job's end, or not at all. */
+/** A pod's termination message arrives within this time after its Job has ended, or not at all. */
 const lastWordMs = 10_000;
 
 type Measured = 'pending' | number;
 
-/** Measures what an Environment's volumes hold, once after each build that became ready, one volume after the other. */
+/** Measures an Environment's volumes once after each build that became ready, one at a time. */
 export class SizesReconciler {
   readonly #options: SizesReconcilerOptions;
 
@@ -89,12 +89,12 @@ export class SizesReconciler {
     try {
       jobs.observe(await client.create(Job, measureJob({ claim, build, labels, image, scheduling })));
     } catch (error) {
-      // The contents go, or the watch is about to report it.
+      // The contents are being deleted, or the watch will report the conflicting object.
       if (!isAlreadyExists(error) && !isForbidden(error) && !isNotFound(error)) throw error;
     }
   }
 
-  /** One that failed counts nothing: it is not tried again before the next build. */
+  /** Returns the result. A failed measurement is repeated only after the next build. */
   #result(job: Job): Measured {
     const state = jobState(job);
     if (state === 'running') return 'pending';
@@ -104,7 +104,7 @@ export class SizesReconciler {
     return state === 'completed' && this.#options.now().getTime() - end < lastWordMs ? 'pending' : 0;
   }
 
-  /** What is bound: to mount another one would make it. */
+  /** Returns the bound claims: mounting an unbound one would create a volume. */
   #claimsOf(namespace: string, uid: string | undefined): PersistentVolumeClaim[] {
     return this.#options.volumeClaims
       .byIndex('namespace', namespace)
@@ -124,7 +124,7 @@ export class SizesReconciler {
 
   async #write(environment: Environment, volumes: NonNullable<Environment['status']>['volumes']): Promise<void> {
     await this.#options.statuses.write(environment, { volumes }).catch((error: unknown) => {
-      // It has gone in the meantime.
+      // The Environment has been deleted meanwhile.
       if (!isNotFound(error)) throw error;
     });
   }

@@ -2,43 +2,43 @@ import type { Deployment, PersistentVolumeClaim, Pod } from '../../../kubernetes
 import { isForGood } from './refusal.ts';
 
 /**
- * A pull that failed is tried again after 10 s and 20 s more: what is still not there then was not about to be pushed.
+ * Failed pulls are retried after 10 s and 20 s: an image that is still missing after that is not about to be pushed.
  */
 const PULL_TRIES_MS = 45_000;
-/** The kubelet's own caches may be behind by a minute. */
+/** The kubelet's caches can be a minute old. */
 const SET_UP_TRIES_MS = 60_000;
-/** A refusal may be about pods of the template before. */
+/** A recent refusal may concern pods of the previous template. */
 const REFUSAL_MS = 10_000;
-/** A command that is not in the image is tried as often as this. */
+/** Number of starts after which a missing command counts as certain. */
 const START_TRIES = 2;
 
 const missingImage =
   /not found|manifest unknown|name unknown|repository does not exist|no match for platform|no matching manifest/i;
-/** What a registry says of an image that it may yet show, to others or later. */
+/** Matches registry errors that can go away, with time or with credentials. */
 const passing = /no such host|too ?many ?requests|unauthorized|denied|forbidden|timeout|\b(401|403|429|5\d\d)\b/i;
 const missingReference = /^(secret|configmap) "[^"]*" not found|^couldn't find key |runAsNonRoot|non-numeric user/i;
 const missingCommand = /executable file not found|no such file or directory|exec format error|permission denied/i;
 
 export interface Awaited {
-  /** When what is rolled out started to be: older pods may be of something else. */
+  /** When the rollout was requested; older pods may belong to a previous one. */
   since: Date;
-  /** The service's pods that are not on their way out. */
+  /** The service's pods that are not terminating. */
   pods: readonly Pod[];
   deployment?: Deployment | undefined;
-  /** Of the volumes that it mounts. */
+  /** Claims of the volumes that the service mounts. */
   claims: readonly PersistentVolumeClaim[];
 }
 
 export interface Outlook {
-  /** From then on nothing but a change of what is asked for brings the service up. */
+  /** After this time the service becomes ready only if its configuration changes. */
   failsAt?: Date | undefined;
-  /** A container that crashes is not started again before then. */
+  /** When a crashed container is restarted. */
   retriesAt?: Date | undefined;
 }
 
 /**
- * Reports when it is certain that a service does not become ready. Only of what nothing in the cluster can change: a
- * program may crash until its database is there, a registry may answer again, a node may be added.
+ * Returns when it is certain that a service will not become ready. Considers only failures that nothing in the cluster
+ * can fix: a program may crash until its database runs, a registry may recover, and a node may be added.
  */
 export function outlookOf({ since, pods, deployment, claims }: Awaited): Outlook {
   const fresh = pods.filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '') >= since.getTime() - 1000);
@@ -75,18 +75,21 @@ function failsAt(pod: Pod, { state, lastState, restartCount }: Status, hasVolume
       const ended = state?.terminated ?? lastState?.terminated;
       const isStartError = ended?.reason === 'StartError' || ended?.reason === 'ContainerCannotRun';
       const isMissing = isStartError && missingCommand.test(ended.message ?? '');
-      // Another service may yet put it into a volume.
+      // Another service may still write the file to a volume.
       return isMissing && !hasVolumes && restartCount >= START_TRIES ? startedAt : undefined;
     }
   }
 }
 
-/** Docker Hub says of an image that there is not what it says of one that is private. */
+/** Drops Docker Hub's message for a missing image, which is the same as for a private one. */
 function withoutHidden(message: string): string {
   return /repository does not exist/i.test(message) ? '' : message;
 }
 
-/** The kubelet says how long it waits: `back-off 1m20s restarting failed container=web pod=…`. */
+/**
+ * Returns when the container is restarted, in Unix milliseconds. The kubelet reports the delay: `back-off 1m20s
+ * restarting failed container=web pod=…`.
+ */
 function retryAt({ state, lastState }: Status): number | undefined {
   if (state?.waiting?.reason !== 'CrashLoopBackOff') return undefined;
   const [, minutes = '0', seconds = '0'] =
@@ -94,7 +97,7 @@ function retryAt({ state, lastState }: Status): number | undefined {
   return Date.parse(lastState?.terminated?.finishedAt ?? '') + (Number(minutes) * 60 + Number(seconds)) * 1000;
 }
 
-/** When admission refused the pods for what they ask for, whatever else the cluster does. */
+/** Returns when admission refused the pods for reasons that only a change of the service can fix. */
 function refusedAt(deployment: Deployment | undefined, since: Date): number | undefined {
   const refusal = deployment?.status?.conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True');
   if (refusal?.message === undefined || !isForGood(refusal.message)) return undefined;

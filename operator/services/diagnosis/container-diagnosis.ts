@@ -8,21 +8,21 @@ type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[numbe
 type Terminated = NonNullable<NonNullable<Status['state']>['terminated']>;
 type Spec = NonNullable<Pod['spec']>['containers'][number];
 
-/** As much as a runtime's report of an error takes: what went wrong is above where. */
+/** Enough for a runtime's error report, which states the cause above the stack trace. */
 const MAX_LINES = 20;
 const MAX_COMMAND = 300;
 
-/** What is known of a container beside its status. */
+/** Facts about a container that its status does not contain. */
 export interface ContainerFacts {
-  /** It is meant to run on, and started again whenever it ends. */
+  /** Whether the container is meant to run continuously, and is restarted when it exits. */
   isRestarted: boolean;
   /** Since when the pod has not been ready. */
   unreadySince?: Date | undefined;
-  /** What its health check said when it failed last. */
+  /** Output of the last failed health check. */
   checkOutput?: string | undefined;
 }
 
-/** Why a container does not do what it should, in words to act on; undefined when its status says nothing. */
+/** Returns why a container does not run as it should, and what to do; undefined if its status does not show it. */
 export function containerDiagnosis(status: Status, spec: Spec | undefined, facts: ContainerFacts): string | undefined {
   const { image, state, lastState, ready } = status;
   const waiting = state?.waiting;
@@ -40,12 +40,12 @@ export function containerDiagnosis(status: Status, spec: Spec | undefined, facts
   if (state?.terminated && facts.isRestarted) return restarted(state.terminated);
   if (state?.terminated && state.terminated.exitCode !== 0) return ending(state.terminated, spec);
   if (!state?.running || ready) return undefined;
-  // Between two tries of one that crashes it runs for a moment.
+  // A crashing container runs briefly between two restarts.
   const before = lastState?.terminated ? `; before, ${restarted(lastState.terminated)}` : '';
   return `it runs, but is not ready: ${unready(status, spec, before === '' ? facts.checkOutput : undefined)}${before}`;
 }
 
-/** It ended, though a service is to run on. */
+/** Describes an exit of a container that should run continuously. */
 function restartWords(last: Terminated, { started }: Status, spec: Spec | undefined, facts: ContainerFacts): string {
   if (isEndedByCheck(last, spec?.startupProbe, started, facts.unreadySince)) {
     const reason = withOutput(`${checkWords(spec?.startupProbe)} did not succeed in time`, facts.checkOutput);
@@ -58,7 +58,7 @@ function restartWords(last: Terminated, { started }: Status, spec: Spec | undefi
   return `it exits and is restarted: ${ending(last, spec)}`;
 }
 
-/** How a container ended, with the end of its log, as the kubelet keeps it in the termination message. */
+/** Describes how a container exited, with the end of its log from the termination message. */
 function ending({ exitCode, reason, message }: Terminated, spec: Spec | undefined): string {
   const limit = spec?.resources?.limits?.['memory'];
   const raise = `raise deploy.resources.limits.memory${limit === undefined ? '' : ` (now ${limit})`}`;

@@ -4,15 +4,15 @@ type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[numbe
 type Terminated = NonNullable<NonNullable<Status['state']>['terminated']>;
 type Probe = NonNullable<Pod['spec']>['containers'][number]['startupProbe'];
 
-/** As the exit code of a program that SIGKILL or SIGTERM ended. */
+/** Exit codes of a program that SIGKILL or SIGTERM ended. */
 const KILLED = [137, 143];
-/** The kubelet writes times in whole seconds. */
+/** The kubelet rounds times to seconds. */
 const ROUNDING_MS = 1000;
 
 /**
- * Reports whether the kubelet ended a container because its startup probe never succeeded. No status says so, and a program
- * may end by SIGTERM with any exit code, 0 too. But such a container has lived for as long as the probe may fail, and its
- * pod was not ready in all that time.
+ * Returns whether the kubelet stopped a container because its startup probe never succeeded. No status reports this,
+ * and a program can exit with any code on SIGTERM, including 0. But such a container ran exactly as long as the probe
+ * may fail, and its pod was never ready in that time.
  */
 export function isEndedByCheck(
   { exitCode, reason, startedAt, finishedAt }: Terminated,

@@ -1,6 +1,6 @@
 const reasons = ['ErrImagePull', 'ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull', 'ImageInspectError'];
 
-/** By what container runtimes say, which hand on what registries do; the first that fits. */
+/** Causes by error messages of container runtimes, which include those of registries; the first match counts. */
 const causes: readonly [RegExp, string][] = [
   [
     /too ?many ?requests|\b429\b/i,
@@ -22,7 +22,10 @@ const causes: readonly [RegExp, string][] = [
   [/no space left/i, "the node's disk is full. Ask an administrator"],
 ];
 
-/** Why a container's image is not there, in words to act on; undefined when that is not what it waits for. */
+/**
+ * Returns why a container's image cannot be pulled, and what to do; undefined if the container waits for something
+ * else.
+ */
 export function imagePullDiagnosis(image: string, reason: string, message: string): string | undefined {
   if (!reasons.includes(reason)) return undefined;
   const detail = message === '' ? '' : ` (${endOf(message)})`;
@@ -31,7 +34,10 @@ export function imagePullDiagnosis(image: string, reason: string, message: strin
   return `its image ${image} cannot be pulled: ${cause}${detail}`;
 }
 
-/** Each layer of the runtime puts its own words before what the one below said: the last ones count. */
+/**
+ * Returns the last part of the message: each layer of the runtime prepends its own text to the message of the layer
+ * below.
+ */
 function endOf(message: string): string {
   const parts = message.split(': ');
   let end = parts.pop() ?? '';

@@ -1,9 +1,10 @@
-/**
- * Of a container's log the kubelet keeps so many bytes in its status: the line that they start in may be half a one.
- */
+/** The kubelet stores this many bytes of a container's log in its status; the first line may be truncated. */
 const KEPT_BYTES = 2048;
 
-/** The last lines of what the kubelet has kept of a container's log. Half a line is left out: nobody could mask half a secret. */
+/**
+ * Returns the last lines of a log that the kubelet stored. Omits a truncated line, in which a partial secret could not
+ * be masked.
+ */
 export function lastLines(text: string, count: number): string {
   const whole = Buffer.byteLength(text) < KEPT_BYTES ? text : text.slice(text.search(/\s|$/) + 1);
   return whole.trimEnd().split('\n').slice(-count).join('\n');

@@ -7,16 +7,16 @@ import { LABELS } from '../../../crds/labels.ts';
 import { splitTimestamp } from '../../../kubernetes/log-timestamp.ts';
 import { byAge } from './service-diagnosis.ts';
 
-/** What one run of a container has written last. */
+/** The last output of one run of a container. */
 export interface ContainerOutput {
-  /** Names the run among all of all pods. */
+  /** Identifies the run among those of all pods. */
   source: string;
   lines: LogLine[];
 }
 
 const MAX_LINES = 100;
 const MAX_BYTES = 16 * 1024;
-/** Of each service, its newest pod; and of so many services. */
+/** Maximum number of services; for each, only the newest pod is read. */
 const MAX_SERVICES = 10;
 const READ_MS = 10_000;
 
@@ -26,7 +26,7 @@ export interface LastOutputOptions {
   logger: Logger;
 }
 
-/** Reads what containers wrote before they ended, as long as their pods are there. */
+/** Reads the last output of containers while their pods exist. */
 export class LastOutput {
   readonly #options: LastOutputOptions;
 
@@ -34,7 +34,10 @@ export class LastOutput {
     this.#options = options;
   }
 
-  /** The end of what the services' containers have written, of the run before included. What cannot be read is left out. */
+  /**
+   * Returns the end of the output of the services' containers, including the previous run. Output that cannot be read
+   * is omitted.
+   */
   async of(namespace: string, services: readonly string[]): Promise<ContainerOutput[]> {
     const runs = services.slice(0, MAX_SERVICES).flatMap((service) => this.#runs(namespace, service));
     const outputs = await Promise.all(runs.map((run) => this.#read(run)));
@@ -84,14 +87,14 @@ interface Run {
   pod: Pod;
   service: string;
   container: string;
-  /** It is the one before the container's present one. */
+  /** Whether it is the run before the container's current one. */
   previous: boolean;
-  /** Counts the starts of the container, from 1. */
+  /** Number of the container's start, counted from 1. */
   number: number;
   isOver: boolean;
 }
 
-/** The last run that is over, and the one that goes on. */
+/** Returns the last run that has ended, and the current one. */
 function runsOf(pod: Pod, service: string): Run[] {
   return (pod.status?.containerStatuses ?? []).flatMap(({ name: container, restartCount, state, lastState }) => {
     const run = (previous: boolean, number: number, isOver: boolean): Run => ({

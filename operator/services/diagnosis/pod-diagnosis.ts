@@ -2,8 +2,8 @@ import type { Pod } from '../../../kubernetes/resource-type.ts';
 import { containerDiagnosis } from './container-diagnosis.ts';
 
 /**
- * Why a pod does not run, in words to act on; undefined when its status says nothing. `checkOutput`: what its health check
- * said when it failed last.
+ * Returns why a pod does not run, and what to do; undefined if its status does not show it. `checkOutput`: output of
+ * the last failed health check.
  */
 export function podDiagnosis(pod: Pod, checkOutput?: string): string | undefined {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
@@ -15,7 +15,7 @@ export function podDiagnosis(pod: Pod, checkOutput?: string): string | undefined
   }
   const unscheduled = pod.status?.conditions?.find((one) => one.type === 'PodScheduled' && one.status === 'False');
   if (unscheduled) return unscheduledWords(unscheduled.message ?? unscheduled.reason ?? 'Unschedulable');
-  // Evicted, say, by its node.
+  // For example, evicted by its node.
   if (pod.status?.phase === 'Failed' && pod.status.reason !== undefined) {
     return [pod.status.reason, pod.status.message].filter((part) => part !== undefined).join(': ');
   }
@@ -29,7 +29,10 @@ function unreadySince({ status }: Pod): Date | undefined {
     : undefined;
 }
 
-/** The scheduler's message, `0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. preemption: …`. */
+/**
+ * Explains the scheduler's message, such as `0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory.
+ * preemption: …`.
+ */
 function unscheduledWords(message: string): string {
   const storageClass = /storageclass[^"]*"([^"]*)" not found/.exec(message)?.[1];
   if (storageClass !== undefined) {

@@ -3,13 +3,13 @@ import { Event, type Job } from '../../../kubernetes/resource-type.ts';
 import { explainRefusal } from './refusal.ts';
 
 export interface PodRefusal {
-  /** In words to act on. */
+  /** Why the pod was refused, and what to do. */
   message: string;
-  /** It lasts until somebody asks for less, ends something, or raises the quota. */
+  /** Whether a quota refused it, which lasts until usage decreases or the quota is raised. */
   isQuota: boolean;
 }
 
-/** Why the Job's pod is not made, as the Job controller's events tell: nothing in the Job itself does. */
+/** Returns why the Job has no pod, from the Job controller's events; the Job itself does not report it. */
 export async function podRefusal(
   client: Pick<ClusterClient, 'list'>,
   { metadata: { namespace, name, uid } }: Job,

@@ -1,7 +1,7 @@
 import { isForbidden } from '../../../kubernetes/api-error.ts';
 import { Stalled } from '../../shared/errors.ts';
 
-/** What admission says about a pod or an object, in words to act on; the same words where there are none better. */
+/** Explains an admission error for a pod or an object, and what to do; returns unknown messages unchanged. */
 export function explainRefusal(message: string): string {
   if (message.includes('exceeded quota')) {
     const asked = /requested: ([^:]*?), used:/.exec(message)?.[1];
@@ -16,18 +16,21 @@ export function explainRefusal(message: string): string {
   return violation === undefined ? message : `an environment is not permitted to do this: ${violation}`;
 }
 
-/** What a LimitRange has against it: `forbidden: [maximum memory usage per Container is 1Gi, but limit is 2Gi, …]`. */
+/**
+ * Extracts the violations from a LimitRange's error: `forbidden: [maximum memory usage per Container is 1Gi, but limit
+ * is 2Gi, …]`.
+ */
 function limitViolations(message: string): string | undefined {
   const reason = /forbidden: \[?((?:maximum|minimum|.* max limit to request ratio).*?)\]?$/s.exec(message)?.[1];
   return reason !== undefined && / per (Container|Pod|PersistentVolumeClaim) is /.test(reason) ? reason : undefined;
 }
 
-/** Whether admission refuses a pod for what it asks for itself: a quota may be free again. */
+/** Returns whether admission refuses the pod itself, as opposed to a quota, which may be free later. */
 export function isForGood(message: string): boolean {
   return limitViolations(message) !== undefined || /violates PodSecurity "/.test(message);
 }
 
-/** A quota that is used up, or a limit, is for the user to fix; any other error stays as it is. */
+/** Converts refusals by a quota or limit, which the user must fix, to Stalled; returns other errors unchanged. */
 export function refusedForGood(error: unknown): unknown {
   if (!isForbidden(error)) return error;
   const isQuota = error.statusMessage.includes('exceeded quota');

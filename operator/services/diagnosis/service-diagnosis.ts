@@ -4,12 +4,12 @@ import { explainRefusal } from './refusal.ts';
 
 export interface Observed {
   isJob?: boolean | undefined;
-  /** The service's pods that are not on their way out. */
+  /** The service's pods that are not terminating. */
   pods: readonly Pod[];
   deployment?: Deployment | undefined;
-  /** Of the volumes that it mounts. */
+  /** Claims of the volumes that the service mounts. */
   claims: readonly PersistentVolumeClaim[];
-  /** What the pods' health checks said when they failed last, by UID. */
+  /** Output of the pods' last failed health checks, by UID. */
   checkOutputs?: ReadonlyMap<string, string> | undefined;
 }
 
@@ -18,7 +18,7 @@ export function serviceDiagnosis({ isJob, pods, deployment, claims, checkOutputs
   const newestFirst = byAge(pods);
   if (isJob && newestFirst[0] && runs(newestFirst[0])) return 'it still runs';
   const unbound = claims.find(({ status }) => status?.phase !== 'Bound');
-  // The scheduler says less than the claim does.
+  // The claim's diagnosis is more specific than the scheduler's message.
   if (unbound && newestFirst[0] && waitsForClaim(newestFirst[0])) return volumeWords(unbound);
   const ofPods = newestFirst
     .map((pod) => podDiagnosis(pod, checkOutputs?.get(pod.metadata.uid ?? '')))
@@ -51,7 +51,7 @@ function volumeWords({ metadata, spec, status }: PersistentVolumeClaim): string 
   return `its volume ${name} does not exist yet (${details.filter(Boolean).join(', ')}). Check its storage class (x-coppice.class), or ask an administrator to`;
 }
 
-/** The newest first. */
+/** Sorts pods by age, newest first. */
 export function byAge(pods: readonly Pod[]): Pod[] {
   return [...pods].sort((a, b) => (createdAt(a) < createdAt(b) ? 1 : -1));
 }
@@ -63,20 +63,20 @@ export interface Termination {
   finishedAt: string;
 }
 
-/** How the container of a service ended that ended last; undefined where none has. */
+/** Returns the most recent termination of a service's containers; undefined if none has terminated. */
 export function lastTermination(pods: readonly Pod[]): Termination | undefined {
   return pods
     .flatMap(({ status }) => status?.containerStatuses ?? [])
     .flatMap(({ state, lastState }) => [state?.terminated ?? [], lastState?.terminated ?? []].flat())
     .flatMap(({ reason = 'Unknown', exitCode, finishedAt }) =>
-      // The kubelet reports no time for a container that it has lost.
+      // The kubelet reports no time for a lost container.
       finishedAt ? [{ reason, exitCode, finishedAt }] : [],
     )
     .sort((a, b) => Date.parse(a.finishedAt) - Date.parse(b.finishedAt))
     .at(-1);
 }
 
-/** How often a service's containers were started again. */
+/** Returns how often a service's containers were restarted. */
 export function restartsOf(pods: readonly Pod[]): number {
   return pods
     .flatMap(({ status }) => status?.containerStatuses ?? [])

@@ -9,13 +9,14 @@ export interface IsolationSettings {
   clonePorts: number[];
   egress: EgressSettings;
   quota: Record<string, string>;
-  /** For containers that name none. */
+  /** For containers without resources of their own. */
   defaultRequests: Record<string, string>;
   defaultLimits: Record<string, string>;
 }
 
 /**
- * The environment's namespace. The owner's UID distinguishes it from one that somebody else made under the same name.
+ * Returns the environment's namespace. The owner's UID distinguishes it from one that somebody else created with the
+ * same name.
  */
 export function environmentNamespaceObject(name: string, labels: Record<string, string>, ownerUid: string): Namespace {
   return {
@@ -38,19 +39,19 @@ type PolicySpec = NonNullable<NetworkPolicy['spec']>;
 type Egress = NonNullable<PolicySpec['egress']>[number];
 
 /**
- * Private addresses too, which `sources.allowedCidrs` may name; but none at which a cloud reports a machine's
- * credentials.
+ * Includes private addresses, which `sources.allowedCidrs` can permit, but not the addresses of cloud metadata
+ * services, which return machine credentials.
  */
 const gitHosts: Egress['to'] = [
   { ipBlock: { cidr: '0.0.0.0/0', except: ['168.63.129.16/32', '169.254.0.0/16'] } },
   { ipBlock: { cidr: '::/0', except: ['fd00:ec2::/32', 'fe80::/10'] } },
-  // For some CNIs (Cilium) no range of addresses has a pod in it.
+  // For some CNIs, such as Cilium, an ipBlock never matches pods.
   { namespaceSelector: {} },
 ];
 
 export type IsolationObject = ResourceQuota | LimitRange | NetworkPolicy;
 
-/** What holds an environment apart from all others: quota, limits and network policies. */
+/** Returns the objects that isolate an environment: quota, limits and network policies. */
 export function isolationObjects(owned: Owned, settings: IsolationSettings): IsolationObject[] {
   const policy = (name: string, spec: PolicySpec): NetworkPolicy => {
     const { labels, ...metadata } = owned(name);
@@ -61,7 +62,7 @@ export function isolationObjects(owned: Owned, settings: IsolationSettings): Iso
       spec,
     };
   };
-  // Applied as an empty list, not left out: a field that is not applied keeps what somebody else has put there.
+  // Applied as an empty list: server-side apply would keep rules of others in an omitted field.
   const nothing: [] = [];
   const dns = dnsEgress(settings.egress);
   const internet = { to: publicNetworks(settings.egress) };
@@ -94,14 +95,15 @@ export function isolationObjects(owned: Owned, settings: IsolationSettings): Iso
       },
     } satisfies LimitRange,
     policy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'], ingress: nothing, egress: nothing }),
-    // Who talks to whom among the services, and what is public, policies of the service file's own say.
+    // Further policies, from the service file, permit connections between services and to public ports.
     policy('services', {
       podSelector: servicePods,
       policyTypes: ['Ingress', 'Egress'],
       ingress: nothing,
       egress: [dns, internet],
     }),
-    // A clone goes where the operator has checked and pinned; buildctl to buildkitd, which pushes by itself.
+    // Clones connect to addresses that the operator has checked and pinned; buildctl connects to buildkitd, which
+    // pushes images.
     policy('builds', {
       podSelector: buildPods,
       policyTypes: ['Ingress', 'Egress'],

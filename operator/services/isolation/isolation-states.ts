@@ -13,7 +13,7 @@ export class IsolationStates {
     this.#caches = caches;
   }
 
-  /** Returns the objects' states in their order, or undefined where one of them is missing. */
+  /** Returns the objects' states in their order; undefined if one of them is missing. */
   find(objects: readonly IsolationObject[]): string[] | undefined {
     const states = objects.flatMap((object) => this.#caches[kindOf(object)].get(keyOf(object))?.state ?? []);
     return states.length === objects.length ? states : undefined;

@@ -2,15 +2,15 @@ import type { Namespace } from '../../../kubernetes/resource-type.ts';
 
 export const POD_SECURITY = 'pod-security.kubernetes.io/';
 const ENFORCE = `${POD_SECURITY}enforce`;
-/** An older version of a level may allow more than it does today. */
+/** An older version of a Pod Security level can permit more than the current one. */
 const ENFORCE_VERSION = `${POD_SECURITY}enforce-version`;
 
-/** From the loosest to the strictest; a label that is missing or unknown enforces nothing. */
+/** From the least to the most strict; a missing or unknown label enforces nothing. */
 const levels: readonly (string | undefined)[] = ['privileged', 'baseline', 'restricted'];
 
 /**
- * Returns what to patch the labels of a namespace with, so that it has those that it is wanted with; undefined where it
- * has. Pod Security that is stricter than wanted stays.
+ * Returns the patch that restores a namespace's labels; undefined if they are as wanted. Stricter Pod Security than
+ * wanted is kept.
  */
 export function lostLabels(wanted: Namespace, live: Namespace): Record<string, string | null> | undefined {
   const { labels: held = {} } = live.metadata;

@@ -5,13 +5,13 @@ import { LimitRange, NetworkPolicy, ResourceQuota, type KubernetesObject } from 
 export const ISOLATION_TYPES = { NetworkPolicy, LimitRange, ResourceQuota } as const;
 export type IsolationKind = keyof typeof ISOLATION_TYPES;
 
-/** An object of which only its name, version and state are held: there are five in each environment's namespace. */
+/** An object reduced to its name, version and state, to save memory: each environment's namespace has five of them. */
 export interface ObjectState extends KubernetesObject {
-  /** Differs once anybody has changed what the object isolates by. */
+  /** Changes whenever the object's spec is changed. */
   state: string;
 }
 
-/** Reduces an object to its state; of one that is reduced already, returns it. */
+/** Reduces an object to its state; returns a reduced one unchanged. */
 export function reduced(kind: IsolationKind, object: KubernetesObject | ObjectState): ObjectState {
   if ('state' in object) return object;
   const { name, namespace, resourceVersion } = object.metadata;
@@ -26,12 +26,12 @@ const apiVersions = {
   ResourceQuota: { apiVersion: 'v1' },
 } as const;
 
-/** One text for all objects of a name: JSON.parse makes one for each. */
+/** Shared strings for common names: JSON.parse creates a new one for each object. */
 const sharedNames = new Map(['default-deny', 'services', 'builds', 'environment'].map((name) => [name, name]));
 
 /**
- * The resource version changes with every write. A quota's usage is written into its status all the time, so of a quota
- * it is who has set which fields, and when, beside the status; its kind has no `metadata.generation`.
+ * Returns the resource version, which changes with every write. A quota's usage changes its status all the time, and it
+ * has no `metadata.generation`, so its state consists of the field managers of the spec and their times.
  */
 function stateOf(kind: IsolationKind, { metadata }: KubernetesObject): string {
   if (kind !== 'ResourceQuota') return metadata.resourceVersion ?? '';

@@ -7,13 +7,13 @@ interface Bucket {
 }
 
 /**
- * Bounds how often one namespace is restored: ten times at once, then every 30 s. Without it, a tool that puts its own
- * values back each time would keep the operator writing without end.
+ * Limits how often one namespace is restored: ten times without delay, then every 30 s. Otherwise a tool that reverts
+ * each restore would keep the operator writing forever.
  */
 export class RestoreLimit {
   readonly #buckets = new Map<string, Bucket>();
 
-  /** Returns 0 and counts the restore where it is allowed, else in how many milliseconds it will be. */
+  /** Counts a restore and returns 0 if it is permitted; otherwise returns the milliseconds to wait. */
   take(namespace: string, now: Date): number {
     this.#forgetFull(now);
     const waitMs = this.waitMs(namespace, now);
@@ -23,7 +23,7 @@ export class RestoreLimit {
     return 0;
   }
 
-  /** Returns in how many milliseconds a restore will be allowed; counts none. */
+  /** Returns the milliseconds until a restore is permitted, without counting one. */
   waitMs(namespace: string, now: Date): number {
     const restores = this.#restores(this.#buckets.get(namespace), now);
     return restores < 1 ? Math.ceil((1 - restores) * msPerRestore) : 0;
@@ -34,7 +34,7 @@ export class RestoreLimit {
     return Math.min(burst, bucket.restores + (now.getTime() - bucket.at) / msPerRestore);
   }
 
-  /** Those are in it alone that were restored of late. */
+  /** Forgets namespaces that were not restored recently. */
   #forgetFull(now: Date): void {
     for (const [namespace, bucket] of this.#buckets) {
       if (this.#restores(bucket, now) >= burst) this.#buckets.delete(namespace);

@@ -8,7 +8,7 @@ import { resources } from './resources.ts';
 
 export type Container = NonNullable<Pod['spec']>['containers'][number];
 
-/** A service's container, but for how it ends. */
+/** Returns a service's container, except for its lifecycle hooks. */
 export function container(context: WorkloadContext, service: Service): Container {
   const publicPort = context.serviceFile.publicRoutes.find((route) => route.service === service.name)?.port;
   const { volumeMounts } = mounts(context, service);

@@ -6,7 +6,7 @@ import { writesVolumes } from './mounts.ts';
 import { objectMeta } from './object-meta.ts';
 import { podTemplate } from './pod-template.ts';
 
-/** A service that runs continuously. `replicas` 0 sets it up without running it. */
+/** Returns the Deployment of a service that runs continuously. `replicas` 0 creates it without running it. */
 export function deployment(context: WorkloadContext, service: Service, replicas: number): Deployment {
   const isPublic = context.serviceFile.publicRoutes.some((route) => route.service === service.name);
   const rolls = !writesVolumes(service);
@@ -17,7 +17,7 @@ export function deployment(context: WorkloadContext, service: Service, replicas:
     spec: {
       replicas,
       revisionHistoryLimit: 1,
-      // The new becomes ready before the old goes; where they would write to the same volume, the old goes first.
+      // New pods become ready before old ones stop. If they write to the same volume, old ones stop first.
       strategy: rolls
         ? { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }
         : { type: 'Recreate' },

@@ -7,7 +7,7 @@ import { objectMeta } from './object-meta.ts';
 
 const NAME = 'web';
 
-/** The environment's host and those of its aliases; undefined when nothing of it is public. */
+/** Returns the Ingress for the environment's host and its aliases; undefined if nothing is public. */
 export function ingress(context: WorkloadContext): Ingress | undefined {
   const { settings, serviceFile, id } = context;
   const { className, annotations, clusterIssuer } = settings.ingress;
@@ -19,7 +19,7 @@ export function ingress(context: WorkloadContext): Ingress | undefined {
     hosts.set(host, [...(hosts.get(host) ?? []), route]);
   }
   if (hosts.size === 0) return undefined;
-  // Without a Secret of its own, the Ingress controller's default certificate serves the hosts.
+  // Without a Secret, the Ingress controller uses its default certificate.
   const tls = { hosts: [...hosts.keys()], ...(clusterIssuer !== undefined && { secretName: `${NAME}-tls` }) };
   return {
     apiVersion: 'networking.k8s.io/v1',
@@ -43,7 +43,7 @@ function ingressPath({ path, service, port }: PublicRoute) {
   return { path, pathType: 'Prefix', backend: { service: { name: service, port: { number: port } } } };
 }
 
-/** The web address of each alias that the service file names, by the alias. */
+/** Returns the web addresses of the service file's aliases, by alias. */
 export function aliasUrls(id: ResourceId, { publicRoutes }: ServiceFile, environmentsUrl: URL): Record<string, string> {
   const aliases = new Set(publicRoutes.flatMap(({ alias }) => (alias === undefined ? [] : [alias])));
   return Object.fromEntries(

@@ -2,48 +2,53 @@ import type { ResourceId } from '../../../crds/ids.ts';
 import type { Service, ServiceFile } from '../../../service-file/schema.ts';
 import type { Scheduling } from '../../shared/scheduling.ts';
 
-/** One environment's services, as they are to run. */
+/** The services of one environment, as they are to run. */
 export interface WorkloadInput {
   /** The environment's own namespace. */
   namespace: string;
-  /** On every object, and on every pod. */
+  /** Labels of every object and pod. */
   labels: Record<string, string>;
   id: ResourceId;
   serviceFile: ServiceFile;
-  /** The image of every service that is built. */
+  /** Images of the services that are built, by service. */
   images: ReadonlyMap<string, string>;
-  /** Differs for every build: jobs run once for each. */
+  /** Changes with every build, so that jobs run once per build. */
   run: string;
-  /** Secrets with registries' credentials, to pull with. */
+  /** Names of Secrets with registry credentials for pulling images. */
   imagePullSecrets: readonly string[];
   now: Date;
-  /** When the build that is rolled out started to be; absent where none is. */
+  /** When the rollout of the build was requested; absent without a rollout. */
   rolloutSince?: Date | undefined;
 }
 
-/** What an administrator decides for the services of all environments. */
+/** An administrator's settings for the services of all environments. */
 export interface WorkloadSettings {
-  /** Environments answer at `<label>.<host>` of this; over TLS when it is https. */
+  /** Base of the environments' addresses, `<label>.<host>`; over TLS if it is https. */
   environmentsUrl: URL;
   ingress: {
     className?: string | undefined;
-    /** Where the Ingress controller runs: its pods may reach what is public. */
+    /** Namespace of the Ingress controller, whose pods can connect to public services. */
     namespace: string;
-    /** Networks that it connects from besides. */
+    /** Additional networks from which the Ingress controller connects. */
     cidrs?: string[];
     annotations: Record<string, string>;
-    /** cert-manager's, for a certificate of each environment's own; without one the controller's default one serves. */
+    /**
+     * Issuer of cert-manager for a certificate per environment; without it, the Ingress controller's default
+     * certificate is used.
+     */
     clusterIssuer?: string | undefined;
-    /** How long a pod that goes away still answers, until the Ingress controller has taken it out. */
+    /**
+     * How long a terminating pod still responds, in seconds, until the Ingress controller stops sending requests to it.
+     */
     drainSeconds: number;
   };
   /** Where the pods run. */
   scheduling?: Scheduling;
-  /** For volumes that name none. */
+  /** Defaults for volumes. */
   volumes: { size: string; storageClass?: string | undefined };
-  /** How long a job may take, from its start. */
+  /** Maximum duration of a job in seconds, from its start. */
   jobDeadlineSeconds: number;
-  /** What containers that name none get: the namespace's LimitRange says the same. */
+  /** Resources of containers that set none, as in the namespace's LimitRange. */
   defaultRequests: Record<string, string>;
   defaultLimits: Record<string, string>;
 }
@@ -54,7 +59,7 @@ export function isJob({ runs }: Service): boolean {
   return runs !== 'continuously';
 }
 
-/** The image that a service runs: built, named, or that of the service it is a job of. */
+/** Returns a service's image: the built one, the named one, or that of the service that it is a job of. */
 export function imageOf({ images, serviceFile }: WorkloadInput, service: Service): string | undefined {
   const origin = serviceFile.services.find(({ name }) => name === service.imageOf) ?? service;
   return images.get(origin.name) ?? origin.image;

@@ -7,12 +7,12 @@ import { imageOf, type WorkloadContext } from './input.ts';
 import { objectMeta } from './object-meta.ts';
 import { podTemplate } from './pod-template.ts';
 
-/** Of a service's name that long is in its job's; the hash distinguishes those that start alike. */
+/** Maximum length of the service's name in the job's name; the hash distinguishes longer names. */
 const maxInName = 50;
 
 /**
- * The same for the same build, and for nothing else: made of what runs, not of how Coppice puts that in Kubernetes, or
- * a new Coppice would run every job again.
+ * Returns a name that is unique to the build and the service. Depends only on what runs, not on the generated objects:
+ * otherwise a new version of Coppice would run every job again.
  */
 export function jobName(context: WorkloadContext, service: Service): string {
   const { name, entrypoint, command, environment } = service;
@@ -21,7 +21,7 @@ export function jobName(context: WorkloadContext, service: Service): string {
   return `${name.slice(0, maxInName)}-${hashOf(what).slice(0, 12)}`;
 }
 
-/** A service that runs once: to its end, and again only where its node or its pod was taken away. */
+/** Returns the Job of a service that runs once; it is retried only if its node or pod is removed. */
 export function job(context: WorkloadContext, service: Service): Job {
   const template = podTemplate(context, service, { drainSeconds: 0, restartPolicy: 'Never' });
   const meta = objectMeta(context, jobName(context, service));
@@ -41,7 +41,7 @@ export function job(context: WorkloadContext, service: Service): Job {
 /** The Job controller's label on the pods of a Job. */
 const jobNameLabel = 'batch.kubernetes.io/job-name';
 
-/** A Job's pods, from a cache of pods. */
+/** Returns a Job's pods from a cache of pods. */
 export function podsOfJob(pods: Pick<Informer<Pod>, 'byIndex'>, { metadata: { namespace = '', name } }: Job): Pod[] {
   return pods.byIndex('namespace', namespace).filter(({ metadata }) => metadata.labels?.[jobNameLabel] === name);
 }
@@ -54,10 +54,7 @@ export function jobState({ status }: Job): JobState {
   return isTrue('Failed') ? 'failed' : 'running';
 }
 
-/**
- * When a job has completed, or must have ended at the latest: at its deadline. Undefined while none of its pods has
- * started: what keeps them from that is not work of the job's.
- */
+/** Returns when a job completed or will be terminated by its deadline; undefined while none of its pods has started. */
 export function jobEnd({ spec, status }: Job, pods: readonly Pod[]): Date | undefined {
   if (status?.completionTime !== undefined) return new Date(status.completionTime);
   const isEnding = status?.conditions?.some(({ type }) => ['SuccessCriteriaMet', 'FailureTarget'].includes(type));

@@ -8,12 +8,13 @@ type PodVolume = NonNullable<PodSpec['volumes']>[number];
 type VolumeMount = NonNullable<PodSpec['containers'][number]['volumeMounts']>[number];
 
 /**
- * In a volume, below its root: a fresh file system's own `lost+found` is not in the way of what wants an empty folder,
- * and a service that changes its folder's mode does not make the kubelet walk through the whole volume at each start.
+ * Services mount this folder of a volume instead of its root: a new file system's `lost+found` is then not in the way
+ * of programs that need an empty folder, and a changed mode of the folder does not make the kubelet change the whole
+ * volume at each start.
  */
 export const FOLDER_IN_VOLUME = 'data';
 
-/** What a service's container mounts, and the pod's volumes for it. */
+/** Returns the mounts of a service's container and the pod's volumes for them. */
 export function mounts(input: WorkloadInput, service: Service): { volumes: PodVolume[]; volumeMounts: VolumeMount[] } {
   const volumes = new Map<string, PodVolume>();
   const volumeMounts = service.mounts.flatMap((mount, index) => {
@@ -41,7 +42,7 @@ function mountOf(mount: Mount, index: number, service: Service, bundles: readonl
   }
   if (mount.type === 'empty') {
     const { memory, size } = mount;
-    // An anonymous volume starts with what the image has at that path: as the container's own file system does.
+    // An anonymous volume starts with the image's files at its path, as the container's own file system does.
     if (!memory && !service.readOnly) return undefined;
     const emptyDir = { ...(memory && { medium: 'Memory' }), ...(size !== undefined && { sizeLimit: size }) };
     return { volume: { name: `empty-${index}`, emptyDir }, how: {} };
@@ -57,12 +58,15 @@ function bundleVolume({ name, secret, files }: FileBundle): PodVolume {
   return secret ? { name, secret: { secretName: name, items } } : { name, configMap: { name, items } };
 }
 
-/** The named volumes that a service mounts, each once. */
+/** Returns the named volumes that a service mounts, each once. */
 export function namedVolumes({ mounts: all }: Service): string[] {
   return [...new Set(all.flatMap((mount) => (mount.type === 'volume' ? [mount.volume] : [])))];
 }
 
-/** Two pods at once could spoil what such a service keeps: a database's files, most of all. */
+/**
+ * Returns whether the service writes to volumes: two pods at the same time could corrupt the data, for example of a
+ * database.
+ */
 export function writesVolumes({ mounts: all }: Service): boolean {
   return all.some((mount) => mount.type === 'volume' && !mount.readOnly);
 }

@@ -10,27 +10,29 @@ import { objectMeta, objectName } from './object-meta.ts';
 const NETWORK_PREFIX = 'network';
 const PUBLIC_PREFIX = 'public';
 
-/** Reports these policies from those that isolation the whole environment. */
+/** Returns whether this is a policy of services, not one that isolates the whole environment. */
 export function isServicePolicy({ metadata }: NetworkPolicy): boolean {
   return [NETWORK_PREFIX, PUBLIC_PREFIX].some((prefix) => metadata.name.startsWith(`${prefix}-`));
 }
 
-/** On the pods of a network's services. */
+/** Returns the label of the pods in a network. */
 function networkLabel(network: string): string {
   const name = slug(network) === network && network.length <= 63 ? network : hashOf(network);
   return `network.coppice.dev/${name}`;
 }
 
-/** By these a pod is in its networks. One in none reaches nothing, and nothing reaches it. */
+/**
+ * Returns the labels that put a service's pods into its networks. Pods without a network can neither connect nor be
+ * connected to.
+ */
 export function networkLabels({ networks }: Service): Record<string, string> {
   if (networks.length === 0) return { [LABELS.offline]: 'true' };
   return Object.fromEntries(networks.map((network) => [networkLabel(network), 'true']));
 }
 
 /**
- * What lets an environment's pods talk, beyond what its isolation allows to all: services that share a network to each
- * other, and the Ingress controller to what is public. Whatever is not named here stays shut by the isolation
- * policies's default-deny.
+ * Returns the policies that permit connections in addition to the isolation policies: between services that share a
+ * network, and from the Ingress controller to public ports. The policy default-deny blocks everything else.
  */
 export function networkPolicies(context: WorkloadContext): NetworkPolicy[] {
   const networks = [...new Set(context.serviceFile.services.flatMap((service) => service.networks))].sort();

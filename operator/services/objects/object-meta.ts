@@ -2,7 +2,7 @@ import { slug } from '../../../crds/names.ts';
 import { hashOf } from '../../../kubernetes/apply.ts';
 import type { WorkloadInput } from './input.ts';
 
-/** `<prefix>-<name>`, with a hash where the name had to be changed: Compose's names may be longer and hold more. */
+/** Returns `<prefix>-<name>`, with a hash if the name was changed: Compose permits longer names and more characters. */
 export function objectName(prefix: string, name: string): string {
   const plain = `${prefix}-${name}`;
   if (slug(name) === name && plain.length <= 63) return plain;

@@ -14,19 +14,19 @@ export type PodTemplate = NonNullable<Deployment['spec']>['template'];
 type PodSpec = NonNullable<PodTemplate['spec']>;
 
 /**
- * The group that a pod's volumes belong to, and its processes with them, whoever the image or the service file says
- * that they run as: in Docker a volume takes over the owner of the image's folder, in Kubernetes it is root's. The same
- * for all, for services of different users may share a volume.
+ * Group of a pod's volumes and processes, whichever user the image or the service file sets. In Docker a volume gets
+ * the owner of the image's folder, in Kubernetes it belongs to root. The same for all services, because services of
+ * different users can share a volume.
  */
 const volumeGroup = 20_000;
 
 export interface PodOptions {
-  /** How long the pod still answers when it is given up; 0 where nothing is led to it. */
+  /** How long a terminating pod still responds, in seconds; 0 if it receives no requests. */
   drainSeconds: number;
   restartPolicy?: 'Never';
 }
 
-/** The pod of a service: for its Deployment, or its Job. */
+/** Returns the pod template of a service, for its Deployment or Job. */
 export function podTemplate(
   context: WorkloadContext,
   service: Service,
@@ -68,14 +68,17 @@ function podSecurity(service: Service, hasVolumes: boolean): PodSpec['securityCo
     ...(user && { runAsUser: user.uid, ...(user.gid !== undefined && { runAsGroup: user.gid }) }),
     ...(groups.length > 0 && { supplementalGroups: groups }),
     ...(hasVolumes && { fsGroup: volumeGroup, fsGroupChangePolicy: 'OnRootMismatch' }),
-    // As Docker does: who is not root may listen on port 80 too.
+    // As in Docker: users other than root can listen on port 80.
     sysctls: Object.entries({ 'net.ipv4.ip_unprivileged_port_start': '0', ...sysctls })
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, value]) => ({ name, value })),
   };
 }
 
-/** Where the pod may run: where the administrator lets it, on its platform, and beside those that it shares a volume with. */
+/**
+ * Returns where the pod can run: as the administrator configured, on its platform, and on the node of pods that share a
+ * volume with it.
+ */
 function nodes({ settings }: WorkloadContext, service: Service): Scheduling {
   return scheduled(settings.scheduling, {
     nodeSelector: platformLabels(service.platform),
@@ -90,14 +93,14 @@ function volumeLabel(volume: string): string {
   return claimLabel(claimName(volume));
 }
 
-/** On the pods that mount a volume, by its claim's name: all of them run on one node. */
+/** Returns the label of pods that mount a volume, by the claim's name: they must all run on one node. */
 export function claimLabel(claim: string): string {
   return `volume.coppice.dev/${claim.slice('volume-'.length)}`;
 }
 
 /**
- * A service's labels, below a prefix of ours: other annotations of a pod steer what runs in the cluster, and a service
- * file comes from strangers. Keys that are not annotation's name are left out.
+ * Returns a service's labels as annotations with a prefix: other annotations of a pod control components of the
+ * cluster, and service files are untrusted. Omits invalid keys.
  */
 function podAnnotations({ labels }: Service): Record<string, string> {
   const allowed = Object.entries(labels).filter(([key]) => /^[a-z0-9A-Z]([-\w.]{0,61}[a-z0-9A-Z])?$/.test(key));

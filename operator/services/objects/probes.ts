@@ -2,8 +2,8 @@ import type { Healthcheck } from '../../../service-file/schema.ts';
 import { literal } from '../../shared/literal.ts';
 
 /**
- * A health check is asked every second until it first succeeds, then at its own interval. Without one, what is public
- * counts as ready when its port takes connections: no request is led to a server that does not listen yet.
+ * Returns the container's probes. A health check runs every second until it first succeeds, then at its own interval.
+ * Without one, a public service is ready when its port accepts connections.
  */
 export function probes(healthcheck: Healthcheck | undefined, publicPort: number | undefined) {
   if (healthcheck) {
@@ -23,7 +23,7 @@ export function probes(healthcheck: Healthcheck | undefined, publicPort: number 
   return { readinessProbe: { tcpSocket: { port: publicPort }, periodSeconds: 1, failureThreshold: 3 } };
 }
 
-/** Probes' commands are expanded as a container's own are. */
+/** Returns the probe's command; Kubernetes expands it like a container's command. */
 function probeAction({ command, http }: Healthcheck) {
   if (http) return { httpGet: { path: http.path, port: http.port } };
   return { exec: { command: (command ?? []).map(literal) } };

@@ -5,8 +5,8 @@ import type { WorkloadSettings } from './input.ts';
 type Defaults = Pick<WorkloadSettings, 'defaultRequests' | 'defaultLimits'>;
 
 /**
- * What a container asks for. A limit alone is not a reservation in Compose, but Kubernetes would take it for one: so a
- * limit brings the default request with it. And what asks for more than the default limit must have a limit of its own.
+ * Returns a container's resources. Kubernetes takes a limit without a request as the request, but Compose does not: a
+ * limit alone gets the default request. A request above the default limit gets a limit of its own.
  */
 export function resources(service: Service, { defaultRequests, defaultLimits }: Defaults) {
   const limits: Record<string, string> = {};

@@ -4,7 +4,7 @@ import type { Service } from '../../../service-file/schema.ts';
 import { isJob, type WorkloadContext } from './input.ts';
 import { objectMeta } from './object-meta.ts';
 
-/** A service's names are its host names for the others, as in Compose: one Kubernetes Service for each. */
+/** Returns one Kubernetes Service for each name of a service: as in Compose, the names are its host names. */
 export function kubernetesServices(context: WorkloadContext, service: Service): KubernetesService[] {
   if (isJob(service)) return [];
   return hostNames(service).map((name) => ({
@@ -19,7 +19,10 @@ function hostNames({ name, aliases }: Service): string[] {
   return [...new Set([name, ...aliases])];
 }
 
-/** Compose lets services reach one another on any port; without ports to list, a headless Service does so too. */
+/**
+ * Returns the Service's ports. In Compose services can connect on any port; without listed ports, a headless Service
+ * permits that too.
+ */
 function reach({ serviceFile }: WorkloadContext, { name, ports, udpPorts }: Service): KubernetesService['spec'] {
   const routed = serviceFile.publicRoutes.filter((route) => route.service === name).map(({ port }) => port);
   const tcp = [...new Set([...ports, ...routed])].sort((a, b) => a - b);

@@ -6,7 +6,10 @@ import { objectMeta, objectName } from './object-meta.ts';
 export const SEED_PENDING = 'pending';
 export const SEED_DONE = 'done';
 
-/** On a volume's claim, for each service that is to fill it: whether it has. A claim without it is not filled. */
+/**
+ * Returns the annotation of a volume's claim that records whether a service has seeded it. A claim without it is not
+ * seeded.
+ */
 export function seedAnnotation(service: string): string {
   return `seed.coppice.dev/${service}`;
 }
@@ -17,14 +20,14 @@ export function claimName(volume: string): string {
   return objectName(prefix, volume);
 }
 
-/** Whether this is a named volume's claim, by its name; not a copy that is being made, say. */
+/** Returns whether a claim's name is that of a named volume, as opposed to a copy in progress, for example. */
 export function isNamedVolume(claim: string): boolean {
   return claim.startsWith(`${prefix}-`);
 }
 
 /**
- * The claim of a named volume, made once and left as it is. What seeds a volume is noted when the claim is made: only
- * then is the volume known to be new.
+ * Returns the claim of a named volume, which is created once and never changed. The services that seed it are recorded
+ * at creation, when the volume is known to be new.
  */
 export function claim(context: WorkloadContext, volume: Volume): PersistentVolumeClaim {
   const { size, storageClass } = context.settings.volumes;
@@ -37,7 +40,7 @@ export function claim(context: WorkloadContext, volume: Volume): PersistentVolum
     kind: 'PersistentVolumeClaim',
     metadata: { ...objectMeta(context, claimName(volume.name)), annotations },
     spec: {
-      // One node at a time, as every storage class can: the pods that share it are kept together.
+      // All storage classes support this mode; pods that share the volume are scheduled to one node.
       accessModes: ['ReadWriteOnce'],
       resources: { requests: { storage: volume.size ?? size } },
       ...(className !== undefined && { storageClassName: className }),
@@ -45,7 +48,7 @@ export function claim(context: WorkloadContext, volume: Volume): PersistentVolum
   };
 }
 
-/** Every volume that the file lists or a service mounts. */
+/** Returns every volume that the service file lists or a service mounts. */
 export function volumesOf({ serviceFile }: Pick<WorkloadInput, 'serviceFile'>): Volume[] {
   const listed = new Set(serviceFile.volumes.map(({ name }) => name));
   const mounted = serviceFile.services

@@ -9,7 +9,7 @@ import { refusedForGood } from '../diagnosis/refusal.ts';
 
 export type WorkloadClient = Pick<ClusterClient, 'create' | 'delete' | 'get' | 'list' | 'patch'>;
 
-/** One kind of object in environments' namespaces: read from its cache, and written only where that changes something. */
+/** Manages one kind of object in environments' namespaces: reads from the cache, and writes only changes. */
 export class WorkloadObjects<T extends KubernetesObject> {
   readonly #client: WorkloadClient;
   readonly #applier: Applier;
@@ -27,13 +27,13 @@ export class WorkloadObjects<T extends KubernetesObject> {
     return this.cache.byIndex('namespace', namespace);
   }
 
-  /** Whether exactly this was applied last. */
+  /** Returns whether exactly this object was applied last. */
   isApplied(desired: T): boolean {
     const applied = this.cache.get(keyOf(desired))?.metadata.annotations?.[ANNOTATIONS.appliedHash];
     return applied === hashOf(desired);
   }
 
-  /** Throws Stalled when the quota refuses it. */
+  /** Applies an object. Throws Stalled when a quota refuses it. */
   async apply(desired: T): Promise<T> {
     return this.#write(async () => {
       const { object, written } = await this.#applier.apply(this.#type, desired, this.cache.get(keyOf(desired)));
@@ -42,7 +42,7 @@ export class WorkloadObjects<T extends KubernetesObject> {
     });
   }
 
-  /** Makes it unless there is one, which stays as it is. Throws as apply(). */
+  /** Creates the object unless it exists; never changes it. Throws as apply(). */
   async createOnce(desired: T): Promise<T> {
     const held = this.cache.get(keyOf(desired));
     if (held) return held;
@@ -54,12 +54,12 @@ export class WorkloadObjects<T extends KubernetesObject> {
     this.cache.observe(await this.#client.patch(this.#type, { namespace, name }, { metadata: { annotations } }));
   }
 
-  /** `Foreground`: it is there until all that it owns is gone. */
+  /** Deletes an object. `Foreground`: it remains until its dependents are deleted. */
   async delete(object: T, propagationPolicy: 'Foreground' | 'Background' = 'Background'): Promise<void> {
     await deleteObject(this.#client, this.#type, object, { propagationPolicy });
   }
 
-  /** Deletes those of a namespace that are not kept. */
+  /** Deletes the objects of a namespace for which `isKept` returns false. */
   async prune(namespace: string, isKept: (object: T) => boolean): Promise<void> {
     for (const object of this.in(namespace)) if (!isKept(object)) await this.delete(object);
   }

@@ -1,9 +1,9 @@
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import { Event, type Pod } from '../../../kubernetes/resource-type.ts';
 
-/** A check that has just started to be asked has nothing to tell. */
+/** A check that has just started has no output yet. */
 const GRACE_MS = 10_000;
-/** For so long what a check said is not asked for again, unless its container was started again. */
+/** How long an output is cached, unless the container was restarted. */
 const KEPT_MS = 60_000;
 const MAX_KEPT = 1000;
 const MAX_EVENTS = 50;
@@ -14,7 +14,7 @@ interface Kept {
   output: string | undefined;
 }
 
-/** What health checks say when they fail: the kubelet reports it in events alone. */
+/** Reads the output of failed health checks, which the kubelet reports only in events. */
 export class CheckOutputs {
   readonly #client: Pick<ClusterClient, 'list'>;
   readonly #kept = new Map<string, Kept>();
@@ -23,7 +23,7 @@ export class CheckOutputs {
     this.#client = client;
   }
 
-  /** The output of a pod's check that failed last, as text of the user's program; undefined where nothing is known. */
+  /** Returns the output of a pod's last failed check, which is untrusted text; undefined if unknown. */
   async of(pod: Pod, now: Date): Promise<string | undefined> {
     const { uid = '' } = pod.metadata;
     if (!mayHaveFailed(pod, now)) return undefined;
@@ -47,14 +47,14 @@ export class CheckOutputs {
   }
 }
 
-/** `Startup probe failed: text of the check`; undefined where it said nothing. */
+/** Extracts the output from `Startup probe failed: <output>`; undefined if it is empty. */
 export function outputOf(note: string | undefined): string | undefined {
   const [, output] = /^(?:Startup|Readiness|Liveness) probe (?:failed|errored)[^:]*:(.*)$/s.exec(note ?? '') ?? [];
   const text = output?.trim();
   return text === '' ? undefined : text;
 }
 
-/** A check of a connection alone has no output beyond its description. */
+/** Returns whether the pod has a failed check with output; a TCP check has none. */
 function mayHaveFailed({ spec, status }: Pod, now: Date): boolean {
   const hasCheck = spec?.containers.some(({ startupProbe, readinessProbe }) => {
     const probe = startupProbe ?? readinessProbe;
@@ -72,7 +72,10 @@ function restartsOf({ status }: Pod): number {
   return (status?.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0);
 }
 
-/** The kubelet's events have the time of the last one alone; those of newer recorders that of their series, or the one time. */
+/**
+ * Returns when the event was last seen. The kubelet's events have only that time; those of newer recorders have the
+ * time of their series, or a single time.
+ */
 function seenAt({ series, deprecatedLastTimestamp, eventTime }: Event): number {
   return Date.parse(series?.lastObservedTime ?? deprecatedLastTimestamp ?? eventTime);
 }

@@ -10,14 +10,14 @@ import { claimName, SEED_DONE, SEED_PENDING, seedAnnotation } from '../objects/v
 import type { WorkloadClient, WorkloadObjects } from '../objects/workload-objects.ts';
 
 export interface JobOutcome {
-  /** It has completed, or needs not run. */
+  /** Whether the job has completed, or does not have to run. */
   isUp: boolean;
   failure?: string | undefined;
-  /** What keeps it from beginning; it may pass. */
+  /** Why the job cannot start; may be temporary. */
   diagnosis?: string | undefined;
 }
 
-/** Services that run once: at each build, or for a new volume. */
+/** Runs services that run once: at each build, or for a new volume. */
 export class JobRuns {
   readonly #client: Pick<WorkloadClient, 'list'>;
   readonly #jobs: WorkloadObjects<Job>;
@@ -36,7 +36,7 @@ export class JobRuns {
     this.#pods = pods;
   }
 
-  /** Its job of this build was made, or is not needed. */
+  /** Returns whether the service's job of this build was created, or is not needed. */
   isStarted(context: WorkloadContext, service: Service): boolean {
     if (this.#jobs.cache.get(objectKey(context.namespace, jobName(context, service)))) return true;
     return service.runs === 'once per volume' && !this.#claimToSeed(context, service);
@@ -52,12 +52,12 @@ export class JobRuns {
     const state = jobState(live);
     if (state === 'failed') return this.#failure(live);
     if (state === 'running') return { isUp: false, diagnosis: await this.#refusal(live) };
-    // A crash before this makes the job run again: what seeds a volume must bear that.
+    // After a crash before this line, the job runs again: programs that seed a volume must tolerate that.
     if (claim) await this.#claims.annotate(claim, { [seedAnnotation(service.name)]: SEED_DONE });
     return { isUp: true };
   }
 
-  /** Why the Job has no pod, where the Job controller has looked at it and made none. */
+  /** Returns why the Job controller created no pod for the Job, if it refused to. */
   async #refusal(live: Job): Promise<string | undefined> {
     const { startTime, active = 0, succeeded = 0, failed = 0 } = live.status ?? {};
     if (startTime === undefined || active + succeeded + failed > 0 || podsOfJob(this.#pods, live).length > 0)
@@ -65,14 +65,17 @@ export class JobRuns {
     return (await podRefusal(this.#client, live))?.message;
   }
 
-  /** The claim that the service has yet to fill; undefined for other services, and when it is filled. */
+  /** Returns the claim that the service has yet to seed; undefined for other services, and for a seeded volume. */
   #claimToSeed({ namespace }: WorkloadContext, { name, runs, seeds }: Service): PersistentVolumeClaim | undefined {
     if (runs !== 'once per volume' || seeds === undefined) return undefined;
     const claim = this.#claims.cache.get(objectKey(namespace, claimName(seeds)));
     return claim?.metadata.annotations?.[seedAnnotation(name)] === SEED_PENDING ? claim : undefined;
   }
 
-  /** Ends what an earlier build's run of the service is still doing: two must not work on the same data. */
+  /**
+   * Deletes the job of an earlier build of the service; returns whether it still exists: two jobs must not use the same
+   * data.
+   */
   async #isFormerRunLeft(namespace: string, service: Service, name: string): Promise<boolean> {
     const former = this.#jobs
       .in(namespace)
@@ -82,7 +85,7 @@ export class JobRuns {
     return former.length > 0;
   }
 
-  /** When the last of the build's jobs has ended, or will at the latest; undefined where none is at work or was. */
+  /** Returns when the last job of the build has ended or will be terminated; undefined if none has started. */
   lastEnd(context: WorkloadContext): Date | undefined {
     const ends = context.serviceFile.services.filter(isJob).flatMap((service) => {
       const live = this.#jobs.cache.get(objectKey(context.namespace, jobName(context, service)));
@@ -92,7 +95,7 @@ export class JobRuns {
     return ends.length > 0 ? new Date(Math.max(...ends)) : undefined;
   }
 
-  /** With the pod's last words, which may be reported a moment after the Job's end. */
+  /** Returns the failure with the pod's termination message, which may arrive shortly after the Job has ended. */
   #failure(live: Job): JobOutcome {
     const condition = live.status?.conditions?.find(({ type }) => type === 'Failed');
     if (condition?.reason === 'DeadlineExceeded') {

@@ -1,35 +1,35 @@
 import type { Outlook } from '../diagnosis/certain-failure.ts';
 import type { Termination } from '../diagnosis/service-diagnosis.ts';
 
-/** One service, as the Environment's status reports it. */
+/** One service in the Environment's status. */
 export interface ServiceProgress {
   name: string;
   image?: string | undefined;
-  /** Runs what it should; a job: has completed. */
+  /** Whether the service runs as it should; for a job, whether it has completed. */
   ready: boolean;
-  /** How often its containers were started again; absent for never. */
+  /** How often its containers were restarted; absent if never. */
   restarts?: number | undefined;
-  /** How a container of it ended last; absent where none has. */
+  /** How one of its containers last terminated; absent if none has. */
   lastTermination?: Termination | undefined;
-  /** Why it is not ready, for people. */
+  /** Why it is not ready. */
   message?: string | undefined;
 }
 
 export interface SetUpServices {
   services: ServiceProgress[];
-  /** The web address of each alias. */
+  /** Web address of each alias. */
   aliases: Record<string, string>;
 }
 
 export interface RolloutProgress extends SetUpServices {
-  /** All services run what they should. */
+  /** Whether all services run as they should. */
   done: boolean;
-  /** What keeps a service from becoming ready, as far as it is known; for people. */
+  /** Known reasons why services are not ready. */
   waitingFor: string[];
-  /** Jobs that have failed, with their last words: no waiting brings them up. */
+  /** Failures of jobs, with their termination messages; waiting does not fix them. */
   failures: string[];
-  /** When the last of the build's jobs has ended, or will at the latest; absent where none has started. */
+  /** When the last job of the build has ended or will be terminated; absent if none has started. */
   jobsEndAt?: Date | undefined;
-  /** When it is certain that it does not become ready; absent where nothing is certain. */
+  /** When it is certain that a service will not become ready; absent while unknown. */
   outlook?: Outlook | undefined;
 }

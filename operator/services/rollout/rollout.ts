@@ -2,11 +2,11 @@ import type { Deployment, Pod } from '../../../kubernetes/resource-type.ts';
 import type { Dependency, Service } from '../../../service-file/schema.ts';
 import { isJob } from '../objects/input.ts';
 
-/** How far services have come, by name. A job that has completed is healthy too. */
+/** Progress of services, by name. A completed job counts as healthy. */
 export interface Reached {
-  /** Set up in the cluster, whether their containers run or not. */
+  /** Services created in the cluster, whether or not their containers run. */
   launched: ReadonlySet<string>;
-  /** Services whose containers run, as far as that is known. */
+  /** Services whose containers are known to run. */
   started: ReadonlySet<string>;
   healthy: ReadonlySet<string>;
   completed: ReadonlySet<string>;
@@ -18,26 +18,29 @@ const reachedBy = { started: 'started', healthy: 'healthy', completed: 'complete
 >;
 
 /**
- * Whether those that depend on a service that was set up may count on its container, as with Compose: without a health
- * check it is up as soon as its container runs; with one that may come much later, and nobody asked to wait for it.
+ * Returns whether dependents can start that require only a started service (`service_started`), as in Compose: without
+ * a health check it is started when its container runs; with one, when it has been created, because becoming healthy
+ * may take long and was not requested.
  */
 export function isStarted(service: Service, isUp: boolean): boolean {
   return isUp || service.healthcheck !== undefined || isJob(service);
 }
 
-/** What a service still waits for. */
+/** Returns the dependencies that a service still waits for. */
 export function openDependencies(service: Service, reached: Reached): Dependency[] {
   return service.dependsOn.filter(({ service: name, condition }) => !reached[reachedBy[condition]].has(name));
 }
 
-/** The services that are not set up and whose dependencies allow them to. */
+/** Returns the services that are not created yet and whose dependencies are met. */
 export function startableServices(services: readonly Service[], reached: Reached): Service[] {
   return services.filter(
     (service) => !reached.launched.has(service.name) && openDependencies(service, reached).length === 0,
   );
 }
 
-/** Every pod of the newest template is available and no older one is left (kubectl rollout status). */
+/**
+ * Returns whether every pod of the newest template is available and no older one remains, as `kubectl rollout status`.
+ */
 export function isRolledOut(deployment: Deployment): boolean {
   const { metadata, spec, status } = deployment;
   const wanted = spec?.replicas ?? 1;
@@ -50,8 +53,8 @@ export function isRolledOut(deployment: Deployment): boolean {
 }
 
 /**
- * Whether a pod of the service is still on its way out, by its Deployment or by its pods: what starts now could connect
- * to it. A Deployment's own count of its pods leaves these out.
+ * Returns whether a pod of the service is still terminating: a dependent that starts now could connect to it. The
+ * Deployment's own count omits terminating pods.
  */
 export function hasLeavingPods({ status }: Deployment, pods: readonly Pod[]): boolean {
   return (

@@ -1,14 +1,14 @@
 import type { Ingress } from '../../../kubernetes/resource-type.ts';
 
-/** The hosts that an Ingress answers for: the index `host` of their cache. */
+/** Returns the hosts of an Ingress, for the index `host` of the cache. */
 export function hostsOf({ spec }: Ingress): string[] {
   return (spec?.rules ?? []).flatMap(({ host }) => (host === undefined ? [] : [host]));
 }
 
 /**
- * Returns the hosts of `desired` that another environment's Ingress answers for. An Ingress that has a host keeps it; of
- * two that have it, as after a race, the older one does, so that both environments come to the same decision. `live` is
- * the environment's own Ingress as it is now.
+ * Returns the hosts of `desired` that belong to another environment's Ingress. An Ingress keeps its hosts; if two have
+ * the same host after a race, the older one keeps it, so that both environments decide alike. `live` is the
+ * environment's current Ingress.
  */
 export function takenHosts(
   desired: Ingress,
@@ -24,7 +24,7 @@ export function takenHosts(
   );
 }
 
-/** Returns the Ingress without these hosts; undefined when it has no other. */
+/** Returns the Ingress without these hosts; undefined if none remains. */
 export function withoutHosts(ingress: Ingress, hosts: readonly string[]): Ingress | undefined {
   if (hosts.length === 0) return ingress;
   const rules = ingress.spec?.rules?.filter(({ host = '' }) => !hosts.includes(host)) ?? [];

@@ -48,10 +48,16 @@ export interface WorkloadCaches {
   pods: Informer<Pod>;
 }
 
-/** The other environment's Ingress is seen to go, but by its own environment alone. */
+/**
+ * How often to check whether a host is free, in milliseconds: the deletion of an Ingress requeues only its own
+ * environment.
+ */
 const takenRecheckMs = 30_000;
 
-/** The objects of an environment's services: made, watched until they run, removed when the file no longer names them. */
+/**
+ * Manages the objects of an environment's services: creates them, watches until they run, and deletes those that the
+ * service file no longer names.
+ */
 export class WorkloadSet {
   readonly #settings: WorkloadSettings;
   readonly #deployments: WorkloadObjects<Deployment>;
@@ -77,7 +83,7 @@ export class WorkloadSet {
     this.#checkOutputs = new CheckOutputs(client);
   }
 
-  /** Everything the services need, nothing of it running. Throws Stalled when the quota is used up. */
+  /** Creates everything that the services need without running them. Throws Stalled when a quota is exceeded. */
   async setUp(input: WorkloadInput): Promise<SetUpServices> {
     const context = { ...input, settings: this.#settings };
     await this.#provide(context);
@@ -94,8 +100,7 @@ export class WorkloadSet {
   }
 
   /**
-   * Runs the services, each as soon as those that it depends on allow it; to be called again as they change. Throws as
-   * setUp().
+   * Runs the services, each as soon as its dependencies permit. Called again when objects change. Throws as setUp().
    */
   async rollOut(input: WorkloadInput): Promise<RolloutProgress> {
     const context = { ...input, settings: this.#settings };
@@ -109,7 +114,7 @@ export class WorkloadSet {
     const reached = { launched, started, healthy, completed };
     const failures = new Map<string, string>();
     const diagnoses = new Map<string, string>();
-    // What runs as it should already does not wait again for what it depends on.
+    // A service that already runs as it should does not wait for its dependencies again.
     let next = services.filter((service) => this.#isStarted(context, service));
     while (next.length > 0 || (next = startableServices(services, reached)).length > 0) {
       const outcomes = await Promise.all(next.map((service) => this.#run(context, service)));
@@ -128,8 +133,8 @@ export class WorkloadSet {
   }
 
   /**
-   * Deletes what belongs to services, jobs and builds that are no longer there. Volumes stay: what they hold is the
-   * user's, and goes with the contents alone.
+   * Deletes the objects of services, jobs and builds that no longer exist. Volumes are kept: their data belongs to the
+   * user and is deleted only with the contents.
    */
   async prune(input: WorkloadInput): Promise<void> {
     const context = { ...input, settings: this.#settings };
@@ -148,7 +153,7 @@ export class WorkloadSet {
     await this.#jobs.prune(namespace, (job) => !isServiceJob(job) || runs.has(job.metadata.name));
   }
 
-  /** What services need before they run: volumes, addresses, and leave to talk. */
+  /** Creates what services need before they run: volumes, addresses and network policies. */
   async #provide(context: WorkloadContext): Promise<void> {
     const addresses = context.serviceFile.services.flatMap((service) => kubernetesServices(context, service));
     await Promise.all([
@@ -159,7 +164,7 @@ export class WorkloadSet {
     ]);
   }
 
-  /** Publishes the hosts that no other environment has. Throws Waiting when one of them is another's. */
+  /** Publishes the hosts that no other environment has. Throws Waiting when another environment has one of them. */
   async #publish(context: WorkloadContext): Promise<void> {
     const wanted = ingress(context);
     if (!wanted) return;
@@ -179,7 +184,7 @@ export class WorkloadSet {
     return this.#deployments.isApplied(deployment(context, service, service.replicas));
   }
 
-  /** `isAlone`: no pod of a former version is left that those that depend on the service could reach. */
+  /** Runs a service. `isAlone`: no pod of an earlier version remains that dependents could connect to. */
   async #run(context: WorkloadContext, service: Service): Promise<JobOutcome & { service: Service; isAlone: boolean }> {
     if (isJob(service)) return { service, isAlone: true, ...(await this.#runs.run(context, service)) };
     const live = await this.#deployments.apply(deployment(context, service, service.replicas));
@@ -226,7 +231,7 @@ export class WorkloadSet {
     };
   }
 
-  /** The first of the services that are waited for to be certain not to become ready decides. */
+  /** Returns the earliest certain failure of the awaited services. */
   #outlook(context: WorkloadContext, waiting: ReadonlySet<string>): Outlook | undefined {
     const { namespace, rolloutSince: since } = context;
     if (!since) return undefined;
@@ -251,7 +256,7 @@ export class WorkloadSet {
       return `waits for ${open.map(({ service: name, condition }) => `${name} (${condition})`).join(', ')}`;
     }
     const observed = this.#observed(context.namespace, service);
-    // The newest pod's words come first: the others' are not asked for.
+    // Only the output of the newest pod is read; its diagnosis comes first.
     const [newest] = byAge(observed.pods);
     const output = newest && (await this.#checkOutputs.of(newest, context.now));
     const checkOutputs = new Map(output === undefined ? [] : [[newest?.metadata.uid ?? '', output]]);
@@ -273,7 +278,7 @@ export class WorkloadSet {
     return this.#allPodsOf(namespace, service).filter(({ metadata }) => !metadata.deletionTimestamp);
   }
 
-  /** With those that are on their way out. */
+  /** Returns the service's pods, including terminating ones. */
   #allPodsOf(namespace: string, service: string): Pod[] {
     return this.#pods
       .byIndex('namespace', namespace)
@@ -285,7 +290,7 @@ function namesOf(objects: readonly { metadata: { name: string } }[]): Set<string
   return new Set(objects.map(({ metadata }) => metadata.name));
 }
 
-/** A build's Jobs are not ours to delete. */
+/** Returns whether the Job belongs to a service; Jobs of builds are managed elsewhere. */
 function isServiceJob({ metadata }: Job): boolean {
   return metadata.labels?.[LABELS.service] !== undefined;
 }

@@ -1,6 +1,6 @@
 import { Flows } from '../../source/hosts/flows.ts';
 
-/** Flows where no group was created by an account. */
+/** Flows for groups that no account created. */
 export const groupFlows = new Flows({
   groups: { get: () => undefined },
   environments: { get: () => undefined },

@@ -10,11 +10,11 @@ interface FakeRun {
   result: ResultItem[];
 }
 
-/** The tester's interface manually: runs go on until a test ends them. */
+/** A tester whose runs continue until the test ends them. */
 export class FakeTester implements Tester {
   readonly started: { type: string; params: unknown; tenant: string; group: string }[] = [];
   readonly runs = new Map<string, FakeRun>();
-  /** What the next requests fail with. */
+  /** Error of the next requests. */
   failure: Error | undefined;
   polls = 0;
 

@@ -1,7 +1,7 @@
 import { SERVICE_DEFAULTS, type Service, type ServiceFile } from '../../../../service-file/schema.ts';
 import type { WorkloadContext, WorkloadSettings } from '../input.ts';
 
-/** A service that says no more than its image, and what a test adds. */
+/** Returns a service with only an image, and the given fields. */
 export function sampleService(given: Partial<Service> = {}): Service {
   return { ...SERVICE_DEFAULTS, name: 'api', image: 'node:24-slim', ...given };
 }
