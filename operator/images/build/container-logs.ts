@@ -104,7 +104,7 @@ export class ContainerLogs {
           onLost();
           return;
         }
-        logger.debug({ err: error, container }, 'the pod log broke off, reading it again');
+        logger.debug({ err: error, container }, 'reading the pod log failed; reading it again');
         if (error instanceof LogsFullError) await delay(fullRetryMs);
       }
       await delay(retryMs);

@@ -38,7 +38,7 @@ export class LogSessions {
   open({ logId, environmentKey, namespace, buildNumber, secrets }: OpenLog): LogSession {
     const existing = this.#sessions.get(logId);
     if (existing && secrets.every((secret) => existing.secrets.has(secret))) return existing.session;
-    // More secrets are known: the log continues in a session that masks them too.
+    // If more secrets are known now, the log continues in a session that masks them too.
     existing?.session.stop();
     const all = new Set([...(existing?.secrets ?? []), ...secrets]);
     const { client, pods, openWriter, onEnded, enqueue, logger } = this.#options;

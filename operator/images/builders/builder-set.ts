@@ -16,7 +16,7 @@ import type { BuilderPoolSettings } from './settings.ts';
 export interface BuilderSetOptions {
   client: Pick<ClusterClient, 'find' | 'create' | 'delete'>;
   applier: Pick<Applier, 'apply'>;
-  /** The builders' own. */
+  /** Secrets in the builders' namespace. */
   secrets: Pick<Informer<Secret>, 'get' | 'list' | 'observe'>;
   pods: Pick<Informer<Pod>, 'get' | 'observe'>;
   policies: Pick<Informer<NetworkPolicy>, 'get' | 'observe'>;
@@ -26,33 +26,36 @@ export interface BuilderSetOptions {
 
 const recheckMs = 2000;
 
-/** The objects of builders. Each builder is its Secret, which owns the rest; it runs when there is a pod. */
+/**
+ * Manages the objects of builders. A builder is represented by its Secret, which owns the other objects; it runs when
+ * it has a pod.
+ */
 export class BuilderSet {
   readonly #options: BuilderSetOptions;
-  /** UIDs of pods that are being stopped, before the watch reports it: they get no more builds. */
+  /** UIDs of pods that are being stopped, before the watch reports it: they accept no more builds. */
   readonly #stopping = new Set<string>();
 
   constructor(options: BuilderSetOptions) {
     this.#options = options;
   }
 
-  /** Unless it is being removed. */
+  /** Returns a builder's Secret, unless it is being deleted. */
   secret(name: string): Secret | undefined {
     const secret = this.#options.secrets.get(this.#key(name));
     return secret?.metadata.deletionTimestamp ? undefined : secret;
   }
 
-  /** Whether or not it is being stopped. */
+  /** Returns a builder's pod, even if it is being stopped. */
   pod(name: string): Pod | undefined {
     return this.#options.pods.get(this.#key(name));
   }
 
-  /** The Secrets of all builders, of those too that are being removed. */
+  /** Returns the Secrets of all builders, including those that are being deleted. */
   secrets(): Secret[] {
     return this.#options.secrets.list();
   }
 
-  /** A running builder that is not stopped while a build that was given its address is running. */
+  /** Returns whether the builder can accept a build. It is then not stopped while that build is running. */
   isReady(pod: Pod): boolean {
     const { conditions, podIP } = pod.status ?? {};
     if (podIP === undefined || this.isStopping(pod)) return false;
@@ -63,13 +66,19 @@ export class BuilderSet {
     return metadata.deletionTimestamp !== undefined || this.#stopping.has(metadata.uid ?? '');
   }
 
-  /** Started with another image, configuration or certificate than it would be now, or with one that soon ends. */
+  /**
+   * Returns whether the builder was started with another image, configuration or certificate than it would be now, or
+   * its certificate expires soon.
+   */
   isOutOfDate(secret: Secret, pod: Pod): boolean {
     const revision = builderRevision(secret, this.#options.settings);
     return pod.metadata.annotations?.[ANNOTATIONS.appliedHash] !== revision || this.#isDue(secret);
   }
 
-  /** Makes what is missing of a builder that has no pod. @throws Waiting while a former one is being removed. */
+  /**
+   * Creates the missing objects of a builder without a pod.
+   * @throws Waiting while a previous builder is being deleted
+   */
   async start(identity: BuilderIdentity): Promise<void> {
     const { client, pods, settings } = this.#options;
     const owner = await this.#ensureSecret(identity);
@@ -80,12 +89,12 @@ export class BuilderSet {
     try {
       pods.observe(await client.create(Pod, builderPod({ identity, owner, storage, settings })));
     } catch (error) {
-      // The watch is about to report it.
+      // The watch will report the existing pod.
       if (!isAlreadyExists(error)) throw error;
     }
   }
 
-  /** Makes sure that only the builder's own clients reach it. */
+  /** Applies the network policy that permits only the builder's own clients. */
   async isolate(identity: BuilderIdentity, owner: Secret): Promise<void> {
     const { applier, policies } = this.#options;
     const live = policies.get(this.#key(identity.name));
@@ -93,7 +102,7 @@ export class BuilderSet {
     if (written) policies.observe(object);
   }
 
-  /** Stops the builder; a group's keeps its cache. From the call on, isReady() is false. */
+  /** Stops the builder; the cache of a group's builder is kept. isReady() returns false from now on. */
   async stop(pod: Pod): Promise<void> {
     const { uid = '' } = pod.metadata;
     this.#stopping.add(uid);
@@ -105,12 +114,12 @@ export class BuilderSet {
     }
   }
 
-  /** A pod that is gone needs not be remembered. */
+  /** Forgets a pod that no longer exists. */
   forget(pod: Pod): void {
     this.#stopping.delete(pod.metadata.uid ?? '');
   }
 
-  /** Takes a builder away with all that it has. True when nothing of it is left. */
+  /** Deletes a builder with all its objects. Returns whether all are gone. */
   async remove(name: string): Promise<boolean> {
     const { client, secrets, settings } = this.#options;
     const at = { namespace: settings.namespace, name };
@@ -118,7 +127,7 @@ export class BuilderSet {
     if (secret) await deleteObject(client, Secret, secret);
     const pod = this.pod(name);
     if (pod && !this.isStopping(pod)) await this.stop(pod);
-    // The garbage collector takes what the Secret owned.
+    // The garbage collector deletes what the Secret owned.
     return !secret && !pod && (await client.find(PersistentVolumeClaim, at)) === undefined;
   }
 
@@ -133,7 +142,7 @@ export class BuilderSet {
     return object;
   }
 
-  /** The size of the volume, which may be another than what new ones get. */
+  /** Creates the volume if missing. Returns its size, which can differ from that of new volumes. */
   async #ensureVolume(owner: Secret): Promise<string> {
     const { client, settings } = this.#options;
     const wanted = cacheVolume(owner, settings);

@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 asks for it to be there first
+import 'reflect-metadata'; // @peculiar/x509 must be imported after this.
 import {
   BasicConstraintsExtension,
   ExtendedKeyUsage,
@@ -11,9 +11,9 @@ import {
 } from '@peculiar/x509';
 import { clockSkewMs, ecdsa, newKeys, newSerialNumber, pemOfKey, type KeyPair } from '../../../process/x509.ts';
 
-/** Mutual TLS for one builder: both sides are of the same authority, which is nobody else's. */
+/** Certificates for mutual TLS with one builder, from an authority that no other builder uses. */
 export interface BuilderCertificates {
-  /** PEM: the authority's certificate. Its key is not kept: what it would sign later, a new authority does. */
+  /** PEM of the authority's certificate. Its key is not stored; renewed certificates come from a new authority. */
   ca: string;
   server: KeyPair;
   client: KeyPair;
@@ -21,7 +21,10 @@ export interface BuilderCertificates {
 
 const validityMs = 365 * 24 * 3600 * 1000;
 
-/** An authority of its own, and of it a server's certificate for `serverName` (a DNS name) and a client's, for a year. */
+/**
+ * Creates an authority, and with it certificates for a server called `serverName` (a DNS name) and for a client, valid
+ * for a year.
+ */
 export async function issueCertificates(serverName: string, now: Date): Promise<BuilderCertificates> {
   const validity = {
     notBefore: new Date(now.getTime() - clockSkewMs),
@@ -31,7 +34,7 @@ export async function issueCertificates(serverName: string, now: Date): Promise<
   const serialNumber = newSerialNumber();
   const authority = await X509CertificateGenerator.createSelfSigned({
     ...validity,
-    // Two authorities of one name would be taken for each other, until the signature shows it.
+    // A unique name, because clients confuse two authorities of the same name until they verify the signature.
     name: `CN=Coppice builder authority ${serialNumber}`,
     serialNumber,
     keys: authorityKeys,

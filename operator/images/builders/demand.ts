@@ -4,24 +4,27 @@ import type { BuildIdentity } from './identity.ts';
 type Status = Environment['status'];
 
 /**
- * How long a build waits for what its images do not need any more: for its Job to end once they are there, and once it
- * has ended for the last lines of its log.
+ * How long a build keeps its builder after its images exist: until its Job has ended, and then until the last lines of
+ * its log are written. In milliseconds.
  */
 export const GRACE_PERIOD_MS = 30_000;
 
-/** Until when a build of this Environment needs a builder, in ms since 1970: for ever while one builds images, or is about to. */
+/**
+ * Returns until when a build of this Environment needs a builder, in ms since 1970; Infinity while images are built or
+ * about to be.
+ */
 export function neededUntil({ status }: Environment): number {
   const isAboutTo = status?.activation?.active === true && status.activation.buildPending;
   return isAboutTo ? Infinity : builtUntil(status);
 }
 
-/** Until when this very build needs one. */
+/** Returns until when this build needs a builder, in ms since 1970. */
 export function buildNeedsUntil(environment: Environment | undefined, build: BuildIdentity): number {
   if (environment?.metadata.uid !== build.environmentUid || environment.metadata.deletionTimestamp) return 0;
   return environment.status?.build?.number === build.number ? builtUntil(environment.status) : 0;
 }
 
-/** Once every image is in the registry, the build is about the services alone. */
+/** Once all images are in the registry, the build only rolls out services. */
 function builtUntil(status: Status): number {
   const build = status?.build;
   if (build?.result !== 'running') return 0;
@@ -29,7 +32,7 @@ function builtUntil(status: Status): number {
   return Date.parse(build.rolloutStartedAt ?? build.startedAt) + GRACE_PERIOD_MS;
 }
 
-/** When the last of these Environments' builds was over, in ms since 1970; 0 when none is known. */
+/** Returns when the last build of these Environments ended, in ms since 1970; 0 if none is known. */
 export function lastUse(environments: readonly Environment[]): number {
   const times = environments.flatMap(({ status }) => {
     const time = status?.build?.finishedAt ?? status?.build?.rolloutStartedAt;

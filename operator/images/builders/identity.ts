@@ -4,23 +4,23 @@ import { objectKey } from '../../../kubernetes/resource-type.ts';
 
 /** One build of one Environment. */
 export interface BuildIdentity {
-  /** The Environment's name, in its group's namespace. */
+  /** Name of the Environment in its group's namespace. */
   environment: string;
   environmentUid: string;
   number: number;
 }
 
-/** A buildkitd of its own: a group's, with a cache, or one build's, which nothing is left of after it. */
+/** A buildkitd: that of a group, with a cache, or that of one untrusted build, which is deleted after the build. */
 export interface BuilderIdentity {
-  /** Of all its objects; a DNS label, and the name in its server's certificate. */
+  /** Name of all its objects, which is a DNS label and the name in its server's certificate. */
   name: string;
   isEphemeral: boolean;
   labels: Record<string, string>;
-  /** The labels of the namespaces whose build pods may connect. */
+  /** Labels of the namespaces whose build pods can connect. */
   clients: Record<string, string>;
 }
 
-/** Groups' names leave room for this prefix: their namespaces have one as long. */
+/** Returns the name of a group's builder. The maximum length of group names leaves room for this prefix. */
 export function groupBuilderName(group: string): string {
   return `group-${group}`;
 }
@@ -29,7 +29,7 @@ export function ephemeralBuilderName(environmentUid: string, number: number): st
   return `ephemeral-${environmentUid}-${number}`;
 }
 
-/** The builder of all that a group builds from its own branches and tags. */
+/** Returns the builder for trusted builds of a group. */
 export function groupBuilder(group: string): BuilderIdentity {
   const name = groupBuilderName(group);
   return {
@@ -40,7 +40,7 @@ export function groupBuilder(group: string): BuilderIdentity {
   };
 }
 
-/** The builder of a single build of code that the group does not trust. */
+/** Returns the builder of a single untrusted build. */
 export function ephemeralBuilder(group: string, build: BuildIdentity): BuilderIdentity {
   const name = ephemeralBuilderName(build.environmentUid, build.number);
   return {
@@ -58,7 +58,7 @@ export function ephemeralBuilder(group: string, build: BuildIdentity): BuilderId
   };
 }
 
-/** What the labels of a ephemeral builder's objects say it was made for; undefined for a group's builder. */
+/** Returns the build of an ephemeral builder from its objects' labels; undefined for a group's builder. */
 export function buildOf(labels: Record<string, string> | undefined): BuildIdentity | undefined {
   const environment = labels?.[LABELS.environment];
   const environmentUid = labels?.[LABELS.environmentUid];
@@ -67,7 +67,7 @@ export function buildOf(labels: Record<string, string> | undefined): BuildIdenti
   return { environment, environmentUid, number };
 }
 
-/** The key of the Environment that a build is of. */
+/** Returns the key of the build's Environment. */
 export function environmentKey(group: string, build: BuildIdentity): string {
   return objectKey(groupNamespace(group), build.environment);
 }

@@ -17,11 +17,12 @@ import type { BuilderPoolSettings } from './settings.ts';
 
 export const BUILDKITD_PORT = 1234;
 
-/** The rest of the volume is for what one build adds before the next collection. */
+/** Share of the volume for the cache; the rest is for data that one build adds before the next garbage collection. */
 const cacheShare = 0.75;
 
 /**
- * A builder's certificates. All else of it is owned by this Secret: with it, everything goes, the cache as well.
+ * Returns the Secret with a builder's certificates. It owns the builder's other objects, so that deleting it deletes
+ * them, including the cache.
  */
 export function certificateSecret(
   { name, labels }: BuilderIdentity,
@@ -39,7 +40,7 @@ export function certificateSecret(
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels }, type: 'Opaque', data };
 }
 
-/** The inverse of certificateSecret(); a part that somebody took away is empty. */
+/** Reads the certificates from the Secret; missing ones are empty. */
 export function certificatesIn(secret: Secret): BuilderCertificates {
   const text = (key: string) => secretText(secret, key) ?? '';
   return {
@@ -49,7 +50,9 @@ export function certificatesIn(secret: Secret): BuilderCertificates {
   };
 }
 
-/** The metadata of what belongs to the Secret `owner`. A controller's pods may be drained from a node. */
+/**
+ * Returns the metadata of objects that the Secret `owner` owns. Pods that have a controller can be drained from a node.
+ */
 function ownedBy(owner: Secret): ObjectMeta {
   const { name, namespace, labels, uid = '' } = owner.metadata;
   return {
@@ -60,7 +63,7 @@ function ownedBy(owner: Secret): ObjectMeta {
   };
 }
 
-/** Where a group's builder keeps its cache while it sleeps. */
+/** Returns the volume for the cache of a group's builder, which is kept while the builder sleeps. */
 export function cacheVolume(owner: Secret, { cache }: BuilderPoolSettings): PersistentVolumeClaim {
   return {
     apiVersion: 'v1',
@@ -74,7 +77,10 @@ export function cacheVolume(owner: Secret, { cache }: BuilderPoolSettings): Pers
   };
 }
 
-/** Lets the build pods in that the builder is for; what it may reach itself is the chart's policy for all builders. */
+/**
+ * Returns the policy that permits connections from the builder's build pods. The chart has a policy for connections
+ * from all builders.
+ */
 export function builderPolicy({ clients }: BuilderIdentity, owner: Secret): NetworkPolicy {
   return {
     apiVersion: 'networking.k8s.io/v1',
@@ -98,7 +104,9 @@ export function builderPolicy({ clients }: BuilderIdentity, owner: Secret): Netw
   };
 }
 
-/** Changes with all that a running builder was started with: another one means that it is out of date. */
+/**
+ * Returns a hash of everything that a running builder was started with; a different hash means that it is out of date.
+ */
 export function builderRevision(owner: Secret, settings: BuilderPoolSettings): string {
   const { image, configMap, proxy, resources } = settings;
   return hashOf({
@@ -111,12 +119,12 @@ export function builderRevision(owner: Secret, settings: BuilderPoolSettings): s
   });
 }
 
-/** On nodes of the platform that is built for, unless the administrator has them build for another one. */
+/** Schedules builders on nodes of the platform that they build for, unless the administrator configured others. */
 function schedulingOf({ scheduling, platform }: BuilderPoolSettings): Scheduling {
   return scheduled(scheduling, { nodeSelector: platformLabels(platform) });
 }
 
-/** The limits that buildkitd keeps its cache in, for a volume of this size: `reserved,free,maximum` in MB. */
+/** Returns buildkitd's limits for a cache on a volume of this size: `reserved,free,maximum` in MB. */
 function keepStorage(storage: string): string {
   const maximum = Math.floor((quantityValue(storage) * cacheShare) / 1e6);
   return `${Math.min(1000, maximum)},0,${maximum}`;
@@ -125,7 +133,7 @@ function keepStorage(storage: string): string {
 export interface BuilderPodInput {
   identity: BuilderIdentity;
   owner: Secret;
-  /** The size of the volume that the cache is on. */
+  /** Size of the volume with the cache. */
   storage: string;
   settings: BuilderPoolSettings;
 }
@@ -134,7 +142,7 @@ const root = '/home/user/.local/share/buildkit';
 const configuration = '/etc/buildkit';
 const tls = '/etc/buildkit-tls';
 
-/** Rootless buildkitd. It has no token, and of the Secret it sees no more than a server needs. */
+/** Returns the pod of a rootless buildkitd. It has no API token, and mounts only the server's part of the Secret. */
 export function builderPod({ identity, owner, storage, settings }: BuilderPodInput): Pod {
   const metadata = ownedBy(owner);
   return {
@@ -151,9 +159,9 @@ export function builderPod({ identity, owner, storage, settings }: BuilderPodInp
         runAsUser: 1000,
         runAsGroup: 1000,
         fsGroup: 1000,
-        // A cache of many files would take minutes otherwise.
+        // Changing the group of each file in a large cache would take minutes.
         fsGroupChangePolicy: 'OnRootMismatch',
-        // Rootless BuildKit makes user namespaces, which the default profile forbids.
+        // Rootless BuildKit creates user namespaces, which the default profile does not permit.
         seccompProfile: { type: 'Unconfined' },
       },
       containers: [
@@ -167,7 +175,7 @@ export function builderPod({ identity, owner, storage, settings }: BuilderPodInp
             'buildkitd',
             `--config=${configuration}/${identity.isEphemeral ? 'buildkitd-untrusted.toml' : 'buildkitd.toml'}`,
             `--root=${root}`,
-            // Every address of the pod, of whatever IP family.
+            // Listens on every address of the pod, IPv4 and IPv6.
             `--addr=tcp://:${BUILDKITD_PORT}`,
             `--tlscacert=${tls}/ca.crt`,
             `--tlscert=${tls}/tls.crt`,
@@ -179,17 +187,18 @@ export function builderPod({ identity, owner, storage, settings }: BuilderPodInp
             { name: 'XDG_RUNTIME_DIR', value: '/tmp' },
             { name: 'HOME', value: '/home/user' },
             { name: 'USER', value: 'user' },
-            // The chart puts authorities of the installation's own beside buildkitd.toml; Go reads all PEM that is there.
+            // The chart stores additional certificate authorities next to buildkitd.toml; Go reads all PEM files in the
+            // directory.
             { name: 'SSL_CERT_DIR', value: `/etc/ssl/certs:${configuration}` },
-            // Pulls and pushes; build steps are reported by buildctl.
+            // For pulls and pushes; build steps get the proxy from buildctl.
             ...Object.entries(settings.proxy ?? {}).map(([name, value]) => ({ name, value })),
-            // What build logs keep of a container is less (build-logs/writer.ts); by itself BuildKit clips at 2 MiB, and
-            // at 200 KiB a second.
+            // Build logs store less of each container (build-logs/writer.ts). BuildKit's own limits are 2 MiB, and 200
+            // KiB per second.
             { name: 'BUILDKIT_STEP_LOG_MAX_SIZE', value: String(16 * 1024 * 1024) },
             { name: 'BUILDKIT_STEP_LOG_MAX_SPEED', value: '-1' },
           ],
           ports: [{ name: 'buildkit', containerPort: BUILDKITD_PORT }],
-          // It listens as soon as it can build.
+          // buildkitd listens as soon as it can build.
           readinessProbe: { tcpSocket: { port: BUILDKITD_PORT }, periodSeconds: 1, failureThreshold: 5 },
           resources: settings.resources,
           terminationMessagePolicy: 'FallbackToLogsOnError',

@@ -1,21 +1,21 @@
 import type { Pod } from '../../../kubernetes/resource-type.ts';
 
-/** A pod that failed younger than this would only fail again. */
+/** A pod that failed before this age would fail again, so it is not replaced. */
 const replaceableAfterMs = 30_000;
 
 const ageMs = (pod: Pod, now: Date) => now.getTime() - Date.parse(pod.metadata.creationTimestamp ?? '');
 
-/** The kubelet will not run it again: it was evicted, or not let in. */
+/** Returns whether the kubelet will not run the pod again, because it was evicted or rejected. */
 function isOver(pod: Pod): boolean {
   return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
 }
 
-/** It ran for a while and was then evicted: another one takes its place. */
+/** Returns whether the pod was evicted after running for a while, and can be replaced. */
 export function isReplaceable(pod: Pod, now: Date): boolean {
   return isOver(pod) && ageMs(pod, now) >= replaceableAfterMs;
 }
 
-/** It ended at once, or has not been ready for longer than builds wait for it. */
+/** Returns whether the pod failed immediately, or has not become ready within the time that builds wait. */
 export function isHopeless(pod: Pod, deadlineSeconds: number, now: Date): boolean {
   if (isOver(pod)) return !isReplaceable(pod, now);
   const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');

@@ -20,16 +20,16 @@ import { Waiters } from './waiters.ts';
 
 export interface BuilderRequest {
   group: string;
-  /** False for code that may come from strangers: it gets a builder that nobody else uses. */
+  /** False for untrusted code, which gets a builder that no other build uses. */
   trusted: boolean;
   build: BuildIdentity;
 }
 
-/** What a buildctl needs to reach a builder; certificates and key are PEM. */
+/** What buildctl needs to connect to a builder; certificates and key are PEM. */
 export interface BuilderEndpoint {
   /** `tcp://IP:PORT` */
   address: string;
-  /** The name in the server's certificate. */
+  /** Name in the server's certificate. */
   serverName: string;
   ca: string;
   certificate: string;
@@ -39,17 +39,17 @@ export interface BuilderEndpoint {
 export interface BuilderPoolOptions {
   builders: BuilderSet;
   settings: Pick<BuilderPoolSettings, 'startDeadlineSeconds' | 'ephemeral'>;
-  /** Has the Environment under this key reconciled again. */
+  /** Requeues the Environment with this key. */
   enqueue: (environmentKey: string) => void;
   logger: Logger;
   now: () => Date;
 }
 
 const recheckMs = 10_000;
-/** Where builds wait that need a ephemeral builder while as many as may run. */
+/** Key of the builds that wait because the maximum number of ephemeral builders is running. */
 const ephemeralQueue = 'ephemeral';
 
-/** Gives each build the builder it may use, and starts that when it sleeps. */
+/** Provides each build with its builder, and starts the builder if it sleeps. */
 export class BuilderPool {
   readonly #options: BuilderPoolOptions;
   readonly #starts = new KeyedLock();
@@ -60,10 +60,11 @@ export class BuilderPool {
   }
 
   /**
-   * The builder of a build that is recorded as running in its Environment's status; it stays until that has ended.
-   * @throws Waiting until it is ready, which has the Environment reconciled again; Stalled when it does not become
-   * ready, or a former one does not go, within startDeadlineSeconds, and when the build's own one was ended for the
-   * disk it used.
+   * Returns the builder of a build that its Environment's status records as running; the builder is kept until the
+   * build has ended.
+   * @throws Waiting until it is ready, which requeues the Environment; Stalled when it does not become ready, or a
+   * previous one is not deleted, within startDeadlineSeconds, or when an ephemeral builder was evicted for its disk
+   * usage
    */
   async acquire(request: BuilderRequest): Promise<BuilderEndpoint> {
     const { group, trusted, build } = request;
@@ -82,7 +83,9 @@ export class BuilderPool {
     throw this.#unready(identity.name, build);
   }
 
-  /** Starts the group's builder for a build that is about to come; a failure is logged, acquire() will tell it. */
+  /**
+   * Starts the group's builder for a build that is about to start. A failure is logged here and thrown by acquire().
+   */
   warm(group: string): void {
     const { logger } = this.#options;
     this.#startOnce(groupBuilder(group)).catch((error: unknown) => {
@@ -90,17 +93,17 @@ export class BuilderPool {
     });
   }
 
-  /** Takes a group's builder away, with its cache. True when nothing of it is left. */
+  /** Deletes a group's builder with its cache. Returns whether all its objects are gone. */
   remove(group: string): Promise<boolean> {
     return this.#options.builders.remove(groupBuilderName(group));
   }
 
-  /** Has those reconciled again that wait for this builder. */
+  /** Requeues the Environments that wait for this builder. */
   wake(name: string): void {
     for (const key of this.#waiters.take(name)) this.#options.enqueue(key);
   }
 
-  /** Has those reconciled again that wait for a place. */
+  /** Requeues the Environments that wait for an ephemeral builder. */
   wakeQueue(): void {
     this.wake(ephemeralQueue);
   }
@@ -120,7 +123,7 @@ export class BuilderPool {
     };
   }
 
-  /** What is left of a former builder may hold the start up, but not for ever. */
+  /** Objects of a previous builder may delay the start, up to the deadline. */
   async #startFor({ group, build }: BuilderRequest, identity: BuilderIdentity): Promise<void> {
     const { name } = identity;
     this.#waiters.add(name, group, build, this.#options.now());
@@ -131,7 +134,7 @@ export class BuilderPool {
     }
   }
 
-  /** Of a builder that was evicted the pod is taken away; when it is gone, another one is made. */
+  /** Starts the builder. An evicted pod is deleted first, and replaced once it is gone. */
   #startOnce(identity: BuilderIdentity): Promise<void> {
     const { builders, now } = this.#options;
     return this.#starts.run(identity.name, async () => {
@@ -155,7 +158,7 @@ export class BuilderPool {
     await this.#startFor(request, identity);
   }
 
-  /** Another try would use as much disk again. */
+  /** Throws Stalled if the builder was evicted for its disk usage: another attempt would use as much. */
   #requireModest(name: string, build: BuildIdentity): void {
     const status = this.#options.builders.pod(name)?.status;
     if (!usedTooMuchDisk(status)) return;
@@ -186,7 +189,7 @@ export class BuilderPool {
     return since !== undefined && now().getTime() - since.getTime() > settings.startDeadlineSeconds * 1000;
   }
 
-  /** The end of pods on a lost node, and of their volumes, is not reported. */
+  /** Returns the error for a previous builder that is not deleted, for example because its node is lost. */
   #stuck(name: string, build: BuildIdentity): Stalled {
     const { builders, settings } = this.#options;
     const node = builders.pod(name)?.spec?.nodeName;

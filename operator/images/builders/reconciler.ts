@@ -18,8 +18,8 @@ export interface BuilderReconcilerOptions {
 }
 
 /**
- * Reports builds that their builder is ready, puts groups' builders to sleep, and takes ephemeral ones away. Whether a
- * builder is needed is what the Environments' statuses say, so an operator that starts anew knows as much.
+ * Requeues builds when their builder is ready, stops idle builders of groups, and deletes ephemeral ones. The
+ * Environments' statuses show which builders are needed, so a restarted operator needs no other state.
  */
 export class BuilderReconciler {
   readonly #options: BuilderReconcilerOptions;
@@ -48,7 +48,7 @@ export class BuilderReconciler {
     return {};
   }
 
-  /** A group's builder runs while the group builds, and for a while after. */
+  /** Runs a group's builder while the group builds, and for some time after. */
   async #keep(group: string, secret: Secret, pod: Pod): Promise<ReconcileResult> {
     const { builders, environments, idleSeconds } = this.#options;
     const ofGroup = environments.byIndex('namespace', groupNamespace(group));
@@ -65,7 +65,7 @@ export class BuilderReconciler {
   }
 }
 
-/** What is needed for ever is looked at when that changes. */
+/** Returns when to requeue; a builder that is needed indefinitely is requeued by a change. */
 function later(ms: number): ReconcileResult {
   return ms === Infinity ? {} : { requeueAfterMs: ms };
 }

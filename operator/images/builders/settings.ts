@@ -1,24 +1,24 @@
 import type { Scheduling } from '../../shared/scheduling.ts';
 
-/** What an administrator decides for all builders. */
+/** An administrator's settings for all builders. */
 export interface BuilderPoolSettings {
-  /** Where they live; nobody but the operator and administrators acts there. */
+  /** Namespace of the builders, in which only the operator and administrators have permissions. */
   namespace: string;
   /** An image with rootlesskit, buildkitd, buildctl, /bin/sh and flock, user 1000. */
   image: string;
-  /** The name of the ConfigMap with buildkitd.toml; another content has another name. */
+  /** Name of the ConfigMap with buildkitd.toml; it changes with its content. */
   configMap: string;
-  /** Variables that name an HTTP proxy. */
+  /** Environment variables that configure an HTTP proxy. */
   proxy?: Readonly<Record<string, string>> | undefined;
   resources: { requests?: Record<string, string>; limits?: Record<string, string> };
   scheduling?: Scheduling;
-  /** Of the images that are built where a service names none: builders run on such nodes. */
+  /** Platform of images for services that name none; builders run on nodes of this platform. */
   platform?: string | undefined;
-  /** After so long without a build a group's builder is stopped; its cache stays. */
+  /** A group's builder is stopped after this time without a build, in seconds; its cache is kept. */
   idleSeconds: number;
-  /** A builder that is not ready after this time fails the builds that wait for it. */
+  /** A builder that is not ready after this time, in seconds, fails the builds that wait for it. */
   startDeadlineSeconds: number;
   cache: { size: string; storageClass?: string | undefined };
-  /** Builders of code that is not trusted: how many at once in the whole cluster, and what each may put on disk. */
+  /** Builders of untrusted code: maximum number in the cluster, and disk size of each. */
   ephemeral: { maxConcurrent: number; storage: string };
 }

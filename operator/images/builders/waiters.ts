@@ -5,11 +5,11 @@ interface Waiter {
   since: Date;
 }
 
-/** Which builds wait for what, a builder's name or a queue's, and since when. */
+/** Records which builds wait for which builder or queue, and since when. */
 export class Waiters {
   readonly #byName = new Map<string, Map<string, Waiter>>();
 
-  /** A build that waits already goes on to. */
+  /** Adds a build; the time of one that already waits is kept. */
   add(name: string, group: string, build: BuildIdentity, now: Date): void {
     const waiters = this.#byName.get(name) ?? new Map<string, Waiter>();
     this.#byName.set(name, waiters);
@@ -17,7 +17,7 @@ export class Waiters {
     if (!waiters.has(id)) waiters.set(id, { environmentKey: environmentKey(group, build), since: now });
   }
 
-  /** Since when the build waits for this; undefined when it does not. */
+  /** Returns since when the build waits; undefined if it does not. */
   since(name: string, build: BuildIdentity): Date | undefined {
     return this.#byName.get(name)?.get(idOf(build))?.since;
   }
@@ -28,7 +28,7 @@ export class Waiters {
     if (waiters?.size === 0) this.#byName.delete(name);
   }
 
-  /** Nobody waits for this any more. Returns the keys of the Environments whose builds did. */
+  /** Removes all builds that wait for this; returns the keys of their Environments. */
   take(name: string): string[] {
     const keys = [...(this.#byName.get(name)?.values() ?? [])].map((waiter) => waiter.environmentKey);
     this.#byName.delete(name);

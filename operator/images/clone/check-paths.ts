@@ -1,4 +1,4 @@
-// The last step of clone.sh: nothing is handed to buildctl before it.
+// The last step of clone.sh, before buildctl can read any files.
 import { z } from 'zod';
 import { cloneSettingsSchema } from './clone-settings.ts';
 import { checkPaths } from './plain-paths.ts';

@@ -1,14 +1,14 @@
 /** One repository's files in the workspace. */
 export interface Checkout {
-  /** Where its objects are, as `--git-dir`. */
+  /** Folder of its Git objects, as in `--git-dir`. */
   gitDir: string;
-  /** Where its files are. */
+  /** Folder of its files. */
   folder: string;
-  /** Its path in the workspace; `''` for the environment's own repository. */
+  /** Path in the workspace; `''` for the environment's own repository. */
   path: string;
   origin: string;
   commit: string;
-  /** The git configuration that it was fetched with. */
+  /** The git configuration with which it was fetched. */
   config: string;
   authorization: string | undefined;
 }

@@ -1,5 +1,5 @@
-// Completes the clone of clone.sh: submodules and large files (Git LFS), in the container that holds the repository's
-// credentials and nothing else. It checks where it connects to as the operator does.
+// Completes the clone of clone.sh with submodules and large files (Git LFS), in the container that has only the
+// repository's credentials. Checks addresses like the operator.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -23,7 +23,7 @@ const environment = z
 const { WORKSPACE: workspace, ORIGIN: origin, COMMIT: commit, GIT_CONFIG_GLOBAL: config } = environment;
 const { allowedCidrs, ports, sshPorts, trusted, folders } = environment.CLONE_SETTINGS;
 
-/** The value of the Authorization header that git sends to the repository's host, if any. */
+/** Returns the Authorization header that git sends to the repository's host, if any. */
 async function authorizationOf(): Promise<string | undefined> {
   const settings = entriesOf(await runGit(['config', '--file', config, '--null', '--list'], config));
   const header = settings.find((setting) => /^http\..*\.extraheader\n/.test(setting)) ?? '';
@@ -52,7 +52,7 @@ async function complete(): Promise<void> {
     };
     const largeFiles = new LargeFiles(rules);
     await largeFiles.fetch(root);
-    // Whoever opens a pull request could name any repository that the credentials may read.
+    // The author of a pull request could name any repository that the credentials can read.
     const credentials = trusted && authorization !== undefined ? credentialsOf(authorization) : undefined;
     const options = { workspace, scratch, rules, root, credentials, isKeyLent: trusted, paths: folders };
     const submodules = new Submodules(options);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Runs git in the clone container, with `config` as its only configuration file; its words go to the log. */
+/** Runs git in the clone container, with `config` as its only configuration file; its messages go to the log. */
 export function runGit(args: readonly string[], config: string, input?: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, GIT_CONFIG_GLOBAL: config };
@@ -17,12 +17,12 @@ export function runGit(args: readonly string[], config: string, input?: string):
   });
 }
 
-/** The NUL-ended entries of git's `-z`. */
+/** Splits output of git's `-z` into its NUL-terminated entries. */
 export function entriesOf(output: Buffer): string[] {
   return output.toString('utf8').split('\0').slice(0, -1);
 }
 
-/** A line of the clone's log. */
+/** Writes a line to the clone's log. */
 export function report(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -99,8 +99,8 @@ describe('download', () => {
   test.each([
     ['/other', /a file other than/],
     ['/longer', /more than the 12 expected bytes/],
-    ['/redirect', /answered 302/],
-    ['/missing', /answered 404/],
+    ['/redirect', /responded with status 302/],
+    ['/missing', /responded with status 404/],
   ])('%s is refused', async (path, words) => {
     await expect(get(path)).rejects.toThrow(words);
   });

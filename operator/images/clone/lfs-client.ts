@@ -23,9 +23,9 @@ const batchSchema = z.object({
 export type LfsDownload = z.infer<typeof downloadSchema>;
 
 export interface LfsClientOptions {
-  /** The Git repository's address; the server is found from it, and nothing in the repository says otherwise. */
+  /** Address of the Git repository, from which the LFS server follows; settings in the repository are ignored. */
   origin: string;
-  /** The value of an Authorization header for the origin's host. */
+  /** Authorization header for the origin's host. */
   authorization: string | undefined;
   rules: OriginRules;
 }
@@ -34,7 +34,10 @@ const mediaType = 'application/vnd.git-lfs+json';
 const idleMs = 30_000;
 const maxAnswer = 4 * 1024 * 1024;
 
-/** Speaks Git LFS's batch protocol (git-lfs, docs/api) with the host of one repository; connects as git itself may. */
+/**
+ * Client of Git LFS's batch protocol (git-lfs, docs/api) for the host of one repository; connects only to addresses
+ * permitted for git.
+ */
 export class LfsClient {
   readonly #options: LfsClientOptions;
 
@@ -42,7 +45,7 @@ export class LfsClient {
     this.#options = options;
   }
 
-  /** Where the objects are to be had, by oid. Throws for one that the server does not have. */
+  /** Returns download locations of the objects, by OID. Throws when the server lacks one of them. */
   async locate(objects: readonly LfsPointer[]): Promise<Map<string, LfsDownload>> {
     const { origin, authorization } = this.#options;
     const url = new URL(`${origin.replace(/\/+$/, '').replace(/(\.git)?$/, '.git')}/info/lfs/objects/batch`);
@@ -57,7 +60,7 @@ export class LfsClient {
     if (response.statusCode !== 200) {
       const { statusCode = 0 } = response;
       response.destroy();
-      // A host that is failing is asked again, by a new try of the build; one that says no is not.
+      // A failing host is asked again by a retry of the build; a refusal is final.
       const what = statusCode >= 500 ? 'did not respond for Git LFS' : 'has no Git LFS for this repository';
       throw new Error(`${url.host} ${what}: it responded with ${statusCode}`);
     }
@@ -70,7 +73,7 @@ export class LfsClient {
     return found;
   }
 
-  /** Puts the object in the place of the file, which must be there. Throws unless it is what the pointer says. */
+  /** Replaces an existing file by the downloaded object. Throws if its size or hash differs from the pointer. */
   async download({ href, header }: LfsDownload, { oid, size }: LfsPointer, path: string): Promise<void> {
     const { origin, authorization } = this.#options;
     const url = new URL(href);
@@ -79,7 +82,7 @@ export class LfsClient {
     const response = await this.#request('GET', url, { ...header, ...(isOwn && { authorization }) });
     if (response.statusCode !== 200) {
       response.destroy();
-      throw new Error(`${url.host} answered ${response.statusCode ?? 0} for the large file ${oid}`);
+      throw new Error(`${url.host} responded with status ${response.statusCode ?? 0} for the large file ${oid}`);
     }
     const hash = createHash('sha256');
     let received = 0;
@@ -111,7 +114,7 @@ export class LfsClient {
     checkLiteral(url, check);
     return new Promise((resolve, reject) => {
       const request = start(url, { method, headers, timeout: idleMs, lookup: checkedLookup(check) }, resolve);
-      request.on('timeout', () => request.destroy(new Error('it was silent for too long')));
+      request.on('timeout', () => request.destroy(new Error('it sent no data for too long')));
       request.on('error', (error) => reject(new Error(`${url.host} did not respond: ${error.message}`)));
       request.end(body);
     });

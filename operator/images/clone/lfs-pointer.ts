@@ -1,13 +1,16 @@
 export interface LfsPointer {
   /** SHA-256 in hexadecimal. */
   oid: string;
-  /** Bytes. */
+  /** In bytes. */
   size: number;
 }
 
 export const maxPointer = 1024;
 
-/** Reads what stands in Git's tree for a large file (git-lfs, docs/spec.md); undefined for any other text. */
+/**
+ * Parses the pointer that Git stores in place of a large file (git-lfs, docs/spec.md); returns undefined for any other
+ * text.
+ */
 export function parsePointer(text: string): LfsPointer | undefined {
   if (text.length > maxPointer) return undefined;
   const [version, ...lines] = text.split('\n');

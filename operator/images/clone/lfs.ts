@@ -12,12 +12,12 @@ interface LargeFile {
   pointer: LfsPointer;
 }
 
-/** Of one build's large files together; they and the rest share the workspace's volume. */
+/** Limit for all large files of one build together; they share the workspace's volume with other files. */
 const maxBytes = 2 * 1024 ** 3;
 const perBatch = 100;
 const atOnce = 4;
 
-/** Puts large files in the place of their pointers, where .gitattributes says `filter=lfs`. */
+/** Replaces pointers by large files where .gitattributes has `filter=lfs`. */
 export class LargeFiles {
   readonly #rules: OriginRules;
   #bytes = 0;
@@ -46,7 +46,7 @@ export class LargeFiles {
       const worker = async () => {
         for (const { path, pointer } of queue) {
           const location = locations.get(pointer.oid);
-          if (!location) throw new Error(`the server does not return the location of the large file ${path} is`);
+          if (!location) throw new Error(`the server did not return a location for the large file ${path}`);
           await client.download(location, pointer, join(checkout.folder, path));
         }
       };
@@ -55,7 +55,7 @@ export class LargeFiles {
   }
 }
 
-/** The commit's files that are pointers, and are meant to be. */
+/** Returns the commit's pointers to which .gitattributes applies the LFS filter. */
 async function largeFiles({ gitDir, folder, commit, config }: Checkout): Promise<LargeFile[]> {
   const git = ['--git-dir', gitDir, '--work-tree', folder];
   const small = entriesOf(await runGit([...git, 'ls-tree', '-r', '-z', '-l', commit], config)).flatMap((entry) => {

@@ -2,8 +2,8 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 
 /**
- * Throws where one of the build contexts is not a folder, or one of the Dockerfiles not a file: a link in the commit, a
- * submodule or in the place of either could lead buildctl to its own credentials.
+ * Throws if a build context is not a folder or a Dockerfile is not a file. A symbolic link in the commit or a submodule
+ * could lead buildctl to its own credentials.
  */
 export async function checkPaths(workspace: string, folders: readonly string[], files: readonly string[]) {
   for (const folder of [...folders, ...files.map((file) => dirname(file))]) {
@@ -14,7 +14,7 @@ export async function checkPaths(workspace: string, folders: readonly string[], 
   }
 }
 
-/** Throws where the path leads through anything but folders: a symbolic link would lead what is fetched elsewhere. */
+/** Throws if the path passes through anything except folders: a symbolic link would redirect the fetched files. */
 export async function mustBePlain(workspace: string, path: string): Promise<void> {
   const names = path.split('/');
   if (names.some((name) => ['', '.', '..', '.git'].includes(name.toLowerCase()))) {

@@ -2,10 +2,9 @@ import { posix } from 'node:path';
 import { formatSshOrigin, parseSshOrigin, type SshOrigin } from '../../source/network/ssh-origin.ts';
 
 /**
- * Where a submodule is fetched from: `url` as .gitmodules has it, relative to the repository at `parent` or whole. Over
- * SSH it is only where `parent` is, and on the same server, which knows the repository's key; the forms of SSH that
- * other hosts offer beside HTTPS are taken as that. Undefined for any other: local paths, git's helpers, credentials in
- * the URL.
+ * Returns the address of a submodule: `url` from .gitmodules, absolute or relative to the repository at `parent`. SSH
+ * is used only on the server of `parent`, which knows the repository's key; SSH addresses of other hosts become HTTPS.
+ * Returns undefined for local paths, git's remote helpers, and URLs with credentials.
  */
 export function submoduleUrl(url: string, parent: string): string | undefined {
   const ssh = parseSshOrigin(parent);
@@ -24,18 +23,18 @@ export function submoduleUrl(url: string, parent: string): string | undefined {
   return plainUrl(`${other.host === hostname ? origin : `https://${other.host}`}/${path}`);
 }
 
-/** Whether one key and one set of host keys hold for both. */
+/** Returns whether both use the same SSH key and host keys. */
 function isSameServer(one: SshOrigin, other: SshOrigin): boolean {
   return one.host === other.host && one.port === other.port && one.user === other.user;
 }
 
-/** Never above the server's root, or the home that a path of the scp-like form is relative to. */
+/** Resolves a relative URL, but never above the server's root or, in the scp-like form, the user's home. */
 function relativePath(url: string, parent: string): string {
   const path = posix.join('/', parent, url);
   return parent.startsWith('/') ? path : path.slice(1);
 }
 
-/** Undefined where what came of it is not an origin that Coppice takes. */
+/** Returns undefined if the result is not an origin that Coppice accepts. */
 function sshUrl(origin: SshOrigin): string | undefined {
   const url = formatSshOrigin(origin);
   return parseSshOrigin(url) && url;

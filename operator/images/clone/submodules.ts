@@ -9,23 +9,23 @@ import { mustBePlain } from './plain-paths.ts';
 import { submoduleUrl } from './submodule-url.ts';
 
 export interface SubmodulesOptions {
-  /** The workspace's root. */
+  /** Root of the workspace. */
   workspace: string;
-  /** Where git's own files go, beside the workspace. */
+  /** Folder for git's own files, outside the workspace. */
   scratch: string;
   rules: OriginRules;
-  /** The environment's own repository. */
+  /** Checkout of the environment's own repository. */
   root: Checkout;
-  /** For submodules on the host of the environment's own repository. */
+  /** Credentials for submodules on the host of the environment's own repository. */
   credentials: GitCredentials | undefined;
-  /** Whether the environment's own repository's key over SSH reads submodules too. */
+  /** Whether submodules can be read with the SSH key of the environment's own repository. */
   isKeyLent: boolean;
-  /** Folders of the workspace that the build reads: submodules that lie in none of them are left out. */
+  /** Folders of the workspace that the build reads; other submodules are skipped. */
   paths: readonly string[];
 }
 
 interface Submodule {
-  /** Within the workspace. */
+  /** Path in the workspace. */
   path: string;
   commit: string;
   url: string;
@@ -35,9 +35,8 @@ const maxSubmodules = 50;
 const deepest = 5;
 
 /**
- * Fetches submodules one by one with a separate git each and URLs determined by Coppice: git never reads
- * .gitmodules to act on it, and its files are never in the workspace. So none of a hostile .gitmodules' tricks meets
- * anything.
+ * Fetches each submodule with a separate git from a URL that Coppice determines. Git itself never acts on .gitmodules,
+ * and its own files are outside the workspace, so a hostile .gitmodules has no effect.
  */
 export class Submodules {
   readonly #options: SubmodulesOptions;
@@ -47,7 +46,7 @@ export class Submodules {
     this.#options = options;
   }
 
-  /** Fetches what belongs to the checkout, each with its own submodules; `onFetched` is called for each in turn. */
+  /** Fetches the submodules of a checkout, recursively; calls `onFetched` for each. */
   async fetch(parent: Checkout, onFetched: (checkout: Checkout) => Promise<void>, depth = 1): Promise<void> {
     for (const submodule of await this.#needed(parent)) {
       if (depth > deepest) throw new Error(`submodules are nested more than ${deepest} deep at ${submodule.path}`);
@@ -73,7 +72,7 @@ export class Submodules {
       return [];
     });
     if (links.length === 0) return [];
-    // clone.sh takes such a repository as it is too, where no large files bring it here.
+    // As in clone.sh without large files, submodules of a repository without .gitmodules stay empty.
     if (!entries.some((entry) => entry.endsWith('\t.gitmodules'))) {
       for (const { inWorkspace } of links) report(`${inWorkspace} stays empty: .gitmodules has no URL for it`);
       return [];
@@ -89,12 +88,12 @@ export class Submodules {
     const urls = urlsByPath(entriesOf(await git(...settings)));
     return links.map(({ id, path, inWorkspace }) => {
       const given = urls.get(path);
-      if (given === undefined) throw new Error(`.gitmodules has no URL for the submodule ${inWorkspace} comes from`);
+      if (given === undefined) throw new Error(`.gitmodules has no URL for the submodule ${inWorkspace}. Add it`);
       const url = submoduleUrl(given, origin);
       if (url !== undefined) return { path: inWorkspace, commit: id, url };
       throw new Error(
-        `the submodule ${inWorkspace} comes from ${JSON.stringify(given)}: ` +
-          'give it a relative URL or an https:// URL',
+        `the URL ${JSON.stringify(given)} of the submodule ${inWorkspace} is not supported: ` +
+          'use a relative URL or an https:// URL',
       );
     });
   }
@@ -117,11 +116,14 @@ export class Submodules {
     return { gitDir, folder, path, origin: url, commit, config, authorization };
   }
 
-  /** With what a submodule is fetched; only on the environment's own repository's host with its credentials. */
+  /**
+   * Returns the configuration for fetching a submodule. The credentials are used only on the host of the environment's
+   * own repository.
+   */
   async #transport(path: string, url: string): Promise<Pick<Checkout, 'config' | 'authorization'>> {
     const { scratch, rules, root, credentials, isKeyLent } = this.#options;
     if (parseSshOrigin(url)) {
-      // Such a URL is on the very server that the root's configuration leads to (submoduleUrl).
+      // Such a URL is on the server that the root's configuration connects to (submoduleUrl).
       if (isKeyLent) return { config: root.config, authorization: undefined };
       throw new Error(
         `the submodule ${path} requires the repository's SSH key, ` + 'which builds of forks do not receive',
@@ -135,7 +137,7 @@ export class Submodules {
   }
 }
 
-/** Of `submodule.NAME.path` and `.url`: the URL by path. */
+/** Returns URLs by path from the settings `submodule.NAME.path` and `.url`. */
 function urlsByPath(settings: readonly string[]): Map<string, string> {
   const byName = new Map<string, { path?: string; url?: string }>();
   for (const setting of settings) {
@@ -148,7 +150,7 @@ function urlsByPath(settings: readonly string[]): Map<string, string> {
   );
 }
 
-/** Whether `inner` is the folder, or lies below it. */
+/** Returns whether `inner` is the folder or inside it. */
 function isWithin(inner: string, folder: string): boolean {
   return folder === '' || folder === '.' || inner === folder || inner.startsWith(`${folder}/`);
 }

@@ -63,9 +63,9 @@ test('a name that holds its digest is not asked for', async () => {
 
 test.each<[string, FakeAnswer | undefined, RegExp]>([
   ['no answer', undefined, /registry-1.docker.io did not respond: connect ECONNREFUSED/],
-  ['a refusal', { status: 403 }, /answered 403 for docker.io\/library\/node:24/],
-  ['no digest', {}, /gave no digest/],
-  ['a digest that is none', { headers: { 'docker-content-digest': 'sha256:x","y' } }, /gave no digest/],
+  ['a refusal', { status: 403 }, /status 403 for docker.io\/library\/node:24/],
+  ['no digest', {}, /returned no digest/],
+  ['a digest that is none', { headers: { 'docker-content-digest': 'sha256:x","y' } }, /returned no digest/],
 ])('%s is reported, and does not fail the rest', async (_what, answer, words) => {
   const { images } = baseImages({
     ...(answer && { 'HEAD https://registry-1.docker.io/v2/library/node/manifests/24': answer }),
@@ -105,7 +105,7 @@ test('registries that keep it waiting do so for so long, and then for no other n
   const { digests, failures } = await images.digests(many.slice(0, 20), new Map());
   expect(digests.size).toBe(seen.length);
   expect(seen.length).toBeLessThan(8);
-  expect(failures.get(many[19] ?? '')).toMatch(/too slow/);
+  expect(failures.get(many[19] ?? '')).toMatch(/took too long/);
 });
 
 test('a mirror in Coppice’s own registry is read with a token of the operator’s, and nothing else of it', async () => {

@@ -6,29 +6,29 @@ import { RegistrySession, type RegistryLogin } from './session.ts';
 
 export interface BaseImagesOptions {
   send: Send;
-  /** By registry: `host[:port][/path]` that stand in for it, asked before it. */
+  /** Mirrors by registry, as `host[:port][/path]`; they are asked first. */
   mirrors: Readonly<Record<string, readonly string[]>>;
-  /** Registries that speak plain HTTP. */
+  /** Registries that use plain HTTP. */
   insecure: ReadonlySet<string>;
-  /** How mirrors in Coppice's own registry are read; absent: by the credentials of the request. */
+  /** Access to mirrors in Coppice's own registry; if absent, the credentials of the request are used. */
   ownMirrors?: { host: string; login: RegistryLogin };
-  /** Milliseconds; the system's clock by default. */
+  /** Returns milliseconds; the system's clock by default. */
   now?: () => number;
 }
 
 export interface BaseDigests {
-  /** `sha256:…` by the image's whole name, of those that were found out. */
+  /** The digests found, `sha256:…`, by the image's full name. */
   digests: Map<string, string>;
-  /** Why not, by the image's whole name. */
+  /** Why other images have no digest, by the image's full name. */
   failures: Map<string, string>;
-  /** How many names were more than are asked for. */
+  /** Number of names beyond the limit, which were not looked up. */
   unasked: number;
 }
 
-/** Whoever opens a pull request writes the Dockerfile: it decides neither how much the operator asks nor how long. */
+/** Limit of names per build: Dockerfiles are untrusted and must not control how many requests the operator sends. */
 const maxNames = 50;
 const atOnce = 4;
-/** After that no further one is asked for: a build's reconcile waits for it. */
+/** After this time no further image is looked up, because the build's reconcile waits for it. In milliseconds. */
 const maxMs = 15_000;
 
 const manifestTypes = [
@@ -38,7 +38,7 @@ const manifestTypes = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
 
-/** Finds out what the names of base images lead to now. */
+/** Looks up the current digests of base images. */
 export class BaseImages {
   readonly #options: BaseImagesOptions;
 
@@ -46,7 +46,7 @@ export class BaseImages {
     this.#options = options;
   }
 
-  /** Never rejects: what cannot be found out is reported. Names that hold a digest are not asked for. */
+  /** Returns the digests; reports failures instead of rejecting. Names that contain a digest are not looked up. */
   async digests(names: readonly string[], auths: RegistryAuths): Promise<BaseDigests> {
     const { now = Date.now } = this.#options;
     const moving = [...new Set(names)].flatMap((name) => {
@@ -60,7 +60,7 @@ export class BaseImages {
     const work = async () => {
       for (const { name, reference } of rest) {
         try {
-          if (now() >= endsAt) throw new Error('the registries of other base images were too slow');
+          if (now() >= endsAt) throw new Error('looking up the other base images took too long');
           found.digests.set(name, await this.#digestOf(reference, auths));
         } catch (error) {
           found.failures.set(name, wordsOf(error));
@@ -71,7 +71,7 @@ export class BaseImages {
     return found;
   }
 
-  /** From the first of the mirrors that has it, and the registry itself after them, as buildkitd does it. */
+  /** Returns the digest from the first mirror that has the image, or from the registry itself, in buildkitd's order. */
   async #digestOf(reference: ImageReference, auths: RegistryAuths): Promise<string> {
     const { registry, repository } = reference;
     const locations = [
@@ -106,10 +106,10 @@ async function askFor(session: RegistrySession, path: string, reference: ImageRe
     scope: `repository:${path}:pull`,
     accept: manifestTypes,
   });
-  if (status !== 200) throw new Error(`the registry answered ${status} for ${formatReference(reference)}`);
+  if (status !== 200) throw new Error(`the registry responded with status ${status} for ${formatReference(reference)}`);
   const digest = headers['docker-content-digest'];
   if (typeof digest !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(digest)) {
-    throw new Error(`the registry gave no digest for ${formatReference(reference)}`);
+    throw new Error(`the registry returned no digest for ${formatReference(reference)}`);
   }
   return digest;
 }

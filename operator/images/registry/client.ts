@@ -4,7 +4,7 @@ import { apiHost, splitAddress } from './own-registry.ts';
 import { RegistrySession, type RegistryLogin } from './session.ts';
 
 export interface RegistryOptions {
-  /** `host[:port][/path]`, as image names start. */
+  /** `host[:port][/path]`, the prefix of its image names. */
   address: string;
   insecure: boolean;
   login: RegistryLogin;
@@ -33,11 +33,11 @@ const manifestTypes = [
 const pageSize = 1000;
 const maxPages = 100;
 
-/** Coppice's own registry: what it holds, and what goes. Repositories are named without its address. */
+/** Lists and deletes images in Coppice's own registry. Repositories are named without the registry's address. */
 export class RegistryClient {
   readonly #options: RegistryOptions;
   readonly #session: RegistrySession;
-  /** Before each repository's name at the registry: `path/`, or empty. */
+  /** Prefix of repository names at the registry: `path/`, or empty. */
   readonly #prefix: string;
 
   constructor(options: RegistryOptions) {
@@ -48,7 +48,7 @@ export class RegistryClient {
     this.#session = new RegistrySession({ origin, login: options.login, send: options.send });
   }
 
-  /** The image under this tag or digest, or undefined. */
+  /** Returns the image with this tag or digest; undefined if there is none. */
   async find(repository: string, reference: string): Promise<ImageInRegistry | undefined> {
     const answer = await this.#session.request({
       method: 'GET',
@@ -58,9 +58,9 @@ export class RegistryClient {
     });
     if (answer.status === 404) return undefined;
     const name = `${repository}:${reference}`;
-    if (answer.status !== 200) throw new Error(`the registry answered ${answer.status} for ${name}`);
+    if (answer.status !== 200) throw new Error(`the registry responded with status ${answer.status} for ${name}`);
     const digest = answer.headers['docker-content-digest'];
-    if (typeof digest !== 'string') throw new Error(`the registry gave no digest for ${name}`);
+    if (typeof digest !== 'string') throw new Error(`the registry returned no digest for ${name}`);
     const { layers, annotations } = manifestSchema.parse(JSON.parse(answer.body));
     return {
       digest,
@@ -69,7 +69,7 @@ export class RegistryClient {
     };
   }
 
-  /** The tags of a repository; none of one that is not there. */
+  /** Returns the tags of a repository; none if it does not exist. */
   async tags(repository: string): Promise<string[]> {
     const name = `${this.#prefix}${repository}`;
     const scope = `repository:${name}:pull`;
@@ -77,13 +77,13 @@ export class RegistryClient {
     return pages ?? [];
   }
 
-  /** All repositories; undefined where the registry does not tell, as hosted ones do not. */
+  /** Returns all repositories; undefined if the registry does not list them, as hosted ones do not. */
   async repositories(): Promise<string[] | undefined> {
     const all = await this.#pages('_catalog', 'registry:catalog:*', (body) => catalogSchema.parse(body).repositories);
     return all?.filter((name) => name.startsWith(this.#prefix)).map((name) => name.slice(this.#prefix.length));
   }
 
-  /** Takes an image away, under every tag that it has. What it was made of goes with the registry's own collection. */
+  /** Deletes an image with all its tags. The registry's own garbage collection deletes its layers. */
   async delete(repository: string, digest: string): Promise<void> {
     const name = `${this.#prefix}${repository}`;
     const answer = await this.#session.request({
@@ -92,11 +92,11 @@ export class RegistryClient {
       scope: `repository:${name}:pull,delete`,
     });
     if (answer.status !== 202 && answer.status !== 200 && answer.status !== 404) {
-      throw new Error(`the registry answered ${answer.status} when deleting ${repository}@${digest}`);
+      throw new Error(`the registry responded with status ${answer.status} to deleting ${repository}@${digest}`);
     }
   }
 
-  /** A list over all its pages; undefined when the registry has none, or does not let us see it. */
+  /** Returns all pages of a list; undefined if the registry does not have or permit it. */
   async #pages(
     list: string,
     scope: string,
@@ -107,7 +107,7 @@ export class RegistryClient {
     for (let page = 0; path !== undefined && page < maxPages; page += 1) {
       const answer = await this.#session.request({ method: 'GET', path, scope });
       if ([401, 403, 404, 405].includes(answer.status)) return undefined;
-      if (answer.status !== 200) throw new Error(`the registry answered ${answer.status} for ${list}`);
+      if (answer.status !== 200) throw new Error(`the registry responded with status ${answer.status} for ${list}`);
       found.push(...(read(JSON.parse(answer.body)) ?? []));
       path = nextPage(answer.headers.link, `http://${splitAddress(this.#options.address).host}`);
     }
@@ -115,7 +115,7 @@ export class RegistryClient {
   }
 }
 
-/** Of a Link header, `</v2/…>; rel="next"`: the path after `/v2/`. */
+/** Returns the path after `/v2/` of a Link header `</v2/…>; rel="next"`. */
 function nextPage(link: string | string[] | undefined, origin: string): string | undefined {
   const [, target] = /^<([^>]+)>;\s*rel="?next"?/.exec([link ?? ''].flat()[0] ?? '') ?? [];
   if (target === undefined || !URL.canParse(target, origin)) return undefined;

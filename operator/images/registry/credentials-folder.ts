@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { RegistryCredentials } from './session.ts';
 
-/** The kubelet puts all files of a Secret into one folder, and exchanges this link to it. */
+/** The kubelet mounts a Secret as one folder, and updates it by replacing this symbolic link. */
 const dataLink = '..data';
-/** An exchange is several events. */
+/** An update causes several events within this time. */
 const settleMs = 100;
 
 /**
- * The credentials for Coppice's registry, from the files `username` and `password` of a mounted Secret. Credentials that
- * expire are replaced while the operator runs.
+ * Reads the credentials for Coppice's registry from the files `username` and `password` of a mounted Secret. Expiring
+ * credentials can be replaced while the operator runs.
  */
 export class CredentialsFolder {
   readonly #folder: string | undefined;
   readonly #logger: Logger;
   #current: RegistryCredentials | undefined;
 
-  /** Reads the folder; undefined stands for a registry without credentials. Throws when a file is not there. */
+  /** Reads the folder; undefined stands for a registry without credentials. Throws if a file is missing. */
   constructor(folder: string | undefined, logger: Logger) {
     this.#folder = folder;
     this.#logger = logger;
@@ -26,7 +26,10 @@ export class CredentialsFolder {
 
   readonly current = (): RegistryCredentials | undefined => this.#current;
 
-  /** Calls `onChange` after the credentials were replaced. It keeps no process running. Returns how to stop it. */
+  /**
+   * Calls `onChange` after the credentials were replaced. Does not keep the process running. Returns a function that
+   * stops watching.
+   */
   watch(onChange: () => void): () => void {
     const folder = this.#folder;
     if (folder === undefined) return () => undefined;
@@ -58,7 +61,7 @@ export class CredentialsFolder {
   }
 }
 
-/** Both files of one version of the Secret. A line's end that an editor left is not part of a password. */
+/** Reads both files of one version of the Secret, without a trailing line break, which editors add. */
 function read(folder: string): RegistryCredentials {
   const link = join(folder, dataLink);
   const data = existsSync(link) ? realpathSync(link) : folder;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RegistryCredentials } from './session.ts';
 
-/** Credentials by registry, as image names start: `docker.io`, `ghcr.io`, `registry.example.com:5000`. */
+/** Credentials by registry, the prefix of image names: `docker.io`, `ghcr.io`, `registry.example.com:5000`. */
 export type RegistryAuths = ReadonlyMap<string, RegistryCredentials>;
 
 const entrySchema = z.object({
@@ -12,10 +12,13 @@ const entrySchema = z.object({
 const configSchema = z.object({ auths: z.record(z.string(), entrySchema).default({}) });
 
 const dockerHub = 'docker.io';
-/** What Docker's own tools call it in their files. */
+/** Key of Docker Hub in Docker's configuration files. */
 const dockerHubKey = 'https://index.docker.io/v1/';
 
-/** Reads a Docker client configuration, as a Secret of type kubernetes.io/dockerconfigjson holds. Undefined for none. */
+/**
+ * Parses a Docker client configuration, as in a Secret of type kubernetes.io/dockerconfigjson. Returns undefined if it
+ * is not valid.
+ */
 export function readDockerConfig(text: string): RegistryAuths | undefined {
   const parsed = configSchema.safeParse(jsonOf(text));
   if (!parsed.success) return undefined;
@@ -28,7 +31,7 @@ export function readDockerConfig(text: string): RegistryAuths | undefined {
   return auths;
 }
 
-/** Of two credentials for one registry the earlier ones count. */
+/** Merges credentials; of two entries for one registry the earlier one takes precedence. */
 export function mergeAuths(all: readonly RegistryAuths[]): RegistryAuths {
   return new Map([...all].reverse().flatMap((auths) => [...auths]));
 }
@@ -43,7 +46,10 @@ export function writeDockerConfig(auths: RegistryAuths): string {
   return JSON.stringify({ auths: Object.fromEntries(entries) });
 }
 
-/** Keys are hosts, or URLs of version 1 and 2 of the protocol; whatever its key, an entry is for a whole host here. */
+/**
+ * Returns the registry of a key, which is a host or a URL of version 1 or 2 of the protocol. An entry always applies to
+ * the whole host.
+ */
 function registryOf(key: string): string {
   const host = key
     .replace(/^https?:\/\//, '')

@@ -1,7 +1,7 @@
-/** Longer than it takes from finding an image until a status or a Job names it. */
+/** Longer than the time between finding an image and its name appearing in a status or Job, in milliseconds. */
 const keptMs = 15 * 60_000;
 
-/** Images, `REPOSITORY@DIGEST`, that a build has just found: not to be deleted before anything names them. */
+/** Images, `REPOSITORY@DIGEST`, that a build has just found, which must not be deleted before an object names them. */
 export class FoundImages {
   readonly #since = new Map<string, number>();
 

@@ -8,19 +8,19 @@ export interface CredentialHolder {
   repository: ResourceId;
 }
 
-/** How Coppice's own registry is reached: by the operator, by builds and by the kubelet. */
+/** Provides credentials for Coppice's own registry to the operator, to builds and to the kubelet. */
 export interface OwnRegistryAccess {
-  /** The operator's own. */
+  /** The operator's own login. */
   login: RegistryLogin;
-  /** For a build; undefined where the registry asks for none. */
+  /** Returns credentials for a build; undefined if the registry needs none. */
   forBuild: (holder: CredentialHolder & { trusted: boolean }) => RegistryCredentials | undefined;
-  /** For the pull Secret of an environment; `renewAt`: when it is to be written with other ones. */
+  /** Returns credentials for an environment's pull Secret, and when they must be renewed (`renewAt`). */
   forPulls: (holder: CredentialHolder) => { credentials: RegistryCredentials | undefined; renewAt?: Date };
-  /** Calls `onChange` when credentials that were given are not valid any more. Returns how to stop it. */
+  /** Calls `onChange` when issued credentials are no longer valid. Returns a function that stops watching. */
   watch: (onChange: () => void) => () => void;
 }
 
-/** One account for everybody: that of registry.credentialsSecret. */
+/** Returns the access with one account for everybody, from registry.credentialsSecret. */
 export function sharedAccess(folder: Pick<CredentialsFolder, 'current' | 'watch'>): OwnRegistryAccess {
   return {
     login: { credentials: folder.current },

@@ -1,11 +1,11 @@
-/** An image's name as the tools of Docker read it: every default filled in. */
+/** An image's name with Docker's defaults filled in. */
 export interface ImageReference {
   /** `docker.io`, `ghcr.io`, `registry.example.com:5000` */
   registry: string;
   /** `library/node` */
   repository: string;
   tag: string;
-  /** `sha256:…`; it counts, and not the tag, where both are there. */
+  /** `sha256:…`; takes precedence over the tag. */
   digest: string | undefined;
 }
 
@@ -15,7 +15,7 @@ const tagPattern = /^\w[\w.-]{0,127}$/;
 const digestPattern = /^sha256:[0-9a-f]{64}$/;
 const maxLength = 512;
 
-/** Reads `[registry/]repository[:tag][@digest]` (distribution/reference); undefined for what is none. */
+/** Parses `[registry/]repository[:tag][@digest]` (distribution/reference); returns undefined for an invalid name. */
 export function parseReference(text: string): ImageReference | undefined {
   if (text.length > maxLength) return undefined;
   const [name = '', digest, ...more] = text.split('@');
@@ -32,7 +32,10 @@ export function parseReference(text: string): ImageReference | undefined {
   return isValid ? { registry, repository, tag, digest } : undefined;
 }
 
-/** The part before the first slash is a host where it looks like one; Docker Hub's own images are in `library/`. */
+/**
+ * Splits the name. The part before the first slash is a host if it looks like one; Docker Hub's official images are in
+ * `library/`.
+ */
 function splitName(name: string): { registry: string; repository: string } {
   const slash = name.indexOf('/');
   const first = slash < 0 ? '' : name.slice(0, slash);
@@ -44,7 +47,7 @@ function splitName(name: string): { registry: string; repository: string } {
   return { registry: 'docker.io', repository: rest.includes('/') ? rest : `library/${rest}` };
 }
 
-/** The whole name, as BuildKit names it in its sources: `docker.io/library/node:24`. */
+/** Returns the full name, as in BuildKit's sources: `docker.io/library/node:24`. */
 export function formatReference({ registry, repository, tag, digest }: ImageReference): string {
   return `${registry}/${repository}:${tag}${digest === undefined ? '' : `@${digest}`}`;
 }

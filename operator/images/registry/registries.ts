@@ -7,29 +7,32 @@ import { createSend } from '../../source/network/send.ts';
 import type { RegistryLogin } from './session.ts';
 
 const ownTimeoutMs = 15_000;
-/** A build waits for it. */
+/** Timeout of requests for base images, in milliseconds; builds wait for them. */
 const baseTimeoutMs = 5000;
-/** Of them only headers and tokens are read. */
+/** Maximum size of their responses: only headers and tokens are read. */
 const baseBytes = 64 * 1024;
 
 export interface Registries {
-  /** Coppice's own. */
+  /** Client of Coppice's own registry. */
   registry: RegistryClient;
   baseImages: BaseImages;
   found: FoundImages;
 }
 
 export interface RegistrySettings {
-  /** Coppice's own registry, `host[:port][/path]`. */
+  /** Address of Coppice's own registry, `host[:port][/path]`. */
   address: string;
   insecure: boolean;
-  /** By registry: what stands in for it. */
+  /** Mirrors by registry. */
   mirrors: Readonly<Record<string, readonly string[]>>;
   insecureAddresses: readonly string[];
   allowedCidrs: readonly string[];
 }
 
-/** Puts together what asks registries. Those that Dockerfiles name may be anywhere but where builds may not go. */
+/**
+ * Creates the clients of registries. Registries that Dockerfiles name can be anywhere except at addresses that builds
+ * must not connect to.
+ */
 export function createRegistries({ registry }: { registry: RegistrySettings }, login: RegistryLogin): Registries {
   const { address, insecure, mirrors, insecureAddresses, allowedCidrs } = registry;
   const { host } = splitAddress(address);
@@ -45,7 +48,7 @@ export function createRegistries({ registry }: { registry: RegistrySettings }, l
     }),
     baseImages: new BaseImages({
       mirrors,
-      // Clients of the token server cannot be sent there by the operator, which signs for itself.
+      // The operator signs tokens itself and cannot use the token server, which serves other clients.
       ...('token' in login && { ownMirrors: { host, login } }),
       insecure: new Set([...(insecure ? [host] : []), ...insecureAddresses]),
       send: createSend({

@@ -6,15 +6,18 @@ import { mergeAuths, readDockerConfig, type RegistryAuths } from './docker-confi
 
 export interface RegistrySecretsRead {
   auths: RegistryAuths;
-  /** Which Secrets give none, in words for the group's members. */
+  /** Why some Secrets provide no credentials, for the group's members. */
   problems: string[];
-  /** Those of the problems that end when somebody creates a Secret. */
+  /** The problems that creating a Secret would solve. */
   missing: string[];
 }
 
 const key = '.dockerconfigjson';
 
-/** Reads Secrets of type kubernetes.io/dockerconfigjson; of two that name one registry the earlier one counts. */
+/**
+ * Reads Secrets of type kubernetes.io/dockerconfigjson; of two Secrets for one registry the earlier one takes
+ * precedence.
+ */
 export async function readRegistrySecrets(
   client: Pick<ClusterClient, 'find'>,
   namespace: string,

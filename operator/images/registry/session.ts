@@ -7,8 +7,8 @@ export interface RegistryCredentials {
 }
 
 /**
- * How a session logs in: by an account, asked for with each request, since it may have been replaced; or with tokens that
- * need no token server.
+ * How a session logs in: with an account, read for each request because it can be replaced, or with tokens that it
+ * signs without a token server.
  */
 export type RegistryLogin =
   { credentials: () => RegistryCredentials | undefined } | { token: (scope: string) => Promise<string> };
@@ -22,9 +22,9 @@ export interface SessionOptions {
 
 export interface RegistryRequest {
   method: 'GET' | 'HEAD' | 'DELETE';
-  /** After `/v2/`. */
+  /** The part after `/v2/`. */
   path: string;
-  /** What a token has to allow (Distribution's token specification), such as `repository:acme/shop/web:pull`. */
+  /** What the token must permit (Distribution's token specification), such as `repository:acme/shop/web:pull`. */
   scope: string;
   accept?: string;
 }
@@ -34,12 +34,18 @@ const tokenSchema = z.object({
   access_token: z.string().optional(),
   expires_in: z.number().default(60),
 });
-/** Before a token ends, so that none ends on its way. */
+/** Tokens are renewed this long before they expire, so that none expires in transit. In milliseconds. */
 const marginMs = 10_000;
-/** Characters of a token service's answer: any host can be one, and parsing takes many times as much memory. */
+/**
+ * Maximum number of characters of a token service's response: any host can be one, and parsing uses a multiple of that
+ * in memory.
+ */
 const maxAnswer = 64 * 1024;
 
-/** Talks to one registry as one account (OCI Distribution Specification 1.1), by Basic or by tokens as it asks. */
+/**
+ * Sends requests to one registry as one account (OCI Distribution Specification 1.1), with Basic authentication or
+ * tokens, as the registry requires.
+ */
 export class RegistrySession {
   readonly #options: SessionOptions;
   readonly #tokens = new Map<string, { token: string; endsAt: number }>();

@@ -9,7 +9,7 @@ import type { RegistryCredentials } from './session.ts';
 
 export interface TokenAccessOptions {
   imageRegistry: ImageRegistry;
-  /** How long a build may take. */
+  /** Maximum duration of a build, in seconds. */
   deadlineSeconds: number;
   keys: () => readonly CredentialKey[];
   signer: () => TokenSigner;
@@ -17,10 +17,13 @@ export interface TokenAccessOptions {
   now: () => Date;
 }
 
-/** A build's Job may wait for a node, and pushes at its very end. */
+/** A build's Job may first wait for a node, and it pushes at its end. */
 const graceSeconds = 600;
 
-/** Credentials that reach one repository of one group, which the token server exchanges for tokens (ADR 42). */
+/**
+ * Returns the access with credentials for one repository of one group each, which the token server exchanges for tokens
+ * (ADR 42).
+ */
 export function tokenAccess(options: TokenAccessOptions): OwnRegistryAccess {
   const { imageRegistry, deadlineSeconds, keys, signer, watch, now } = options;
   const host = splitAddress(imageRegistry.address).host;
@@ -41,6 +44,7 @@ export function tokenAccess(options: TokenAccessOptions): OwnRegistryAccess {
 }
 
 function credentialsOf(credential: string | undefined): RegistryCredentials {
-  if (credential === undefined) throw new Error('there is no key to sign credentials for the registry with');
+  if (credential === undefined)
+    throw new Error('there is no key for signing registry credentials yet. The operator creates it and retries');
   return { username: CREDENTIAL_USER, password: credential };
 }

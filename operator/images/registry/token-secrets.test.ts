@@ -136,7 +136,7 @@ test('an authority that is none is reported and left as it is', async () => {
   };
   secrets.set(AUTHORITY_SECRET, wrong);
   await expect(tokenSecrets().reconcile()).rejects.toThrow(
-    'the Secret coppice-registry-authority holds no authority for registry tokens',
+    'the Secret coppice-registry-authority contains no valid authority for registry tokens',
   );
   expect(secrets.get(AUTHORITY_SECRET)).toBe(wrong);
   expect(writes).toEqual([]);

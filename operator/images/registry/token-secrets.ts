@@ -9,7 +9,7 @@ import { TokenSigner } from '../../../registry-tokens/token-signer.ts';
 
 type At = { namespace: string; name: string };
 
-/** What is used of the ClusterClient. */
+/** The ClusterClient's methods that are used here. */
 export interface SecretClient {
   find: (type: ResourceType<Secret>, at: At) => Promise<Secret | undefined>;
   get: (type: ResourceType<Secret>, at: At) => Promise<Secret>;
@@ -24,9 +24,9 @@ export interface SecretClient {
 
 export interface TokenSecretsOptions {
   client: SecretClient;
-  /** The release's. */
+  /** The release's namespace. */
   namespace: string;
-  /** `auth.token.service` of the registry's configuration. */
+  /** `auth.token.service` in the registry's configuration. */
   service: string;
   randomBytes: (length: number) => Buffer;
   now: () => Date;
@@ -34,12 +34,12 @@ export interface TokenSecretsOptions {
 
 /** The authority whose certificate the registry trusts (kubernetes.io/tls). An administrator may have created it. */
 export const AUTHORITY_SECRET = 'coppice-registry-authority';
-/** The keys that credentials are signed with, by the time of their creation. */
+/** Keys that sign credentials, by time of creation. */
 export const KEYS_SECRET = 'coppice-registry-keys';
 
 const recheckMs = 3600_000;
 
-/** The two Secrets behind credentials and tokens for the registry: created where they are missing, keys rotated. */
+/** Manages the two Secrets for registry credentials and tokens: creates missing ones, and rotates keys. */
 export class TokenSecrets {
   readonly #options: TokenSecretsOptions;
   readonly #listeners = new Set<() => void>();
@@ -52,19 +52,21 @@ export class TokenSecrets {
 
   readonly keys = (): readonly CredentialKey[] => this.#keys;
 
-  /** Throws before the first reconcile. */
+  /** Returns the signer. Throws before the first reconcile. */
   readonly signer = (): TokenSigner => {
     if (!this.#signer) throw new Error('the authority of registry tokens has not been read');
     return this.#signer.signer;
   };
 
-  /** Calls `onChange` when a key is gone, and with it what it has signed. Returns how to stop it. */
+  /**
+   * Calls `onChange` when a key was deleted, which invalidates what it signed. Returns a function that stops watching.
+   */
   readonly watch = (onChange: () => void): (() => void) => {
     this.#listeners.add(onChange);
     return () => void this.#listeners.delete(onChange);
   };
 
-  /** Reconciles the only key of this controller. Throws where a Secret cannot be used; it is never replaced. */
+  /** Reconciles this controller's only key. Throws if a Secret is not valid; an existing Secret is never replaced. */
   async reconcile(): Promise<{ requeueAfterMs: number }> {
     await this.#readAuthority();
     await this.#readKeys();
@@ -83,7 +85,7 @@ export class TokenSecrets {
     try {
       checkAuthority(authority, now());
     } catch (error) {
-      const message = `the Secret ${AUTHORITY_SECRET} holds no authority for registry tokens: replace or delete it`;
+      const message = `the Secret ${AUTHORITY_SECRET} contains no valid authority for registry tokens. Replace or delete it`;
       throw new Error(message, { cause: error });
     }
     this.#signer = { authority, signer: new TokenSigner(authority, service) };

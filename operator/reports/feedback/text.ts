@@ -8,7 +8,7 @@ import { cut } from '../../shared/one-line.ts';
 
 const maxBlock = 2000;
 
-/** Returns a code block with the unchanged text: its fence is longer than any in the text. */
+/** Returns a code block with the unchanged text: its delimiter is longer than any in the text. */
 export function codeBlock(text: string, maxLength = maxBlock): string {
   const plain = cut(stripControls(text).trim(), Math.min(maxLength, maxBlock));
   const maxRun = Math.max(0, ...(plain.match(/`+/g) ?? []).map(({ length }) => length));

@@ -22,7 +22,7 @@ export const settings: BuilderPoolSettings = {
   ephemeral: { maxConcurrent: 2, storage: '5Gi' },
 };
 
-/** For tests: a cluster that stores objects, and runs nothing until the test says so. */
+/** A cluster for tests, which stores objects and runs nothing by itself. */
 export class FakeCluster {
   readonly objects = new Map<string, KubernetesObject>();
   readonly calls: string[] = [];
@@ -34,7 +34,7 @@ export class FakeCluster {
     this.builders = this.builderSet(changed);
   }
 
-  /** Another operator's view of the same cluster, by other settings perhaps. */
+  /** Returns a BuilderSet of another operator in the same cluster, optionally with other settings. */
   builderSet(changed: Partial<BuilderPoolSettings> = {}): BuilderSet {
     const reader = <T extends KubernetesObject>(kind: string) => ({
       get: (key: string) => this.objects.get(`${kind} ${key}`) as T | undefined,
@@ -72,7 +72,7 @@ export class FakeCluster {
     return this.objects.get(`Pod builders/${name}`);
   }
 
-  /** The kubelet's part. */
+  /** Makes the pod ready, as the kubelet does. */
   becomesReady(name: string, podIP = '10.0.0.7'): void {
     const pod = this.pod(name);
     if (pod) pod.status = { phase: 'Running', podIP, conditions: [{ type: 'Ready', status: 'True' }] };
@@ -83,7 +83,7 @@ export class FakeCluster {
     if (pod) pod.status = { phase: 'Failed', message, ...(reason !== undefined && { reason }) };
   }
 
-  /** What is being deleted is gone, with all that it owned. */
+  /** Removes objects that are being deleted, with everything that they own. */
   collectGarbage(): void {
     const gone = [...this.objects.values()].filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
     const uids = new Set(gone.map(({ metadata }) => metadata.uid));

@@ -6,7 +6,7 @@ export interface FakeAnswer {
   body?: unknown;
 }
 
-/** A Send that answers by `METHOD URL` and keeps what was asked for. For tests. */
+/** Returns a Send for tests, with responses by `METHOD URL`, which records the requests. */
 export function fakeSend(answers: (asked: string, request: HttpRequest) => FakeAnswer | undefined) {
   const seen: { asked: string; authorization: string | undefined }[] = [];
   const send: Send = (request): Promise<HttpAnswer> => {
