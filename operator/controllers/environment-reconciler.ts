@@ -21,6 +21,8 @@ import { StatusWriter } from '../shared/status-writer.ts';
 import { isStatusOnly } from '../shared/watch-filters.ts';
 import { BuildLog } from '../kinds/environment/build/build-log.ts';
 import { BuildPhase } from '../kinds/environment/build/build-phase.ts';
+import { BuildRecorder } from '../kinds/environment/build/build-recorder.ts';
+import { RolloutPhase } from '../kinds/environment/build/rollout-phase.ts';
 import {
   EnvironmentNamespace,
   type EnvironmentNamespaceSettings,
@@ -85,11 +87,11 @@ export function createEnvironmentReconciler(
     onRestored: recordRestored(context.events),
     pullSecret: pullSecrets(context),
   });
-  const builds = new BuildPhase({
-    imageBuilder: createImageBuilds(context, builders, queues),
-    log: new BuildLog(logs),
-    ...{ masking, planner, services, lastOutput, rolloutDeadlineSeconds },
-  });
+  const imageBuilder = createImageBuilds(context, builders, queues);
+  const log = new BuildLog(logs);
+  const recorder = new BuildRecorder({ imageBuilder, log, masking });
+  const rollout = new RolloutPhase({ imageBuilder, log, recorder, services, lastOutput, rolloutDeadlineSeconds });
+  const builds = new BuildPhase({ imageBuilder, log, planner, recorder, rollout });
   const { seeding, publishing } = createVolumeCopying(context, reusables, statuses);
   return new EnvironmentReconciler({
     client,
@@ -101,7 +103,8 @@ export function createEnvironmentReconciler(
     environmentQuota: createEnvironmentQuota(context, enqueue),
     planner,
     builds,
-    setUp: new SetUp({ planner, seeding, services, masking, builds }),
+    recorder,
+    setUp: new SetUp({ planner, seeding, services, masking, recorder }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     seeding,
     publishing,

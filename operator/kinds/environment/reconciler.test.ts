@@ -9,6 +9,8 @@ import { Stalled, Waiting } from '../../shared/errors.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
 import { BuildLog } from './build/build-log.ts';
 import { BuildPhase } from './build/build-phase.ts';
+import { BuildRecorder } from './build/build-recorder.ts';
+import { RolloutPhase } from './build/rollout-phase.ts';
 import { Decisions } from './lifecycle/decisions.ts';
 import { KeepRunning } from './services/keep-running.ts';
 import { Masking } from './status/masking.ts';
@@ -212,12 +214,13 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const services = new Services(workloads as never, { address: 'registry', layout: 'nested' }, masking);
   const statuses = new EnvironmentStatuses(writer as never);
   const logs = { open: () => session, has: () => world.job?.hasLog ?? true, close: () => undefined };
-  const builds = new BuildPhase({
-    imageBuilder: builder,
-    log: new BuildLog(logs as never),
-    ...{ masking, planner, services, rolloutDeadlineSeconds: 45 },
+  const common = { imageBuilder: builder, log: new BuildLog(logs as never) };
+  const recorder = new BuildRecorder({ ...common, masking });
+  const rollout = new RolloutPhase({
+    ...{ ...common, recorder, services, rolloutDeadlineSeconds: 45 },
     lastOutput: { of: (_namespace, names) => Promise.resolve(names.map(outputOf)) },
   });
+  const builds = new BuildPhase({ ...common, planner, recorder, rollout });
   const seeding = { ...noSeeding, ...world.seeding };
   const publishing = { ...noPublishing, ...world.publishing };
   const environments = { get: () => object, byIndex: () => [object] };
@@ -240,7 +243,8 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     environmentsUrl: new URL('http://env.localhost:8080'),
     planner,
     builds,
-    setUp: new SetUp({ planner, seeding, services, masking, builds }),
+    recorder,
+    setUp: new SetUp({ planner, seeding, services, masking, recorder }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     seeding,
     publishing,

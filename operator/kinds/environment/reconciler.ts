@@ -11,7 +11,8 @@ import type { Waiting } from '../../shared/errors.ts';
 import { addFinalizer, removeFinalizer } from '../../shared/finalizer.ts';
 import type { GroupMembership } from '../group/group-membership.ts';
 import { parseObject } from '../../shared/parse-object.ts';
-import type { BuildingResult, BuildPhase } from './build/build-phase.ts';
+import type { BuildPhase } from './build/build-phase.ts';
+import type { BuildingResult, BuildRecorder } from './build/build-recorder.ts';
 import type { EnvironmentNamespace, NamespaceResult } from './namespace/environment-namespace.ts';
 import { type Decisions, requeueForWaiting } from './lifecycle/decisions.ts';
 import type { KeepRunning } from './services/keep-running.ts';
@@ -35,6 +36,7 @@ export interface EnvironmentReconcilerOptions extends ScopeOptions {
   decisions: Decisions;
   setUp: SetUp;
   builds: BuildPhase;
+  recorder: Pick<BuildRecorder, 'finish'>;
   keepRunning: KeepRunning;
   seeding: Pick<Seeding, 'end'>;
   publishing: Pick<Publishing, 'isUnderWay'>;
@@ -125,7 +127,7 @@ export class EnvironmentReconciler {
 
   /** Contents that are to be deleted are not built any longer. */
   async #cancelBuild(scope: EnvironmentScope): Promise<BuildingResult> {
-    return scope.isActive ? {} : this.#options.builds.finish(scope, 'cancelled', 'the contents were deleted');
+    return scope.isActive ? {} : this.#options.recorder.finish(scope, 'cancelled', 'the contents were deleted');
   }
 
   /** Deletes the contents of an environment that is to have none. */
@@ -173,9 +175,9 @@ export class EnvironmentReconciler {
   }
 
   async #finalize(scope: EnvironmentScope): Promise<ReconcileResult> {
-    const { builds, namespace, environmentQuota, seeding, client } = this.#options;
+    const { recorder, namespace, environmentQuota, seeding, client } = this.#options;
     if (scope.runningBuild) {
-      const cancelled = await builds.finish(scope, 'cancelled', 'the environment was deleted');
+      const cancelled = await recorder.finish(scope, 'cancelled', 'the environment was deleted');
       await this.#options.statuses.write(scope.with(cancelled));
     }
     await seeding.end(scope);

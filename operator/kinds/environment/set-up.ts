@@ -1,5 +1,5 @@
 import { Stalled } from '../../shared/errors.ts';
-import type { BuildField, BuildPhase } from './build/build-phase.ts';
+import type { BuildField, BuildRecorder } from './build/build-recorder.ts';
 import type { Masking } from './status/masking.ts';
 import { setUpFrom } from './scope/contents.ts';
 import { andThen, type PhaseResult, runPhases } from './scope/phase.ts';
@@ -13,7 +13,7 @@ export interface SetUpOptions {
   seeding: Pick<Seeding, 'advance' | 'breakOff'>;
   services: Pick<Services, 'setUp'>;
   masking: Pick<Masking, 'stalled'>;
-  builds: Pick<BuildPhase, 'start' | 'fail'>;
+  recorder: Pick<BuildRecorder, 'start' | 'fail'>;
 }
 
 type SetUpField = 'seed' | 'services' | 'aliases' | 'webURL' | 'commit' | 'revision' | BuildField;
@@ -54,7 +54,7 @@ export class SetUp {
 
   /** Records that nothing could be set up, and the requested build as failed. */
   async #refuse(scope: EnvironmentScope, refusal: Stalled): Promise<SetUpResult> {
-    const { seeding, masking, builds } = this.#options;
+    const { seeding, masking, recorder } = this.#options;
     const brokenOff = await seeding.breakOff(scope);
     const failure = await masking.stalled(scope, undefined, refusal);
     const { reason, message } = failure;
@@ -66,8 +66,8 @@ export class SetUp {
     return andThen<SetUpField, SetUpCondition>(
       scope,
       refused,
-      (current) => builds.start(current),
-      (current) => builds.fail(current, refusal, current.contributed.observed.planned?.commit),
+      (current) => recorder.start(current),
+      (current) => recorder.fail(current, refusal, current.contributed.observed.planned?.commit),
       () => ({ failure }),
     );
   }

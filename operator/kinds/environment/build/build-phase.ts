@@ -1,49 +1,31 @@
-import type { BuildResult, BuildStatus, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus, EnvironmentStatus } from '../../../../crds/environment.ts';
 import { newestRequestId } from '../../../../crds/requests.ts';
 import type { BuildRequest } from '../../../images/build/build-request.ts';
 import type { ImageBuilder } from '../../../images/build/image-builder.ts';
-import { Stalled, Waiting } from '../../../shared/errors.ts';
-import type { LastOutput } from '../../../services/diagnosis/last-output.ts';
+import { Stalled } from '../../../shared/errors.ts';
 import { type BuildLog, buildId } from './build-log.ts';
-import { newestBuildRequest, nextBuild, whatMoved, withFinished } from './build-record.ts';
-import type { Masking } from '../status/masking.ts';
+import { newestBuildRequest, whatMoved } from './build-status.ts';
+import type { BuildField, BuildingResult, BuildRecorder } from './build-recorder.ts';
 import { setUpFrom } from '../scope/contents.ts';
-import { combine } from '../scope/contribution.ts';
-import { andThen, type PhaseResult, runPhases, soonest } from '../scope/phase.ts';
-import { CommitRefused, type RevisionPlanner } from '../revision/revision-planner.ts';
-import { rolloutDeadline } from './rollout-deadline.ts';
+import { andThen, type PhaseResult, runPhases } from '../scope/phase.ts';
+import type { RevisionPlanner } from '../revision/revision-planner.ts';
+import type { RolloutPhase } from './rollout-phase.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
-import type { Services } from '../services/services.ts';
 import type { Revision } from '../revision/revision.ts';
 
 export interface BuildPhaseOptions {
-  imageBuilder: Pick<ImageBuilder, 'build' | 'gracePeriodMs' | 'isOver' | 'ended' | 'cleanUp'>;
+  imageBuilder: Pick<ImageBuilder, 'build' | 'cleanUp'>;
   log: BuildLog;
-  masking: Pick<Masking, 'stalled'>;
   planner: Pick<RevisionPlanner, 'plan' | 'newest' | 'find'>;
-  services: Pick<Services, 'rollOut' | 'prune'>;
-  lastOutput: Pick<LastOutput, 'of'>;
-  rolloutDeadlineSeconds: number;
+  recorder: BuildRecorder;
+  rollout: RolloutPhase;
 }
 
-/** Status fields that starting and finishing a build change. */
-export type BuildField = 'build' | 'builds' | 'deployed' | 'activation';
-export type BuildingResult = PhaseResult<BuildField, 'Built'>;
 type AdvanceField = BuildField | 'services' | 'aliases' | 'webURL' | 'commit' | 'revision';
 type AdvanceCondition = 'Built' | 'Available' | 'Created';
 type AdvanceResult = PhaseResult<AdvanceField, AdvanceCondition>;
 
-const finishReasons = {
-  succeeded: 'Succeeded',
-  failed: 'BuildFailed',
-  superseded: 'Superseded',
-  cancelled: 'Cancelled',
-} as const;
-
-/**
- * Runs an environment's builds from the request to deployed services, and reports them in the status and the build's
- * log.
- */
+/** Runs an environment's builds from the request to deployed services. */
 export class BuildPhase {
   readonly #options: BuildPhaseOptions;
 
@@ -56,25 +38,28 @@ export class BuildPhase {
    * changed.
    */
   async startRequested(scope: EnvironmentScope): Promise<BuildingResult> {
-    const { planner } = this.#options;
+    const { planner, recorder } = this.#options;
     if (!scope.isBuildPending) return {};
     await scope.readConfiguration();
     const running = scope.runningBuild;
-    if (!running) return { ...(await this.start(scope, scope.contributed.observed.planned)), write: true };
+    if (!running) return { ...(await recorder.start(scope, scope.contributed.observed.planned)), write: true };
     const newest = await planner.newest(await scope.planRequest());
     // The request stays pending: the running build may be of the commit before.
     if (newest.retryAfterMs !== undefined) return { requeueAfterMs: newest.retryAfterMs };
     if (newest.planned === undefined || [undefined, newest.planned.revision].includes(running.revision)) {
       return joined(scope.status);
     }
-    return this.#supersede(scope, whatMoved(running, newest.planned));
+    return recorder.supersede(scope, whatMoved(running, newest.planned));
   }
 
   /** Replaces the running build by another one if the trust of its revision differs from that of its code now. */
   async replaceByTrust(scope: EnvironmentScope): Promise<BuildingResult> {
     const revision = await this.#options.planner.find(scope.location(), scope.runningBuild?.revision);
     if (revision?.trusted === undefined || revision.trusted === scope.isTrusted) return {};
-    return this.#supersede(scope, `the pull request ${scope.isTrusted ? 'is trusted now' : 'is no longer trusted'}`);
+    return this.#options.recorder.supersede(
+      scope,
+      `the pull request ${scope.isTrusted ? 'is trusted now' : 'is no longer trusted'}`,
+    );
   }
 
   /** Advances the running build as far as possible. */
@@ -82,60 +67,7 @@ export class BuildPhase {
     if (!scope.runningBuild) return {};
     const { failure, ...result } = await runPhases([(current) => this.#advance(current)], scope);
     if (!(failure instanceof Stalled)) return { ...result, failure };
-    return andThen(scope, result, (current) => this.fail(current, failure));
-  }
-
-  /** Starts the next build. `planned`: the revision, if this reconcile has planned it. */
-  async start(scope: EnvironmentScope, planned?: Revision): Promise<BuildingResult> {
-    const { log } = this.#options;
-    const { spec } = scope.environment;
-    const build = nextBuild(spec, scope.status, planned, scope.now);
-    const { activation } = scope.status;
-    const started = {
-      status: { build, activation: activation && { ...activation, buildPending: false, rebuild: undefined } },
-      conditions: { Built: { status: 'Unknown', reason: 'Building', message: `build ${build.number} is under way` } },
-    } as const;
-    const current = scope.with(started);
-    await log.note(current, 'start', `build ${build.number} of the ${spec.gitRef.type} ${spec.gitRef.name}`);
-    await log.noteCommit(current);
-    return started;
-  }
-
-  /**
-   * Finishes a build as failed: what its containers wrote goes into status and log without secrets. `commit`: the
-   * commit that was read, if the error does not name it.
-   */
-  async fail(scope: EnvironmentScope, error: Stalled, commit?: string): Promise<BuildingResult> {
-    const { message, reason } = await this.#options.masking.stalled(scope, scope.runningBuild?.revision, error);
-    return this.finish(scope, 'failed', message, reason, error instanceof CommitRefused ? error.commit : commit);
-  }
-
-  /** Finishes the build in the status and in its log; cleanUp() follows. `reason`: why it failed. */
-  async finish(
-    scope: EnvironmentScope,
-    result: Exclude<BuildResult, 'running'>,
-    message: string,
-    reason: string = finishReasons[result],
-    commit?: string,
-  ): Promise<BuildingResult> {
-    const build = scope.runningBuild;
-    if (!build) return {};
-    const { imageBuilder, log } = this.#options;
-    const finishedAt = scope.now.toISOString();
-    const finished: BuildStatus = { ...build, commit: build.commit ?? commit, result, finishedAt, message };
-    imageBuilder.ended(buildId(scope.environment, build.number));
-    await log.end(scope, build, result, message);
-    const isBuilt = result === 'succeeded';
-    return {
-      status: {
-        build: finished,
-        builds: withFinished(scope.status.builds, finished, finishedAt),
-        ...(isBuilt && { deployed: finished }),
-      },
-      conditions: {
-        Built: { status: isBuilt ? 'True' : 'False', reason, message: `build ${build.number}: ${message}` },
-      },
-    };
+    return andThen(scope, result, (current) => this.#options.recorder.fail(current, failure));
   }
 
   /** Deletes what finished builds left in the namespace. */
@@ -143,20 +75,15 @@ export class BuildPhase {
     return this.#options.imageBuilder.cleanUp(scope.namespace, scope.runningBuild?.number);
   }
 
-  async #supersede(scope: EnvironmentScope, why: string): Promise<BuildingResult> {
-    const finished = await this.finish(scope, 'superseded', why);
-    return { ...combine(finished, await this.start(scope.with(finished))), write: true };
-  }
-
   async #advance(scope: EnvironmentScope): Promise<AdvanceResult> {
-    const { planner } = this.#options;
+    const { planner, rollout } = this.#options;
     const known = await planner.find(scope.location(), scope.runningBuild?.revision);
     const revision = known ?? (await planner.plan(await scope.planRequest()));
     return runPhases<AdvanceField, AdvanceCondition>(
       [
         (current) => this.#recordRevision(current, revision),
         (current) => this.#bringImages(current, revision),
-        (current) => this.#rollOut(current, revision),
+        (current) => rollout.run(current, revision),
       ],
       scope,
     );
@@ -185,92 +112,6 @@ export class BuildPhase {
     const named = tests === undefined ? {} : { tests };
     await log.note(scope, 'images', 'all images are in the registry; the services are being rolled out');
     return { status: { build: { ...build, ...built, ...named, rolloutStartedAt: scope.now.toISOString() } } };
-  }
-
-  /** Rolls out the services. The build ends when they are ready or cannot become ready, and its Job has finished. */
-  async #rollOut(scope: EnvironmentScope, revision: Revision): Promise<AdvanceResult> {
-    const build = scope.runningBuild;
-    if (!build?.images) return {};
-    const job = await this.#followJob(scope, revision);
-    const { failure, ...rolledOut } = await runPhases<AdvanceField, AdvanceCondition>(
-      [
-        (current) => this.#options.services.rollOut(current, revision, build),
-        (current) => this.#checkRollout(current, revision, build),
-      ],
-      scope,
-    );
-    const result = { ...rolledOut, requeueAfterMs: soonest(job.requeueAfterMs, rolledOut.requeueAfterMs) };
-    if (failure !== undefined && !(failure instanceof Stalled)) return { ...result, failure };
-    const isReady = rolledOut.observed?.progress?.done ?? false;
-    if (!job.isOver || (failure === undefined && !isReady)) return result;
-    return andThen(scope, result, (current) => this.#endRollout(current, revision, failure));
-  }
-
-  /** Throws Stalled when the services cannot become ready. */
-  async #checkRollout(
-    scope: EnvironmentScope,
-    revision: Revision,
-    build: BuildStatus,
-  ): Promise<PhaseResult<never, never>> {
-    const { services, rolloutDeadlineSeconds } = this.#options;
-    const { progress } = scope.contributed.observed;
-    if (!progress) return {};
-    if (progress.failures.length > 0) throw new Stalled('JobFailed', progress.failures.join('; '));
-    if (!progress.done) {
-      const { givesUpAt, requeueAfterMs } = rolloutDeadline(build, progress, rolloutDeadlineSeconds, scope.now);
-      return { observed: { givesUpAt }, requeueAfterMs };
-    }
-    await services.prune(scope, revision, build);
-    return {};
-  }
-
-  async #endRollout(scope: EnvironmentScope, revision: Revision, failure?: Stalled): Promise<BuildingResult> {
-    const services = scope.contributed.observed.progress?.services ?? [];
-    if (!failure) return this.finish(scope, 'succeeded', whatRuns(services.length));
-    await this.#keepOutput(scope, revision);
-    return { failure };
-  }
-
-  /** Adds the output of services that did not become ready to the build's log, before their pods are deleted. */
-  async #keepOutput(scope: EnvironmentScope, revision: Revision): Promise<void> {
-    const { log, lastOutput } = this.#options;
-    const services =
-      scope.contributed.observed.progress?.services.filter(({ ready }) => !ready).map(({ name }) => name) ?? [];
-    if (services.length === 0) return;
-    try {
-      await scope.readConfiguration();
-    } catch (cause) {
-      if (!(cause instanceof Stalled) && !(cause instanceof Waiting)) throw cause;
-      const words = 'the output of the services is hidden because the secrets in it are unknown:';
-      await log.note(scope, 'output', `${words} ${cause.message}`);
-      return;
-    }
-    for (const output of await lastOutput.of(scope.namespace, services)) await log.keepOutput(scope, revision, output);
-  }
-
-  /** Follows the Job's log until it is complete. */
-  async #followJob(scope: EnvironmentScope, revision: Revision): Promise<PhaseResult & { isOver: boolean }> {
-    const { imageBuilder, log } = this.#options;
-    const { namespace, runningBuild: build, now } = scope;
-    if (build?.rolloutStartedAt === undefined) return { isOver: true };
-    const { number } = build;
-    const leftMs = imageBuilder.gracePeriodMs({ namespace, number }, new Date(build.rolloutStartedAt), now);
-    if (leftMs === 0) return { isOver: true };
-    const isOver =
-      (await this.#maySeeLog(scope)) &&
-      imageBuilder.isOver({ namespace, number, log: log.open(scope, build, revision) });
-    return isOver ? { isOver } : { isOver, requeueAfterMs: leftMs };
-  }
-
-  /** Whether the secrets to mask are known: an operator that takes over reads them from the configuration. */
-  async #maySeeLog(scope: EnvironmentScope): Promise<boolean> {
-    try {
-      if (!this.#options.log.isOpen(scope)) await scope.readConfiguration();
-      return true;
-    } catch (cause) {
-      if (cause instanceof Stalled || cause instanceof Waiting) return false;
-      throw cause;
-    }
   }
 
   async #request(scope: EnvironmentScope, build: BuildStatus, revision: Revision): Promise<BuildRequest> {
@@ -304,8 +145,4 @@ function joined({ activation, build, handledRequests }: Readonly<EnvironmentStat
       ...(build && request !== undefined && { build: { ...build, request } }),
     },
   };
-}
-
-function whatRuns(count: number): string {
-  return count === 1 ? 'the only service is running' : `all ${count} services are running`;
 }

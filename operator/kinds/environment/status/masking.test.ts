@@ -5,7 +5,7 @@ import type { LogSessions } from '../../../images/build/log-sessions.ts';
 import type { RepositoryConfiguration } from '../../repository/configuration.ts';
 import type { RolloutProgress } from '../../../services/rollout/progress.ts';
 import { BuildLog } from '../build/build-log.ts';
-import { BuildPhase, type BuildPhaseOptions } from '../build/build-phase.ts';
+import { BuildRecorder, type BuildRecorderOptions } from '../build/build-recorder.ts';
 import { Masking } from './masking.ts';
 import { Services } from '../services/services.ts';
 import { finalStatus, summaryInput } from './final-status.ts';
@@ -47,12 +47,12 @@ function world(refusal?: Error) {
   } as unknown as Environment;
   const scope = scopeOf(object, () => now, read);
   const imageBuilder = { ended: () => undefined };
-  const options = { imageBuilder, log: new BuildLog(logs), masking } as unknown as BuildPhaseOptions;
+  const options = { imageBuilder, log: new BuildLog(logs), masking } as unknown as BuildRecorderOptions;
   return {
     scope,
     ends,
     lookUps: () => lookUps,
-    builds: new BuildPhase(options),
+    recorder: new BuildRecorder(options),
     rollOut: async (progress: RolloutProgress) => {
       const workloads = { rollOut: () => Promise.resolve(progress) } as never;
       const services = new Services(workloads, { address: 'registry', layout: 'nested' }, masking);
@@ -70,9 +70,9 @@ function failing(message: string): RolloutProgress {
 
 describe('what containers said before they ended', () => {
   test('goes into the status, the conditions and the log without secrets', async () => {
-    const { scope, ends, builds } = world();
+    const { scope, ends, recorder } = world();
     const error = new Stalled('BuildFailed', `the build failed:\n${reported}`);
-    const after = scope.with(await builds.fail(scope, error));
+    const after = scope.with(await recorder.fail(scope, error));
     const masked = 'the build failed:\n***, ***, ***, node, ***';
     expect(after.status.build).toMatchObject({ result: 'failed', message: masked });
     expect(ends).toEqual([masked]);
@@ -92,17 +92,17 @@ describe('what containers said before they ended', () => {
     ['the Repository is gone', new Stalled('RepositoryNotFound', 'no Repository')],
     ['a Secret is missing', new Waiting('VariableMissing', 'no Secret', 1)],
   ])('is not reported where the secrets are not known: %s', async (_, refusal) => {
-    const { scope, builds, rollOut, ends } = world(refusal);
+    const { scope, recorder, rollOut, ends } = world(refusal);
     const hidden = `hidden because the secrets in it are unknown: ${refusal.message}`;
     expect((await rollOut(failing(reported))).progress).toEqual(failing(hidden));
-    await builds.fail(scope, new Stalled('BuildFailed', reported));
+    await recorder.fail(scope, new Stalled('BuildFailed', reported));
     expect(ends).toEqual([hidden]);
   });
 
   test('the reason why they are not known is reported', async () => {
     const refusal = new Stalled('RepositoryNotFound', 'no Repository');
-    const { scope, builds, ends } = world(refusal);
-    await builds.fail(scope, refusal);
+    const { scope, recorder, ends } = world(refusal);
+    await recorder.fail(scope, refusal);
     expect(ends).toEqual(['no Repository']);
   });
 });

@@ -8,6 +8,8 @@ import { StatusWriter } from '../../../shared/status-writer.ts';
 import type { RolloutProgress } from '../../../services/rollout/progress.ts';
 import { BuildLog } from '../build/build-log.ts';
 import { BuildPhase } from '../build/build-phase.ts';
+import { BuildRecorder } from '../build/build-recorder.ts';
+import { RolloutPhase } from '../build/rollout-phase.ts';
 import { EnvironmentNamespace } from '../namespace/environment-namespace.ts';
 import { Decisions } from '../lifecycle/decisions.ts';
 import { KeepRunning } from '../services/keep-running.ts';
@@ -52,12 +54,13 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
   const statuses = new EnvironmentStatuses(
     new StatusWriter(client, { kind: 'Environment' } as never, kind.cache, ownPart),
   );
-  const builds = new BuildPhase({
-    imageBuilder: builderOf(simulation),
-    log: new BuildLog(logs as never),
-    ...{ masking, planner, services, rolloutDeadlineSeconds: 45 },
+  const common = { imageBuilder: builderOf(simulation), log: new BuildLog(logs as never) };
+  const recorder = new BuildRecorder({ ...common, masking });
+  const rollout = new RolloutPhase({
+    ...{ ...common, recorder, services, rolloutDeadlineSeconds: 45 },
     lastOutput: { of: () => Promise.resolve([]) },
   });
+  const builds = new BuildPhase({ ...common, planner, recorder, rollout });
   const applying = async (_type: object, object: KubernetesObject) => {
     await simulation.takes(1);
     return { object };
@@ -88,9 +91,19 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
   const parts = {
     environmentQuota: quotaOf(simulation),
     groups: { problem: () => undefined },
-    ...{ client, environments, configurations, environmentsUrl, namespace: contents, planner, builds, statuses },
+    ...{
+      client,
+      environments,
+      configurations,
+      environmentsUrl,
+      namespace: contents,
+      planner,
+      builds,
+      recorder,
+      statuses,
+    },
     ...{ seeding, publishing },
-    setUp: new SetUp({ planner, seeding, services, masking, builds }),
+    setUp: new SetUp({ planner, seeding, services, masking, recorder }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     decisions: new Decisions(decided),
     now: () => new Date(clock.now()),

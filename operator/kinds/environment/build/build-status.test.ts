@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { BuildStatus, EnvironmentStatus, FinishedBuild } from '../../../../crds/environment.ts';
 import { requestValue } from '../../../../crds/requests.ts';
-import { newestBuildRequest, triggerOf, withFinished } from './build-record.ts';
+import { newestBuildRequest, triggerOf, withFinished } from './build-status.ts';
 
 const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n));
 const value = (n: number, id = 'x') => requestValue(second(n), id);
