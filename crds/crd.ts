@@ -175,9 +175,10 @@ function customResourceDefinition(source: CrdSource): JsonSchema {
   };
 }
 
-/** Every kind's CustomResourceDefinition, by the plural that its file is named after. */
-export function customResourceDefinitions(): { plural: string; definition: JsonSchema }[] {
+/** Every kind's CustomResourceDefinition, by its kind and plural. */
+export function customResourceDefinitions(): { kind: string; plural: string; definition: JsonSchema }[] {
   return sources.map((source) => ({
+    kind: source.address.kind,
     plural: source.address.plural,
     definition: customResourceDefinition(source),
   }));

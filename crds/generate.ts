@@ -25,10 +25,10 @@ async function keep(path: string, text: string): Promise<void> {
   await writeFile(file, text);
 }
 
-for (const { plural, definition } of customResourceDefinitions()) {
+for (const { plural, kind, definition } of customResourceDefinitions()) {
   const head = '# Generated from crds/ by `npm run generate`; do not edit.';
   await keep(`charts/coppice/files/crds/${plural}.yaml`, `${head}\n${stringify(definition)}`);
-  const page = `docs/reference/${plural}.md`;
+  const page = `docs/reference/fields/${kind.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`;
   const options = await resolveConfig(join(root, page));
   await keep(page, await format(referencePage(definition), { ...options, parser: 'markdown' }));
 }

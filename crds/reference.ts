@@ -45,36 +45,35 @@ export function referencePage(definition: Definition): string {
   const { spec = {}, status = {} } = schema.properties ?? {};
   return [
     `<!-- Generated from crds/ by \`npm run generate\`; do not edit. -->`,
-    `# ${names.kind}`,
-    schema.description ?? '',
-    `\`apiVersion: ${group}/${version.name}\`, ${scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'}; ` +
-      `\`kubectl get ${names.plural}.${group}\`, short ${names.shortNames.map((name) => `\`${name}\``).join(', ')}.`,
-    ...rules(schema),
+    `# ${names.kind} fields`,
+    `${schema.description ?? ''} \`kubectl explain ${names.plural}.${group} --recursive\` lists the same fields.`,
+    `\`apiVersion: ${group}/${version.name}\`, ${scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'}, ` +
+      `short name ${names.shortNames.map((name) => `\`${name}\``).join(', ')}.`,
+    rulesOf(schema).join(' '),
     '## spec',
-    ...rules(spec),
-    table('spec', spec, remarks),
+    list('spec', spec, { bounds, remarks }),
     '## status',
-    'Written by Coppice only. [Conditions](environment-lifecycle.md#conditions).',
-    table('status', status, statusRemarks),
+    `Only Coppice writes the status. [Conditions](../environment-lifecycle.md#conditions) lists types and reasons.`,
+    list('status', status, { bounds: () => [], remarks: statusRemarks }),
     '',
   ].join('\n\n');
 }
 
-/** Returns the validation rules that concern several fields. */
-function rules(schema: Schema): string[] {
-  const messages = (schema['x-kubernetes-validations'] ?? []).flatMap(({ message }) => message ?? []);
-  return messages.length === 0 ? [] : [messages.map((message) => `- ${text(message)}`).join('\n')];
+/** What is listed of the fields of spec or status. */
+interface Part {
+  /** What stands beside the type. */
+  bounds: (field: Schema, isRequired: boolean) => string[];
+  /** Sentences about the field. */
+  remarks: (field: Schema) => string[];
 }
 
-type Remarks = (field: Schema, isRequired: boolean) => string;
-
-function table(path: string, schema: Schema, remarksOf: Remarks): string {
-  const rows = fieldsOf(path, schema, remarksOf, new Map()).map((cells) => `| ${cells.join(' | ')} |`);
-  return ['| field | type | |', '| --- | --- | --- |', ...rows].join('\n');
+/** Returns a list as in the API reference of Kubernetes; a table of long descriptions is hard to read. */
+function list(path: string, schema: Schema, part: Part): string {
+  return fieldsOf(path, schema, part, new Map()).join('\n');
 }
 
 /** @param known where the fields of an object's schema are listed already, so that they are not repeated. */
-function fieldsOf(path: string, schema: Schema, remarksOf: Remarks, known: Map<string, string>): string[][] {
+function fieldsOf(path: string, schema: Schema, part: Part, known: Map<string, string>): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}.${name}`;
     const own = at.slice(at.indexOf('.') + 1);
@@ -83,10 +82,11 @@ function fieldsOf(path: string, schema: Schema, remarksOf: Remarks, known: Map<s
     const fields = JSON.stringify(inner.properties);
     const same = inner.properties && Object.keys(inner.properties).length > 1 ? known.get(fields) : undefined;
     if (inner.properties && !known.has(fields)) known.set(fields, own);
-    const row = (remark: string) => [`\`${own}\``, typeOf(field), remark];
-    const remark = remarksOf(field, isRequired);
-    if (same !== undefined) return [row(`${remark} Fields as of \`${same}\`.`.trim())];
-    return isConditions(inner) ? [row(remark)] : [row(remark), ...fieldsOf(location, inner, remarksOf, known)];
+    const type = [typeOf(field), ...part.bounds(field, isRequired)].join(', ');
+    const item = (remark: string) => `- \`${own}\` (${type})${remark === '' ? '' : `: ${remark}`}`;
+    const remark = part.remarks(field).join(' ');
+    if (same !== undefined) return [item(`${remark} Fields as of \`${same}\`.`.trim())];
+    return isConditions(inner) ? [item(remark)] : [item(remark), ...fieldsOf(location, inner, part, known)];
   });
 }
 
@@ -109,9 +109,8 @@ function typeOf(field: Schema): string {
 }
 
 /** Only Coppice writes a status, so its bounds do not matter to readers. */
-function statusRemarks(field: Schema): string {
-  const described = field.description === undefined ? [] : [text(field.description)];
-  return [...described, ...choicesOf(field)].join(' ');
+function statusRemarks(field: Schema): string[] {
+  return [...(field.description === undefined ? [] : [text(field.description)]), ...choicesOf(field)];
 }
 
 function choicesOf(field: Schema): string[] {
@@ -121,38 +120,49 @@ function choicesOf(field: Schema): string[] {
   return choices === undefined ? [] : [`One of ${choices}.`];
 }
 
-function remarks(field: Schema, isRequired: boolean): string {
-  const parts = [
-    isRequired ? 'Required.' : '',
-    field.description === undefined ? '' : text(field.description),
-    ...choicesOf(field),
-    field.default === undefined ? '' : `Default: \`${JSON.stringify(field.default)}\`.`,
-    ...bounds(field),
-    ...(field['x-kubernetes-validations'] ?? []).map(({ message, rule }) => `Error: "${text(message ?? rule)}".`),
-  ];
-  return [...new Set(parts)].filter((part) => part !== '').join(' ');
+function remarks(field: Schema): string[] {
+  const rules = [...rulesOf(field), ...(field.items ? rulesOf(field.items) : [])];
+  return [...statusRemarks(field), ...(rules.length > 0 ? rules : patternsOf(field))];
 }
 
 /** Longer patterns are not readable and are omitted. */
 const maxPattern = 60;
 
-function bounds(field: Schema): string[] {
-  const { minimum, maximum, maxLength, maxItems, pattern } = field;
+function patternsOf({ pattern }: Schema): string[] {
+  return pattern === undefined || pattern.length > maxPattern ? [] : [`Matches \`${pattern}\`.`];
+}
+
+function bounds(field: Schema, isRequired: boolean): string[] {
+  const { minimum, maximum, maxLength, maxItems } = field;
   return [
+    isRequired ? 'required' : '',
+    field.default === undefined ? '' : `default \`${JSON.stringify(field.default)}\``,
     range(minimum, maximum),
-    maxLength === undefined ? '' : `≤ ${maxLength} characters.`,
-    maxItems === undefined ? '' : `≤ ${maxItems} items.`,
-    pattern === undefined || pattern.length > maxPattern ? '' : `Matches \`${text(pattern)}\`.`,
-  ];
+    maxLength === undefined ? '' : `≤ ${maxLength} characters`,
+    maxItems === undefined ? '' : `≤ ${maxItems} items`,
+  ].filter((bound) => bound !== '');
 }
 
 function range(minimum?: number, maximum?: number): string {
-  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}.`;
-  if (minimum !== undefined) return `≥ ${minimum}.`;
-  return maximum === undefined ? '' : `≤ ${maximum}.`;
+  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
+  if (minimum !== undefined) return `≥ ${minimum}`;
+  return maximum === undefined ? '' : `≤ ${maximum}`;
 }
 
-/** Returns the text on one line, escaped for a table cell. */
+/** Returns the messages of the validation rules, each once. */
+function rulesOf(schema: Schema): string[] {
+  const rules = schema['x-kubernetes-validations'] ?? [];
+  return [...new Set(rules.map(({ message, rule }) => ruleText(message ?? rule)))];
+}
+
+/** Returns the message of a validation rule as a sentence about the field. */
+function ruleText(message: string): string {
+  if (message.endsWith('cannot be changed')) return 'Immutable.';
+  const rule = text(message).replace(/^is not /, 'must be ');
+  return `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`;
+}
+
+/** Returns the text on one line. */
 function text(words: string): string {
-  return words.replace(/\s+/g, ' ').replaceAll('|', '\\|');
+  return words.replace(/\s+/g, ' ');
 }

@@ -51,7 +51,7 @@ const scheduledRebuildSchema = z
   .object({
     mode: z.enum(REBUILD_MODES).default('disabled').meta({
       description:
-        'Which environments are rebuilt: all; all except those seeded from a reusable environment; those that publish one; or none.',
+        'Which environments with contents are rebuilt: `all`; with `notclones` only the oldest of each ref; with `reusables` those that publish a reusable environment.',
     }),
     hour: z
       .string()
@@ -112,7 +112,7 @@ const syncSettingsSchema = z
       .meta({ description: 'Number of tags, newest first by version order, that get an environment.' }),
     confirmClosed: z.boolean().optional().meta({
       description:
-        'Where the host has no list of pull requests (`generic`): whether the environment of one that a webhook reports as closed stays until Git has its ref no more; true by default. `false` where the host keeps the ref, such as Gitea: then whoever knows the secret of the webhook can have environments of pull requests deleted.',
+        'For `generic`: whether a pull request that a webhook reports as closed keeps its environment until Git no longer has its ref; defaults to true. Set `false` for hosts that keep the ref, such as Gitea; whoever knows the secret of the webhook can then delete environments of pull requests.',
     }),
   })
   .meta({ description: "How environments are synchronized with the repository's refs." });
