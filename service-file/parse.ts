@@ -17,6 +17,8 @@ export interface ServiceFileRequest {
   settings: ServiceFileSettings;
   /** The service file's path in the repository, where it is not to be found by its name. */
   path?: string;
+  /** Key of the hashes in bundles' names: without it nobody can test guesses of what a bundle contains. */
+  hashKey?: Uint8Array;
 }
 
 /** Where the service file stands: in the repository, in its settings (`panel`), or one merged over the other. */
@@ -53,7 +55,7 @@ export async function readServiceFile(request: ServiceFileRequest): Promise<Pars
 }
 
 async function read(
-  { files, variables, settings, path }: ServiceFileRequest,
+  { files, variables, settings, path, hashKey }: ServiceFileRequest,
   contents: ReadContext['contents'],
   problems: Problems,
 ): Promise<ServiceFile | undefined> {
@@ -77,7 +79,8 @@ async function read(
   if (loaded === undefined) return undefined;
   const misfits = new Problems(variables);
   checkSpecification(loaded.tree, misfits);
-  const serviceFile = await readTree(loaded.tree, { problems, files, variables: loaded.variables, contents });
+  const context = { problems, files, variables: loaded.variables, contents, ...(hashKey && { hashKey }) };
+  const serviceFile = await readTree(loaded.tree, context);
   problems.addElsewhere(misfits);
   return serviceFile;
 }

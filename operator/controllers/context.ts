@@ -27,6 +27,8 @@ export interface OperatorContext {
   configurations: RepositoryConfigurations;
   registries: Registries;
   revisions: RevisionStore;
+  /** Returns the key of hashes that people can read of what they must not. */
+  hashKey: () => Promise<Uint8Array>;
   config: OperatorConfig;
   secrets: OperatorSecrets;
   /** To Coppice's own registry. */

@@ -9,13 +9,14 @@ import { SshKeys } from '../source/hosts/ssh-keys.ts';
 import type { OperatorContext } from './context.ts';
 import { createRegistries } from '../images/registry/registries.ts';
 import { RepositoryConfigurations } from '../kinds/repository/configuration.ts';
+import { HashKey } from '../shared/hash-key.ts';
 import { addressGuard } from '../source/network/addresses.ts';
 import { Source } from '../source/git/source.ts';
 import { createKeyPair } from '../source/git/ssh-tools.ts';
 
 export type GivenContext = Omit<
   OperatorContext,
-  'applier' | 'source' | 'hosts' | 'configurations' | 'registries' | 'revisions' | 'flows' | 'now'
+  'applier' | 'source' | 'hosts' | 'configurations' | 'registries' | 'revisions' | 'hashKey' | 'flows' | 'now'
 >;
 
 /** Creates what reconcilers share. */
@@ -47,6 +48,7 @@ export function createContext(given: GivenContext): OperatorContext {
     configurations: new RepositoryConfigurations(client, caches.repositories, caches.groups, hosts),
     registries: createRegistries(config, given.access.login),
     revisions: new RevisionStore(client),
+    hashKey: new HashKey(client, config.systemNamespace).read,
     now,
   };
 }

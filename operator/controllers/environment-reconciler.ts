@@ -59,13 +59,14 @@ export function createEnvironmentReconciler(
   context: OperatorContext,
   { logs, builders, queues, reusables, enqueue }: EnvironmentCollaborators,
 ): EnvironmentReconciler {
-  const { client, applier, caches, source, configurations, revisions, config, now } = context;
+  const { client, applier, caches, source, configurations, revisions, hashKey, config, now } = context;
   const { registry, environments, sources } = config;
   const plannerSettings = {
     registry: registry.address,
     platform: defaultPlatform(config),
     nodeSelector: environments.scheduling.nodeSelector,
     sourceDeadlineSeconds: sources.deadlineSeconds,
+    hashKey,
     onBuildAhead: (group: string) => builders.warm(group),
   };
   const planner = new RevisionPlanner(source, revisions, plannerSettings, now);

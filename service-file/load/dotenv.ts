@@ -26,7 +26,7 @@ const UNQUOTED = /[^\n]*/y;
 /**
  * Reads the lines of an env file as Compose does: `NAME=value`, quotes, comments, and `${…}` where there are no single
  * quotes, filled from `variables` and from what stands above. A name alone takes the variable's value, if it has one.
- * What a buildtime variable is filled into is buildtime, too. `warn` is notified of each variable that is set nowhere,
+ * What a buildtime variable is filled into is buildtime, too, and what a secret one is filled into is secret. `warn` is notified of each variable that is set nowhere,
  * once. Throws DotenvError.
  */
 export function parseDotenv(source: string, variables: Variables, warn: DotenvWarn): ReadonlyMap<string, Variable> {
@@ -85,8 +85,10 @@ class DotenvReader {
     try {
       const { text: value, used, unset } = interpolate(text, (name) => this.#lookup(name)?.value);
       for (const name of unset) this.#reportUnset(name, 'it is empty; write $$ for a plain $', start);
-      const isBuildtime = [...used].some((name) => this.#lookup(name)?.visibility === 'buildtime');
-      return { value, visibility: isBuildtime ? 'buildtime' : 'always' };
+      const filled = [...used].map((name) => this.#lookup(name));
+      const isBuildtime = filled.some((variable) => variable?.visibility === 'buildtime');
+      const isSecret = filled.some((variable) => variable?.secret === true);
+      return { value, visibility: isBuildtime ? 'buildtime' : 'always', ...(isSecret && { secret: true }) };
     } catch (error) {
       if (error instanceof InterpolationError) return this.#fail(error.message);
       throw error;

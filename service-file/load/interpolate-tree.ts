@@ -7,6 +7,13 @@ import { interpolate, type Interpolated, InterpolationError } from './interpolat
 /** What builds alone see: `buildtime` variables may be filled in here, and nowhere else. */
 const BUILD_ONLY = /^services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.build\.(?:args|secrets)(?![\w-])/;
 
+/**
+ * Where variables that are marked as secret may be filled in: what Coppice puts into Secrets, or into nothing that can be
+ * read in the cluster. Elsewhere the specification of a pod, an Ingress or a volume would show the value.
+ */
+const HIDDEN =
+  /^(?:services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:environment|env_file|command|entrypoint|healthcheck\.test|labels|annotations|logging|build\.(?:args|secrets|labels)|x-coppice\.(?:seed|jobs\[\d+\])\.command)|secrets|configs|x-coppice\.tests)(?![\w-])/;
+
 /** Where a value is, or starts with, a path of the repository. */
 const PATHS =
   /^(?:services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:volumes|env_file|extends|build(?!\.args))|configs|secrets|include)(?![\w-])/;
@@ -39,7 +46,10 @@ export class TreeInterpolator {
     const { text, used, unset } = this.#interpolate(node.value, node);
     if (!this.#budget.takeFilled(text.length, node)) return node;
     for (const name of unset) this.#reportUnset(name, node);
-    for (const name of used) this.#checkVisibility(name, node);
+    for (const name of used) {
+      this.#checkVisibility(name, node);
+      this.#checkSecrecy(name, node);
+    }
     return used.size === 0 ? { ...node, value: text } : { ...node, value: text, written: node.value };
   }
 
@@ -66,6 +76,14 @@ export class TreeInterpolator {
     this.#problems.error(
       at,
       `the variable ${name} is for builds only: use it in build.args or a build's secrets, or make it visible always`,
+    );
+  }
+
+  #checkSecrecy(name: string, at: SourcePosition): void {
+    if (this.#variables.get(name)?.secret !== true || HIDDEN.test(at.path)) return;
+    this.#problems.error(
+      at,
+      `the variable ${name} is secret, and Kubernetes shows this value to everybody who can read the environment: use it in environment, command, healthcheck.test, build.args, secrets or configs, or remove its secret mark`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { SourcePosition, Problems } from '../problems.ts';
 import type { FileBundle } from '../schema.ts';
 
@@ -25,10 +25,17 @@ export class Bundles {
   #files = 0;
   #isFull = false;
 
+  readonly #hashKey: Uint8Array;
+
   /** `contents` is filled. */
-  constructor(problems: Problems, contents: Map<string, ReadonlyMap<string, Buffer>>) {
+  constructor(
+    problems: Problems,
+    contents: Map<string, ReadonlyMap<string, Buffer>>,
+    hashKey: Uint8Array = new Uint8Array(),
+  ) {
     this.#problems = problems;
     this.#contents = contents;
+    this.#hashKey = hashKey;
   }
 
   /** Sorted by name. */
@@ -51,7 +58,7 @@ export class Bundles {
     const keys = keysOf(files);
     const described = files.map(({ path, mode }, index) => ({ key: keys[index] ?? '', path, mode }));
     const hashes = files.map(({ content }) => this.#hashOf(content));
-    const name = `files-${createHash('sha256')
+    const name = `files-${createHmac('sha256', this.#hashKey)
       .update(JSON.stringify([secret, described, hashes]))
       .digest('hex')
       .slice(0, 12)}`;

@@ -14,4 +14,6 @@ export interface ReadContext {
   variables: Variables;
   /** Filled while reading: the bytes of each bundle's files, by the bundle's name and the file's key. */
   contents: Map<string, ReadonlyMap<string, Buffer>>;
+  /** Key of the hashes in bundles' names. */
+  hashKey?: Uint8Array;
 }

@@ -58,14 +58,14 @@ export async function readTree(root: YamlNode, context: ReadContext): Promise<Se
 }
 
 function readScope(fields: Fields, context: ReadContext): FileScope {
-  const { problems, contents } = context;
+  const { problems, contents, hashKey } = context;
   return {
     ...context,
     volumes: readVolumes(fields.get('volumes')?.value, problems),
     networks: readNetworks(fields.get('networks')?.value, problems),
     configs: readContents(fields.get('configs')?.value, configKeys, context),
     secrets: readContents(fields.get('secrets')?.value, secretKeys, context),
-    bundles: new Bundles(problems, contents),
+    bundles: new Bundles(problems, contents, hashKey),
     envFiles: new Map(),
     folderBundles: new Map(),
     folderVolumes: new Map(),

@@ -5,7 +5,7 @@ import { buildJob } from '../../operator/images/build/job.ts';
 import type { BuildJobInput } from '../../operator/images/build/job-input.ts';
 import { groupBuilder, ephemeralBuilder } from '../../operator/images/builders/identity.ts';
 import { builderPod, builderPolicy, cacheVolume, certificateSecret } from '../../operator/images/builders/objects.ts';
-import { bundleObject } from '../../operator/kinds/environment/revision/bundle-object.ts';
+import { bundleObject, valuesObject } from '../../operator/kinds/environment/revision/bundle-object.ts';
 import { environmentNamespaceObject, isolationObjects } from '../../operator/services/isolation/isolation-objects.ts';
 import { ownedLabels } from '../../operator/kinds/environment/scope/owned-labels.ts';
 import { groupLabels, groupNamespaceObject, roleBindings } from '../../operator/kinds/group/objects.ts';
@@ -153,7 +153,8 @@ function ofBuild({ group, environment: namespace, store }: TestNamespaces): Kube
   return [
     pullSecret(namespace, labels, new Map()),
     sourceSecret(namespace, labels, () => ({ gitconfig: '' })),
-    buildSecret(namespace, labels, builder, new Map(), '{}'),
+    buildSecret(namespace, labels, builder, new Map(), '{}', [{ key: 'argument.1.web.0', value: 'x' }]),
+    valuesObject({ namespace, labels }, hidden),
     bundle(true),
     bundle(false),
     buildJob(input),
@@ -165,6 +166,8 @@ function ofBuild({ group, environment: namespace, store }: TestNamespaces): Kube
   ];
 }
 
+const hidden = { secret: 'values-web-1', variables: { TOKEN: 'x' } };
+
 function ofServices({ group, environment: namespace }: TestNamespaces): KubernetesObject[] {
   const web = sampleService({
     name: 'web',
@@ -172,6 +175,7 @@ function ofServices({ group, environment: namespace }: TestNamespaces): Kubernet
     udpPorts: [53],
     aliases: ['www'],
     labels: { team: 'shop' },
+    environment: { TOKEN: 'x', MODE: 'test' },
     user: { uid: 0 },
     init: true,
     capAdd: ['NET_BIND_SERVICE'],
@@ -200,7 +204,10 @@ function ofServices({ group, environment: namespace }: TestNamespaces): Kubernet
       volumes: [{ name: 'data' }],
       bundles: [file('files-1', false), file('files-2', true)],
     },
-    { namespace, labels: ownedLabels({ group, name: 'shop', uid }), id: { group, name: 'shop' } },
+    {
+      ...{ namespace, labels: ownedLabels({ group, name: 'shop', uid }), id: { group, name: 'shop' } },
+      hidden: new Map([['web', hidden]]),
+    },
   );
   const front = ingress(context);
   return [

@@ -14,8 +14,10 @@ import { podsOfJob } from '../../services/objects/job.ts';
 import { refusedForGood } from '../../services/diagnosis/refusal.ts';
 import type { BuildRequest } from './build-request.ts';
 import type { BuildResolver } from './build-resolver.ts';
+import { buildArguments } from './build-arguments.ts';
 import { buildSecret, sourceSecret } from './credentials.ts';
-import { BUILD_CREDENTIALS, buildJob, buildJobName, SOURCE_CREDENTIALS } from './job.ts';
+import { buildJob, buildJobName } from './job.ts';
+import { BUILD_CREDENTIALS, SOURCE_CREDENTIALS } from './job-containers.ts';
 import type { BuildJobSettings } from './job-input.ts';
 import type { ResolvedBuild, ResolvedImage } from './resolved-build.ts';
 import { sourcePolicy } from './source-policy.ts';
@@ -83,9 +85,10 @@ export class BuildJobs {
     const untrustedImages = imagePrefix(imageRegistry, repository, false);
     const { digests } = build;
     const policy = sourcePolicy({ registry: imageRegistry.address, ownImages, untrustedImages, trusted, digests });
+    const given = missing.flatMap(({ image }) => buildArguments(image, { number, settings }));
     const secrets = [
       sourceSecret(namespace, labels, await source.files(access)),
-      buildSecret(namespace, labels, builder, await this.#resolver.auths(request), policy),
+      buildSecret(namespace, labels, builder, await this.#resolver.auths(request), policy, given),
     ];
     const job = buildJob({
       namespace,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { contentAddress, imageTag, selectionId, type BuildInput } from './content-address.ts';
 
+const hashKey = Buffer.from('key');
 const input: BuildInput = {
   contextId: 'a1',
   dockerfile: 'Dockerfile',
@@ -14,8 +15,8 @@ const input: BuildInput = {
 
 test('equal input, equal address, in whatever order arguments and secrets come', () => {
   const same = { ...input, args: { A: '1', B: '2' }, secretIds: ['y', 'x'] };
-  expect(contentAddress(same)).toBe(contentAddress(input));
-  expect(contentAddress(input)).toMatch(/^[0-9a-f]{40}$/);
+  expect(contentAddress(hashKey, same)).toBe(contentAddress(hashKey, input));
+  expect(contentAddress(hashKey, input)).toMatch(/^[0-9a-f]{40}$/);
 });
 
 test.each<Partial<BuildInput>>([
@@ -30,7 +31,11 @@ test.each<Partial<BuildInput>>([
   { args: { 'A","1': '', B: '2' } },
   { secretIds: ['x'] },
 ])('%j changes it', (change) => {
-  expect(contentAddress({ ...input, ...change })).not.toBe(contentAddress(input));
+  expect(contentAddress(hashKey, { ...input, ...change })).not.toBe(contentAddress(hashKey, input));
+});
+
+test('nobody can test guesses of an argument without the key', () => {
+  expect(contentAddress(Buffer.from('other'), input)).not.toBe(contentAddress(hashKey, input));
 });
 
 test('a selection is reported by paths, contents and modes', () => {

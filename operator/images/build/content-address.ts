@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { keyedHash } from '../../shared/hash-key.ts';
 
 /** Everything that determines a build's result, except its base images. */
 export interface BuildInput {
@@ -17,13 +18,13 @@ export interface BuildInput {
 }
 
 /** Incremented when a newer Coppice would build the same input differently. */
-const scheme = 2;
+const scheme = 3;
 const length = 40;
 
-/** Returns an address that is equal for equal inputs. */
-export function contentAddress(input: BuildInput): string {
+/** Returns an address that is equal for equal inputs. The arguments can be secret, so it needs the hash key. */
+export function contentAddress(hashKey: Uint8Array, input: BuildInput): string {
   const { contextId, dockerfile, dockerfileId, ignoreFileId, target, platform, args, secretIds } = input;
-  return hash([
+  const fields = [
     scheme,
     contextId,
     dockerfile,
@@ -33,7 +34,8 @@ export function contentAddress(input: BuildInput): string {
     platform ?? null,
     Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)),
     secretIds.toSorted(),
-  ]);
+  ];
+  return keyedHash(hashKey, fields).slice(0, length);
 }
 
 /** Returns the address of a selection of files: their paths, contents and modes. */

@@ -5,8 +5,8 @@ import type { BuilderEndpoint } from '../builders/pool.ts';
 import { canonicalHost, splitAddress } from '../registry/own-registry.ts';
 import type { RegistryCredentials } from '../registry/session.ts';
 import type { GitFiles } from '../../source/git/git-files.ts';
-import { BUILD_CREDENTIALS, SOURCE_CREDENTIALS } from './job.ts';
-import { CREDENTIALS_FOLDER } from './job-containers.ts';
+import type { BuildArgument } from './build-arguments.ts';
+import { BUILD_CREDENTIALS, CREDENTIALS_FOLDER, SOURCE_CREDENTIALS } from './job-containers.ts';
 
 /** Adds Coppice's own registry, `host[:port][/path]`, first: no Secret can override its credentials. */
 export function withOwnRegistry(
@@ -21,13 +21,14 @@ export function withOwnRegistry(
   return mergeAuths([own, rest]);
 }
 
-/** Returns the Secret that only buildctl containers mount. */
+/** Returns the Secret that only buildctl containers use, with the arguments of their builds. */
 export function buildSecret(
   namespace: string,
   labels: Record<string, string>,
   builder: Pick<BuilderEndpoint, 'ca' | 'certificate' | 'key'>,
   auths: RegistryAuths,
   policy: string,
+  given: readonly Pick<BuildArgument, 'key' | 'value'>[],
 ): Secret {
   return secret(namespace, labels, BUILD_CREDENTIALS, {
     'ca.crt': builder.ca,
@@ -35,6 +36,7 @@ export function buildSecret(
     'tls.key': builder.key,
     'config.json': writeDockerConfig(auths),
     'source-policy.json': policy,
+    ...Object.fromEntries(given.map(({ key, value }) => [key, value])),
   });
 }
 

@@ -5,6 +5,7 @@ import { parseTree } from '../../source/git/tree.ts';
 import { planImages } from './image-plan.ts';
 import { WatchBudget } from './watch.ts';
 
+const hashKey = Buffer.from('key');
 const listing = [
   '040000 tree aaa\tweb',
   '100644 blob bbb\tweb/Dockerfile',
@@ -33,13 +34,13 @@ function service(build: Partial<NonNullable<Service['build']>>, platform?: strin
 }
 
 async function addressOf(build: Partial<NonNullable<Service['build']>>, lines = listing): Promise<string | undefined> {
-  return (await planImages([service(build)], snapshot(lines))).images[0]?.address;
+  return (await planImages([service(build)], snapshot(lines), hashKey)).images[0]?.address;
 }
 
 test('an image for each service with a build, at its paths in the workspace', async () => {
   const secrets = [{ id: 'npm', bundle: 'files-1', key: 'token' }];
   const given = service({ context: 'web', dockerfile: '../Dockerfile', args: { V: '2' }, secrets }, 'linux/arm64');
-  const { images, problems } = await planImages([given], snapshot());
+  const { images, problems } = await planImages([given], snapshot(), hashKey);
   expect(problems).toEqual([]);
   expect(images).toEqual([
     {
@@ -66,7 +67,7 @@ test.each([
   [{ context: 'api' }, /no file api\/Dockerfile: add it, name another with build.dockerfile, or run .* `image`/],
   [{ watch: ['nothing/**'] }, /x-coppice.watch: no file in the repository matches nothing/],
 ])('%j is refused', async (build, problem) => {
-  expect(await planImages([service(build)], snapshot())).toEqual({
+  expect(await planImages([service(build)], snapshot(), hashKey)).toEqual({
     images: [],
     problems: [expect.stringMatching(problem)],
   });
@@ -75,7 +76,7 @@ test.each([
 test('a service without a build needs no image', async () => {
   const { build, ...rest } = service({});
   expect(build).toBeDefined();
-  expect(await planImages([{ ...rest, image: 'redis:7' }], snapshot())).toEqual({ images: [], problems: [] });
+  expect(await planImages([{ ...rest, image: 'redis:7' }], snapshot(), hashKey)).toEqual({ images: [], problems: [] });
 });
 
 test('a context in a submodule is known by the submodule’s commit', async () => {
@@ -112,6 +113,7 @@ describe('watch', () => {
       planImages(
         Array.from({ length: count }, () => service(build)),
         snapshot(),
+        hashKey,
         new WatchBudget(300),
       );
     expect((await plan(1)).problems).toEqual([]);

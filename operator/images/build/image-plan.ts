@@ -43,12 +43,13 @@ type Snapshot = Pick<SourceSnapshot, 'entries' | 'files'>;
 export async function planImages(
   services: readonly Service[],
   snapshot: Snapshot,
+  hashKey: Uint8Array,
   budget = new WatchBudget(),
 ): Promise<BuildPlan> {
   const plan: BuildPlan = { images: [], problems: [] };
   for (const service of services) {
     if (!service.build) continue;
-    const image = await planImage(service, service.build, snapshot, budget);
+    const image = await planImage(service, service.build, snapshot, hashKey, budget);
     if (typeof image === 'string') plan.problems.push(`service ${service.name}: ${image}`);
     else plan.images.push(image);
   }
@@ -60,6 +61,7 @@ async function planImage(
   service: Service,
   build: Build,
   snapshot: Snapshot,
+  hashKey: Uint8Array,
   budget: WatchBudget,
 ): Promise<PlannedImage | string> {
   const { context, target, args, secrets } = build;
@@ -73,7 +75,7 @@ async function planImage(
     const contextId = build.watch.length > 0 ? await watchedId(build, snapshot, budget) : contextEntry.id;
     if (contextId === undefined) return `x-coppice.watch: no file in the repository matches ${build.watch.join(', ')}`;
     const text = dockerfileEntry.isInSubmodule ? '' : (await snapshot.files.read(dockerfile)).toString('utf8');
-    const address = contentAddress({
+    const address = contentAddress(hashKey, {
       contextId,
       dockerfile,
       dockerfileId: dockerfileEntry.id,

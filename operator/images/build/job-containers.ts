@@ -4,9 +4,14 @@ import { literal } from '../../shared/literal.ts';
 import { confined } from '../../shared/pod-parts.ts';
 import { GIT_CONFIG_FILE } from '../../source/git/git-files.ts';
 import { AFTER_CLONE } from './after-clone.ts';
+import { buildArguments } from './build-arguments.ts';
 import type { BuildJobInput } from './job-input.ts';
 import type { PlannedImage } from './image-plan.ts';
 import type { ResolvedImage } from './resolved-build.ts';
+
+/** Secrets that the Job uses; the operator creates them with it. */
+export const SOURCE_CREDENTIALS = 'build-source';
+export const BUILD_CREDENTIALS = 'build-credentials';
 
 /** Where each container finds its own credentials. */
 export const CREDENTIALS_FOLDER = '/credentials';
@@ -71,6 +76,7 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
   const { settings, builder, cacheNamespace, noCache, now, trusted } = input;
   const path = (relative: string) => posix.join(source, relative);
   const secrets = secretFiles(image, index, input);
+  const given = buildArguments(image, input);
   const output = [
     'type=image',
     `name=${reference}`,
@@ -84,35 +90,41 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
     image: settings.buildctlImage,
     command: ['/bin/sh', '-c', AFTER_CLONE, 'sh', 'buildctl'],
     args: [
-      `--addr=${builder.address}`,
-      `--tlsservername=${builder.serverName}`,
-      `--tlscacert=${CREDENTIALS_FOLDER}/ca.crt`,
-      `--tlscert=${CREDENTIALS_FOLDER}/tls.crt`,
-      `--tlskey=${CREDENTIALS_FOLDER}/tls.key`,
-      'build',
-      '--progress=plain',
-      '--frontend=dockerfile.v0',
-      `--local=context=${path(image.context)}`,
-      `--local=dockerfile=${path(posix.dirname(image.dockerfile))}`,
-      `--opt=filename=${posix.basename(image.dockerfile)}`,
-      ...frontendOf(image, trusted),
-      ...(image.target === undefined ? [] : [`--opt=target=${image.target}`]),
-      ...(image.platform === undefined ? [] : [`--opt=platform=${image.platform}`]),
-      // Before the service file's arguments, which can override them.
-      ...Object.entries(settings.proxy ?? {}).map(([name, value]) => `--opt=build-arg:${name}=${value}`),
-      ...Object.entries(image.args).map(([name, value]) => `--opt=build-arg:${name}=${value}`),
-      // Cache mounts are shared by ID, so each repository has its own namespace for them. After the service file's arguments,
-      // which must not override it.
-      `--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=${cacheNamespace}`,
-      ...secrets.map(({ id, file }) => `--secret=${csvOf(`id=${id}`, `src=${file}`)}`),
-      ...(noCache ? ['--no-cache'] : []),
-      `--source-policy-file=${CREDENTIALS_FOLDER}/source-policy.json`,
-      `--output=${output.join(',')}`,
-    ].map(literal),
+      ...[
+        `--addr=${builder.address}`,
+        `--tlsservername=${builder.serverName}`,
+        `--tlscacert=${CREDENTIALS_FOLDER}/ca.crt`,
+        `--tlscert=${CREDENTIALS_FOLDER}/tls.crt`,
+        `--tlskey=${CREDENTIALS_FOLDER}/tls.key`,
+        'build',
+        '--progress=plain',
+        '--frontend=dockerfile.v0',
+        `--local=context=${path(image.context)}`,
+        `--local=dockerfile=${path(posix.dirname(image.dockerfile))}`,
+        `--opt=filename=${posix.basename(image.dockerfile)}`,
+        ...frontendOf(image, trusted),
+        ...(image.target === undefined ? [] : [`--opt=target=${image.target}`]),
+        ...(image.platform === undefined ? [] : [`--opt=platform=${image.platform}`]),
+      ].map(literal),
+      ...given.map(({ name, variable }) => `${literal(`--opt=build-arg:${name}=`)}$(${variable})`),
+      ...[
+        // Cache mounts are shared by ID, so each repository has its own namespace for them. After the service file's arguments,
+        // which must not override it.
+        `--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=${cacheNamespace}`,
+        ...secrets.map(({ id, file }) => `--secret=${csvOf(`id=${id}`, `src=${file}`)}`),
+        ...(noCache ? ['--no-cache'] : []),
+        `--source-policy-file=${CREDENTIALS_FOLDER}/source-policy.json`,
+        `--output=${output.join(',')}`,
+      ].map(literal),
+    ],
     env: [
       { name: 'DOCKER_CONFIG', value: CREDENTIALS_FOLDER },
       { name: 'HOME', value: '/tmp' },
       { name: 'WORKSPACE', value: source },
+      ...given.map(({ variable: name, key }) => ({
+        name,
+        valueFrom: { secretKeyRef: { name: BUILD_CREDENTIALS, key } },
+      })),
     ],
     volumeMounts: [
       { name: 'workspace', mountPath: workspace, readOnly: true },

@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { MAX_NAME_LENGTH } from '../../../service-file/read/names.ts';
-import { buildJob, BUILD_CREDENTIALS, SOURCE_CREDENTIALS } from './job.ts';
+import { buildArguments } from './build-arguments.ts';
+import { buildJob } from './job.ts';
 import type { BuildJobInput } from './job-input.ts';
-import { roleOf } from './job-containers.ts';
+import { BUILD_CREDENTIALS, roleOf, SOURCE_CREDENTIALS } from './job-containers.ts';
 import { recordedDigests, recordedReferences, RECORD_ANNOTATION, type ResolvedImage } from './resolved-build.ts';
 
 const web: ResolvedImage = {
@@ -71,12 +72,26 @@ test('one deterministic Job for a build, with a deadline and no second try', () 
 });
 
 test('build steps are notified of the proxy, before the arguments that the service file gives', () => {
-  const settings = { ...input.settings, proxy: { HTTP_PROXY: 'http://proxy:3128' } };
-  const args = buildJob({ ...input, settings }).spec?.template.spec?.containers[1]?.args ?? [];
-  expect(args.indexOf('--opt=build-arg:HTTP_PROXY=http://proxy:3128')).toBeLessThan(
-    args.indexOf('--opt=build-arg:VERSION=1 2'),
+  const settings = { ...input.settings, proxy: { HTTP_PROXY: 'http://user:secret@proxy:3128' } };
+  const job = buildJob({ ...input, settings });
+  const args = job.spec?.template.spec?.containers[1]?.args ?? [];
+  expect(args.slice(args.indexOf('--opt=build-arg:HTTP_PROXY=$(BUILD_ARGUMENT_0)')).slice(0, 2)).toEqual([
+    '--opt=build-arg:HTTP_PROXY=$(BUILD_ARGUMENT_0)',
+    '--opt=build-arg:VERSION=$(BUILD_ARGUMENT_1)',
+  ]);
+  expect(buildArguments(web.image, { number: 3, settings })).toContainEqual(
+    expect.objectContaining({ key: 'argument.3.web.0', value: 'http://user:secret@proxy:3128' }),
   );
-  expect(args).toContain('--opt=build-arg:HTTP_PROXY=http://proxy:3128');
+});
+
+test("arguments' values come from the build's Secret, and are nowhere in what the Job says", () => {
+  const image = { ...web.image, args: { TOKEN: 'hunter2' } };
+  const job = buildJob({ ...input, missing: [{ ...web, image }] });
+  expect(JSON.stringify(job)).not.toContain('hunter2');
+  expect(job.spec?.template.spec?.containers[1]?.env).toContainEqual({
+    name: 'BUILD_ARGUMENT_0',
+    valueFrom: { secretKeyRef: { name: BUILD_CREDENTIALS, key: 'argument.3.web.0' } },
+  });
 });
 
 test('it says what an operator that comes after needs: all images, and the base images that they were named by', () => {
@@ -189,9 +204,9 @@ test('buildctl gets the paths in the workspace, each argument as one word', () =
       '--local=dockerfile=/workspace/source/docker',
       '--opt=filename=Dockerfile',
       '--opt=target=production',
-      '--opt=build-arg:VERSION=1 2',
-      '--opt=build-arg:EMPTY=',
-      '--opt=build-arg:PATHS=$$(DOCKER_CONFIG) $$$$',
+      '--opt=build-arg:VERSION=$(BUILD_ARGUMENT_0)',
+      '--opt=build-arg:EMPTY=$(BUILD_ARGUMENT_1)',
+      '--opt=build-arg:PATHS=$(BUILD_ARGUMENT_2)',
       '--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=g/r',
       '--opt=platform=linux/arm64',
       '--output=type=image,name=registry/g/r/web:t1,push=true,registry.insecure=true,oci-mediatypes=true,' +

@@ -2,13 +2,15 @@ import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../../crds/labels.ts';
 import type { Job } from '../../../kubernetes/resource-type.ts';
 import { runsOnce } from '../../shared/pod-parts.ts';
 import { scheduled } from '../../shared/scheduling.ts';
-import { buildctlContainer, cloneContainer, secretFiles } from './job-containers.ts';
+import {
+  BUILD_CREDENTIALS,
+  buildctlContainer,
+  cloneContainer,
+  secretFiles,
+  SOURCE_CREDENTIALS,
+} from './job-containers.ts';
 import type { BuildJobInput } from './job-input.ts';
 import { recordBuild, RECORD_ANNOTATION } from './resolved-build.ts';
-
-/** Secrets that the Job mounts; the operator creates them with it. */
-export const SOURCE_CREDENTIALS = 'build-source';
-export const BUILD_CREDENTIALS = 'build-credentials';
 
 /** Returns the Job's name from the build's number and try: requesting the same build again gives the same Job. */
 export function buildJobName(number: number, attempt: number): string {

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../kubernetes/resource-type.ts';
 import type { Service } from '../../../service-file/schema.ts';
-import { literal } from '../../shared/literal.ts';
+import { environmentOf, expandedWords } from './hidden-values.ts';
 import { imageOf, type WorkloadContext } from './input.ts';
 import { mounts } from './mounts.ts';
 import { probes } from './probes.ts';
@@ -12,18 +12,19 @@ export type Container = NonNullable<Pod['spec']>['containers'][number];
 export function container(context: WorkloadContext, service: Service): Container {
   const publicPort = context.serviceFile.publicRoutes.find((route) => route.service === service.name)?.port;
   const { volumeMounts } = mounts(context, service);
+  const hidden = context.hidden.get(service.name);
   return {
     name: service.name,
     image: imageOf(context, service) ?? '',
-    ...(service.entrypoint && { command: service.entrypoint.map(literal) }),
-    ...(service.command && { args: service.command.map(literal) }),
+    ...(service.entrypoint && { command: expandedWords(service.entrypoint, hidden) }),
+    ...(service.command && { args: expandedWords(service.command, hidden) }),
     ...(service.workingDir !== undefined && { workingDir: service.workingDir }),
-    env: Object.entries(service.environment).map(([name, value]) => ({ name, value: literal(value) })),
+    env: environmentOf(service, hidden),
     ports: [
       ...service.ports.map((port) => ({ containerPort: port, protocol: 'TCP' })),
       ...service.udpPorts.map((port) => ({ containerPort: port, protocol: 'UDP' })),
     ],
-    ...probes(service.healthcheck, publicPort),
+    ...probes(service.healthcheck, publicPort, hidden),
     resources: resources(service, context.settings),
     ...(volumeMounts.length > 0 && { volumeMounts }),
     ...(service.tty && { tty: true }),

@@ -16,7 +16,8 @@ export function deployment(context: WorkloadContext, service: Service, replicas:
     metadata: objectMeta(context, service.name),
     spec: {
       replicas,
-      revisionHistoryLimit: 1,
+      // Earlier revisions are deployed from what Coppice stores, and a kept ReplicaSet would show what pods once showed.
+      revisionHistoryLimit: 0,
       // New pods become ready before old ones stop. If they write to the same volume, old ones stop first.
       strategy: rolls
         ? { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }

@@ -1,6 +1,7 @@
 import type { ResourceId } from '../../../crds/ids.ts';
 import type { Service, ServiceFile } from '../../../service-file/schema.ts';
 import type { Scheduling } from '../../shared/scheduling.ts';
+import type { HiddenValues } from './hidden-values.ts';
 
 /** The services of one environment, as they are to run. */
 export interface WorkloadInput {
@@ -12,6 +13,8 @@ export interface WorkloadInput {
   serviceFile: ServiceFile;
   /** Images of the services that are built, by service. */
   images: ReadonlyMap<string, string>;
+  /** Texts that pods take from an existing Secret, by service. */
+  hidden: ReadonlyMap<string, HiddenValues>;
   /** Changes with every build, so that jobs run once per build. */
   run: string;
   /** Names of Secrets with registry credentials for pulling images. */

@@ -3,6 +3,7 @@ import { hashOf } from '../../../kubernetes/apply.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import type { Job, Pod } from '../../../kubernetes/resource-type.ts';
 import type { Service } from '../../../service-file/schema.ts';
+import { visibleProcess } from './hidden-values.ts';
 import { imageOf, type WorkloadContext } from './input.ts';
 import { objectMeta } from './object-meta.ts';
 import { podTemplate } from './pod-template.ts';
@@ -15,8 +16,12 @@ const maxInName = 50;
  * otherwise a new version of Coppice would run every job again.
  */
 export function jobName(context: WorkloadContext, service: Service): string {
-  const { name, entrypoint, command, environment } = service;
-  const what = [context.run, imageOf(context, service), entrypoint, command, environment];
+  const { name } = service;
+  const what: unknown[] = [
+    context.run,
+    imageOf(context, service),
+    ...visibleProcess(service, context.hidden.get(name)),
+  ];
   if (name.length > maxInName) what.push(name);
   return `${name.slice(0, maxInName)}-${hashOf(what).slice(0, 12)}`;
 }

@@ -1,14 +1,14 @@
 import type { Healthcheck } from '../../../service-file/schema.ts';
-import { literal } from '../../shared/literal.ts';
+import { checkWords, type HiddenValues } from './hidden-values.ts';
 
 /**
  * Returns the container's probes. A health check runs every second until it first succeeds, then at its own interval.
  * Without one, a public service is ready when its port accepts connections.
  */
-export function probes(healthcheck: Healthcheck | undefined, publicPort: number | undefined) {
+export function probes(healthcheck: Healthcheck | undefined, publicPort: number | undefined, hidden?: HiddenValues) {
   if (healthcheck) {
     const { intervalSeconds, timeoutSeconds, retries, startPeriodSeconds } = healthcheck;
-    const action = probeAction(healthcheck);
+    const action = probeAction(healthcheck, hidden);
     return {
       startupProbe: {
         ...action,
@@ -23,8 +23,7 @@ export function probes(healthcheck: Healthcheck | undefined, publicPort: number 
   return { readinessProbe: { tcpSocket: { port: publicPort }, periodSeconds: 1, failureThreshold: 3 } };
 }
 
-/** Returns the probe's command; Kubernetes expands it like a container's command. */
-function probeAction({ command, http }: Healthcheck) {
+function probeAction({ command, http }: Healthcheck, hidden: HiddenValues | undefined) {
   if (http) return { httpGet: { path: http.path, port: http.port } };
-  return { exec: { command: (command ?? []).map(literal) } };
+  return { exec: { command: checkWords(command ?? [], hidden) } };
 }

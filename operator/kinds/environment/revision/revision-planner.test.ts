@@ -32,6 +32,7 @@ interface World {
   stored?: Revision;
 }
 
+const hashKey = Buffer.from('key');
 const hex = (text: string) => Buffer.from(text).toString('hex');
 
 function plannerIn(world: World, more: Partial<RevisionPlannerSettings> = {}) {
@@ -65,6 +66,7 @@ function plannerIn(world: World, more: Partial<RevisionPlannerSettings> = {}) {
   const settings = {
     registry: 'registry:5000',
     sourceDeadlineSeconds: 60,
+    hashKey: () => Promise.resolve(hashKey),
     onBuildAhead: (group: string) => void warmed.push(group),
     ...more,
   };
@@ -182,7 +184,7 @@ test('a Dockerfile alone is a service', async () => {
 });
 
 test('a commit of a fork is another version than the same one of a branch, and is read without variables', async () => {
-  const variables = new Map([['TOKEN', { value: 'hidden', visibility: 'always' as const }]]);
+  const variables = new Map([['TOKEN', { value: 'hunter2', visibility: 'always' as const }]]);
   const files = { 'compose.yaml': 'services:\n  web:\n    image: nginx\n    environment: { TOKEN: "x${TOKEN}" }\n' };
   const planned = [];
   for (const trusted of [true, false]) {
@@ -194,8 +196,30 @@ test('a commit of a fork is another version than the same one of a branch, and i
   const [ofBranch, ofFork] = planned;
   expect([ofBranch?.trusted, ofFork?.trusted]).toEqual([true, false]);
   expect(ofBranch?.id).not.toBe(ofFork?.id);
-  expect(JSON.stringify(ofBranch?.serviceFile)).toContain('xhidden');
-  expect(JSON.stringify(ofFork)).not.toContain('hidden');
+  expect(JSON.stringify(ofBranch?.serviceFile)).toContain('xhunter2');
+  expect(JSON.stringify(ofFork)).not.toContain('hunter2');
+});
+
+test('what pods must not show is planned with the commit, and its labels are left out', async () => {
+  const files = {
+    'compose.yaml': `
+services:
+  web:
+    image: nginx
+    environment: {DATABASE: "pg://u:\${PASSWORD}@db", MODE: test}
+    labels: {auth: "\${PASSWORD}"}
+    secrets: [token]
+    command: serve swordfish
+secrets: {token: {file: token.txt}}
+`,
+    'token.txt': 'swordfish\n',
+  };
+  const { planner } = plannerIn({ files });
+  const variables = new Map([['PASSWORD', { value: 'x1', visibility: 'always' as const, secret: true }]]);
+  const planned = await planner.plan({ ...request, configuration: { ...request.configuration, variables } });
+  expect(planned.hidden?.['web']?.variables).toEqual({ DATABASE: 'pg://u:x1@db', COPPICE_SECRET_1: 'swordfish' });
+  expect(planned.serviceFile.services[0]?.labels).toEqual({});
+  expect(planned.warnings).toContainEqual('services.web.labels: those that contain a secret are left out');
 });
 
 test('trust is asked for after the host has said where the code comes from', async () => {

@@ -1,8 +1,10 @@
+import { textsToMask } from '../../../../build-logs/mask-candidates.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { GitRef } from '../../../../crds/git-ref.ts';
 import { readServiceFile } from '../../../../service-file/parse.ts';
 import { formatProblem } from '../../../../service-file/problems.ts';
-import type { ServiceFile } from '../../../../service-file/schema.ts';
+import type { BundleContents } from '../../../../service-file/files.ts';
+import type { FileBundle, ServiceFile } from '../../../../service-file/schema.ts';
 import { platformLabels } from '../../../shared/scheduling.ts';
 import { planImages } from '../../../images/build/image-plan.ts';
 import { Stalled, userMustAct } from '../../../shared/errors.ts';
@@ -18,6 +20,7 @@ import {
 } from '../../../source/errors.ts';
 import type { RefLocation, Source, SourceSnapshot } from '../../../source/git/source.ts';
 import { refusedForGood } from '../../../services/diagnosis/refusal.ts';
+import { hideSecrets } from './hide-secrets.ts';
 import { retiredRevisions, revisionId, type Revision, type RevisionInput, type RevisionLocation } from './revision.ts';
 import type { RevisionStore } from './revision-store.ts';
 
@@ -66,6 +69,8 @@ export interface RevisionPlannerSettings {
   nodeSelector?: Record<string, string> | undefined;
   /** How long requests to a Git host that does not respond are retried. */
   sourceDeadlineSeconds: number;
+  /** Returns the key of hashes that people can read of what they must not. */
+  hashKey: () => Promise<Uint8Array>;
   /** Called as soon as a commit of trusted code turns out to be new here and to have images to build. */
   onBuildAhead: (group: string) => void;
 }
@@ -97,7 +102,7 @@ export class RevisionPlanner {
   newest(request: PlanRequest): Promise<NewestVersion> {
     return asNewest(async () => {
       const commit = await this.#source.resolve(await request.locate(), request.ref);
-      return { commit, revision: revisionId(this.#input(request, commit)) };
+      return { commit, revision: await this.#idOf(this.#input(request, commit)) };
     });
   }
 
@@ -126,7 +131,7 @@ export class RevisionPlanner {
   async #known(request: PlanRequest): Promise<Revision | undefined> {
     if (request.isFirst) return undefined;
     const commit = await this.#resolve(request);
-    return this.#revisions.find(request.location, revisionId(this.#input(request, commit)));
+    return this.#revisions.find(request.location, await this.#idOf(this.#input(request, commit)));
   }
 
   #resolve({ locate, ref, location }: PlanRequest): Promise<string> {
@@ -156,6 +161,7 @@ export class RevisionPlanner {
   async #readSnapshot(request: PlanRequest, snapshot: SourceSnapshot): Promise<Revision> {
     // The ref may have moved since it was resolved.
     const input = this.#input(request, snapshot.commit);
+    const hashKey = await this.#settings.hashKey();
     const {
       serviceFile: read,
       contents,
@@ -165,27 +171,35 @@ export class RevisionPlanner {
       files: snapshot.files,
       variables: input.variables,
       settings: input.serviceFile,
+      hashKey,
     });
     if (!read) throw new Stalled('ServiceFileInvalid', errors.map(formatProblem).join('\n'));
     const serviceFile = onPlatform(read, this.#settings.platform);
     if (input.trusted && serviceFile.services.some(({ build }) => build)) this.#settings.onBuildAhead(request.group);
     refuseForbiddenImages(serviceFile, this.#settings.registry);
     refuseForeignPlatforms(serviceFile, this.#settings.nodeSelector);
-    const { images, problems } = await planImages(serviceFile.services, snapshot);
+    const { images, problems } = await planImages(serviceFile.services, snapshot, hashKey);
     if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
+    const secrets = [...textsToMask([...input.variables.values()]), ...secretContents(serviceFile.bundles, contents)];
+    const { services, hidden, warnings: omissions } = hideSecrets(serviceFile.services, secrets, hashKey);
     const revision = {
-      id: revisionId(input),
+      id: await this.#idOf(input),
       commit: snapshot.commit,
-      serviceFile,
+      serviceFile: { ...serviceFile, services },
       images,
-      warnings: warnings.map(formatProblem),
+      warnings: [...warnings.map(formatProblem), ...omissions],
       trusted: input.trusted,
+      hidden,
     };
     try {
       return await this.#revisions.save(request.location, revision, contents);
     } catch (error) {
       throw refusedForGood(error);
     }
+  }
+
+  async #idOf(input: RevisionInput): Promise<string> {
+    return revisionId(await this.#settings.hashKey(), input);
   }
 
   #input({ configuration, isTrusted }: PlanRequest, commit: string): RevisionInput {
@@ -239,6 +253,13 @@ export async function asNewest(ask: () => Promise<PlannedRevision>): Promise<New
     if (silences.some((silence) => error instanceof silence)) return {};
     throw error;
   }
+}
+
+function secretContents(bundles: readonly FileBundle[], contents: BundleContents): string[] {
+  return bundles
+    .filter(({ secret }) => secret)
+    .flatMap(({ name }) => [...(contents.get(name)?.values() ?? [])])
+    .map((bytes) => bytes.toString('utf8'));
 }
 
 /** Returns the services for this installation: those without a platform get its default. */

@@ -76,6 +76,30 @@ describe('RevisionStore', () => {
     expect((objects.get('Secret/files-2') as Secret).data).toEqual({ b: Buffer.from('hunter2').toString('base64') });
   });
 
+  test('keeps the values that pods must not show in a Secret for each service, and completes them', async () => {
+    const { objects, client } = cluster();
+    const hidden = { web: { secret: 'values-web-1', variables: { PASSWORD: 'hunter2' } } };
+    const saved = await new RevisionStore(client).save(location, { ...revision('v1', []), hidden }, new Map());
+    const data = { PASSWORD: Buffer.from('hunter2').toString('base64') };
+    expect(objects.get('Secret/values-web-1')).toMatchObject({ immutable: true, data });
+    // They are found in logs by what made them secret.
+    expect(saved.secrets).toEqual([]);
+    objects.delete('Secret/values-web-1');
+    expect(await new RevisionStore(client).find(location, 'v1')).toEqual(saved);
+    expect(objects.get('Secret/values-web-1')).toMatchObject({ data });
+  });
+
+  test('a retired version takes the values along that no kept one uses', async () => {
+    const { objects, client } = cluster();
+    const store = new RevisionStore(client);
+    const values = (secret: string) => ({ secret, variables: { PASSWORD: secret } });
+    const both = { api: values('values-api-1'), web: values('values-web-1') };
+    await store.save(location, { ...revision('v1', []), hidden: both }, new Map());
+    await store.save(location, { ...revision('v2', []), hidden: { api: both.api } }, new Map());
+    await store.retire(location, ['v1'], ['v2']);
+    expect([...objects.keys()].sort()).toEqual(['Secret/values-api-1', 'Secret/version-v2']);
+  });
+
   test('a version that does not fit any more is none', async () => {
     const { objects, client } = cluster();
     const metadata = { name: 'version-v1', namespace: 'env-x' };

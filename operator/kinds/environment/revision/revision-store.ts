@@ -7,7 +7,8 @@ import { deleteIfThere } from '../../../../kubernetes/delete-if-present.ts';
 import { ConfigMap, Secret } from '../../../../kubernetes/resource-type.ts';
 import type { BundleContents } from '../../../../service-file/files.ts';
 import type { FileBundle } from '../../../../service-file/schema.ts';
-import { bundleObject } from './bundle-object.ts';
+import type { HiddenValues } from '../../../services/objects/hidden-values.ts';
+import { bundleObject, valuesObject } from './bundle-object.ts';
 import { storedRevisionSchema, type StoredRevision, type Revision, type RevisionLocation } from './revision.ts';
 
 const revisionKey = 'version.json.gz';
@@ -22,7 +23,8 @@ type StoreClient = Pick<ClusterClient, 'create' | 'delete' | 'find'>;
 
 /**
  * Stores revisions in the environment's namespace: each as an immutable Secret, because it contains values of
- * variables, and the files that it mounts as separate ConfigMaps and Secrets.
+ * variables; the files that it mounts as separate ConfigMaps and Secrets; the values that pods must not show as a Secret
+ * for each service.
  */
 export class RevisionStore {
   readonly #client: StoreClient;
@@ -42,6 +44,7 @@ export class RevisionStore {
     const contents = contentsSchema.safeParse(await unpack(stored?.data?.[contentsKey]));
     if (!revision.success || !contents.success) return undefined;
     await this.#ensureBundles(location, revision.data.serviceFile.bundles, contents.data);
+    await this.#ensureValues(location, revision.data);
     return this.#remember(location, revision.data, contents.data);
   }
 
@@ -49,6 +52,7 @@ export class RevisionStore {
   async save(location: RevisionLocation, revision: StoredRevision, given: BundleContents): Promise<Revision> {
     const contents = plainContents(given);
     await this.#ensureBundles(location, revision.serviceFile.bundles, contents);
+    await Promise.all(valuesOf(revision).map((values) => this.#isCreated(Secret, valuesObject(location, values))));
     const secret: Secret = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -69,15 +73,28 @@ export class RevisionStore {
   async retire(location: RevisionLocation, ids: readonly string[], kept: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const needed = await Promise.all(kept.map((id) => this.find(location, id)));
-    const names = new Set(needed.flatMap((revision) => revision?.serviceFile.bundles.map(({ name }) => name) ?? []));
+    const names = new Set(needed.flatMap((revision) => (revision ? objectNames(revision) : [])));
     for (const id of ids) {
       const revision = await this.find(location, id);
-      // It is unknown what a revision that cannot be read mounts.
-      const bundles = needed.includes(undefined) ? [] : (revision?.serviceFile.bundles ?? []);
-      for (const bundle of bundles)
-        if (!names.has(bundle.name)) await this.#delete(typeOf(bundle), location, bundle.name);
+      // It is unknown what a revision that cannot be read uses.
+      if (revision && !needed.includes(undefined)) await this.#deleteObjects(location, revision, names);
       await this.#delete(Secret, location, objectName(id));
       this.#forget(memoKey(location, id));
+    }
+  }
+
+  /** Deletes what the revision uses, except what is `kept`. */
+  async #deleteObjects(location: RevisionLocation, revision: Revision, kept: ReadonlySet<string>): Promise<void> {
+    for (const bundle of revision.serviceFile.bundles)
+      if (!kept.has(bundle.name)) await this.#delete(typeOf(bundle), location, bundle.name);
+    for (const { secret } of valuesOf(revision)) if (!kept.has(secret)) await this.#delete(Secret, location, secret);
+  }
+
+  /** As #ensureBundles. */
+  async #ensureValues(location: RevisionLocation, revision: StoredRevision): Promise<void> {
+    for (const values of valuesOf(revision)) {
+      const found = await this.#client.find(Secret, { namespace: location.namespace, name: values.secret });
+      if (!found) await this.#isCreated(Secret, valuesObject(location, values));
     }
   }
 
@@ -129,6 +146,15 @@ export class RevisionStore {
     this.#rememberedSize -= this.#remembered.get(key)?.size ?? 0;
     this.#remembered.delete(key);
   }
+}
+
+/** Names of the objects that the revision's pods need. */
+function objectNames(revision: Revision): string[] {
+  return [...revision.serviceFile.bundles.map(({ name }) => name), ...valuesOf(revision).map(({ secret }) => secret)];
+}
+
+function valuesOf({ hidden = {} }: StoredRevision): HiddenValues[] {
+  return Object.values(hidden);
 }
 
 function typeOf(bundle: FileBundle) {

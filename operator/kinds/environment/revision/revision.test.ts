@@ -4,6 +4,7 @@ import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import { retiredRevisions, revisionId, type RevisionInput } from './revision.ts';
 
 const variables = (entries: Record<string, Variable>) => new Map(Object.entries(entries));
+const hashKey = Buffer.from('key');
 const input: RevisionInput = {
   commit: 'c1',
   trusted: true,
@@ -24,15 +25,28 @@ describe('a version is named by all that it was read from', () => {
       "a variable's visibility",
       { variables: variables({ ...Object.fromEntries(input.variables), A: { value: '1', visibility: 'buildtime' } }) },
     ],
+    [
+      "a variable's secret mark",
+      {
+        variables: variables({
+          ...Object.fromEntries(input.variables),
+          A: { value: '1', visibility: 'always', secret: true },
+        }),
+      },
+    ],
     ['no variables', { variables: new Map() }],
     ['trust', { trusted: false }],
   ])('another %s is another version', (_what, change) => {
-    expect(revisionId({ ...input, ...change })).not.toBe(revisionId(input));
+    expect(revisionId(hashKey, { ...input, ...change })).not.toBe(revisionId(hashKey, input));
+  });
+
+  test('nobody can test guesses of a variable without the key', () => {
+    expect(revisionId(Buffer.from('other'), input)).not.toBe(revisionId(hashKey, input));
   });
 
   test('the order of the variables makes no difference', () => {
     const transitioned = new Map([...input.variables].reverse());
-    expect(revisionId({ ...input, variables: transitioned })).toBe(revisionId(input));
+    expect(revisionId(hashKey, { ...input, variables: transitioned })).toBe(revisionId(hashKey, input));
   });
 });
 

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { imageRepository, type ImageRegistry } from '../../../../crds/names.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { ResourceId } from '../../../../crds/ids.ts';
+import { keyedHash } from '../../../shared/hash-key.ts';
+import { hiddenValuesSchema } from '../../../services/objects/hidden-values.ts';
 import { plannedImageSchema } from '../../../images/build/image-plan.ts';
 import type { ServiceFileSettings } from '../../../../service-file/parse.ts';
 import { serviceFileSchema } from '../../../../service-file/schema.ts';
@@ -17,6 +18,8 @@ export const storedRevisionSchema = z.object({
   warnings: z.array(z.string()),
   /** Whether it was planned as trusted code, with variables; absent if an older Coppice wrote it. */
   trusted: z.boolean().optional(),
+  /** By service, the texts that its pods take from a Secret; absent if an older Coppice wrote it. */
+  hidden: z.record(z.string(), hiddenValuesSchema).optional(),
 });
 export type StoredRevision = z.infer<typeof storedRevisionSchema>;
 
@@ -43,12 +46,23 @@ export interface RevisionInput {
 }
 
 /** Incremented when a newer Coppice would plan the same input differently. */
-const scheme = 1;
+const scheme = 2;
 
-/** Returns an ID that is equal only for equal inputs, so that nothing is planned twice. */
-export function revisionId({ commit, trusted, variables, serviceFile, platform }: RevisionInput): string {
+/**
+ * Returns an ID that is equal only for equal inputs, so that nothing is planned twice. Members see it in the status, so
+ * it needs the hash key: variables can be secret.
+ */
+export function revisionId(
+  hashKey: Uint8Array,
+  { commit, trusted, variables, serviceFile, platform }: RevisionInput,
+): string {
   const sorted = [...variables].sort(([a], [b]) => (a < b ? -1 : 1));
-  const pairs = sorted.map(([name, { value, visibility }]) => [name, value, visibility]);
+  const pairs = sorted.map(([name, { value, visibility, secret }]) => [
+    name,
+    value,
+    visibility,
+    ...(secret === true ? ['secret'] : []),
+  ]);
   const fields = [
     scheme,
     commit,
@@ -58,8 +72,7 @@ export function revisionId({ commit, trusted, variables, serviceFile, platform }
     ...(trusted ? [] : ['untrusted']),
     ...(platform === undefined ? [] : [`platform ${platform}`]),
   ];
-  const canonical = JSON.stringify(fields);
-  return createHash('sha256').update(canonical).digest('hex').slice(0, 40);
+  return keyedHash(hashKey, fields).slice(0, 40);
 }
 
 /** Returns the image names of services that are set up, before their first build provides digests. */

@@ -25,6 +25,7 @@ export function sampleContext(
     id: { group: 'acme', name: 'shop-main' },
     serviceFile: { services: [], publicRoutes: [], volumes: [], bundles: [], ...serviceFile },
     images: new Map(),
+    hidden: new Map(),
     run: '1',
     imagePullSecrets: ['pull'],
     now: new Date('2026-01-01T00:00:00Z'),

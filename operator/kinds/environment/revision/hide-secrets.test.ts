@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { sampleService } from '../../../services/objects/testing/sample-context.ts';
+import { hideSecrets } from './hide-secrets.ts';
+
+const key = Buffer.from('key');
+const times = { intervalSeconds: 1, timeoutSeconds: 1, retries: 1, startPeriodSeconds: 0 };
+const hiddenIn = (given: Parameters<typeof sampleService>[0], secrets = ['hunter2']) =>
+  hideSecrets([sampleService(given)], secrets, key).hidden['api']?.variables;
+
+test.each<[string, Parameters<typeof sampleService>[0], Record<string, string> | undefined]>([
+  ['nothing secret', { environment: { MODE: 'test' }, command: ['run'] }, undefined],
+  ['a variable', { environment: { PASSWORD: 'hunter2', MODE: 'test' } }, { PASSWORD: 'hunter2' }],
+  ['a variable that contains one', { environment: { URL: 'pg://u:hunter2@db' } }, { URL: 'pg://u:hunter2@db' }],
+  ['a word of the entrypoint', { entrypoint: ['serve', '-p=hunter2'] }, { COPPICE_SECRET_1: '-p=hunter2' }],
+  ['a word that a variable has too', { environment: { P: 'hunter2' }, command: ['hunter2'] }, { P: 'hunter2' }],
+  [
+    'a word that a variable has under a name no shell expands',
+    { environment: { 'p.q': 'hunter2' }, command: ['hunter2'] },
+    { 'p.q': 'hunter2', COPPICE_SECRET_1: 'hunter2' },
+  ],
+  [
+    'a name that is taken',
+    { environment: { COPPICE_SECRET_1: 'mine' }, command: ['hunter2'] },
+    { COPPICE_SECRET_2: 'hunter2' },
+  ],
+  [
+    'a health check',
+    { healthcheck: { command: ['/bin/sh', '-c', 'check hunter2'], ...times } },
+    { COPPICE_SECRET_1: 'check hunter2' },
+  ],
+])('hides %s', (_what, given, expected) => {
+  expect(hiddenIn(given)).toEqual(expected);
+});
+
+test('hides all words that a secret was split into', () => {
+  expect(hiddenIn({ command: ['serve', '', 'correct', 'horse'] }, [' correct "horse"\n'])).toEqual({
+    COPPICE_SECRET_1: 'serve',
+    COPPICE_SECRET_2: 'correct',
+    COPPICE_SECRET_3: 'horse',
+  });
+});
+
+test('a secret that is empty, or of spaces alone, hides nothing', () => {
+  expect(hiddenIn({ environment: { A: '', B: ' ' }, command: ['run'] }, ['', ' '])).toBeUndefined();
+});
+
+test('leaves out labels that contain a secret, for they become annotations', () => {
+  const given = sampleService({ labels: { auth: 'u:hunter2', hunter2: 'x', kept: 'y' } });
+  const { services, warnings } = hideSecrets([given, sampleService({ name: 'web' })], ['hunter2'], key);
+  expect(services.map(({ labels }) => labels)).toEqual([{ kept: 'y' }, {}]);
+  expect(warnings).toEqual(['services.api.labels: those that contain a secret are left out']);
+});
+
+test("the Secret's name differs for other values, services and keys, and is the same for the same", () => {
+  const name = (value: string, service = 'api', hashKey = key) =>
+    hideSecrets([sampleService({ name: service, environment: { P: value } })], [value], hashKey).hidden[service]
+      ?.secret;
+  expect(name('hunter2')).toBe(name('hunter2'));
+  const other = [name('hunter3'), name('hunter2', 'web'), name('hunter2', 'api', Buffer.from('other'))];
+  expect(new Set([name('hunter2'), ...other]).size).toBe(4);
+  expect(name('hunter2', 'a'.repeat(63))?.length).toBeLessThanOrEqual(63);
+});
