@@ -1,29 +1,31 @@
-/** Whose work waits: the flows of Kubernetes API Priority and Fairness (KEP-1040), which tenants share among them. */
+/**
+ * The flow of waiting work, as in Kubernetes API Priority and Fairness (KEP-1040); slots are shared between tenants.
+ */
 export interface Flow {
-  /** Who answers for the work, such as the account that created the group. */
+  /** Who the work counts for, such as the account that created the group. */
   tenant: string;
   group: string;
-  /** What can hang as a whole, such as a Git host. */
+  /** What can become unresponsive as a whole, such as a Git host. */
   host: string;
 }
 
 /** A group and its tenant. */
 export type FlowOwner = Pick<Flow, 'tenant' | 'group'>;
 
-/** Maximum numbers of items in execution; without a limit where a number is absent. */
+/** Maximum numbers of items in execution; no limit if absent. */
 export interface FlowLimits {
   total?: number;
   perTenant?: number;
   perGroup?: number;
-  /** Of one host name over all tenants. */
+  /** Limit per host name over all tenants. */
   perHost?: number;
 }
 
-/** A tenant, a group of it, or a host of that group. */
+/** A tenant, one of its groups, or a host of that group. */
 class Level<T> {
-  /** In the order in which they were served: the one that was served last is at the end. */
+  /** In the order in which they were last served, most recent last. */
   readonly children = new Map<string, Level<T>>();
-  /** Only a host has items. */
+  /** Waiting items; only hosts have any. */
   items: T[] = [];
   waiting = 0;
   executing = 0;
@@ -34,7 +36,7 @@ class Level<T> {
     return child;
   }
 
-  /** Returns the children that have waiting items, those with the fewest items in execution first. */
+  /** Yields the children that have waiting items, those with the fewest items in execution first. */
   *neediestFirst(): Generator<[string, Level<T>]> {
     const busy: [string, Level<T>][] = [];
     for (const entry of this.children) {
@@ -64,13 +66,13 @@ class Level<T> {
   }
 }
 
-/** The depth of hosts below the root, whose children are tenants. */
+/** Depth of hosts below the root: its children are tenants, then groups, then hosts. */
 const hostDepth = 2;
 
 /**
- * Hands out waiting items with max-min fairness over tenants, then over the groups of a tenant, then over the hosts of a
- * group: the one with the fewest items in execution is next, of several the one that was served longest ago. Items of one
- * flow keep their order. A flow at one of its limits is passed over.
+ * Takes waiting items with max-min fairness over tenants, then over the groups of a tenant, then over the hosts of a
+ * group. The one with the fewest items in execution is next; if several have the same number, the one that was served
+ * longest ago. Items of one flow keep their order. A flow at one of its limits is skipped.
  */
 export class FairQueue<T extends object | string> {
   readonly #limits: Required<FlowLimits>;
@@ -81,12 +83,12 @@ export class FairQueue<T extends object | string> {
     this.#limits = { total: Infinity, perTenant: Infinity, perGroup: Infinity, perHost: Infinity, ...limits };
   }
 
-  /** Returns how many items wait. */
+  /** Number of waiting items. */
   get size(): number {
     return this.#root.waiting;
   }
 
-  /** Returns how many items are in execution. */
+  /** Number of items in execution. */
   get executing(): number {
     return this.#root.executing;
   }
@@ -97,7 +99,9 @@ export class FairQueue<T extends object | string> {
     path.at(-1)?.items.push(item);
   }
 
-  /** Returns the next item, which is in execution until finished() is called with its flow; undefined where none can start. */
+  /**
+   * Returns the next item, which is in execution until finished() is called with its flow; undefined if none can start.
+   */
   take(): T | undefined {
     if (this.#root.executing >= this.#limits.total) return undefined;
     const item = this.#takeBelow(this.#root, 0);
@@ -112,7 +116,7 @@ export class FairQueue<T extends object | string> {
     this.#prune(flow);
   }
 
-  /** Removes an item that waits. */
+  /** Removes a waiting item. */
   remove(flow: Flow, item: T): void {
     const path = this.#path(flow);
     const items = path.at(-1)?.items ?? [];
@@ -124,14 +128,16 @@ export class FairQueue<T extends object | string> {
     this.#prune(flow);
   }
 
-  /** Replaces what is in execution by these flows, for callers that observe it instead of calling finished(). */
+  /** Replaces the items in execution by these flows, for callers that observe them instead of calling finished(). */
   setExecuting(flows: readonly Flow[]): void {
     this.#root.stopExecuting();
     this.#executingAtHost.clear();
     for (const flow of flows) this.#changeExecuting(flow, 1);
   }
 
-  /** Returns the waiting items in the order in which they would be taken if there were no limits and nothing finished. */
+  /**
+   * Returns the waiting items in the order in which they would be taken if there were no limits and nothing finished.
+   */
   order(): T[] {
     const unlimited = new FairQueue<T>();
     unlimited.#root = this.#root.copy();
@@ -166,14 +172,14 @@ export class FairQueue<T extends object | string> {
     change(this.#executingAtHost, flow.host, by);
   }
 
-  /** The root and the levels of the flow, which are created where they are missing. */
+  /** Returns the root and the levels of the flow; creates missing ones. */
   #path({ tenant, group, host }: Flow): Level<T>[] {
     const ofTenant = this.#root.child(tenant);
     const ofGroup = ofTenant.child(group);
     return [this.#root, ofTenant, ofGroup, ofGroup.child(host)];
   }
 
-  /** Forgets the levels of the flow that have nothing any more. */
+  /** Removes the flow's levels that are empty. */
   #prune(flow: Flow): void {
     const path = this.#path(flow);
     for (const [index, name] of [flow.tenant, flow.group, flow.host].entries()) {

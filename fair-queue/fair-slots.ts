@@ -1,8 +1,8 @@
 import { FairQueue, type Flow } from './fair-queue.ts';
 
 /**
- * Executes a limited amount of work at once. A tenant and a group have all slots but one, a host all but two: work that
- * hangs leaves a slot to the tenant's work at other hosts, and a tenant leaves one to the others.
+ * Limits concurrent work. A tenant or group can use all slots except one, a host all except two: work that hangs leaves
+ * a slot for the tenant's work at other hosts, and a tenant leaves one for other tenants.
  */
 export class FairSlots {
   readonly #queue: FairQueue<() => void>;

@@ -1,11 +1,11 @@
-/** One cause of a Status: which field, and why. */
+/** One cause of a Status: the field and the reason. */
 export interface StatusCause {
   reason?: string;
   message?: string;
   field?: string;
 }
 
-/** `details` of a Kubernetes Status. */
+/** The `details` of a Kubernetes Status. */
 export interface StatusDetails {
   name?: string;
   group?: string;
@@ -15,15 +15,15 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
-/** A refusal of the API server: its Status as an error. */
+/** The API server refused a request; contains its Status. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The HTTP status code. */
+  /** HTTP status code. */
   readonly code: number;
-  /** The machine-readable reason: `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`… */
+  /** Machine-readable reason: `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`… */
   readonly reason: string;
   readonly details: StatusDetails;
-  /** The Status's message without the request. */
+  /** The Status's message, without the request. */
   readonly statusMessage: string;
 
   constructor(request: string, code: number, reason: string, statusMessage: string, details: StatusDetails = {}) {
@@ -35,7 +35,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer, or none in time: the request may or may not have been carried out. */
+/** No response arrived in time: the request may or may not have been carried out. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
@@ -56,10 +56,7 @@ const reasons: Record<number, string> = {
   504: 'Timeout',
 };
 
-/**
- * The error for an answer's body, which is a Status most times, and a line of text when a proxy or the API server's
- * front said it.
- */
+/** Returns the error for a response's body: usually a Status, or a line of text if a proxy sent it. */
 export function apiErrorFrom(request: string, code: number, body: unknown): ApiError {
   if (typeof body === 'object' && body !== null) {
     const status = body as { code?: unknown; reason?: unknown; message?: unknown; details?: StatusDetails | null };
@@ -84,7 +81,9 @@ export function isNotFound(error: unknown): error is ApiError {
   return hasCode(error, 404);
 }
 
-/** The object changed since it was read, or another field manager owns a field; not AlreadyExists. */
+/**
+ * Returns whether the object changed since it was read, or another field manager owns a field; false for AlreadyExists.
+ */
 export function isConflict(error: unknown): error is ApiError {
   return hasCode(error, 409) && error.reason === 'Conflict';
 }
@@ -93,7 +92,7 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return hasCode(error, 409) && error.reason === 'AlreadyExists';
 }
 
-/** The resource version or the continue token is older than what the API server remembers. */
+/** Returns whether the resource version or continue token is older than the API server's history. */
 export function isGone(error: unknown): error is ApiError {
   return hasCode(error, 410);
 }
@@ -102,23 +101,26 @@ export function isForbidden(error: unknown): error is ApiError {
   return hasCode(error, 403);
 }
 
-/** The namespace is being deleted: nothing can be created in it. */
+/** Returns whether the namespace is being deleted, so that nothing can be created in it. */
 export function isNamespaceTerminating(error: unknown): error is ApiError {
   return isForbidden(error) && (error.details.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating');
 }
 
-/** The object itself was refused, by its schema, its CEL rules or an admission webhook. */
+/** Returns whether the object was refused by its schema, its CEL rules or an admission webhook. */
 export function isInvalid(error: unknown): error is ApiError {
   return hasCode(error, 422) || hasCode(error, 400);
 }
 
-/** The cluster cannot answer now; the same request may succeed later. */
+/** Returns whether the cluster cannot respond now, and the same request may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof UnreachableError) return true;
   return error instanceof ApiError && (error.code === 429 || error.code >= 500);
 }
 
-/** A watch or list asked for a resource version that this API server has not reached (a restored etcd). */
+/**
+ * Returns whether a watch or list requested a resource version that the API server has not reached, as after restoring
+ * etcd.
+ */
 export function isResourceVersionTooLarge(error: unknown): error is ApiError {
   return (
     hasCode(error, 504) && (error.details.causes ?? []).some((cause) => cause.reason === 'ResourceVersionTooLarge')

@@ -8,30 +8,30 @@ export { hashOf } from './subset.ts';
 export interface ApplierOptions {
   client: Pick<ClusterClient, 'apply'>;
   fieldManager: string;
-  /** The annotation that holds the hash of what was applied last. */
+  /** Annotation with the hash of the object that was last applied. */
   hashAnnotation: string;
 }
 
 export interface Applied<T> {
-  /** The object as it now is. */
+  /** The current object. */
   object: T;
-  /** False when no request was made, or one that left the object as `live` is. */
+  /** False if no request was made, or the request left the object as `live` was. */
   written: boolean;
 }
 
-/** Enough for all that live; what was forgotten costs one request that changes nothing. */
+/** Enough for all live objects; a forgotten one costs one request that changes nothing. */
 const maxNormalized = 50_000;
 
 /**
- * Server-side apply, forced, that leaves out the requests that would change nothing. One is left out when the live
- * object's annotation says that the same was applied last and it still holds all of it. Fields that are no longer
- * named change the hash, so the apply is made, and removes them.
+ * Applies objects with forced server-side apply, and skips requests that would change nothing: when the live object's
+ * annotation shows that the same object was applied last, and the live object still contains all its fields. Removing a
+ * field changes the hash, so the apply is sent and removes it.
  */
 export class Applier {
   readonly #options: ApplierOptions;
   /**
-   * By object: of what the API server keeps in another form than it was given (a quantity `1000m` as `1`, a Secret's
-   * stringData not at all), the hash of how it looked after the apply. Only such objects are in it.
+   * By object: the hash of its form after the apply, for objects that the API server normalizes (a quantity `1000m`
+   * becomes `1`, a Secret's stringData is not stored).
    */
   readonly #normalized = new Map<string, string>();
 
@@ -40,8 +40,9 @@ export class Applier {
   }
 
   /**
-   * @param live the object as it is known to be, such as from an informer; undefined when there is none.
-   * @throws as ClusterClient.apply does.
+   * Applies the object unless that would change nothing.
+   * @param live the known state of the object, such as from an informer; undefined if it does not exist
+   * @throws as ClusterClient.apply does
    */
   async apply<T extends KubernetesObject>(
     type: ResourceType<T>,

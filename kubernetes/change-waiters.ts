@@ -5,12 +5,12 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What was waited for did not come in time. */
+/** The awaited condition did not become true in time. */
 export class WaitTimeoutError extends Error {
   override readonly name = 'WaitTimeoutError';
 }
 
-/** Promises that wait for a condition on one key. */
+/** Promises that wait for a condition on an object, by key. */
 export class ChangeWaiters<T> {
   readonly #read: (key: string) => T | undefined;
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class ChangeWaiters<T> {
     this.#name = name;
   }
 
-  /** @param now whether what is held already may settle it. */
+  /** Waits until the condition holds. @param now whether the current state can already satisfy it */
   waitFor(
     key: string,
     predicate: (object: T | undefined) => boolean,
@@ -56,7 +56,7 @@ export class ChangeWaiters<T> {
       const abort = () => fail(reasonOf(signal));
       const waiter = { evaluate, fail };
       const cancel = this.#clock.setTimeout(() => {
-        fail(new WaitTimeoutError(`${this.#name} ${key} did not become what was waited for within ${timeoutMs} ms`));
+        fail(new WaitTimeoutError(`${this.#name} ${key} did not reach the awaited state within ${timeoutMs} ms`));
       }, timeoutMs);
       signal?.addEventListener('abort', abort, { once: true });
       const same = this.#waiters.get(key);

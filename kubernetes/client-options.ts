@@ -1,17 +1,17 @@
 import type { RequestObserver } from './http-transport.ts';
 
 export interface RequestOptions {
-  /** Default 30 s, retries included. */
+  /** Timeout including retries. Default 30 s. */
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
 export interface Selection {
-  /** Without it: all namespaces. */
+  /** Defaults to all namespaces. */
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
-  /** Objects come with their metadata alone: spec and status stay in the API server. */
+  /** Whether to return only the objects' metadata, without spec and status. */
   metadataOnly?: boolean | undefined;
 }
 
@@ -23,18 +23,18 @@ export interface ListOptions extends Selection, RequestOptions {
 export interface ObjectList<T> {
   items: T[];
   resourceVersion: string;
-  /** There is more: the token for the next page. */
+  /** The token for the next page, if there is one. */
   continue?: string | undefined;
 }
 
 export interface WatchOptions extends Selection {
   resourceVersion: string;
-  /** The API server ends the watch after this time; it is cut 30 s later in any case. */
+  /** The API server ends the watch after this time; the client closes it 30 s later in any case. */
   timeoutSeconds: number;
   signal?: AbortSignal | undefined;
 }
 
-/** A bookmark's object holds a resource version and nothing else. */
+/** The object of a bookmark contains only a resource version. */
 export interface WatchEvent<T> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   object: T;
@@ -42,12 +42,12 @@ export interface WatchEvent<T> {
 
 export interface ApplyOptions extends RequestOptions {
   fieldManager: string;
-  /** Takes fields over from other managers in place of a Conflict. */
+  /** Takes over fields of other managers instead of failing with a Conflict. */
   force?: boolean | undefined;
 }
 
 export interface PatchOptions extends RequestOptions {
-  /** Conflict unless the object still is at this version. */
+  /** Fails with a Conflict unless the object has this version. */
   resourceVersion?: string | undefined;
 }
 
@@ -60,18 +60,21 @@ export interface DeleteOptions extends RequestOptions {
 
 export interface PodLogOptions {
   container?: string | undefined;
-  /** Of the run of the container before the present one. */
+  /** Reads the log of the container's previous run. */
   previous?: boolean | undefined;
-  /** Until the container ends, or the signal. */
+  /** Continues until the container ends or the signal is aborted. */
   follow?: boolean | undefined;
   timestamps?: boolean | undefined;
-  /** RFC 3339; the API server compares whole seconds, so lines of that second come again. */
+  /** RFC 3339; the API server compares whole seconds, so lines of that second are repeated. */
   sinceTime?: string | undefined;
-  /** So many of the last lines. */
+  /** Number of last lines to read. */
   tailLines?: number | undefined;
-  /** Leaves out a last line without a newline: a kubelet that breaks off in the middle of one looks like a log's end. */
+  /**
+   * Omits a last line without a newline, because a kubelet that stops in the middle of a line looks like the end of the
+   * log.
+   */
   wholeLinesOnly?: boolean | undefined;
-  /** Fails with UnreachableError when nothing comes for so long: a follower resumes with sinceTime. */
+  /** Fails with UnreachableError after this time without data, in milliseconds; a follower resumes with sinceTime. */
   idleTimeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }

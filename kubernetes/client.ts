@@ -20,14 +20,14 @@ import type {
 
 const watchGraceMs = 30_000;
 const maxLogLine = 1024 * 1024;
-/** Between the tries of a write that others' writes came in the way of. */
+/** Delays between attempts of a write that conflicts with other writes, in milliseconds. */
 const conflictWaitsMs = [10, 50, 250];
 
 /**
- * Typed requests to one API server. Paths come from the ResourceType, without discovery. Every method throws ApiError
- * when the API server refuses, UnreachableError when it does not answer in time, and the signal's reason. A write that
- * depends on no version of the object is tried again on a Conflict, which then says no more than that others wrote too:
- * the API server itself gives up after five tries.
+ * Sends typed requests to one API server. Paths follow from the ResourceType, without discovery. Every method throws
+ * ApiError when the API server refuses, UnreachableError when it does not respond in time, and the signal's reason. A
+ * write that depends on no version is retried on a Conflict, which then only means that others wrote at the same time:
+ * the API server itself gives up after five attempts.
  */
 export class ClusterClient {
   readonly #transport: HttpTransport;
@@ -40,7 +40,7 @@ export class ClusterClient {
     return (await this.#request('GET', type, at, options)) as T;
   }
 
-  /** As get(), but undefined where there is none. */
+  /** Like get(), but returns undefined if the object does not exist. */
   async find<T extends KubernetesObject>(
     type: ResourceType<T>,
     at: ObjectName,
@@ -54,7 +54,7 @@ export class ClusterClient {
     }
   }
 
-  /** One page, or everything when no limit is given. */
+  /** Lists one page, or all objects without a limit. */
   async list<T extends KubernetesObject>(type: ResourceType<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
     const { namespace, labelSelector, fieldSelector, metadataOnly, limit, continue: token, ...rest } = options;
     const answer = (await this.#request('GET', type, { namespace }, rest, {
@@ -62,7 +62,7 @@ export class ClusterClient {
       accept: metadataOnly ? metadataOf('PartialObjectMetadataList') : undefined,
     })) as { items: T[] | null; metadata: { resourceVersion: string; continue?: string } };
     const { resourceVersion, continue: next } = answer.metadata;
-    // The API server leaves both out of a list's items, of built-in kinds.
+    // The API server omits both in the items of lists of built-in kinds.
     const items = (answer.items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(type), kind: type.kind }));
     return { items, resourceVersion, continue: next === '' ? undefined : next };
   }
@@ -73,17 +73,23 @@ export class ClusterClient {
     return (await throughConflicts(create, options?.signal)) as T;
   }
 
-  /** Server-side apply: creates the object, or makes its fields that this manager names, or named before, so. */
+  /**
+   * Applies an object with server-side apply: creates it, or sets the fields that this manager owns and removes those
+   * that it no longer names.
+   */
   async apply<T extends KubernetesObject>(type: ResourceType<T>, object: T, options: ApplyOptions): Promise<T> {
     return this.#apply(type, object, options);
   }
 
-  /** Server-side apply of the status subresource; the object must exist. */
+  /** Applies the status subresource with server-side apply; the object must exist. */
   async applyStatus<T extends KubernetesObject>(type: ResourceType<T>, object: T, options: ApplyOptions): Promise<T> {
     return this.#apply(type, object, options, 'status');
   }
 
-  /** JSON merge patch (RFC 7386) of anything but the status: null removes a field, a list is replaced whole. */
+  /**
+   * Sends a JSON merge patch (RFC 7386) for everything except the status: null removes a field, and a list is replaced
+   * as a whole.
+   */
   async patch<T extends KubernetesObject>(
     type: ResourceType<T>,
     at: ObjectName,
@@ -93,7 +99,7 @@ export class ClusterClient {
     return this.#patch(type, at, patch, options);
   }
 
-  /** JSON merge patch of the status subresource: `{ status: { … } }`. */
+  /** Sends a JSON merge patch of the status subresource: `{ status: { … } }`. */
   async patchStatus<T extends KubernetesObject>(
     type: ResourceType<T>,
     at: ObjectName,
@@ -104,8 +110,8 @@ export class ClusterClient {
   }
 
   /**
-   * Starts the deletion, which finalizers and grace periods may put off. NotFound when there is none, Conflict when a
-   * precondition does not hold.
+   * Starts the deletion, which finalizers and grace periods can delay. Throws NotFound if the object does not exist,
+   * Conflict if a precondition does not hold.
    */
   async delete<T extends KubernetesObject>(
     type: ResourceType<T>,
@@ -118,8 +124,9 @@ export class ClusterClient {
   }
 
   /**
-   * Events after `resourceVersion`, bookmarks among them; ends when the API server ends it or the signal is aborted.
-   * @throws ApiError for the ERROR event too (410 Gone), SyntaxError for an event that is not JSON.
+   * Yields events after `resourceVersion`, including bookmarks; ends when the API server ends the watch or the signal
+   * is aborted.
+   * @throws ApiError also for an ERROR event (410 Gone), SyntaxError for an event that is not JSON
    */
   async *watch<T extends KubernetesObject>(
     type: ResourceType<T>,
@@ -139,7 +146,7 @@ export class ClusterClient {
     }
   }
 
-  /** A container's log, line by line, without newlines; a line over 1 MiB comes in pieces. */
+  /** Yields a container's log by lines without newlines; a line over 1 MiB is split. */
   podLog(
     at: ObjectName,
     { signal, idleTimeoutMs, wholeLinesOnly, ...query }: PodLogOptions = {},
@@ -149,13 +156,13 @@ export class ClusterClient {
     return streamLines(this.#transport, path, { query: { ...query }, signal, idleMs: idleTimeoutMs, ...lines });
   }
 
-  /** Whether the API server answers that it is ready. */
+  /** Returns whether the API server reports that it is ready. */
   async isReady(options: RequestOptions = {}): Promise<boolean> {
     const { timeoutMs = defaultTimeoutMs, signal } = options;
     return (await this.#transport.request({ method: 'GET', path: '/readyz', timeoutMs, signal })) === 'ok';
   }
 
-  /** Closes the kept connections. */
+  /** Closes idle connections. */
   close(): void {
     this.#transport.close();
   }
@@ -173,7 +180,7 @@ export class ClusterClient {
         contentType: 'application/apply-patch+yaml',
         body: { ...object, apiVersion: apiVersionOf(type), kind: type.kind },
       });
-    // Unforced, a Conflict is about another manager's fields.
+    // Without force, a Conflict concerns fields of another manager and is not retried.
     return (await (force ? throughConflicts(apply, options.signal) : apply())) as T;
   }
 
@@ -204,7 +211,7 @@ export class ClusterClient {
   }
 }
 
-/** Content negotiation by which the API server answers with metadata alone. */
+/** Returns the Accept header that requests only metadata. */
 function metadataOf(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
   return `application/json;as=${kind};v=v1;g=meta.k8s.io`;
 }

@@ -1,15 +1,15 @@
-/** Time as everything here reads it; passed in, so that tests own it. */
+/** The source of time, passed in so that tests can control it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Calls back once after `ms`; the answer cancels it. */
+  /** Calls back once after `ms`; returns a function that cancels it. */
   setTimeout(callback: () => void, ms: number): () => void;
 }
 
-/** Node fires at once when asked for more than this (24.8 days). */
+/** Node's timers fire immediately for longer times (24.8 days). */
 const maxTimeout = 2 ** 31 - 1;
 
-/** Waits of more than 24.8 days end after that time: whoever waits requeues. */
+/** The system's clock. Timers of more than 24.8 days fire after that time, and their callers wait again. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout(callback, ms) {
@@ -18,10 +18,10 @@ export const systemClock: Clock = {
   },
 };
 
-/** As systemClock, but without a jump when somebody sets the machine's clock: for times that this process alone compares. */
+/** Like systemClock, but unaffected when the machine's clock is set: for times that only this process compares. */
 export const steadyClock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
 
-/** Resolves after `ms`, or at once when the signal is aborted; never rejects. */
+/** Resolves after `ms`, or when the signal is aborted; never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -1,9 +1,9 @@
-/** The user must act: no retry, until the object changes. */
+/** The user must act: the reconcile is not retried until the object changes. */
 export class StallingError extends Error {
   override readonly name = 'StallingError';
 }
 
-/** Something else must happen first: requeue after `afterMs`, without counting it as a failure. */
+/** Something else must happen first: requeues after `afterMs`, and does not count as a failure. */
 export class WaitingError extends Error {
   override readonly name = 'WaitingError';
   readonly afterMs: number;

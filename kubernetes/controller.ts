@@ -7,16 +7,16 @@ import { WorkQueue, type WorkQueueMetrics } from './work-queue.ts';
 export interface ReconcileResult {
   /** Requeues after this time even if nothing changed; 0 does not requeue. */
   requeueAfterMs?: number | undefined;
-  /** As if it were thrown, but reconciled again after `requeueAfterMs` at the latest: something falls due then. */
+  /** Handled like a thrown error, but requeues after `requeueAfterMs` at the latest, because something is due then. */
   failure?: unknown;
 }
 
 /**
- * Makes the world as the object under `key` (objectKey()) wants it, from whatever state; called for no key twice at
- * once. The signal is aborted when the controller must end, or the reconcile's time is over.
- * @throws StallingError, WaitingError; anything else is tried again with backoff.
+ * Reconciles the object under `key` (objectKey()), whatever its state. Never runs twice for one key at the same time.
+ * The signal is aborted when the controller must stop, or the reconcile has timed out.
+ * @throws StallingError, WaitingError; all other errors are retried with backoff
  */
-// oxlint-disable-next-line typescript/no-invalid-void-type -- a reconcile that has no wish returns nothing
+// oxlint-disable-next-line typescript/no-invalid-void-type -- a reconcile that needs no requeue returns nothing
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult | void>;
 
 /** controller-runtime's values of the label `result`. */
@@ -25,9 +25,9 @@ export type ReconcileOutcome = 'success' | 'error' | 'requeue_after';
 export interface ControllerMetrics {
   queue: WorkQueueMetrics;
   reconciled(outcome: ReconcileOutcome, seconds: number): void;
-  /** Beside its outcome `error`: no retry follows. */
+  /** Counted in addition to the outcome `error`: there is no retry. */
   stalled(): void;
-  /** Beside its outcome `error`: a programming error, in Go a panic. */
+  /** Counted in addition to the outcome `error`: a programming error, which would be a panic in Go. */
   panicked(): void;
   workers(active: number, max: number): void;
 }
@@ -35,29 +35,31 @@ export interface ControllerMetrics {
 export interface ControllerOptions {
   name: string;
   reconcile: Reconcile;
-  /** No worker starts before all have synced. */
+  /** Workers start after all of these have synced. */
   informers?: readonly { name: string; whenSynced(): Promise<void> }[];
-  /** How many keys are worked on at once. Default 1. */
+  /** Number of concurrent reconciles. Default 1. */
   workers?: number;
   /**
-   * Returns the flow of a key. Half the workers at most are then one tenant's, a quarter one host's, and never none. Give a
-   * host a name of its own for each group where groups must not wait for each other there.
+   * Returns the flow of a key. A tenant uses at most half of the workers, a host a quarter, and each at least one. If
+   * groups must not wait for each other at a host, include the group in the host's name.
    */
   flowOf?: (key: string) => Flow;
-  /** After this time the signal of a reconcile is aborted. Default 2 minutes. */
+  /** Timeout of a reconcile, after which its signal is aborted. Default 2 minutes. */
   reconcileTimeoutMs?: number;
-  /** The longest backoff after failures. Default 1000 s. */
+  /** Maximum backoff after failures. Default 1000 s. */
   maxDelayMs?: number | undefined;
-  /** How long stop() lets reconciles run on before it aborts their signals. Default 10 s. */
+  /** How long stop() waits for running reconciles before it aborts their signals. Default 10 s. */
   drainMs?: number;
   logger: Logger;
-  /** On the log's lines about a key, beside it. */
+  /** Returns additional fields for the key's log lines. */
   logFields?: (key: string) => object;
   metrics?: ControllerMetrics | undefined;
   clock?: Clock;
 }
 
-/** controller-runtime's controller (pkg/internal/controller/controller.go): a queue, and workers that reconcile. */
+/**
+ * A controller as in controller-runtime (pkg/internal/controller/controller.go): a queue, and workers that reconcile.
+ */
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #clock: Clock;
@@ -82,17 +84,17 @@ export class Controller {
     });
   }
 
-  /** Reconciles the key soon; for informer handlers. */
+  /** Adds the key to the queue; for informer handlers. */
   enqueue(key: string): void {
     this.#queue.add(key);
   }
 
-  /** Reconciles the key in `ms`; of several waits the earliest counts. */
+  /** Adds the key to the queue in `ms`; of several calls the earliest time counts. */
   enqueueAfter(key: string, ms: number): void {
     this.#queue.addAfter(key, ms);
   }
 
-  /** Starts the workers once the informers have synced; resolves when they run, or stop() came first. */
+  /** Starts the workers once the informers have synced; resolves when they run, or stop() was called. */
   async start(): Promise<void> {
     const { informers = [], workers = 1 } = this.#options;
     const { signal } = this.#stopping;
@@ -104,11 +106,14 @@ export class Controller {
     this.#running = Promise.all(Array.from({ length: workers }, () => this.#work())).then(() => undefined);
   }
 
-  /** Takes no new key, lets those under way end for drainMs, then aborts their signals; resolves when all ended. */
+  /**
+   * Takes no more keys, waits up to drainMs for running reconciles, then aborts their signals; resolves when all have
+   * ended.
+   */
   async stop(drainMs: number = this.#options.drainMs ?? 10_000): Promise<void> {
     this.#stopping.abort();
     const cancel = this.#clock.setTimeout(() => {
-      this.#logger.warn({ active: this.#active }, 'reconciles are still running, aborting them');
+      this.#logger.warn({ active: this.#active }, 'reconciles are still running; aborting them');
       this.#aborting.abort(new Error('the controller is stopping'));
     }, drainMs);
     await this.#queue.shutDownWithDrain();
@@ -120,7 +125,7 @@ export class Controller {
     for (;;) {
       const key = await this.#queue.get();
       if (key === undefined) return;
-      // What is left in the queue is found again by the next process's first list.
+      // The next process finds the remaining keys with its first list.
       if (!this.#stopping.signal.aborted) await this.#reconcile(key);
       this.#queue.done(key);
     }
@@ -175,7 +180,7 @@ export class Controller {
     if (isProgrammingError(error)) metrics?.panicked();
     this.#queue.addRateLimited(key);
     const failures = this.#queue.requeues(key);
-    this.#logger.error({ ...this.#about(key), err: error, failures }, 'reconcile failed, retrying');
+    this.#logger.error({ ...this.#about(key), err: error, failures }, 'reconcile failed; retrying');
     return 'error';
   }
 

@@ -3,7 +3,7 @@ import type { DeleteOptions } from './client-options.ts';
 import type { ClusterClient } from './client.ts';
 import type { KubernetesObject, ObjectName, ResourceType } from './resource-type.ts';
 
-/** Starts the deletion of an object; that there is none (any more) is as well. */
+/** Starts the deletion of an object; does nothing if it does not exist. */
 export async function deleteIfThere<T extends KubernetesObject>(
   client: Pick<ClusterClient, 'delete'>,
   type: ResourceType<T>,

@@ -3,7 +3,10 @@ import type { DeleteOptions } from './client-options.ts';
 import type { ClusterClient } from './client.ts';
 import type { KubernetesObject, ResourceType } from './resource-type.ts';
 
-/** Starts the deletion of this very object. False where it goes or is gone already; another one of its name stays. */
+/**
+ * Starts the deletion of exactly this object; another one of the same name is kept. Returns false if it is already
+ * being deleted or gone.
+ */
 export async function deleteObject<T extends KubernetesObject>(
   client: Pick<ClusterClient, 'delete'>,
   type: ResourceType<T>,

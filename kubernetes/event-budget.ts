@@ -1,6 +1,9 @@
 import type { Clock } from './clock.ts';
 
-/** client-go's EventSourceObjectSpamFilter (tools/record/events_cache.go): 25 at once, then one in five minutes. */
+/**
+ * As client-go's EventSourceObjectSpamFilter (tools/record/events_cache.go): 25 Events at once, then one every five
+ * minutes.
+ */
 const burst = 25;
 const refillMs = 300_000;
 const maxObjects = 4096;

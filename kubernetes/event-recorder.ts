@@ -5,12 +5,12 @@ import type { ClusterClient } from './client.ts';
 import { EventBudget } from './event-budget.ts';
 import { CoreEvent, type KubernetesObject } from './resource-type.ts';
 
-/** What happened to an object. */
+/** Something that happened to an object. */
 export interface EventNote {
   type: 'Normal' | 'Warning';
-  /** In CamelCase, for machines: why. */
+  /** Machine-readable reason in CamelCase. */
   reason: string;
-  /** For people; cut at 1024 bytes, as everybody's are. */
+  /** Human-readable message, truncated to Kubernetes' limit of 1024 bytes. */
   note: string;
 }
 
@@ -22,7 +22,7 @@ export interface EventRecorderOptions {
   client: Pick<ClusterClient, 'create' | 'patch'>;
   /** Reporting controller: `coppice.dev/operator`. */
   controller: string;
-  /** Which process of it, at most 128 characters. */
+  /** Process of the controller, at most 128 characters. */
   instance: string;
   logger: Logger;
   metrics?: EventRecorderMetrics | undefined;
@@ -39,13 +39,13 @@ interface Recorded {
 
 const maxNote = 1024;
 const maxQueue = 1000;
-/** As many as client-go remembers (tools/record/events_cache.go, maxLruCacheEntries). */
+/** As in client-go (tools/record/events_cache.go, maxLruCacheEntries). */
 const maxRemembered = 4096;
 
 /**
- * Writes Events, in the form of core/v1, which `kubectl describe` shows in order: one after the other and beside all
- * else, so that none that cannot be written holds anything up. What was reported of an object already is reported again
- * by counting up its Event, and an object has no more of them than client-go's spam filter lets it have.
+ * Writes Events of core/v1, which `kubectl describe` shows in order. They are written one at a time in the background,
+ * so a failure delays nothing else. A repeated Event increments the count of the existing one, and client-go's spam
+ * filter limits the Events of one object.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -74,12 +74,12 @@ export class EventRecorder {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Resolves when everything recorded so far was written, or could not be. */
+  /** Resolves when everything recorded so far was written or has failed. */
   async flush(): Promise<void> {
     await this.#writing;
   }
 
-  /** Takes nothing more; resolves when what was recorded is written. */
+  /** Accepts no more Events; resolves when the recorded ones are written. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.flush();
@@ -92,7 +92,7 @@ export class EventRecorder {
         await this.#write(next);
         metrics?.recorded('written');
       } catch (error) {
-        // Its namespace is being deleted, or the API server does not respond: the status has the same report.
+        // The namespace is being deleted, or the API server does not respond: the status contains the same report.
         metrics?.recorded('failed');
         logger.debug({ err: error, object: next.regarding.metadata.name }, 'an event could not be written');
       }
@@ -113,7 +113,10 @@ export class EventRecorder {
     if (oldest !== undefined && this.#recorded.size > maxRemembered) this.#recorded.delete(oldest);
   }
 
-  /** Undefined where the Event no longer exists: the API server keeps them for an hour. */
+  /**
+   * Increments the Event's count; returns undefined if it no longer exists, because the API server keeps Events for an
+   * hour.
+   */
   async #countUp({ metadata, count = 1 }: CoreEvent, { lastTimestamp }: CoreEvent): Promise<CoreEvent | undefined> {
     const { namespace, name } = metadata;
     try {
@@ -145,7 +148,7 @@ export class EventRecorder {
     };
   }
 
-  /** Nanoseconds, in hexadecimal digits, as client-go names Events; of one second the names tell the order. */
+  /** Returns a name with nanoseconds in hexadecimal, as in client-go; names order the Events of one second. */
   #nextName(at: number): string {
     const time = BigInt(at) * 1_000_000n;
     this.#lastName = time > this.#lastName ? time : this.#lastName + 1n;
@@ -153,7 +156,7 @@ export class EventRecorder {
   }
 }
 
-/** At most so many bytes of UTF-8, and no half character. */
+/** Truncates a text to this many bytes of UTF-8, between characters. */
 function cut(text: string, bytes: number): string {
   const encoded = Buffer.from(text);
   if (encoded.length <= bytes) return text;

@@ -12,22 +12,22 @@ export interface HttpRequest {
   contentType?: string;
   /** Default `application/json`. */
   accept?: string | undefined;
-  /** For the whole request, its retries and its answer; for a stream, until its headers. */
+  /** Timeout of the whole request with its retries and its response; for a stream, until its headers. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 }
 
-/** Called once for every answer: the status code, or `<error>` when there was none, as client-go counts them. */
+/** Called once per response with the status code, or `<error>` without a response, as client-go counts them. */
 export type RequestObserver = (method: string, code: string, seconds: number) => void;
 
 export const defaultTimeoutMs = 30_000;
-/** Tries of one request that the API server puts off with Retry-After. */
+/** Maximum number of attempts of a request that the API server delays with Retry-After. */
 const maxTries = 5;
 const maxRetryAfterSeconds = 10;
-/** Below the API server's own 90 s, so that no request is written to a connection that it is just closing. */
+/** Shorter than the API server's 90 s, so that no request is sent on a connection that it is closing. */
 const idleConnectionMs = 60_000;
 
-/** Requests to one API server over kept connections, with a kubeconfig's credentials. */
+/** Sends requests to one API server over persistent connections, with a kubeconfig's credentials. */
 export class HttpTransport {
   readonly #config: KubeConfig;
   readonly #userAgent: string;
@@ -41,17 +41,17 @@ export class HttpTransport {
     this.#observe = observe;
   }
 
-  /** @returns the parsed answer. @throws ApiError, UnreachableError, or the signal's reason. */
+  /** Sends a request. @returns the parsed response @throws ApiError, UnreachableError, or the signal's reason */
   async request(request: HttpRequest): Promise<unknown> {
     return this.#retried(request, (response) => readBody(response));
   }
 
-  /** The answer as it comes; its end is the caller's to wait for and to bound. @throws as request() does. */
+  /** Sends a request and returns the response as a stream; the caller limits its duration. @throws as request() does */
   async stream(request: HttpRequest): Promise<http.IncomingMessage> {
     return this.#retried(request, (response) => Promise.resolve(response));
   }
 
-  /** Closes the kept connections. */
+  /** Closes idle connections. */
   close(): void {
     this.#agent.destroy();
     this.#plainAgent.destroy();
@@ -82,7 +82,7 @@ export class HttpTransport {
     request.signal?.throwIfAborted();
     const { outgoing, sent } = await this.#send(request);
     const timer = setTimeout(
-      () => outgoing.destroy(new Error(`no answer within ${Math.round(request.timeoutMs / 1000)} s`)),
+      () => outgoing.destroy(new Error(`no response within ${Math.round(request.timeoutMs / 1000)} s`)),
       Math.max(timeoutMs, 1),
     );
     let response: http.IncomingMessage | undefined;
@@ -120,7 +120,8 @@ export class HttpTransport {
       },
       signal: request.signal,
     };
-    // Every time anew: it rereads a service account's token, and runs an exec plugin when its credential is over.
+    // Repeated for each request: it rereads a service account's token, and runs an exec plugin when its credential has
+    // expired.
     await this.#config.applyToHTTPSOptions(options);
     const secure = url.protocol === 'https:';
     if (!this.#config.getCurrentCluster()?.proxyUrl) options.agent = secure ? this.#agent : this.#plainAgent;
@@ -144,10 +145,10 @@ export class HttpTransport {
   }
 }
 
-/** A kept connection turned out to be closed before the request was answered: worth one more try. */
+/** The server closed a persistent connection before responding to the request, which can be retried once. */
 class StaleConnection extends Error {
   constructor(cause: unknown) {
-    super('a kept connection was closed', { cause });
+    super('the server closed a persistent connection', { cause });
   }
 }
 
@@ -158,10 +159,10 @@ function isReset(error: unknown): boolean {
 
 function unreachable({ method, path }: HttpRequest, cause: unknown): UnreachableError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new UnreachableError(`${method} ${path}: the API server did not answer: ${why}`, { cause });
+  return new UnreachableError(`${method} ${path}: the API server did not respond: ${why}`, { cause });
 }
 
-/** How long the API server asked to wait, if it did, and refused the request before doing any of it. */
+/** Returns the requested delay in milliseconds, if the API server refused the request before doing any of it. */
 function retryAfterMs(error: ApiError): number | undefined {
   const seconds = error.details.retryAfterSeconds;
   if ((error.code !== 429 && error.code !== 503) || seconds === undefined) return undefined;

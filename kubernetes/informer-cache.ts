@@ -4,17 +4,17 @@ import { compareResourceVersions, keyOf, type KubernetesObject } from './resourc
 
 export type ChangeType = 'added' | 'updated' | 'deleted';
 
-/** Called with of every change, in order. `old` is what the cache held before an update. */
+/** Called with every change, in order. `old` is the cached object before an update. */
 export type ChangeListener<T> = (type: ChangeType, object: T, old?: T) => void;
 
 /**
- * What an informer holds, and the rules by which lists, watch events and this process's own writes change it: an
- * object never goes back to an older resource version, and one whose deletion was seen does not come back.
+ * The objects of an informer, and the rules by which lists, watch events and this process's own writes change them: an
+ * object never returns to an older resource version, and a deleted object does not reappear.
  */
 export class InformerCache<T extends KubernetesObject> {
   readonly #store: ObjectStore<T>;
   readonly #notify: ChangeListener<T>;
-  /** Up to where the lists and the watch have reported everything. */
+  /** The resource version up to which lists and watch events were received. */
   #seen: string | undefined;
 
   constructor(indexes: Record<string, IndexFunction<T>>, notify: ChangeListener<T>) {
@@ -30,17 +30,17 @@ export class InformerCache<T extends KubernetesObject> {
     return this.#seen;
   }
 
-  /** Takes a full list over; what is not in it was deleted while nobody watched. */
+  /** Replaces the objects by a full list; missing ones were deleted while nothing was watched. */
   replace({ items, resourceVersion }: ObjectList<T>): void {
-    // A list reads the newest state, so an older one than was seen means that etcd went back, by a restore: then
-    // versions held say nothing.
+    // A list reads the newest state. If it is older than the last one, etcd was restored, and cached versions are
+    // meaningless.
     const restored = compareResourceVersions(resourceVersion, this.#seen) < 0;
     const isNewer = (object: T, version: string | undefined) =>
       !restored && compareResourceVersions(object.metadata.resourceVersion, version) > 0;
     this.#seen = resourceVersion;
     const listed = new Set(items.map(keyOf));
     for (const [key, held] of this.#store.entries()) {
-      // What is newer than the list is what this process wrote after it; the watch will tell about it.
+      // An object newer than the list was written by this process after it; the watch will report it.
       if (!listed.has(key) && !isNewer(held, resourceVersion)) this.#delete(key, held);
     }
     for (const item of items) {
@@ -51,7 +51,7 @@ export class InformerCache<T extends KubernetesObject> {
     }
   }
 
-  /** @throws TypeError for an event without the fields that every event has. */
+  /** Handles a watch event. @throws TypeError for an event without the fields that every event has */
   take({ type, object }: WatchEvent<T>): void {
     const version = (object as Partial<T> | undefined)?.metadata?.resourceVersion;
     if (!version) throw new TypeError(`a watch event of type ${type} has no resource version`);
@@ -71,7 +71,7 @@ export class InformerCache<T extends KubernetesObject> {
     this.#seen = version;
   }
 
-  /** Adds what this process has just written, unless the watch has already delivered it or something newer. */
+  /** Adds an object that this process has just written, unless the watch has already reported it or a newer version. */
   observe(object: T): void {
     const { resourceVersion } = object.metadata;
     const held = this.#store.get(keyOf(object));

@@ -5,7 +5,7 @@ import type { IndexFunction } from './object-store.ts';
 import { Reflector, type ReflectorMetrics, type ReflectorOptions } from './reflector.ts';
 import { compareResourceVersions, keyOf, type KubernetesObject } from './resource-type.ts';
 
-/** May only note the change, such as by adding a key to a queue. A throw is logged and counted, and nothing else. */
+/** Must only record the change, for example by adding a key to a queue. An error is logged and counted. */
 export type InformerHandler<T> = ChangeListener<T>;
 
 export interface InformerMetrics extends ReflectorMetrics {
@@ -13,17 +13,17 @@ export interface InformerMetrics extends ReflectorMetrics {
 }
 
 export interface InformerOptions<T> extends ReflectorOptions<T> {
-  /** For logs and metrics: the kind, most times. */
+  /** Name for logs and metrics, usually the kind. */
   name: string;
   indexes?: Record<string, IndexFunction<T>>;
-  /** What is kept of an object; by default all but managedFields. */
+  /** Returns the part of an object to cache; by default everything except managedFields. */
   transform?: (object: T) => T;
   metrics?: InformerMetrics | undefined;
 }
 
 /**
- * Holds all objects of one selection, kept up by list and watch as client-go's shared informer does. Objects are
- * shared: whoever gets one must not change it.
+ * Caches all objects of one selection with list and watch, like client-go's shared informer. Objects are shared and
+ * must not be modified.
  */
 export class Informer<T extends KubernetesObject> {
   readonly #options: InformerOptions<T>;
@@ -52,7 +52,7 @@ export class Informer<T extends KubernetesObject> {
         this.#versionWaiters.evaluateAll();
       },
       take: (event) => {
-        // A bookmark's object has a resourceVersion and nothing else of what a transform expects.
+        // The object of a bookmark has only a resourceVersion, not the fields that a transform expects.
         cache.take(event.type === 'BOOKMARK' ? event : { ...event, object: transform(event.object) });
         this.#versionWaiters.evaluateAll();
       },
@@ -66,12 +66,12 @@ export class Informer<T extends KubernetesObject> {
     return this.#options.name;
   }
 
-  /** Starts to list and watch; once. */
+  /** Starts to list and watch; call it once. */
   start(): void {
     this.#running ??= this.#reflector.run(this.#stopping.signal);
   }
 
-  /** Ends the watch and what waits; resolves when nothing of it runs any more. The objects stay readable. */
+  /** Ends the watch and all waits; resolves when they have ended. The objects remain readable. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const waiters of [this.#waiters, this.#versionWaiters]) {
@@ -80,17 +80,17 @@ export class Informer<T extends KubernetesObject> {
     await this.#running;
   }
 
-  /** The first list is complete, and its handlers have been called. */
+  /** Returns whether the first list is complete and its handlers have been called. */
   hasSynced(): boolean {
     return this.#hasSynced;
   }
 
-  /** Resolves when hasSynced() turns true. */
+  /** Resolves when hasSynced() returns true. */
   async whenSynced(): Promise<void> {
     await this.#synced.promise;
   }
 
-  /** `key` as objectKey() makes it. */
+  /** Returns the object with this key, as in objectKey(). */
   get(key: string): T | undefined {
     return this.#cache.store.get(key);
   }
@@ -103,12 +103,12 @@ export class Informer<T extends KubernetesObject> {
     return this.#cache.store.byIndex(index, value);
   }
 
-  /** Everything up to this version is in the cache; undefined before the first list. */
+  /** The resource version up to which the cache is complete; undefined before the first list. */
   get resourceVersion(): string | undefined {
     return this.#cache.resourceVersion;
   }
 
-  /** Adds a handler and calls it for all cached objects as `added`. @returns a function that removes it. */
+  /** Adds a handler and calls it with `added` for all cached objects. @returns a function that removes it */
   addHandler(handler: InformerHandler<T>): () => void {
     this.#handlers.add(handler);
     for (const object of this.list()) this.#call(handler, 'added', object);
@@ -116,24 +116,25 @@ export class Informer<T extends KubernetesObject> {
   }
 
   /**
-   * Puts an object that this process has just written into the cache, so that the next reconcile sees it; handlers are
-   * reported. It must be of the informer's selection.
+   * Adds an object that this process has just written to the cache, so that the next reconcile sees it; calls the
+   * handlers. It must match the informer's selection.
    */
   observe(object: T): void {
     this.#cache.observe((this.#options.transform ?? withoutManagedFields)(object));
   }
 
   /**
-   * Resolves with the object under `key` as soon as the predicate holds for it; undefined is one that is not there.
-   * @throws WaitTimeoutError after `timeoutMs`, the signal's reason, what the predicate throws.
+   * Resolves with the object under `key`, or undefined if it does not exist, when the predicate holds for it.
+   * @throws WaitTimeoutError after `timeoutMs`, the signal's reason, or an error of the predicate
    */
   waitFor(key: string, predicate: (object: T | undefined) => boolean, options: WaitOptions): Promise<T | undefined> {
     return this.#waiters.waitFor(key, predicate, options, this.#hasSynced);
   }
 
   /**
-   * Resolves when everything up to this version is in the cache. It has to be one of this type's objects or lists: only
-   * such versions come along. @throws WaitTimeoutError after `timeoutMs`.
+   * Resolves when the cache has reached this resource version, which must be that of an object or list of this type:
+   * the watch reports no others.
+   * @throws WaitTimeoutError after `timeoutMs`
    */
   async whenSeen(resourceVersion: string, options: WaitOptions): Promise<void> {
     const isSeen = (seen: string | undefined) => compareResourceVersions(seen, resourceVersion) >= 0;

@@ -1,7 +1,8 @@
 import { KubeConfig } from '@kubernetes/client-node';
 
 /**
- * KUBECONFIG, else ~/.kube/config, else the pod's service account. `context` chooses another than the current one.
+ * Loads KUBECONFIG, else ~/.kube/config, else the pod's service account. `context` selects another than the current
+ * one.
  */
 export function loadKubeConfig(context?: string): KubeConfig {
   const config = new KubeConfig();
@@ -14,7 +15,7 @@ export function loadKubeConfig(context?: string): KubeConfig {
     config.setCurrentContext(context);
   }
   const server = config.getCurrentCluster()?.server;
-  // What client-node answers when it found nothing at all.
+  // client-node returns this server when it has found no configuration.
   if (server === undefined || server === 'http://localhost:8080') {
     throw new Error('no cluster is configured: set KUBECONFIG, or run in a pod with a service account');
   }

@@ -7,35 +7,41 @@ import { Lease } from './resource-type.ts';
 export interface LeaderElectionOptions {
   client: Pick<ClusterClient, 'find' | 'create' | 'patch'>;
   namespace: string;
-  /** The Lease's name. */
+  /** Name of the Lease. */
   name: string;
-  /** This candidate's, as no other's: the pod's name and something random. */
+  /** Unique identity of this candidate: the pod's name and a random part. */
   identity: string;
   logger: Logger;
-  /** Called once when leadership was lost, not by stop(): the process must end at once, for another one leads. */
+  /**
+   * Called once when leadership is lost, but not by stop(): the process must end immediately, because another one
+   * leads.
+   */
   onLost: (reason: Error) => void;
-  /** For a metric. */
+  /** Called for a metric. */
   onChange?: (leads: boolean) => void;
-  /** How long others wait, since they last saw the Lease renewed, before they take it. Default 15 s. */
+  /** How long candidates wait after they last saw the Lease renewed before they acquire it. Default 15 s. */
   leaseDurationMs?: number;
   /** How long the leader tries to renew before it gives up. Default 10 s. */
   renewDeadlineMs?: number;
-  /** Between two tries. Default 2 s. */
+  /** Delay between attempts. Default 2 s. */
   retryPeriodMs?: number;
-  /** All waits and comparisons go by it. */
+  /** Used for all waits and comparisons. */
   clock?: Clock;
-  /** What is written into the Lease, for people to read: nobody compares it. */
+  /** Used for the times in the Lease, which are only informative. */
   wallClock?: Pick<Clock, 'now'>;
   random?: () => number;
 }
 
-/** client-go's: candidates' waits are lengthened by up to this much, so that they do not meet each time. */
+/**
+ * As in client-go: candidates' delays are extended randomly by up to this factor, so that they do not collide every
+ * time.
+ */
 const jitterFactor = 1.2;
 
 /**
- * Leader election by a Lease, as client-go's tools/leaderelection: a candidate takes the Lease when it has not seen it
- * change for its duration by its own clock, so clocks need not agree, and may be set; a leader that cannot renew gives
- * up before others may take over.
+ * Leader election with a Lease, as in client-go's tools/leaderelection: a candidate acquires the Lease when it has not
+ * seen it change for its duration by its own clock, so clocks can differ or be set. A leader that cannot renew gives up
+ * before others can take over.
  */
 export class LeaderElector {
   readonly #options: LeaderElectionOptions;
@@ -63,7 +69,7 @@ export class LeaderElector {
     return this.#leads;
   }
 
-  /** Resolves with true as soon as this candidate leads, and renews from then on; with false when stop() came first. */
+  /** Resolves with true when this candidate leads, and renews from then on; with false when stop() was called first. */
   async acquire(): Promise<boolean> {
     const { logger, name, identity, random = Math.random } = this.#options;
     const stopped = () => this.#stopping.signal.aborted;
@@ -81,7 +87,9 @@ export class LeaderElector {
     return true;
   }
 
-  /** Stops renewing, and gives the Lease up so that another candidate need not wait. Call it when all work has ended. */
+  /**
+   * Stops renewing, and releases the Lease so that another candidate need not wait. Call it when all work has ended.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#renewing;
@@ -92,7 +100,7 @@ export class LeaderElector {
 
   async #renew(): Promise<void> {
     const { signal } = this.#stopping;
-    // From before the request, for the others' wait may start as soon as it is sent.
+    // Measured from before the request, because the others' wait can start when it is sent.
     let deadline = this.#clock.now() + this.#renewDeadlineMs;
     for (;;) {
       await sleep(this.#clock, this.#retryPeriodMs, signal);
@@ -114,7 +122,7 @@ export class LeaderElector {
     return Boolean(holder) && holder !== this.#options.identity;
   }
 
-  /** One try to get or renew the Lease; never rejects. */
+  /** Makes one attempt to acquire or renew the Lease; never rejects. */
   async #try(timeoutMs: number): Promise<boolean> {
     const timeout = { timeoutMs: Math.max(Math.min(timeoutMs, this.#renewDeadlineMs), 1) };
     try {
@@ -178,7 +186,7 @@ export class LeaderElector {
     return client.patch(Lease, { namespace, name }, { spec }, { ...timeout, resourceVersion });
   }
 
-  /** An empty holder and a duration of 1 s, as client-go: whoever looks next takes it. */
+  /** Sets an empty holder and a duration of 1 s, as client-go does, so that the next candidate acquires the Lease. */
   async #release(): Promise<void> {
     const lease = this.#observed?.lease;
     if (!lease || lease.spec?.holderIdentity !== this.#options.identity) return;

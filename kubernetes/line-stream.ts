@@ -14,8 +14,9 @@ interface StreamOptions {
 }
 
 /**
- * The answer's lines as they come, until it ends or the signal is aborted; nothing when it was aborted before.
- * @throws what HttpTransport.stream() does, UnreachableError for one that breaks off, is silent or does not end.
+ * Yields the response's lines until it ends or the signal is aborted.
+ * @throws what HttpTransport.stream() throws; UnreachableError when the stream breaks, sends no data for too long, or
+ * does not end
  */
 export async function* streamLines(
   transport: Pick<HttpTransport, 'stream'>,
@@ -48,11 +49,11 @@ function endless(ms: number): Error {
   return new Error(`it did not end within ${ms / 1000} s`);
 }
 
-/** Fails when no chunk comes for `ms`; a reader that takes its time with one is not silence. */
+/** Yields chunks; fails when none arrives for `ms`. Time that the reader takes does not count. */
 async function* untilSilent(response: IncomingMessage, ms: number): AsyncGenerator<Buffer> {
   const chunks = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   for (;;) {
-    const timer = setTimeout(() => response.destroy(new Error(`silent for ${ms / 1000} s`)), ms);
+    const timer = setTimeout(() => response.destroy(new Error(`no data for ${ms / 1000} s`)), ms);
     const next = await chunks.next().finally(() => clearTimeout(timer));
     if (next.done) return;
     yield next.value;

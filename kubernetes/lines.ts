@@ -1,10 +1,9 @@
 const newline = 0x0a;
 
 /**
- * Splits a stream of bytes into lines, without their newline. Bytes are decoded a whole line at a time, so a character
- * that came in two chunks stays whole; a last line without a newline comes too, unless the stream fails or
- * `wholeLinesOnly`. A line longer than `maxBytes` comes in pieces, so that a log without a newline does not fill the
- * memory.
+ * Splits a stream of bytes into lines without their newlines. Each line is decoded as a whole, because chunks can split
+ * a character. A last line without a newline is included, unless the stream fails or `wholeLinesOnly`. A line longer
+ * than `maxBytes` is split, so that a log without newlines does not fill the memory.
  */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
@@ -37,7 +36,7 @@ export async function* readLines(
   if (size > 0 && !wholeLinesOnly) yield Buffer.concat(held).toString('utf8');
 }
 
-/** The last position at or before `at` that does not fall inside a UTF-8 character. */
+/** Returns the last position at or before `at` that is not inside a UTF-8 character. */
 function characterBoundary(bytes: Buffer, at: number): number {
   let cut = at;
   while (cut > at - 4 && cut > 1 && ((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;

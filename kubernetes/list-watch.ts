@@ -3,10 +3,10 @@ import type { ClusterClient } from './client.ts';
 import { isGone } from './api-error.ts';
 import type { KubernetesObject, ResourceType } from './resource-type.ts';
 
-/** Where an informer gets its objects from; a test passes a fake. */
+/** The source of an informer's objects; tests pass a fake. */
 export interface ListWatch<T> {
   list(options: { limit?: number; continue?: string; signal: AbortSignal }): Promise<ObjectList<T>>;
-  /** Ends, or throws, when the connection does. */
+  /** Ends or throws when the connection does. */
   watch(options: {
     resourceVersion: string;
     timeoutSeconds: number;
@@ -14,7 +14,7 @@ export interface ListWatch<T> {
   }): AsyncIterable<WatchEvent<T>>;
 }
 
-/** Lists and watches one type through the client. */
+/** Returns a source that lists and watches one type through the client. */
 export function listWatch<T extends KubernetesObject>(
   client: ClusterClient,
   type: ResourceType<T>,
@@ -26,7 +26,10 @@ export function listWatch<T extends KubernetesObject>(
   };
 }
 
-/** As `source`, with each object mapped as soon as it comes. A bookmark's object holds a resource version and nothing else. */
+/**
+ * Returns `source` with every object mapped on arrival, except those of bookmarks, which contain only a resource
+ * version.
+ */
 export function mapped<S extends KubernetesObject, T extends KubernetesObject>(
   source: ListWatch<S>,
   map: (object: S) => T,
@@ -45,8 +48,8 @@ export function mapped<S extends KubernetesObject, T extends KubernetesObject>(
 const pageSize = 500;
 
 /**
- * Everything, page by page, as of one resource version. When the pages' snapshot expires on the way, everything at
- * once, as client-go's pager does.
+ * Lists all objects by pages, as of one resource version. If the snapshot expires meanwhile, lists all at once, as
+ * client-go's pager does.
  */
 export async function listAll<T>(source: Pick<ListWatch<T>, 'list'>, signal: AbortSignal): Promise<ObjectList<T>> {
   const first = await source.list({ limit: pageSize, signal });

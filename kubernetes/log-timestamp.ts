@@ -1,7 +1,7 @@
 /**
- * The kubelet puts the time before each line, `2026-01-01T00:00:00.000000000Z text`. What has none is not a line of the
- * container, and another reading may not have it: the kubelet's own words, such as "failed to create fsnotify watcher",
- * or what follows the first MiB of a line. Counted, it would cost another line when the log is read again.
+ * Splits the kubelet's timestamp from a line, `2026-01-01T00:00:00.000000000Z text`. A line without one is not a line
+ * of the container, such as "failed to create fsnotify watcher" or the rest of a line after its first MiB, and may be
+ * absent when the log is read again. It must not be counted, because another line would be lost then.
  */
 export function splitTimestamp(text: string): { time: string; line: string } | undefined {
   const [, time, line] = /^(\d{4}-\d\d-\d\dT\S+) ?(.*)$/s.exec(text) ?? [];

@@ -4,16 +4,16 @@ import type { EventRecorderMetrics } from './event-recorder.ts';
 import type { RequestObserver } from './http-transport.ts';
 import type { InformerMetrics } from './informer.ts';
 
-/** controller-runtime's buckets of a reconcile's seconds, thinned. */
+/** Some of controller-runtime's buckets for the seconds of a reconcile. */
 const reconcileBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-/** client-go's buckets of the queue's seconds: 10 ns × 10ⁿ, from where the clock can tell. */
+/** client-go's buckets for the seconds of the queue, 10 ns × 10ⁿ, from the clock's resolution on. */
 const queueBuckets = [0.001, 0.01, 0.1, 1, 10, 100, 1000];
 
 type QueueLabels = Record<'name' | 'controller', string>;
 
 /**
- * What the runtime counts, in one registry, under the names that controller-runtime and client-go have for it, so that
- * their dashboards and alerts fit.
+ * Metrics of the runtime in one registry, with the names of controller-runtime and client-go, so that their dashboards
+ * and alerts can be used.
  */
 export class RuntimeMetrics {
   readonly registry: Registry;
@@ -167,13 +167,13 @@ export class RuntimeMetrics {
     return { recorded: (outcome) => this.#events.inc({ outcome }) };
   }
 
-  /** For ClusterClient's `observe`. */
+  /** Passed to ClusterClient as `observe`. */
   readonly observeRequest: RequestObserver = (method, code, seconds) => {
     this.#requests.inc({ method, code });
     this.#requestSeconds.observe({ method }, seconds);
   };
 
-  /** For LeaderElector's `onChange`. */
+  /** Passed to LeaderElector as `onChange`. */
   setLeader(name: string, leads: boolean): void {
     this.#leader.set({ name }, leads ? 1 : 0);
   }

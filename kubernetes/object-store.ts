@@ -1,7 +1,7 @@
-/** The values under which an index finds an object. */
+/** Returns the index values of an object. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
-/** Objects by key and by the indexes, as client-go's thread-safe store. */
+/** Stores objects by key and by indexes, like client-go's thread-safe store. */
 export class ObjectStore<T> {
   readonly #objects = new Map<string, T>();
   readonly #indexes: ReadonlyMap<string, { valuesOf: IndexFunction<T>; keys: Map<string, Set<string>> }>;

@@ -14,33 +14,34 @@ export interface ReflectorOptions<T> {
   source: ListWatch<T>;
   logger: Logger;
   metrics?: ReflectorMetrics | undefined;
-  /** Interval of full lists, against missed events; by default never. */
+  /** Interval of full lists, as protection against missed events; by default never. */
   relistEveryMs?: number;
-  /** A watch without an event or bookmark for so long is taken for dead and made anew. Default 90 s. */
+  /** A watch without an event or bookmark for this time is reopened. Default 90 s. */
   silenceMs?: number;
-  /** The first wait after a failure, doubled by each further one up to 30 s, and jittered. Default 500 ms. */
+  /** Delay after the first failure; doubled after each further one up to 30 s, with jitter. Default 500 ms. */
   backoffMs?: number;
   clock?: Clock;
   random?: () => number;
 }
 
-/** What the reflector keeps up. A throw from take() means that the watch is not to be trusted any more. */
+/** Receives the objects. If take() throws, the watch is no longer trusted. */
 export interface ReflectorTarget<T> {
   replace(all: ObjectList<T>): void;
   take(event: WatchEvent<T>): void;
-  /** From where to watch. */
+  /** The resource version to watch from. */
   readonly resourceVersion: string | undefined;
 }
 
 const maxBackoffMs = 30_000;
 /**
- * A watch that ended sooner, and reported nothing, counts as a failure: no storm of watches (client-go's same rule).
+ * A shorter watch without events counts as a failure, so that watches are not reopened in a tight loop (as in
+ * client-go).
  */
 const shortWatchMs = 1000;
-/** client-go's bounds of a watch's length; each is drawn between them, so that not all end at once. */
+/** client-go's range of a watch's duration, from which each is chosen randomly so that not all end at once. */
 const watchSeconds = { min: 300, max: 600 };
 
-/** Lists once and watches from there, again and again whatever fails, as client-go's reflector. */
+/** Lists once, then watches from there, and recovers from all failures, like client-go's reflector. */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
   readonly #target: ReflectorTarget<T>;
@@ -57,7 +58,7 @@ export class Reflector<T> {
     this.#random = options.random ?? Math.random;
   }
 
-  /** Until the signal is aborted; never rejects. */
+  /** Runs until the signal is aborted; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const stopped = () => signal.aborted;
     while (!stopped()) {
@@ -80,7 +81,7 @@ export class Reflector<T> {
     this.#listedAt = this.#clock.now();
   }
 
-  /** One watch, to its end, to its death, or to the time of the next list. */
+  /** Runs one watch until it ends, fails, or a list is due. */
   async #watch(stopping: AbortSignal): Promise<void> {
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -114,7 +115,10 @@ export class Reflector<T> {
     return this.#clock.setTimeout(relist, Math.max(this.#listedAt + relistEveryMs - this.#clock.now(), 0));
   }
 
-  /** The watch's events, until it is silent for too long or `ending` is aborted, even if it does not notice. */
+  /**
+   * Yields the watch's events until it is silent for too long or `ending` is aborted, even if the connection does not
+   * notice.
+   */
   async *#untilSilent(ending: AbortController): AsyncGenerator<WatchEvent<T>> {
     const { source, silenceMs = 90_000, logger } = this.#options;
     const { min, max } = watchSeconds;
@@ -124,12 +128,12 @@ export class Reflector<T> {
       signal: ending.signal,
     });
     const events = watch[Symbol.asyncIterator]();
-    // A watch that we leave may fail as it ends, later than anybody waits for it.
-    const ignore = (error: unknown) => logger.trace({ err: error }, 'a watch that was left failed');
+    // An abandoned watch may fail later, when nothing awaits it.
+    const ignore = (error: unknown) => logger.trace({ err: error }, 'an abandoned watch failed');
     try {
       for (;;) {
         const cancel = this.#clock.setTimeout(() => {
-          logger.debug({ silenceMs }, 'the watch is silent, opening a new one');
+          logger.debug({ silenceMs }, 'the watch is silent; opening a new one');
           ending.abort();
         }, silenceMs);
         const next = events.next();
@@ -148,10 +152,10 @@ export class Reflector<T> {
     const { logger, metrics } = this.#options;
     this.#failures++;
     metrics?.failed();
-    // Resume where the watch broke when only the connection or the API server failed; in doubt, list.
+    // Resumes where the watch ended if only the connection or the API server failed; lists again in all other cases.
     if (!isUnavailable(error) || isResourceVersionTooLarge(error)) this.#mustList = true;
-    if (isGone(error)) logger.debug({ err: error }, 'the watch is too far behind, listing again');
-    else logger.warn({ err: error, failures: this.#failures }, 'listing or watching failed, retrying');
+    if (isGone(error)) logger.debug({ err: error }, 'the watch is too far behind; listing again');
+    else logger.warn({ err: error, failures: this.#failures }, 'listing or watching failed; retrying');
   }
 
   #backoffMs(): number {
@@ -161,8 +165,8 @@ export class Reflector<T> {
 }
 
 /**
- * The promise's outcome, or undefined when the signal is aborted first. Not a Promise.race with one promise for the
- * signal: that would keep every outcome for as long as the signal lives.
+ * Resolves with the promise's result, or undefined when the signal is aborted first. Does not use Promise.race with a
+ * shared promise, which would retain every result for the signal's lifetime.
  */
 function beforeAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** A readiness check: throws an error that names the informers whose first list is not in. */
+/** A readiness check: throws an error with the names of the informers that have not synced. */
 export function requireSynced(informers: readonly { name: string; hasSynced(): boolean }[]): void {
   const missing = informers.filter((informer) => !informer.hasSynced()).map(({ name }) => name);
   if (missing.length > 0) throw new Error(`not synced: ${missing.join(', ')}`);

@@ -7,8 +7,8 @@ export interface PathSegments {
 }
 
 /**
- * The path of a resource's collection or of one object below the API server's root. A namespaced type without a
- * namespace is the collection over all namespaces, which no name may follow.
+ * Returns the path of a collection or of one object. Without a namespace, a namespaced type's path is its collection
+ * over all namespaces, and a name is not permitted.
  */
 export function resourcePath(type: ResourceType, { namespace, name, subresource }: PathSegments = {}): string {
   if (type.namespaced && name !== undefined && !namespace) {

@@ -1,11 +1,11 @@
 import type * as models from '@kubernetes/client-node';
 
 /**
- * Names one kind of resource: enough to build its paths without asking the API server what it serves.
- * `T` is the type of its objects; it exists for the compiler only.
+ * Identifies a kind of resource, so that its paths need no discovery. `T` is the type of its objects, known only to the
+ * compiler.
  */
 export interface ResourceType<T extends KubernetesObject = KubernetesObject> {
-  /** `''` is the core group. */
+  /** `''` for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -14,7 +14,7 @@ export interface ResourceType<T extends KubernetesObject = KubernetesObject> {
   readonly object?: T;
 }
 
-/** What the runtime itself reads of any object. The API server's times are RFC 3339 strings. */
+/** The fields of any object that the runtime reads. Times of the API server are RFC 3339 strings. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
@@ -45,13 +45,13 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean | undefined;
 }
 
-/** Where an object is; no namespace for a cluster-scoped one. */
+/** Name of an object; without a namespace for a cluster-scoped one. */
 export interface ObjectName {
   namespace?: string | undefined;
   name: string;
 }
 
-/** `namespace/name`, or `name` for a cluster-scoped object, as client-go's MetaNamespaceKeyFunc. */
+/** Returns `namespace/name`, or `name` for a cluster-scoped object, like client-go's MetaNamespaceKeyFunc. */
 export function objectKey(namespace: string | undefined, name: string): string {
   return namespace ? `${namespace}/${name}` : name;
 }
@@ -60,27 +60,27 @@ export function keyOf(object: KubernetesObject): string {
   return objectKey(object.metadata.namespace, object.metadata.name);
 }
 
-/** The inverse of objectKey. */
+/** Parses a key of objectKey(). */
 export function splitKey(key: string): ObjectName {
   const slash = key.indexOf('/');
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** The value of an object's or owner reference's `apiVersion`: `v1`, `apps/v1`. */
+/** Returns the `apiVersion` of objects and owner references: `v1`, `apps/v1`. */
 export function apiVersionOf(type: ResourceType): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`;
 }
 
 /**
- * Negative when `a` is older than `b`; no version is older than any. Resource versions of one resource compare as
- * integers (KEP-5504).
+ * Returns a negative number when `a` is older than `b`; undefined is the oldest. Resource versions of one resource are
+ * comparable integers (KEP-5504).
  */
 export function compareResourceVersions(a: string | undefined, b: string | undefined): number {
   if (!a || !b) return Number(Boolean(a)) - Number(Boolean(b));
   return a.length === b.length ? (a < b ? -1 : Number(a > b)) : a.length - b.length;
 }
 
-/** client-node's models as they come over the wire: dates are strings, `_from` is `from`. */
+/** client-node's models as they are in JSON: dates are strings, and `_from` is `from`. */
 type Wire<T> = T extends Date
   ? string
   : T extends (infer Item)[]
@@ -136,7 +136,7 @@ export const CustomResourceDefinition = type<CustomResourceDefinition>(
   'customresourcedefinitions',
   false,
 );
-/** The older form of Events, which `kubectl describe` sorts by time. */
+/** The older Event type, which `kubectl describe` sorts by time. */
 export type CoreEvent = BuiltIn<models.CoreV1Event>;
 export const CoreEvent = type<CoreEvent>('v1', 'Event', 'events');
 export type Event = BuiltIn<models.EventsV1Event>;

@@ -1,23 +1,24 @@
 import { createHash } from 'node:crypto';
 
-/** Lists in an object's metadata to which others may add: what we name must be among them. */
+/** Lists in an object's metadata to which others can add entries: only our entries are compared. */
 const sharedLists = ['finalizers', 'ownerReferences'];
 
 /**
- * What `live` holds of the fields that `desired` names. Lists count whole, for we own them: their items in order, and
- * all of them; but of an object's finalizers and owner references only those that `desired` names.
+ * Returns the part of `live` that `desired` names. Lists are compared as a whole, except finalizers and owner
+ * references, of which only those in `desired` are returned.
  */
 export function project(desired: unknown, live: unknown): unknown {
   if (isList(desired) && isList(live)) {
     return live.map((item, index) => (index < desired.length ? project(desired[index], item) : item));
   }
   if (!isRecord(desired) || !isRecord(live)) return live;
-  // Object.fromEntries, for a field may be called __proto__.
+  // Object.fromEntries, because a field can be called __proto__.
   return Object.fromEntries(
     Object.entries(desired)
       .filter(([key, value]) => value !== undefined && (Object.hasOwn(live, key) || isEmptyList(value)))
       .map(([key, value]) => {
-        // By the API conventions an empty list is the same as none, and the API server keeps none of many kinds.
+        // By the API conventions an empty list equals an absent one, and the API server drops empty lists of many
+        // kinds.
         if (!Object.hasOwn(live, key)) return [key, []];
         return [key, (key === 'metadata' ? projectMetadata : project)(value, live[key])];
       }),
@@ -39,12 +40,12 @@ function projectMetadata(desired: unknown, live: unknown): unknown {
   return projected;
 }
 
-/** Whether `live` holds all that `desired` names. Fields with the value undefined are not named. */
+/** Returns whether `live` contains everything that `desired` names. Undefined fields count as absent. */
 export function isSubset(desired: unknown, live: unknown): boolean {
   return canonical(project(desired, live)) === canonical(desired);
 }
 
-/** A hash of a JSON value that does not depend on the order of its keys, nor on fields that are undefined. */
+/** Returns a hash of a JSON value that is independent of the order of keys and of undefined fields. */
 export function hashOf(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 32);
 }

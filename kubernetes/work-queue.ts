@@ -1,49 +1,49 @@
 import { systemClock, type Clock } from './clock.ts';
 import { FairQueue, type Flow, type FlowLimits } from '../fair-queue/fair-queue.ts';
 
-/** Called with by the queue; durations in seconds. The names are those of client-go's workqueue metrics. */
+/** Called by the queue; durations are in seconds. The names are those of client-go's workqueue metrics. */
 export interface WorkQueueMetrics {
   depth(length: number): void;
   added(): void;
   retried(): void;
   waited(seconds: number): void;
   worked(seconds: number): void;
-  /** Given once: for how long, in seconds, each key that is handed out has been worked on. */
+  /** Receives, once, a function that returns how long each processing key has been processed, in seconds. */
   underWork(seconds: () => number[]): void;
 }
 
 export interface WorkQueueOptions {
   clock?: Clock;
-  /** The wait of a key's n-th rateLimited add, counted from 0, is base · 2ⁿ, at most max. */
+  /** The delay of a key's n-th rate-limited add, counted from 0, is base · 2ⁿ, up to the maximum. */
   baseDelayMs?: number;
   maxDelayMs?: number;
   metrics?: WorkQueueMetrics | undefined;
-  /** Returns the flow that a key belongs to when it is added. By default all keys are of one. */
+  /** Returns the flow of a key when it is added. By default all keys have the same flow. */
   flowOf?: ((key: string) => Flow) | undefined;
-  /** How many keys may be handed out and not done. By default there is no limit. */
+  /** Maximum number of processing keys. By default there is no limit. */
   limits?: FlowLimits;
 }
 
-/** A key to hand out, or handed out and not done. */
+/** A key that is queued or processing. */
 interface Entry {
   key: string;
   flow: Flow;
-  /** When that was so first. */
+  /** Since when, in milliseconds. */
   since: number;
 }
 
 const defaultFlow: Flow = { tenant: '', group: '', host: '' };
 
 /**
- * A timer counts the time that the machine is awake, and knows nothing of a clock that is set: what is put off is
- * compared with the clock so often, or a wait would end late by as much as either took.
+ * How often delayed keys are compared with the clock, in milliseconds. Timers stop while the machine is suspended and
+ * ignore a clock that is set, so a delay would otherwise end late.
  */
 const sweepMs = 30_000;
 
 /**
- * client-go's workqueue (util/workqueue: queue.go, delaying_queue.go, default_rate_limiters.go), with promises where
- * that one blocks: a key that waits is there once; a key that is worked on is never handed out a second time, and when
- * it is added meanwhile it comes again after done().
+ * A work queue like client-go's (util/workqueue: queue.go, delaying_queue.go, default_rate_limiters.go), with promises
+ * instead of blocking calls. A waiting key is queued once. A processing key is never returned again before done(); if
+ * it is added meanwhile, it is queued after done().
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -51,11 +51,11 @@ export class WorkQueue {
   readonly #maxDelayMs: number;
   readonly #metrics: WorkQueueMetrics | undefined;
   readonly #flowOf: (key: string) => Flow;
-  /** Keys to hand out; all of them are dirty and none is processing. */
+  /** Keys ready to be returned; all are dirty and none is processing. */
   readonly #queue: FairQueue<Entry>;
   /** Keys that need to be processed. */
   readonly #dirty = new Set<string>();
-  /** Keys handed out and not done. */
+  /** Keys that were returned and are not done. */
   readonly #processing = new Map<string, Entry>();
   readonly #delayed = new Map<string, { at: number; cancel: () => void }>();
   readonly #failures = new Map<string, number>();
@@ -79,7 +79,7 @@ export class WorkQueue {
     });
   }
 
-  /** Keys ready to be handed out; neither those worked on nor those put off. */
+  /** Number of keys that are ready, without processing and delayed ones. */
   get length(): number {
     return this.#queue.size;
   }
@@ -95,7 +95,7 @@ export class WorkQueue {
     if (!this.#processing.has(key)) this.#push(key);
   }
 
-  /** Adds the key in `ms`; of several for one key the earliest counts. */
+  /** Adds the key in `ms`; of several calls for one key the earliest time counts. */
   addAfter(key: string, ms: number): void {
     if (this.#shuttingDown) return;
     if (ms <= 0) {
@@ -121,19 +121,19 @@ export class WorkQueue {
     this.addAfter(key, Math.min(this.#baseDelayMs * 2 ** failures, this.#maxDelayMs));
   }
 
-  /** The key's next backoff is the shortest again. A wait that has started goes on. */
+  /** Resets the key's backoff. A delay that has started continues. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** How often the key was added rate limited since it was last forgotten. */
+  /** Returns how often the key was added with rate limiting since forget(). */
   requeues(key: string): number {
     return this.#failures.get(key) ?? 0;
   }
 
   /**
-   * The next key, when there is one that may be handed out; undefined once the queue is shut down and empty. done() must
-   * follow for each.
+   * Returns the next key when one is available; undefined when the queue is shut down and empty. Call done() for each
+   * key.
    */
   get(): Promise<string | undefined> {
     return new Promise((resolve) => {
@@ -153,7 +153,7 @@ export class WorkQueue {
     if (this.#processing.size === 0) for (const drained of this.#drainers.splice(0)) drained();
   }
 
-  /** Nothing is added any more; what is ready is still handed out, what is put off is dropped. */
+  /** Accepts no more keys; ready ones are still returned, delayed ones are dropped. */
   shutDown(): void {
     this.#shuttingDown = true;
     for (const { cancel } of this.#delayed.values()) cancel();
@@ -162,7 +162,7 @@ export class WorkQueue {
     this.#serve();
   }
 
-  /** shutDown(), and resolves when every key that was handed out is done. */
+  /** Calls shutDown(), and resolves when done() was called for every key. */
   async shutDownWithDrain(): Promise<void> {
     this.shutDown();
     if (this.#processing.size > 0) await new Promise<void>((resolve) => this.#drainers.push(resolve));
@@ -175,7 +175,7 @@ export class WorkQueue {
     this.add(key);
   }
 
-  /** What is due by the clock though its timer has not fired. */
+  /** Adds keys that are due by the clock although their timers have not fired. */
   #sweep(): void {
     this.#cancelSweep = this.#clock.setTimeout(() => this.#sweep(), sweepMs);
     const now = this.#clock.now();
@@ -195,7 +195,7 @@ export class WorkQueue {
     if (this.#queue.size === waiting) this.#metrics?.depth(waiting);
   }
 
-  /** Hands out what may be, to those that wait for it. */
+  /** Returns available keys to waiting calls of get(). */
   #serve(): void {
     while (this.#getters.length > 0) {
       const next = this.#queue.take();

@@ -30,7 +30,7 @@ describe('checks', () => {
       '/readyz?verbose',
       { readyz: { slow: () => new Promise<void>(() => undefined) }, checkTimeoutMs: 20 },
       503,
-      '[-]slow failed: no answer within 20 ms\nfailed\n',
+      '[-]slow failed: no response within 20 ms\nfailed\n',
     ],
     [
       '/healthz',

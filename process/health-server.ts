@@ -3,21 +3,21 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { hasMetricsToken } from './metrics-token.ts';
 
-/** Resolves when all is well; what it throws is reported under its name. */
+/** Resolves when healthy; an error is reported under the check's name. */
 export type HealthCheck = () => void | Promise<void>;
 
 export interface HealthServerOptions {
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   port: number;
   host?: string;
-  /** The process should be killed when one fails. */
+  /** The process is to be restarted when one of these fails. */
   healthz?: Record<string, HealthCheck>;
-  /** The process should get no traffic while one fails. */
+  /** The process is to receive no traffic while one of these fails. */
   readyz?: Record<string, HealthCheck>;
   registry: Registry;
-  /** Who reads /metrics must send it; absent: nobody must. */
+  /** Token that readers of /metrics must send; not required if absent. */
   metricsToken?: string | undefined;
-  /** A check that takes longer has failed. Default 2 s. */
+  /** Timeout of a check, which fails after it. Default 2 s. */
   checkTimeoutMs?: number;
 }
 
@@ -39,7 +39,7 @@ export class HealthServer {
     });
   }
 
-  /** Listens. @returns the port. */
+  /** Starts to listen. @returns the port */
   start(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
@@ -67,7 +67,7 @@ export class HealthServer {
           return { status: 401, body: 'send the metrics token: Authorization: Bearer TOKEN\n' };
         return { status: 200, type: registry.contentType, body: await registry.metrics() };
       default:
-        return { status: 404, body: 'there are /healthz, /readyz and /metrics\n' };
+        return { status: 404, body: 'no such path. This server has /healthz, /readyz and /metrics\n' };
     }
   }
 
@@ -87,7 +87,7 @@ export class HealthServer {
     const ms = this.#options.checkTimeoutMs ?? 2000;
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`no answer within ${ms} ms`), ms);
+      timer = setTimeout(() => resolve(`no response within ${ms} ms`), ms);
     });
     try {
       return await Promise.race([Promise.resolve().then(check), timeout]).then((late) => late ?? undefined);

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import { z } from 'zod';
 
-/** Registers what every process exports: prom-client's defaults, and which build of Coppice it runs. */
+/** Registers the metrics of every process: prom-client's defaults, and the build of Coppice. */
 export function processMetrics(registry: Registry, environment: NodeJS.ProcessEnv): void {
   collectDefaultMetrics({ register: registry });
   buildInfo(registry, environment);
 }
 
-/** Registers which build of Coppice this process runs; the image's build argument REVISION says of which commit. */
+/** Registers a metric with the build of Coppice; the image's build argument REVISION is its commit. */
 export function buildInfo(registry: Registry, environment: NodeJS.ProcessEnv): void {
   const manifest: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
   const { version } = z.object({ version: z.string() }).parse(manifest);

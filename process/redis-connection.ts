@@ -9,7 +9,7 @@ export interface RedisAddress {
   password?: string | undefined;
 }
 
-/** The client's own strategy ends for good after a socket timeout, which a Redis that is just starting can cause. */
+/** The client's own reconnect strategy gives up after a socket timeout, which a starting Redis can cause. */
 function newClient(address: RedisAddress) {
   return createClient({
     ...withCredentials(address),
@@ -18,7 +18,7 @@ function newClient(address: RedisAddress) {
   });
 }
 
-/** The client takes a user in the URL for all there is, and sends no password that is given beside it. */
+/** The client ignores a separate password if the URL contains a user, so both are passed in one form. */
 function withCredentials({ url, password }: RedisAddress) {
   if (password === undefined) return { url };
   const parsed = new URL(url);
@@ -28,20 +28,20 @@ function withCredentials({ url, password }: RedisAddress) {
 }
 
 /**
- * Connects, and connects again whenever the connection is lost; does not wait for it. A command fails at once while
- * Redis is away, and in some seconds when it falls silent: a request must not hang on it.
+ * Connects without waiting, and reconnects whenever the connection is lost. Commands fail immediately while Redis is
+ * disconnected, and after a few seconds when it does not respond, so that no request hangs.
  */
 export function connectRedis(address: RedisAddress, logger: Logger): Redis {
   const client = newClient(address);
   const onError = (error: unknown) => logger.warn({ err: error }, 'the connection to Redis failed');
   client.on('error', onError);
   watchRedis(client, { onError });
-  // Called with already, as an event; what ends the attempt is the client's being destroyed.
+  // An error event has reported this already; only destroying the client ends its attempts.
   client.connect().catch((error: unknown) => logger.debug({ err: error }, 'not connected to Redis'));
   return client;
 }
 
-/** The same connection, with bulk strings as Buffers: logs pass through as they are. */
+/** Returns the same connection with bulk strings as Buffers, so that logs are passed on unchanged. */
 export function withBuffers(client: Redis) {
   return client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
 }

@@ -1,18 +1,21 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** What is asked of a Redis client; `info` rejects where Redis is away or does not permit the command. */
+/**
+ * The Redis client's methods that are used here; `info` rejects when Redis is disconnected or does not permit the
+ * command.
+ */
 export interface RedisToMeasure {
   readonly isReady: boolean;
   info: (section: string) => Promise<string>;
 }
 
-/** A scrape must not wait for a Redis that is silent. */
+/** Timeout in milliseconds, so that a scrape does not wait for a Redis that does not respond. */
 const timeoutMs = 1000;
 
-/** Registers whether Redis answers this process, and how full its memory is. */
+/** Registers whether Redis responds to this process, and how much memory it uses. */
 export function redisMetrics(redis: RedisToMeasure, registry: Registry): void {
   let asked: Promise<string | undefined> | undefined;
-  /** A scrape collects each metric by itself: all of it are reported by one answer. */
+  /** A scrape collects each metric separately; one response serves all of them. */
   const ask = () => (asked ??= memoryInfo(redis).finally(() => (asked = undefined)));
   const registers = [registry];
   new Gauge({
@@ -41,7 +44,7 @@ export function redisMetrics(redis: RedisToMeasure, registry: Registry): void {
   });
 }
 
-/** Without a value there is no sample: a 0 would look like an empty Redis. */
+/** Sets a value or removes the sample: a 0 would look like an empty Redis. */
 function setOrRemove(gauge: Gauge, bytes: number): void {
   if (bytes > 0) gauge.set(bytes);
   else gauge.remove();
@@ -51,7 +54,7 @@ function bytesOf(field: string, info = ''): number {
   return Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
 }
 
-/** Undefined where Redis is away; empty where it answers without saying. */
+/** Returns undefined if Redis is disconnected; an empty text if it does not permit INFO. */
 async function memoryInfo(redis: RedisToMeasure): Promise<string | undefined> {
   if (!redis.isReady) return undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -65,7 +68,9 @@ async function memoryInfo(redis: RedisToMeasure): Promise<string | undefined> {
   }
 }
 
-/** A user of an external Redis may lack the right to INFO: an answer all the same. */
+/**
+ * Returns an empty text for a refused INFO, for which a user of an external Redis may lack permission: Redis responds.
+ */
 function refused(error: unknown): string | undefined {
   return error instanceof Error && /^(NOPERM|ERR)\b/.test(error.message) ? '' : undefined;
 }

@@ -34,7 +34,7 @@ test('a Redis that is silent is connected to anew, once', async () => {
   const { calls, errors, pings } = watched(() => new Promise(() => undefined));
   await until(() => errors.length === 2);
   expect(calls).toEqual(['destroy', 'connect']);
-  expect(errors.map(String)).toEqual([expect.stringContaining('not answered for 20 ms'), 'Error: refused']);
+  expect(errors.map(String)).toEqual([expect.stringContaining('not responded for 20 ms'), 'Error: refused']);
   expect(pings()).toBe(1);
 });
 

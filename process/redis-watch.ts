@@ -3,36 +3,36 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface WatchedRedis {
   readonly isReady: boolean;
   ping(): Promise<unknown>;
-  /** Fails every command that waits for its answer. */
+  /** Fails every command without a response. */
   destroy(): void;
   connect(): Promise<unknown>;
 }
 
 export interface RedisWatchOptions {
   pingMs?: number;
-  /** An answer that takes longer does not come. */
+  /** Timeout of a response, in milliseconds. */
   timeoutMs?: number;
-  /** Called with of a connection that is given up, and of one that cannot be made. */
+  /** Called when a connection is abandoned, and when none can be established. */
   onError: (error: unknown) => void;
 }
 
 const PING_MS = 1000;
 const TIMEOUT_MS = 3000;
-/** For the client's `socket` option: so long a connection that is being made, before its first ping, may say nothing. */
+/** For the client's `socket` option: maximum silence of a connection before its first ping, in milliseconds. */
 export const SOCKET_TIMEOUT_MS = 5000;
 
 /**
- * Connects anew when Redis is silent: frozen, or on a node that was lost. The client itself waits for an answer as long
- * as the connection stands; its socketTimeout starts anew with whatever is sent, so a busy one never ends.
- * Subscriptions are made again by the client. Keeps no process alive.
+ * Reconnects when Redis does not respond, because it hangs or its node was lost. The client itself waits as long as the
+ * connection exists, and its socketTimeout restarts with every command sent, so it never fires on a busy connection.
+ * The client renews its subscriptions. Does not keep the process running.
  */
 export function watchRedis(redis: WatchedRedis, options: RedisWatchOptions): void {
   const { pingMs = PING_MS, timeoutMs = TIMEOUT_MS, onError } = options;
   const check = async (): Promise<void> => {
     if (redis.isReady && (await isSilent(redis, timeoutMs))) {
-      onError(new Error(`Redis has not answered for ${timeoutMs} ms: connecting anew`));
+      onError(new Error(`Redis has not responded for ${timeoutMs} ms; reconnecting`));
       redis.destroy();
-      // It tries until it is connected.
+      // Retries until it is connected.
       redis.connect().catch(onError);
     }
     setTimeout(() => void check(), pingMs).unref();
@@ -41,7 +41,7 @@ export function watchRedis(redis: WatchedRedis, options: RedisWatchOptions): voi
 }
 
 async function isSilent(redis: WatchedRedis, timeoutMs: number): Promise<boolean> {
-  // An error is an answer too, or the client has found out by itself.
+  // An error is a response too, or the client has noticed the failure itself.
   const answered = redis.ping().then(
     () => false,
     () => false,

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** Runs `stop` at the first SIGTERM or SIGINT, then ends the process: with 1 when stopping failed. */
+/** Runs `stop` at the first SIGTERM or SIGINT, then ends the process, with exit code 1 if stopping failed. */
 export function stopOnSignal(stop: () => Promise<void>, logger: Logger): void {
   const end = (signal: string) => {
     logger.info({ signal }, 'stopping');

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
 /**
- * The environment variables that a schema asks for; an empty one counts as absent.
- * @throws Error that names each missing or invalid variable, never its value.
+ * Reads the environment variables of a schema; an empty one counts as absent.
+ * @throws Error that names each missing or invalid variable, never its value
  */
 export function readVariables<S extends z.ZodType>(
   schema: S,
@@ -14,7 +14,7 @@ export function readVariables<S extends z.ZodType>(
   throw new Error(`the environment variables are not valid: ${faultsOf(result.error)}`);
 }
 
-/** Where each fault is, and what it is; no values. */
+/** Returns the location and kind of each fault, without values. */
 export function faultsOf({ issues }: z.ZodError): string {
   return issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
 }

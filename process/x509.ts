@@ -1,8 +1,8 @@
-import 'reflect-metadata'; // @peculiar/x509 asks for it to be there first
+import 'reflect-metadata'; // @peculiar/x509 must be imported after this.
 import { PemConverter } from '@peculiar/x509';
 import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 
-/** PEM: a certificate and its private key (PKCS #8). */
+/** A certificate and its private key (PKCS #8), as PEM. */
 export interface KeyPair {
   certificate: string;
   key: string;
@@ -10,7 +10,7 @@ export interface KeyPair {
 
 export const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** Nodes' clocks may be behind. */
+/** Tolerance for nodes whose clocks are behind, in milliseconds. */
 export const clockSkewMs = 5 * 60 * 1000;
 
 export function newKeys() {
@@ -30,8 +30,8 @@ export async function pemOfKey(key: Parameters<typeof webcrypto.subtle.exportKey
 }
 
 /**
- * Reports whether two thirds of a certificate's validity are over, or it has not started, as of one that was created
- * while this clock was ahead.
+ * Returns whether two thirds of a certificate's validity have passed, or it is not valid yet because this machine's
+ * clock was ahead.
  */
 export function isRenewalDue(certificate: string, now: Date): boolean {
   const { validFromDate, validToDate } = new X509Certificate(certificate);

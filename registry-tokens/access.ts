@@ -1,18 +1,20 @@
 import type { CredentialClaims } from './credential.ts';
 import type { Scope } from './scope.ts';
 
-/** Who asks for a token: the holder of a credential, or the account of registry.credentialsSecret. */
+/** Who requests a token: the holder of a credential, or the account of registry.credentialsSecret. */
 export type Holder = { claims: CredentialClaims } | 'administrator';
 
-/** A resource name of Distribution: lower case, components of letters and digits, no `..` and no empty one. */
+/**
+ * A repository name in Distribution: lower case, components of letters and digits, without `..` and empty components.
+ */
 const repositoryPattern = /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*$/;
-/** A service holds neither separator of an image's name. */
+/** Name of a service, which contains no separator of image names. */
 const servicePattern = /^[a-z0-9]+(?:(?:__?|-+)[a-z0-9]+)*$/;
 const untrusted = 'untrusted';
 
 /**
- * Returns what is granted of the requested scopes, each with at least one action.
- * @param sharedPrefixes what the names of images start with that every credential can pull, such as `docker.io/`.
+ * Returns the granted part of the requested scopes, each with at least one action.
+ * @param sharedPrefixes prefixes of image names that every credential can pull, such as `docker.io/`
  */
 export function grantedAccess(holder: Holder, scopes: readonly Scope[], sharedPrefixes: readonly string[]): Scope[] {
   if (holder === 'administrator') return [...scopes];
@@ -37,7 +39,7 @@ function allowedActions(
   return shared.some((one) => name.startsWith(one)) ? ['pull'] : [];
 }
 
-/** Reports whether a name below a repository's prefix is of an image that an untrusted build has pushed. */
+/** Returns whether a name below a repository's prefix is that of an image that an untrusted build pushed. */
 function isUntrusted(name: string, prefix: string): boolean {
   const separator = prefix.slice(-1);
   const below = `${untrusted}${separator}`;

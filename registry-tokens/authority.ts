@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 asks for it to be there first
+import 'reflect-metadata'; // @peculiar/x509 must be imported after this.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import {
   BasicConstraintsExtension,
@@ -12,7 +12,7 @@ import { webcrypto } from 'node:crypto';
 import { clockSkewMs, ecdsa, newKeys, newSerialNumber, pemOfKey, type KeyPair } from '../process/x509.ts';
 
 const dayMs = 24 * 3600 * 1000;
-/** The registry reads the authority's certificate when it starts, so it changes only when an administrator changes it. */
+/** Long, because the registry reads the certificate only when it starts, so only an administrator can replace it. */
 const authorityValidityMs = 3650 * dayMs;
 const signerValidityMs = 30 * dayMs;
 
@@ -32,7 +32,10 @@ export async function createAuthority(now: Date): Promise<KeyPair> {
   return { certificate: certificate.toString('pem'), key: await pemOfKey(keys.privateKey) };
 }
 
-/** Issues the certificate and key that one process signs tokens with, for 30 days. The authority's key must be of P-256. */
+/**
+ * Issues the certificate and key with which one process signs tokens, valid for 30 days. The authority's key must use
+ * P-256.
+ */
 export async function issueSigner({ certificate, key }: KeyPair, now: Date): Promise<KeyPair> {
   const authority = new PeculiarCertificate(certificate);
   const signingKey = await webcrypto.subtle.importKey('pkcs8', PemConverter.decodeFirst(key), ecdsa, false, ['sign']);
@@ -51,7 +54,7 @@ export async function issueSigner({ certificate, key }: KeyPair, now: Date): Pro
   return { certificate: signer.toString('pem'), key: await pemOfKey(keys.privateKey) };
 }
 
-/** Throws an Error that says what is wrong with an authority that an administrator may have created. */
+/** Checks an authority, which an administrator may have created. Throws an Error that describes the fault. */
 export function checkAuthority({ certificate, key }: KeyPair, now: Date): void {
   const parsed = new X509Certificate(certificate);
   const privateKey = createPrivateKey(key);

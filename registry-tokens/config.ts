@@ -8,11 +8,11 @@ const schema = z.object({
   PORT: port.default(3000),
   HEALTH_PORT: port.default(3001),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
-  /** Where clients ask, `auth.token.realm` of the registry's configuration. */
+  /** Where clients request tokens; `auth.token.realm` in the registry's configuration. */
   TOKEN_URL: z.url({ protocol: /^https?$/ }).transform((text) => new URL(text)),
-  /** `auth.token.service` of the registry's configuration. */
+  /** `auth.token.service` in the registry's configuration. */
   SERVICE: z.string().min(1),
-  /** What the names of images start with that every credential can pull, separated by spaces. */
+  /** Prefixes of image names that every credential can pull, separated by spaces. */
   SHARED_PREFIXES: z
     .string()
     .default('')
@@ -20,13 +20,15 @@ const schema = z.object({
     .pipe(z.array(z.string().regex(/^[a-z0-9][a-z0-9._/-]*\/$/, 'must end with a slash'))),
   KEYS_FOLDER: z.string().default('/etc/coppice-registry-keys'),
   AUTHORITY_FOLDER: z.string().default('/etc/coppice-registry-authority'),
-  /** Holds the files `username` and `password` of an account that gets whatever it asks for; absent: there is none. */
+  /**
+   * Folder with the files `username` and `password` of an account that is granted everything; absent if there is none.
+   */
   ADMINISTRATOR_FOLDER: z.string().min(1).optional(),
   METRICS_TOKEN: metricsTokenField,
 });
 export type TokenServerConfig = z.infer<typeof schema>;
 
-/** Throws an Error that names each variable that is missing or wrong, and never its value. */
+/** Parses the configuration. Throws an Error that names each missing or invalid variable, never its value. */
 export function readConfig(environment: NodeJS.ProcessEnv): TokenServerConfig {
   return readVariables(schema, environment);
 }

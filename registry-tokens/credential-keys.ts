@@ -1,25 +1,28 @@
 import { z } from 'zod';
 
-/** A key that credentials are signed with (HMAC-SHA256). */
+/** A key that signs credentials (HMAC-SHA256). */
 export interface CredentialKey {
-  /** When it was created, in seconds since 1970, which is its id too. */
+  /** When it was created, in seconds since 1970; also its ID. */
   createdAt: number;
   /** 32 bytes. */
   key: Buffer;
 }
 
-/** The longest time for which a credential is valid, in seconds. */
+/** Maximum validity of a credential, in seconds. */
 export const MAX_VALIDITY = 14 * 24 * 3600;
 
 const rotateAfter = 30 * 24 * 3600;
-/** The kubelet brings a changed Secret to the token server within two minutes. Until then nothing is signed with a new key. */
+/**
+ * A new key is not used for this time, in seconds: the kubelet updates a mounted Secret at the token server within two
+ * minutes.
+ */
 const usableAfter = 600;
 const day = 24 * 3600;
 
-/** By creation time: base64 of 32 bytes, as a Secret's `data` has them. */
+/** By time of creation: 32 bytes in base64, as in a Secret's `data`. */
 const dataSchema = z.record(z.string(), z.string());
 
-/** Reads the keys from a Secret's `data`, oldest first. Entries that are not keys are left out. */
+/** Reads the keys from a Secret's `data`, oldest first. Ignores invalid entries. */
 export function readKeys(data: unknown): CredentialKey[] {
   const parsed = dataSchema.safeParse(data ?? {});
   if (!parsed.success) return [];
@@ -31,14 +34,17 @@ export function readKeys(data: unknown): CredentialKey[] {
 }
 
 /**
- * Returns the key to sign with at a time, in seconds: the newest that every token server knows by then. Where there is none
- * yet, as after an installation, the oldest.
+ * Returns the key to sign with at a time, in seconds: the newest one that every token server knows by then, or the
+ * oldest one right after an installation.
  */
 export function signingKey(keys: readonly CredentialKey[], at: number): CredentialKey | undefined {
   return keys.findLast(({ createdAt }) => createdAt + usableAfter <= at) ?? keys[0];
 }
 
-/** Plans the rotation at a time, in seconds: a new key after 30 days, and removal once nothing valid can be signed with one. */
+/**
+ * Plans the rotation at a time, in seconds: adds a key after 30 days, and removes keys whose credentials have all
+ * expired.
+ */
 export function planRotation(keys: readonly CredentialKey[], at: number): { add: boolean; remove: CredentialKey[] } {
   const newest = keys.at(-1);
   return {

@@ -1,36 +1,36 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { MAX_VALIDITY, signingKey, type CredentialKey } from './credential-keys.ts';
 
-/** `pull`: all images of a repository; `push`: pull and push of those of its trusted builds, or of its untrusted ones. */
+/** `pull`: all images of a repository. `push`: pull and push images of its trusted builds, or of its untrusted ones. */
 export type CredentialActions = 'pull' | 'push';
 
-/** What a credential for the registry allows. */
+/** What a credential for the registry permits. */
 export interface CredentialClaims {
   /** UID of the Environment that it was issued for. */
   uid: string;
   /** Seconds since 1970. */
   expiresAt: number;
   actions: CredentialActions;
-  /** What the names of the images start with, without the registry's host: `acme/shop/`, or `acme.shop.` */
+  /** Prefix of the image names, without the registry's host: `acme/shop/`, or `acme.shop.` */
   prefix: string;
 }
 
-/** The user name that goes with each credential: it carries no meaning. */
+/** User name of every credential; it has no meaning. */
 export const CREDENTIAL_USER = 'coppice';
 
-/** The words before the signed text keep a signature from being used for anything else. */
+/** Prefix of the signed text, which prevents using the signature for another purpose. */
 const domain = 'coppice registry credential\n';
 const maxLength = 512;
 const pattern =
   /^v1\.([0-9]{10})\.([0-9A-Za-z-]{1,64})\.([0-9]{10})\.(pull|push)\.([a-z0-9][a-z0-9._/-]*[/.])\.([\w-]{43})$/;
 
-/** Returns `v1.KEY.UID.EXPIRY.ACTIONS.PREFIX.SIGNATURE`; the same claims and key give the same text. */
+/** Returns `v1.KEY.UID.EXPIRY.ACTIONS.PREFIX.SIGNATURE`; equal claims and keys give equal texts. */
 export function signCredential({ uid, expiresAt, actions, prefix }: CredentialClaims, key: CredentialKey): string {
   const signed = ['v1', key.createdAt, uid, expiresAt, actions, prefix].join('.');
   return `${signed}.${signatureOf(signed, key).toString('base64url')}`;
 }
 
-/** Returns the claims of a credential that one of the keys has signed and that has not expired. */
+/** Returns the claims of a credential; undefined if none of the keys has signed it, or it has expired. */
 export function readCredential(text: string, keys: readonly CredentialKey[], now: Date): CredentialClaims | undefined {
   if (text.length > maxLength) return undefined;
   const [, keyId, uid = '', expiry, actions, prefix = '', signature = ''] = pattern.exec(text) ?? [];
@@ -45,16 +45,16 @@ export function readCredential(text: string, keys: readonly CredentialKey[], now
 
 export interface IssuedCredential {
   credential: string;
-  /** When the next one differs. */
+  /** When issuePullCredential returns another credential. */
   renewAt: Date;
 }
 
-/** Half of the longest validity: the one before is valid for as long again. */
+/** Half of the maximum validity, in seconds: a credential remains valid for one period after the next one is issued. */
 const period = MAX_VALIDITY / 2;
 
 /**
- * Issues a credential for pulls that stays the same for a week and is valid for a second one. The weeks of different
- * environments start at different times, so that not all are renewed at once. Undefined without a key.
+ * Issues a credential for pulls that stays the same for a week and is valid for another one. The weeks of environments
+ * start at different times, so that not all are renewed at once. Returns undefined without a key.
  */
 export function issuePullCredential(
   { uid, prefix }: Pick<CredentialClaims, 'uid' | 'prefix'>,
@@ -70,7 +70,7 @@ export function issuePullCredential(
   return { credential: signCredential(claims, key), renewAt: new Date((start + period) * 1000) };
 }
 
-/** Issues a credential for one build, valid for `seconds`, two weeks at most. Undefined without a key. */
+/** Issues a credential for one build, valid for `seconds`, at most two weeks. Returns undefined without a key. */
 export function issueBuildCredential(
   { uid, prefix }: Pick<CredentialClaims, 'uid' | 'prefix'>,
   seconds: number,

@@ -1,4 +1,4 @@
-// Wires the token server: it reads Secrets from files, and reaches neither the Kubernetes API nor Redis.
+// Wires the token server, which reads Secrets from files, and connects to neither the Kubernetes API nor Redis.
 import { Registry } from 'prom-client';
 import { HealthServer } from '../process/health-server.ts';
 import { createLogger } from '../process/logger.ts';
@@ -42,7 +42,7 @@ const administrator =
     : new SecretFolder(config.ADMINISTRATOR_FOLDER, accountOf, logger);
 const folders = [keys, signer, ...(administrator ? [administrator] : [])];
 
-/** An empty password is nobody's. A line's end that an editor left is not part of it. */
+/** Returns the account; undefined for an empty password. Removes a trailing line break, which editors add. */
 function accountOf(files: ReadonlyMap<string, string>) {
   const text = (name: string) => (files.get(name) ?? '').replace(/\r?\n$/, '');
   const account = { username: text('username'), password: Buffer.from(text('password'), 'latin1').toString('utf8') };
@@ -66,7 +66,8 @@ const health = new HealthServer({
   port: config.HEALTH_PORT,
   readyz: {
     keys: () => {
-      if (keys.current().length === 0) throw new Error('there is no key to verify credentials with');
+      if (keys.current().length === 0)
+        throw new Error('there is no key to verify credentials with. The operator creates the Secret');
     },
   },
   registry,

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Outcome } from './token-endpoint.ts';
 
-/** Registers the token server's own metric. Returns what counts a request. */
+/** Registers the token server's metric. Returns a function that counts a request. */
 export function tokenMetrics(registry: Registry): (outcome: Outcome) => void {
   const requests = new Counter({
     name: 'coppice_registry_token_requests_total',

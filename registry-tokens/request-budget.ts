@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache';
 
 const burst = 300;
 const perSecond = 5;
-/** Whoever has not asked for longest is forgotten first, and has a full budget again. */
+/** The holder whose last request is oldest is forgotten first, and then has a full budget again. */
 const maxHolders = 10_000;
 
-/** Bounds how many tokens one holder of credentials is given: 300 at once, then five a second. */
+/** Limits the tokens for one holder of credentials: 300 at once, then five per second. */
 export class RequestBudget {
   readonly #left = new LRUCache<string, { tokens: number; at: number }>({ max: maxHolders });
 
-  /** Takes one; false when none is left. */
+  /** Takes one token; returns false if none is left. */
   take(holder: string, now: Date): boolean {
     const at = now.getTime();
     const known = this.#left.get(holder);

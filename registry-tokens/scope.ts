@@ -1,4 +1,4 @@
-/** One resource that a client asks to reach (CNCF Distribution, token scope documentation). */
+/** One resource that a client requests access to (CNCF Distribution, token scope documentation). */
 export interface Scope {
   type: string;
   name: string;
@@ -7,13 +7,14 @@ export interface Scope {
 
 const maxScopes = 32;
 const maxLength = 4096;
-/** The name may hold colons, as `host:port/path` does. */
+/** The name can contain colons, as `host:port/path` does. */
 const pattern =
   /^([a-z0-9]+)(?:\([a-z0-9]+\))?:([A-Za-z0-9][A-Za-z0-9._:/-]{0,254}):([a-z*]{1,16}(?:,[a-z*]{1,16}){0,7})$/;
 
 /**
- * Reads the `scope` parameters of a request: each holds scopes `TYPE:NAME:ACTION[,ACTION…]`, separated by spaces. Scopes that
- * do not parse are left out, as the specification leaves out what is not granted. Undefined for more than 32 of them.
+ * Parses the `scope` parameters of a request: each contains scopes `TYPE:NAME:ACTION[,ACTION…]`, separated by spaces.
+ * Ignores invalid scopes, as the specification ignores scopes that are not granted. Returns undefined for more than 32
+ * scopes.
  */
 export function readScopes(parameters: readonly string[]): Scope[] | undefined {
   const text = parameters.join(' ');

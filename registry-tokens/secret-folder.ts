@@ -2,19 +2,19 @@ import { existsSync, readdirSync, readFileSync, realpathSync, watch } from 'node
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 
-/** The kubelet puts all files of a Secret into one folder, and exchanges this link to it. */
+/** The kubelet mounts a Secret as one folder, and updates it by replacing this symbolic link. */
 const dataLink = '..data';
-/** An exchange is several events. */
+/** An update causes several events within this time, in milliseconds. */
 const settleMs = 100;
 
-/** What is read from the files of a mounted Secret, kept up to date while the process runs. */
+/** Reads the files of a mounted Secret, and updates their value while the process runs. */
 export class SecretFolder<T> {
   readonly #folder: string;
   readonly #parse: (files: ReadonlyMap<string, string>) => T;
   readonly #logger: Logger;
   #current: T;
 
-  /** Throws where the files cannot be read or parsed. */
+  /** Reads the files. Throws if they cannot be read or parsed. */
   constructor(folder: string, parse: (files: ReadonlyMap<string, string>) => T, logger: Logger) {
     this.#folder = folder;
     this.#parse = parse;
@@ -24,14 +24,19 @@ export class SecretFolder<T> {
 
   readonly current = (): T => this.#current;
 
-  /** Reads the files again when they change; what cannot be parsed is logged, and the former counts. Returns how to stop it. */
+  /**
+   * Reads the files again when they change; if they are not valid, logs it and keeps the previous value. Returns a
+   * function that stops watching.
+   */
   watch(): () => void {
     let timer: NodeJS.Timeout | undefined;
     const watcher = watch(this.#folder, { persistent: false }, () => {
       clearTimeout(timer);
       timer = setTimeout(() => this.#reread(), settleMs).unref();
     });
-    watcher.on('error', (error) => this.#logger.error({ err: error }, `${this.#folder} is not watched any more`));
+    watcher.on('error', (error) =>
+      this.#logger.error({ err: error }, `${this.#folder} is no longer watched. Restart the process`),
+    );
     return () => {
       clearTimeout(timer);
       watcher.close();
@@ -43,11 +48,11 @@ export class SecretFolder<T> {
       this.#current = this.#read();
       this.#logger.info({ folder: this.#folder }, 'a Secret has changed');
     } catch (error) {
-      this.#logger.error({ err: error }, `${this.#folder} cannot be read; what was read before counts`);
+      this.#logger.error({ err: error }, `${this.#folder} cannot be read; the previous value is used`);
     }
   }
 
-  /** All files of one version of the Secret. */
+  /** Reads all files of one version of the Secret. */
   #read(): T {
     const link = join(this.#folder, dataLink);
     const data = existsSync(link) ? realpathSync(link) : this.#folder;

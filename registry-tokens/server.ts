@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import type { TokenAnswer, TokenEndpoint } from './token-endpoint.ts';
 
-/** A scope for each of 32 images and a credential fit well into it. */
+/** Enough for the scopes of 32 images and a credential. */
 const maxHeaderBytes = 8192;
 const timeoutMs = 5000;
 const maxConnections = 256;
 
-/** Serves the token endpoint over HTTP. It reads no request body, and keeps few connections, none of them for long. */
+/** Serves the token endpoint over HTTP. Reads no request bodies, and limits the number and duration of connections. */
 export class TokenServer {
   readonly #server: Server;
 
@@ -28,7 +28,7 @@ export class TokenServer {
     this.#server.maxConnections = maxConnections;
   }
 
-  /** Listens; 0 takes a free port. Resolves with the port. */
+  /** Starts to listen; 0 selects a free port. Resolves with the port. */
   start(port: number, host?: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
@@ -45,7 +45,7 @@ export class TokenServer {
   }
 }
 
-/** A connection whose request has a body is closed: nobody reads that. */
+/** Sends a response, and closes a connection whose request has a body, which is not read. */
 function send(response: ServerResponse, { status, headers, body }: TokenAnswer, closes: boolean): void {
   const type = { 'content-type': 'application/json', 'cache-control': 'no-store' };
   response.writeHead(status, { ...type, ...headers, ...(closes && { connection: 'close' }) }).end(JSON.stringify(body));

@@ -10,15 +10,15 @@ import type { TokenSigner } from './token-signer.ts';
 export type Outcome = 'granted' | 'partly' | 'unauthorized' | 'limited' | 'invalid';
 
 export interface TokenEndpointOptions {
-  /** Where tokens are asked for: `/registry/token`. */
+  /** Path of the endpoint: `/registry/token`. */
   path: string;
-  /** As in the registry's configuration; requests for another service are refused. */
+  /** As in the registry's configuration; requests for other services are refused. */
   service: string;
-  /** What the names of images start with that every credential can pull. */
+  /** Prefixes of image names that every credential can pull. */
   sharedPrefixes: readonly string[];
   keys: () => readonly CredentialKey[];
   signer: () => TokenSigner;
-  /** The account of registry.credentialsSecret, where there is one: it gets whatever it asks for. */
+  /** Returns the account of registry.credentialsSecret, if there is one, which is granted everything. */
   administrator: () => { username: string; password: string } | undefined;
   budget: RequestBudget;
   count: (outcome: Outcome) => void;
@@ -38,13 +38,13 @@ export interface TokenAnswer {
   body: object;
 }
 
-/** Of what a client asked for in vain, in the log. */
+/** Maximum number of refused scopes in a log line. */
 const maxLogged = 5;
 
 /**
- * Answers token requests (CNCF Distribution, token authentication specification): `GET /registry/token?service=…&scope=…`
- * with Basic authentication. Any replica answers any request, since a credential carries its own proof. A token grants what
- * the credential allows of the requested scopes; the registry refuses the rest.
+ * Responds to token requests (CNCF Distribution, token authentication specification): `GET
+ * /registry/token?service=…&scope=…` with Basic authentication. A credential proves itself, so any replica can respond.
+ * A token grants the requested scopes that the credential permits; the registry refuses all others.
  */
 export class TokenEndpoint {
   readonly #options: TokenEndpointOptions;
@@ -56,15 +56,15 @@ export class TokenEndpoint {
   async answer({ method, url, authorization }: TokenRequest): Promise<TokenAnswer> {
     const { path, service, sharedPrefixes, signer, budget, now } = this.#options;
     const asked = parsedUrl(url);
-    if (asked?.pathname !== path) return failure(404, 'NOT_FOUND', `tokens are at ${path}`);
-    // Clients that try the OAuth 2.0 form of the specification, a POST, come again with GET after this answer.
+    if (asked?.pathname !== path) return failure(404, 'NOT_FOUND', `no such path. Tokens are at ${path}`);
+    // Clients that try the specification's OAuth 2.0 form, a POST, send a GET after this response.
     if (method !== 'GET') return { ...failure(405, 'UNSUPPORTED', 'only GET is supported'), headers: { allow: 'GET' } };
     const askedService = asked.searchParams.get('service');
     const scopes = readScopes(asked.searchParams.getAll('scope'));
     if ((askedService !== null && askedService !== service) || !scopes) {
       return this.#refused(
         'invalid',
-        failure(400, 'UNSUPPORTED', `tokens are for the service ${service}, and 32 scopes at most`),
+        failure(400, 'UNSUPPORTED', `the service must be ${service}, with at most 32 scopes`),
       );
     }
     const holder = this.#holderOf(authorization);
@@ -110,7 +110,7 @@ export class TokenEndpoint {
     return answer;
   }
 
-  /** A scope that is not granted is logged: builds and nodes ask for nothing else in good faith, but for mounts of layers. */
+  /** Logs scopes that are not granted: except for mounts of layers, correct builds and nodes request no such scopes. */
   #report(subject: string, scopes: readonly Scope[], access: readonly Scope[]): void {
     const { count, logger } = this.#options;
     const granted = new Set(access.map(({ type, name }) => `${type}:${name}`));
@@ -120,12 +120,12 @@ export class TokenEndpoint {
     const names = refused.slice(0, maxLogged).map(({ type, name, actions }) => `${type}:${name}:${actions.join(',')}`);
     logger.info(
       { environmentUid: subject, refused: names },
-      'a token was requested for what the credential does not reach',
+      'a token was requested for scopes that the credential does not permit',
     );
   }
 }
 
-/** Compares in a time that does not depend on where the texts differ. */
+/** Compares two texts in constant time. */
 function isSame(given: string, expected: string): boolean {
   const [a, b] = [given, expected].map((text) => createHash('sha256').update(text).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);

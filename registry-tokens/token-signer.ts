@@ -3,15 +3,17 @@ import { clockSkewMs, isRenewalDue, type KeyPair } from '../process/x509.ts';
 import { issueSigner } from './authority.ts';
 import type { Scope } from './scope.ts';
 
-/** As `auth.token.issuer` of the registry's configuration. */
+/** `auth.token.issuer` in the registry's configuration. */
 export const TOKEN_ISSUER = 'coppice';
 
-/** Seconds. A registry checks a token when a request starts; clients fetch the next one by themselves. */
+/**
+ * Validity of a token in seconds. A registry checks it when a request starts, and clients request new ones themselves.
+ */
 const validity = 300;
 
 export interface Token {
   token: string;
-  /** Seconds. */
+  /** In seconds. */
   expiresIn: number;
   issuedAt: Date;
 }
@@ -23,15 +25,15 @@ interface Signer {
 }
 
 /**
- * Signs tokens for a registry (CNCF Distribution, token authentication implementation): JSON Web Tokens, ES256, with the
- * certificate of this process in `x5c`. Processes share the authority and no other state.
+ * Signs tokens for a registry (CNCF Distribution, token authentication implementation): JSON Web Tokens, ES256, with
+ * this process's certificate in `x5c`. Processes share only the authority.
  */
 export class TokenSigner {
   readonly #authority: KeyPair;
   readonly #service: string;
   #signer: Promise<Signer> | undefined;
 
-  /** @param service `auth.token.service` of the registry's configuration. */
+  /** Creates a signer. @param service `auth.token.service` in the registry's configuration */
   constructor(authority: KeyPair, service: string) {
     this.#authority = authority;
     this.#service = service;
@@ -51,7 +53,7 @@ export class TokenSigner {
       access,
     };
     const text = `${header}.${encoded(claims)}`;
-    // JSON Web Algorithms has both numbers of a signature side by side (RFC 7518, section 3.4).
+    // JSON Web Algorithms concatenates both numbers of a signature (RFC 7518, section 3.4).
     const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
     return { token: `${text}.${signature.toString('base64url')}`, expiresIn: validity, issuedAt: now };
   }
@@ -61,7 +63,7 @@ export class TokenSigner {
     if (former && !isRenewalDue(former.certificate, now)) return former;
     const next = this.#renewed(now);
     this.#signer = next;
-    // What failed is tried again with the next token.
+    // A failure is retried with the next token.
     next.catch(() => (this.#signer = undefined));
     return next;
   }

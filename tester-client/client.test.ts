@@ -88,13 +88,13 @@ describe('what goes wrong', () => {
     [422, { error: 'no such type' }, 'run', TestRefusedError, 'no such type'],
     [422, 'nonsense', 'run', TestRefusedError, 'no reason was given'],
     [429, '', 'run', TesterBusyError, 'full'],
-    [404, '', 'status', UnknownRunError, 'no more'],
-    [404, '', 'run', TesterUnreachableError, 'answered 404 to /test/run'],
-    [400, '', 'run', TesterUnreachableError, 'answered 400'],
-    [401, '', 'status', TesterUnreachableError, 'answered 401'],
-    [503, '', 'results', TesterUnreachableError, 'answered 503'],
-    [200, { Status: 'lost' }, 'status', TesterUnreachableError, 'not as agreed'],
-    [200, '{', 'status', TesterUnreachableError, 'not as agreed'],
+    [404, '', 'status', UnknownRunError, 'no longer'],
+    [404, '', 'run', TesterUnreachableError, 'status 404 to /test/run'],
+    [400, '', 'run', TesterUnreachableError, 'status 400'],
+    [401, '', 'status', TesterUnreachableError, 'status 401'],
+    [503, '', 'results', TesterUnreachableError, 'status 503'],
+    [200, { Status: 'lost' }, 'status', TesterUnreachableError, 'is not valid'],
+    [200, '{', 'status', TesterUnreachableError, 'is not valid'],
     [200, 'x'.repeat(70_000), 'status', TesterUnreachableError, 'more than 65536 bytes'],
   ])('an answer %i, case %#', async (status, body, what, type, message) => {
     const tester = await answering(status, body);
@@ -111,6 +111,6 @@ describe('what goes wrong', () => {
 
   test('nobody listens', async () => {
     const tester = new TesterClient({ url: new URL('http://127.0.0.1:9'), readToken: () => Promise.resolve('shared') });
-    await expect(tester.status(run)).rejects.toThrow(/127.0.0.1:9 gave no answer to \/test\/status: (?!.*s&cret)/);
+    await expect(tester.status(run)).rejects.toThrow(/127.0.0.1:9 did not respond to \/test\/status: (?!.*s&cret)/);
   });
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { TesterBusyError, TesterUnreachableError, TestRefusedError, UnknownRunError } from './errors.ts';
 import { resultsSchema, startedSchema, statusSchema, type ResultItem, type TestStatus } from './interface.ts';
 
-/** How a run is known to the tester; whoever has both may read its results. */
+/** Identifies a run at the tester; both values together permit reading its results. */
 export interface Run {
   ID: string;
   Secret: string;
@@ -11,21 +11,21 @@ export interface Run {
 
 export interface TesterOptions {
   url: URL;
-  /** Asked for at each request, for it may be replaced. */
+  /** Called for each request, because the token can be replaced. */
   readToken: () => Promise<string>;
-  /** From the request to the last byte of the answer. */
+  /** Timeout from the request to the last byte of the response, in milliseconds. */
   timeoutMs?: number;
   fetch?: typeof globalThis.fetch;
 }
 
 const defaultTimeoutMs = 10_000;
 const maxAnswer = 64 * 1024;
-/** Screenshots among them, in base64. */
+/** Maximum size in characters; the results include screenshots in base64. */
 const maxResults = 8 * 1024 * 1024;
 
 const refusalSchema = z.object({ error: z.string().max(2000) });
 
-/** The tester's interface as the core calls it. No error names a run's Secret or the token. */
+/** A client of the tester. Its errors contain neither a run's Secret nor the token. */
 export class TesterClient {
   readonly #options: TesterOptions;
 
@@ -34,19 +34,20 @@ export class TesterClient {
   }
 
   /**
-   * @param owner whose run it is: the tester's queue is fair to tenants, then to their groups.
+   * Starts a run.
+   * @param owner whom the run counts for: the tester's queue is fair to tenants, then to their groups
    * @throws TestRefusedError, TesterBusyError, TesterUnreachableError
    */
   run(type: string, params: Readonly<Record<string, unknown>>, owner: { tenant: string; group: string }): Promise<Run> {
     return this.#ask('POST', 'test/run', startedSchema, { body: { type, params, ...owner } });
   }
 
-  /** @throws UnknownRunError, TesterUnreachableError */
+  /** Reads the status of a run. @throws UnknownRunError, TesterUnreachableError */
   status(run: Run): Promise<TestStatus> {
     return this.#ask('GET', 'test/status', statusSchema, { run });
   }
 
-  /** Of a finished run. @throws UnknownRunError, TesterUnreachableError */
+  /** Reads the results of a finished run. @throws UnknownRunError, TesterUnreachableError */
   async results(run: Run): Promise<ResultItem[]> {
     return (await this.#ask('GET', 'test/results', resultsSchema, { run, maxBytes: maxResults })).result;
   }
@@ -58,14 +59,14 @@ export class TesterClient {
     { run, body, maxBytes = maxAnswer }: { run?: Run; body?: object; maxBytes?: number },
   ): Promise<T> {
     const { status, text } = await this.#send(method, path, run, body, maxBytes);
-    if (status === 404 && run) throw new UnknownRunError('the tester knows the run no more');
+    if (status === 404 && run) throw new UnknownRunError('the tester no longer has this run. Run the tests again');
     if (status === 422) throw new TestRefusedError(refusalIn(text));
     if (status === 429) throw new TesterBusyError('the queue of the tester is full');
     if (status !== 200 && status !== 202) {
-      throw new TesterUnreachableError(`the tester answered ${status} to /${path}`, status);
+      throw new TesterUnreachableError(`the tester responded with status ${status} to /${path}`, status);
     }
     const { success, data } = schema.safeParse(jsonIn(text));
-    if (!success) throw new TesterUnreachableError(`the tester's answer to /${path} is not as agreed`);
+    if (!success) throw new TesterUnreachableError(`the tester's response to /${path} is not valid`);
     return data;
   }
 
@@ -86,12 +87,12 @@ export class TesterClient {
       });
       return { status: response.status, text: await textWithin(response, maxBytes) };
     } catch (cause) {
-      throw new TesterUnreachableError(`the tester at ${url.host} gave no answer to /${path}: ${reasonOf(cause)}`);
+      throw new TesterUnreachableError(`the tester at ${url.host} did not respond to /${path}: ${reasonOf(cause)}`);
     }
   }
 }
 
-/** The tester that the configuration names; undefined: tests are off. */
+/** Creates the client of the configured tester; undefined if tests are disabled. */
 export function testerClient({ url, tokenFile }: TesterAddress): TesterClient | undefined {
   if (url === undefined) return undefined;
   return new TesterClient({ url, readToken: async () => (await readFile(tokenFile, 'utf8')).trim() });
@@ -99,7 +100,7 @@ export function testerClient({ url, tokenFile }: TesterAddress): TesterClient | 
 
 export interface TesterAddress {
   url: URL | undefined;
-  /** Holds the token that the tester and the core share. */
+  /** File with the token that the tester and its clients share. */
   tokenFile: string;
 }
 
@@ -128,7 +129,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** A failed fetch says what happened in its cause. */
+/** Returns why a fetch failed, from the cause of its error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

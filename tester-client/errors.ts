@@ -1,23 +1,23 @@
-/** The tester does not take the test as it is: its own words say why. */
+/** The tester rejects the test; its message says why. */
 export class TestRefusedError extends Error {
   override readonly name = 'TestRefusedError';
 }
 
-/** The tester's queue is full: the same test may be taken later. */
+/** The tester's queue is full; the same test may be accepted later. */
 export class TesterBusyError extends Error {
   override readonly name = 'TesterBusyError';
 }
 
-/** The tester knows no such run, or not any more. */
+/** The tester does not have this run, or no longer has it. */
 export class UnknownRunError extends Error {
   override readonly name = 'UnknownRunError';
 }
 
-/** There is no answer that could be used; another try may get one. The message names no address of a run. */
+/** There was no usable response; a retry may succeed. The message contains no address of a run. */
 export class TesterUnreachableError extends Error {
   override readonly name = 'TesterUnreachableError';
 
-  /** That it answered with, where it did. */
+  /** Status of the response, if there was one. */
   readonly status: number | undefined;
 
   constructor(message: string, status?: number) {

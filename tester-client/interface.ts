@@ -5,12 +5,12 @@ export const startedSchema = z.object({ ID: z.string().min(1).max(200), Secret: 
 
 export const statusSchema = z.object({
   Status: z.enum(['running', 'failed', 'finished']),
-  /** Why it could not run, of a failed one. */
+  /** Why a failed run could not be carried out. */
   message: z.string().optional(),
 });
 export type TestStatus = z.infer<typeof statusSchema>;
 
-/** `Content`: base64, of the UTF-8 text for a number and a string, of the bytes for the others. */
+/** `Content` is base64: of the UTF-8 text for numbers and strings, of the bytes for other types. */
 export const resultItemSchema = z.object({
   Label: z.string(),
   Type: z.enum(['number', 'string', 'image', 'blob']),
@@ -20,7 +20,7 @@ export type ResultItem = z.infer<typeof resultItemSchema>;
 
 export const resultsSchema = z.object({ result: z.array(resultItemSchema) });
 
-/** The text of the first item of this label; undefined where there is none. */
+/** Returns the text of the first item with this label; undefined if there is none. */
 export function textOf(items: readonly ResultItem[], label: string): string | undefined {
   const item = items.find(({ Label, Type }) => Label === label && Type === 'string');
   return item && Buffer.from(item.Content, 'base64').toString('utf8');

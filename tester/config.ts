@@ -7,7 +7,7 @@ import type { RunLimits } from './runs/run-queue.ts';
 import type { Keep } from './runs/run-store.ts';
 
 export interface Config {
-  /** Where the tester's interface listens. */
+  /** Port of the tester's interface. */
   port: number;
   /** Port of /healthz, /readyz and /metrics. */
   healthPort: number;
@@ -16,13 +16,13 @@ export interface Config {
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   environments: Environments;
   redis: RedisAddress;
-  /** The file that holds the token which callers show. */
+  /** File with the token that callers send. */
   tokenFile: string;
-  /** Where the process listens that runs browsers. */
+  /** URL of the process that runs browsers. */
   browserUrl: string;
-  /** How long a run may take. */
+  /** Maximum duration of a run, in milliseconds. */
   deadlineMs: number;
-  /** How long a run and its results are kept once it has ended, and what all of them may take in Redis. */
+  /** How long a finished run and its results are kept, and the maximum size of all of them in Redis. */
   keep: Keep;
   limits: RunLimits;
 }

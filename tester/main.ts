@@ -1,4 +1,4 @@
-// Wires the tester: what it reads and writes, and in which order it starts and stops.
+// Wires the tester's components, and starts and stops them in order.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
@@ -22,10 +22,10 @@ const config = parseConfig(process.env);
 const logger = createLogger(config.logLevel);
 const readToken = (): string => {
   const token = readFileSync(config.tokenFile, 'utf8').trim();
-  if (token.length < 20) throw new Error('the file TESTER_TOKEN_FILE must hold a token of 20 characters at least');
+  if (token.length < 20) throw new Error('the file TESTER_TOKEN_FILE must contain a token of at least 20 characters');
   return token;
 };
-readToken(); // Better known now than at the first request.
+readToken(); // Fails now rather than at the first request.
 const { environments } = config;
 const registry = new Registry();
 processMetrics(registry, process.env);
@@ -51,7 +51,7 @@ let isStopping = false;
 const ready = () => {
   if (isStopping) throw new Error('stopping');
   if (!redis.isReady) throw new Error('not connected to Redis');
-  if (!runs.isRecovered) throw new Error('taking up what the former tester left');
+  if (!runs.isRecovered) throw new Error('runs of the previous tester have not been recovered yet');
 };
 const health = new HealthServer({
   port: config.healthPort,

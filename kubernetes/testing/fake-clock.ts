@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 
-/** A clock that stands until a test moves it. */
+/** A clock that only the test advances. */
 export class FakeClock implements Clock {
   #now: number;
-  /** By how much the clock was set without time having passed, as after a machine was asleep. */
+  /** How far the wall clock was set without time having passed, as after the machine was suspended. */
   #setBy = 0;
   readonly #timers = new Set<{ at: number; callback: () => void }>();
 
@@ -15,7 +15,7 @@ export class FakeClock implements Clock {
     return this.#now + this.#setBy;
   }
 
-  /** Sets the clock forward, or back: timers go on as they were. */
+  /** Sets the wall clock; timers are not affected. */
   set(ms: number): void {
     this.#setBy += ms;
   }
@@ -26,12 +26,12 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Timers that wait. */
+  /** Number of pending timers. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Moves on, firing what falls due in order, and lets promises settle before and after each. */
+  /** Advances the clock, fires due timers in order, and lets promises settle before and after each. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
@@ -50,7 +50,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets all promises that can settle do so. */
+/** Lets all promises settle that can. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

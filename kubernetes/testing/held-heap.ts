@@ -12,7 +12,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const listedCount = 30;
 const mebibyte = 1024 * 1024;
 
-/** Fills an informer by a list of 30 objects and a watch of one; returns what it holds, and MiB of heap. */
+/** Fills an informer with a list of 30 objects and a watch event; returns its objects, and the heap in MiB. */
 export async function holdMany<T extends KubernetesObject>(
   objectOf: (number: number) => T,
   informerOf: (client: ClusterClient) => Informer<T>,

@@ -4,7 +4,10 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { ClusterClient } from '../client.ts';
 import type { KubernetesObject } from '../resource-type.ts';
 
-/** An API server that answers every list with the same objects, and every watch with a bookmark and one more. */
+/**
+ * An API server that responds to every list with the same objects, and to every watch with a bookmark and one added
+ * object.
+ */
 export class ListServer {
   readonly client: ClusterClient;
   readonly #server: http.Server;

@@ -1,4 +1,4 @@
 import { pino } from 'pino';
 
-/** For tests of code that logs. */
+/** A logger for tests that writes nothing. */
 export const silentLogger = pino({ level: 'silent' });

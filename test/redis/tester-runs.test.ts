@@ -154,7 +154,7 @@ describe('a restart', () => {
     expect(failed).toEqual(
       Array.from({ length: 3 }, () => ({
         state: 'failed',
-        message: 'the tester was restarted while this test ran: run it again',
+        message: 'the tester was restarted while this test was running. Run the test again',
       })),
     );
     const order = next.seen.order.filter((url) => url.startsWith('group-0')).map((url) => Number(url.split('/')[1]));

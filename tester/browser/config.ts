@@ -5,9 +5,9 @@ export interface BrowserConfig {
   port: number;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   environmentsUrl: string;
-  /** Chromium's path. */
+  /** Path of Chromium. */
   executable: string;
-  /** What one browser may use of memory. */
+  /** Maximum memory of one browser, in bytes. */
   maxBytes: number;
 }
 
@@ -15,13 +15,13 @@ const environmentSchema = z.object({
   BROWSER_PORT: z.coerce.number().int().min(0).max(65_535).default(3002),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   ENVIRONMENTS_URL: z.url({ protocol: /^https?$/ }),
-  /** What the container may use, and how many runs are at work at once. */
+  /** Memory limit of the container in MiB, and number of concurrent runs. */
   MEMORY_MIB: z.coerce.number().int().min(1).default(2048),
   RUNS: z.coerce.number().int().min(1).default(3),
   CHROMIUM: z.string().default('/usr/bin/chromium'),
 });
 
-/** @throws Error that names each variable that is missing or wrong. */
+/** Parses the configuration. @throws Error that names each missing or invalid variable */
 export function parseBrowserConfig(variables: Record<string, string | undefined>): BrowserConfig {
   const data = readVariables(environmentSchema, variables);
   return {
@@ -29,7 +29,7 @@ export function parseBrowserConfig(variables: Record<string, string | undefined>
     logLevel: data.LOG_LEVEL,
     environmentsUrl: data.ENVIRONMENTS_URL,
     executable: data.CHROMIUM,
-    // One part more than there are browsers: for this process, and for what a page takes until that is seen.
+    // One share more than browsers: for this process, and for what a page allocates before the limit is noticed.
     maxBytes: Math.floor((data.MEMORY_MIB * 1024 * 1024) / (data.RUNS + 1)),
   };
 }

@@ -10,26 +10,26 @@ import { type PageLoader, MAX_TEXT, MAX_REPORTED, type PageSnapshot, type Visit 
 
 export interface BrowserOptions {
   environments: Environments;
-  /** Chromium's path. */
+  /** Path of Chromium. */
   executable: string;
-  /** The address of an environment's host: the Ingress controller's. */
+  /** Returns the address of an environment's host, which is the Ingress controller's. */
   addressOf: (host: string) => Promise<string>;
-  /** What one browser may use of memory. */
+  /** Maximum memory of one browser, in bytes. */
   maxBytes: number;
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   now: () => number;
 }
 
 const loadMs = 30_000;
-/** Until scripts that the page has loaded have done their first work. */
+/** Time for scripts to run after the page has loaded, in milliseconds. */
 const settleMs = 500;
 const textMs = 5000;
 const screenshotMs = 5000;
 const titleMs = 2000;
-/** A larger PNG is taken as JPEG. */
+/** A PNG above this size in bytes is replaced by a JPEG. */
 const largePng = 1024 * 1024;
 
-/** Opens each page in a browser of its own, with a profile of its own, which ends with it. */
+/** Opens each page in a separate browser with a new profile, which is deleted afterwards. */
 export function localPageLoader({ environments, executable, addressOf, maxBytes, now }: BrowserOptions): PageLoader {
   return async (visit, signal) => {
     const environment = environments.of(visit.url);
@@ -39,7 +39,7 @@ export function localPageLoader({ environments, executable, addressOf, maxBytes,
       throw new CouldNotRun(`DNS has no address of ${hostname}`, { cause: error });
     });
     signal.throwIfAborted();
-    // Chromium takes no notice of it: its processes are known by it.
+    // Chromium ignores this argument, which identifies its processes.
     const mark = `--coppice-look=${randomUUID()}`;
     const browser = await chromium
       .launch({ executablePath: executable, args: [...chromiumArguments(environment, address), mark], timeout: loadMs })
@@ -81,12 +81,12 @@ async function visitWith(
   const context = await browser.newContext({
     viewport: { width, height },
     acceptDownloads: false,
-    // A service worker's requests would pass by the routes below.
+    // Requests of a service worker would bypass the routes below.
     serviceWorkers: 'block',
   });
   const blocked = await isolation(context, environment);
   const page = await context.newPage();
-  // Whatever else the page opens is not looked at.
+  // Other pages that the page opens are closed.
   context.on('page', (other) => void other.close().catch(() => undefined));
   const faults = watchErrors(page, blocked);
 
@@ -115,7 +115,10 @@ async function visitWith(
   };
 }
 
-/** Blocks what is not of the environment, by name, before it is asked. @returns the URLs that were, as they come. */
+/**
+ * Blocks requests to hosts outside the environment before they are sent.
+ * @returns the blocked URLs, updated as requests are made
+ */
 async function isolation(context: BrowserContext, environment: Environments): Promise<Set<string>> {
   const blocked = new Set<string>();
   const note = (url: string) => {
@@ -137,7 +140,7 @@ async function isolation(context: BrowserContext, environment: Environments): Pr
   return blocked;
 }
 
-/** What the page says as an error; not that a request was blocked, which is not a fault of its. */
+/** Collects the page's errors, except those about blocked requests, which are no fault of the page. */
 function watchErrors(page: Page, blocked: ReadonlySet<string>): { errors: string[]; more: number } {
   const seen = { errors: [] as string[], more: 0 };
   const note = (text: string) => {
@@ -180,14 +183,17 @@ function faultOf(code: string): string {
   return `the page could not be opened (${code})`;
 }
 
-/** The page's own, where `shown` runs. */
+/** The page's document, where `shown` runs. */
 declare const document: { documentElement: { innerText?: string } | null };
 
-/** As the reader has it: without what is hidden. Of the whole document, for a body that is hidden gives all its text. */
+/**
+ * Returns whether the text is visible, without hidden elements. Uses the whole document, because a hidden body would
+ * return all its text.
+ */
 const shown = (wanted: string): boolean =>
   (document.documentElement?.innerText ?? '').replaceAll(/\s+/g, ' ').includes(wanted);
 
-/** Whether the page comes to show the text; white space of whatever kind is one space. */
+/** Waits until the page shows the text; any white space counts as one space. */
 async function shows(page: Page, text: string): Promise<boolean> {
   const wanted = text.replaceAll(/\s+/g, ' ');
   return page.waitForFunction(shown, wanted, { timeout: textMs, polling: 100 }).then(
@@ -196,7 +202,7 @@ async function shows(page: Page, text: string): Promise<boolean> {
   );
 }
 
-/** undefined where it fails or takes longer: a page whose scripts never end answers nothing. */
+/** Returns undefined if the promise rejects or takes longer: a page whose scripts never end does not respond. */
 async function within<T>(ms: number, asked: Promise<T>): Promise<T | undefined> {
   const late = new AbortController();
   const answer = asked.catch(() => undefined);
@@ -206,7 +212,7 @@ async function within<T>(ms: number, asked: Promise<T>): Promise<T | undefined> 
   return first;
 }
 
-/** undefined where the page gives none: one whose scripts never end. */
+/** Returns undefined if the page does not respond, because a script does not end. */
 async function screenshotOf(page: Page): Promise<Buffer | undefined> {
   const options = { timeout: screenshotMs, animations: 'disabled', caret: 'hide' } as const;
   try {

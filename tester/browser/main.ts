@@ -1,4 +1,4 @@
-// The process that runs browsers, in a container of its own: a page that takes a browser over finds no secret here.
+// The process that runs browsers, in a separate container: a page that compromises a browser finds no secrets here.
 import { lookup } from 'node:dns/promises';
 import { close, listen } from '../http/server.ts';
 import { Environments } from '../network/environments.ts';

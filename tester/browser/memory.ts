@@ -3,27 +3,27 @@ import { readdirSync, readFileSync } from 'node:fs';
 const everyMs = 50;
 
 export interface MemoryUse {
-  /** The processes that have the argument, and all that these started. */
+  /** IDs of the processes with the argument, and of their descendants. */
   pids: number[];
-  /** What they hold in memory of their own; not what is shared with files, which is theirs only in part. */
+  /** Their private memory in bytes, without memory that is shared with files. */
   bytes: number;
 }
 
-/** What processes with this argument, and their descendants, use. Of Linux: proc(5). */
+/** Returns the memory used by processes with this argument and their descendants, from Linux's proc(5). */
 export function memoryOf(argument: string): MemoryUse {
   const pids = familyOf(argument);
   return { pids, bytes: pids.reduce((sum, pid) => sum + ownBytes(pid), 0) };
 }
 
 export interface MemoryWatch {
-  /** Whether they have used more, and were killed. */
+  /** Whether they exceeded the limit and were killed. */
   readonly isExceeded: boolean;
   end: () => void;
 }
 
 /**
- * Kills these processes as soon as they use more: the container would be ended with all that it does, for what one page
- * takes. They are polled because a container without privileges cannot have a cgroup for each run (ADR 47).
+ * Kills these processes when they exceed the limit: otherwise one page could end the container with all its runs. Polls
+ * their memory because a container without privileges cannot create a cgroup for each run (ADR 47).
  */
 export function watchMemory(argument: string, maxBytes: number): MemoryWatch {
   let isExceeded = false;
@@ -47,7 +47,7 @@ function familyOf(argument: string): number[] {
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
     if (!Number.isInteger(pid)) continue;
-    // The name of the program, in parentheses, may hold anything; then state and parent.
+    // The program's name, in parentheses, can contain anything; state and parent follow.
     const parent = Number(read(pid, 'stat').split(')').at(-1)?.split(' ')[2]);
     childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), pid]);
     if (read(pid, 'cmdline').split('\0').includes(argument)) family.push(pid);
@@ -62,7 +62,7 @@ function ownBytes(pid: number): number {
   return kibs.reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0);
 }
 
-/** Empty where the process has ended. */
+/** Returns an empty text if the process has ended. */
 function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
@@ -75,6 +75,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }

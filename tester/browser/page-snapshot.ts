@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What to open. */
+/** The page to open. */
 export const visitSchema = z.strictObject({
   url: z.url(),
   path: z.string(),
@@ -10,33 +10,33 @@ export const visitSchema = z.strictObject({
 });
 export type Visit = z.infer<typeof visitSchema>;
 
-/** So many errors, and so many requests that were blocked, are reported; of errors the others are counted. */
+/** Maximum number of reported errors, and of blocked requests; further errors are only counted. */
 export const MAX_REPORTED = 10;
 export const MAX_TEXT = 500;
-/** Of a screenshot's bytes in base64. */
+/** Maximum number of base64 characters of a screenshot. */
 const maxScreenshot = 4 * 1024 * 1024;
 
 const milliseconds = z.int().min(0).max(3_600_000);
 const errors = z.string().max(MAX_TEXT);
 
-/** What the browser saw. Whoever reads it believes none of it: a page may have taken the browser over. */
+/** What the browser saw. Untrusted: the page may have compromised the browser. */
 export const snapshotSchema = z.strictObject({
   /** Why the page could not be opened. */
   fault: errors.optional(),
-  /** The answer's. */
+  /** Status of the response. */
   status: z.int().min(100).max(599).optional(),
   title: errors.optional(),
   hasText: z.boolean(),
   times: z.strictObject({ firstAnswerMs: milliseconds.optional(), loadMs: milliseconds.optional() }),
-  /** What the console says as an error, and exceptions that nothing caught. */
+  /** Errors in the console, and uncaught exceptions. */
   errors: z.array(errors).max(MAX_REPORTED),
   moreErrors: z.int().min(0),
-  /** URLs of other hosts that the page asked for. */
+  /** URLs of other hosts that the page requested. */
   blocked: z.array(errors).max(MAX_REPORTED),
-  /** PNG, or JPEG where that is smaller and PNG large; in base64. */
+  /** PNG, or JPEG if the PNG is large and the JPEG smaller; in base64. */
   screenshot: z.base64().max(maxScreenshot).optional(),
 });
 export type PageSnapshot = z.infer<typeof snapshotSchema>;
 
-/** @throws CouldNotRun where no browser could be started or reached. */
+/** Opens a page and returns its snapshot. @throws CouldNotRun when no browser could be started or reached */
 export type PageLoader = (visit: Visit, signal: AbortSignal) => Promise<PageSnapshot>;

@@ -48,17 +48,17 @@ test('a process that is starting is waited for', async () => {
 describe('nothing is believed of a browser that a page may have taken over', () => {
   test.each<[string, (response: ServerResponse) => void, string]>([
     ['its error', (response) => response.end('{"error":"Chromium did not start"}'), 'Chromium did not start'],
-    ['no JSON', (response) => response.end('{'), 'the browser did not say what it saw'],
-    ['another form', (response) => response.end('{"sight":{"status":1}}'), 'the browser did not say what it saw'],
+    ['no JSON', (response) => response.end('{'), 'the response of the browser is not valid'],
+    ['another form', (response) => response.end('{"page":{"status":1}}'), 'the response of the browser is not valid'],
     [
       'a text without bound',
       (response) => response.end(JSON.stringify({ snapshot: { ...snapshot, title: 'x'.repeat(501) } })),
-      'the browser did not say what it saw',
+      'the response of the browser is not valid',
     ],
     [
       'an answer without bound',
       (response) => response.end('x'.repeat(9 * 1024 * 1024)),
-      'the browser said more than a page can show',
+      'the response of the browser is too large',
     ],
     [
       'a redirect',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CouldNotRun } from '../test-types/kind.ts';
 import { type PageLoader, type PageSnapshot, snapshotSchema, type Visit } from './page-snapshot.ts';
 
-/** While the browsers' process starts, or starts again. */
+/** Delay between attempts while the browsers' process starts, in milliseconds. */
 const retryMs = 500;
 const maxBytes = 8 * 1024 * 1024;
 
@@ -12,7 +12,7 @@ const answerSchema = z.union([
   z.strictObject({ error: z.string().max(1000) }),
 ]);
 
-/** Asks the process that runs browsers (server.ts beside this). */
+/** Returns a loader that sends requests to the process that runs browsers (server.ts). */
 export function remotePageLoader(browserUrl: string): PageLoader {
   return async ({ url, path, text, width, height }, signal) => {
     const visit: Visit = { url, path, width, height, ...(text !== undefined && { text }) };
@@ -24,7 +24,7 @@ export function remotePageLoader(browserUrl: string): PageLoader {
   };
 }
 
-/** undefined while nobody listens. */
+/** Returns undefined while nothing listens. */
 async function send(url: URL, visit: Visit, signal: AbortSignal): Promise<Response | undefined> {
   const headers = { 'content-type': 'application/json' };
   try {
@@ -37,14 +37,14 @@ async function send(url: URL, visit: Visit, signal: AbortSignal): Promise<Respon
   }
 }
 
-/** A page may have taken the browser over: its answer is bounded, and parsed. */
+/** Parses the response within bounds: the page may have compromised the browser. */
 async function snapshotOf(response: Response): Promise<PageSnapshot> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
     for await (const chunk of response.body ?? []) {
       bytes += (chunk as Uint8Array).length;
-      if (bytes > maxBytes) throw new CouldNotRun('the browser said more than a page can show');
+      if (bytes > maxBytes) throw new CouldNotRun('the response of the browser is too large');
       chunks.push(chunk as Uint8Array);
     }
   } catch (error) {
@@ -52,7 +52,7 @@ async function snapshotOf(response: Response): Promise<PageSnapshot> {
     throw new CouldNotRun('the browser ended while it had the page', { cause: error });
   }
   const answer = answerSchema.safeParse(jsonOf(Buffer.concat(chunks).toString()));
-  if (!answer.success) throw new CouldNotRun('the browser did not say what it saw');
+  if (!answer.success) throw new CouldNotRun('the response of the browser is not valid');
   if ('error' in answer.data) throw new CouldNotRun(answer.data.error);
   return answer.data.snapshot;
 }

@@ -3,7 +3,9 @@ import type { Logger } from 'pino';
 import { CouldNotRun } from '../test-types/kind.ts';
 import { type PageLoader, visitSchema } from './page-snapshot.ts';
 
-/** What remote-look.ts asks: POST /look answers {sight}, or {error} in words where no browser could look. */
+/**
+ * Serves remote-page-loader.ts: POST /look responds with {snapshot}, or with {error} if the page could not be opened.
+ */
 export function createBrowserApp(loadPage: PageLoader, logger: Logger): Express {
   const app = express();
   app.disable('x-powered-by');

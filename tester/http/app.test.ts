@@ -57,7 +57,7 @@ describe('a token', () => {
 
   test.each(['/test/run', '/test/status', '/test/results', '/test/nothing'])('is asked for at %s', async (path) => {
     const answer = await request(app().app).get(path);
-    const error = 'no authentication found: send Authorization: Bearer TOKEN';
+    const error = 'no authentication found. Send Authorization: Bearer TOKEN';
     expect([answer.status, answer.body]).toEqual([400, { error }]);
     expect((await request(app().app).post(path).send('{')).status).toBe(400);
     const wrong = { authorization: 'Bearer wrong' };
@@ -108,8 +108,8 @@ describe('a run is refused', () => {
     [{ type: 'http' }, /^params/],
     [{ type: 'http', params: { url }, group: '' }, /^group/],
     [{ type: 'http', params: {} }, /^params\.url/],
-    [{ type: 'load', params: { url } }, 'there is no test load: there are http, page'],
-    [{ type: '__proto__', params: { url } }, 'there is no test __proto__: there are http, page'],
+    [{ type: 'load', params: { url } }, 'there is no test type load. Use one of http, page'],
+    [{ type: '__proto__', params: { url } }, 'there is no test type __proto__. Use one of http, page'],
     [{ type: 'http', params: { url, path: '/' } }, /^params.*path/],
     [{ type: 'page', params: { url, width: 10 } }, /^params\.width/],
     [{ type: 'http', params: { url: 'http://evil.example/' } }, 'params.url is not the address of an environment'],
@@ -142,7 +142,10 @@ describe('a run is refused', () => {
 
   test('where Redis is away with 503, and without its words', async () => {
     const answer = await run(app(undefined, new Error('ECONNREFUSED 10.1.2.3')), { type: 'http', params: { url } });
-    expect([answer.status, answer.body]).toEqual([503, { error: 'the tester cannot answer now: its log says why' }]);
+    expect([answer.status, answer.body]).toEqual([
+      503,
+      { error: 'the tester cannot handle the request now. Its log contains the reason' },
+    ]);
   });
 
   test('with more params than anybody needs', async () => {
@@ -174,9 +177,9 @@ describe('results', () => {
   });
 
   test.each<[RunStatus['state'], string]>([
-    ['queued', 'the test is not finished yet'],
-    ['running', 'the test is not finished yet'],
-    ['failed', 'the test has failed: there are no results'],
+    ['queued', 'the test has not finished yet. Try again later'],
+    ['running', 'the test has not finished yet. Try again later'],
+    ['failed', 'the test could not run, so there are no results'],
   ])('of a %s one are 409', async (state, error) => {
     const answer = await get(app({ state }), `/test/results${which}`);
     expect([answer.status, answer.body]).toEqual([409, { error }]);
@@ -189,7 +192,7 @@ test.each(['/test/status', '/test/results'])(
     const of = app({ state: 'finished' });
     for (const wrong of ['?ID=run-1&Secret=secret-2', '?ID=run-2&Secret=secret-1', '?ID=&Secret=']) {
       const answer = await get(of, path + wrong);
-      expect([answer.status, answer.body]).toEqual([404, { error: 'there is no test of this ID and Secret' }]);
+      expect([answer.status, answer.body]).toEqual([404, { error: 'there is no run with this ID and Secret' }]);
     }
     for (const unclear of ['', '?ID=run-1', '?ID=run-1&Secret=a&Secret=b']) {
       expect((await get(of, path + unclear)).status).toBe(422);

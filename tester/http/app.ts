@@ -9,7 +9,7 @@ import { type AnyTest, WrongParams } from '../test-types/test.ts';
 import { isToken } from './token.ts';
 
 export interface AppOptions {
-  /** What callers show as a bearer token; asked for at each request, for it may be replaced. */
+  /** Returns the bearer token that callers must send; read for each request, because it can be replaced. */
   readToken: () => string;
   tests: ReadonlyMap<string, AnyTest>;
   environments: Environments;
@@ -17,7 +17,7 @@ export interface AppOptions {
   logger: Logger;
 }
 
-/** What a caller is reported, with its status. */
+/** A response with this status and message. */
 class Refused extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -29,14 +29,14 @@ class Refused extends Error {
 const startSchema = z.object({
   type: z.string(),
   params: z.looseObject({ url: z.string() }),
-  /** The group that the work counts for: hosts that are made of a hash do not say. */
+  /** The group that the run counts for; hosts with a hash do not contain it. */
   group: z.string().min(1).max(100).optional(),
   tenant: z.string().min(1).max(200).optional(),
 });
 const whichSchema = z.object({ ID: z.string().max(200), Secret: z.string().max(200) });
 type Which = z.infer<typeof whichSchema>;
 
-/** A run that waits is running, for whoever asks. */
+/** Callers see a queued run as running. */
 const shownState: Record<State, 'running' | 'failed' | 'finished'> = {
   queued: 'running',
   running: 'running',
@@ -44,7 +44,7 @@ const shownState: Record<State, 'running' | 'failed' | 'finished'> = {
   finished: 'finished',
 };
 
-/** The tester's interface. */
+/** Creates the tester's HTTP interface. */
 export function createApp({ readToken, tests, environments, runs, logger }: AppOptions): Express {
   const authorized: RequestHandler = ({ headers }, response, next) => {
     const { authorization = '' } = headers;
@@ -53,14 +53,14 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
     response.setHeader('WWW-Authenticate', 'Bearer');
     next(
       authorization === ''
-        ? new Refused(400, 'no authentication found: send Authorization: Bearer TOKEN')
-        : new Refused(401, 'a valid token is needed: Authorization: Bearer TOKEN'),
+        ? new Refused(400, 'no authentication found. Send Authorization: Bearer TOKEN')
+        : new Refused(401, 'the token is not valid. Send Authorization: Bearer TOKEN'),
     );
   };
 
   const knownRun = async (which: Which) => {
     const status = await runs.status(which.ID, which.Secret);
-    if (status === undefined) throw new Refused(404, 'there is no test of this ID and Secret');
+    if (status === undefined) throw new Refused(404, 'there is no run with this ID and Secret');
     return status;
   };
 
@@ -87,7 +87,7 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
     const { type, params, group, tenant } = parsed(startSchema, request.body);
     const test = tests.get(type);
     if (test === undefined)
-      throw new Refused(422, `there is no test ${cut(type, 100)}: there are ${[...tests.keys()].join(', ')}`);
+      throw new Refused(422, `there is no test type ${cut(type, 100)}. Use one of ${[...tests.keys()].join(', ')}`);
     const { url } = test.check(params);
     if (!environments.has(url)) throw new Refused(422, 'params.url is not the address of an environment');
     const { id, secret } = await runs.start(type, params, url, { group, tenant });
@@ -103,8 +103,8 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
   app.get('/test/results', async (request, response) => {
     const which = parsed(whichSchema, request.query);
     const { state } = await knownRun(which);
-    if (state === 'failed') throw new Refused(409, 'the test has failed: there are no results');
-    if (state !== 'finished') throw new Refused(409, 'the test is not finished yet');
+    if (state === 'failed') throw new Refused(409, 'the test could not run, so there are no results');
+    if (state !== 'finished') throw new Refused(409, 'the test has not finished yet. Try again later');
     response.json({ ...which, result: await runs.result(which.ID) });
   });
 
@@ -143,5 +143,5 @@ function answerTo(error: unknown): { status: number; message: string } {
     // Answers a body that is not valid JSON with 422: 400 means that there is no authentication.
     return { status: status === 400 ? 422 : status, message: cut(message, 1000) };
   }
-  return { status: 503, message: 'the tester cannot answer now: its log says why' };
+  return { status: 503, message: 'the tester cannot handle the request now. Its log contains the reason' };
 }

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 
-/** Listens; of a host where one is given. */
+/** Starts to listen, optionally on one host address. */
 export async function listen(handler: RequestListener, port: number, host?: string): Promise<Server> {
   const server = createServer(handler).listen(port, host);
   await once(server, 'listening');
   return server;
 }
 
-/** Takes no more requests, and ends when the last one has; in 5 s at the most. */
+/** Stops accepting requests; resolves when the last one has ended, after 5 s at most. */
 export async function close(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();

@@ -101,12 +101,12 @@ describe('a path', () => {
     [{ path: '/moved', status: 302 }, true, '1 path as expected'],
     [{ path: '/away', status: 302 }, true, '1 path as expected'],
     [{ path: '/loop' }, false, '/loop: it redirects more than 5 times'],
-    [{ path: '/away' }, false, '/away: it redirects to http://evil.example, which is not of this environment'],
-    [{ path: '/inside' }, false, '/inside: it redirects to http://127.0.0.1:1, which is not of this environment'],
+    [{ path: '/away' }, false, '/away: it redirects to http://evil.example, which is outside this environment'],
+    [{ path: '/inside' }, false, '/inside: it redirects to http://127.0.0.1:1, which is outside this environment'],
     [
       { path: '/port' },
       false,
-      '/port: it redirects to http://shop--acme.env.localhost:6379, which is not of this environment',
+      '/port: it redirects to http://shop--acme.env.localhost:6379, which is outside this environment',
     ],
     [{ path: '/alias', text: 'Hello' }, true, '1 path as expected'],
     [{ path: '/breaks' }, false, '/breaks: the connection failed (ECONNRESET)'],
@@ -121,7 +121,9 @@ test('a redirect to another environment is not followed', async () => {
   asked.length = 0;
   const { passed, summary } = await run({ paths: [{ path: '/other' }] });
   expect(passed).toBe(false);
-  expect(summary).toMatch(/it redirects to http:\/\/shop--other\.env\.localhost:\d+, which is not of this environment/);
+  expect(summary).toMatch(
+    /it redirects to http:\/\/shop--other\.env\.localhost:\d+, which is outside this environment/,
+  );
   expect(asked).toEqual([`${new URL(url).host}/other`]);
 });
 
@@ -141,11 +143,11 @@ test('a path that hangs is a fault, and the next one is asked', async () => {
   const paths = [{ path: '/hangs' }, { path: '/' }];
   expect(await run({ paths, timeoutSeconds: 1 })).toMatchObject({
     passed: false,
-    summary: '/hangs: it did not answer in time',
+    summary: '/hangs: it did not respond in time',
     items: [
       ['time /', 'number', '5'],
       ['status /', 'number', '200'],
-      ['fault 1', 'string', '/hangs: it did not answer in time'],
+      ['fault 1', 'string', '/hangs: it did not respond in time'],
     ],
   });
 });
@@ -157,9 +159,9 @@ test('what was found is reported before the deadline, and what was not asked', a
   expect(passed).toBe(false);
   expect(summary.split('; ')).toEqual([
     '/gone: status 404 instead of 200',
-    '/hangs: it did not answer in time',
-    '/: not asked, the time was up',
-    '/x: not asked, the time was up',
+    '/hangs: it did not respond in time',
+    '/: not requested before the deadline',
+    '/x: not requested before the deadline',
   ]);
 });
 

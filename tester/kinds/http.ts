@@ -26,7 +26,7 @@ type HttpOptions = Pick<TestContext, 'environments' | 'lookup' | 'now'>;
 
 export default (options: TestContext): AnyTest => testOf(httpTest(options));
 
-/** Asks paths of the environment, one after the other, and looks at status, text and time. */
+/** Requests paths of the environment one after the other, and checks status, text and duration. */
 export function httpTest({ environments, now, lookup }: HttpOptions): Kind<z.infer<typeof params>> {
   const fetchPage = async (url: URL, { status }: PathParams, signal: AbortSignal): Promise<Page> => {
     const options = { environments, signal, ...(lookup && { lookup }) };
@@ -45,7 +45,7 @@ export function httpTest({ environments, now, lookup }: HttpOptions): Kind<z.inf
         const started = now();
         const leftMs = Math.floor(Math.min(timeoutSeconds * 1000, endBy - started));
         if (leftMs <= 0) {
-          faults.push(`${shown(path)}: not asked, the time was up`);
+          faults.push(`${shown(path)}: not requested before the deadline`);
           continue;
         }
         try {
@@ -70,7 +70,9 @@ export function httpTest({ environments, now, lookup }: HttpOptions): Kind<z.inf
   };
 }
 
-/** The path below an environment's host, whatever it looks like: `//other.example/` names no host. */
+/**
+ * Returns the URL of a path at the environment's host, even if the path looks like another host (`//other.example/`).
+ */
 function below(url: string, path: string): URL {
   return new URL(new URL(url).origin + path);
 }

@@ -27,7 +27,13 @@ describe('a page', () => {
     ['whose errors are allowed', { consoleErrors: true }, { errors: ['boom'] }, true, '"The shop" loaded in 340 ms'],
     ['that asks others', {}, { blocked: ['http://cdn.example/x.js'] }, true, '"The shop" loaded in 340 ms'],
     ['not opened', { text: 'Hello' }, { fault: 'no way', screenshot: undefined }, false, 'no way'],
-    ['that hangs', {}, { screenshot: undefined }, false, 'the page does not answer: a script of it does not end'],
+    [
+      'that hangs',
+      {},
+      { screenshot: undefined },
+      false,
+      'the page does not respond, because one of its scripts does not end',
+    ],
     [
       'wrong in all',
       { text: 'Hello' },

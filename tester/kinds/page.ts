@@ -17,7 +17,7 @@ export type PageParams = z.infer<typeof params>;
 
 export default ({ loadPage }: TestContext): AnyTest => testOf(pageTest(loadPage));
 
-/** Opens a page of the environment in a browser: how it looks, what its console says, how long it takes. */
+/** Opens a page of the environment in a browser: reports a screenshot, console errors, and the load time. */
 function pageTest(loadPage: PageLoader): Kind<PageParams> {
   return {
     type: 'page',
@@ -28,7 +28,7 @@ function pageTest(loadPage: PageLoader): Kind<PageParams> {
   };
 }
 
-/** What a test of these params finds in what the browser saw. */
+/** Returns the test's outcome for a snapshot. */
 export function outcomeOf(given: PageParams, snapshot: PageSnapshot): Outcome {
   const faults = faultsOf(given, snapshot);
   const { status, title, times, errors, moreErrors, blocked, screenshot } = snapshot;
@@ -52,7 +52,8 @@ function faultsOf({ text, consoleErrors }: PageParams, snapshot: PageSnapshot): 
   const faults = [];
   if (status !== undefined && (status < 200 || status > 299)) faults.push(`status ${status}`);
   if (text !== undefined && !hasText) faults.push(`the page does not show "${cut(text, 100)}"`);
-  if (snapshot.screenshot === undefined) faults.push('the page does not answer: a script of it does not end');
+  if (snapshot.screenshot === undefined)
+    faults.push('the page does not respond, because one of its scripts does not end');
   const [first] = errors;
   if (!consoleErrors && first !== undefined) {
     const count = errors.length + moreErrors;

@@ -1,60 +1,64 @@
-/** Who is served in turn where no group can be reported. */
+/** Group of hosts whose group is unknown. */
 export const UNKNOWN_GROUP = '(unknown)';
 
-/** Between an alias and its environment's label, which never holds it. */
+/** Separates an alias from its environment's label, which never contains it. */
 const aliasSeparator = '---';
 
-/** The addresses that environments have: what tests may reach, and nothing else. */
+/** The addresses of environments, the only ones that tests can connect to. */
 export class Environments {
   readonly #base: URL;
   readonly #only: string | undefined;
 
   /**
-   * @param base what environments are below, such as http://env.example:8080.
-   * @param only the label of the one environment that counts; all where absent.
+   * Creates the set of addresses.
+   * @param base parent URL of environments, such as http://env.example:8080
+   * @param only label of the only permitted environment; all if absent
    */
   constructor(base: string, only?: string) {
     this.#base = new URL(base);
     this.#only = only;
   }
 
-  /** Such as env.example. */
+  /** For example env.example. */
   get domain(): string {
     return this.#base.hostname;
   }
 
-  /** The hosts, `*` for anything, as Chromium's resolver takes them. */
+  /** The hosts with `*` as a wildcard, in the format of Chromium's resolver rules. */
   get hostPatterns(): string[] {
     const labels = this.#only === undefined ? ['*'] : [this.#only, `*${aliasSeparator}${this.#only}`];
     return labels.map((label) => `${label}.${this.domain}`);
   }
 
-  /** The port that all of them answer at. */
+  /** The port of all environments. */
   get port(): number {
     return Number(this.#base.port) || (this.#base.protocol === 'https:' ? 443 : 80);
   }
 
   /**
-   * Only the environment that this URL is of: its host, and those of its aliases that name it; one that is made of a
-   * hash does not say whose it is. undefined where the URL is not an environment's.
+   * Returns the addresses of only the environment of this URL: its host, and the hosts of aliases that contain its
+   * label; a hashed host does not. Returns undefined if the URL is not an environment's.
    */
   of(url: string | URL): Environments | undefined {
     return this.has(url) ? new Environments(this.#base.origin, environmentLabel(new URL(url).hostname)) : undefined;
   }
 
-  /** Whether this is a URL of an environment: one label below the domain, the same scheme and port, no credentials. */
+  /**
+   * Returns whether this is a URL of an environment: one label below the domain, the same scheme and port, no
+   * credentials.
+   */
   has(url: string | URL): boolean {
     return this.#isBelow(url, this.#base.protocol);
   }
 
-  /** The same for the URL of a WebSocket. */
+  /** Like has(), for the URL of a WebSocket. */
   hasSocket(url: string | URL): boolean {
     return this.#isBelow(url, this.#base.protocol === 'https:' ? 'wss:' : 'ws:');
   }
 
   /**
-   * The group that an environment's host names, <name>--<group>; unknown where Coppice has made the host of a hash,
-   * since the name is too long or ambiguous.
+   * Returns the group in an environment's host, <name>--<group>; unknown if the host is a hash because the name is too
+   * long or ambiguous.
    */
   groupOf(url: string): string {
     const parts = environmentLabel(new URL(url).hostname).split('--');
@@ -72,5 +76,5 @@ export class Environments {
   }
 }
 
-/** What an environment's host starts with, also that of an alias: ALIAS---LABEL. */
+/** Returns the label of an environment's host, also in an alias' host ALIAS---LABEL. */
 const environmentLabel = (host: string): string => (host.split('.')[0] ?? '').split(aliasSeparator).at(-1) ?? '';

@@ -4,49 +4,51 @@ import type { LookupFunction } from 'node:net';
 import { CouldNotRun } from '../test-types/kind.ts';
 import type { Environments } from './environments.ts';
 
-/** What is read of an answer at the most. */
+/** Maximum number of bytes read from a response. */
 export const MAX_BYTES = 1024 * 1024;
 const maxRedirects = 5;
-/** The Ingress controller itself was not found or reached, for which no environment can do anything. */
+/** Errors that mean that the Ingress controller was not found or reached, which is not a fault of the environment. */
 const notReached = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 export interface Page {
   status: number;
-  /** The first MAX_BYTES. */
+  /** The first MAX_BYTES of the body. */
   text: string;
 }
 
 export interface GetOptions {
   environments: Environments;
   signal: AbortSignal;
-  /** The system's where absent. */
+  /** Defaults to the system's DNS lookup. */
   lookup?: LookupFunction;
 }
 
-/** The environment has not answered as HTTP asks; the message says how. */
+/** The environment did not send a valid HTTP response; the message says why. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
 }
 
 /**
- * The answer to a GET of an environment's URL, five redirects later at the most.
- * @throws NoAnswer, also of a redirect to what is not of the same environment: whoever asked may not see another; CouldNotRun where the Ingress controller is not reached.
+ * Sends a GET to an environment's URL and follows up to five redirects.
+ * @throws NoAnswer, also for a redirect outside the environment, to which the test's author may have no access;
+ * CouldNotRun when the Ingress controller cannot be reached
  */
 export async function getFollowing(url: URL, options: GetOptions): Promise<Page> {
   const environment = options.environments.of(url);
   let next = url;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    if (!environment?.has(next)) throw new NoAnswer(`it redirects to ${next.origin}, which is not of this environment`);
+    if (!environment?.has(next))
+      throw new NoAnswer(`it redirects to ${next.origin}, which is outside this environment`);
     const { location, ...page } = await getOnce(next, options);
     if (location === undefined) return page;
     const target = URL.parse(location, next.href);
-    if (target === null) throw new NoAnswer('it redirects to what is not a URL');
+    if (target === null) throw new NoAnswer('it redirects to an invalid URL');
     next = target;
   }
   throw new NoAnswer(`it redirects more than ${maxRedirects} times`);
 }
 
-/** The same without following redirects: `location` says where to, where the answer is one. */
+/** Sends a GET without following redirects; `location` is the redirect's target, if any. */
 export function getOnce(url: URL, { signal, lookup }: GetOptions): Promise<Page & { location?: string }> {
   const request: typeof http.request = url.protocol === 'https:' ? https.request : http.request;
   return new Promise((resolve, reject) => {
@@ -78,7 +80,7 @@ export function getOnce(url: URL, { signal, lookup }: GetOptions): Promise<Page 
 }
 
 function asFailure(error: Error, signal: AbortSignal): Error {
-  if (signal.aborted) return new NoAnswer('it did not answer in time', { cause: error });
+  if (signal.aborted) return new NoAnswer('it did not respond in time', { cause: error });
   const { code = error.name } = error as NodeJS.ErrnoException;
   if (notReached.has(code)) {
     return new CouldNotRun(`the Ingress controller was not reached (${code})`, { cause: error });

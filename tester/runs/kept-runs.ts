@@ -1,13 +1,13 @@
-/** A run that has ended. */
+/** A finished run. */
 export interface KeptRun {
   id: string;
   group: string;
   bytes: number;
-  /** Milliseconds of the clock. */
+  /** In milliseconds of the clock. */
   endedAt: number;
 }
 
-/** What is kept of runs that have ended, and what must go where that is too much. */
+/** Tracks finished runs, and selects which must be deleted when they use too much space. */
 export class KeptRuns {
   readonly #max: { bytes: number; ms: number };
   /** By group, oldest first. */
@@ -20,9 +20,9 @@ export class KeptRuns {
   }
 
   /**
-   * Notes a run that has just ended.
-   * @returns the ids of those that must go for it: the oldest of whichever group has most, so that no group drives out
-   * another's.
+   * Records a run that has just finished.
+   * @returns the IDs of runs to delete: the oldest ones of the group with the most data, so that no group displaces the
+   * runs of others
    */
   add(run: KeptRun): string[] {
     const runs = this.#runs.get(run.group) ?? [];
@@ -40,7 +40,7 @@ export class KeptRuns {
     return gone;
   }
 
-  /** Redis has let these go by itself. */
+  /** Forgets runs that have expired in Redis. */
   #forgetExpired(before: number): void {
     for (const [group, runs] of this.#runs) {
       while (runs[0] !== undefined && runs[0].endedAt <= before) this.#shift(group);

@@ -1,6 +1,6 @@
 import { FairQueue, type FlowOwner } from '../../fair-queue/fair-queue.ts';
 
-/** How many runs may be at work, and how many may wait, of all groups together and of each. */
+/** Maximum numbers of running and waiting runs, in total and per group. */
 export interface RunLimits {
   atWork: Share;
   waiting: Share;
@@ -11,19 +11,19 @@ export interface Share {
   perGroup: number;
 }
 
-/** A run and whose it is. */
+/** A run and its owner. */
 export interface QueuedRun extends FlowOwner {
   id: string;
 }
 
 /**
- * Bounds the runs that wait and that are at work. The fair queue decides which is next; a group, and a tenant with many
- * groups, that fills its share of the queue keeps nobody else's run out of it.
+ * Limits waiting and running runs. The fair queue determines which run is next. A group, or a tenant with many groups,
+ * that fills its share of the queue does not block others.
  */
 export class RunQueue {
   readonly #limits: RunLimits;
   readonly #queue: FairQueue<QueuedRun>;
-  /** Reserved slots, those of waiting runs included. */
+  /** Reserved slots by group, including those of waiting runs. */
   readonly #waitingOfGroup = new Map<string, number>();
   readonly #waitingOfTenant = new Map<string, number>();
   #waiting = 0;
@@ -34,7 +34,7 @@ export class RunQueue {
     this.#queue = new FairQueue({ total, perGroup, perTenant: Math.max(perGroup, total - 1) });
   }
 
-  /** Returns the number of runs that wait, or are about to. */
+  /** Number of waiting runs, including reserved slots. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -44,9 +44,9 @@ export class RunQueue {
   }
 
   /**
-   * Reserves a slot for a run that is about to be pushed. In a full queue a tenant that has less waiting than others on
-   * average still gets one: one slot for each waiting tenant is beyond the total.
-   * @returns false where the group's share of the queue, or the queue, is full.
+   * Reserves a slot for a run. Even in a full queue, a tenant with fewer waiting runs than the average gets one: the
+   * total is exceeded by at most one slot per waiting tenant.
+   * @returns false if the group's share of the queue or the whole queue is full
    */
   reserve({ tenant, group }: FlowOwner): boolean {
     const { total, perGroup } = this.#limits.waiting;
@@ -60,23 +60,23 @@ export class RunQueue {
     return true;
   }
 
-  /** Gives back a slot that nothing was pushed for. */
+  /** Releases a reserved slot that is not used. */
   release(owner: FlowOwner): void {
     this.#change(owner, -1);
   }
 
-  /** Adds a run that a slot was reserved for. */
+  /** Adds a run to its reserved slot. */
   push(run: QueuedRun): void {
     this.#queue.push(flowOf(run), run);
   }
 
-  /** Adds a run that was accepted by a former process, whatever the limits are now. */
+  /** Adds a run that a previous process accepted, regardless of the limits. */
   restore(run: QueuedRun): void {
     this.#change(run, 1);
     this.push(run);
   }
 
-  /** Returns the next run that can start. It is at work until ended(). */
+  /** Returns the next run that can start; it counts as running until ended(). */
   take(): QueuedRun | undefined {
     const run = this.#queue.take();
     if (run) this.#change(run, -1);

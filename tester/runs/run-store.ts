@@ -7,16 +7,16 @@ import { type NewRun, type RunStatus, stateSchema } from './run.ts';
 
 const prefix = 'coppice:tester';
 const keyOf = (id: string): string => `${prefix}:run:${id}`;
-/** A sorted set: runs that wait, by the number under which they came. */
+/** A sorted set of waiting runs, by sequence number. */
 const queuedKey = `${prefix}:queued`;
 const runningKey = `${prefix}:running`;
-/** A sorted set: runs that have ended, by when. */
+/** A sorted set of finished runs, by their end. */
 const endedKey = `${prefix}:ended`;
 const numberKey = `${prefix}:number`;
 
 /**
- * Ends a run that is running, and no other: one that a later tester has given up stays failed. Its params go, for nobody
- * asks for them again, and they are not counted. ARGV: id, ms, now, fields.
+ * Ends a run, unless it is not running: a run that a later tester has given up remains failed. Deletes its params,
+ * which are no longer needed. ARGV: id, ms, now, fields.
  */
 const endScript = `
 if redis.call('HGET', KEYS[1], 'state') ~= 'running' then
@@ -31,16 +31,16 @@ redis.call('ZADD', KEYS[3], ARGV[3], ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', ARGV[3] - ARGV[2])
 return 1`;
 
-/** How long runs are kept that have ended, and what all of them may take. */
+/** How long finished runs are kept, and the maximum size of all of them. */
 export interface Keep {
   ms: number;
   bytes: number;
 }
 
-/** About what a run takes in Redis beside its result, and once its params have gone: its fields, and Redis's own. */
+/** Approximate size in bytes of a finished run in Redis without its result and params. */
 const bytesOfRun = 1024;
 
-/** What a run ended with. */
+/** The end of a run. */
 export type End = { result: Item[] } | { message: string };
 
 export interface StoredRun {
@@ -48,14 +48,17 @@ export interface StoredRun {
   params: unknown;
 }
 
-/** Runs in Redis: a hash each, without expiry until it has ended. Every method throws where Redis is away. */
+/**
+ * Stores runs in Redis: one hash each, without expiry until it has finished. Every method throws when Redis is
+ * disconnected.
+ */
 export class RunStore {
   readonly #redis: Redis;
   readonly #keep: Keep;
   readonly #now: () => number;
   #kept: KeptRuns;
 
-  /** @param now milliseconds of the clock. */
+  /** Creates the store. @param now returns milliseconds of the clock */
   constructor(redis: Redis, keep: Keep, now: () => number) {
     this.#redis = redis;
     this.#keep = keep;
@@ -63,7 +66,7 @@ export class RunStore {
     this.#kept = new KeptRuns(keep);
   }
 
-  /** Reads what is kept of runs that ended before this process started. */
+  /** Reads runs that finished before this process started. */
   async loadKept(): Promise<void> {
     const kept = new KeptRuns(this.#keep);
     const gone: string[] = [];
@@ -81,7 +84,7 @@ export class RunStore {
     await this.#redis.multi().hSet(keyOf(id), fields).zAdd(queuedKey, { score: number, value: id }).exec();
   }
 
-  /** Notes that the run starts. @returns what to run; undefined where Redis has lost it. */
+  /** Records that the run starts. @returns the run; undefined if Redis has lost it */
   async start(id: string): Promise<StoredRun | undefined> {
     const [type, params] = await this.#redis.hmGet(keyOf(id), ['type', 'params']);
     if (type === undefined || type === null || params === undefined || params === null) {
@@ -92,7 +95,7 @@ export class RunStore {
     return { type, params: JSON.parse(params) };
   }
 
-  /** @returns false where the run had ended already. */
+  /** Records the end of the run. @returns false if the run had ended already */
   async end(id: string, end: End): Promise<boolean> {
     const [state, name, text] =
       'result' in end ? ['finished', 'result', JSON.stringify(end.result)] : ['failed', 'message', end.message];
@@ -106,12 +109,12 @@ export class RunStore {
     return true;
   }
 
-  /** The hash of the run's Secret; undefined where there is no such run. */
+  /** Returns the hash of the run's Secret; undefined if there is no such run. */
   async secretHash(id: string): Promise<string | undefined> {
     return (await this.#redis.hGet(keyOf(id), 'secretHash')) ?? undefined;
   }
 
-  /** undefined where there is no such run. */
+  /** Returns the run's status; undefined if there is no such run. */
   async status(id: string): Promise<RunStatus | undefined> {
     const [state, message] = await this.#redis.hmGet(keyOf(id), ['state', 'message']);
     return state === undefined || state === null
@@ -119,18 +122,18 @@ export class RunStore {
       : { state: stateSchema.parse(state), message: message ?? undefined };
   }
 
-  /** undefined where the run has none. */
+  /** Returns the run's result; undefined if it has none. */
   async result(id: string): Promise<Item[] | undefined> {
     const text = await this.#redis.hGet(keyOf(id), 'result');
     return text === null ? undefined : z.array(itemSchema).parse(JSON.parse(text));
   }
 
-  /** The ids of what runs: right after a start, of what ran when the former tester ended. */
+  /** Returns the IDs of running runs: right after a start, those that the previous tester left. */
   running(): Promise<string[]> {
     return this.#redis.sMembers(runningKey);
   }
 
-  /** What waits, first come first. */
+  /** Returns the waiting runs in order of arrival. */
   async queued(): Promise<QueuedRun[]> {
     const ids = await this.#redis.zRange(queuedKey, 0, -1);
     return Promise.all(
@@ -141,7 +144,7 @@ export class RunStore {
     );
   }
 
-  /** Takes away what is kept no longer: as if it had never been. */
+  /** Deletes runs completely. */
   async #drop(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.#redis

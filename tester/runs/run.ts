@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 
-/** As Redis has it. A run is `queued` until it starts; callers see that as running. */
+/** State in Redis. A run is `queued` until it starts; callers see that as running. */
 export const stateSchema = z.enum(['queued', 'running', 'failed', 'finished']);
 export type State = z.infer<typeof stateSchema>;
 
-/** What a run is made with. */
+/** Parameters of a new run. */
 export interface NewRun {
   id: string;
   /** SHA-256 of its Secret. */
@@ -13,19 +13,19 @@ export interface NewRun {
   type: string;
   params: unknown;
   group: string;
-  /** The account that created the group; the group itself where that is not known. */
+  /** The account that created the group; the group itself if that is unknown. */
   tenant: string;
 }
 
 export interface RunStatus {
   state: State;
-  /** Why it failed. */
+  /** Why the run failed. */
   message?: string | undefined;
 }
 
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
-/** Whether this is the secret of that hash, in constant time; of no hash none is. */
+/** Compares a secret with a hash in constant time; false without a hash. */
 export function isSecretOf(secret: string, hash: string | undefined): boolean {
   const isEqual = timingSafeEqual(Buffer.from(hashOf(secret)), Buffer.from(hash ?? hashOf('')));
   return isEqual && hash !== undefined;

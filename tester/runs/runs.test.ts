@@ -83,7 +83,7 @@ describe('a test that', () => {
     [
       'throws',
       new TypeError('secret inner words'),
-      'the test ended with an error of its own: the log of the tester has it',
+      'the test failed with an internal error. An administrator finds it in the log of the tester',
     ],
   ])('%s has failed', async (_what, error, message) => {
     const all = world();
@@ -117,7 +117,10 @@ describe('a test that', () => {
     const all = world({ store });
     await all.runs.recover();
     await until(() => all.ended.length === 1);
-    expect(await all.runs.status('old', 's')).toEqual({ state: 'failed', message: 'this tester has no test former' });
+    expect(await all.runs.status('old', 's')).toEqual({
+      state: 'failed',
+      message: 'this tester has no test type former',
+    });
   });
 });
 
@@ -153,7 +156,7 @@ test('what Redis does not take gives its place back', async () => {
   const all = world();
   await all.runs.recover();
   all.store.isAway = true;
-  for (let round = 0; round < 5; round++) await expect(start(all, 'a1')).rejects.toThrow('away');
+  for (let round = 0; round < 5; round++) await expect(start(all, 'a1')).rejects.toThrow('disconnected');
   all.store.isAway = false;
   expect(await start(all, 'a1')).toEqual(expect.objectContaining({ id: expect.any(String) }));
 });
@@ -181,7 +184,7 @@ describe('a restart', () => {
 
     const all = world({ store: former.store });
     await all.runs.recover();
-    const message = 'the tester was restarted while this test ran: run it again';
+    const message = 'the tester was restarted while this test was running. Run the test again';
     expect(await all.runs.status(ran.id, ran.secret)).toEqual({ state: 'failed', message });
     await until(() => all.atWork.length === 1);
     all.atWork[0]?.end(passed);

@@ -21,11 +21,11 @@ export interface RunsOptions {
   tests: ReadonlyMap<string, AnyTest>;
   groupOf: (url: string) => string;
   deadlineMs: number;
-  /** Milliseconds until something is tried at Redis again. */
+  /** Delay before a failed operation at Redis is retried, in milliseconds. */
   retryMs?: number;
-  /** A new ID, a new Secret. */
+  /** Returns a new ID or Secret. */
   randomToken: () => string;
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   now: () => number;
   metrics: RunMetrics;
   logger: Logger;
@@ -36,22 +36,22 @@ export interface Started {
   secret: string;
 }
 
-/** No run is taken now; the message says why. */
+/** No run is accepted now; the message says why. */
 export class QueueFull extends Error {
   override name = 'QueueFull';
 }
 
-/** The tester takes up what a former one left, or is about to end. */
+/** The tester is recovering runs of a previous process, or is stopping. */
 export class NotReady extends Error {
   override name = 'NotReady';
 }
 
-/** Of the deadline, what a test may use until it ends by itself. */
+/** Share of the deadline that a test can use before it must end by itself. */
 const ownShare = 0.9;
 
-const stopped = 'the tester was restarted while this test ran: run it again';
+const stopped = 'the tester was restarted while this test was running. Run the test again';
 
-/** Takes runs, keeps them in the store, and works on so many at once as the queue lets start. */
+/** Accepts runs, stores them, and runs as many concurrently as the queue permits. */
 export class Runs {
   readonly #given: RunsOptions;
   readonly #stop = new AbortController();
@@ -62,12 +62,15 @@ export class Runs {
     this.#given = options;
   }
 
-  /** Whether what the former tester left is taken up: before, nothing starts. */
+  /** Whether the runs of the previous tester were recovered; nothing starts before that. */
   get isRecovered(): boolean {
     return this.#isRecovered;
   }
 
-  /** Takes up what the former tester left: what ran has failed, what waited goes on. Tries until Redis answers. */
+  /**
+   * Recovers the runs of the previous tester: running ones have failed, waiting ones are queued again. Retries until
+   * Redis responds.
+   */
   async recover(): Promise<void> {
     const { store, queue, logger } = this.#given;
     const left = await this.#untilStored(async () => {
@@ -78,24 +81,27 @@ export class Runs {
     });
     for (const run of left.queued) queue.restore(run);
     this.#isRecovered = true;
-    logger.info({ failed: left.running.length, queued: left.queued.length }, 'took up what the former tester left');
+    logger.info(
+      { failed: left.running.length, queued: left.queued.length },
+      'recovered the runs of the previous tester',
+    );
     this.#startNext();
   }
 
   /**
-   * Takes a run of params that the test has checked.
-   * @param owner whose run it is; the group that the url's host names where absent.
-   * @throws QueueFull, NotReady; what the store throws, and then nothing is taken.
+   * Accepts a run with params that the test has checked.
+   * @param owner whom the run counts for; if absent, the group in the URL's host
+   * @throws QueueFull, NotReady; an error of the store, and then the run is not accepted
    */
   async start(type: string, params: unknown, url: string, owner?: Partial<FlowOwner>): Promise<Started> {
     const { store, queue, groupOf, randomToken, metrics } = this.#given;
-    // What waits is being read from the store: it could hold this run already.
+    // The waiting runs are being read from the store, and could include this one.
     if (!this.#isRecovered || this.#stop.signal.aborted) throw new NotReady('the tester is starting or stopping');
     const group = owner?.group ?? groupOf(url);
     const flowOwner = { group, tenant: owner?.tenant ?? group };
     if (!queue.reserve(flowOwner)) {
       metrics.refused();
-      throw new QueueFull('so many tests wait that no more is taken now: try again later');
+      throw new QueueFull('too many tests are waiting. Try again later');
     }
     const [id, secret] = [randomToken(), randomToken()];
     try {
@@ -109,18 +115,18 @@ export class Runs {
     return { id, secret };
   }
 
-  /** undefined where there is no such run, or its Secret is another. */
+  /** Returns the run's status; undefined if there is no run with this ID and Secret. */
   async status(id: string, secret: string): Promise<RunStatus | undefined> {
     const { store } = this.#given;
     return isSecretOf(secret, await store.secretHash(id)) ? store.status(id) : undefined;
   }
 
-  /** Of a run that is finished. */
+  /** Returns the results of a finished run. */
   async result(id: string): Promise<Item[]> {
     return (await this.#given.store.result(id)) ?? [];
   }
 
-  /** Ends what runs as failed, and starts nothing more; what waits is in the store. */
+  /** Ends running tests as failed, and starts no more; waiting runs remain in the store. */
   async stop(): Promise<void> {
     this.#stop.abort(new CouldNotRun(stopped));
     await Promise.all(this.#atWork);
@@ -145,7 +151,7 @@ export class Runs {
     try {
       const run = await this.#untilStored(() => store.start(id));
       if (run === undefined) {
-        logger.warn({ id }, 'a run that waited is no longer in Redis');
+        logger.warn({ id }, 'a waiting run is no longer in Redis');
         return;
       }
       const started = now();
@@ -154,7 +160,7 @@ export class Runs {
       logger.info({ id, type: run.type, result, ...('message' in end && { reason: end.message }) }, 'a run has ended');
       await this.#untilStored(() => store.end(id, end));
     } catch (error) {
-      // Stopping: the next tester finds in the store that it ran.
+      // The tester is stopping; the next one finds the run as running in the store.
       logger.warn({ err: error, id }, 'the end of a run was not stored');
     }
   }
@@ -174,7 +180,7 @@ export class Runs {
     const signal = AbortSignal.any([deadline.signal, this.#stop.signal]);
     try {
       const test = tests.get(type);
-      if (test === undefined) throw new CouldNotRun(`this tester has no test ${type}`);
+      if (test === undefined) throw new CouldNotRun(`this tester has no test type ${type}`);
       const { passed, summary, items } = await untilAborted(test.run(params, { signal, endBy }), signal);
       const readiness = [stringItem('passed', String(passed)), stringItem('summary', summary)];
       return { end: { result: [...readiness, ...items] }, result: passed ? 'passed' : 'faulty' };
@@ -184,7 +190,7 @@ export class Runs {
       }
       logger.error({ err: error, id, type }, 'a test threw');
       return {
-        end: { message: 'the test ended with an error of its own: the log of the tester has it' },
+        end: { message: 'the test failed with an internal error. An administrator finds it in the log of the tester' },
         result: 'failed',
       };
     } finally {
@@ -192,7 +198,7 @@ export class Runs {
     }
   }
 
-  /** Tries until it succeeds; once the tester stops, once more at the most. */
+  /** Retries until it succeeds; once the tester stops, only one more time. */
   async #untilStored<T>(write: () => Promise<T>): Promise<T> {
     const { retryMs = 1000, logger } = this.#given;
     for (;;) {
@@ -201,14 +207,17 @@ export class Runs {
         return await write();
       } catch (error) {
         if (isLast) throw error;
-        logger.warn({ err: error }, 'Redis has not answered: trying again');
+        logger.warn({ err: error }, 'Redis has not responded; trying again');
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }
   }
 }
 
-/** What a promise brings, or the reason of the signal as soon as it is aborted: no test outlives its deadline. */
+/**
+ * Resolves like the promise, or rejects with the signal's reason when it is aborted, so that no test exceeds its
+ * deadline.
+ */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason as Error);

@@ -5,11 +5,11 @@ import type { PageLoader } from '../browser/page-snapshot.ts';
 import type { Environments } from '../network/environments.ts';
 import type { AnyTest } from './test.ts';
 
-/** What tests reach environments by. */
+/** What tests need to connect to environments. */
 export interface TestContext {
   environments: Environments;
   loadPage: PageLoader;
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   now: () => number;
   lookup?: LookupFunction;
 }
@@ -20,13 +20,13 @@ const kindModule = z.object({
   default: z.custom<(options: TestContext) => AnyTest>((value) => typeof value === 'function'),
 });
 
-/** The tests that this tester brings, by type: each file of `tester/kinds/` makes one. */
+/** Returns the tests of this tester by type; each file of `tester/kinds/` adds one. */
 export async function allTests(options: TestContext): Promise<ReadonlyMap<string, AnyTest>> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')).sort();
   const tests = new Map<string, AnyTest>();
   for (const file of files) {
     const test = kindModule.parse(await import(new URL(file, folder).href)).default(options);
-    if (tests.has(test.type)) throw new Error(`two files of ${folder.pathname} make a test of type ${test.type}`);
+    if (tests.has(test.type)) throw new Error(`two files of ${folder.pathname} define the test type ${test.type}`);
     tests.set(test.type, test);
   }
   return tests;

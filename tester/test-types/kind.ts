@@ -1,44 +1,41 @@
 import type { z } from 'zod';
 import type { Item } from './items.ts';
 
-/** What a test is reported besides its params. */
+/** What a test receives in addition to its params. */
 export interface RunContext {
   /** Aborted at the run's deadline, and when the tester stops. */
   signal: AbortSignal;
-  /**
-   * A while before the deadline, in monotonic milliseconds: a test that has found something ends by then and reports
-   * it.
-   */
+  /** Some time before the deadline, in monotonic milliseconds, by which a test ends to report what it has found. */
   endBy: number;
 }
 
 export interface Outcome {
-  /** Whether the environment is as the params ask. */
+  /** Whether the environment meets the params' expectations. */
   passed: boolean;
-  /** One line in words. */
+  /** One line of text. */
   summary: string;
   items: Item[];
 }
 
-/** Every test is given an environment's URL. */
+/** Params of every test contain an environment's URL. */
 export interface UrlParams {
   url: string;
 }
 
 /**
- * A test that the tester brings. `run` reports in its outcome what it found; it throws CouldNotRun when it could not
- * look, through no fault of the environment.
+ * A test type. `run` returns its findings as an outcome, and throws CouldNotRun when the test was not possible through
+ * no fault of the environment.
  */
 export interface Kind<Params extends UrlParams = UrlParams> {
   type: string;
   description: string;
   params: z.ZodType<Params>;
-  /** Whether results hold images. */
+  /** Whether results contain images. */
   images: boolean;
   run: (params: Params, context: RunContext) => Promise<Outcome>;
 }
 
-/** A test could not run; the message says why, for the environment's users. */
+/** A test could not run; the message explains why to the environment's users. */
 export class CouldNotRun extends Error {
   override name = 'CouldNotRun';
 }

@@ -2,24 +2,24 @@ import { z } from 'zod';
 import { cut } from './items.ts';
 import type { Kind, Outcome, RunContext, UrlParams } from './kind.ts';
 
-/** A test of whatever params: they are parsed where they come in, and again where they were stored. */
+/** A test with untyped params, which are parsed when they arrive, and again when they are read from the store. */
 export interface AnyTest {
   type: string;
   description: string;
   images: boolean;
   /** JSON Schema. */
   params: object;
-  /** @throws WrongParams */
+  /** Checks params. @throws WrongParams */
   check: (params: unknown) => UrlParams;
-  /** @throws WrongParams, CouldNotRun */
+  /** Runs the test. @throws WrongParams, CouldNotRun */
   run: (params: unknown, context: RunContext) => Promise<Outcome>;
 }
 
-/** What whoever wrote the params is reported: who sends them reads 2,000 characters. */
+/** Maximum number of reported faults; the response has at most 2,000 characters. */
 const maxFaults = 10;
 const maxRefusal = 1000;
 
-/** Params do not fit the test's schema; the message says which, and how. */
+/** The params do not match the test's schema; the message says how. */
 export class WrongParams extends Error {
   override name = 'WrongParams';
 }

@@ -211,8 +211,8 @@ describe('a test that cannot run', () => {
 
   test.each<[Error, string]>([
     [new TesterUnreachableError('ECONNREFUSED'), 'TesterUnreachable'],
-    [new TesterUnreachableError('the tester answered 503 to /test/run', 503), 'TesterUnreachable'],
-    [new TesterUnreachableError('the tester answered 401 to /test/run', 401), 'TesterRefuses'],
+    [new TesterUnreachableError('the tester responded with status 503 to /test/run', 503), 'TesterUnreachable'],
+    [new TesterUnreachableError('the tester responded with status 401 to /test/run', 401), 'TesterRefuses'],
     [new TesterBusyError('full'), 'TesterBusy'],
   ])('%s is waited out, for an hour at most', async (failure, reason) => {
     tester.failure = failure;

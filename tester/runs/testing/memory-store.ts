@@ -9,7 +9,7 @@ interface Held extends NewRun {
   result?: Item[];
 }
 
-/** The store in memory, in place of Redis; `isAway` has every call fail. */
+/** A store in memory instead of Redis; with `isAway` every call fails. */
 export class MemoryStore implements Readonly<Record<keyof RunsOptions['store'], unknown>> {
   readonly runs = new Map<string, Held>();
   isAway = false;
@@ -72,6 +72,6 @@ export class MemoryStore implements Readonly<Record<keyof RunsOptions['store'], 
 
   async #answer(): Promise<void> {
     await Promise.resolve();
-    if (this.isAway) throw new Error('Redis is away');
+    if (this.isAway) throw new Error('Redis is disconnected');
   }
 }
