@@ -53,7 +53,7 @@ function reportAbsolute(source: string, node: YamlNode, { problems }: FileScope)
     return undefined;
   }
   if (SOCKET.test(source)) {
-    return problems.error(node, "refused: there is no engine's socket, and a container may not start others");
+    return problems.error(node, 'refused: there is no Docker socket, and containers cannot start other containers');
   }
   return problems.error(
     node,

@@ -73,7 +73,11 @@ describe('configs and secrets', () => {
   });
 
   test.each([
-    ['configs: [outside]', 'outside', 'configs.outside.external refused: it is taken from outside'],
+    [
+      'configs: [outside]',
+      'outside',
+      'configs.outside.external refused: external configs and secrets do not exist here',
+    ],
     ['configs: [nothing]', 'nothing', 'configs.nothing holds nothing: add one of file, content, environment'],
     ['configs: [two]', 'two', 'configs.two.environment beside "content": only one'],
     ['configs: [missing]', 'missing', 'configs.missing.file "nowhere.txt" cannot be read: there is no such file'],

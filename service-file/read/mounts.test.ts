@@ -130,7 +130,7 @@ describe('volumes', () => {
   });
 
   test.each([
-    ['/var/run/docker.sock:/var/run/docker.sock', "refused: there is no engine's socket"],
+    ['/var/run/docker.sock:/var/run/docker.sock', 'refused: there is no Docker socket'],
     ['/srv:/srv', 'refused: "/srv" is a path of the machine'],
     ['~/data:/data', 'refused: "~/data" is a path of the machine'],
     ['C:\\\\data:/data', 'is a folder of a Windows machine'],

@@ -30,7 +30,7 @@ describe('networks', () => {
 
   test.each([
     ['networks: [frnt]', '1:12 networks[0] the network "frnt" is not declared: did you mean "front"?'],
-    ['network_mode: host', '1:15 network_mode refused: a container gets nothing'],
+    ['network_mode: host', '1:15 network_mode refused: containers get no access'],
     ['network_mode: "service:db"', '1:15 network_mode refused: "service:db" cannot be shared'],
     ['network_mode: "container:x"', '1:15 network_mode refused: "container:x" cannot be shared'],
     ['network_mode: none\nnetworks: [front]', '1:1 network_mode stands beside networks'],
@@ -46,7 +46,7 @@ describe('networks', () => {
 
   test.each([
     ['networks: { front: { aliases: [a.b] } }', 'the alias "a.b" is left out'],
-    ['networks: { front: { ipv4_address: 172.20.0.2 } }', 'ignored: the cluster gives out the addresses'],
+    ['networks: { front: { ipv4_address: 172.20.0.2 } }', 'ignored: the cluster assigns addresses'],
   ])('%s is reported', async (lines, expected) => {
     const { errorLines, warningLines } = await read(lines);
     expect(errorLines).toEqual([]);

@@ -78,7 +78,7 @@ function readMode(node: YamlNode, problems: Problems): boolean | undefined {
   return problems.error(
     node,
     mode === 'host'
-      ? "refused: a container gets nothing of its machine's network: name its ports"
+      ? "refused: containers get no access to the node's network: list the service's ports"
       : `refused: ${quoted(mode)} cannot be shared, each service runs in a pod of its own: reach the other one by its name`,
   );
 }

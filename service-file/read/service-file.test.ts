@@ -290,7 +290,7 @@ describe('errors', () => {
 
   test('are all reported at once, in the order of the file', async () => {
     expect(await errorsOf('services:\n  b: { image: a, gpus: all }\n  a: { image: A, depends_on: [c] }\n')).toEqual([
-      '2:18 services.b.gpus refused: there are no GPUs to ask for: remove it',
+      '2:18 services.b.gpus refused: GPUs are not supported: remove it',
       expect.stringContaining('3:15 services.a.image'),
       expect.stringContaining('3:31 services.a.depends_on[0]'),
     ]);

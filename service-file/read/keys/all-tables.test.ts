@@ -39,15 +39,14 @@ describe('the Compose Specification', () => {
 
 describe('docs/reference/service-file.md', () => {
   const text = readFileSync(new URL('../../../docs/reference/service-file.md', import.meta.url), 'utf8');
+  const item = /^- (?<names>`[^`]+`(?:, `[^`]+`)*)(?: \((?<support>ignored|refused)\))?(?:: (?<notes>.*))?$/;
   const documented = new Map<string, Map<string, { support: string; notes: string }>>();
   for (const section of text.split(/^### /m).slice(1)) {
     const [heading = '', ...lines] = section.split('\n');
-    const rows = lines
-      .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()))
-      .filter(([, names = '']) => names.startsWith('`'))
-      .flatMap(([, names = '', support = '', notes = '']) =>
-        [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => [name, { support, notes }] as const),
-      );
+    const rows = lines.flatMap((line) => {
+      const { names = '', support = 'supported', notes = '' } = item.exec(line)?.groups ?? {};
+      return [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => [name, { support, notes }] as const);
+    });
     documented.set(heading === 'The top level' ? '' : heading.replaceAll('`', ''), new Map(rows));
   }
 

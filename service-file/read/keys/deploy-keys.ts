@@ -5,8 +5,8 @@ export const deployKeys = keyTable({
   path: 'services.*.deploy',
   supported: 'mode replicas resources restart_policy',
   ignored: {
-    endpoint_mode: 'the services find each other by the DNS of the cluster',
-    labels: 'labels of the service itself are kept, not these',
+    endpoint_mode: 'services find each other by the DNS of the cluster',
+    labels: 'use the labels of the service',
     placement: 'the cluster decides where a service runs',
     'update_config rollback_config': 'a new version is rolled out while the one before it still answers',
   },
@@ -22,19 +22,19 @@ export const limitsKeys = keyTable({
   of: 'the limits',
   path: 'services.*.deploy.resources.limits',
   supported: 'cpus memory',
-  ignored: { pids: 'the cluster decides how many processes there may be' },
+  ignored: { pids: 'the cluster limits the number of processes' },
 });
 
 export const reservationsKeys = keyTable({
   of: 'the reservations',
   path: 'services.*.deploy.resources.reservations',
   supported: 'cpus memory',
-  refused: { 'devices generic_resources': 'there are no devices or GPUs to ask for: remove it' },
+  refused: { 'devices generic_resources': 'devices and GPUs are not supported: remove it' },
 });
 
 export const restartPolicyKeys = keyTable({
   of: 'a restart policy',
   path: 'services.*.deploy.restart_policy',
   supported: 'condition',
-  ignored: { 'delay max_attempts window': 'Kubernetes waits longer each time, and does not give up' },
+  ignored: { 'delay max_attempts window': 'Kubernetes restarts containers with increasing delays, without end' },
 });

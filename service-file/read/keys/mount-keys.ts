@@ -4,7 +4,7 @@ export const mountKeys = keyTable({
   of: 'a mount',
   path: 'services.*.volumes[]',
   supported: 'type source target read_only bind volume tmpfs',
-  ignored: { consistency: 'it means something on a Mac only' },
+  ignored: { consistency: 'it has an effect on macOS only' },
   refused: { image: 'images are not mounted: copy the files in a Dockerfile' },
 });
 
@@ -12,19 +12,19 @@ export const bindKeys = keyTable({
   of: 'bind',
   path: 'services.*.volumes[].bind',
   supported: 'create_host_path',
-  ignored: { 'propagation recursive selinux': 'the files come from the repository, not from a folder of the machine' },
+  ignored: { 'propagation recursive selinux': 'the files come from the repository, not from the node' },
 });
 
 export const volumeOptionKeys = keyTable({
   of: 'volume',
   path: 'services.*.volumes[].volume',
   supported: 'subpath',
-  ignored: { labels: 'volumes have no labels', nocopy: 'what the image has there is not copied anyway' },
+  ignored: { labels: 'volumes have no labels', nocopy: 'image contents are never copied' },
 });
 
 export const tmpfsKeys = keyTable({
   of: 'tmpfs',
   path: 'services.*.volumes[].tmpfs',
   supported: 'size',
-  ignored: { mode: 'everybody in the container may write to it' },
+  ignored: { mode: 'every user in the container can write to it' },
 });

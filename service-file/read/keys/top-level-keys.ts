@@ -1,7 +1,6 @@
 import { keyTable } from './key-table.ts';
 
-const OUTSIDE =
-  'it is taken from outside of the file, where there is nothing: name a file, or a variable in environment';
+const OUTSIDE = 'external configs and secrets do not exist here: use file or environment';
 
 export const topLevelKeys = keyTable({
   of: 'a service file',
@@ -9,7 +8,7 @@ export const topLevelKeys = keyTable({
   supported: 'services include networks volumes configs secrets x-coppice',
   ignored: {
     name: 'every environment has its own name',
-    version: 'the Compose Specification has no versions any more',
+    version: 'the Compose Specification no longer has versions',
   },
   refused: {
     models: 'Coppice runs no AI models: run a model server as a service of its own',
@@ -50,7 +49,7 @@ export const configKeys = keyTable({
   path: 'configs.*',
   supported: 'file content environment',
   ignored: { name: 'configs are not shared with other environments', labels: 'configs have no labels' },
-  refused: { external: OUTSIDE, template_driver: 'only plain files are supported: write the content itself' },
+  refused: { external: OUTSIDE, template_driver: 'templates are not supported: write the content itself' },
 });
 
 export const secretKeys = keyTable({
@@ -60,6 +59,6 @@ export const secretKeys = keyTable({
   ignored: { name: 'secrets are not shared with other environments', labels: 'secrets have no labels' },
   refused: {
     external: OUTSIDE,
-    'driver driver_opts template_driver': 'only plain files are supported: name a file, or a variable in environment',
+    'driver driver_opts template_driver': 'drivers and templates are not supported: use file or environment',
   },
 });

@@ -124,11 +124,11 @@ test('refused: what a container may not have of its machine is reported, all at 
   const environment = await runs.get('refused')!;
   expect(environment.status).not.toBe('built');
   expect(conditionOf(environment, 'Stalled')?.message.split(/\n|; (?=docker-compose)/)).toEqual([
-    "docker-compose.yml:9:19: services.traefik.network_mode: refused: a container gets nothing of its machine's network: name its ports",
-    "docker-compose.yml:11:9: services.traefik.volumes[0]: refused: there is no engine's socket, and a container may not start others",
-    'docker-compose.yml:15:5: services.cadvisor.privileged: refused: a container gets nothing of the machine that it runs on, and no rights over it: name what it needs in cap_add',
-    'docker-compose.yml:16:5: services.cadvisor.pid: refused: a container gets nothing of the machine that it runs on, nor of another container',
-    'docker-compose.yml:17:5: services.cadvisor.devices: refused: a container gets nothing of the machine that it runs on: remove it',
+    "docker-compose.yml:9:19: services.traefik.network_mode: refused: containers get no access to the node's network: list the service's ports",
+    'docker-compose.yml:11:9: services.traefik.volumes[0]: refused: there is no Docker socket, and containers cannot start other containers',
+    'docker-compose.yml:15:5: services.cadvisor.privileged: refused: containers get no access to the node: name the capabilities it needs in cap_add',
+    'docker-compose.yml:16:5: services.cadvisor.pid: refused: containers get no access to the node or to another container',
+    'docker-compose.yml:17:5: services.cadvisor.devices: refused: containers get no access to the node: remove it',
     'docker-compose.yml:20:9: services.cadvisor.volumes[0]: refused: "/" is a path of the machine that Compose runs on; name a file of the repository (./…) or a volume',
     'docker-compose.yml:21:9: services.cadvisor.volumes[1]: nothing can be mounted at "/sys": the container runtime keeps it',
   ]);
