@@ -29,6 +29,8 @@ describe('grants', () => {
     ['a kubelet pulls', kubelet, 'repository:acme/shop/web:pull', 'pull'],
     ['a kubelet pulls of what a fork has built', kubelet, 'repository:acme/shop/untrusted/web:pull', 'pull'],
     ['a kubelet no push', kubelet, 'repository:acme/shop/web:pull,push', 'pull'],
+    ['a build all that it may', build, 'repository:acme/shop/web:*', 'pull,push'],
+    ['a kubelet all that it may', kubelet, 'repository:acme/shop/web:*', 'pull'],
     ['nobody a deletion', build, 'repository:acme/shop/web:pull,delete', 'pull'],
     ['a flat build its own images', flatBuild, 'repository:acme.shop.web:pull,push', 'pull,push'],
     ['a flat fork its own folder', flatForkBuild, 'repository:acme.shop.untrusted.web:pull,push', 'pull,push'],
@@ -63,7 +65,6 @@ describe('refuses', () => {
     ['what is named like the mirror', build, 'repository:docker.io2/library/node:pull'],
     ['the mirror’s name itself', build, 'repository:docker.io:pull'],
     ['the catalog', build, 'registry:catalog:*'],
-    ['every action', build, 'repository:acme/shop/web:*'],
     ['another type', build, 'registry:acme/shop/web:pull'],
     ['what is outside of the path', deepBuild, 'repository:acme/shop/web:pull'],
   ])('%s', (_what, to, scope) => {

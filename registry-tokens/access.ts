@@ -20,7 +20,8 @@ export function grantedAccess(holder: Holder, scopes: readonly Scope[], sharedPr
   if (holder === 'administrator') return [...scopes];
   return scopes.flatMap((scope) => {
     const allowed = allowedActions(holder.claims, scope, sharedPrefixes);
-    const actions = scope.actions.filter((action) => allowed.includes(action));
+    // `*` stands for every action that the holder has.
+    const actions = scope.actions.includes('*') ? allowed : scope.actions.filter((action) => allowed.includes(action));
     return actions.length === 0 ? [] : [{ ...scope, actions }];
   });
 }

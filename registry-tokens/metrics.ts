@@ -5,7 +5,7 @@ import type { Outcome } from './token-endpoint.ts';
 export function tokenMetrics(registry: Registry): (outcome: Outcome) => void {
   const requests = new Counter({
     name: 'coppice_registry_token_requests_total',
-    help: 'Requests for registry tokens by outcome: granted, partly, unauthorized, limited or invalid',
+    help: 'Requests for registry tokens by outcome: granted, unmounted, partly, unauthorized, limited or invalid',
     labelNames: ['outcome'],
     registers: [registry],
   });

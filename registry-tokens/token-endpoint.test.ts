@@ -79,12 +79,21 @@ test('gives a token that the authority’s certificate proves', async () => {
 
 test('grants a part, and logs the rest without the credential', async () => {
   const { ask, outcomes, lines } = newEndpoint();
-  const { status, body } = await ask(`scope=${own}&scope=repository:globex/shop/web:pull`);
+  const { status, body } = await ask(`scope=${own}&scope=repository:globex/shop/web:pull,push`);
   expect([status, claimsOf(body)['access']]).toEqual([200, [expect.objectContaining({ name: 'acme/shop/web' })]]);
   expect(outcomes).toEqual(['partly']);
-  expect(lines.join('')).toContain('repository:globex/shop/web:pull');
+  expect(lines.join('')).toContain('repository:globex/shop/web:pull,push');
   expect(lines.join('')).toContain('uid-1');
   expect(lines.join('')).not.toContain(credential.slice(-20));
+});
+
+test('does not log a push that asks to mount a layer from another image', async () => {
+  const { ask, outcomes, lines } = newEndpoint();
+  await ask(`scope=${own}&scope=repository:acme/blog/web:pull`);
+  expect([outcomes, lines]).toEqual([['unmounted'], []]);
+  // Without a push it is a pull.
+  await ask('scope=repository:acme/shop/web:pull&scope=repository:acme/blog/web:pull');
+  expect([outcomes.at(-1), lines.length]).toEqual(['partly', 1]);
 });
 
 test('gives the administrator whatever they ask for', async () => {

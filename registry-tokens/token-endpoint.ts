@@ -7,7 +7,7 @@ import type { RequestBudget } from './request-budget.ts';
 import { readScopes, type Scope } from './scope.ts';
 import type { TokenSigner } from './token-signer.ts';
 
-export type Outcome = 'granted' | 'partly' | 'unauthorized' | 'limited' | 'invalid';
+export type Outcome = 'granted' | 'unmounted' | 'partly' | 'unauthorized' | 'limited' | 'invalid';
 
 export interface TokenEndpointOptions {
   /** Path of the endpoint: `/registry/token`. */
@@ -110,15 +110,21 @@ export class TokenEndpoint {
     return answer;
   }
 
-  /** Logs scopes that are not granted: except for mounts of layers, correct builds and nodes request no such scopes. */
+  /** Logs what is not granted. Clients that push layers also request to mount them from other images. */
   #report(subject: string, scopes: readonly Scope[], access: readonly Scope[]): void {
     const { count, logger } = this.#options;
     const granted = new Set(access.map(({ type, name }) => `${type}:${name}`));
     const refused = scopes.filter(({ type, name }) => !granted.has(`${type}:${name}`));
-    count(refused.length === 0 ? 'granted' : 'partly');
-    if (refused.length === 0) return;
+    if (refused.length === 0) {
+      count('granted');
+      return;
+    }
+    const isMount =
+      access.some(({ actions }) => actions.includes('push')) &&
+      refused.every(({ type, actions }) => type === 'repository' && actions.join() === 'pull');
+    count(isMount ? 'unmounted' : 'partly');
     const names = refused.slice(0, maxLogged).map(({ type, name, actions }) => `${type}:${name}:${actions.join(',')}`);
-    logger.info(
+    logger[isMount ? 'debug' : 'info'](
       { environmentUid: subject, refused: names },
       'a token was requested for scopes that the credential does not permit',
     );

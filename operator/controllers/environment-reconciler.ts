@@ -187,6 +187,7 @@ function createImageBuilds(context: OperatorContext, builders: BuilderPool, queu
       cloneImage: builder.cloneImage,
       buildctlImage: builder.image,
       proxy: builder.proxy,
+      caCertificates: config.caCertificates,
       registryInsecure: registry.insecure,
       sources: { allowedCidrs: sources.allowedCidrs, ports: sources.ports, sshPorts: sources.sshPorts },
       deadlineSeconds: builder.deadlineSeconds,

@@ -156,6 +156,23 @@ test('refuses pushes and deletions with the credential of a pull Secret', async 
   expect(await ask(token, 'DELETE', `acme/shop/web/manifests/${digestOf('own')}`)).toBe(401);
 });
 
+test('answers 401 to a token whose scope is not exactly the image, as the guide says', async () => {
+  const name = 'acme/shop/web';
+  const tags = (token: string) => ask(token, 'GET', `${name}/tags/list`);
+  for (const scope of [`repository:${name}:pull`, `repository:${name}:*`, `repository:${name}:pull,push,delete`]) {
+    expect([scope, await tags(await tokenFor(build, scope))]).toEqual([scope, 200]);
+  }
+  for (const scopes of [
+    [],
+    ['repository:acme/shop:pull'],
+    ['repository:acme/shop/*:pull'],
+    [`repository:${service}/${name}:pull`],
+    [`repository:${name}:push`],
+  ]) {
+    expect([scopes, await tags(await tokenFor(build, ...scopes))]).toEqual([scopes, 401]);
+  }
+});
+
 test('refuses the credential itself, and a token of another authority', async () => {
   const basic = `Basic ${Buffer.from(`coppice:${build}`).toString('base64')}`;
   const answer = await fetch(`${registry.origin}/v2/acme/shop/web/tags/list`, { headers: { authorization: basic } });

@@ -17,7 +17,7 @@ import type { BuildResolver } from './build-resolver.ts';
 import { buildArguments } from './build-arguments.ts';
 import { buildSecret, sourceSecret } from './credentials.ts';
 import { buildJob, buildJobName } from './job.ts';
-import { BUILD_CREDENTIALS, SOURCE_CREDENTIALS } from './job-containers.ts';
+import { authorityFiles, BUILD_CREDENTIALS, SOURCE_CREDENTIALS } from './job-containers.ts';
 import type { BuildJobSettings } from './job-input.ts';
 import type { ResolvedBuild, ResolvedImage } from './resolved-build.ts';
 import { sourcePolicy } from './source-policy.ts';
@@ -86,9 +86,10 @@ export class BuildJobs {
     const { digests } = build;
     const policy = sourcePolicy({ registry: imageRegistry.address, ownImages, untrustedImages, trusted, digests });
     const given = missing.flatMap(({ image }) => buildArguments(image, { number, settings }));
+    const files = [...given, ...authorityFiles(settings)];
     const secrets = [
       sourceSecret(namespace, labels, await source.files(access)),
-      buildSecret(namespace, labels, builder, await this.#resolver.auths(request), policy, given),
+      buildSecret(namespace, labels, builder, await this.#resolver.auths(request), policy, files),
     ];
     const job = buildJob({
       namespace,

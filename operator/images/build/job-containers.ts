@@ -5,7 +5,7 @@ import { confined } from '../../shared/pod-parts.ts';
 import { GIT_CONFIG_FILE } from '../../source/git/git-files.ts';
 import { AFTER_CLONE } from './after-clone.ts';
 import { buildArguments } from './build-arguments.ts';
-import type { BuildJobInput } from './job-input.ts';
+import type { BuildJobInput, BuildJobSettings } from './job-input.ts';
 import type { PlannedImage } from './image-plan.ts';
 import type { ResolvedImage } from './resolved-build.ts';
 
@@ -15,6 +15,16 @@ export const BUILD_CREDENTIALS = 'build-credentials';
 
 /** Where each container finds its own credentials. */
 export const CREDENTIALS_FOLDER = '/credentials';
+
+const authoritiesFile = 'authorities.crt';
+
+/** Returns the additional certificate authorities that a buildctl container finds in its credentials folder. */
+export function authorityFiles({ caCertificates }: Pick<BuildJobSettings, 'caCertificates'>): {
+  key: string;
+  value: string;
+}[] {
+  return caCertificates === undefined ? [] : [{ key: authoritiesFile, value: caCertificates }];
+}
 
 /** Annotation of a manifest with the time when Coppice built it. An image without it is never deleted. */
 export const BUILT_ANNOTATION = 'dev.coppice.built';
@@ -125,6 +135,8 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
         name,
         valueFrom: { secretKeyRef: { name: BUILD_CREDENTIALS, key } },
       })),
+      // Go reads the system's authorities from their folder in addition to this file.
+      ...authorityFiles(settings).map(({ key }) => ({ name: 'SSL_CERT_FILE', value: `${CREDENTIALS_FOLDER}/${key}` })),
     ],
     volumeMounts: [
       { name: 'workspace', mountPath: workspace, readOnly: true },

@@ -10,6 +10,8 @@ export interface BuildJobSettings {
   buildctlImage: string;
   /** Proxy variables for build steps; not part of an image or of its address. */
   proxy?: Readonly<Record<string, string>> | undefined;
+  /** Additional certificate authorities (PEM), for the registry's token server: buildctl requests the tokens. */
+  caCertificates?: string | undefined;
   /** Whether the registry speaks plain HTTP. */
   registryInsecure: boolean;
   /** Networks and ports that a clone can reach for submodules and large files, as for the repository itself. */

@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { MAX_NAME_LENGTH } from '../../../service-file/read/names.ts';
 import { buildArguments } from './build-arguments.ts';
+import { buildSecret } from './credentials.ts';
 import { buildJob } from './job.ts';
 import type { BuildJobInput } from './job-input.ts';
-import { BUILD_CREDENTIALS, roleOf, SOURCE_CREDENTIALS } from './job-containers.ts';
+import { authorityFiles, BUILD_CREDENTIALS, roleOf, SOURCE_CREDENTIALS } from './job-containers.ts';
 import { recordedDigests, recordedReferences, RECORD_ANNOTATION, type ResolvedImage } from './resolved-build.ts';
 
 const web: ResolvedImage = {
@@ -92,6 +93,20 @@ test("arguments' values come from the build's Secret, and are nowhere in what th
     name: 'BUILD_ARGUMENT_0',
     valueFrom: { secretKeyRef: { name: BUILD_CREDENTIALS, key: 'argument.3.web.0' } },
   });
+});
+
+test("buildctl trusts the installation's authorities, which are in its Secret, when it requests tokens for the registry", () => {
+  const builder = { ca: 'ca', certificate: 'certificate', key: 'key' };
+  const envOf = (caCertificates?: string) => {
+    const settings = { ...input.settings, caCertificates };
+    return buildJob({ ...input, settings }).spec?.template.spec?.containers[1]?.env;
+  };
+  const dataOf = (caCertificates?: string) =>
+    buildSecret('env-x', {}, builder, new Map(), '{}', authorityFiles({ caCertificates })).data;
+  expect(Buffer.from(dataOf('pem')?.['authorities.crt'] ?? '', 'base64').toString()).toBe('pem');
+  expect(envOf('pem')).toContainEqual({ name: 'SSL_CERT_FILE', value: '/credentials/authorities.crt' });
+  expect(JSON.stringify(envOf())).not.toContain('SSL_CERT_FILE');
+  expect(dataOf()).not.toHaveProperty('authorities.crt');
 });
 
 test('it says what an operator that comes after needs: all images, and the base images that they were named by', () => {
