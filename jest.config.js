@@ -8,6 +8,8 @@ const typescript = {
 export default {
   // jest's 5 s are too few where the tests of a cluster have the processors; what hangs still fails.
   testTimeout: 60_000,
+  // A worker keeps what the modules of each file held; with a heap of gigabytes every collection takes seconds.
+  workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/slowest-first.cjs',
   projects: [
     {

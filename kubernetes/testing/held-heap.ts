@@ -36,7 +36,7 @@ export async function holdMany<T extends KubernetesObject>(
 }
 
 async function heapBytes(): Promise<number> {
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 2; round++) {
     await nextTick();
     collectGarbage();
   }
