@@ -36,6 +36,28 @@ const operatorMayImport: Record<string, string[]> = {
 };
 const operatorFolders = [...Object.keys(operatorMayImport), 'config.ts'];
 
+/** What the folders inside api/ may import of each other. */
+const apiMayImport: Record<string, string[]> = {
+  shared: [],
+  'user-records': ['shared'],
+  cluster: ['shared', 'user-records'],
+  auth: ['shared', 'user-records', 'cluster'],
+  limits: ['shared', 'cluster', 'auth'],
+  http: ['shared', 'user-records', 'cluster', 'auth', 'limits'],
+  openapi: ['http'],
+  webhooks: ['shared', 'cluster', 'limits', 'http'],
+  environments: ['shared', 'cluster', 'auth', 'limits', 'http'],
+  variables: ['shared', 'cluster', 'auth', 'limits', 'http'],
+  'service-file-check': ['shared', 'auth', 'limits', 'http', 'variables'],
+  repositories: [
+    ...['shared', 'cluster', 'auth', 'limits', 'http'],
+    ...['webhooks', 'environments', 'variables', 'service-file-check'],
+  ],
+  groups: ['shared', 'user-records', 'cluster', 'auth', 'limits', 'http', 'variables', 'repositories'],
+  users: ['shared', 'user-records', 'cluster', 'auth', 'limits', 'http', 'groups'],
+};
+const apiFolders = [...Object.keys(apiMayImport), 'app.ts', 'config.ts'];
+
 /** What the folders of the kinds may import of each other. */
 const kindsMayImport: Record<string, string[]> = {
   group: [],
@@ -82,6 +104,10 @@ const importRules = [
         ...forbidden(kind, kindFolders, allowed),
       ],
     ),
+  })),
+  ...Object.entries(apiMayImport).map(([folder, allowed]) => ({
+    files: [`api/${folder}/**/*.ts`],
+    rules: importRule('api', ['**/test/**'], forbidden(folder, apiFolders, allowed)),
   })),
   { files: ['operator/**/testing/**'], rules: importRule('operator', ['**/test/**']) },
   ...Object.keys(mayImport).map((folder) => ({

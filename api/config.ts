@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { metricsTokenField } from '../process/metrics-token.ts';
 import { readVariables } from '../process/variables.ts';
 import type { WebAddress } from './environments/environment-view.ts';
-import { integerField } from './http/parse.ts';
-import type { RateLimits } from './http/rate-limit.ts';
+import { emailField, integerField } from './http/parse.ts';
+import type { RateLimits } from './limits/rate-limit.ts';
 import type { Budgets } from './limits/budgets.ts';
 import type { FirstAdministrator } from './users/first-administrator.ts';
 import type { RegistrationPolicy } from './users/registration-policy.ts';
 import type { TesterAddress } from '../tester-client/client.ts';
 import type { OidcConfig } from './users/oidc/provider.ts';
-import { boundedPassword, emailField } from './users/user-parameters.ts';
+import { boundedPassword } from './users/user-parameters.ts';
 
 export interface Config {
   /** Port of the REST API. */

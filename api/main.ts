@@ -20,12 +20,12 @@ import { orderedWriter } from './cluster/ordered-writer.ts';
 import { parseConfig } from './config.ts';
 import { RuntimeLogs } from './environments/runtime-logs.ts';
 import { Memberships } from './groups/memberships.ts';
-import { createApp } from './http/app.ts';
-import { redisStores } from './http/rate-limit.ts';
+import { createApp } from './app.ts';
+import { redisStores } from './limits/rate-limit.ts';
 import { startServer, stopServer } from './http/server.ts';
 import { WebSockets } from './http/web-sockets.ts';
 import { ensureAdministrator } from './users/first-administrator.ts';
-import { UserStore } from './users/user-store.ts';
+import { UserStore } from './auth/user-store.ts';
 
 /** Time in which proxies learn that this endpoint is not ready, and stop sending requests. */
 const drainMs = 3000;

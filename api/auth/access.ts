@@ -1,6 +1,6 @@
-import { Forbidden } from '../http/errors.ts';
+import { Forbidden } from '../shared/errors.ts';
 import type { Caller } from './caller.ts';
-import { ACCESS, type Access, type Reach, type TokenScopes } from './token-scopes.ts';
+import { ACCESS, type Access, type Reach, type TokenScopes } from '../user-records/token-scopes.ts';
 
 /** Returns what a token's scopes restrict it to; undefined for a token without restrictions. */
 export function reachOf(scopes: TokenScopes | undefined): Reach | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { User } from '../users/user-record.ts';
+import type { User } from '../user-records/user-record.ts';
 import { Authenticator } from './authenticate.ts';
 
 const user = (accountId: string, verified: boolean): User => ({

@@ -1,11 +1,10 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { Forbidden, Unauthenticated, Unauthorized } from '../http/errors.ts';
-import { isOwnOrigin } from '../http/origin.ts';
-import type { RequestLimits } from '../http/rate-limit.ts';
-import { noteAccount } from '../http/request-context.ts';
-import type { UserStore } from '../users/user-store.ts';
-import { accessOf, apiTokenUser, findApiToken } from '../users/api-token.ts';
-import type { User } from '../users/user-record.ts';
+import { Forbidden, Unauthenticated, Unauthorized } from '../shared/errors.ts';
+import { isOwnOrigin } from './origin.ts';
+import { noteAccount } from '../shared/request-context.ts';
+import type { UserStore } from './user-store.ts';
+import { accessOf, apiTokenUser, findApiToken } from '../user-records/api-token.ts';
+import type { User } from '../user-records/user-record.ts';
 import { reachOf } from './access.ts';
 import { setCaller, type Caller, type Credential } from './caller.ts';
 import { credentialOf } from './credential.ts';
@@ -65,6 +64,17 @@ export class Authenticator {
     const { name: apiToken, scopes } = token;
     return { user, access: accessOf(token), reach: reachOf(scopes), apiToken, credential };
   }
+}
+
+/** Limits of requests with a token. Each counts one request. @throws TooManyRequests */
+export interface RequestLimits {
+  /** By user, whichever tokens they use. */
+  ofUser: (request: Request, response: Response, userName: string) => Promise<void>;
+  /**
+   * API tokens unknown to this replica, by address: each is looked up at the API server, because another replica may
+   * have just created it, and no user is known to count it for.
+   */
+  ofUnknownToken: (request: Request, response: Response) => Promise<void>;
 }
 
 /**

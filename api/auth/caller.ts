@@ -1,6 +1,6 @@
 import type { Response } from 'express';
-import type { User } from '../users/user-record.ts';
-import type { Access, Reach } from './token-scopes.ts';
+import type { User } from '../user-records/user-record.ts';
+import type { Access, Reach } from '../user-records/token-scopes.ts';
 
 /** The caller of a request, and how they authenticated. */
 export interface Caller {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Unauthorized } from '../http/errors.ts';
+import { Unauthorized } from '../shared/errors.ts';
 import { credentialOf } from './credential.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Unauthorized } from '../http/errors.ts';
+import { Unauthorized } from '../shared/errors.ts';
 import type { Credential } from './caller.ts';
 
 const header = 'x-service-token';

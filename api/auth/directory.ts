@@ -6,9 +6,9 @@ import type { Repository } from '../../crds/repository.ts';
 import type { ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import { objectKey } from '../../kubernetes/resource-type.ts';
 import { repositoryIndexValue, type Caches } from '../cluster/caches.ts';
-import { NotFound } from '../http/errors.ts';
-import { hasAccepted } from '../users/group-invitation.ts';
-import type { User } from '../users/user-record.ts';
+import { NotFound } from '../shared/errors.ts';
+import { hasAccepted } from '../user-records/group-invitation.ts';
+import type { User } from '../user-records/user-record.ts';
 import { reachesGroup, reachesRepository } from './access.ts';
 import type { Viewer } from './caller.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { Unavailable } from '../http/errors.ts';
+import { Unavailable } from '../shared/errors.ts';
 import { Passwords } from './passwords.ts';
 
 const weak = { ln: 4, r: 8, p: 1 };

@@ -1,7 +1,7 @@
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { Unavailable } from '../http/errors.ts';
-import type { RandomBytes } from './tokens.ts';
+import { Unavailable } from '../shared/errors.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 
 interface ScryptParameters {
   /** log2 of N: the cost. */

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { Unavailable } from '../http/errors.ts';
+import { Unavailable } from '../shared/errors.ts';
 import { FakeRedis } from '../testing/fake-redis.ts';
 import { Sessions } from './sessions.ts';
-import { tokenHash } from './tokens.ts';
+import { tokenHash } from '../shared/tokens.ts';
 
 const hour = 3600 * 1000;
 const session = { userName: 'user-1', accountId: 'a' };

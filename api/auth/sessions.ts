@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { orUnavailable } from '../http/errors.ts';
-import { newToken, tokenHash, type RandomBytes } from './tokens.ts';
+import { orUnavailable } from '../shared/errors.ts';
+import { newToken, tokenHash, type RandomBytes } from '../shared/tokens.ts';
 
 const minute = 60 * 1000;
 const day = 24 * 60 * minute;

@@ -6,7 +6,7 @@ import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusa
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { IndexFunction } from '../../kubernetes/object-store.ts';
 import type { KubernetesObject, ObjectName, ResourceType, Secret } from '../../kubernetes/resource-type.ts';
-import { userIndexes } from '../users/user-indexes.ts';
+import { userIndexes } from '../user-records/user-indexes.ts';
 import type { AnyFreshCache, FreshCache } from './fresh-cache.ts';
 import type { ObjectCache } from './object-cache.ts';
 

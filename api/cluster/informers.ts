@@ -11,7 +11,7 @@ import { Informer } from '../../kubernetes/informer.ts';
 import { listWatch, mapped } from '../../kubernetes/list-watch.ts';
 import type { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
-import { USER_RECORD } from '../users/user-record.ts';
+import { USER_RECORD } from '../user-records/user-record.ts';
 import { indexes, type FreshCaches } from './caches.ts';
 import { FreshCache } from './fresh-cache.ts';
 

@@ -1,4 +1,4 @@
-import { Conflict } from '../http/errors.ts';
+import { Conflict } from '../shared/errors.ts';
 
 /** Limits on the number of objects; those that CRDs also enforce are equal. */
 export const OBJECT_LIMITS = {

@@ -1,4 +1,4 @@
-import { TooManyRequests } from '../http/errors.ts';
+import { TooManyRequests } from '../shared/errors.ts';
 
 /** Maximum number of callers that wait for one object in one replica. */
 export const MAX_WAITING = 16;

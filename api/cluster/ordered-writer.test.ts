@@ -3,7 +3,7 @@ import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { ApiError, UnreachableError } from '../../kubernetes/api-error.ts';
 import { FakeClock, settle } from '../../kubernetes/testing/fake-clock.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
-import { HttpError, TooManyRequests } from '../http/errors.ts';
+import { HttpError, TooManyRequests } from '../shared/errors.ts';
 import type { ClusterWriter } from './caches.ts';
 import { MAX_WAITING } from './object-queue.ts';
 import { orderedWriter } from './ordered-writer.ts';

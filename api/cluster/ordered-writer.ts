@@ -6,21 +6,25 @@ import {
   type ObjectName,
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
-import type { LimitMetrics } from '../limits/limit-metrics.ts';
 import type { ClusterRequests, ClusterWriter } from './caches.ts';
 import { composePatches, type MergePatch } from './merge-patch.ts';
 import { ObjectQueue, type Job } from './object-queue.ts';
 
 type Write = (patch: MergePatch) => Promise<KubernetesObject>;
 
-const unmeasured: LimitMetrics = { refused: () => undefined };
+/** Counts writes that are refused because too many wait for one object. */
+interface RefusedWrites {
+  refused(limit: 'writes'): void;
+}
+
+const unmeasured: RefusedWrites = { refused: () => undefined };
 
 /**
  * Returns the cluster with at most one write in flight for each object. The API server repeats conflicting merge patches
  * of one object, each up to 20 times, so that a few clients of one object would slow everybody down. Patches that
  * depend on no version and wait for the same object are composed into one; all their callers get what was written.
  */
-export function orderedWriter(cluster: ClusterRequests, metrics: LimitMetrics = unmeasured): ClusterWriter {
+export function orderedWriter(cluster: ClusterRequests, metrics: RefusedWrites = unmeasured): ClusterWriter {
   const onRefused = () => metrics.refused('writes');
   const writes = new ObjectQueue(onRefused);
   const updates = new ObjectQueue(onRefused);

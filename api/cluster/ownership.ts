@@ -1,6 +1,6 @@
 import { appliedFieldIn, otherManager } from '../../crds/ownership.ts';
 import type { KubernetesObject, ResourceType } from '../../kubernetes/resource-type.ts';
-import { Conflict } from '../http/errors.ts';
+import { Conflict } from '../shared/errors.ts';
 import type { ClusterWriter } from './caches.ts';
 
 /** Description of the response 409 to changes and deletions in the OpenAPI document. */

@@ -1,4 +1,4 @@
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 

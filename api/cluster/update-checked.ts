@@ -1,6 +1,6 @@
 import { isConflict, isNotFound } from '../../kubernetes/api-error.ts';
 import type { KubernetesObject, ResourceType } from '../../kubernetes/resource-type.ts';
-import { NotFound } from '../http/errors.ts';
+import { NotFound } from '../shared/errors.ts';
 import type { ClusterWriter } from './caches.ts';
 import type { ObjectCache } from './object-cache.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { orUnavailable } from '../http/errors.ts';
+import { orUnavailable } from '../shared/errors.ts';
 
 /** Longer than any watch lags behind: by then a replica that cannot see a write has listed again, or is not ready. */
 const keptMs = 60_000;

@@ -7,7 +7,7 @@ import type { Viewer } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
 import type { Caches } from '../cluster/caches.ts';
 import { endpoint, type Call, type Endpoint } from '../http/endpoint.ts';
-import { NotFound } from '../http/errors.ts';
+import { NotFound } from '../shared/errors.ts';
 import { MAX_WAIT_SECONDS, type LongPolls, type Wait } from '../http/long-polls.ts';
 import { integerField } from '../http/parse.ts';
 import {

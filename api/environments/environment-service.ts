@@ -13,11 +13,11 @@ import {
   type RequestName,
 } from '../../crds/requests.ts';
 import { isAlreadyExists } from '../../kubernetes/api-error.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
-import { Conflict } from '../http/errors.ts';
-import { currentRequestId } from '../http/request-context.ts';
+import { Conflict } from '../shared/errors.ts';
+import { currentRequestId } from '../shared/request-context.ts';
 import { readStartsBuild, stateOf, wantsContents } from './contents.ts';
 import type { Spawn } from './environment-parameters.ts';
 

@@ -1,7 +1,7 @@
 import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
 import type { Directory } from '../auth/directory.ts';
-import { Conflict } from '../http/errors.ts';
+import { Conflict } from '../shared/errors.ts';
 import { hasOrWantsContents } from './contents.ts';
 
 /**

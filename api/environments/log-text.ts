@@ -9,7 +9,7 @@ import type { LogPage } from '../../build-logs/page.ts';
 import type { LogReader } from '../../build-logs/reader.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { numberedBuild } from './build-view.ts';
-import { NotFound, orUnavailable } from '../http/errors.ts';
+import { NotFound, orUnavailable } from '../shared/errors.ts';
 import { holdAnswer } from '../limits/held-memory.ts';
 
 /** A reader that reads nothing for this time is disconnected. */

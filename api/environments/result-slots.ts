@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Unavailable } from '../http/errors.ts';
+import { Unavailable } from '../shared/errors.ts';
 
 /** Each response takes up to 32 MiB: the tester's response, its parsed form, and ours as text and as bytes. */
 const maxConcurrent = 2;

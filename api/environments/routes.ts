@@ -4,7 +4,7 @@ import { mayDo } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { isCrossOrigin } from '../http/origin.ts';
+import { isCrossOrigin } from '../auth/origin.ts';
 import { acceptedRequest } from './build-view.ts';
 import { createContentsSchema, readSchema, ttlSchema } from './environment-parameters.ts';
 import type { EnvironmentService } from './environment-service.ts';

@@ -4,7 +4,7 @@ import request from 'supertest';
 import { WebSocket } from 'ws';
 import { runtimeLogKeys } from '../../build-logs/keys.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
-import { Unavailable } from '../http/errors.ts';
+import { Unavailable } from '../shared/errors.ts';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_ORIGIN } from '../testing/test-dependencies.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Unavailable } from '../http/errors.ts';
+import { Unavailable } from '../shared/errors.ts';
 import { FakeLogReader } from '../testing/fake-log-reader.ts';
 import { RuntimeLogs } from './runtime-logs.ts';
 

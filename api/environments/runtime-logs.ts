@@ -9,7 +9,7 @@ import {
   FOLLOW_RENEWAL_MS,
   type FollowRedis,
 } from '../../build-logs/follow-request.ts';
-import { orUnavailable, Unavailable } from '../http/errors.ts';
+import { orUnavailable, Unavailable } from '../shared/errors.ts';
 
 export interface RuntimeLogsOptions {
   redis: FollowRedis & { exists(key: string): Promise<number> };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { Conflict, NotFound } from '../http/errors.ts';
+import { Conflict, NotFound } from '../shared/errors.ts';
 import type { EnvironmentService } from './environment-service.ts';
 import type { TestResultsReader } from './test-results.ts';
 import { testsView, testsViewSchema } from './tests-view.ts';

@@ -2,7 +2,7 @@ import { ANNOTATIONS } from '../../crds/labels.ts';
 import { expect, test } from '@jest/globals';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { FakeClock } from '../../kubernetes/testing/fake-clock.ts';
-import { Conflict, Unavailable } from '../http/errors.ts';
+import { Conflict, Unavailable } from '../shared/errors.ts';
 import { conditionsPatch, fakeCaches, readyAfterCreate } from '../testing/test-api.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
 import { GroupService } from './group-service.ts';

@@ -5,13 +5,13 @@ import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { slug } from '../../crds/names.ts';
 import { isAlreadyExists } from '../../kubernetes/api-error.ts';
 import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { deleteOwn, requireOwn } from '../cluster/ownership.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
 import { awaitReadiness } from '../cluster/readiness.ts';
-import { Conflict, Unavailable } from '../http/errors.ts';
-import type { User } from '../users/user-record.ts';
+import { Conflict, Unavailable } from '../shared/errors.ts';
+import type { User } from '../user-records/user-record.ts';
 
 /** The limit in the CRD. */
 const maxName = 50;

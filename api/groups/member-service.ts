@@ -3,14 +3,14 @@ import { GROUP, type Group } from '../../crds/group.ts';
 import { otherManager } from '../../crds/ownership.ts';
 import { objectKey } from '../../kubernetes/resource-type.ts';
 import { maySee } from '../auth/directory.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { requireRoom } from '../cluster/object-limits.ts';
 import { requireNotApplied } from '../cluster/ownership.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
-import { Conflict, NotFound } from '../http/errors.ts';
-import { inviteToGroup, withdrawInvitation } from '../users/group-invitation.ts';
-import { userName, userOf } from '../users/user-record.ts';
+import { Conflict, NotFound } from '../shared/errors.ts';
+import { inviteToGroup, withdrawInvitation } from '../user-records/group-invitation.ts';
+import { userName, userOf } from '../user-records/user-record.ts';
 import {
   hasAnotherOwner,
   ownersOf,

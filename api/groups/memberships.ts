@@ -4,9 +4,9 @@ import { isConflict, isNotFound } from '../../kubernetes/api-error.ts';
 import { maySee, type Directory } from '../auth/directory.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
-import { NotFound } from '../http/errors.ts';
-import { withdrawInvitation } from '../users/group-invitation.ts';
-import type { User } from '../users/user-record.ts';
+import { NotFound } from '../shared/errors.ts';
+import { withdrawInvitation } from '../user-records/group-invitation.ts';
+import type { User } from '../user-records/user-record.ts';
 
 export interface MembershipOptions {
   cluster: Pick<ClusterWriter, 'find' | 'patch' | 'delete' | 'exclusively'>;

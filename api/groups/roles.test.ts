@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Group } from '../../crds/group.ts';
 import { ANNOTATIONS } from '../../crds/labels.ts';
-import { Conflict, Forbidden, NotFound } from '../http/errors.ts';
+import { Conflict, Forbidden, NotFound } from '../shared/errors.ts';
 import { ownersOf, requireOwner, withMember, withoutMember, withRole, type Accounts } from './roles.ts';
 
 const [ann, bob, cid] = ['ann@x.example', 'bob@x.example', 'cid@x.example'] as const;

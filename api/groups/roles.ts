@@ -1,6 +1,6 @@
 import type { Group } from '../../crds/group.ts';
 import { ANNOTATIONS } from '../../crds/labels.ts';
-import { Conflict, Forbidden, NotFound } from '../http/errors.ts';
+import { Conflict, Forbidden, NotFound } from '../shared/errors.ts';
 
 export const ROLES = ['owner', 'member'] as const;
 export type Role = (typeof ROLES)[number];

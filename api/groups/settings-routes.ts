@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { emailField } from '../http/parse.ts';
 import type { Group } from '../../crds/group.ts';
 import { mayReadValues } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
@@ -6,7 +7,6 @@ import type { Directory } from '../auth/directory.ts';
 import { APPLIED_BY_OTHERS } from '../cluster/ownership.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import type { AccountCaps } from '../limits/account-caps.ts';
-import { emailField } from '../users/user-parameters.ts';
 import { variableRoutes } from '../variables/routes.ts';
 import type { VariableService } from '../variables/variable-service.ts';
 import { variableViewSchema } from '../variables/variable-view.ts';

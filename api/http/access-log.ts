@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { loggedPath, type Auditor } from './audit-log.ts';
-import { requestContextOf } from './request-context.ts';
+import { requestContextOf } from '../shared/request-context.ts';
 
 /** Logs one line for each request, in addition to the audit log: never a query, a body, a token or a cookie. */
 export function accessLog(logger: Logger, now: () => number, audit: Auditor): RequestHandler {

@@ -4,7 +4,7 @@ import { objectKey, type KubernetesObject } from '../../kubernetes/resource-type
 import { knownCaller } from '../auth/caller.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import { endpointOf } from './endpoint.ts';
-import { type Change, noteChange, requestContextOf } from './request-context.ts';
+import { type Change, noteChange, requestContextOf } from '../shared/request-context.ts';
 
 /** Called with a request when it arrives, and with its response when it is complete. */
 export type Auditor = (request: Request) => (response: Response) => void;

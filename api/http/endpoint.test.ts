@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { setCaller } from '../auth/caller.ts';
 import { endpoint, mount } from './endpoint.ts';
 import { errorResponse } from './error-response.ts';
-import { NotFound } from './errors.ts';
+import { NotFound } from '../shared/errors.ts';
 
 const user = { name: 'user-1', accountId: 'a', email: 'a@x.example', passwordHash: '', verified: true };
 

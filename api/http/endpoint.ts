@@ -1,11 +1,11 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { z } from 'zod';
 import { requireAccess, type Needs } from '../auth/access.ts';
-import type { Access } from '../auth/token-scopes.ts';
+import type { Access } from '../user-records/token-scopes.ts';
 import { callerOf, type Caller } from '../auth/caller.ts';
 import { holdBody, sendJson } from '../limits/held-memory.ts';
 import { BEYOND_BOUNDS, OPEN_BODY_BYTES, beyondJsonBounds } from '../limits/json-bounds.ts';
-import { MethodNotAllowed } from './errors.ts';
+import { MethodNotAllowed } from '../shared/errors.ts';
 import { parse } from './parse.ts';
 
 /** Names of a path's parameters: `/api/group/{groupID}` has `groupID`. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError, UnreachableError } from '../../kubernetes/api-error.ts';
 import { errorResponse } from './error-response.ts';
-import { Conflict, Invalid, Unavailable } from './errors.ts';
+import { Conflict, Invalid, Unavailable } from '../shared/errors.ts';
 
 const terminating = { causes: [{ reason: 'NamespaceTerminating' }] };
 const causes = { causes: [{ field: 'spec.gitRef.name', message: 'is not valid' }] };

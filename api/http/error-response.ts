@@ -1,6 +1,6 @@
 import { ApiError, isInvalid, isNamespaceTerminating, isUnavailable } from '../../kubernetes/api-error.ts';
 import { BEYOND_BOUNDS, OPEN_BODY_BYTES } from '../limits/json-bounds.ts';
-import { Conflict, HttpError, Invalid, NotFound, TooLarge, Unavailable, type ErrorDetail } from './errors.ts';
+import { Conflict, HttpError, Invalid, NotFound, TooLarge, Unavailable, type ErrorDetail } from '../shared/errors.ts';
 
 export interface ErrorResponse {
   status: number;

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
-import { TooManyRequests, Unavailable } from './errors.ts';
+import { TooManyRequests, Unavailable } from '../shared/errors.ts';
 import { LongPolls, type Wait } from './long-polls.ts';
 
 const response = (closed = false) => Object.assign(new EventEmitter(), { closed }) as never;

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { TooManyRequests, Unavailable } from './errors.ts';
+import { TooManyRequests, Unavailable } from '../shared/errors.ts';
 
 /** Maximum number of seconds that a caller can wait. */
 export const MAX_WAIT_SECONDS = 60;

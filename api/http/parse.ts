@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Invalid } from './errors.ts';
+import { Invalid } from '../shared/errors.ts';
 import { faultWords } from './fault-words.ts';
 
 /** More details are not helpful, and would make a response much larger than its request. */
@@ -76,3 +76,11 @@ export const nameField = z
   .refine((name) => name.isWellFormed() && !unseen.test(name), {
     error: 'must be Unicode text without control characters',
   });
+
+const maxEmail = 254;
+
+/** An e-mail address; compared and stored in lower case. */
+export const emailField = z
+  .email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })
+  .max(maxEmail)
+  .transform((email) => email.toLowerCase());

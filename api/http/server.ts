@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { answerUnreadable } from './unreadable-requests.ts';
-import { isWebSocketUpgrade, type WebSockets } from './web-sockets.ts';
+import { isWebSocketUpgrade } from '../shared/web-socket-upgrade.ts';
+import type { WebSockets } from './web-sockets.ts';
 
 /** Longer than proxies keep idle connections, so that no proxy sends a request on a connection that is being closed. */
 const keepAliveTimeoutMs = 120_000;

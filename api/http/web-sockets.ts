@@ -1,19 +1,11 @@
 import { ServerResponse, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { UpgradeRequired } from './errors.ts';
+import { UpgradeRequired } from '../shared/errors.ts';
 import { LongPolls } from './long-polls.ts';
 
 /** WebSocket close code 1012 (IANA): the service restarts, and the client can reconnect. */
 const serviceRestart = 1012;
-
-/**
- * Returns whether to upgrade the connection, for the HTTP server's option `shouldUpgradeCallback`. Other upgrade
- * requests are handled as plain requests.
- */
-export function isWebSocketUpgrade({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
-}
 
 /**
  * Routes WebSocket upgrades through the same express app as every other request, so that authentication, visibility,

@@ -4,8 +4,8 @@ import { ANNOTATIONS } from '../../crds/labels.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { Directory } from '../auth/directory.ts';
 import { storedBytes } from '../cluster/owned-secret.ts';
-import { Conflict } from '../http/errors.ts';
-import type { VariableOwner } from '../variables/variable-owner.ts';
+import { Conflict } from '../shared/errors.ts';
+import type { VariableOwner } from '../shared/variable-owner.ts';
 import type { LimitMetrics } from './limit-metrics.ts';
 
 /** Maximum of what one account can have in all groups that it created, including groups that it has left. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { TooManyRequests, Unavailable } from '../http/errors.ts';
+import { TooManyRequests, Unavailable } from '../shared/errors.ts';
 import { memoryBudget, type Tenant } from './memory-budget.ts';
 
 const mebibyte = 1024 * 1024;

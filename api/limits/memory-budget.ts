@@ -1,5 +1,5 @@
 import { type Registry, Gauge } from 'prom-client';
-import { TooManyRequests, Unavailable } from '../http/errors.ts';
+import { TooManyRequests, Unavailable } from '../shared/errors.ts';
 import { limitMetrics, type LimitMetrics } from './limit-metrics.ts';
 
 /** Releases what take() reserved; later calls do nothing. */

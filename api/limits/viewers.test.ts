@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { TooManyRequests, Unavailable } from '../http/errors.ts';
+import { TooManyRequests, Unavailable } from '../shared/errors.ts';
 import { Viewers } from './viewers.ts';
 
 let refused: string[];

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { TooManyRequests, Unavailable } from '../http/errors.ts';
+import { TooManyRequests, Unavailable } from '../shared/errors.ts';
 import type { LimitMetrics } from './limit-metrics.ts';
 import type { Release } from './memory-budget.ts';
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { objectKey, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
-import { orUnavailable, TooManyRequests } from '../http/errors.ts';
-import { currentAccount, isFirstWrite } from '../http/request-context.ts';
+import { orUnavailable, TooManyRequests } from '../shared/errors.ts';
+import { currentAccount, isFirstWrite } from '../shared/request-context.ts';
 import type { LimitMetrics } from './limit-metrics.ts';
 
 /** The Redis commands that the budget needs. */

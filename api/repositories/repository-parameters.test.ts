@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Invalid } from '../http/errors.ts';
+import { Invalid } from '../shared/errors.ts';
 import { parse } from '../http/parse.ts';
 import { addRepositorySchema, credentialTexts, originFault, sourceSpec } from './repository-parameters.ts';
 

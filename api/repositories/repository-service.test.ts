@@ -5,7 +5,7 @@ import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { UnreachableError } from '../../kubernetes/api-error.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { FakeClock } from '../../kubernetes/testing/fake-clock.ts';
-import { Conflict } from '../http/errors.ts';
+import { Conflict } from '../shared/errors.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
 import { conditionsPatch, fakeCaches, readyAfterCreate } from '../testing/test-api.ts';
 import { ServiceFileTexts } from './service-file-texts.ts';

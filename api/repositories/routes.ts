@@ -11,7 +11,7 @@ import { acceptedRequest } from '../environments/build-view.ts';
 import { spawnSchema } from '../environments/environment-parameters.ts';
 import { spawnedView, spawnedViewSchema, type WebAddress } from '../environments/environment-view.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { Conflict } from '../http/errors.ts';
+import { Conflict } from '../shared/errors.ts';
 import type { SyncRequests } from '../webhooks/sync-requests.ts';
 import { renameSchema } from './repository-parameters.ts';
 import type { RepositoryService } from './repository-service.ts';

@@ -3,7 +3,7 @@ import { isUnavailable } from '../../kubernetes/api-error.ts';
 import { isOwnedBy } from '../../kubernetes/owner.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { secretText } from '../../kubernetes/secret-texts.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import { addText, removeText, textKey } from '../cluster/owned-secret.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';

@@ -5,7 +5,7 @@ import type { Directory } from '../auth/directory.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import { APPLIED_BY_OTHERS } from '../cluster/ownership.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { Invalid } from '../http/errors.ts';
+import { Invalid } from '../shared/errors.ts';
 import type { AccountCaps } from '../limits/account-caps.ts';
 import type { ServiceFileChecker } from '../service-file-check/checker.ts';
 import { formatProblem } from '../../service-file/problems.ts';

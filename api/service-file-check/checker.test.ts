@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { Invalid, TooManyRequests, Unavailable } from '../http/errors.ts';
+import { Invalid, TooManyRequests, Unavailable } from '../shared/errors.ts';
 import type { CheckInput, CheckResult } from './check.ts';
 import { ServiceFileChecker } from './checker.ts';
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { FairQueue, type Flow } from '../../fair-queue/fair-queue.ts';
-import { Invalid, TooManyRequests, Unavailable } from '../http/errors.ts';
+import { Invalid, TooManyRequests, Unavailable } from '../shared/errors.ts';
 import type { LimitMetrics } from '../limits/limit-metrics.ts';
 import type { CheckInput, CheckResult } from './check.ts';
 

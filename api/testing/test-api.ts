@@ -11,9 +11,9 @@ import { Secret, type KubernetesObject, type ResourceType } from '../../kubernet
 import { systemClock, type Clock } from '../../kubernetes/clock.ts';
 import { Sessions } from '../auth/sessions.ts';
 import { indexes, type FreshCaches } from '../cluster/caches.ts';
-import { createApp, type AppOptions } from '../http/app.ts';
+import { createApp, type AppOptions } from '../app.ts';
 import { WebSockets } from '../http/web-sockets.ts';
-import { userName, userSecret, type User } from '../users/user-record.ts';
+import { userName, userSecret, type User } from '../user-records/user-record.ts';
 import { verifyDeclarations } from './declared-answers.ts';
 import { FakeCluster } from './fake-cluster.ts';
 import { FakeLogReader } from './fake-log-reader.ts';

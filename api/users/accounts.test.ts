@@ -5,7 +5,7 @@ import { ApiError } from '../../kubernetes/api-error.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { Accounts, type AccountOptions } from './accounts.ts';
-import { inviteToGroup } from './group-invitation.ts';
+import { inviteToGroup } from '../user-records/group-invitation.ts';
 
 const bob = { email: 'bob@example.com', password: 'correct horse' };
 

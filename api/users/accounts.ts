@@ -1,16 +1,16 @@
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { GroupService } from '../groups/group-service.ts';
 import type { Memberships } from '../groups/memberships.ts';
-import { Conflict, Forbidden, Unauthorized } from '../http/errors.ts';
+import { Conflict, Forbidden, Unauthorized } from '../shared/errors.ts';
 import type { Attempts } from './attempts.ts';
-import { isInvitedTo } from './account-invitation.ts';
+import { isInvitedTo } from '../user-records/account-invitation.ts';
 import { invalidInvitation, type GroupInvitations } from './group-invitations.ts';
 import { requireAllowed, type RegistrationPolicy } from './registration-policy.ts';
 import type { Login, PasswordChange, Registration } from './user-parameters.ts';
-import { newAccount, type User } from './user-record.ts';
-import type { UserStore } from './user-store.ts';
+import { newAccount, type User } from '../user-records/user-record.ts';
+import type { UserStore } from '../auth/user-store.ts';
 
 /** Maximum age of a login that can replace entering a password. */
 const recentLoginMs = 5 * 60 * 1000;

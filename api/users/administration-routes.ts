@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { NotFound } from '../http/errors.ts';
+import { NotFound } from '../shared/errors.ts';
 import type { Administration } from './administration.ts';
 import { isUnused } from './accounts.ts';
 import { newUserSchema } from './user-parameters.ts';
-import type { User } from './user-record.ts';
+import type { User } from '../user-records/user-record.ts';
 
 const accountSchema = z
   .object({

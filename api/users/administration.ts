@@ -1,11 +1,11 @@
 import type { Sessions } from '../auth/sessions.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { Memberships } from '../groups/memberships.ts';
-import { Conflict, NotFound } from '../http/errors.ts';
-import { newAccountInvitation } from './account-invitation.ts';
-import type { Invitation } from './group-invitation.ts';
-import { newAccount, type User } from './user-record.ts';
-import type { UserStore } from './user-store.ts';
+import { Conflict, NotFound } from '../shared/errors.ts';
+import { newAccountInvitation } from '../user-records/account-invitation.ts';
+import type { Invitation } from '../user-records/group-invitation.ts';
+import { newAccount, type User } from '../user-records/user-record.ts';
+import type { UserStore } from '../auth/user-store.ts';
 
 /** Ends the memberships of deleted accounts. */
 export interface EndedMemberships extends Pick<Memberships, 'leaveAll' | 'leaveSeen'> {

@@ -1,9 +1,9 @@
-import { tokenHash, type RandomBytes } from '../auth/tokens.ts';
-import { Conflict, Invalid, NotFound } from '../http/errors.ts';
-import { newApiToken, type ApiToken } from './api-token.ts';
+import { tokenHash, type RandomBytes } from '../shared/tokens.ts';
+import { Conflict, Invalid, NotFound } from '../shared/errors.ts';
+import { newApiToken, type ApiToken } from '../user-records/api-token.ts';
 import type { NewApiToken } from './user-parameters.ts';
-import type { User } from './user-record.ts';
-import type { UserStore } from './user-store.ts';
+import type { User } from '../user-records/user-record.ts';
+import type { UserStore } from '../auth/user-store.ts';
 
 const maxTokens = 50;
 

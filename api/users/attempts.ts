@@ -1,6 +1,6 @@
 import type { Options, Store } from 'express-rate-limit';
-import { TooManyRequests } from '../http/errors.ts';
-import { userName } from './user-record.ts';
+import { TooManyRequests } from '../shared/errors.ts';
+import { userName } from '../user-records/user-record.ts';
 
 const windowMs = 60 * 1000;
 /**

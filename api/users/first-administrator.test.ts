@@ -7,7 +7,7 @@ import { Memberships } from '../groups/memberships.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_NAMESPACE } from '../testing/test-dependencies.ts';
 import { ensureAdministrator } from './first-administrator.ts';
-import { UserStore } from './user-store.ts';
+import { UserStore } from '../auth/user-store.ts';
 
 const root = { email: 'root@example.com', password: 'correct horse' };
 const passwords = new Passwords(randomBytes, { ln: 4, r: 8, p: 1 });

@@ -1,9 +1,9 @@
 import type { Passwords } from '../auth/passwords.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { Memberships } from '../groups/memberships.ts';
-import { Conflict } from '../http/errors.ts';
-import { newAccount } from './user-record.ts';
-import type { UserStore } from './user-store.ts';
+import { Conflict } from '../shared/errors.ts';
+import { newAccount } from '../user-records/user-record.ts';
+import type { UserStore } from '../auth/user-store.ts';
 
 export interface FirstAdministrator {
   email: string;

@@ -1,9 +1,9 @@
 import { GROUP, type Group } from '../../crds/group.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
-import { Invalid } from '../http/errors.ts';
-import { acceptance, invitingGroup, isInvited } from './group-invitation.ts';
-import type { User } from './user-record.ts';
+import { Invalid } from '../shared/errors.ts';
+import { acceptance, invitingGroup, isInvited } from '../user-records/group-invitation.ts';
+import type { User } from '../user-records/user-record.ts';
 
 export function invalidInvitation(): Invalid {
   const message = 'is not valid: it may be for another address, used already, or older than a week';

@@ -1,4 +1,4 @@
-import { Forbidden } from '../http/errors.ts';
+import { Forbidden } from '../shared/errors.ts';
 
 /** Who can register: everybody, addresses of some domains, or nobody (administrators add users). */
 export interface RegistrationPolicy {

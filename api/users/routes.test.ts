@@ -4,7 +4,7 @@ import { GROUP } from '../../crds/group.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_NAMESPACE } from '../testing/test-dependencies.ts';
-import { userName } from './user-record.ts';
+import { userName } from '../user-records/user-record.ts';
 
 const alice = { email: 'Alice@Example.com', password: 'correct horse' };
 

@@ -13,7 +13,7 @@ import {
   registerSchema,
   removeAccountSchema,
 } from './user-parameters.ts';
-import type { UserStore } from './user-store.ts';
+import type { UserStore } from '../auth/user-store.ts';
 import { userView, userViewSchema } from './user-view.ts';
 
 /** Returns the routes that need no token: register and login. */

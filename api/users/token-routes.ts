@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { TokenScopes } from '../auth/token-scopes.ts';
+import type { TokenScopes } from '../user-records/token-scopes.ts';
 import type { Viewer } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
 import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
-import { Invalid } from '../http/errors.ts';
-import { apiTokenView, apiTokenViewSchema } from './api-token.ts';
+import { Invalid } from '../shared/errors.ts';
+import { apiTokenView, apiTokenViewSchema } from '../user-records/api-token.ts';
 import type { ApiTokens } from './api-tokens.ts';
 import { apiTokenNameSchema, newApiTokenSchema } from './user-parameters.ts';
 

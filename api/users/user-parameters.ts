@@ -1,20 +1,13 @@
 import { z } from 'zod';
-import { tokenScopesSchema } from '../auth/token-scopes.ts';
-import { booleanField, nameField } from '../http/parse.ts';
+import { tokenScopesSchema } from '../user-records/token-scopes.ts';
+import { booleanField, emailField, nameField } from '../http/parse.ts';
 
 const passwordLength = { min: 10, max: 200 };
-const maxEmail = 254;
 
 /** Returns the number of Unicode characters, rather than UTF-16 units. */
 function characters(text: string): number {
   return Array.from(text).length;
 }
-
-/** An e-mail address; compared and stored in lower case. */
-export const emailField = z
-  .email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })
-  .max(maxEmail)
-  .transform((email) => email.toLowerCase());
 
 /** In UTF-8. Checked before steps that take longer for longer texts, such as normalization (NFKC). */
 const maxPasswordBytes = 1024;

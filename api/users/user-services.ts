@@ -3,13 +3,12 @@ import type { Directory } from '../auth/directory.ts';
 import { Authenticator } from '../auth/authenticate.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { Sessions, type SessionRedis } from '../auth/sessions.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
-import type { Config } from '../config.ts';
 import type { GroupService } from '../groups/group-service.ts';
 import type { Memberships } from '../groups/memberships.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { limitOidc, type LimitLogger, type StoreFactory } from '../http/rate-limit.ts';
+import { limitOidc, type LimitLogger, type RateLimits, type StoreFactory } from '../limits/rate-limit.ts';
 import { Accounts } from './accounts.ts';
 import { administrationRoutes } from './administration-routes.ts';
 import { Administration, type EndedMemberships } from './administration.ts';
@@ -21,12 +20,23 @@ import { LoginStates, type LoginRedis } from './oidc/login-states.ts';
 import { OidcAccounts } from './oidc/oidc-accounts.ts';
 import { callbackPath, oidcRoutes } from './oidc/oidc-routes.ts';
 import { Provider, type OidcConfig } from './oidc/provider.ts';
+import type { RegistrationPolicy } from './registration-policy.ts';
 import { openUserRoutes, userRoutes } from './routes.ts';
 import { tokenRoutes } from './token-routes.ts';
-import { UserStore } from './user-store.ts';
+import { UserStore } from '../auth/user-store.ts';
+
+/** The part of the API's configuration that concerns users. */
+interface UserConfig {
+  registration: RegistrationPolicy;
+  usersNamespace: string;
+  administrators: readonly string[];
+  oidc?: OidcConfig;
+  ownOrigin: string;
+  limits: RateLimits;
+}
 
 export interface UserServicesOptions {
-  config: Pick<Config, 'registration' | 'usersNamespace' | 'administrators' | 'oidc' | 'ownOrigin' | 'limits'>;
+  config: UserConfig;
   cluster: ClusterWriter;
   caches: Pick<Caches, 'users' | 'groups'>;
   directory: Pick<Directory, 'sees'>;
@@ -99,6 +109,6 @@ function oidcEndpoints(
   });
 }
 
-function isHttps({ ownOrigin }: Pick<Config, 'ownOrigin'>): boolean {
+function isHttps({ ownOrigin }: Pick<UserConfig, 'ownOrigin'>): boolean {
   return ownOrigin.startsWith('https:');
 }

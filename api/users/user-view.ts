@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { apiTokenView, apiTokenViewSchema } from './api-token.ts';
-import type { User } from './user-record.ts';
+import { apiTokenView, apiTokenViewSchema } from '../user-records/api-token.ts';
+import type { User } from '../user-records/user-record.ts';
 
 /** The caller, as GET /api/user/info returns it. */
 export const userViewSchema = z

@@ -5,7 +5,7 @@ import type { AccountCaps } from '../limits/account-caps.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { createVariableSchema, updateVariableSchema } from './variable-parameters.ts';
 import type { VariableService } from './variable-service.ts';
-import type { VariableOwner } from './variable-owner.ts';
+import type { VariableOwner } from '../shared/variable-owner.ts';
 import { variableViewSchema } from './variable-view.ts';
 
 /** Description of the response 409 to texts in the OpenAPI document. */

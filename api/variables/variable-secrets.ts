@@ -1,11 +1,11 @@
 import { isInvalid } from '../../kubernetes/api-error.ts';
 import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import { addText, removeText, storedBytes, textKey, type TextReference } from '../cluster/owned-secret.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
-import { Invalid } from '../http/errors.ts';
-import type { VariableOwner } from './variable-owner.ts';
+import { Invalid } from '../shared/errors.ts';
+import type { VariableOwner } from '../shared/variable-owner.ts';
 
 /**
  * Maximum number of bytes in one Secret, except for a single larger value: writing one value rewrites its whole Secret.

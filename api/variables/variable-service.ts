@@ -3,16 +3,16 @@ import type { VariableSpec } from '../../crds/variable.ts';
 import { isUnavailable } from '../../kubernetes/api-error.ts';
 import { keyOf, Secret, type ResourceType } from '../../kubernetes/resource-type.ts';
 import { secretText } from '../../kubernetes/secret-texts.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import type { ObjectCache } from '../cluster/object-cache.ts';
 import { requireRoom } from '../cluster/object-limits.ts';
 import { requireNotApplied } from '../cluster/ownership.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
-import { Conflict, Invalid, NotFound } from '../http/errors.ts';
+import { Conflict, Invalid, NotFound } from '../shared/errors.ts';
 import type { CreateVariable, UpdateVariable } from './variable-parameters.ts';
 import { VariableSecrets } from './variable-secrets.ts';
-import type { VariableOwner } from './variable-owner.ts';
+import type { VariableOwner } from '../shared/variable-owner.ts';
 import type { VariableView } from './variable-view.ts';
 
 export interface VariableServiceOptions<Owner extends VariableOwner> {

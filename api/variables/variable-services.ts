@@ -1,7 +1,7 @@
 import { GROUP, type Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { VariableService } from './variable-service.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { RepositoryType } from '../../crds/repository-source.ts';
-import { Invalid } from '../http/errors.ts';
+import { Invalid } from '../shared/errors.ts';
 import type { RawDelivery } from './delivery.ts';
 import { DELIVERY_FORMS } from './forms.ts';
 

@@ -4,7 +4,7 @@ import { REPOSITORY_TYPES, type RepositoryType } from '../../crds/repository-sou
 import type { Repository } from '../../crds/repository.ts';
 import { objectKey, type ObjectName } from '../../kubernetes/resource-type.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
-import { Unauthorized, Unavailable } from '../http/errors.ts';
+import { Unauthorized, Unavailable } from '../shared/errors.ts';
 import type { Delivery, RawDelivery } from './delivery.ts';
 import { DELIVERY_FORMS } from './forms.ts';
 import { REPLAY_WINDOW_MS, type Replays } from './replays.ts';

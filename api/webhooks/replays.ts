@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { orUnavailable } from '../http/errors.ts';
+import { orUnavailable } from '../shared/errors.ts';
 
 /** How long a delivery is remembered, in milliseconds. Hosts repeat a failed delivery for a few hours at most. */
 export const REPLAY_WINDOW_MS = 24 * 3600_000;

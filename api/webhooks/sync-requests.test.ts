@@ -3,7 +3,7 @@ import { noteOf, notedPullRequests } from '../../crds/pull-request-events.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { UnreachableError } from '../../kubernetes/api-error.ts';
 import { systemClock } from '../../kubernetes/clock.ts';
-import { Unavailable } from '../http/errors.ts';
+import { Unavailable } from '../shared/errors.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
 import { fakeCaches } from '../testing/test-api.ts';
 import { SyncRequests } from './sync-requests.ts';

@@ -9,8 +9,8 @@ import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { requestAnnotation, requestValue, SYNC_REQUEST } from '../../crds/requests.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
-import { Unavailable } from '../http/errors.ts';
-import { currentAccount, currentRequestId } from '../http/request-context.ts';
+import { Unavailable } from '../shared/errors.ts';
+import { currentAccount, currentRequestId } from '../shared/request-context.ts';
 
 export interface SyncRequestOptions {
   cluster: Pick<ClusterWriter, 'patch'>;

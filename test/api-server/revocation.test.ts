@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import request from 'supertest';
 import { Sessions } from '../../api/auth/sessions.ts';
 import { indexes } from '../../api/cluster/caches.ts';
-import { createApp } from '../../api/http/app.ts';
+import { createApp } from '../../api/app.ts';
 import { FakeCluster } from '../../api/testing/fake-cluster.ts';
 import { fakeCaches } from '../../api/testing/test-api.ts';
 import { testOptions, UNLIMITED, weakPasswords } from '../../api/testing/test-dependencies.ts';
-import { userName, userSecret } from '../../api/users/user-record.ts';
+import { userName, userSecret } from '../../api/user-records/user-record.ts';
 import { ClusterClient } from '../../kubernetes/client.ts';
 import { systemClock } from '../../kubernetes/clock.ts';
 import { Informer } from '../../kubernetes/informer.ts';

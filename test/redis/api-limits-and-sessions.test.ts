@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import request from 'supertest';
 import { Sessions } from '../../api/auth/sessions.ts';
 import { errorResponse } from '../../api/http/error-response.ts';
-import { limitByAddress, redisStores, type CommandRedis } from '../../api/http/rate-limit.ts';
+import { limitByAddress, redisStores, type CommandRedis } from '../../api/limits/rate-limit.ts';
 import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
 
 jest.setTimeout(60_000);

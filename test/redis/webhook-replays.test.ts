@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { Unavailable } from '../../api/http/errors.ts';
+import { Unavailable } from '../../api/shared/errors.ts';
 import { REPLAY_WINDOW_MS, Replays } from '../../api/webhooks/replays.ts';
 import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { WrittenVersions } from '../../api/cluster/written-versions.ts';
-import { Unavailable } from '../../api/http/errors.ts';
+import { Unavailable } from '../../api/shared/errors.ts';
 import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
 
 jest.setTimeout(60_000);

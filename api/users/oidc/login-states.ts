@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { newToken, tokenHash, type RandomBytes } from '../../auth/tokens.ts';
-import { orUnavailable } from '../../http/errors.ts';
+import { newToken, tokenHash, type RandomBytes } from '../../shared/tokens.ts';
+import { orUnavailable } from '../../shared/errors.ts';
 
 /** Maximum time for a login at the provider. */
 export const loginMs = 10 * 60 * 1000;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { User } from '../user-record.ts';
+import type { User } from '../../user-records/user-record.ts';
 import { OidcAccounts } from './oidc-accounts.ts';
 
 const ann: User = { name: 'user-1', accountId: 'a', email: 'ann@example.com', verified: true };

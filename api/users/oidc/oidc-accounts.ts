@@ -1,12 +1,12 @@
-import type { RandomBytes } from '../../auth/tokens.ts';
+import type { RandomBytes } from '../../shared/tokens.ts';
 import type { GroupService } from '../../groups/group-service.ts';
-import { Conflict, Forbidden } from '../../http/errors.ts';
+import { Conflict, Forbidden } from '../../shared/errors.ts';
 import type { Accounts } from '../accounts.ts';
 import { requireAllowed, type RegistrationPolicy } from '../registration-policy.ts';
-import { identityValue } from '../user-indexes.ts';
-import { emailField } from '../user-parameters.ts';
-import { newAccount, type Identity, type User } from '../user-record.ts';
-import type { UserStore } from '../user-store.ts';
+import { identityValue } from '../../user-records/user-indexes.ts';
+import { emailField } from '../../http/parse.ts';
+import { newAccount, type Identity, type User } from '../../user-records/user-record.ts';
+import type { UserStore } from '../../auth/user-store.ts';
 import type { Claims } from './provider.ts';
 
 export interface OidcAccountOptions {

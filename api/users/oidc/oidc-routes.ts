@@ -2,7 +2,7 @@ import type { CookieOptions, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { HOST_LOGIN_COOKIE, LOGIN_COOKIE, onlyCookie } from '../../auth/credential.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
-import { Unauthorized } from '../../http/errors.ts';
+import { Unauthorized } from '../../shared/errors.ts';
 import { parse } from '../../http/parse.ts';
 import type { Accounts } from '../accounts.ts';
 import { setLoginCookie } from '../login-cookie.ts';

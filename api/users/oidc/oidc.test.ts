@@ -4,7 +4,7 @@ import { Secret } from '../../../kubernetes/resource-type.ts';
 import { OIDC_CLIENT, OIDC_ISSUER, OidcProvider } from '../../testing/oidc-provider.ts';
 import { TestApi } from '../../testing/test-api.ts';
 import { TEST_ORIGIN } from '../../testing/test-dependencies.ts';
-import { userOf } from '../user-record.ts';
+import { userOf } from '../../user-records/user-record.ts';
 
 const ann = { email: 'Ann@example.com', email_verified: true };
 const oidc = { issuer: new URL(OIDC_ISSUER), ...OIDC_CLIENT, landingPage: '/api/docs' };

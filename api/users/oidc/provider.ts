@@ -1,5 +1,5 @@
 import * as client from 'openid-client';
-import { Unauthorized, Unavailable } from '../../http/errors.ts';
+import { Unauthorized, Unavailable } from '../../shared/errors.ts';
 import type { LoginSecrets } from './login-states.ts';
 
 export interface OidcConfig {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Invalid } from '../../http/errors.ts';
+import { Invalid } from '../../shared/errors.ts';
 import { parse } from '../../http/parse.ts';
 import { beyondJsonBounds } from '../../limits/json-bounds.ts';
 

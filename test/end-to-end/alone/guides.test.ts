@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { userName } from '../../../api/users/user-record.ts';
+import { userName } from '../../../api/user-records/user-record.ts';
 import { programsFolder, repositoryRoot } from '../../cluster/paths.ts';
 import { run } from '../../cluster/run.ts';
 import { waitFor } from '../../cluster/wait-for.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { userName } from '../../../api/users/user-record.ts';
+import { userName } from '../../../api/user-records/user-record.ts';
 import { send } from '../../client/local-http.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';

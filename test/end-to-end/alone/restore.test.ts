@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { userName } from '../../../api/users/user-record.ts';
+import { userName } from '../../../api/user-records/user-record.ts';
 import { RestClient } from '../../client/rest-client.ts';
 import { repositoryRoot } from '../../cluster/paths.ts';
 import { run } from '../../cluster/run.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { userName } from '../../../api/users/user-record.ts';
+import { userName } from '../../../api/user-records/user-record.ts';
 import { repositoryRoot } from '../../cluster/paths.ts';
 import { run } from '../../cluster/run.ts';
 import { codeBlocks } from '../../docs/code-blocks.ts';

@@ -1,7 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 import { RedisStore } from 'rate-limit-redis';
-import { TooManyRequests, Unavailable } from './errors.ts';
+import type { RequestLimits } from '../auth/authenticate.ts';
+import { TooManyRequests, Unavailable } from '../shared/errors.ts';
 
 export interface RateLimits {
   /** Login and registration attempts per address and minute. */
@@ -33,17 +34,6 @@ export function limitOidc(limits: RateLimits, stores: StoreFactory, log: LimitLo
 /** Returns the limit of webhook deliveries by address; it equals the limit of a user's requests. */
 export function limitDeliveries(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
   return limit('webhook', limits.requestsPerMinute, stores, log);
-}
-
-/** Limits of requests with a token. Each counts one request. @throws TooManyRequests */
-export interface RequestLimits {
-  /** By user, whichever tokens they use. */
-  ofUser: (request: Request, response: Response, userName: string) => Promise<void>;
-  /**
-   * API tokens unknown to this replica, by address: each is looked up at the API server, because another replica may
-   * have just created it, and no user is known to count it for.
-   */
-  ofUnknownToken: (request: Request, response: Response) => Promise<void>;
 }
 
 export function limitRequests(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestLimits {

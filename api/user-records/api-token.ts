@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { tokenScopesSchema, type Access } from '../auth/token-scopes.ts';
-import { isSameHash, newToken, tokenHash, type RandomBytes } from '../auth/tokens.ts';
+import { tokenScopesSchema, type Access } from './token-scopes.ts';
+import { isSameHash, newToken, tokenHash, type RandomBytes } from '../shared/tokens.ts';
 
 /** What is stored of an API token: everything except the token itself. */
 export const apiTokenSchema = z.object({

@@ -1,4 +1,4 @@
-import { isSameHash, newToken, tokenHash, type RandomBytes } from '../auth/tokens.ts';
+import { isSameHash, newToken, tokenHash, type RandomBytes } from '../shared/tokens.ts';
 import { invitationEnd, type Invitation } from './group-invitation.ts';
 import type { AccountInvitation, User } from './user-record.ts';
 

@@ -2,9 +2,9 @@ import { isAlreadyExists, isNotFound } from '../../kubernetes/api-error.ts';
 import { objectKey, Secret } from '../../kubernetes/resource-type.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
-import { Conflict } from '../http/errors.ts';
-import { identityValue } from './user-indexes.ts';
-import { userData, userName, userOf, userSecret, type Identity, type User } from './user-record.ts';
+import { Conflict } from '../shared/errors.ts';
+import { identityValue } from '../user-records/user-indexes.ts';
+import { userData, userName, userOf, userSecret, type Identity, type User } from '../user-records/user-record.ts';
 
 /**
  * Stores users as Secrets in a namespace of their own, so that an attacker in the API process can read no other

@@ -5,14 +5,14 @@ import { Secret } from '../../kubernetes/resource-type.ts';
 import { FakeClock, settle } from '../../kubernetes/testing/fake-clock.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { setCaller } from '../auth/caller.ts';
-import { Unavailable } from '../http/errors.ts';
+import { Unavailable } from '../shared/errors.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
 import { FakeRedis } from '../testing/fake-redis.ts';
 import { LateInformer } from '../testing/late-informer.ts';
-import { indexes } from './caches.ts';
-import { FreshCache } from './fresh-cache.ts';
+import { indexes } from '../cluster/caches.ts';
+import { FreshCache } from '../cluster/fresh-cache.ts';
 import { ReadYourWrites } from './read-your-writes.ts';
-import { WrittenVersions } from './written-versions.ts';
+import { WrittenVersions } from '../cluster/written-versions.ts';
 
 const alice = 'user-alice';
 const group = (name: string): Group => ({

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isWebSocketUpgrade } from './web-sockets.ts';
+import { isWebSocketUpgrade } from '../shared/web-socket-upgrade.ts';
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { Secret } from '../../kubernetes/resource-type.ts';
 import { encodeTexts, secretText } from '../../kubernetes/secret-texts.ts';
-import type { RandomBytes } from '../auth/tokens.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import { apiTokenSchema, type ApiToken } from './api-token.ts';
 
 /** The value of LABELS.record on a user's Secret. */

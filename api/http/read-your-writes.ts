@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestHandler } from 'express';
 import { objectKey, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 import { callerOf } from '../auth/caller.ts';
-import type { ClusterWriter } from './caches.ts';
-import type { AnyFreshCache } from './fresh-cache.ts';
-import type { WrittenVersions } from './written-versions.ts';
+import type { ClusterWriter } from '../cluster/caches.ts';
+import type { AnyFreshCache } from '../cluster/fresh-cache.ts';
+import type { WrittenVersions } from '../cluster/written-versions.ts';
 
 /**
  * Lets users read their own writes immediately at every replica: each write records its resource version for the user,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { API_GROUP } from '../../crds/api-group.ts';
 import type { Group } from '../../crds/group.ts';
 import { isResourceName } from '../../crds/ids.ts';
-import { isSameHash, newToken, tokenHash, type RandomBytes } from '../auth/tokens.ts';
+import { isSameHash, newToken, tokenHash, type RandomBytes } from '../shared/tokens.ts';
 import { userName, type User } from './user-record.ts';
 
 /** Validity of an invitation. */
