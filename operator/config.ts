@@ -189,7 +189,13 @@ const configSchema = z.strictObject({
   buildLogs: z
     .strictObject({ buildsPerEnvironment: z.int().min(1).default(5), totalMiB: z.int().min(1).default(256) })
     .prefault({}),
-  groups: z.strictObject({ memberRole: z.string(), apiRole: z.string(), apiServiceAccount: z.string() }),
+  groups: z.strictObject({
+    memberRole: z.string(),
+    /** Bound to members in the namespaces of environments; absent: they read nothing there. */
+    environmentMemberRole: z.string().optional(),
+    apiRole: z.string(),
+    apiServiceAccount: z.string(),
+  }),
   workers: z.int().min(1).default(16),
 });
 export type OperatorConfig = z.infer<typeof configSchema>;

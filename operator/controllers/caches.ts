@@ -80,7 +80,10 @@ export function operatorCaches(
     reusables: informer<ReusableEnvironment>(REUSABLE_ENVIRONMENT),
     /** Those too that an administrator made and labelled for a group to have. */
     namespaces: informer(Namespace, { labelSelector: LABELS.group, indexes: { environments: groupOfEnvironment } }),
-    roleBindings: informer(RoleBinding, own),
+    /** Those in the namespaces of groups. */
+    roleBindings: informer(RoleBinding, { labelSelector: `${own.labelSelector},!${LABELS.environment}` }),
+    /** Those in the namespaces of environments. */
+    memberBindings: states('RoleBinding', `${own.labelSelector},${LABELS.environment}`),
     deployments: informer(Deployment, own),
     services: informer(Service, own),
     ingresses: informer(Ingress, { ...own, indexes: { host: hostsOf } }),

@@ -82,11 +82,13 @@ export function createEnvironmentReconciler(
     NetworkPolicy: caches.isolationPolicies,
     LimitRange: caches.limitRanges,
     ResourceQuota: caches.resourceQuotas,
+    RoleBinding: caches.memberBindings,
   });
   const contents = new EnvironmentNamespace(client, applier, caches.namespaces, isolation, {
     isolation: isolationSettings(context),
     onRestored: recordRestored(context.events),
     pullSecret: pullSecrets(context),
+    membersAccess: membersAccess(context),
   });
   const imageBuilder = createImageBuilds(context, builders, queues);
   const log = new BuildLog(logs);
@@ -166,6 +168,15 @@ function pullSecrets({
     const { credentials, renewAt } = access.forPulls({ environmentUid: uid, repository });
     const all = withOwnRegistry(config.registry.address, credentials, auths);
     return { secret: pullSecret(namespace, labels, all), renewAt };
+  };
+}
+
+/** Members read what runs in the environments of their group, unless the installation keeps that from them. */
+function membersAccess({ caches, config }: OperatorContext): EnvironmentNamespaceSettings['membersAccess'] {
+  const role = config.groups.environmentMemberRole;
+  return ({ id }) => {
+    const group = caches.groups.get(id.group);
+    return role === undefined || !group ? undefined : { role, members: group.spec.members };
   };
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { BuildLogRetention } from '../../build-logs/retention.ts';
 import { BuildLogWriter } from '../../build-logs/writer.ts';
 import { groupNamespace, groupOfNamespace } from '../../crds/ids.ts';
@@ -62,7 +63,8 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
     for (const one of environments.byIndex('repository', keyOf(repository))) controller.enqueue(keyOf(one));
   });
   groups.addHandler((_type, group, old) => {
-    if (group.metadata.uid !== old?.metadata.uid) enqueueAllOf(groupNamespace(group.metadata.name));
+    const isSame = group.metadata.uid === old?.metadata.uid && isDeepStrictEqual(group.spec.members, old?.spec.members);
+    if (!isSame) enqueueAllOf(groupNamespace(group.metadata.name));
   });
   namespaces.addHandler((_type, namespace, old) => {
     enqueueOwner(namespace);
@@ -71,15 +73,15 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
     const { name } = namespace.metadata;
     if (groupOfNamespace(name) !== undefined && !isSameOwner(namespace, old)) enqueueAllOf(name);
   });
-  for (const cache of [caches.isolationPolicies, caches.limitRanges, caches.resourceQuotas]) {
+  for (const cache of [caches.isolationPolicies, caches.limitRanges, caches.resourceQuotas, caches.memberBindings]) {
     cache.addHandler((type, object, old) => {
       if (type === 'updated' && object.state === old?.state) return;
       const namespace = namespaces.get(object.metadata.namespace ?? '');
       if (namespace && namespace.metadata.deletionTimestamp === undefined) enqueueOwner(namespace);
     });
   }
-  const { deployments, services, ingresses, jobs, volumeClaims, pods, roleBindings, networkPolicies } = caches;
-  const owned = [deployments, services, ingresses, jobs, volumeClaims, pods, roleBindings, networkPolicies];
+  const { deployments, services, ingresses, jobs, volumeClaims, pods, networkPolicies } = caches;
+  const owned = [deployments, services, ingresses, jobs, volumeClaims, pods, networkPolicies];
   for (const cache of owned as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
     cache.addHandler((_type, object) => enqueueOwner(object));
   }

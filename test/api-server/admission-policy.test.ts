@@ -154,6 +154,13 @@ describe('it is refused', () => {
     ['another role', () => bind(groups, 'members', 'admin')],
     ['another binding of its role', () => bind(groups, 'guests-2', 'coppice-group-member')],
     ['its role by the name of the other', () => bind(groups, 'members', 'coppice-group-api')],
+    ['members to another role in an environment', () => bind(environment, 'members', 'coppice-group-member')],
+    ['another binding of its role in an environment', () => bind(environment, 'x', 'coppice-environment-member')],
+    [
+      'the role of an environment’s members in a group’s namespace',
+      () => bind(groups, 'members', 'coppice-environment-member'),
+    ],
+    ['the role of an environment’s members elsewhere', () => bind(others, 'members', 'coppice-environment-member')],
     ['a role elsewhere', () => bind(environment, 'api', 'coppice-group-api')],
     ['a role in a group’s namespace that lost its label', () => bind(lost, 'api', 'coppice-group-api')],
     [

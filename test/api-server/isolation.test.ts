@@ -10,6 +10,7 @@ import {
   Namespace,
   NetworkPolicy,
   ResourceQuota,
+  RoleBinding,
   type KubernetesObject,
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
@@ -32,6 +33,7 @@ const scope = () => scopeOf(structuredClone(environment), () => new Date());
 const { namespace } = scope();
 const policy = { namespace, name: 'default-deny' };
 const limits = { namespace, name: 'environment' };
+const binding = { namespace, name: 'members' };
 const enforce = 'pod-security.kubernetes.io/enforce';
 
 let client: ClusterClient;
@@ -43,8 +45,8 @@ let operator: { contents: EnvironmentNamespace; stop: () => Promise<void> };
 async function startOperator(): Promise<typeof operator> {
   const logger = pino({ enabled: false });
   const caches = operatorCaches(client, 'none', logger, new RuntimeMetrics());
-  const { namespaces, isolationPolicies, limitRanges, resourceQuotas } = caches;
-  const watched = [namespaces, isolationPolicies, limitRanges, resourceQuotas];
+  const { namespaces, isolationPolicies, limitRanges, resourceQuotas, memberBindings } = caches;
+  const watched = [namespaces, isolationPolicies, limitRanges, resourceQuotas, memberBindings];
   for (const one of watched) one.start();
   await Promise.all(watched.map((one) => one.whenSynced()));
   const applier = new Applier({
@@ -52,13 +54,17 @@ async function startOperator(): Promise<typeof operator> {
     fieldManager: FIELD_MANAGERS.operator,
     hashAnnotation: ANNOTATIONS.appliedHash,
   });
-  const states = { NetworkPolicy: isolationPolicies, LimitRange: limitRanges, ResourceQuota: resourceQuotas };
+  const states = {
+    ...{ NetworkPolicy: isolationPolicies, LimitRange: limitRanges, ResourceQuota: resourceQuotas },
+    RoleBinding: memberBindings,
+  };
   const contents = new EnvironmentNamespace(client, applier, namespaces, new IsolationStates(states), {
     isolation: {
       ...{ builderNamespace: 'builders', buildkitdPort: 1234, clonePorts: [443], egress: defaultEgress },
       ...{ quota: { pods: '5', 'requests.cpu': '1000m' }, defaultRequests: { cpu: '10m' } },
       defaultLimits: { memory: '1Gi' },
     },
+    membersAccess: () => ({ role: 'coppice-environment-member', members: ['ann@example.com'] }),
     onRestored: (_scope, what) => void restored.push(what),
     pullSecret: ({ labels }) =>
       Promise.resolve({
@@ -122,6 +128,7 @@ const changes: [string, Change][] = [
   ['the quota is raised', { type: ResourceQuota, at: limits, body: { spec: { hard: { pods: '500' } } } }],
   ['the quota loses a part', { type: ResourceQuota, at: limits, body: { spec: { hard: { pods: null } } } }],
   ['the limits are emptied', { type: LimitRange, at: limits, body: { spec: { limits: [] } } }],
+  ['the members are others', { type: RoleBinding, at: binding, body: { subjects: [] } }],
   ['a policy loses its labels', { type: NetworkPolicy, at: policy, body: { metadata: { labels: null } } }],
   [
     'Pod Security is taken away',
@@ -130,7 +137,11 @@ const changes: [string, Change][] = [
 ];
 
 describe.each(['while it runs', 'while no operator runs'])('what is changed %s is restored:', (when) => {
-  const contentOf = (object: KubernetesObject & { spec?: unknown }) => [object.metadata.labels, object.spec];
+  const contentOf = (object: KubernetesObject & { spec?: unknown; subjects?: unknown }) => [
+    object.metadata.labels,
+    object.spec,
+    object.subjects,
+  ];
 
   test.each(changes)('%s', async (_what, { type, at, body }) => {
     const before = contentOf(await client.get(type, at));

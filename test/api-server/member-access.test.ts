@@ -40,6 +40,8 @@ let client: ClusterClient;
 /** Ann is a member of the group whose namespace is `own`; the other one is not hers. */
 let own: string;
 let other: string;
+/** Of an environment of her group. */
+let environment: string;
 const made: [ResourceType, string][] = [];
 const users = new Map<string, HttpTransport>();
 
@@ -105,7 +107,11 @@ async function addEnvironment(namespace: string): Promise<void> {
 
 beforeAll(async () => {
   client = testClient();
-  [own, other] = [await createNamespace(client), await createNamespace(client)];
+  [own, other, environment] = [
+    await createNamespace(client),
+    await createNamespace(client),
+    await createNamespace(client),
+  ];
   await createOwnType(client, type);
   await Promise.all([own, other].map(addEnvironment));
   const templates = ['members-rbac.yaml', 'api-rbac.yaml', 'admission-policy.yaml'];
@@ -123,6 +129,7 @@ beforeAll(async () => {
   }
   await bind(own, ann, `${suffix}-group-member`);
   await bind(own, api, `${suffix}-api`);
+  await bind(environment, ann, `${suffix}-environment-member`);
   for (const role of ['view', 'edit', 'admin']) await bind(own, `${role}-${suffix}`, role);
   await eventually(async () => {
     const [member, editor] = await Promise.allSettled([
@@ -141,6 +148,7 @@ afterAll(async () => {
     await client.patch(type, { namespace, name: 'shop' }, { metadata: { finalizers: null } });
     await deleteNamespace(client, namespace);
   }
+  await deleteNamespace(client, environment);
   await deleteWidgetType(client, type);
   for (const one of [client, ...users.values()]) one.close();
 });
@@ -243,6 +251,47 @@ describe('a member of the group', () => {
 
   test('writes no status by what it can patch', async () => {
     await expect(patch(ann, { status: { state: 'built' } })).resolves.not.toHaveProperty('status');
+  });
+});
+
+describe('a member in the namespace of an environment', () => {
+  const readable = [
+    ...['pods', 'services', 'events', 'persistentvolumeclaims'].map((one) => `/api/v1/*/${one}`),
+    ...['deployments', 'replicasets', 'statefulsets'].map((one) => `/apis/apps/v1/*/${one}`),
+    ...['/apis/batch/v1/*/jobs', '/apis/networking.k8s.io/v1/*/ingresses'],
+    ...['/apis/discovery.k8s.io/v1/*/endpointslices', '/apis/events.k8s.io/v1/*/events'],
+  ];
+  const at = (path: string, namespace: string) => path.replace('*', `namespaces/${namespace}`);
+
+  test.each(readable)('reads %s, and not those of another environment', async (path) => {
+    await expect(send(ann, 'GET', at(path, environment))).resolves.toHaveProperty('items');
+    await expect(send(ann, 'GET', at(path, other))).rejects.toMatchObject({ code: 403 });
+  });
+
+  test('reads the logs of a pod, as far as there is one', async () => {
+    await expect(send(ann, 'GET', `${core('pods', environment)}/x/log`)).rejects.toMatchObject({ code: 404 });
+    await expect(send(ann, 'GET', `${core('pods', other)}/x/log`)).rejects.toMatchObject({ code: 403 });
+  });
+
+  const pod = () => `${core('pods', environment)}/x`;
+  test.each<[string, () => Promise<unknown>]>([
+    ['read Secrets', () => send(ann, 'GET', core('secrets', environment))],
+    ['read ConfigMaps', () => send(ann, 'GET', core('configmaps', environment))],
+    ['enter a pod', () => send(ann, 'POST', `${pod()}/exec`)],
+    ['attach to a pod', () => send(ann, 'POST', `${pod()}/attach`)],
+    ['forward a port', () => send(ann, 'POST', `${pod()}/portforward`)],
+    ['reach a pod by the API server', () => send(ann, 'GET', `${pod()}/proxy/`)],
+    ['reach a service by the API server', () => send(ann, 'GET', `${core('services', environment)}/x/proxy/`)],
+    ['delete a pod', () => send(ann, 'DELETE', pod())],
+    ['debug a pod', () => send(ann, 'PATCH', `${pod()}/ephemeralcontainers`, {}, 'application/merge-patch+json')],
+    ['have a token', () => send(ann, 'POST', `${core('serviceaccounts', environment)}/default/token`)],
+    [
+      'patch a Deployment',
+      () =>
+        send(ann, 'PATCH', `/apis/apps/v1/namespaces/${environment}/deployments/x`, {}, 'application/merge-patch+json'),
+    ],
+  ])('cannot %s', async (_what, act) => {
+    await expect(act()).rejects.toMatchObject({ code: 403 });
   });
 });
 

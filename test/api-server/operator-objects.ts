@@ -6,7 +6,11 @@ import type { BuildJobInput } from '../../operator/images/build/job-input.ts';
 import { groupBuilder, ephemeralBuilder } from '../../operator/images/builders/identity.ts';
 import { builderPod, builderPolicy, cacheVolume, certificateSecret } from '../../operator/images/builders/objects.ts';
 import { bundleObject, valuesObject } from '../../operator/kinds/environment/revision/bundle-object.ts';
-import { environmentNamespaceObject, isolationObjects } from '../../operator/services/isolation/isolation-objects.ts';
+import {
+  environmentNamespaceObject,
+  isolationObjects,
+  membersBinding,
+} from '../../operator/services/isolation/isolation-objects.ts';
 import { ownedLabels } from '../../operator/kinds/environment/scope/owned-labels.ts';
 import { groupLabels, groupNamespaceObject, roleBindings } from '../../operator/kinds/group/objects.ts';
 import { copyJob } from '../../operator/kinds/reusable/copy-job.ts';
@@ -68,6 +72,7 @@ function ofGroup({ group: name, groups: namespace, environment, store, builders 
     defaultLimits: { memory: '1Gi' },
   };
   const labels = ownedLabels({ group: name, name: 'shop', uid });
+  const owned = (object: string) => ({ name: object, namespace: environment, labels });
   const key: KubernetesObject & { type: string } = {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -81,7 +86,8 @@ function ofGroup({ group: name, groups: namespace, environment, store, builders 
     environmentNamespaceObject(`${environment}-2`, labels, uid),
     ...roleBindings(group, roles),
     key,
-    ...isolationObjects((object) => ({ name: object, namespace: environment, labels }), settings),
+    ...isolationObjects(owned, settings),
+    membersBinding(owned, { role: 'coppice-environment-member', members: ['ada@example.com'] }),
     denyAll(store, groupLabels(name)),
   ];
 }

@@ -79,6 +79,19 @@ test('members request, and the built-in roles have no status and no Group to wri
   expect(writes(withoutPolicy('coppice-group-member'))).toEqual([]);
 });
 
+test('members read in environments, and nothing where the value says so', async () => {
+  const role = 'coppice-environment-member';
+  const rules = rulesSchema.parse(objectOf(await renderObjects(everything), 'ClusterRole', role)['rules']);
+  expect([...new Set(rules.flatMap(({ verbs }) => verbs))]).toEqual(['get', 'list', 'watch']);
+  const resources = rules.flatMap((rule) => rule.resources);
+  expect(resources).toEqual(expect.arrayContaining(['pods', 'pods/log', 'services', 'events', 'jobs']));
+  expect(resources.filter((one) => ['secrets', 'configmaps'].includes(one))).toEqual([]);
+  const without = { ...everything, environments: { ...everything.environments, membersReadPods: false } };
+  const names = (await renderObjects(without)).map(({ metadata }) => metadata.name);
+  expect(names).toContain('coppice-group-member');
+  expect(names).not.toContain(role);
+});
+
 test.each<[Partial<Rule>]>([
   [{ apiGroups: ['*'] }],
   [{ resources: ['pods/*'] }],

@@ -83,7 +83,13 @@ environments:
     {{- with .Values.environments.volumes.storageClass }}
     storageClass: {{ . }}
     {{- end }}
-groups: { memberRole: coppice-group-member, apiRole: coppice-group-api, apiServiceAccount: coppice-api }
+groups:
+  memberRole: coppice-group-member
+  {{- if .Values.environments.membersReadPods }}
+  environmentMemberRole: coppice-environment-member
+  {{- end }}
+  apiRole: coppice-group-api
+  apiServiceAccount: coppice-api
 buildLogs: {{- toYaml .Values.buildLogs | nindent 2 }}
 workers: {{ .Values.operator.workers }}
 {{- end }}

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { NetworkPolicy } from '../../../kubernetes/resource-type.ts';
-import { environmentNamespaceObject, isolationObjects } from './isolation-objects.ts';
+import { environmentNamespaceObject, isolationObjects, membersBinding } from './isolation-objects.ts';
 import { defaultEgress } from '../../shared/testing/default-egress.ts';
 
 const objects = isolationObjects((name) => ({ name, namespace: 'env-x', labels: { owner: 'x' } }), {
@@ -24,6 +24,15 @@ test('its policies are reported from those of services, which alone are watched'
   expect(policies.map(({ metadata }) => metadata.labels)).toEqual(
     ['default-deny', 'services', 'builds'].map(() => ({ owner: 'x', 'coppice.dev/isolation': 'true' })),
   );
+});
+
+test('members are bound to the role by their addresses', () => {
+  const access = { role: 'environment-member', members: ['ann@example.com'] };
+  expect(membersBinding((name) => ({ name, namespace: 'env-x', labels: { owner: 'x' } }), access)).toMatchObject({
+    metadata: { name: 'members', namespace: 'env-x', labels: { owner: 'x' } },
+    roleRef: { kind: 'ClusterRole', name: 'environment-member' },
+    subjects: [{ kind: 'User', name: 'ann@example.com' }],
+  });
 });
 
 test('nothing comes in or goes out unless it is allowed', () => {

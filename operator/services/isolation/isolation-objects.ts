@@ -1,6 +1,12 @@
 import { ANNOTATIONS, LABELS } from '../../../crds/labels.ts';
 import { dnsEgress, podsOfNamespace, publicNetworks, type EgressSettings } from '../../shared/network-peers.ts';
-import type { LimitRange, Namespace, NetworkPolicy, ResourceQuota } from '../../../kubernetes/resource-type.ts';
+import type {
+  LimitRange,
+  Namespace,
+  NetworkPolicy,
+  ResourceQuota,
+  RoleBinding,
+} from '../../../kubernetes/resource-type.ts';
 
 export interface IsolationSettings {
   builderNamespace: string;
@@ -49,7 +55,25 @@ const gitHosts: Egress['to'] = [
   { namespaceSelector: {} },
 ];
 
-export type IsolationObject = ResourceQuota | LimitRange | NetworkPolicy;
+export type IsolationObject = ResourceQuota | LimitRange | NetworkPolicy | RoleBinding;
+
+/** The role that members of the group have in the environment's namespace, and their addresses. */
+export interface MembersAccess {
+  role: string;
+  members: readonly string[];
+}
+
+/** Returns the RoleBinding by which the members of the group read what runs, and its logs. */
+export function membersBinding(owned: Owned, { role, members }: MembersAccess): RoleBinding {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  return {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'RoleBinding',
+    metadata: owned('members'),
+    roleRef: { apiGroup, kind: 'ClusterRole', name: role },
+    subjects: members.map((name) => ({ apiGroup, kind: 'User', name })),
+  };
+}
 
 /** Returns the objects that isolate an environment: quota, limits and network policies. */
 export function isolationObjects(owned: Owned, settings: IsolationSettings): IsolationObject[] {

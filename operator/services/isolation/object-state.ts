@@ -1,11 +1,17 @@
 import { hashOf } from '../../../kubernetes/apply.ts';
-import { LimitRange, NetworkPolicy, ResourceQuota, type KubernetesObject } from '../../../kubernetes/resource-type.ts';
+import {
+  LimitRange,
+  NetworkPolicy,
+  ResourceQuota,
+  RoleBinding,
+  type KubernetesObject,
+} from '../../../kubernetes/resource-type.ts';
 
-/** The kinds that isolate an environment's namespace. */
-export const ISOLATION_TYPES = { NetworkPolicy, LimitRange, ResourceQuota } as const;
+/** The kinds that isolate an environment's namespace, and admit the members of its group. */
+export const ISOLATION_TYPES = { NetworkPolicy, LimitRange, ResourceQuota, RoleBinding } as const;
 export type IsolationKind = keyof typeof ISOLATION_TYPES;
 
-/** An object reduced to its name, version and state, to save memory: each environment's namespace has five of them. */
+/** An object reduced to its name, version and state, to save memory: each environment's namespace has six of them. */
 export interface ObjectState extends KubernetesObject {
   /** Changes whenever the object's spec is changed. */
   state: string;
@@ -24,10 +30,13 @@ const apiVersions = {
   NetworkPolicy: { apiVersion: 'networking.k8s.io/v1' },
   LimitRange: { apiVersion: 'v1' },
   ResourceQuota: { apiVersion: 'v1' },
+  RoleBinding: { apiVersion: 'rbac.authorization.k8s.io/v1' },
 } as const;
 
 /** Shared strings for common names: JSON.parse creates a new one for each object. */
-const sharedNames = new Map(['default-deny', 'services', 'builds', 'environment'].map((name) => [name, name]));
+const sharedNames = new Map(
+  ['default-deny', 'services', 'builds', 'environment', 'members'].map((name) => [name, name]),
+);
 
 /**
  * Returns the resource version, which changes with every write. A quota's usage changes its status all the time, and it

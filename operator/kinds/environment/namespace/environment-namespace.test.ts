@@ -32,6 +32,10 @@ let registry: string;
 let renewAt: Date | undefined;
 /** Nothing more is applied. */
 let isCutOff: boolean;
+/** The members of the group; undefined where members read nothing. */
+let members: string[] | undefined;
+/** A RoleBinding of the name has another role. */
+let isBindingTaken: boolean;
 
 beforeEach(() => {
   writes = [];
@@ -43,6 +47,8 @@ beforeEach(() => {
   registry = 'registry';
   renewAt = undefined;
   isCutOff = false;
+  members = undefined;
+  isBindingTaken = false;
 });
 
 function contents(): EnvironmentNamespace {
@@ -75,6 +81,9 @@ function contents(): EnvironmentNamespace {
   const applier = {
     apply: (_type: unknown, object: KubernetesObject) => {
       if (isCutOff) return Promise.reject(new Error('the operator died'));
+      if (isBindingTaken && object.kind === 'RoleBinding') {
+        return Promise.reject(new ApiError('PATCH', 422, 'Invalid', 'roleRef: cannot change roleRef'));
+      }
       writes.push(`apply ${object.kind}`);
       const metadata = { ...object.metadata, resourceVersion: String((revision += 1)), managedFields: [{ revision }] };
       return Promise.resolve({ object: { ...object, metadata } });
@@ -91,7 +100,8 @@ function contents(): EnvironmentNamespace {
     ...{ quota: {}, defaultRequests: {}, defaultLimits: {}, egress: defaultEgress },
   };
   const onRestored = (_scope: EnvironmentScope, what: string) => void restored.push(what);
-  const settings = { isolation: isolationSettings, pullSecret, onRestored };
+  const membersAccess = () => members && { role: 'environment-member', members };
+  const settings = { isolation: isolationSettings, pullSecret, membersAccess, onRestored };
   return new EnvironmentNamespace(client as never, applier as never, namespaces as never, isolation(), settings);
 }
 
@@ -104,6 +114,7 @@ function isolation(): IsolationStates {
     NetworkPolicy: cache('NetworkPolicy'),
     LimitRange: cache('LimitRange'),
     ResourceQuota: cache('ResourceQuota'),
+    RoleBinding: cache('RoleBinding'),
   });
 }
 
@@ -208,7 +219,7 @@ describe('the isolation policies of a namespace', () => {
     change();
     await look();
     expect(writes.filter((write) => write.startsWith('apply'))).toHaveLength(6);
-    expect(restored).toEqual(['quota, limits and network policies']);
+    expect(restored).toEqual(['quota, limits, network policies or RoleBinding']);
     await look();
     expect(writes).toEqual([]);
   });
@@ -250,6 +261,52 @@ describe('the isolation policies of a namespace', () => {
     if (!held) throw new Error(`there is no ${key}`);
     return held;
   };
+});
+
+describe('the members of the group', () => {
+  const binding = 'RoleBinding env-shop-main--acme/members';
+  const bindings = () => writes.filter((write) => write === 'apply RoleBinding');
+  beforeEach(() => {
+    members = ['ann@example.com'];
+  });
+
+  test('are admitted once, and again when somebody takes that away', async () => {
+    await contents().ensure(scope());
+    await contents().ensure(scope());
+    expect(bindings()).toHaveLength(1);
+    states.delete(binding);
+    await contents().ensure(scope());
+    expect(bindings()).toHaveLength(2);
+    expect(restored).toHaveLength(1);
+  });
+
+  test('who are others are admitted without a report', async () => {
+    await contents().ensure(scope());
+    members = ['ann@example.com', 'bob@example.com'];
+    await contents().ensure(scope());
+    expect(bindings()).toHaveLength(2);
+    expect(restored).toEqual([]);
+  });
+
+  test('read nothing where the installation keeps it from them', async () => {
+    members = undefined;
+    await contents().ensure(scope());
+    expect(bindings()).toEqual([]);
+  });
+
+  test('read nothing in a namespace that an older Coppice created, whose pods may show secret values', async () => {
+    there = { ...own(), metadata: { ...own().metadata, uid: 'ns-1' } };
+    await contents().ensure(scope());
+    expect(bindings()).toEqual([]);
+  });
+
+  test('are not admitted by a RoleBinding of somebody else, which is reported', async () => {
+    isBindingTaken = true;
+    await expect(contents().ensure(scope())).rejects.toMatchObject({
+      reason: 'RoleBindingTaken',
+      message: expect.stringContaining('the RoleBinding members in the namespace env-shop-main--acme'),
+    });
+  });
 });
 
 describe('the labels of a namespace', () => {

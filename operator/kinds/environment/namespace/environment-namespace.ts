@@ -4,6 +4,7 @@ import type { ClusterClient } from '../../../../kubernetes/client.ts';
 import { deleteObject } from '../../../../kubernetes/delete-object.ts';
 import type { Informer } from '../../../../kubernetes/informer.ts';
 import { Namespace, ResourceQuota, Secret, type ResourceType } from '../../../../kubernetes/resource-type.ts';
+import { isInvalid } from '../../../../kubernetes/api-error.ts';
 import { createOrGet } from '../../../shared/create-or-get.ts';
 import { Waiting } from '../../../shared/errors.ts';
 import { kindOf, type IsolationStates } from '../../../services/isolation/isolation-states.ts';
@@ -15,8 +16,10 @@ import { adoptedStatus, DEPLOYED_ANNOTATION, newRecord, recordedBuild } from './
 import {
   environmentNamespaceObject,
   isolationObjects,
+  membersBinding,
   type IsolationObject,
   type IsolationSettings,
+  type MembersAccess,
 } from '../../../services/isolation/isolation-objects.ts';
 import { type ContentsCondition, type ContentsField, enteredNamespace } from '../scope/contents.ts';
 import type { Contribution } from '../scope/contribution.ts';
@@ -30,12 +33,21 @@ import type { EnvironmentScope } from '../scope/scope.ts';
  */
 export const ISOLATION_ANNOTATION = 'coppice.dev/isolation';
 
+/**
+ * Annotation of a namespace whose pods have never shown secret values. An older Coppice created namespaces without it, in
+ * which pods and Jobs may still show some; members cannot read these.
+ */
+export const HIDES_VALUES_ANNOTATION = 'coppice.dev/hides-values';
+
 const recheckMs = 5000;
+const restorable = 'quota, limits, network policies or RoleBinding';
 /** Namespaces of others are not watched. */
 const takenRecheckMs = 30_000;
 
 export interface EnvironmentNamespaceSettings {
   isolation: IsolationSettings;
+  /** Returns the access of the group's members; undefined if they have none. */
+  membersAccess: (scope: Pick<EnvironmentScope, 'id'>) => MembersAccess | undefined;
   /** Called when a changed isolation policy was restored. */
   onRestored: (scope: EnvironmentScope, what: string) => void;
   /** Returns the environment's pull Secret; `renewAt`: when its credentials are replaced. */
@@ -148,10 +160,7 @@ export class EnvironmentNamespace {
   }
 
   async #applyIsolation(scope: EnvironmentScope, namespace: Namespace): Promise<PhaseResult<never, never>> {
-    const isolation = isolationObjects(
-      (name) => ({ name, namespace: scope.namespace, labels: scope.labels }),
-      this.#settings.isolation,
-    );
+    const isolation = this.#wantedObjects(scope, namespace);
     const { secret, renewAt } = await this.#settings.pullSecret(scope);
     const renewal = renewAt && { requeueAfterMs: Math.max(1, renewAt.getTime() - scope.now.getTime()) };
     const wanted = hashOf({ objects: [...isolation, secret] });
@@ -159,7 +168,7 @@ export class EnvironmentNamespace {
     const states = this.#isolation.find(isolation);
     if (states && former === markOf(wanted, states)) return { ...renewal };
     const isChanged = former?.startsWith(markOf(wanted)) ?? false;
-    const requeueAfterMs = isChanged ? this.#restoreAfterMs(scope, 'quota, limits and network policies') : 0;
+    const requeueAfterMs = isChanged ? this.#restoreAfterMs(scope, restorable) : 0;
     if (requeueAfterMs > 0) return { requeueAfterMs };
     // The mark must not stay on a namespace whose policies are only partly applied.
     if (former !== undefined) await this.#mark(scope, null);
@@ -180,6 +189,12 @@ export class EnvironmentNamespace {
     return { ...renewal };
   }
 
+  #wantedObjects(scope: EnvironmentScope, { metadata }: Namespace): IsolationObject[] {
+    const owned = (name: string) => ({ name, namespace: scope.namespace, labels: scope.labels });
+    const access = metadata.annotations?.[HIDES_VALUES_ANNOTATION] && this.#settings.membersAccess(scope);
+    return [...isolationObjects(owned, this.#settings.isolation), ...(access ? [membersBinding(owned, access)] : [])];
+  }
+
   /** Returns in how many milliseconds a changed policy can be restored; 0, and reports it, if it can be now. */
   #restoreAfterMs(scope: EnvironmentScope, what: string): number {
     const waitMs = this.#restores.take(scope.namespace, scope.now);
@@ -191,7 +206,15 @@ export class EnvironmentNamespace {
   async #apply(object: IsolationObject): Promise<string> {
     const kind = kindOf(object);
     const type: ResourceType<IsolationObject> = ISOLATION_TYPES[kind];
-    return this.#isolation.applied(kind, (await this.#applier.apply(type, object, undefined)).object);
+    try {
+      return this.#isolation.applied(kind, (await this.#applier.apply(type, object, undefined)).object);
+    } catch (error) {
+      // The role of a RoleBinding cannot be changed, so one with another role is somebody else's.
+      if (kind !== 'RoleBinding' || !isInvalid(error)) throw error;
+      const { namespace = '', name } = object.metadata;
+      const message = `the RoleBinding ${name} in the namespace ${namespace} was not created by Coppice. Rename it`;
+      throw new Waiting('RoleBindingTaken', message, takenRecheckMs, { cause: error });
+    }
   }
 
   async #mark(scope: EnvironmentScope, isolation: string | null): Promise<void> {
@@ -206,7 +229,9 @@ function markOf(wanted: string, states?: readonly string[]): string {
 }
 
 function wantedNamespace({ namespace, labels, uid }: EnvironmentScope): Namespace {
-  return environmentNamespaceObject(namespace, labels, uid);
+  const { metadata, ...wanted } = environmentNamespaceObject(namespace, labels, uid);
+  const annotations = { ...metadata.annotations, [HIDES_VALUES_ANNOTATION]: 'true' };
+  return { ...wanted, metadata: { ...metadata, annotations } };
 }
 
 function isOwn(namespace: Namespace, scope: EnvironmentScope): boolean {

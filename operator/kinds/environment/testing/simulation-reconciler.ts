@@ -80,6 +80,7 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
         defaultRequests: {},
         defaultLimits: {},
       },
+      membersAccess: () => undefined,
       onRestored: () => undefined,
       pullSecret: () => Promise.resolve({ secret: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull' } } }),
     },
