@@ -1,7 +1,7 @@
 import type { BuildLogResult, UnnumberedMessage } from './message.ts';
 import type { LogState, StateChange } from './state.ts';
 
-/** A line as it is to be stored: masked, cut, with a time. */
+/** A line as it is stored: masked, truncated, with a time. */
 export interface PlannedLine {
   time: string;
   service: string;
@@ -9,32 +9,33 @@ export interface PlannedLine {
   line: string;
 }
 
-/** What one step adds to the stream and changes in the state; with no change there is nothing to do. */
+/** What one step adds to the stream and changes in the state; without changes there is nothing to write. */
 export interface Plan {
   messages: readonly UnnumberedMessage[];
   change: StateChange;
 }
 
-/** How much of one source is kept. */
+/** Limits of one source. */
 export interface SourceLimits {
-  /** Of the lines as they were written, each with its newline. */
+  /** Size of the original lines with their newlines. */
   maxBytes: number;
-  /** Each line takes some 100 bytes more in Redis. */
+  /** Each line uses about 100 bytes more in Redis. */
   maxLines: number;
-  /** Of all sources of the log together, as they are stored. */
+  /** Stored size of all sources of the log together. */
   maxLogBytes?: number;
 }
 
 const NOTHING: Plan = { messages: [], change: [] };
 
-/** Redis lost what it had acknowledged. */
+/** Redis has lost acknowledged lines. */
 export class LogLostError extends Error {
   override readonly name = 'LogLostError';
 }
 
 /**
- * Adds lines of a source, of which the first is its line number `first` (from 0). Those that are there already, from an
- * earlier or another writer, are left out. Past `limits` of a source one message says so, and the rest is only counted.
+ * Plans adding lines of a source; `first` is the number of the first line, from 0. Omits lines that are stored already,
+ * by an earlier or another writer. Beyond the `limits` of a source one message says so, and further lines are only
+ * counted.
  */
 export function planAppend(
   state: LogState,
@@ -43,7 +44,7 @@ export function planAppend(
   lines: readonly PlannedLine[],
   limits: SourceLimits,
 ): Plan {
-  // After the end message nothing may follow: a line that comes later is dropped.
+  // Nothing may follow the end message, so later lines are dropped.
   if (state.hasEnded) return NOTHING;
   const written = state.lines(source);
   if (first > written) throw new LogLostError(`Redis has ${written} of the ${first} lines of ${source} that it took`);
@@ -74,13 +75,13 @@ export function planAppend(
   };
 }
 
-/** Adds a line of the operator's own, unless `key` was used before. */
+/** Plans adding a line of the operator's own, unless `key` was used before. */
 export function planOnce(state: LogState, key: string, line: PlannedLine): Plan {
   if (state.hasOnce(key) || state.hasEnded) return NOTHING;
   return { messages: [line], change: [[`once:${key}`, '1']] };
 }
 
-/** Adds the end message, unless it is there. */
+/** Plans adding the end message, unless there is one. */
 export function planEnd(state: LogState, time: string, result: BuildLogResult, message: string): Plan {
   if (state.hasEnded) return NOTHING;
   return { messages: [{ time, end: { result, message } }], change: [['end', '1']] };

@@ -5,21 +5,20 @@ import type { Plan } from './append-plan.ts';
 import { Script, type ScriptRedis } from './script.ts';
 import type { LogState, StateChange } from './state.ts';
 
-/** What the writer needs of Redis. */
+/** The Redis commands that the writer needs. */
 export interface LogWriterRedis extends ScriptRedis {
   hGetAll(key: string): Promise<Record<string, string>>;
 }
 
 /**
- * Adds chunks of messages and changes the state, all or nothing, if the state is still the one that the plan was made
- * from; returns 1, or 0 when another writer was there. The explicit ids are refused by Redis if ever they were not new.
- * When of the stream and the state only one is there (Redis evicts keys when its memory is full), the other goes too:
- * half a log would look like a whole one.
- * Where Redis uses more than a share of its `maxmemory`, ended logs are dropped first, the oldest first; where that is not
- * enough it returns 2 and adds nothing: what is left is for logins and rate-limit counters.
- * KEYS: stream, state. ARGV: expected version, retention in seconds, seq below which nothing is kept or 0, share of the
- * memory or 0, how many ended logs may be dropped, number of fields, the fields and their values, the chunks and the seq of
- * the last message of each.
+ * Adds chunks of messages and changes the state atomically, if the state is still the one that the plan was based on.
+ * Returns 1, or 0 if another writer has changed it. Redis refuses the explicit IDs if they are not new. If only the
+ * stream or only the state exists, because Redis evicted the other, it is deleted: half a log would look complete. If
+ * Redis exceeds a share of its `maxmemory`, the oldest ended logs are dropped first; if that is not enough, returns 2
+ * and adds nothing, because the remaining memory is for logins and rate-limit counters. KEYS: stream, state. ARGV:
+ * expected version, retention in seconds, seq below which nothing is kept or 0, share of the memory or 0, maximum
+ * number of ended logs to drop, number of fields, the fields and their values, the chunks and the seq of the last
+ * message of each.
  */
 const APPEND = new Script(`${DROP_LOG}
 local function isFull(share)
@@ -56,20 +55,22 @@ return 1
 export interface Keeping {
   /** How long the log is kept after its last line, in seconds. */
   retentionSeconds: number;
-  /** Entries whose last message has a seq below this are dropped. */
+  /** Drops entries whose last message has a lower seq. */
   firstKept?: number;
-  /** Of Redis's memory, from 0 to 1: beyond it nothing is added. By default there is no limit. */
+  /** Share of Redis's memory, from 0 to 1, above which nothing is added. By default there is no limit. */
   memoryShare?: number;
-  /** How many ended logs are dropped at most where the share is exceeded. Default 0. */
+  /** Maximum number of ended logs to drop when the share is exceeded. Default 0. */
   maxDropped?: number;
 }
 
-/** Redis has no more memory for logs. The same lines can be written later. */
+/** Redis has no memory left for logs. The same lines can be written later. */
 export class LogsFullError extends Error {
   override readonly name = 'LogsFullError';
 }
 
-/** Carries out a plan. False, and nothing done, when Redis's state is not `state` any more. Throws LogsFullError. */
+/**
+ * Carries out a plan. Returns false and changes nothing if Redis's state is no longer `state`. Throws LogsFullError.
+ */
 export async function runPlan(
   redis: ScriptRedis,
   keys: LogKeys,
@@ -95,7 +96,7 @@ export async function runPlan(
   });
   if (done === 2) {
     const words =
-      'the logs in Redis take their share of its memory (redis.maxMemory), and none that has ended is left to drop';
+      'the logs in Redis use all of their share of its memory, and there is no ended log to drop. Raise redis.maxMemory';
     throw new LogsFullError(words);
   }
   if (done !== 1) return false;

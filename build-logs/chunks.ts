@@ -1,19 +1,19 @@
 import { encodeMessage, type UnnumberedMessage } from './message.ts';
 
 /**
- * What one entry of a stream, and one frame to a reader, holds at most, unless a single message is longer: below the
- * 64 KiB that some clients take a message to have.
+ * Maximum size in bytes of a stream's entry and of a frame to a reader, except for a longer single message. Below the
+ * message limit of some clients, 64 KiB.
  */
 export const MAX_CHUNK_BYTES = 48 * 1024;
 
 export interface Chunk {
-  /** Seq of its last message: with `-0` behind it, the entry's id. */
+  /** Seq of its last message; the entry's ID is this number followed by `-0`. */
   last: number;
-  /** Lines of JSON with a newline between them. */
+  /** Lines of JSON, separated by newlines. */
   text: string;
 }
 
-/** Messages, numbered from `first`, as the chunks that are stored. */
+/** Returns the chunks that store these messages, numbered from `first`. */
 export function encodeChunks(first: number, messages: readonly UnnumberedMessage[]): Chunk[] {
   const chunks: Chunk[] = [];
   let lines: string[] = [];

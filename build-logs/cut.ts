@@ -1,8 +1,8 @@
 export const MAX_LINE_BYTES = 16 * 1024;
 
-/** A line of at most `maxBytes` of UTF-8; of a longer one the beginning, and a mark that says so. */
+/** Truncates a line to `maxBytes` of UTF-8, and appends a note if it was longer. */
 export function cutLine(line: string, maxBytes = MAX_LINE_BYTES): string {
-  // No UTF-16 unit takes more than three bytes, so most lines need not be measured.
+  // A UTF-16 unit has at most three bytes in UTF-8, so most lines need not be encoded.
   if (line.length * 3 <= maxBytes) return line;
   const bytes = Buffer.from(line);
   if (bytes.length <= maxBytes) return line;
@@ -11,7 +11,7 @@ export function cutLine(line: string, maxBytes = MAX_LINE_BYTES): string {
   return `${bytes.toString('utf8', 0, end)}… [the line is cut: it has ${bytes.length} bytes]`;
 }
 
-/** Whether a byte is inside a UTF-8 character, not its first. */
+/** Returns whether a byte continues a UTF-8 character. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }

@@ -1,11 +1,11 @@
-/** Every log that has ended, by when it did; and its size, under the same name. */
+/** Sorted set of all ended logs by their end, and hash of their sizes. */
 export const ENDED_INDEX = 'build-logs:ended';
 export const ENDED_SIZES = 'build-logs:sizes';
 export const ENDED_TOTAL = 'build-logs:total';
 
 /**
- * A function in Lua that drops a log. `delete` is `UNLINK`, or `DEL` where the memory must be free at once. Redis must not be a
- * cluster: the keys are those of any log.
+ * A Lua function that drops a log. `delete` is `UNLINK`, or `DEL` if the memory must be free immediately. Does not work
+ * in a Redis Cluster, because the keys can be those of any log.
  */
 export const DROP_LOG = `
 local function drop(log, delete)

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { runtimeLogKeys } from './keys.ts';
 
-/** Somebody wants to read a service's log: the operator follows it as long as the follow request is renewed. */
+/** A request to read a service's log: the operator follows the log while the request is renewed. */
 const followRequestSchema = z.strictObject({
   /** `<namespace>/<name>` of the Environment. */
   environment: z.string(),
@@ -10,15 +10,13 @@ const followRequestSchema = z.strictObject({
 });
 export type FollowRequest = z.infer<typeof followRequestSchema>;
 
-/**
- * The Pub/Sub channel of follow requests; a lost message is repeated at the next renewal.
- */
+/** Pub/Sub channel of follow requests; a lost message is repeated at the next renewal. */
 export const FOLLOW_CHANNEL = 'runtime-log:follow-requests';
-/** How long a follow request lasts, and how often it is renewed by then. */
+/** Validity of a follow request, and interval of its renewal, in seconds. */
 const FOLLOW_SECONDS = 30;
 export const FOLLOW_RENEWAL_MS = 8000;
 
-/** Longer than a reader waits between two looks at it, and soon over: a place may become free. */
+/** Longer than a reader's polling interval, but short, because a slot may become free. In seconds. */
 const REFUSAL_SECONDS = 2;
 
 interface SettingRedis {
@@ -36,12 +34,12 @@ export async function sendFollowRequest(redis: FollowRedis, followRequest: Follo
   await redis.publish(FOLLOW_CHANNEL, text);
 }
 
-/** Reports whoever waits for this log that no more services can be followed now. */
+/** Informs those who wait for this log that no more services can be followed now. */
 export async function refuseFollowRequest(redis: SettingRedis, { uid, service }: FollowRequest): Promise<void> {
   await redis.set(runtimeLogKeys(uid, service).refused, '1', { expiration: { type: 'EX', value: REFUSAL_SECONDS } });
 }
 
-/** Throws when the text is not of ours. */
+/** Parses a follow request. Throws if the text is not valid. */
 export function parseFollowRequest(text: string): FollowRequest {
   return followRequestSchema.parse(JSON.parse(text));
 }

@@ -4,8 +4,8 @@ import { Signal } from './signal.ts';
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * What has come for one reader and was not taken yet, up to a bound: past it everything is dropped, and the reader has
- * to read the log's pages from where it is. So a slow reader costs no memory and loses nothing.
+ * Buffers new pages for one reader up to a limit. Beyond it all are dropped, and the reader reads the log from its
+ * position instead. A slow reader thus uses no memory and loses nothing.
  */
 export class LiveBuffer {
   readonly arrived = new Signal();
@@ -25,8 +25,8 @@ export class LiveBuffer {
   }
 
   /**
-   * The pages after `seq`, if they follow it without a gap; none when some were dropped or never came here, and the
-   * log has to be read. What is pushed from now on is kept again.
+   * Returns the pages after `seq` if they follow it without a gap; none if some were dropped or never arrived, and the
+   * log must be read. Buffers pages again from now on.
    */
   take(seq: number): LogPage[] {
     const fresh = this.#pages.flatMap((page) => page.after(seq) ?? []);

@@ -1,7 +1,7 @@
-/** A value that a log may have to hide. */
+/** A value that may have to be masked. */
 export interface MaskCandidate {
   value: string;
-  /** Somebody marked it as a secret: it is hidden whatever it looks like. */
+  /** Whether a user marked the value as secret; it is then masked whatever it looks like. */
   secret?: boolean | undefined;
 }
 
@@ -9,17 +9,20 @@ const MIN_RANDOM = 8;
 const MIN_LETTERS = 12;
 const MIN_DIGITS = 16;
 const MIN_HEX = 16;
-/** Between small letters, capitals, digits and other characters; the capital at the beginning of a word is none. */
+/**
+ * Minimum number of changes between lower case, upper case, digits and other characters; an initial capital does not
+ * count.
+ */
 const FEWEST_CHANGES = 3;
-/** Of letters that form words more pairs are among the common ones; of random letters one in five is. */
+/** Maximum share of common letter pairs in random text: words have more, and random letters about one fifth. */
 const RANDOM_PAIRS = 0.4;
 
-/** What stands between the words of a name, an address, a path, a query, a list. */
+/** Separators of the parts of names, addresses, paths, queries and lists. */
 const SEPARATORS = /[\s.,:;/@_?=&#-]+/;
-/** The password in `scheme://user:password@host`. */
+/** Matches the password in `scheme://user:password@host`. */
 const URL_PASSWORD = /^[a-z][a-z\d+.-]*:\/\/[^\s/:@]*:([^\s/@]+)@/i;
 
-/** The pairs of letters that make up most of English words, and most of other European languages'. */
+/** The letter pairs that make up most of English words, and of those in other European languages. */
 const COMMON_PAIRS = new Set(
   (
     'th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ' +
@@ -32,7 +35,7 @@ const COMMON_PAIRS = new Set(
   ).split(' '),
 );
 
-/** Returns the texts to hide: what is marked, and what looks random. */
+/** Returns the texts to mask: values marked as secret, and values that look random. */
 export function textsToMask(candidates: readonly MaskCandidate[]): string[] {
   return candidates.flatMap(({ value, secret }) => {
     if (secret === true) return [value];
@@ -53,10 +56,10 @@ function passwordOf(value: string): string | undefined {
 }
 
 /**
- * Reports whether a value is long and random enough to be a secret though nobody marked it. One of its words must be: a
- * word of 8 characters or more that changes 3 times between small letters, capitals, digits and others; 12 letters or
- * more of which few pairs are ones that languages have; 16 digits or more. Or it is a number of 16 hexadecimal digits or
- * more, as a UUID is. Words, names, versions, addresses and paths are not.
+ * Returns whether a value is long and random enough to be a secret that nobody marked. Either it has a part of at least
+ * 8 characters that changes 3 times between lower case, upper case, digits and others, of at least 12 letters with few
+ * common pairs, or of at least 16 digits; or it is a number of at least 16 hexadecimal digits, such as a UUID. Words,
+ * names, versions, addresses and paths are not random.
  */
 export function isLikelyRandom(value: string): boolean {
   const hex = value.trim().replaceAll('-', '');

@@ -5,34 +5,37 @@ import { PatternSet } from './masking/pattern-set.ts';
 import { secretForms } from './masking/secret-forms.ts';
 
 const MASK = '***';
-/** What a line has that reads in another way once escapes are decoded, or terminal sequences taken out. */
+/** Matches lines that may read differently once escapes are decoded or terminal sequences removed. */
 const ESCAPES = /%[0-9a-f]{2}|&[#a-z]|\\[ux0-7]/i;
 // eslint-disable-next-line no-control-regex
 const SEQUENCE_STARTS = /[\u001b\u0080-\u009f]/;
 
-/** Where in a text in base64 a line has ended: what goes on in one of the next lines is hidden too. */
+/** Where a line ended inside a base64 text, whose continuation in the next lines is masked too. */
 export interface LineEnd {
-  /** In the known texts. */
+  /** Position in the known texts. */
   position: number;
-  /** For so many lines more. */
+  /** Number of further lines in which the continuation is searched. */
   lines: number;
 }
 
-/** Hides secrets in a line, which comes after lines of the same writer that ended in `before`. */
+/** Masks secrets in a line; `before` is the result of the previous lines of the same writer. */
 export type LineMask = (line: string, before?: LineEnd) => { line: string; end?: LineEnd | undefined };
 
-/** A builder puts a number and a time before each line, and other steps' lines in between. */
+/** BuildKit prefixes lines with a number and a time, and interleaves lines of other steps. */
 const LINES_IN_BETWEEN = 8;
-/** Of what is left of a text in base64, less is shown. */
+/** A shorter rest of a base64 text is not searched. */
 const MIN_REST = 4;
 const MAX_REST = 8;
-/** Between two parts of a text in base64 inside of one line: an escaped newline, and what indents the next line. */
+/**
+ * Maximum distance between two parts of a base64 text in one line: an escaped newline, and the indentation of the next
+ * line.
+ */
 const MAX_GAP = 24;
 
 /**
- * Returns a function that hides secrets in a text: as they are, with characters that nothing is seen of in between, and
- * as shells, URLs, JSON, HTML and base64 write them (docs/reference/masking.md says what is not covered). The time depends on the
- * text's length, not on the secrets; the memory on theirs, up to a limit.
+ * Returns a function that masks secrets in a text: in their original form, with invisible characters in between, and as
+ * shells, URLs, JSON, HTML and base64 encode them (docs/reference/masking.md lists what is not covered). The time
+ * depends only on the text's length; the memory on the secrets, up to a limit.
  */
 export function createMask(secrets: readonly string[]): (text: string) => string {
   const mask = createLineMask(secrets);
@@ -52,7 +55,10 @@ export function maskLines(mask: LineMask, text: string): string {
     .join('\n');
 }
 
-/** As createMask(), for the lines of a log one by one: a secret in base64 may be broken into lines. */
+/**
+ * Returns a function like that of createMask() for the lines of a log: a base64-encoded secret can be spread over
+ * several lines.
+ */
 export function createLineMask(secrets: readonly string[]): LineMask {
   const { patterns, texts, literals } = secretForms(secrets);
   if (patterns.length + literals.length === 0) return (line) => ({ line });
@@ -76,7 +82,7 @@ class Finder {
   readonly #literals: readonly string[];
   readonly #hash = new RollingHash();
   #state = 0;
-  /** How each character of ASCII is compared. */
+  /** How each ASCII character is compared. */
   readonly #folded = Uint8Array.from({ length: 0x80 }, (_, byte) => foldedByte(byte));
 
   constructor(patterns: PatternSet, fragments: Fragments, literals: readonly string[]) {
@@ -85,7 +91,10 @@ class Finder {
     this.#literals = literals;
   }
 
-  /** Whether a line is worth a closer look: most are not, and are read once, and once more for colours and for escapes. */
+  /**
+   * Returns whether a line needs a closer look. Most do not, and are scanned once, and once more for colours and for
+   * escapes.
+   */
   mayHaveSecrets(line: string): boolean {
     if (this.#mayHave(line)) return true;
     const hasSequences = SEQUENCE_STARTS.test(line);
@@ -94,7 +103,7 @@ class Finder {
     return this.#mayHaveDecoded(line, false) || (hasSequences && this.#mayHaveDecoded(line, true));
   }
 
-  /** As the line is, but for what is not seen of it. */
+  /** Scans the line without decoding, except for invisible characters. */
   #mayHave(line: string): boolean {
     this.#start();
     for (let index = 0; index < line.length; index++) {
@@ -125,7 +134,7 @@ class Finder {
     this.#hash.reset();
   }
 
-  /** Whether one byte more ends something that is looked for. */
+  /** Returns whether one more byte completes a pattern. */
   #isFoundBy(byte: number): boolean {
     this.#state = this.#patterns.next(this.#state, byte);
     if (this.#state !== 0 && this.#patterns.endingIn(this.#state) !== 0) return true;
@@ -134,7 +143,7 @@ class Finder {
     return this.#hash.isFull && this.#fragments.mayHave(hash);
   }
 
-  /** Looks at a line in each of the ways in which it may be read. */
+  /** Searches a line in each form in which it can be read. */
   find(line: string, before: LineEnd | undefined): { hits: Hit[]; end: LineEnd | undefined } {
     const hits = this.#literalHits(line);
     let end: LineEnd | undefined;
@@ -167,7 +176,7 @@ class Finder {
     }
   }
 
-  /** Where the line's end is inside of a known text, that place is the answer. */
+  /** Searches fragments of known texts. If the line ends inside one, returns that position. */
   #fragmentHits(text: CanonicalText, before: LineEnd | undefined, hits: Hit[]): LineEnd | undefined {
     if (this.#fragments.isEmpty) return undefined;
     let end: LineEnd | undefined;
@@ -199,8 +208,8 @@ class Finder {
   }
 
   /**
-   * Follows a known text from `position` on, where what is left of it starts between `from` and `to`, and again behind
-   * each gap. Reports how far it came, in both.
+   * Follows a known text from `position`, which continues between `from` and `to`, also after gaps. Returns the
+   * positions reached in the text and in the line.
    */
   #goOn(
     { bytes, length, starts, ends }: CanonicalText,
@@ -229,7 +238,7 @@ function endAt(position: number): LineEnd {
   return { position, lines: LINES_IN_BETWEEN };
 }
 
-/** What stands between the characters of an escape and is not seen may hide it. */
+/** Returns whether a line may contain escapes, which invisible characters can interrupt. */
 function mayHaveEscapes(line: string): boolean {
   return ESCAPES.test(line) || (/[%&\\]/.test(line) && /[^\t -~]/.test(line));
 }
@@ -238,7 +247,7 @@ function hitOf({ starts, ends }: CanonicalText, first: number, end: number): Hit
   return [starts[first] ?? 0, ends[end - 1] ?? 0];
 }
 
-/** Hides overlapping hits as one, so that no rest of a secret stays beside another one. */
+/** Merges overlapping matches, so that no part of a secret remains visible next to another one. */
 function hide(line: string, hits: Hit[]): string {
   hits.sort(([a], [b]) => a - b);
   let shown = '';

@@ -23,7 +23,7 @@ test('messages are the same after they were stored', () => {
 });
 
 test.each(['', '{', '{"time":1}', '{"seq":1}', '[]', 'null'])('%j is not a page', (text) => {
-  expect(() => new LogPage(Buffer.from(text))).toThrow('not a message of ours');
+  expect(() => new LogPage(Buffer.from(text))).toThrow('not a valid message');
 });
 
 test('an end message is reported from a line that looks like one', () => {

@@ -2,24 +2,24 @@ import { MAX_CHUNK_BYTES } from './chunks.ts';
 import { type BuildLogMessage, decodeMessages } from './message.ts';
 
 const NEWLINE = 0x0a;
-/** What encodeMessage starts a line with; an end message has no word from outside before its `end`. */
+/** Matches the start of encodeMessage's lines; no external text precedes `end` in an end message. */
 const BEGINNING = /^\{"seq":(\d+),"time":"[^"]{1,40}",("end":)?/;
 const MAX_PREFIX = 100;
 
 /**
- * Consecutive messages of a log as they are stored and sent, lines of JSON in UTF-8. They are not parsed on their way
- * from Redis to a reader, and one page serves all readers that are at the same place.
+ * Consecutive messages of a log as they are stored and sent: lines of JSON in UTF-8. They are not parsed between Redis
+ * and a reader, and all readers at the same position share one page.
  */
 export class LogPage {
   readonly bytes: Buffer;
-  /** Seq of the first and of the last message. */
+  /** Seq of the first message. */
   readonly first: number;
   readonly last: number;
-  /** Whether the last one is the end message. */
+  /** Whether the last message is the end message. */
   readonly isEnd: boolean;
   #frames: readonly Buffer[] | undefined;
 
-  /** Throws when the bytes are not messages of ours. */
+  /** Throws if the bytes are not valid messages. */
   constructor(bytes: Buffer) {
     const lastLine = bytes.subarray(bytes.lastIndexOf(NEWLINE) + 1);
     const last = beginningOf(lastLine);
@@ -29,7 +29,7 @@ export class LogPage {
     this.isEnd = last.isEnd;
   }
 
-  /** What follows `seq`, or undefined when nothing does. */
+  /** Returns the messages after `seq`; undefined if there are none. */
   after(seq: number): LogPage | undefined {
     if (seq >= this.last) return undefined;
     if (seq < this.first) return this;
@@ -40,7 +40,10 @@ export class LogPage {
     }
   }
 
-  /** Whole messages in frames of at most MAX_CHUNK_BYTES, unless one message is longer; without a newline at the end. */
+  /**
+   * Returns complete messages in frames of at most MAX_CHUNK_BYTES, except for a longer single message; without a
+   * trailing newline.
+   */
   frames(): readonly Buffer[] {
     this.#frames ??= split(this.bytes);
     return this.#frames;
@@ -54,7 +57,7 @@ export class LogPage {
 function beginningOf(line: Buffer): { seq: number; isEnd: boolean } {
   const beginning = line.toString('latin1', 0, MAX_PREFIX);
   const match = BEGINNING.exec(beginning);
-  if (!match) throw new Error('an entry of a log is not a message of ours');
+  if (!match) throw new Error('an entry of a log is not a valid message');
   return { seq: Number(match[1]), isEnd: match[2] !== undefined };
 }
 

@@ -2,15 +2,15 @@ import type { LogKeys } from './keys.ts';
 import { LogPage } from './page.ts';
 import { Script, type ScriptRedis } from './script.ts';
 
-/** Redis as reading needs it: bulk strings come as Buffers. */
+/** The Redis connection for reading, which returns bulk strings as Buffers. */
 export type LogReaderRedis = ScriptRedis;
 
-/** A page is at most this long, or one entry (chunks.ts) when that is longer: so much a slow reader holds. */
+/** Maximum size of a page in bytes, except for a longer single entry (chunks.ts). A slow reader holds one page. */
 const PAGE_BYTES = 512 * 1024;
 
 /**
- * The entries after a message, joined, up to a number of bytes: one string for Redis to send, one Buffer here, whatever
- * the number of lines. KEYS: stream. ARGV: seq of the message before, bytes.
+ * Returns the entries after a message, joined, up to a number of bytes: one string from Redis, and one Buffer here, for
+ * any number of lines. KEYS: stream. ARGV: seq of the message before, bytes.
  */
 const READ_PAGE = new Script(`
 local chunks, size, after = {}, 0, '(' .. ARGV[1] .. '-0'
@@ -32,19 +32,19 @@ local entries = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
 return entries[1] and entries[1][2][2] or ''
 `);
 
-/** The messages after `seq`, at most a page of them; undefined when there are none. */
+/** Returns the messages after `seq`, up to one page; undefined if there are none. */
 export async function readPage(redis: LogReaderRedis, keys: LogKeys, seq: number): Promise<LogPage | undefined> {
   const call = { keys: [keys.stream], arguments: [String(seq), String(PAGE_BYTES)] };
-  // An entry may start with messages that came together with the ones that are wanted.
+  // The first entry can contain earlier messages, which are removed.
   return toPage(await READ_PAGE.run(redis, call))?.after(seq);
 }
 
-/** The newest entry. */
+/** Returns the newest entry. */
 export async function readNewest(redis: LogReaderRedis, keys: LogKeys): Promise<LogPage | undefined> {
   return toPage(await READ_NEWEST.run(redis, { keys: [keys.stream], arguments: [] }));
 }
 
 function toPage(answer: unknown): LogPage | undefined {
-  if (!Buffer.isBuffer(answer)) throw new Error('this connection to Redis does not give bulk strings as Buffers');
+  if (!Buffer.isBuffer(answer)) throw new Error('this connection to Redis does not return bulk strings as Buffers');
   return answer.length === 0 ? undefined : new LogPage(answer);
 }

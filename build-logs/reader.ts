@@ -5,34 +5,34 @@ import { type LogSubscriber, Tail } from './tail.ts';
 
 export interface LogReaderOptions {
   redis: LogReaderRedis;
-  /** A connection of its own, for subscriptions. */
+  /** Separate connection for subscriptions. */
   subscriber: LogSubscriber;
-  /** Called with of every failed call to Redis; the reader itself tries again until its signal. */
+  /** Called with every failed call to Redis; the reader retries until its signal is aborted. */
   onRedisError: (error: unknown) => void;
 }
 
 export interface ReadOptions {
-  /** The seq of the last message that the caller has: what comes after it is read. 0, the default, is everything. */
+  /** Seq of the last message that the caller has; later ones are read. 0, the default, reads everything. */
   from?: number | undefined;
-  /** Ends the reading, without an error. */
+  /** Ends the reading without an error. */
   signal: AbortSignal;
-  /** How long to wait for a log that is not there, in milliseconds; without it as long as the signal allows. */
+  /** How long to wait for a missing log, in milliseconds; by default until the signal is aborted. */
   deadlineMs?: number;
 }
 
-/** No message of the log came within the deadline: there is no such log, or it was deleted after its time. */
+/** No message of the log arrived in time: the log does not exist, or has expired. */
 export class LogMissingError extends Error {
   override readonly name = 'LogMissingError';
 }
 
-/** How soon a call to Redis that failed is made again. */
+/** Delay before a failed call to Redis is repeated, in milliseconds. */
 const POLL_MS = 1000;
 
-/** Reads logs for everybody in this process. */
+/** Reads logs for all readers in this process. */
 export class LogReader {
   readonly #options: LogReaderOptions;
   readonly #tails = new Map<string, Tail>();
-  /** Readings that are under way: who asks for the same one meanwhile gets the same page. */
+  /** Reads in progress, which concurrent callers share. */
   readonly #reading = new Map<string, Promise<LogPage | undefined>>();
 
   constructor(options: LogReaderOptions) {
@@ -40,9 +40,9 @@ export class LogReader {
   }
 
   /**
-   * The messages of a log after `from`, every one once and in order: first what is there, then what comes, until the
-   * end message, if the log is of a kind that has one. They come in pages of those that are ready together, read no
-   * faster than the caller takes them. A Redis that goes away and comes back is waited for.
+   * Yields the messages of a log after `from`, each once and in order: existing ones, then new ones, until the end
+   * message, if this kind of log has one. They are grouped into pages and read at the caller's pace. Waits for Redis to
+   * return if it is disconnected.
    */
   async *read(keys: LogKeys, options: ReadOptions): AsyncGenerator<LogPage, void, undefined> {
     const { signal, deadlineMs = Infinity } = options;
@@ -71,8 +71,8 @@ export class LogReader {
   }
 
   /**
-   * What there is of a log now after `from`, in pages read no faster than the caller takes them; what is written
-   * meanwhile is left for the next reading. Throws when Redis does not answer.
+   * Yields the existing messages of a log after `from`, in pages at the caller's pace, without those written meanwhile.
+   * Throws if Redis does not respond.
    */
   async *readKept(keys: LogKeys, { from = 0, signal }: Omit<ReadOptions, 'deadlineMs'>): AsyncGenerator<LogPage> {
     const newest = (await readNewest(this.#options.redis, keys))?.last ?? 0;
@@ -92,7 +92,7 @@ export class LogReader {
     return tail;
   }
 
-  /** None while Redis does not answer: the caller requeues after a second. */
+  /** Returns no page while Redis does not respond; the caller tries again after a second. */
   async #page(keys: LogKeys, seq: number): Promise<LogPage[]> {
     try {
       const page = await this.#share(keys, seq);
@@ -103,7 +103,7 @@ export class LogReader {
     }
   }
 
-  /** The page after `seq`, asked for once for all who want it at the same time. */
+  /** Returns the page after `seq`; concurrent callers share one read. */
   async #share(keys: LogKeys, seq: number): Promise<LogPage | undefined> {
     const name = `${keys.stream}/${seq}`;
     const reading = this.#reading.get(name) ?? readPage(this.#options.redis, keys, seq);

@@ -1,19 +1,19 @@
 import { DROP_LOG, ENDED_INDEX, ENDED_SIZES, ENDED_TOTAL } from './ended-logs.ts';
 import { Script, type ScriptRedis } from './script.ts';
 
-/** How much of finished builds' logs is kept; each goes a week after its last line besides. */
+/** Limits for the logs of finished builds, each of which also expires a week after its last line. */
 export interface RetentionBudget {
-  /** Logs of one environment. */
+  /** Maximum number of logs of one environment. */
   buildsPerEnvironment: number;
-  /** Of all logs together, as they are stored; the oldest go first. */
+  /** Maximum stored size of all logs together; the oldest are dropped first. */
   totalBytes: number;
 }
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
 /**
- * KEYS: index, sizes and total of ended logs. ARGV: environment's UID, number of the build that has ended, now, when logs expired, builds per environment, total
- * bytes.
+ * Counts an ended log and enforces the budget. KEYS: index, sizes and total of ended logs. ARGV: environment's UID,
+ * number of the ended build, current time, time before which logs have expired, builds per environment, total bytes.
  */
 const ENDED = new Script(`${DROP_LOG}
 local log = ARGV[1] .. '/' .. ARGV[2]
@@ -33,14 +33,14 @@ end
 return 1
 `);
 
-/** KEYS: as above. ARGV: environment's UID, number of its last build. */
+/** Drops the logs of an environment. KEYS: as above. ARGV: environment's UID, number of its last build. */
 const FORGET = new Script(`${DROP_LOG}
 local last = tonumber(ARGV[2])
 for number = last, math.max(1, last - 200), -1 do drop(ARGV[1] .. '/' .. number, 'UNLINK') end
 return 1
 `);
 
-/** Keeps the logs of finished builds within a budget. The id of a log is `<environment's UID>/<build number>`. */
+/** Keeps the logs of finished builds within a budget. The ID of a log is `<environment's UID>/<build number>`. */
 export class BuildLogRetention {
   readonly #redis: ScriptRedis;
   readonly #budget: RetentionBudget;
@@ -52,7 +52,7 @@ export class BuildLogRetention {
     this.#now = now;
   }
 
-  /** Counts a log that has ended, and drops what passes the budget: never the log itself. May be called again. */
+  /** Counts an ended log, and drops others that exceed the budget. Can be called again for the same log. */
   async ended(environmentUid: string, build: number): Promise<void> {
     const now = this.#now().getTime();
     const { buildsPerEnvironment, totalBytes } = this.#budget;
@@ -63,7 +63,7 @@ export class BuildLogRetention {
     });
   }
 
-  /** Drops the logs of an environment that is gone, of the builds up to `lastBuild`. */
+  /** Drops the logs of a deleted environment, of the builds up to `lastBuild`. */
   async forget(environmentUid: string, lastBuild: number): Promise<void> {
     await FORGET.run(this.#redis, {
       keys: [ENDED_INDEX, ENDED_SIZES, ENDED_TOTAL],

@@ -4,13 +4,16 @@ import { runtimeLogKeys } from './keys.ts';
 import type { PlannedLine } from './append-plan.ts';
 import { LogState } from './state.ts';
 
-/** The last line of a source that is in the log: its time, and how many lines of that time there are. */
+/** Position of a source's last stored line: its time, and the number of lines with that time. */
 export interface SourcePosition {
   time: string;
   count: number;
 }
 
-/** Redis's state is another one than this writer left: another writes, or it was lost. Open a new one, and go on there. */
+/**
+ * Redis's state differs from what this writer left: another writer is active, or the state was lost. Open a new writer,
+ * and continue there.
+ */
 export class RuntimeLogTakenError extends Error {
   override readonly name = 'RuntimeLogTakenError';
 }
@@ -26,27 +29,27 @@ export interface RuntimeLogWriterRedis extends LogWriterRedis {
 }
 
 const MAX_LINE_BYTES = 4 * 1024;
-/** What each line takes beside its text, about. */
+/** Approximate size of each line in addition to its text, in bytes. */
 const LINE_OVERHEAD = 100;
-/** Size of the longest message, about. */
+/** Approximate maximum size of a message, in bytes. */
 export const MAX_RUNTIME_MESSAGE_BYTES = MAX_LINE_BYTES + LINE_OVERHEAD;
-/** Maximum size of a running service's log. */
+/** Maximum size of a running service's log, in bytes. */
 export const MAX_RUNTIME_LOG_BYTES = 2 * 1024 * 1024;
 const RETENTION_SECONDS = 300;
 const LOADED_SECONDS = 20;
-/** Less than builds' logs have: pods still have these lines. */
+/** Lower than for logs of builds, because pods still have these lines. */
 const MEMORY_SHARE = 0.7;
 
 /**
- * Writes a running service's log while somebody reads it: its last 2 MiB are kept, and all of it goes 5 minutes after
- * the last touch(). Seqs start at the time in hundredths of milliseconds, so that a log that was dropped and started
- * anew goes on with higher ones, and a reader's `from` keeps its meaning.
+ * Writes a running service's log while somebody reads it. The last 2 MiB are kept, and everything expires 5 minutes
+ * after the last touch(). Seqs start at the current time in hundredths of milliseconds, so that a log that was dropped
+ * and started again continues with higher ones, and a reader's `from` remains valid.
  */
 export class RuntimeLogWriter {
   readonly #redis: RuntimeLogWriterRedis;
   readonly #keys: ReturnType<typeof runtimeLogKeys>;
   readonly #state: LogState;
-  /** What this writer has added: the last seq and the size of each step. */
+  /** The last seq and the size of each step that this writer has added. */
   readonly #steps: { last: number; bytes: number }[] = [];
   #bytes = 0;
   #lastStep: Promise<unknown> = Promise.resolve();
@@ -72,21 +75,21 @@ export class RuntimeLogWriter {
     return time === undefined ? undefined : { time, count: Number(count) };
   }
 
-  /** Adds lines of a source, and where it is after them. Throws RuntimeLogTakenError. */
+  /** Adds lines of a source, and its position after them. Throws RuntimeLogTakenError. */
   append(source: string, lines: readonly RuntimeLine[], position: SourcePosition | undefined): Promise<void> {
     const done = this.#lastStep.then(() => this.#append(source, lines, position));
     this.#lastStep = done.catch(() => undefined);
     return done;
   }
 
-  /** Keeps the log for a while; `isLoaded` informs readers that earlier lines are complete. */
+  /** Extends the log's expiry; `isLoaded` informs readers that earlier lines are complete. */
   async touch(isLoaded: boolean): Promise<void> {
     const { stream, state, loaded } = this.#keys;
     for (const key of [stream, state]) await this.#redis.expire(key, RETENTION_SECONDS);
     if (isLoaded) await this.#redis.set(loaded, '1', { expiration: { type: 'EX', value: LOADED_SECONDS } });
   }
 
-  /** Nobody follows any more. */
+  /** Removes the log's marker, because it is no longer followed. */
   async close(): Promise<void> {
     await this.#redis.del(this.#keys.loaded);
   }
@@ -107,7 +110,7 @@ export class RuntimeLogWriter {
     const plan = { messages, change };
     const keeping = { retentionSeconds: RETENTION_SECONDS, firstKept, memoryShare: MEMORY_SHARE };
     if (!(await runPlan(this.#redis, this.#keys, this.#state, plan, keeping))) {
-      throw new RuntimeLogTakenError(`${this.#keys.stream} is not as this writer left it`);
+      throw new RuntimeLogTakenError(`${this.#keys.stream} was changed by another writer, or lost`);
     }
   }
 }

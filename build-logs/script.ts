@@ -5,13 +5,13 @@ export interface ScriptCall {
   arguments: string[];
 }
 
-/** What running a script needs of Redis. */
+/** The Redis commands that running a script needs. */
 export interface ScriptRedis {
   evalSha(sha: string, call: ScriptCall): Promise<unknown>;
   eval(script: string, call: ScriptCall): Promise<unknown>;
 }
 
-/** A Lua script that Redis runs as one step. */
+/** A Lua script, which Redis runs atomically. */
 export class Script {
   readonly #text: string;
   readonly #sha: string;
@@ -21,7 +21,7 @@ export class Script {
     this.#sha = createHash('sha1').update(text).digest('hex');
   }
 
-  /** By its digest; Redis has forgotten the script when it was started again. */
+  /** Runs the script by its digest; loads it again if Redis was restarted. */
   async run(redis: ScriptRedis, call: ScriptCall): Promise<unknown> {
     try {
       return await redis.evalSha(this.#sha, call);

@@ -1,4 +1,4 @@
-/** Something to be waited for that several may raise; raised while nobody waits, it lets the next wait through. */
+/** A signal that several can raise; if raised while nobody waits, the next wait returns immediately. */
 export class Signal {
   #isRaised = false;
   #wake: (() => void) | undefined;
@@ -8,7 +8,7 @@ export class Signal {
     this.#wake?.();
   }
 
-  /** Until raised, for `ms` at most, or until aborted; never throws. One waits at a time. */
+  /** Waits until raised, for at most `ms`, or until aborted; never throws. Only one caller can wait at a time. */
   async wait(ms: number, abort: AbortSignal): Promise<void> {
     if (!this.#isRaised && !abort.aborted) {
       await new Promise<void>((resolve) => {

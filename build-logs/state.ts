@@ -1,14 +1,14 @@
-/** Fields of the state hash, to be set together with what is added to the stream. */
+/** Fields of the state hash, set together with what is added to the stream. */
 export type StateChange = readonly (readonly [field: string, value: string])[];
 
 /**
- * How far a log is, as its hash in Redis says:
- * - `version`: grows with every change; a writer whose version is not Redis's has to read the state again
- * - `seq`: of the last message; `stored`: bytes of all messages as they are stored
- * - `lines:<source>`, `bytes:<source>`, `cut:<source>`: how many lines of a source are dealt with, how many bytes of
- *   them are kept, and whether the rest is left out
- * - `at:<source>`: of a running service's source, how far it is (runtime-writer.ts)
- * - `once:<key>`: what appendOnce has written; `end`: whether the end message is there
+ * The state of a log, as its hash in Redis stores it:
+ * - `version`: increases with every change; a writer with another version must read the state again
+ * - `seq`: of the last message; `stored`: size of all stored messages in bytes
+ * - `lines:<source>`, `bytes:<source>`, `cut:<source>`: number of a source's processed lines, size of its stored lines,
+ *   and whether further ones are omitted
+ * - `at:<source>`: position of a running service's source (runtime-writer.ts)
+ * - `once:<key>`: set by appendOnce; `end`: whether the end message is stored
  */
 export class LogState {
   readonly #fields: Map<string, string>;

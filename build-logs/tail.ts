@@ -5,7 +5,7 @@ import type { LogPage } from './page.ts';
 import { type LogReaderRedis, readNewest, readPage } from './read-script.ts';
 import { Signal } from './signal.ts';
 
-/** Announcements of new messages; they only wake, so one that is lost costs a second. */
+/** Announces new messages. An announcement only wakes readers, so a lost one costs a second. */
 export interface LogSubscriber {
   subscribe(channel: string, listener: () => void): Promise<unknown>;
   unsubscribe(channel: string, listener: () => void): Promise<unknown>;
@@ -18,13 +18,13 @@ export interface TailOptions {
   onRedisError: (error: unknown) => void;
 }
 
-/** How long a lost announcement, or Redis being away, delays a message at most. */
+/** Maximum delay of a message after a lost announcement, or while Redis is disconnected, in milliseconds. */
 const POLL_MS = 1000;
 const RETRY_MS = 500;
-/** After a page so much time passes before the next: what comes in it goes to all readers together. */
+/** Minimum time between two pages, in milliseconds, so that messages within it reach all readers together. */
 const GATHER_MS = 10;
 
-/** Follows one live log for all its readers in this process: each new message is read from Redis once. */
+/** Follows one live log for all its readers in this process, so that each new message is read from Redis once. */
 export class Tail {
   readonly #options: TailOptions;
   readonly #buffers = new Set<LiveBuffer>();
@@ -38,7 +38,7 @@ export class Tail {
     void this.#run();
   }
 
-  /** The seq of the newest message that is known of; 0 for none. The buffers' signal is raised when it grows. */
+  /** Seq of the newest known message; 0 for none. When it grows, the buffers' signal is raised. */
   get last(): number {
     return this.#last;
   }
@@ -54,7 +54,7 @@ export class Tail {
     return buffer;
   }
 
-  /** True when that was the last reader: the tail has stopped then. */
+  /** Removes a reader. Returns true if it was the last one; the tail has then stopped. */
   leave(buffer: LiveBuffer): boolean {
     this.#buffers.delete(buffer);
     if (this.#buffers.size === 0) this.#stopping.abort();
@@ -64,7 +64,8 @@ export class Tail {
   async #run(): Promise<void> {
     const { subscriber, keys, onRedisError } = this.#options;
     const wake = (): void => this.#announced.raise();
-    // Not awaited: while Redis is away this takes as long as that, and polling goes on. After it, one look more.
+    // Not awaited, because it does not resolve while Redis is disconnected; polling continues meanwhile. Polls once
+    // more after it.
     subscriber.subscribe(keys.stream, wake).then(wake, onRedisError);
     await this.#follow(this.#stopping.signal);
     subscriber.unsubscribe(keys.stream, wake).catch(onRedisError);
@@ -76,7 +77,7 @@ export class Tail {
     while (!stopped.aborted && !this.#hasEnded) {
       let waitMs = POLL_MS;
       try {
-        // Nobody here has read what is there already: each reader reads it at its own pace.
+        // Existing messages are not distributed: each reader reads them at its own pace.
         const newest = knowsLast ? undefined : await readNewest(redis, keys);
         if (newest) this.#push(newest);
         knowsLast = true;

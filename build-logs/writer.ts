@@ -14,7 +14,7 @@ import {
 } from './append-plan.ts';
 import { LogState } from './state.ts';
 
-/** A line to be written. Without a `time`, or with one that is not RFC 3339, it gets the time of writing. */
+/** A line to write. Without a `time`, or with one that is not RFC 3339, it gets the current time. */
 export interface LogLine {
   service: string;
   stage: string;
@@ -23,28 +23,31 @@ export interface LogLine {
 }
 
 export interface BuildLogWriterOptions {
-  /** What must not be seen in the log, such as passwords. */
+  /** Texts that must not appear in the log, such as passwords. */
   secrets?: readonly string[];
   now?: () => Date;
-  /** How long the log is kept after its last line. */
+  /** How long the log is kept after its last line, in seconds. */
   retentionSeconds?: number;
   limits?: SourceLimits;
 }
 
 const WEEK = 7 * 24 * 3600;
 const LIMITS: SourceLimits = { maxBytes: 8 * 1024 * 1024, maxLines: 400_000, maxLogBytes: 16 * 1024 * 1024 };
-/** The rest of Redis's memory is for logins, rate-limit counters and test runs. Notes and the end message may exceed it. */
+/**
+ * The rest of Redis's memory is for logins, rate-limit counters and test runs. Notes and the end message may exceed the
+ * share.
+ */
 const LINES_MEMORY = { memoryShare: 0.75, maxDropped: 20 };
-/** Redis does nothing else while it carries out one step, of some milliseconds. */
+/** Redis is blocked for some milliseconds while it carries out one step. */
 const LINES_PER_STEP = 10_000;
 const BYTES_PER_STEP = 1024 * 1024;
 const MAX_CONFLICTS = 100;
 
 /**
- * Writes one build's log. One writer is the rule; two of them for a moment (an operator that was thought dead) do no
- * harm: every step is carried out only on the state that it was planned from, and a source's line only once, by its
- * number. Whatever throws may be called again with the same lines; but after a LogLostError every call throws it: open
- * another writer then, read all sources again, and note again what was noted.
+ * Writes one build's log. There should be one writer, but two at the same time, such as that of an operator that was
+ * wrongly considered dead, are harmless: a step is carried out only on the state that it was planned from, and a
+ * source's line only once, by its number. A call that throws can be repeated with the same lines. After a LogLostError
+ * every call throws it: open another writer, read all sources again, and repeat the notes.
  */
 export class BuildLogWriter {
   readonly #redis: LogWriterRedis;
@@ -53,9 +56,9 @@ export class BuildLogWriter {
   readonly #now: () => Date;
   readonly #retentionSeconds: number;
   readonly #limits: SourceLimits;
-  /** The number of the next line that the caller will hand over, by source. */
+  /** Number of the next line that the caller will pass, by source. */
   readonly #next = new Map<string, number>();
-  /** Where a secret that is broken into lines goes on: before the line of this number, by source. */
+  /** Where a secret that is spread over lines continues: before the line with this number, by source. */
   readonly #goesOn = new Map<string, { line: number; end: LineEnd }>();
   #state: LogState;
   #lost: LogLostError | undefined;
@@ -71,7 +74,7 @@ export class BuildLogWriter {
     this.#limits = options.limits ?? LIMITS;
   }
 
-  /** Goes on where the log with this id is; it need not exist. */
+  /** Opens the log with this ID, which need not exist, to continue it. */
   static async open(
     redis: LogWriterRedis,
     logId: string,
@@ -82,8 +85,8 @@ export class BuildLogWriter {
   }
 
   /**
-   * How many lines of a source are in the log: so many are to be skipped when the source is read from its beginning.
-   * The next append goes on from this answer, whatever another writer adds in between.
+   * Returns how many lines of a source are in the log, which must be skipped when the source is read from its start.
+   * The next append continues from this number, whatever another writer adds meanwhile.
    */
   linesWritten(source: string): number {
     const next = this.#next.get(source) ?? this.#state.lines(source);
@@ -92,8 +95,8 @@ export class BuildLogWriter {
   }
 
   /**
-   * Adds the next lines of a source, from `linesWritten(source)` on, in order. Throws LogsFullError where Redis's memory is
-   * full of logs that have not ended.
+   * Adds the next lines of a source, from `linesWritten(source)` on, in order. Throws LogsFullError when logs that have
+   * not ended use all the memory.
    */
   async append(source: string, lines: readonly LogLine[]): Promise<void> {
     const first = this.linesWritten(source);
@@ -113,20 +116,20 @@ export class BuildLogWriter {
     });
   }
 
-  /** Adds a line of the operator's own, once for each key, whichever operator comes first. */
+  /** Adds a line of the operator's own, once per key, even if several operators call this. */
   async appendOnce(key: string, line: LogLine): Promise<void> {
     const prepared = this.#prepare(line);
     await this.#afterOthers(() => this.#carryOut((state) => planOnce(state, key, prepared)));
   }
 
-  /** Adds the end message, unless there is one. What is appended afterwards is dropped. */
+  /** Adds the end message, unless there is one. Lines added after it are dropped. */
   async end(result: BuildLogResult, message: string): Promise<void> {
     const { time, line } = this.#prepare({ service: '', stage: '', line: message });
     await this.#afterOthers(() => this.#carryOut((state) => planEnd(state, time, result, line)));
   }
 
   #prepareAll(source: string, first: number, lines: readonly LogLine[]): PlannedLine[] {
-    // What is only counted need not be masked.
+    // Lines that are only counted need no masking.
     if (this.#state.isCut(source)) return lines.map((line) => this.#planned({ ...line, line: '' }));
     const before = this.#goesOn.get(source);
     let end = before?.line === first ? before.end : undefined;
@@ -143,16 +146,16 @@ export class BuildLogWriter {
     return this.#planned({ ...line, line: maskLines(this.#mask, line.line) });
   }
 
-  /** A masked line as it is stored. */
+  /** Returns a masked line as it is stored. */
   #planned({ service, stage, line, time }: LogLine): PlannedLine {
     const known = time !== undefined && timeSchema.safeParse(time).success;
     return { time: known ? time : this.#now().toISOString(), service, stage, line: cutLine(line) };
   }
 
-  /** One step after the other: each is planned from the state that the one before it left. */
+  /** Runs steps sequentially: each is planned from the state that the previous one left. */
   #afterOthers(work: () => Promise<void>): Promise<void> {
     const done = this.#lastStep.then(work);
-    // The caller gets the error; who comes next only waits.
+    // The caller gets the error; the next step only waits.
     this.#lastStep = done.catch(() => undefined);
     return done;
   }
@@ -166,14 +169,14 @@ export class BuildLogWriter {
       if (await runPlan(this.#redis, this.#keys, this.#state, plan, keeping)) return;
       const { version } = this.#state;
       this.#state = new LogState(await this.#redis.hGetAll(this.#keys.state));
-      // Versions only grow: this one is of a log that was started anew.
+      // Versions only increase, so this one belongs to a log that was started again.
       if (this.#state.version < version) this.#lost = new LogLostError(`Redis has lost lines of ${this.#keys.stream}`);
     }
-    throw new Error(`${this.#keys.stream}: another process keeps writing to this build log`);
+    throw new Error(`another process keeps writing to the build log ${this.#keys.stream}`);
   }
 }
 
-/** Lines in groups that Redis takes in one go. */
+/** Splits lines into groups that Redis processes in one step. */
 function* steps(lines: readonly PlannedLine[]): Generator<PlannedLine[]> {
   let step: PlannedLine[] = [];
   let length = 0;

@@ -3,7 +3,7 @@ import type { FileKind, RepositoryFiles } from './files.ts';
 import type { Build } from './schema.ts';
 
 export interface BuildFilesFault {
-  /** The key of `build` that is wrong. */
+  /** The key of `build` that is not valid. */
   key: 'context' | 'dockerfile';
   message: string;
 }
@@ -11,8 +11,8 @@ export interface BuildFilesFault {
 type Kinds = Pick<RepositoryFiles, 'kindOf'>;
 
 /**
- * A context that is not a folder, or a Dockerfile that is not a file, in words for the author. What lies in a submodule
- * is not known here: it is taken to be what is wanted.
+ * Returns why a context is not a folder, or a Dockerfile not a file; undefined if both are. Files in submodules are not
+ * known here and are accepted.
  */
 export function buildFilesFault(
   { context, dockerfile }: Pick<Build, 'context' | 'dockerfile'>,
@@ -33,7 +33,7 @@ export function buildFilesFault(
   return { key: 'dockerfile', message };
 }
 
-/** A submodule itself is a folder. */
+/** Returns the kind of a path; a submodule itself is a folder. */
 function kindOf(path: string, files: Kinds): FileKind | 'in submodule' | undefined {
   const kind = files.kindOf(path);
   if (kind !== undefined) return kind === 'submodule' ? 'folder' : kind;

@@ -1,5 +1,5 @@
-// `npm run -s check -- FILE [--variables FILE]`: whether Coppice would run a service file, as JSON.
-// Exits 0 when it would, 1 when it would not, 2 when it was not asked rightly.
+// `npm run -s check -- FILE [--variables FILE]` prints, as JSON, whether Coppice would run a service file. Exits with 0
+// if it would, 1 if it would not, and 2 for wrong arguments.
 import { readFile } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -11,10 +11,10 @@ import type { Variables } from './variables.ts';
 
 const USAGE = 'usage: npm run -s check -- FILE [--variables FILE]';
 
-/** Its words are all that the user is reported. */
+/** An error of which only the message is shown to the user. */
 class UsageError extends Error {}
 
-/** What a user names, from the folder that npm was started in. */
+/** Resolves a path relative to the folder in which npm was started. */
 function pathOf(name: string): string {
   const path = resolve(process.env['INIT_CWD'] ?? '.', name);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) throw new UsageError(`there is no file ${name}`);

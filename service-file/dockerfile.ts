@@ -6,9 +6,9 @@ import type { Variables } from './variables.ts';
 const FILE = 'Dockerfile';
 
 /**
- * The service file that a repository with only a Dockerfile stands for: one service `app`, its ports those that the
- * last stage EXPOSEs, public at the first of them; variables that the Dockerfile declares as ARG are its build args.
- * The build itself finds what is wrong in the Dockerfile.
+ * Returns the service file for a repository with only a Dockerfile: one service `app` with the ports that the last
+ * stage EXPOSEs, the first of which is public. Variables that the Dockerfile declares as ARG are build arguments.
+ * Errors in the Dockerfile are reported by the build.
  */
 export function serviceFileOfDockerfile(text: string, variables: Variables, problems: Problems): ServiceFile {
   const { instructions: found } = readDockerfile(text);
@@ -29,7 +29,7 @@ export function serviceFileOfDockerfile(text: string, variables: Variables, prob
   };
 }
 
-/** The declared arguments that a variable names, sorted by name. */
+/** Returns the declared arguments for which there is a variable, sorted by name. */
 function buildArgs(found: readonly DockerfileInstruction[], variables: Variables): Record<string, string> {
   const declared = found
     .filter(({ name }) => name === 'ARG')
@@ -41,7 +41,7 @@ function buildArgs(found: readonly DockerfileInstruction[], variables: Variables
   return Object.fromEntries(args);
 }
 
-/** The TCP ports of the last stage's EXPOSE instructions, in the order of the file. */
+/** Returns the TCP ports of the last stage's EXPOSE instructions, in the order of the file. */
 function exposedPorts(found: readonly DockerfileInstruction[], problems: Problems): number[] {
   let ports = new Set<number>();
   for (const { line, name, flags, rest } of found) {

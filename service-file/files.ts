@@ -1,25 +1,28 @@
-/** What stands at a path of a repository. */
+/** The kind of object at a path of a repository. */
 export type FileKind = 'file' | 'folder' | 'symlink' | 'submodule';
 
 /** The files of one commit. Paths are relative to the repository's root, without `./` and `..`; `''` is the root. */
 export interface RepositoryFiles {
-  /** True where files may be missing that the repository has: what a build needs is not looked for then. */
+  /**
+   * True if the repository may have files that are missing here; missing files that a build needs are then not
+   * reported.
+   */
   isPartial?: boolean;
-  /** What stands at exactly this path, undefined for nothing. A path that leads through a symbolic link has nothing. */
+  /** Returns what is at exactly this path; undefined if nothing. Does not follow symbolic links. */
   kindOf(path: string): FileKind | undefined;
-  /** Every file below a folder, as paths from the root, sorted. */
+  /** Returns every file below a folder as paths from the root, sorted. */
   filesBelow(folder: string): readonly string[];
   isExecutable(path: string): boolean;
-  /** Reports that these files are going to be read, which is faster at once. */
+  /** Announces that these files will be read, because reading them together is faster. */
   prefetch?(paths: readonly string[]): Promise<void>;
-  /** A file's bytes. Throws FileUnreadableError when it is none, or too large. */
+  /** Reads a file. Throws FileUnreadableError if it is not a file, or too large. */
   read(path: string): Promise<Buffer>;
 }
 
-/** Called with to the repository's author at the place that names the file. */
+/** Reported to the repository's author, at the position that names the file. */
 export class FileUnreadableError extends Error {
   override readonly name = 'FileUnreadableError';
 }
 
-/** The bytes of each bundle's files, by the bundle's name and the file's key. */
+/** The contents of each bundle's files, by the bundle's name and the file's key. */
 export type BundleContents = ReadonlyMap<string, ReadonlyMap<string, Buffer>>;

@@ -1,16 +1,16 @@
-/** The names that a service file may have, the first one that is there wins. */
+/** Permitted names of a service file; the first existing one is used. */
 const NAMES = ['coppice.yaml', 'compose.yaml', 'docker-compose.yml'] as const;
 const SIMILAR = new Set([...NAMES, 'coppice.yml', 'compose.yml', 'docker-compose.yaml']);
 
 export type FoundServiceFile =
   | { kind: 'compose'; name: string }
-  /** No service file but a Dockerfile: `serviceFileOfDockerfile` reads it. */
+  /** There is only a Dockerfile, which `serviceFileOfDockerfile` reads. */
   | { kind: 'dockerfile'; name: string }
-  /** Only a file whose name is nearly right, such as compose.yml: it is not overlooked in silence. */
+  /** There is only a file with a similar name, such as compose.yml, which is reported. */
   | { kind: 'misnamed'; message: string }
   | { kind: 'missing'; message: string };
 
-/** Which file describes the services of a repository. `names`: the names of the files in its root folder. */
+/** Finds the file that describes the services of a repository. `names`: names of the files in its root folder. */
 export function findServiceFile(names: readonly string[]): FoundServiceFile {
   const found = NAMES.find((name) => names.includes(name));
   if (found !== undefined) return { kind: 'compose', name: found };

@@ -1,4 +1,4 @@
-// Writes the JSON schema of x-coppice for editors. `--check` changes nothing and fails when the file is stale.
+// Writes the JSON schema of x-coppice for editors. With `--check`, changes nothing and fails if the file is stale.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { extendedFile } from './x-coppice.ts';
 
 const file = join(import.meta.dirname, '../docs/reference/x-coppice.schema.json');
 
-// All else is the Compose Specification's, whose schema stands beside.
+// All other keys are defined by the Compose Specification's schema.
 const schema = z.toJSONSchema(extendedFile, { target: 'draft-7', io: 'input' });
 const options = await resolveConfig(file);
 const text = await format(JSON.stringify(schema), { ...options, parser: 'json' });

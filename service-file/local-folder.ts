@@ -6,7 +6,7 @@ import { type FileKind, FileUnreadableError, type RepositoryFiles } from './file
 const MAX_BYTES = 1024 * 1024;
 const MAX_FILES = 50_000;
 
-/** The files of a folder on this machine. Nothing outside of it is read: not by `..`, not through symbolic links. */
+/** Returns the files of a local folder. Never reads outside it, neither by `..` nor through symbolic links. */
 export function localFolder(root: string): RepositoryFiles {
   const kindOf = (path: string): FileKind | undefined => {
     const steps = path === '' ? [] : path.split('/');
@@ -39,14 +39,14 @@ function kindAt(path: string): FileKind | undefined {
   return found?.isFile() === true ? 'file' : undefined;
 }
 
-/** Git's own folder is not part of a repository's files. */
+/** Lists the files without Git's own folder, which is not part of a repository's files. */
 function filesBelow(root: string, folder: string): string[] {
   const files: string[] = [];
   const folders = [folder];
   for (let next = folders.pop(); next !== undefined && files.length < MAX_FILES; next = folders.pop()) {
     for (const entry of readdirSync(join(root, next), { withFileTypes: true })) {
       const path = next === '' ? entry.name : `${next}/${entry.name}`;
-      // Links are not followed, but reported as a run reports them.
+      // Links are listed without being followed, as in a repository.
       if (entry.isFile() || entry.isSymbolicLink()) files.push(path);
       else if (entry.isDirectory() && entry.name !== '.git') folders.push(path);
     }

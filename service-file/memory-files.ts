@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { type FileKind, FileUnreadableError, type RepositoryFiles } from './files.ts';
 
-/** A repository whose files are in memory, by path: for tests, and for what is read without a repository. */
+/** Returns a repository with files in memory, by path: for tests, and for checks without a repository. */
 export function memoryFiles(contents: Readonly<Record<string, string | Buffer>>): RepositoryFiles {
   const files = new Map(Object.entries(contents).map(([path, content]) => [path, Buffer.from(content)]));
   const folders = new Set(['']);

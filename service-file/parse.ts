@@ -12,35 +12,38 @@ import { startOf } from './yaml/yaml-tree.ts';
 
 export interface ServiceFileRequest {
   files: RepositoryFiles;
-  /** None where a stranger may have written the files: a pull request from a fork. */
+  /** Empty for untrusted files, such as a fork's pull request. */
   variables: Variables;
   settings: ServiceFileSettings;
-  /** The service file's path in the repository, where it is not to be found by its name. */
+  /** Path of the service file in the repository, if it is not found by name. */
   path?: string;
-  /** Key of the hashes in bundles' names: without it nobody can test guesses of what a bundle contains. */
+  /** Key of the hashes in bundles' names. Without it, guesses of a bundle's contents could be verified. */
   hashKey?: Uint8Array;
 }
 
-/** Where the service file stands: in the repository, in its settings (`panel`), or one merged over the other. */
+/**
+ * Where the service file comes from: the repository, its settings (`panel`), or the settings merged over the
+ * repository's.
+ */
 export interface ServiceFileSettings {
   mode: 'repo' | 'panel' | 'both';
-  /** What the settings say, in YAML. */
+  /** YAML in the settings. */
   content?: string;
 }
 
 export interface ParsedServiceFile {
-  /** Undefined exactly when there are errors. */
+  /** Undefined if and only if there are errors. */
   serviceFile: ServiceFile | undefined;
-  /** The bytes of the service file's bundles. */
+  /** Contents of the service file's bundles. */
   contents: BundleContents;
   warnings: Problem[];
   errors: Problem[];
 }
 
 /**
- * Reads a repository's service file (docs/reference/service-file.md). Every key is supported, ignored with a warning or
- * an error; all errors are reported at once, each with its file, path, line and column. Never throws for what an author
- * wrote; what `files` throws beside FileUnreadableError goes through.
+ * Reads a repository's service file (docs/reference/service-file.md). Each key is supported, ignored with a warning, or
+ * an error. Reports all errors at once, each with its file, path, line and column. Never throws because of the file's
+ * content; errors of `files` other than FileUnreadableError are passed on.
  */
 export async function readServiceFile(request: ServiceFileRequest): Promise<ParsedServiceFile> {
   const problems = new Problems(request.variables);

@@ -1,17 +1,17 @@
 import type { Variables } from './variables.ts';
 
-/** A spot in a file: what stands there by its keys (`services.web.ports[0]`), and where, both counted from 1. */
+/** A position in a file: its path (`services.web.ports[0]`), and its line and column, which count from 1. */
 export interface SourcePosition {
-  /** The file's path in the repository, or SETTINGS. */
+  /** Path of the file in the repository, or SETTINGS. */
   file: string;
   path: string;
   line: number;
   column: number;
-  /** What the file says where variables were filled in: a message repeats this, never their values. */
+  /** The text before variables were filled in, which messages repeat instead of the variables' values. */
   written?: string;
 }
 
-/** The `file` of what the repository's settings say, in place of a path. */
+/** The `file` of positions in the repository's settings. */
 export const SETTINGS = 'settings';
 
 export interface Problem {
@@ -22,19 +22,22 @@ export interface Problem {
   message: string;
 }
 
-/** Past this many the list helps nobody, and it has to fit into a condition or a log. */
+/** A longer list is not useful, and must fit into a condition or log. */
 const MAX_PROBLEMS = 50;
 const MAX_QUOTED = 60;
-/** A shorter value is part of too many words; one that fills a text alone is hidden by `written`. */
+/**
+ * Minimum length of values to mask; shorter ones are parts of too many words. Texts that consist of one variable are
+ * replaced by `written`.
+ */
 const MIN_MASKED = 4;
 
-/** What is wrong with one service file, gathered while it is read, so that a user sees all of it at once. */
+/** Collects the problems of a service file while it is read, so that users see all of them at once. */
 export class Problems {
   readonly #errors: Problem[] = [];
   readonly #warnings: Problem[] = [];
   readonly #masks: readonly (readonly [value: string, name: string])[];
 
-  /** `variables`: what no message may repeat. */
+  /** Creates an empty list. `variables`: values that no message may contain. */
   constructor(variables: Variables = new Map()) {
     this.#masks = [...variables]
       .filter(([, { value }]) => value.length >= MIN_MASKED)
@@ -42,7 +45,7 @@ export class Problems {
       .sort(([a], [b]) => b.length - a.length);
   }
 
-  /** Always undefined, so that a reader can `return problems.error(…)`. */
+  /** Adds an error. Always returns undefined, so that a reader can `return problems.error(…)`. */
   error(at: SourcePosition, message: string): undefined {
     this.#add(this.#errors, at, message);
   }
@@ -51,14 +54,14 @@ export class Problems {
     this.#add(this.#warnings, at, message);
   }
 
-  /** Takes over the errors of `others` at places where none is reported yet: whoever reads a value knows it better. */
+  /** Adds the errors of `others` at positions without an error: a specific error is better than a general one. */
   addElsewhere(others: Problems): void {
     const reported = new Set(this.#errors.map(positionKey));
     this.#errors.push(...others.#errors.filter((problem) => !reported.has(positionKey(problem))));
     this.#errors.splice(MAX_PROBLEMS);
   }
 
-  /** At most MAX_PROBLEMS. */
+  /** Number of errors, at most MAX_PROBLEMS. */
   get errorCount(): number {
     return this.#errors.length;
   }
@@ -67,7 +70,7 @@ export class Problems {
     return this.#errors.length > 0;
   }
 
-  /** In the order of each file. */
+  /** Errors in the order of each file. */
   get errors(): Problem[] {
     return this.#errors.toSorted(byPosition);
   }
@@ -81,26 +84,26 @@ export class Problems {
     let text = written === undefined ? message : message.replaceAll(QUOTED, (found) => asWritten(found, written));
     for (const [value, name] of this.#masks) text = text.replaceAll(value, () => `\${${name}}`);
     const problem = { file, path, line, column, message: text.replaceAll(QUOTED, shorten) };
-    // An env file may be read more than once: for the service file, and for a service.
+    // An env file can be read several times: for the service file, and for services.
     if (!problems.some((reported) => formatProblem(reported) === formatProblem(problem))) problems.push(problem);
   }
 }
 
-/** `compose.yaml:4:7: services.web.ports[0]: …`, the form that editors and terminals make a link of. */
+/** Formats a problem as `compose.yaml:4:7: services.web.ports[0]: …`, which editors and terminals turn into links. */
 export function formatProblem({ file, path, line, column, message }: Problem): string {
   if (file === '') return message;
   return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`;
 }
 
-/** Text of the file for use in a message: quoted, control characters escaped. Problems shortens what is too long. */
+/** Quotes text of the file for a message, with control characters escaped. Problems truncates long ones. */
 export function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** What quoted() makes. */
+/** Matches the result of quoted(). */
 const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 
-/** A part of what the file says stays; what variables brought is not shown. */
+/** Returns quoted text as it is in the file, without the values of variables. */
 function asWritten(found: string, written: string): string {
   return JSON.stringify(written).includes(found.slice(1, -1)) ? found : quoted(written);
 }

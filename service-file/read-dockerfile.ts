@@ -1,16 +1,16 @@
 export interface DockerfileInstruction {
   /** In upper case. */
   name: string;
-  /** `--name=value` words before the arguments. */
+  /** Words `--name=value` before the arguments. */
   flags: string[];
-  /** The arguments, with one space between words; continued lines are joined. */
+  /** The arguments, separated by single spaces; continued lines are joined. */
   rest: string;
-  /** The line that it starts on, from 1. */
+  /** Number of the first line, counted from 1. */
   line: number;
 }
 
 export interface Dockerfile {
-  /** The frontend that `# syntax=` names. */
+  /** The frontend in `# syntax=`. */
   syntax: string | undefined;
   instructions: DockerfileInstruction[];
 }
@@ -44,7 +44,7 @@ export function readDockerfile(text: string): Dockerfile {
   return { syntax: directives.get('syntax')?.split(/\s/)[0], instructions };
 }
 
-/** The `# name=value` comments before anything else. */
+/** Reads the `# name=value` comments at the start of the file. */
 function readDirectives(lines: readonly string[]): Map<string, string> {
   const directives = new Map<string, string>();
   for (const line of lines) {
@@ -62,7 +62,7 @@ function parseInstruction(text: string, line: number): DockerfileInstruction {
   return { name: name.toUpperCase(), flags: words.slice(0, flagCount), rest: words.slice(flagCount).join(' '), line };
 }
 
-/** The index of the last line that belongs to the instruction's here-documents. */
+/** Returns the index of the last line of the instruction's here-documents. */
 function endOfHereDocuments(lines: readonly string[], at: number, { name, rest }: DockerfileInstruction): number {
   const words = rest.split(' ');
   const effective = name === 'ONBUILD' ? words[0]?.toUpperCase() : name;

@@ -4,9 +4,9 @@ import { quoted } from './problems.ts';
 import type { YamlNode } from './yaml/yaml-node.ts';
 
 /**
- * A path of the file, which starts from the folder `base`, as one from the repository's root: without `./`, `..` and a
- * last slash, `''` for the root itself. Called with when it leads out of the repository; symbolic links are not
- * followed by RepositoryFiles.
+ * Resolves a path of the file, relative to the folder `base`, to one from the repository's root: without `./`, `..` and
+ * a trailing slash, `''` for the root. Reports a path that leaves the repository; RepositoryFiles does not follow
+ * symbolic links.
  */
 export function readRepositoryPath(text: string, base: string, node: YamlNode, problems: Problems): string | undefined {
   if (/[\\\p{Cc}]/u.test(text)) {

@@ -3,19 +3,24 @@ import { z } from 'zod';
 const port = z.int().min(1).max(65535);
 const texts = z.record(z.string(), z.string());
 const name = z.string().min(1);
-/** Kubernetes' notation of an amount: `512Mi`, `500m`. */
+/** A quantity of Kubernetes: `512Mi`, `500m`. */
 const quantity = z.string().min(1);
 
 const buildSchema = z.strictObject({
-  /** The build context: a folder relative to the repository's root, `.` for the root itself. */
+  /** Build context: a folder relative to the repository's root, `.` for the root itself. */
   context: z.string(),
-  /** The Dockerfile, relative to `context`; it may lie beside the context (`../docker/Dockerfile`), never outside the repository. */
+  /**
+   * Path of the Dockerfile, relative to `context`; can be outside the context (`../docker/Dockerfile`), but not outside
+   * the repository.
+   */
   dockerfile: z.string(),
   target: z.string().optional(),
   args: texts,
-  /** Secrets for `RUN --mount=type=secret,id=…`: never in an argument, a layer or the log. */
+  /** Secrets for `RUN --mount=type=secret,id=…`, which never appear in an argument, a layer or the log. */
   secrets: z.array(z.strictObject({ id: name, bundle: name, key: name })),
-  /** `x-coppice.watch`: globs of the repository's files whose change builds the image anew, in place of the whole context's. */
+  /**
+   * `x-coppice.watch`: globs of the repository's files whose change rebuilds the image, instead of the whole context's.
+   */
   watch: z.array(z.string()),
 });
 
@@ -26,7 +31,9 @@ const probeTimes = {
   startPeriodSeconds: z.int().min(0),
 };
 
-/** An argument vector, run without a shell (CMD-SHELL is `["/bin/sh", "-c", …]` here), or a request (x-coppice). */
+/**
+ * An argument vector, run without a shell (CMD-SHELL becomes `["/bin/sh", "-c", …]`), or an HTTP request (x-coppice).
+ */
 const healthcheckSchema = z
   .strictObject({
     command: z.array(z.string()).min(1).optional(),
@@ -42,7 +49,7 @@ const dependencySchema = z.strictObject({
   condition: z.enum(['started', 'healthy', 'completed']),
 });
 
-/** What a container sees at a path of its own. */
+/** A mount of a container. */
 const mountSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('volume'),
@@ -51,7 +58,7 @@ const mountSchema = z.discriminatedUnion('type', [
     readOnly: z.boolean(),
     subPath: z.string().optional(),
   }),
-  /** An anonymous volume or a tmpfs: empty at each start. */
+  /** An anonymous volume or a tmpfs, which is empty at each start. */
   z.strictObject({
     type: z.literal('empty'),
     target: z.string().startsWith('/'),
@@ -70,24 +77,24 @@ const serviceSchema = z
     seeds: name.optional(),
     build: buildSchema.optional(),
     image: z.string().optional(),
-    /** The service whose image this one runs: a job of that service. */
+    /** The service whose image this job runs. */
     imageOf: name.optional(),
     /** `linux/amd64` */
     platform: z.string().optional(),
-    /** Undefined: the image's own. */
+    /** Undefined to use that of the image. */
     entrypoint: z.array(z.string()).min(1).optional(),
     command: z.array(z.string()).min(1).optional(),
     environment: texts,
-    /** The container's TCP ports, of `ports` and `expose`; sorted, each once. */
+    /** The container's TCP ports, of `ports` and `expose`; sorted and unique. */
     ports: z.array(port),
     udpPorts: z.array(port),
     dependsOn: z.array(dependencySchema),
     healthcheck: healthcheckSchema.optional(),
-    /** Sorted by target; no two have the same. */
+    /** Sorted by target, which is unique. */
     mounts: z.array(mountSchema),
-    /** Services see each other when they share one; sorted. Empty: none (`network_mode: none`). */
+    /** Services that share a network can connect to each other; sorted. Empty for `network_mode: none`. */
     networks: z.array(name),
-    /** Other host names of the service. */
+    /** Additional host names of the service. */
     aliases: z.array(name),
     hostname: z.string().optional(),
     extraHosts: z.array(z.strictObject({ ip: z.string(), hostnames: z.array(z.string()) })),
@@ -95,7 +102,7 @@ const serviceSchema = z
     groups: z.array(z.int().min(0)),
     workingDir: z.string().optional(),
     labels: texts,
-    /** Process 1 is one that reaps what is left behind. */
+    /** Whether process 1 is an init process that reaps orphaned processes. */
     init: z.boolean(),
     tty: z.boolean(),
     stdin: z.boolean(),
@@ -117,7 +124,7 @@ const serviceSchema = z
     { error: 'a service has one of build, image and imageOf' },
   );
 
-/** `alias`: a host of its own, `<alias>` before the environment's; without it the environment's host. */
+/** `alias`: a separate host, whose label is `<alias>` before the environment's; without it, the environment's host. */
 const publicRouteSchema = z.strictObject({
   service: name,
   port,
@@ -125,40 +132,40 @@ const publicRouteSchema = z.strictObject({
   alias: name.optional(),
 });
 
-/** A named volume: it lives as long as the environment's contents. */
+/** A named volume, which is deleted with the environment's contents. */
 const volumeSchema = z.strictObject({ name, size: quantity.optional(), storageClass: z.string().optional() });
 
 /**
- * Files that containers or builds see: of the repository, of `configs` or of `secrets`. The contents are kept beside
- * the service file; `name` is made of their hash, so the same name is the same contents.
+ * Files that containers or builds read: from the repository, `configs` or `secrets`. Their contents are stored
+ * separately; `name` contains their hash, so equal names mean equal contents.
  */
 const fileBundleSchema = z.strictObject({
   name,
-  /** Kept as a Secret. */
+  /** Whether the bundle is stored as a Secret. */
   secret: z.boolean(),
   files: z.array(z.strictObject({ key: name, path: z.string(), mode: z.int().min(0).max(0o777) })),
 });
 
-/** What is tried out on an environment that was built; `params` are the type's own, without the address. */
+/** A test that runs against a built environment; `params` are those of the type, without the address. */
 const environmentTestSchema = z.strictObject({ name, type: name, params: z.record(z.string(), z.json()) });
 
 /**
- * A service file as Coppice understands it, every default filled in. The operator stores it as JSON and parses it
- * again with this schema, so a value that it accepts must mean the same after the round trip.
+ * A service file as Coppice understands it, with all defaults filled in. The operator stores it as JSON and parses it
+ * with this schema, so an accepted value must be the same after the round trip.
  */
 export const serviceFileSchema = z.strictObject({
   /** Sorted by name. */
   services: z.array(serviceSchema),
-  /** What the web addresses of the environment lead to; no two have the same alias and path. Empty: it has none. */
+  /** Targets of the environment's web addresses, with unique alias and path. Empty if it has none. */
   publicRoutes: z.array(publicRouteSchema),
-  /** Sorted by name, as are the bundles. */
+  /** Sorted by name, as the bundles. */
   volumes: z.array(volumeSchema),
   bundles: z.array(fileBundleSchema),
-  /** The label of the reusable environment that a build of the file makes, where the Repository lets its ref. */
+  /** Label of the reusable environment that a build publishes, if the Repository permits its ref. */
   reusable: name.optional(),
-  /** The label of the reusable environment that new contents start with. */
+  /** Label of the reusable environment that seeds new contents. */
   from: name.optional(),
-  /** In the file's order; absent: none. */
+  /** In the file's order; absent if there are none. */
   tests: z.array(environmentTestSchema).min(1).optional(),
 });
 
@@ -173,7 +180,7 @@ export type Volume = ServiceFile['volumes'][number];
 export type EnvironmentTest = NonNullable<ServiceFile['tests']>[number];
 export type FileBundle = ServiceFile['bundles'][number];
 
-/** What a service is when its file says no more than where its image comes from. */
+/** Defaults of a service whose file sets only its image or build. */
 export const SERVICE_DEFAULTS: Omit<Service, 'name'> = {
   runs: 'continuously',
   environment: {},

@@ -1,10 +1,13 @@
-/** A variable of a group or repository. `buildtime`: only builds may see it (`build.args`, build secrets). */
+/** A variable of a group or repository. `buildtime`: only builds can read it (`build.args`, build secrets). */
 export interface Variable {
   value: string;
   visibility: 'always' | 'buildtime';
-  /** Its owner marked it as secret: it is masked whatever it looks like. */
+  /** Whether its owner marked it as secret; it is then masked whatever it looks like. */
   secret?: boolean;
 }
 
-/** By name, the repository's over its group's already. Values may be secret: no message, log or argument holds one. */
+/**
+ * Variables by name; those of the repository have already overridden those of its group. No message, log or argument
+ * contains a value, which may be secret.
+ */
 export type Variables = ReadonlyMap<string, Variable>;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-// Editors see the file before its variables are filled in: what holds a $ may become anything.
+// Editors see the file before variables are filled in, so a text with a $ can become anything.
 const port = z.union([z.int().min(1).max(65_535), z.string().regex(/^\d{1,5}$|\$/)]);
 const command = z.union([z.string(), z.array(z.string()).min(1)]);
 const path = z.string().regex(/^\/|\$/);
 const duration = z.string().meta({ examples: ['10s', '1m30s'] });
 
-/** A map of these keys only. */
+/** A map with only these keys. */
 function closed<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? 'x-coppice' : undefined) });
 }
@@ -36,7 +36,7 @@ const seed = closed({
   command: command.describe('Runs once for each new volume, before the service starts.'),
 });
 
-/** `x-coppice` of a service. */
+/** Schema of a service's `x-coppice`. */
 export const serviceExtension = closed({
   public: z.array(route).optional().describe('What of the service the web addresses of the environment lead to.'),
   healthcheck: healthcheck.optional().describe('A request that is answered when the service is ready.'),
@@ -50,7 +50,7 @@ export const serviceExtension = closed({
     ),
 }).describe('What Coppice alone knows of a service.');
 
-/** `x-coppice` of a named volume. */
+/** Schema of a named volume's `x-coppice`. */
 export const volumeExtension = closed({
   size: z
     .string()
@@ -73,14 +73,17 @@ const environmentTest = closed({
     .describe("By the type's own schema; the address of the environment is added. No variables are filled in."),
 });
 
-/** `x-coppice` of the whole file. */
+/** Schema of the file's top-level `x-coppice`. */
 export const fileExtension = closed({
   reusable: reusableLabel.optional().describe('The label of the reusable environment that a build makes.'),
   from: reusableLabel.optional().describe('The label of the reusable environment whose volumes new ones start with.'),
   tests: z.array(environmentTest).optional().describe('What is tried out on the environment after each build.'),
 }).describe('What Coppice alone knows of the whole file.');
 
-/** Where x-coppice may stand in a service file, before its variables are filled in; all else is not looked at. */
+/**
+ * Schema of a service file with only the positions of x-coppice, before variables are filled in; ignores everything
+ * else.
+ */
 export const extendedFile = z
   .looseObject({
     'x-coppice': fileExtension.nullable().optional(),

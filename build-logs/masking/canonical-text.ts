@@ -1,30 +1,30 @@
 import { isUnseen, sequenceRanges } from '../controls.ts';
 
 /**
- * A text as masks compare it, and where each byte of that stands in the text. Encoders add characters to a text (quotes,
- * backslashes, escapes), so that they are removed or decoded here, in secrets as in lines: one form then stands for all that
- * shells, JSON, URLs and HTML make of a secret, inside of each other too.
+ * The canonical form in which masks compare texts, with the position of each byte in the original. Encoders add quotes,
+ * backslashes and escapes, which are removed or decoded here, in secrets as in lines. One form thus covers the
+ * encodings of shells, JSON, URLs and HTML, even when nested.
  */
 export interface CanonicalText {
-  /** Bytes of UTF-8; good until the next text is read. */
+  /** UTF-8 bytes, valid until the next text is read. */
   bytes: Uint8Array;
   length: number;
-  /** The first and behind the last UTF-16 unit of the text that a byte stands for. */
+  /** For each byte, the start and end of its UTF-16 units in the original text. */
   starts: Int32Array;
   ends: Int32Array;
 }
 
 export interface Reading {
-  /** Whether terminal sequences are taken out whole, and not only the characters of them that are not seen. */
+  /** Whether to remove terminal sequences completely, instead of only their invisible characters. */
   withoutSequences: boolean;
-  /** Whether escapes are decoded. */
+  /** Whether to decode escapes. */
   decoded: boolean;
 }
 
 const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
 const AMPERSAND = 0x26;
-/** Marks a byte that was escaped as one, such as `%C3`: it is a part of a character, not one. */
+/** Marks a byte from an escape such as `%C3`, which is only a part of a character. */
 const BYTE = 0x20_0000;
 
 const entities: readonly [string, number][] = [
@@ -41,7 +41,7 @@ let bytes = new Uint8Array(0);
 let byteStarts = new Int32Array(0);
 let byteEnds = new Int32Array(0);
 
-/** Reads a text as masks compare it. The answer shares its memory with the next one. */
+/** Returns the canonical form of a text. Results share memory and are valid until the next call. */
 export function readCanonical(text: string, { withoutSequences, decoded }: Reading): CanonicalText {
   reserve(text.length);
   let count = load(text, withoutSequences ? sequenceRanges(text) : []);
@@ -53,15 +53,15 @@ export function readCanonical(text: string, { withoutSequences, decoded }: Readi
   return { bytes, length: fold(count), starts: byteStarts, ends: byteEnds };
 }
 
-/** A copy of the bytes alone. */
+/** Returns a copy of the bytes. */
 export function canonicalBytes(text: string, decoded: boolean): Uint8Array {
   const { bytes: shared, length } = readCanonical(text, { withoutSequences: false, decoded });
   return shared.slice(0, length);
 }
 
 /**
- * How a byte of ASCII is compared; 0: it is left out. What base64 and its form for URLs, and a URL's path and a form's
- * value, write differently is the same.
+ * Returns how an ASCII byte is compared, or 0 if it is removed. Characters that differ between base64 and base64url, or
+ * between URL paths and form values, become equal.
  */
 export function foldedByte(byte: number): number {
   switch (byte) {
@@ -70,7 +70,7 @@ export function foldedByte(byte: number): number {
     case 0x60:
     case BACKSLASH:
       return 0;
-    // Escaped they are letters, and a backslash counts for nothing.
+    // When escaped, these are letters, and backslashes are removed.
     case 0x0a:
       return 0x6e;
     case 0x09:
@@ -116,7 +116,7 @@ function load(text: string, sequences: readonly number[]): number {
     }
     index = end;
   }
-  // What is read past the end is not part of an escape.
+  // Ends an escape at the end of the text.
   codePoints[count] = -1;
   return count;
 }
@@ -125,21 +125,21 @@ function at(index: number): number {
   return codePoints[index] ?? -1;
 }
 
-/** One code point in place of those from `from` to before `to`; `into` is never past `from`. */
+/** Replaces the code points from `from` to before `to` by one; `into` is at most `from`. */
 function put(into: number, codePoint: number, from: number, to: number): void {
   codePoints[into] = codePoint;
   starts[into] = starts[from] ?? 0;
   ends[into] = ends[to - 1] ?? 0;
 }
 
-/** The value of a hexadecimal digit, or -1. */
+/** Returns the value of a hexadecimal digit, or -1. */
 function hexDigit(codePoint: number): number {
   if (codePoint >= 0x30 && codePoint <= 0x39) return codePoint - 0x30;
   const small = codePoint | 0x20;
   return small >= 0x61 && small <= 0x66 ? small - 0x57 : -1;
 }
 
-/** The value of `digits` hexadecimal digits, or -1. */
+/** Returns the value of `digits` hexadecimal digits, or -1. */
 function hexNumber(index: number, digits: number): number {
   let value = 0;
   for (let digit = 0; digit < digits; digit++) {
@@ -154,13 +154,13 @@ function escapedByte(value: number): number {
   return value < 0x80 ? value : BYTE | value;
 }
 
-/** What comes before the first character that may start an escape stays as it is. */
+/** Decodes from the first character that may start an escape; everything before it is unchanged. */
 function decodeFrom(character: number, count: number, decode: (first: number, count: number) => number): number {
   const first = codePoints.subarray(0, count).indexOf(character);
   return first === -1 ? count : decode(first, count);
 }
 
-/** `%2F`, and `%252F` as URLs in URLs have it. */
+/** Decodes `%2F`, and `%252F` as in nested URLs. */
 function decodePercents(first: number, count: number): number {
   let into = first;
   for (let index = first; index < count;) {
@@ -187,7 +187,7 @@ function startsWith(index: number, word: string): boolean {
   return true;
 }
 
-/** `&lt;`, `&#60;`, `&#x3c;`, and `&amp;lt;` as HTML in HTML has it. */
+/** Decodes `&lt;`, `&#60;`, `&#x3c;`, and `&amp;lt;` as in nested HTML. */
 function decodeEntities(first: number, count: number): number {
   let into = first;
   for (let index = first; index < count;) {
@@ -220,7 +220,10 @@ function entity(index: number): { codePoint: number; end: number } {
   return isOne ? { codePoint: value, end: digit + 1 } : { codePoint: AMPERSAND, end };
 }
 
-/** `\u0026`, `\x26`, `\046`, behind any number of backslashes: each JSON in JSON doubles them. Others are left to fold(). */
+/**
+ * Decodes `\u0026`, `\x26`, `\046`, after any number of backslashes, which nested JSON doubles. Others are left to
+ * fold().
+ */
 function decodeBackslashes(first: number, count: number): number {
   let into = first;
   for (let index = first; index < count;) {
@@ -239,7 +242,7 @@ function decodeBackslashes(first: number, count: number): number {
   return into;
 }
 
-/** What an escape stands for, from behind its backslashes; -1: nothing but the backslashes. */
+/** Returns the character of an escape after its backslashes; -1 if only the backslashes are removed. */
 function backslashEscape(index: number): { codePoint: number; end: number } {
   const letter = at(index);
   if (letter === 0x75) {
@@ -258,7 +261,7 @@ function backslashEscape(index: number): { codePoint: number; end: number } {
   return { codePoint: -1, end: index };
 }
 
-/** A character beyond the 65,536 first ones is two escapes. */
+/** Combines the two escapes of a character beyond the first 65,536. */
 function utf16Escape(high: number, end: number): { codePoint: number; end: number } {
   if (high < 0xd800 || high > 0xdbff) return { codePoint: high, end };
   let next = end;
@@ -268,7 +271,7 @@ function utf16Escape(high: number, end: number): { codePoint: number; end: numbe
   return { codePoint: 0x1_0000 + (high - 0xd800) * 0x400 + (low - 0xdc00), end: next + 5 };
 }
 
-/** As foldedByte() says. */
+/** Results of foldedByte(). */
 const FOLDED = Uint8Array.from({ length: 0x80 }, (_, byte) => foldedByte(byte));
 
 function fold(count: number): number {
@@ -300,7 +303,7 @@ function emitUtf8(codePoint: number, index: number, before: number): number {
   return length;
 }
 
-/** Of a character beyond ASCII. */
+/** Returns the UTF-8 bytes of a character beyond ASCII. */
 export function utf8Bytes(codePoint: number): number[] {
   const last = 0x80 | (codePoint & 0x3f);
   if (codePoint < 0x800) return [0xc0 | (codePoint >> 6), last];

@@ -1,20 +1,20 @@
-/** So many bytes that two texts share are looked for; of a longer text each eighth place is known. */
+/** Number of shared bytes to search for; every eighth window of a longer text is stored. */
 export const WINDOW = 16;
 const STRIDE = 8;
-/** What two texts share and is as long as this is always found. */
+/** Shared parts of at least this length are always found. */
 export const MIN_FRAGMENT = WINDOW + STRIDE - 1;
 
 const MULTIPLIER = 0x0100_0193;
 const OUTGOING = power(MULTIPLIER, WINDOW);
 
 /**
- * Finds in a text the parts of long texts, as where an encoder breaks them into lines of any length. Takes three bytes
- * of memory for one of a text; the time depends on the searched text alone.
+ * Finds parts of long texts in another text, as when an encoder splits them into lines of any length. Uses three bytes
+ * of memory per byte of the texts; the time depends only on the searched text.
  */
 export class Fragments {
-  /** The texts, with a zero behind each. */
+  /** The texts, each followed by a zero. */
   readonly #texts: Uint8Array;
-  /** A hash table from the hash of a window to where it starts, plus one. */
+  /** Hash table from the hash of a window to its position plus one. */
   readonly #positions: Int32Array;
   readonly #hashes: Int32Array;
   readonly isEmpty: boolean;
@@ -35,7 +35,7 @@ export class Fragments {
     }
   }
 
-  /** Whether a window with this hash, as computed by RollingHash, can be one of the texts'. */
+  /** Returns whether a window with this hash of RollingHash may be in the texts. */
   mayHave(hash: number): boolean {
     const last = this.#positions.length - 1;
     for (let slot = slotOf(hash) & last; this.#positions[slot] !== 0; slot = (slot + 1) & last) {
@@ -44,7 +44,7 @@ export class Fragments {
     return false;
   }
 
-  /** Where the window of `bytes` that starts at `at` is in the texts; -1 where it is not known. */
+  /** Returns the position in the texts of the window of `bytes` at `at`; -1 if it is unknown. */
   find(hash: number, bytes: Uint8Array, at: number): number {
     const last = this.#positions.length - 1;
     for (let slot = slotOf(hash) & last; ; slot = (slot + 1) & last) {
@@ -54,28 +54,28 @@ export class Fragments {
     }
   }
 
-  /** How many bytes from `at` to before `end` are those of a text from `position` on. */
+  /** Returns how many bytes from `at` to before `end` equal those of a text from `position`. */
   sharedFrom(position: number, bytes: Uint8Array, at: number, end: number): number {
     let shared = 0;
     while (at + shared < end && (bytes[at + shared] ?? 0) === this.#texts[position + shared]) shared++;
     return shared;
   }
 
-  /** How many bytes before `at`, down to `start`, are those of a text before `position`. */
+  /** Returns how many bytes before `at`, down to `start`, equal those of a text before `position`. */
   sharedBefore(position: number, bytes: Uint8Array, at: number, start: number): number {
     let shared = 0;
     while (at - shared > start && bytes[at - shared - 1] === this.#texts[position - shared - 1]) shared++;
     return shared;
   }
 
-  /** How much of its text is left from `position` on, up to `most`. */
+  /** Returns how many bytes of the text remain from `position`, up to `max`. */
   left(position: number, max: number): number {
     let left = 0;
     while (left < max && (this.#texts[position + left] ?? 0) !== 0) left++;
     return left;
   }
 
-  /** Windows that are the same are one: the first counts. */
+  /** Stores a window; of equal windows only the first. */
   #add(at: number): void {
     const hash = hashOf(this.#texts, at);
     if (this.find(hash, this.#texts, at) !== -1) return;
@@ -99,7 +99,7 @@ export class RollingHash {
     this.#hash = 0;
   }
 
-  /** The hash after one more byte. */
+  /** Returns the hash after one more byte. */
   next(byte: number): number {
     const index = this.#seen++ & (WINDOW - 1);
     const gone = this.#window[index] ?? 0;
@@ -108,7 +108,7 @@ export class RollingHash {
     return this.#hash;
   }
 
-  /** Whether as many bytes were seen as a window has. */
+  /** Whether enough bytes for a window were read. */
   get isFull(): boolean {
     return this.#seen >= WINDOW;
   }

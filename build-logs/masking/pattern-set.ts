@@ -1,14 +1,14 @@
 /**
- * Finds where any of many patterns ends (Aho and Corasick's automaton): the time depends on the text alone, be the
- * patterns as many and as alike as they are.
+ * Finds where patterns end in a text (the Aho-Corasick automaton). The time depends only on the text, not on the
+ * patterns.
  */
 export class PatternSet {
-  /** The length of the longest pattern that ends in a state; 0: none does. */
+  /** Length of the longest pattern that ends in a state; 0 if none does. */
   readonly #patternLength: Int32Array;
   readonly #fallback: Int32Array;
-  /** Of the state 0, by byte. */
+  /** Transitions of state 0, by byte. */
   readonly #first = new Int32Array(256);
-  /** Of the others: a hash table from state and byte to state. */
+  /** Transitions of the other states: a hash table from state and byte to state. */
   readonly #keys: Int32Array;
   readonly #targets: Int32Array;
   #states = 1;
@@ -20,14 +20,14 @@ export class PatternSet {
     const size = 2 ** Math.ceil(Math.log2(2 * max + 2));
     this.#keys = new Int32Array(size);
     this.#targets = new Int32Array(size);
-    // Each state but the first, in the order of their making: where it comes from, and by which byte.
+    // For each state except the first, in order of creation: its predecessor, and the byte that leads to it.
     const parents = new Int32Array(max);
     const bytes = new Uint8Array(max);
     for (const pattern of patterns) this.#add(pattern, parents, bytes);
     this.#connect(parents, bytes);
   }
 
-  /** The state after one more byte of a text. A text starts in state 0. */
+  /** Returns the state after one more byte of a text, which starts in state 0. */
   next(state: number, byte: number): number {
     let from = state;
     while (from !== 0) {
@@ -38,7 +38,7 @@ export class PatternSet {
     return this.#first[byte] ?? 0;
   }
 
-  /** How long the longest pattern is that ends here; 0 where none does. */
+  /** Returns the length of the longest pattern that ends here; 0 if none does. */
   endingIn(state: number): number {
     return this.#patternLength[state] ?? 0;
   }
@@ -60,7 +60,7 @@ export class PatternSet {
     if (state !== 0) this.#patternLength[state] = pattern.length;
   }
 
-  /** Breadth first: a state falls back to a shorter one, which must be done. */
+  /** Connects fallbacks breadth first, because a state falls back to a shorter one. */
   #connect(parents: Int32Array, bytes: Uint8Array): void {
     const depths = new Int32Array(this.#states);
     for (let state = 1; state < this.#states; state++) depths[state] = (depths[parents[state] ?? 0] ?? 0) + 1;
@@ -103,7 +103,7 @@ function hashOf(key: number): number {
   return mixed ^ (mixed >>> 15);
 }
 
-/** The indexes of small numbers, in the order of the numbers. */
+/** Returns the indexes of small numbers, sorted by number. */
 function countingSort(values: Int32Array): Int32Array {
   const max = values.reduce((max, value) => Math.max(max, value), 0);
   const offsets = new Int32Array(max + 2);

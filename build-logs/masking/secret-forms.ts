@@ -1,30 +1,30 @@
 import { canonicalBytes } from './canonical-text.ts';
 import { MIN_FRAGMENT } from './fragments.ts';
 
-/** A shorter text is let through: hiding it would hide half the log. */
+/** Minimum length of a masked text: masking shorter ones would hide half the log. */
 const MIN = 4;
-/** Of a secret of several lines, such as a key, single lines that are shorter are words like any other. */
+/** Minimum length of single lines of a secret with several lines, such as a key; shorter ones are common words. */
 const MIN_LINE = 8;
-/** Only the base64 characters that the secret fully determines; so many of them do not occur by chance. */
+/** Minimum number of base64 characters that the secret fully determines; as many do not occur by chance. */
 const MIN_BASE64 = 8;
-/** Characters of one secret, and of all together, that are looked for; more would take too much memory. */
+/** Maximum number of characters of one secret, and of all together; more would use too much memory. */
 export const MAX_SECRET = 64 * 1024;
 export const MAX_SECRETS = 512 * 1024;
 
 export interface SecretForms {
-  /** Hidden where they stand as a whole. */
+  /** Masked where they occur completely. */
   patterns: Uint8Array[];
-  /** Hidden where a part of them stands that is long enough. */
+  /** Masked where a sufficiently long part of them occurs. */
   texts: Uint8Array[];
-  /** Of punctuation alone, which the canonical form leaves out. */
+  /** Secrets of punctuation, which the canonical form removes. */
   literals: string[];
 }
 
-/** Returns what to look for in the canonical form of a text: the secrets, their lines, and both in base64. */
+/** Returns what to search for in canonical texts: the secrets, their lines, and both in base64. */
 export function secretForms(secrets: readonly string[]): SecretForms {
   const forms: SecretForms = { patterns: [], texts: [], literals: [] };
   let length = 0;
-  // Short ones first: what is beyond the limit is not looked for, and most often a file.
+  // Shortest first: secrets beyond the limit, usually files, are not searched for.
   for (const secret of [...new Set(secrets)].sort((one, other) => one.length - other.length)) {
     const kept = secret.slice(0, Math.min(MAX_SECRET, MAX_SECRETS - length));
     length += kept.length;
@@ -45,15 +45,15 @@ function addForms(forms: SecretForms, secret: string): void {
   for (const text of new Set([secret, ...texts])) {
     for (const encoded of base64Forms(text)) {
       if (encoded.length < MIN_FRAGMENT) forms.patterns.push(encoded);
-      // Each line's is a part of the whole one's, but for one byte or two at its ends.
+      // The base64 of each line is a part of that of the whole secret, except for a byte or two at its ends.
       else if (text === secret || text === whole) forms.texts.push(encoded);
     }
   }
 }
 
 /**
- * As it is, and with what looks like an escape in it decoded. JSON is added because there are escapes for what a line
- * does not have.
+ * Adds a text as it is, and with its escapes decoded. Its JSON form is added because escapes can encode characters that
+ * a line cannot contain.
  */
 function addPatterns({ patterns, literals }: SecretForms, text: string): void {
   const forms = [text, JSON.stringify(text)].flatMap((one) => [canonicalBytes(one, false), canonicalBytes(one, true)]);
@@ -62,7 +62,10 @@ function addPatterns({ patterns, literals }: SecretForms, text: string): void {
   if ((forms[0]?.length ?? 0) < MIN) literals.push(text);
 }
 
-/** Four characters hold three bytes: which ones depends on where among them the secret starts. */
+/**
+ * Four base64 characters encode three bytes, so a secret has three forms, depending on its position in the encoded
+ * text.
+ */
 function base64Forms(secret: string): Uint8Array[] {
   const bytes = Buffer.from(secret.toWellFormed());
   return [0, 1, 2]

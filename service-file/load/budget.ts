@@ -2,17 +2,17 @@ import type { SourcePosition, Problems } from '../problems.ts';
 import { YamlBudget } from '../yaml/yaml-budget.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 
-/** What an ordinary file is far from, and what a hostile one cannot pass, over all files together. */
+/** Limits over all files together, which ordinary files never reach and hostile files cannot exceed. */
 const LIMITS = {
   files: 20,
   envFiles: 50,
   bytes: 512 * 1024,
-  /** Of texts with variables filled in. */
+  /** Size of texts with variables filled in. */
   filledBytes: 1024 * 1024,
   values: 20_000,
 };
 
-/** What reading one service file may still take; each limit is reported once. */
+/** What is left of the limits for one service file; exceeding a limit is reported once. */
 export class Budget {
   readonly yaml = new YamlBudget();
   readonly #problems: Problems;
@@ -26,7 +26,7 @@ export class Budget {
     this.#problems = problems;
   }
 
-  /** One more YAML file, the first among them; false when it is one too many. */
+  /** Counts a YAML file; returns false if it is one too many. */
   takeFile(at: SourcePosition): boolean {
     const message = `more than ${LIMITS.files} files are read: include and extend fewer`;
     return this.#isWithin(this.#files, (this.#files += 1), LIMITS.files, at, message);
@@ -37,19 +37,19 @@ export class Budget {
     return this.#isWithin(this.#envFiles, (this.#envFiles += 1), LIMITS.envFiles, at, message);
   }
 
-  /** A file's size. */
+  /** Counts a file's size. */
   takeBytes(bytes: number, at: SourcePosition): boolean {
     const message = `the service file and what it includes are larger than ${LIMITS.bytes / 1024} KiB`;
     return this.#isWithin(this.#bytes, (this.#bytes += bytes), LIMITS.bytes, at, message);
   }
 
-  /** A text that variables were filled into. */
+  /** Counts a text with variables filled in. */
   takeFilled(bytes: number, at: SourcePosition): boolean {
     const message = `the file is larger than ${LIMITS.filledBytes / 1024} KiB with its variables filled in`;
     return this.#isWithin(this.#filledBytes, (this.#filledBytes += bytes), LIMITS.filledBytes, at, message);
   }
 
-  /** What merging made: parts of a file may be there many times. */
+  /** Counts the values of a merged tree, in which parts of files can be repeated. */
   takeValues(tree: YamlNode): boolean {
     const message = `more than ${LIMITS.values} values, extended and included ones filled in`;
     return this.#isWithin(this.#values, (this.#values += sizeOf(tree)), LIMITS.values, tree, message);

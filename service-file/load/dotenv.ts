@@ -1,22 +1,22 @@
 import type { Variable, Variables } from '../variables.ts';
 import { interpolate, InterpolationError } from './interpolation.ts';
 
-/** Called with to the author; it holds no value. */
+/** Reported to the author; contains no values. */
 export class DotenvError extends Error {
   override readonly name = 'DotenvError';
   readonly line: number;
 
-  /** `line`: counted from 1. */
+  /** `line` counts from 1. */
   constructor(line: number, message: string) {
     super(message);
     this.line = line;
   }
 }
 
-/** `line`: counted from 1. The message holds no value. */
+/** `line` counts from 1. The message contains no values. */
 export type DotenvWarn = (line: number, message: string) => void;
 
-/** `export` may stand before a name; a `:` may stand for the `=`. */
+/** `export` can precede a name; a `:` can replace the `=`. */
 const NAME = /(?:export[^\S\n]+)?([\w.-]+)[^\S\n]*([=:]?)[^\S\n]*/y;
 const BLANK = /(?:\s+|#[^\n]*)+/y;
 const SINGLE_QUOTED = /'((?:[^'\\]|\\[^])*)'/y;
@@ -24,10 +24,10 @@ const DOUBLE_QUOTED = /"((?:[^"\\]|\\[^])*)"/y;
 const UNQUOTED = /[^\n]*/y;
 
 /**
- * Reads the lines of an env file as Compose does: `NAME=value`, quotes, comments, and `${…}` where there are no single
- * quotes, filled from `variables` and from what stands above. A name alone takes the variable's value, if it has one.
- * What a buildtime variable is filled into is buildtime, too, and what a secret one is filled into is secret. `warn` is notified of each variable that is set nowhere,
- * once. Throws DotenvError.
+ * Parses the lines of an env file as Compose does: `NAME=value`, quotes, comments, and `${…}` outside single quotes,
+ * filled from `variables` and earlier lines. A name without a value takes the variable's value, if it has one. A value
+ * into which a buildtime or secret variable is filled is buildtime or secret too. Calls `warn` once for each variable
+ * that is not set. Throws DotenvError.
  */
 export function parseDotenv(source: string, variables: Variables, warn: DotenvWarn): ReadonlyMap<string, Variable> {
   return new DotenvReader(source.replace(/^\uFEFF/, ''), variables, warn).read();
@@ -40,7 +40,7 @@ class DotenvReader {
   readonly #found = new Map<string, Variable>();
   readonly #unset = new Set<string>();
   #position = 0;
-  /** Where the lines were counted to, so that a file is gone through once. */
+  /** Position up to which lines were counted, so that each is counted once. */
   #counted = { position: 0, line: 1 };
 
   constructor(text: string, variables: Variables, warn: DotenvWarn) {
@@ -129,7 +129,7 @@ const ESCAPES = new Map([
   ['v', '\v'],
   ['"', '"'],
   ['\\', '\\'],
-  // The variables are filled in afterwards: $$ is the $ that stays.
+  // Variables are filled in later: $$ becomes a literal $.
   ['$', '$$'],
 ]);
 

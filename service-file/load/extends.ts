@@ -7,7 +7,10 @@ import { textOf, type YamlMap, type YamlNode, valueAt } from '../yaml/yaml-node.
 import { merge, withoutTags } from './merge.ts';
 import type { ModelLoader } from './model-loader.ts';
 
-/** A file with every service that says `extends` merged over the one that it names; `below` is what was merged before. */
+/**
+ * Returns the file with every service that has `extends` merged over the one that it names; `below` is the result of
+ * earlier files.
+ */
 export async function extendServices(
   file: YamlMap,
   below: YamlMap | undefined,
@@ -30,11 +33,11 @@ export async function extendServices(
   };
 }
 
-/** The services of one file, which name each other. */
+/** The services of one file, which can extend each other. */
 interface Services {
   file: string;
   services: ReadonlyMap<string, YamlNode>;
-  /** Those that are merged over the ones that they extend already. */
+  /** Services that have been extended already. */
   extended: Map<string, YamlNode>;
 }
 
@@ -43,7 +46,7 @@ const MAX_DEPTH = 32;
 class Extender {
   readonly #loader: ModelLoader;
   readonly #variables: Variables;
-  /** Many services extend one file: it is read once. */
+  /** Caches files, because many services can extend one file. */
   readonly #files = new Map<string, Promise<Services | undefined>>();
 
   constructor(loader: ModelLoader, variables: Variables) {
@@ -51,7 +54,7 @@ class Extender {
     this.#variables = variables;
   }
 
-  /** `way`: the services that lead here, as `file#service`. */
+  /** Extends a service. `way`: the services that led here, as `file#service`. */
   async extend(name: string, service: YamlNode, from: Services, way: readonly string[]): Promise<YamlNode> {
     const known = from.extended.get(name);
     if (known !== undefined) return known;
@@ -70,7 +73,7 @@ class Extender {
     return this.#loader.budget.takeValues(whole) ? whole : own;
   }
 
-  /** The service that `extends` names, itself extended; undefined, and reports it, when there is none. */
+  /** Returns the service that `extends` names, extended itself; reports and returns undefined if there is none. */
   async #base(node: YamlNode, name: string, from: Services, way: readonly string[]): Promise<YamlNode | undefined> {
     const { problems } = this.#loader;
     if (node.kind === 'map') readFields(node, extendsKeys, problems);
@@ -114,7 +117,7 @@ class Extender {
   }
 }
 
-/** The services of a file, by name. */
+/** Returns the services of a file, by name. */
 function servicesOf(tree: YamlNode | undefined): ReadonlyMap<string, YamlNode> {
   const services = valueAt(tree, 'services');
   return new Map(services?.kind === 'map' ? services.entries.map(({ key, value }) => [key, value]) : []);

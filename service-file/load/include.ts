@@ -7,10 +7,10 @@ import { type YamlEntry, type YamlMap, type YamlNode, valueAt } from '../yaml/ya
 import { merge } from './merge.ts';
 import type { ModelContext, ModelLoader } from './model-loader.ts';
 
-/** What an included file adds to the one that includes it. */
+/** The top-level keys that an included file contributes. */
 const RESOURCES = new Set(['services', 'volumes', 'networks', 'secrets', 'configs', 'models']);
 
-/** The models that a file includes, each loaded by itself, in the file's order. */
+/** Loads the models that a file includes, each separately, in the file's order. */
 export async function readIncludes(file: YamlMap, loader: ModelLoader, context: ModelContext): Promise<YamlMap[]> {
   const include = valueAt(file, 'include');
   if (include === undefined || (include.kind === 'scalar' && include.value === null)) return [];
@@ -26,14 +26,14 @@ export async function readIncludes(file: YamlMap, loader: ModelLoader, context: 
   return models;
 }
 
-/** A path, or a map of `path` (one or several, merged in their order), `project_directory` and `env_file`. */
+/** Reads a path, or a map of `path` (one or several, merged in order), `project_directory` and `env_file`. */
 async function readInclude(item: YamlNode, loader: ModelLoader, context: ModelContext): Promise<YamlMap | undefined> {
   const { problems, sources: files } = loader;
   if (item.kind === 'list') return problems.error(item, 'must be the path of a file, or a map with a path');
   if (item.kind === 'map') readFields(item, includeKeys, problems);
   const pathNode = item.kind === 'scalar' ? item : valueAt(item, 'path');
   if (pathNode === undefined) {
-    // A key that is reported as unknown may be a path that is not written right.
+    // A key reported as unknown may be a misspelt `path`.
     return problems.hasErrors ? undefined : problems.error(item, 'has no path: name the file to include');
   }
   const paths = pathsOf(pathNode, loader);
@@ -73,8 +73,8 @@ function pathsOf(node: YamlNode, { sources }: ModelLoader): { path: string; node
 }
 
 /**
- * A file with the resources of an included one. What both have and say differently is merged, the file's own over the
- * included one, as compose-go does it, with the warning that the specification asks for.
+ * Returns a file with the resources of an included one. A conflicting resource is merged, with the file's own taking
+ * precedence, as in compose-go, and the warning that the specification requires.
  */
 export function withIncluded(file: YamlMap, included: YamlMap, problems: Problems): YamlMap {
   return included.entries
@@ -110,7 +110,7 @@ function isSame(a: YamlNode, b: YamlNode): boolean {
   return isDeepStrictEqual(dataOf(a), dataOf(b));
 }
 
-/** What a node says, wherever it stands. */
+/** Returns a node's data, regardless of its position. */
 function dataOf(node: YamlNode): unknown {
   if (node.kind === 'scalar') return [node.value, node.source, node.tag, node.folder];
   if (node.kind === 'list') return ['list', node.tag, node.items.map(dataOf)];

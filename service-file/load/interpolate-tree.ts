@@ -4,27 +4,29 @@ import type { YamlNode } from '../yaml/yaml-node.ts';
 import type { Budget } from './budget.ts';
 import { interpolate, type Interpolated, InterpolationError } from './interpolation.ts';
 
-/** What builds alone see: `buildtime` variables may be filled in here, and nowhere else. */
+/** Matches the values that only builds see, the only ones into which `buildtime` variables can be filled. */
 const BUILD_ONLY = /^services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.build\.(?:args|secrets)(?![\w-])/;
 
 /**
- * Where variables that are marked as secret may be filled in: what Coppice puts into Secrets, or into nothing that can be
- * read in the cluster. Elsewhere the specification of a pod, an Ingress or a volume would show the value.
+ * Matches the values into which secret variables can be filled: Coppice stores them in Secrets, or in nothing that is
+ * readable in the cluster. Other values would be visible in the specification of a pod, an Ingress or a volume.
  */
 const HIDDEN =
   /^(?:services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:environment|env_file|command|entrypoint|healthcheck\.test|labels|annotations|logging|build\.(?:args|secrets|labels)|x-coppice\.(?:seed|jobs\[\d+\])\.command)|secrets|configs|x-coppice\.tests)(?![\w-])/;
 
-/** Where a value is, or starts with, a path of the repository. */
+/** Matches the values that are, or start with, a path in the repository. */
 const PATHS =
   /^(?:services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:volumes|env_file|extends|build(?!\.args))|configs|secrets|include)(?![\w-])/;
 const STARTS_WITH_PWD = /^\$(?:PWD|\{PWD\})(?=[/:]|$)/;
 
-/** Fills variables into every value of one file; keys, and what stands below extensions but ours, stay as they are. */
+/**
+ * Fills variables into every value of one file. Does not change keys, and values of extensions other than Coppice's.
+ */
 export class TreeInterpolator {
   readonly #variables: Variables;
   readonly #budget: Budget;
   readonly #problems: Problems;
-  /** The variables that were reported as not set: once, however often they are asked for. */
+  /** Variables that were already reported as not set, so that each is reported once. */
   readonly #unset: Set<string>;
 
   constructor(variables: Variables, budget: Budget, problems: Problems, unset: Set<string>) {
@@ -55,7 +57,7 @@ export class TreeInterpolator {
 
   #interpolate(text: string, at: SourcePosition): Interpolated {
     try {
-      // A shell's folder, which is the file's own as a rule: relative paths start from there.
+      // $PWD is the folder of a shell, usually the file's own, to which relative paths refer.
       const folder = PATHS.test(at.path) && STARTS_WITH_PWD.test(text) ? '.' : undefined;
       return interpolate(text, (name) => this.#variables.get(name)?.value ?? (name === 'PWD' ? folder : undefined));
     } catch (error) {

@@ -1,8 +1,8 @@
 import { quoted } from '../problems.ts';
 
 /**
- * What came of a text: `used` are the variables whose values are in it, `unset` those that were found nowhere and are
- * empty.
+ * The result of filling in a text: `used` are the variables whose values it contains, `unset` those that are not set
+ * and were replaced by nothing.
  */
 export interface Interpolated {
   text: string;
@@ -10,24 +10,24 @@ export interface Interpolated {
   unset: ReadonlySet<string>;
 }
 
-/** A variable's value, undefined when it is not set. */
+/** Returns a variable's value; undefined if it is not set. */
 export type Lookup = (name: string) => string | undefined;
 
-/** Called with to the author; it holds no variable's value. */
+/** Reported to the author; contains no variable's value. */
 export class InterpolationError extends Error {
   override readonly name = 'InterpolationError';
 }
 
 const MAX_DEPTH = 16;
-/** Of one text with its variables filled in. */
+/** Maximum length of a text with its variables filled in. */
 const MAX_LENGTH = 128 * 1024;
 const NAME = /[A-Za-z_]\w*/y;
 const OPERATOR = /:?[-?+]/y;
 
 /**
  * Fills variables into a text by the Compose Specification's grammar: `$$`, `$NAME`, `${NAME}`, `${NAME:-default}`,
- * `${NAME-default}`, `${NAME:?message}`, `${NAME?message}`, `${NAME:+replacement}`, `${NAME+replacement}`, nested in
- * what follows the operator. Any other `$` stands for itself. Throws InterpolationError.
+ * `${NAME-default}`, `${NAME:?message}`, `${NAME?message}`, `${NAME:+replacement}`, `${NAME+replacement}`, which can be
+ * nested after the operator. Any other `$` is literal. Throws InterpolationError.
  */
 export function interpolate(text: string, lookup: Lookup): Interpolated {
   if (!text.includes('$')) return { text, used: new Set(), unset: new Set() };
@@ -35,7 +35,7 @@ export function interpolate(text: string, lookup: Lookup): Interpolated {
   return { text: filler.fill(), used: filler.used, unset: filler.unset };
 }
 
-/** Reads its text once, from the first character to the last. */
+/** Fills in a text in one pass. */
 class Filler {
   readonly used = new Set<string>();
   readonly unset = new Set<string>();
@@ -53,7 +53,7 @@ class Filler {
     return this.#fillUntilEnd(0, true);
   }
 
-  /** Up to the text's end, or inside braces to the `}` that closes them. What is not `wanted` leaves no trace. */
+  /** Reads to the end of the text, or inside braces to the matching `}`. Discards the result unless `wanted`. */
   #fillUntilEnd(depth: number, wanted: boolean): string {
     if (depth > MAX_DEPTH) throw new InterpolationError('holds variables that are nested too deep');
     const special = depth === 0 ? /\$/g : /[${}]/g;

@@ -14,22 +14,22 @@ import { SourceFiles } from './source-files.ts';
 export interface LoadRequest {
   files: RepositoryFiles;
   variables: Variables;
-  /** The service file's path in the repository, where it is read from there. */
+  /** Path of the service file in the repository, if it is read from there. */
   path?: string;
-  /** What is merged over it: the settings' YAML. */
+  /** YAML of the repository's settings, merged over the file. */
   settings?: string;
 }
 
-/** One tree, everything merged and filled in, and the variables that it was filled in with. */
+/** The merged tree with variables filled in, and the variables that were used. */
 export interface Loaded {
   tree: YamlMap;
-  /** Coppice's over those of the root's `.env`. */
+  /** Coppice's variables, which override those of the root's `.env`. */
   variables: Variables;
 }
 
 /**
- * Texts to one tree, in Compose's order: each file's variables are filled in, then what it includes is added, then its
- * services are extended, then it is merged over the files before it. Undefined only where there are errors.
+ * Loads the texts into one tree, in Compose's order: fills in each file's variables, adds what it includes, extends its
+ * services, and merges it over the previous files. Returns undefined only if there are errors.
  */
 export async function loadServiceFile(request: LoadRequest, problems: Problems): Promise<Loaded | undefined> {
   const loader = new Loader(request.files, problems);
@@ -50,7 +50,7 @@ class Loader implements ModelLoader {
   readonly sources: SourceFiles;
   readonly problems: Problems;
   readonly budget: Budget;
-  /** The variables that were reported as not set. */
+  /** Variables that were already reported as not set. */
   readonly #unset = new Set<string>();
 
   constructor(files: RepositoryFiles, problems: Problems) {
@@ -59,13 +59,13 @@ class Loader implements ModelLoader {
     this.sources = new SourceFiles(files, this.budget, problems);
   }
 
-  /** `variables` over those of a folder's `.env`, where there is one. */
+  /** Returns `variables` with those of a folder's `.env`, if there is one, which they override. */
   async withDotenv(folder: string, variables: Variables): Promise<Variables> {
     const path = folder === '' ? '.env' : `${folder}/.env`;
     return this.sources.has(path) ? this.sources.withEnvFiles([path], variables, startOf(path)) : variables;
   }
 
-  /** Files merged in their order, with what they include and extend. */
+  /** Merges files in order, with what they include and extend. */
   async model(sources: readonly ModelSource[], context: ModelContext): Promise<YamlMap | undefined> {
     let model: YamlMap | undefined;
     for (const { text, origin } of sources) {
@@ -82,13 +82,13 @@ class Loader implements ModelLoader {
     return model;
   }
 
-  /** A repository's file as a tree whose relative paths start from `folder`. */
+  /** Loads a file of the repository as a tree whose relative paths start from `folder`. */
   async file(path: string, folder: string, variables: Variables, at: SourcePosition): Promise<YamlMap | undefined> {
     const text = await this.sources.yaml(path, at);
     return text === undefined ? undefined : this.parse(text, { file: path, folder }, variables);
   }
 
-  /** One file's tree, variables filled in; undefined only where there are errors. */
+  /** Parses one file and fills in variables; returns undefined only if there are errors. */
   parse(text: string, origin: YamlOrigin, variables: Variables): YamlMap | undefined {
     const tree = parseYaml(text, origin, this.problems, this.budget.yaml);
     if (tree === undefined) return undefined;

@@ -1,16 +1,19 @@
 import { textOf, valueAt, type YamlNode } from '../yaml/yaml-node.ts';
 
-/** What makes a list's item the same as one of another file; undefined: it is like no other. */
+/**
+ * Returns the key by which an item of a list replaces one of another file; undefined for an item that is always
+ * appended.
+ */
 export type KeyOf = (item: YamlNode) => string | undefined;
 
-/** `A=1` and `A=2` set the same. */
+/** `A=1` and `A=2` have the same key. */
 const byName: KeyOf = (item) => textOf(item)?.split('=', 1)[0];
 
 const byText: KeyOf = (item) => textOf(item);
 
 const byPath: KeyOf = (item) => textOf(item.kind === 'map' ? valueAt(item, 'path') : item);
 
-/** Volumes and devices: the path in the container. */
+/** The key of volumes and devices is their path in the container. */
 const byTarget: KeyOf = (item) => {
   if (item.kind === 'map') return textOf(valueAt(item, 'target'));
   const [source, target] = textOf(item)?.split(':') ?? [];
@@ -24,7 +27,7 @@ const byMountedAt =
     return name?.startsWith('/') === false ? `${folder}${name}` : name;
   };
 
-/** [ip:][published:]target[/protocol] */
+/** Matches [ip:][published:]target[/protocol]. */
 const SHORT_PORT = /^(?:(?:(.+):)?([^:]*):)?([^:/]+)(?:\/(\w+))?$/;
 
 /** Both forms of a port have the same key: {ip, target, published, protocol}. */
@@ -39,7 +42,7 @@ const byPort: KeyOf = (item) => {
   return JSON.stringify([ip ?? '0.0.0.0', published ?? '', target, protocol ?? 'tcp']);
 };
 
-/** `x-coppice.public`: an address leads to one place. */
+/** The key of `x-coppice.public` is the address, which can have only one target. */
 const byRoute: KeyOf = (item) =>
   JSON.stringify([textOf(valueAt(item, 'alias')) ?? '', textOf(valueAt(item, 'path')) ?? '/']);
 
@@ -48,8 +51,8 @@ const byItsName: KeyOf = (item) => textOf(valueAt(item, 'name'));
 const lists = (keyOf: KeyOf, ...shapes: string[]) => shapes.map((shape) => [shape, keyOf] as const);
 
 /**
- * The lists of which an item replaces one of the same key; in every other list items are appended. From the
- * specification's page on merging and what compose-go does beside it; the shapes are those of merge-rules.ts.
+ * Lists in which an item replaces one with the same key; items of other lists are appended. From the specification's
+ * page on merging and compose-go; paths are shapes as in merge-rules.ts.
  */
 export const UNIQUE_LISTS: ReadonlyMap<string, KeyOf> = new Map([
   ...lists(byPort, 'services.*.ports'),

@@ -1,7 +1,7 @@
 import { textOf, type YamlEntry, type YamlMap, type YamlNode } from '../yaml/yaml-node.ts';
 
 /**
- * What a value's keys are, with `*` for names that authors choose: `services.web.environment` is of the shape
+ * Returns a path's shape, in which `*` replaces names that authors choose: `services.web.environment` becomes
  * `services.*.environment`.
  */
 export function shapeOf(path: readonly string[]): string {
@@ -11,7 +11,7 @@ export function shapeOf(path: readonly string[]): string {
 
 const inServices = (...keys: string[]) => keys.map((key) => `services.*.${key}`);
 
-/** A list of `NAME=value`, or a map. */
+/** Shapes of lists of `NAME=value` that can also be maps. */
 const VARIABLES: ReadonlySet<string> = new Set([
   ...inServices('annotations', 'environment', 'labels', 'sysctls', 'deploy.labels'),
   ...inServices('build.args', 'build.labels', 'build.additional_contexts'),
@@ -20,21 +20,21 @@ const VARIABLES: ReadonlySet<string> = new Set([
 
 const REPLACED: ReadonlySet<string> = new Set(inServices('command', 'entrypoint', 'healthcheck.test', 'ulimits.*'));
 
-/** Of these the last file's value stands, whole: commands, and a variable's value, nothing included. */
+/** Returns whether the last file's value replaces earlier ones completely, as for commands. */
 export function isReplaced(path: readonly string[]): boolean {
   return REPLACED.has(shapeOf(path)) || VARIABLES.has(shapeOf(path.slice(0, -1)));
 }
 
-/** A list of names, or a map by name. */
+/** Shapes of lists of names that can also be maps by name. */
 const NAMES: ReadonlySet<string> = new Set(inServices('networks', 'models', 'depends_on'));
 
-/** A list, or its only item. */
+/** Shapes of lists that can also be written as their only item. */
 const LISTS: ReadonlySet<string> = new Set(inServices('dns', 'dns_search', 'env_file', 'label_file', 'tmpfs'));
 
-/** A list of `host=address`, or a map of one address or several. */
+/** Shapes of lists of `host=address` that can also be maps of one or several addresses. */
 const HOSTS: ReadonlySet<string> = new Set(inServices('extra_hosts', 'build.extra_hosts'));
 
-/** A value that can be written in several forms, in the one that can be merged. */
+/** Converts a value that has several forms to the one that can be merged. */
 export function mergeable(node: YamlNode, shape: string): YamlNode {
   if (node.kind === 'list' && VARIABLES.has(shape)) return mapOf(node, node.items.flatMap(variableOf));
   if (node.kind === 'list' && NAMES.has(shape)) {
@@ -53,7 +53,7 @@ export function mergeable(node: YamlNode, shape: string): YamlNode {
   return node;
 }
 
-/** The entries by name, the last of a name wins. */
+/** Returns a map of the entries by name; the last entry of a name takes precedence. */
 function mapOf(node: YamlNode, entries: readonly YamlEntry[]): YamlMap {
   const byKey = new Map(entries.map((entry) => [entry.key, entry]));
   return { ...node, kind: 'map', entries: [...byKey.values()] };

@@ -4,9 +4,9 @@ import { type KeyOf, UNIQUE_LISTS } from './merge-keys.ts';
 import { isReplaced, mergeable, shapeOf } from './merge-rules.ts';
 
 /**
- * `over` merged over `base` by the Compose Specification's rules: maps by their keys, lists appended, with the
- * exceptions of merge-rules.ts and merge-keys.ts. `path` is where both stand. `!reset` and `!override` in `over` take
- * effect and stay, so that the result does the same to a file below; withoutTags() ends them. `base` has none.
+ * Merges `over` over `base` by the Compose Specification's rules: maps by their keys, lists appended, with the
+ * exceptions of merge-rules.ts and merge-keys.ts. `path` is the path of both. `!reset` and `!override` in `over` take
+ * effect and are kept, so that the result can be merged over another file; withoutTags() removes them. `base` has none.
  */
 export function merge(base: YamlNode, over: YamlNode, path: readonly string[], problems: Problems): YamlNode {
   if (over.tag !== undefined) return over;
@@ -37,7 +37,7 @@ function mergeMaps(base: YamlMap, over: YamlMap, path: readonly string[], proble
   return { ...over, entries: [...entries.values()] };
 }
 
-/** An item takes the place of the one below that has its key. */
+/** Merges lists: an item replaces the one with the same key. */
 function mergeLists(base: YamlList, over: YamlList, keyOf: KeyOf | undefined): YamlList {
   if (keyOf === undefined) return { ...over, items: [...base.items, ...over.items] };
   const items = new Map<unknown, YamlNode>();
@@ -45,7 +45,7 @@ function mergeLists(base: YamlList, over: YamlList, keyOf: KeyOf | undefined): Y
   return { ...over, items: [...items.values()] };
 }
 
-/** Options are those of a driver: another driver's do not go with them. */
+/** Returns whether the logging drivers differ; the options of one driver do not apply to another. */
 function isOtherLogging(base: YamlMap, over: YamlMap, shape: string): boolean {
   if (shape !== 'services.*.logging') return false;
   const driver = ({ entries }: YamlMap) => {
@@ -56,7 +56,7 @@ function isOtherLogging(base: YamlMap, over: YamlMap, shape: string): boolean {
   return below !== undefined && above !== undefined && below !== above;
 }
 
-/** What stays when nothing is merged below any more: `!reset` values go, `!override` ones are like any other. */
+/** Returns the final tree: removes `!reset` values and the tags of `!override` ones. */
 export function withoutTags(node: YamlNode): YamlNode | undefined {
   if (node.tag === 'reset') return undefined;
   const plain = { ...node };

@@ -5,16 +5,16 @@ import type { YamlOrigin } from '../yaml/yaml-tree.ts';
 import type { Budget } from './budget.ts';
 import type { SourceFiles } from './source-files.ts';
 
-/** A text to be merged over those before it. */
+/** A text to merge over the previous ones. */
 export interface ModelSource {
   text: string;
   origin: YamlOrigin;
 }
 
-/** A model is loaded by itself: the repository's, and each one that is included. */
+/** A model is loaded separately: that of the repository, and each included one. */
 export interface ModelContext {
   variables: Variables;
-  /** The files whose includes lead here, for telling one that includes itself. */
+  /** Files whose includes led here, to detect a file that includes itself. */
   includedBy: readonly string[];
 }
 

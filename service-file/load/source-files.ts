@@ -7,7 +7,7 @@ import { textOf, type YamlNode } from '../yaml/yaml-node.ts';
 import type { Budget } from './budget.ts';
 import { DotenvError, parseDotenv } from './dotenv.ts';
 
-/** The repository's files that say something of the service file, as texts, within the budget. */
+/** Reads the repository's files that belong to the service file as texts, within the budget. */
 export class SourceFiles {
   readonly #files: RepositoryFiles;
   readonly #budget: Budget;
@@ -20,8 +20,7 @@ export class SourceFiles {
   }
 
   /**
-   * The path that a text names, from the repository's root; undefined, and reports it, when it is none in the
-   * repository.
+   * Returns the path from the repository's root; reports and returns undefined if it is not a path in the repository.
    */
   path(node: YamlNode): string | undefined {
     const text = textOf(node);
@@ -36,7 +35,7 @@ export class SourceFiles {
     return this.#files.kindOf(path) === 'file';
   }
 
-  /** A YAML file; undefined, and reports it, at `at`, when it cannot be read. */
+  /** Reads a YAML file; reports at `at` and returns undefined if it cannot be read. */
   async yaml(path: string, at: SourcePosition): Promise<string | undefined> {
     return this.#budget.takeFile(at) ? this.#text(path, at) : undefined;
   }
@@ -57,7 +56,7 @@ export class SourceFiles {
     }
   }
 
-  /** `variables` over those of env files, of which a later one wins. */
+  /** Returns `variables` with those of env files, which they override; a later file overrides an earlier one. */
   async withEnvFiles(paths: readonly string[], variables: Variables, at: SourcePosition): Promise<Variables> {
     const defaults = new Map(variables);
     for (const path of paths) {

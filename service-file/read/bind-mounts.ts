@@ -12,9 +12,9 @@ import { readRepositoryPath } from '../repository-path.ts';
 type BindForm = MountForm & { source: string };
 
 /**
- * What a bind mount stands for. Its source is a file or folder of the repository, whose contents are mounted read-only:
- * there is no other folder here. A folder over what the service's own build copies is what a developer sees changes
- * with at once; it is ignored, the image has it.
+ * Returns the mount for a bind mount. Its source is a file or folder of the repository, whose contents are mounted
+ * read-only, because there is no other folder. A bind mount of files that the service's own build copies only shows a
+ * developer's changes immediately; it is ignored, because the image contains the files.
  */
 export async function mountFromRepository(
   form: BindForm,
@@ -35,7 +35,7 @@ export async function mountFromRepository(
   if (form.writable) problems.warn(node, 'files of the repository are mounted read-only');
   if (scope.bundles.isFull) return undefined;
   if (kind === 'folder') {
-    // However often it is mounted, it is read once, and reported once.
+    // A folder is read and reported once, however often it is mounted.
     if (!scope.folderBundles.has(path)) scope.folderBundles.set(path, await bundleFolder(path, form, node, scope));
     const bundle = scope.folderBundles.get(path);
     return bundle && { type: 'files', bundle: bundle.name, target: form.target };
@@ -43,7 +43,7 @@ export async function mountFromRepository(
   return mountFile(path, form, node, context, scope);
 }
 
-/** The machine's time zone, which many files mount, is not worth a refusal. */
+/** Mounts of the machine's time zone are common, and are ignored instead of refused. */
 const TIME_ZONE = /^\/etc\/(localtime|timezone)$/;
 const SOCKET = /^(\/var)?\/run\/(docker|podman\/podman|containerd\/containerd)\.sock$/;
 
@@ -65,7 +65,7 @@ function isInside(path: string, folder: string): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** Git keeps no empty folder: such a file stands in one that programs are to fill. */
+/** Returns whether a folder has no files to mount. Git stores no empty folders, so they contain placeholder files. */
 function holdsNothing(folder: string, { files, folderBundles, folderVolumes }: FileScope): boolean {
   if (folderBundles.has(folder)) return false;
   if (folderVolumes.has(folder)) return true;
@@ -73,8 +73,8 @@ function holdsNothing(folder: string, { files, folderBundles, folderVolumes }: F
 }
 
 /**
- * A folder that the repository does not have: Compose makes an empty one, which stays. Here that is a volume. Where a
- * file seems to be meant, that it is missing is reported.
+ * Returns the volume for a folder that is not in the repository: Compose creates an empty one, which is kept. A missing
+ * path that looks like a file is reported.
  */
 function ownVolume(path: string, form: BindForm, node: YamlNode, scope: FileScope): Mount | undefined {
   const { problems } = scope;

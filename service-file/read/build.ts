@@ -14,11 +14,14 @@ import { readVariables, toRecord } from './variables.ts';
 
 export interface LocatedBuild {
   build: Build;
-  /** Of `platforms`, when it names one. */
+  /** From `platforms`, if it names one. */
   platform: string | undefined;
 }
 
-/** `build`: the context alone, or a map. Both paths stay inside the repository; symbolic links are checked elsewhere. */
+/**
+ * Reads `build`: the context alone, or a map. Both paths must be inside the repository; symbolic links are checked
+ * elsewhere.
+ */
 export async function readBuild(node: YamlNode, scope: FileScope): Promise<LocatedBuild | undefined> {
   const { problems } = scope;
   if (node.kind === 'scalar') {
@@ -54,7 +57,7 @@ export async function readBuild(node: YamlNode, scope: FileScope): Promise<Locat
   };
 }
 
-/** Reports what the build lacks, where the repository is wholly there to look it up in. */
+/** Reports missing files of the build if all of the repository's files are known. */
 export function checkBuildFiles(
   build: Pick<Build, 'context' | 'dockerfile'>,
   at: { context: SourcePosition; dockerfile: SourcePosition },
@@ -74,7 +77,7 @@ function readContext(node: YamlNode, problems: Problems): string | undefined {
   return path === undefined ? undefined : plain(path);
 }
 
-/** The root is `.` for a context. */
+/** Returns the path of a context, with `.` for the root. */
 function plain(path: string): string {
   return path === '' ? '.' : path;
 }
@@ -93,7 +96,7 @@ function readTarget(node: YamlNode, problems: Problems): string | undefined {
   return problems.error(node, `${quoted(text)} is not a name of a Dockerfile's stage`);
 }
 
-/** One platform; several are for images that are published, these are not. */
+/** Reads the platform. Several platforms are only useful for images that are published, which these are not. */
 function readPlatforms(node: YamlNode, problems: Problems): string | undefined {
   const items = readList(node, problems);
   const platforms = items?.flatMap((item) => readPlatform(item, problems) ?? []);

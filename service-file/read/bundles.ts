@@ -3,23 +3,23 @@ import type { SourcePosition, Problems } from '../problems.ts';
 import type { FileBundle } from '../schema.ts';
 
 export interface BundledFile {
-  /** Relative to where the bundle is mounted. */
+  /** Relative to the mount's target. */
   path: string;
   content: Buffer;
   mode: number;
 }
 
 const MAX_FILE_KIB = 512;
-/** Of all bundles together: they are kept as objects of the cluster, which are small things. */
+/** Limit for all bundles together, which are stored as objects in the cluster. */
 const MAX_TOTAL_KIB = 900;
 const MAX_FILES = 500;
 
-/** The bundles of one service file; equal ones are kept once. */
+/** The bundles of one service file; equal ones are stored once. */
 export class Bundles {
   readonly #problems: Problems;
   readonly #contents: Map<string, ReadonlyMap<string, Buffer>>;
   readonly #bundles = new Map<string, FileBundle>();
-  /** A file that is mounted often is hashed once. */
+  /** Caches hashes of files that are mounted several times. */
   readonly #hashes = new WeakMap<Buffer, string>();
   #bytes = 0;
   #files = 0;
@@ -27,7 +27,7 @@ export class Bundles {
 
   readonly #hashKey: Uint8Array;
 
-  /** `contents` is filled. */
+  /** Creates an empty set. Adds the bundles' contents to `contents`. */
   constructor(
     problems: Problems,
     contents: Map<string, ReadonlyMap<string, Buffer>>,
@@ -38,17 +38,17 @@ export class Bundles {
     this.#hashKey = hashKey;
   }
 
-  /** Sorted by name. */
+  /** All bundles, sorted by name. */
   get all(): FileBundle[] {
     return [...this.#bundles.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Whether one was refused for all that there are: no more files need be read, the service file is refused. */
+  /** Whether the limit was exceeded; no more files need to be read then. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** A bundle of these files; undefined, and reports it, at `at`, when they are too large. */
+  /** Adds a bundle of these files; reports at `at` and returns undefined if they are too large. */
   add(files: readonly BundledFile[], secret: boolean, at: SourcePosition): FileBundle | undefined {
     const large = files.find(({ content }) => isTooLarge(content));
     if (large !== undefined) {
@@ -88,12 +88,12 @@ export function isTooLarge(content: Buffer): boolean {
   return content.length > MAX_FILE_KIB * 1024;
 }
 
-/** Whether a folder's files can be a bundle at all, before they are read. */
+/** Returns whether a folder has too many files for a bundle, before they are read. */
 export function isTooMany(files: number): boolean {
   return files > MAX_FILES;
 }
 
-/** Names that a ConfigMap takes as keys, each once: the file's path with other characters replaced. */
+/** Returns unique keys for a ConfigMap: the files' paths with other characters replaced. */
 function keysOf(files: readonly BundledFile[]): string[] {
   const keys = new Set<string>();
   for (const { path } of files) {

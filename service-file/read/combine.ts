@@ -6,15 +6,15 @@ import { withJobs } from './jobs.ts';
 import { addAlias } from './networks.ts';
 import type { LocatedService } from './service.ts';
 
-/** A service with what the others decide, in names of the model; without its jobs. */
+/** A service with what depends on other services, in the model's names; without its jobs. */
 export interface CombinedService {
   located: LocatedService;
   service: Service;
 }
 
 /**
- * Checks the services against each other and fills in what they say of one another: what each waits for, what it is
- * called, whether it runs once. `leftOut`: the services whose profiles are not enabled. `volumes`: their names here.
+ * Checks the services against each other, and determines for each its dependencies, its aliases, and whether it runs
+ * once. `leftOut`: services whose profiles are not enabled. `volumes`: names in the model.
  */
 export function combine(
   services: readonly LocatedService[],
@@ -52,7 +52,7 @@ export function combine(
   return { combined, services: all.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
-/** A link waits too, as it does for Compose. */
+/** Returns the dependencies, including links, as in Compose. */
 function waitsFor({ dependsOn, links }: LocatedService): LocatedDependency[] {
   return [
     ...dependsOn,
@@ -67,8 +67,9 @@ function named(dependencies: readonly Dependency[], names: ReadonlyMap<string, s
 }
 
 /**
- * A service runs once when another waits for its end, or when the file says that it is not started again; but what has
- * ports or a health check is a server all the same, whose author meant no restarts after a failure.
+ * Returns whether a service runs once: if another one waits for its completion, or the file says that it is not
+ * restarted. A service with ports or a health check is a server, whose author only meant that it is not restarted after
+ * failures.
  */
 function runsOnce({ service, restarts, restartAt }: LocatedService, isAwaited: boolean, problems: Problems): boolean {
   if (isAwaited) {
@@ -81,10 +82,10 @@ function runsOnce({ service, restarts, restartAt }: LocatedService, isAwaited: b
   return false;
 }
 
-/** Of all services: each is a Service of Kubernetes, which every container looks through. */
+/** Limit for all services together: each alias is a Kubernetes Service. */
 const MAX_ALIASES = 50;
 
-/** The other host names of each service, sorted: of its networks, and what others link to it as. */
+/** Returns the aliases of each service, sorted: from its networks, and from links of other services. */
 function collectAliases(services: readonly LocatedService[], problems: Problems): ReadonlyMap<string, string[]> {
   const found = services.flatMap(({ key, aliases, links }) => {
     const linked = links.flatMap(({ service, alias, at }) => {

@@ -5,8 +5,9 @@ import { type Fields, optional, readText, readTextList } from './read.ts';
 import { splitShellWords } from './shell-words.ts';
 
 /**
- * What a service runs. Nothing (`command:`) means the image's own; an empty one (`[]`, `''`) undoes the image's. Since
- * Kubernetes cannot say the latter, the command then takes the entrypoint's place, which is the same process.
+ * Reads a service's command and entrypoint. An absent value (`command:`) means that of the image; an empty one (`[]`,
+ * `''`) removes that of the image. Kubernetes cannot express the latter, so the command then replaces the entrypoint,
+ * which starts the same process.
  */
 export function readProcess(fields: Fields, problems: Problems): Pick<Service, 'entrypoint' | 'command'> {
   const entrypoint = optional(fields, 'entrypoint', readCommand, problems);
@@ -30,11 +31,11 @@ function notEmpty(words: string[] | undefined): words is string[] {
   return words !== undefined && words.length > 0;
 }
 
-/** A list, or a line split into words. */
+/** Reads a list, or a line split into words. */
 export function readCommand(node: YamlNode, problems: Problems): string[] | undefined {
   if (node.kind === 'list') {
     const words = readTextList(node, problems);
-    // As Docker takes it: [""] is empty too.
+    // As in Docker, [""] is empty too.
     return words?.length === 1 && words[0] === '' ? [] : words;
   }
   const text = readText(node, problems);

@@ -13,7 +13,7 @@ type Container = Pick<
   'hostname' | 'workingDir' | 'init' | 'tty' | 'stdin' | 'stopSignal' | 'stopGracePeriodSeconds' | 'readOnly'
 >;
 
-/** How a service's container is set up, beside what it runs and sees. */
+/** Reads how a service's container is set up, except for its process and mounts. */
 export function readContainer(fields: Fields, problems: Problems): Container {
   const flag = (key: string): boolean => optional(fields, key, readBoolean, problems) ?? false;
   const hostname = optional(fields, 'hostname', readHostname, problems);
@@ -37,7 +37,7 @@ export function readContainer(fields: Fields, problems: Problems): Container {
   };
 }
 
-/** What the container calls itself: the first label of it, which is all that Kubernetes takes. */
+/** Reads the container's host name: only its first label, because Kubernetes accepts no more. */
 function readHostname(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems)?.toLowerCase();
   if (text === undefined) return undefined;
@@ -61,7 +61,7 @@ function readWorkingDir(node: YamlNode, problems: Problems): string | undefined 
   return problems.error(node, `${quoted(text)} is not absolute: start it with /`);
 }
 
-/** `SIGINT`, `INT` or `2` as `SIGINT`. */
+/** Normalizes `SIGINT`, `INT` and `2` to `SIGINT`. */
 function readSignal(node: YamlNode, problems: Problems): string | undefined {
   const text = readText(node, problems);
   if (text === undefined) return undefined;

@@ -8,16 +8,16 @@ import { emptyAsMap, optional, readEntries, readFields, readName, readText } fro
 import { readRepositoryPath } from '../repository-path.ts';
 import { type Reader, variableValue } from './variables.ts';
 
-/** Where the bytes of a config or secret come from. */
+/** Where the contents of a config or secret come from. */
 export type DeclaredContent = { at: SourcePosition } & (
   | { kind: 'file'; path: string; node: YamlNode }
   | { kind: 'content'; text: string; node: YamlNode }
   | { kind: 'variable'; name: string; node: YamlNode }
-  /** Called with already. */
+  /** An error was reported. */
   | { kind: 'invalid' }
 );
 
-/** The top level's `configs` or `secrets`. What none of the services uses is not looked for. */
+/** Reads the top-level `configs` or `secrets`. Contents of unused ones are not read. */
 export function readContents(
   node: YamlNode | undefined,
   table: KeyTable,
@@ -60,7 +60,7 @@ function sourceKeys(table: KeyTable): string {
   return ['file', 'content', 'environment'].filter((key) => table.keys.get(key)?.support === 'supported').join(', ');
 }
 
-/** The bytes; undefined, and reports it, at `at` or where they are declared, when there are none. */
+/** Returns the contents; reports, at `at` or at the declaration, and returns undefined if there are none. */
 export async function contentOf(
   declared: DeclaredContent,
   reader: Reader,
@@ -78,7 +78,7 @@ export async function contentOf(
   return value === undefined ? undefined : Buffer.from(value);
 }
 
-/** A file of the repository; undefined, and reports it, at `node`, when it is none. */
+/** Reads a file of the repository; reports at `node` and returns undefined if it is not a file. */
 export async function readFile(
   path: string,
   node: YamlNode,

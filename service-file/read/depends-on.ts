@@ -6,10 +6,10 @@ import { dependencyKeys } from './keys/service-keys.ts';
 import { nearest } from './nearest.ts';
 import { kindOf, optional, readBoolean, readFields, readName } from './read.ts';
 
-/** A dependency as the file has it: `service` is the name there. */
+/** A dependency in the file; `service` is the name in the file. */
 export interface LocatedDependency extends Dependency {
   at: SourcePosition;
-  /** False: it may be missing. */
+  /** False if the service may be missing. */
   required: boolean;
 }
 
@@ -19,7 +19,7 @@ const CONDITIONS = new Map<string, Dependency['condition']>([
   ['service_completed_successfully', 'completed'],
 ]);
 
-/** `depends_on`: a list of services, or a map with a condition for each. */
+/** Reads `depends_on`: a list of services, or a map with a condition for each. */
 export function readDependsOn(node: YamlNode, problems: Problems): LocatedDependency[] | undefined {
   if (node.kind === 'scalar') {
     return problems.error(node, `must be a list of services or a map with conditions, this is ${kindOf(node)}`);
@@ -56,8 +56,8 @@ interface Dependent {
 }
 
 /**
- * What each service waits for, of those that are there; both by the names in the file. `leftOut` are the services whose
- * profiles are not enabled: nobody may need one of them.
+ * Returns the existing dependencies of each service, by names in the file. `leftOut` are the services whose profiles
+ * are not enabled; requiring one of them is an error.
  */
 export function resolveDependencies(
   services: ReadonlyMap<string, Dependent>,
@@ -70,7 +70,7 @@ export function resolveDependencies(
     for (const dependency of dependsOn) {
       const condition = checkedCondition(dependency, services, leftOut, problems);
       if (condition === undefined) continue;
-      // Of depends_on and links, which may name the same service, the one that waits longer.
+      // If depends_on and links name the same service, the stricter condition applies.
       if (condition !== 'started' || !found.has(dependency.service)) {
         found.set(dependency.service, { service: dependency.service, condition });
       }

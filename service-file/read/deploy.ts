@@ -10,7 +10,7 @@ export function readDeploy(fields: Fields, problems: Problems): Fields | undefin
   return optional(fields, 'deploy', (node) => readFields(node, deployKeys, problems), problems);
 }
 
-/** `deploy.replicas` or `scale`, which say the same. */
+/** Reads `deploy.replicas` or its equivalent `scale`. */
 export function readReplicas(fields: Fields, deploy: Fields | undefined, problems: Problems): number {
   const read = (node: YamlNode): number | undefined => readInteger(node, REPLICAS, problems);
   const scale = optional(fields, 'scale', read, problems);
@@ -23,8 +23,8 @@ export function readReplicas(fields: Fields, deploy: Fields | undefined, problem
 }
 
 /**
- * Whether a service is to be started again when it ends: what the file says, undefined for nothing. `restart` counts
- * before `deploy.restart_policy`; a deploy.mode of jobs says it too.
+ * Returns whether the file says that a service is restarted when it exits; undefined if it does not say. `restart`
+ * takes precedence over `deploy.restart_policy`, and the job modes of deploy.mode count too.
  */
 export function readRestarts(fields: Fields, deploy: Fields | undefined, problems: Problems): boolean | undefined {
   const mode = deploy && optional(deploy, 'mode', (node) => readMode(node, problems), problems);
@@ -42,7 +42,7 @@ function readMode(node: YamlNode, problems: Problems): 'service' | 'job' | undef
   return 'service';
 }
 
-/** False for `no`. Kubernetes always starts a service again, after failures and after a success. */
+/** Returns false for `no`. Kubernetes always restarts services, after failures and after success. */
 function readRestart(node: YamlNode, problems: Problems): boolean | undefined {
   if (isEmpty(node)) return undefined;
   const policy = readName(node, problems);

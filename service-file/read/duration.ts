@@ -1,4 +1,4 @@
-/** Seconds of each unit that Compose takes. */
+/** Seconds of each unit that Compose accepts. */
 const UNITS = new Map([
   ['ns', 1e-9],
   ['us', 1e-6],
@@ -14,7 +14,10 @@ const UNITS = new Map([
 
 const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d|w)/y;
 
-/** A Compose duration (`1m30s`, `500ms`, `1.5h`, `0`) in seconds; undefined when it is none. No negative ones. */
+/**
+ * Parses a Compose duration (`1m30s`, `500ms`, `1.5h`, `0`) to seconds; returns undefined for other texts, including
+ * negative ones.
+ */
 export function parseDuration(text: string): number | undefined {
   const digits = text.startsWith('+') ? text.slice(1) : text;
   if (digits === '0') return 0;
@@ -26,6 +29,6 @@ export function parseDuration(text: string): number | undefined {
     if (part === null) return undefined;
     seconds += Number(part[1]) * (UNITS.get(part[2] ?? '') ?? Number.NaN);
   }
-  // To the nanosecond, as Compose counts, so that three times 0.1 s is not a little more than 300 ms.
+  // Rounds to nanoseconds, as Compose does, so that three times 0.1 s is exactly 300 ms.
   return Math.round(seconds * 1e9) / 1e9;
 }

@@ -10,7 +10,10 @@ import { type Fields, optional, readBoolean, readFields, readListOrOne, readName
 import { readRepositoryPath } from '../repository-path.ts';
 import { isVariableName, readVariables, toRecord } from './variables.ts';
 
-/** What a service's containers see: the files of `env_file`, a later one over an earlier, and `environment` over them. */
+/**
+ * Returns the environment of a service's containers: the files of `env_file`, of which later ones override earlier
+ * ones, overridden by `environment`.
+ */
 export async function readEnvironment(fields: Fields, scope: FileScope): Promise<Record<string, string>> {
   const { problems } = scope;
   const found = new Map<string, string>();
@@ -28,17 +31,17 @@ export async function readEnvironment(fields: Fields, scope: FileScope): Promise
   return toRecord(found);
 }
 
-/** Of one service. */
+/** Limit for one service. */
 const MAX_FILES = 20;
 const MAX_VARIABLES = 1000;
-/** Of all services together. */
+/** Limit for all services together. */
 const MAX_FILES_IN_ALL = 50;
 const MAX_KIB = 64;
 
 interface EnvFile {
   node: YamlNode;
   required: boolean;
-  /** Each line as it is, without quotes and variables. */
+  /** Whether lines are literal, without quotes and variables. */
   raw: boolean;
 }
 
@@ -57,7 +60,7 @@ async function readEnvFile(item: YamlNode, scope: FileScope): Promise<ReadonlyMa
   if (content === undefined) return undefined;
   if (content.length > MAX_KIB * 1024) return problems.error(file.node, `is larger than ${MAX_KIB} KiB`);
   const found = parse(content.toString('utf8'), path, file, scope);
-  // What is wrong in it is reported once.
+  // Problems in a file are reported once.
   envFiles.set(key, found ?? new Map());
   return found;
 }

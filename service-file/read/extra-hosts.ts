@@ -7,7 +7,7 @@ import { readListOrOne, readText, readTextList } from './read.ts';
 
 type ExtraHosts = Service['extraHosts'];
 
-/** `extra_hosts`: a list of `host=ip` or `host:ip`, or a map of them. Sorted by address. */
+/** Reads `extra_hosts`: a list of `host=ip` or `host:ip`, or a map. Sorted by address. */
 export function readExtraHosts(node: YamlNode, problems: Problems): ExtraHosts | undefined {
   const hosts = new Map<string, Set<string>>();
   const add = (hostname: string, address: string, at: SourcePosition): void => {

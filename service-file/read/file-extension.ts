@@ -6,7 +6,10 @@ import { coppiceFileKeys } from './keys/x-coppice-keys.ts';
 import { emptyAsMap, optional, readFields, readName } from './read.ts';
 import { readTests } from './tests.ts';
 
-/** The file's own `x-coppice`: which reusable environment it makes, which one it starts with, and its tests. */
+/**
+ * Reads the file's top-level `x-coppice`: the reusable environment that it publishes, the one that seeds it, and its
+ * tests.
+ */
 export function readFileExtension(
   node: YamlNode,
   problems: Problems,
@@ -23,7 +26,7 @@ export function readFileExtension(
   };
 }
 
-/** As the kinds have it (crds/reusable-environment.ts). */
+/** Reads a label, with the same pattern as in crds/reusable-environment.ts. */
 function readLabel(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || /^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(text)) return text;

@@ -11,7 +11,7 @@ import { readTarget } from './mount-target.ts';
 import { nearest } from './nearest.ts';
 import { type Fields, optional, readFields, readList, readName, readText } from './read.ts';
 
-/** World-readable, as the Compose Specification has it. */
+/** World-readable, the Compose Specification's default. */
 const DEFAULT_MODE = 0o444;
 
 interface Grant {
@@ -21,13 +21,14 @@ interface Grant {
   mode: number;
 }
 
-/** A service's `configs`, at `/NAME` where no target is given. */
+/** Reads a service's `configs`, mounted at `/NAME` unless they have a target. */
 export function readConfigs(fields: Fields, scope: FileScope): Promise<LocatedMount[]> {
   return readMounts(fields, 'configs', '/', scope);
 }
 
 /**
- * A service's `secrets`, at `/run/secrets/NAME` where no target is given; a target that is not a path is such a NAME.
+ * Reads a service's `secrets`, mounted at `/run/secrets/NAME` unless they have a target; a target that is not a path
+ * replaces NAME.
  */
 export function readSecrets(fields: Fields, scope: FileScope): Promise<LocatedMount[]> {
   return readMounts(fields, 'secrets', '/run/secrets/', scope);
@@ -56,7 +57,7 @@ async function readMounts(
   return mounts;
 }
 
-/** `build.secrets`: what `RUN --mount=type=secret,id=…` sees; the target is the id. */
+/** Reads `build.secrets`, which `RUN --mount=type=secret,id=…` mounts; the target is the ID. */
 export async function readBuildSecrets(fields: Fields, scope: FileScope): Promise<Build['secrets']> {
   const secrets = new Map<string, Build['secrets'][number]>();
   for (const { node, source, target, mode } of readGrants(fields, 'secrets', scope.problems)) {
@@ -95,7 +96,7 @@ function readGrant(node: YamlNode, problems: Problems): Grant | undefined {
   return { node, source, target, mode };
 }
 
-/** Octal, as it is written: YAML itself would read `0440` as four hundred and forty. */
+/** Reads an octal mode from the source text, because YAML parses `0440` as four hundred and forty. */
 function readMode(node: YamlNode, problems: Problems): number | undefined {
   const isNumber = node.kind === 'scalar' && typeof node.value === 'number';
   const text = isNumber ? node.source : readText(node, problems);
@@ -118,7 +119,10 @@ function lookUp(
   return scope.problems.error(node, `${quoted(name)} is not declared: ${hint}`);
 }
 
-/** What is not a file of the repository may hold a variable, whose value may be secret. */
+/**
+ * Returns whether the content can be secret: everything except files of the repository may contain the value of a
+ * secret variable.
+ */
 function isSecret(declared: DeclaredContent, kind: 'configs' | 'secrets'): boolean {
   if (kind === 'secrets' || declared.kind === 'variable') return true;
   return declared.kind === 'content' && declared.node.written !== undefined;

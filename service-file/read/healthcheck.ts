@@ -7,10 +7,10 @@ import { readSeconds } from './seconds.ts';
 
 type ProbeTimes = Omit<Healthcheck, 'command' | 'http'>;
 
-/** Docker's defaults, taken for 0 too, as Docker does. */
+/** Docker's defaults, which also replace 0, as in Docker. */
 const DEFAULTS: ProbeTimes = { intervalSeconds: 30, timeoutSeconds: 30, retries: 3, startPeriodSeconds: 0 };
 
-/** A service's health check; 'none' when there is none (`disable: true`, `test: NONE`), undefined on errors. */
+/** Reads a service's health check; returns 'none' for `disable: true` and `test: NONE`, undefined on errors. */
 export function readHealthcheck(node: YamlNode, problems: Problems): Healthcheck | 'none' | undefined {
   const fields = readFields(node, healthcheckKeys, problems);
   if (fields === undefined) return undefined;
@@ -40,7 +40,7 @@ export function readProbeTimes(fields: Fields, defaults: ProbeTimes, problems: P
   };
 }
 
-/** The test as an argument vector. */
+/** Returns the test as an argument vector. */
 function readTest(node: YamlNode, problems: Problems): string[] | 'none' | undefined {
   if (node.kind !== 'list') {
     const line = readText(node, problems);

@@ -5,9 +5,9 @@ import { MAX_NAME_LENGTH } from './names.ts';
 import type { LocatedJob } from './x-coppice.ts';
 
 /**
- * A service and its jobs, as services of their own: they run with its image, environment and mounts, one after the
- * other, after all that the service waits for and before the service itself. `volumes`: their names here, by those in
- * the file. `taken`: the names of services and aliases; filled.
+ * Returns a service and its jobs as separate services: they run with its image, environment and mounts, sequentially,
+ * after the service's dependencies and before the service. `volumes`: names in the model, by those in the file.
+ * `taken`: names of services and aliases, to which the jobs' names are added.
  */
 export function withJobs(
   service: Service,

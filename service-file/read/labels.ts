@@ -2,7 +2,7 @@ import type { Problems } from '../problems.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import { isEmpty, readList, readName, readText } from './read.ts';
 
-/** `labels`: a map, or a list of `name=value`; without a value it is empty. Sorted by name. */
+/** Reads `labels`: a map, or a list of `name=value`, sorted by name. A missing value is an empty text. */
 export function readLabels(node: YamlNode, problems: Problems): Record<string, string> | undefined {
   const labels = new Map<string, string>();
   if (node.kind === 'map') {

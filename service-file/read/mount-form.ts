@@ -7,21 +7,21 @@ import { readSize } from './volumes.ts';
 
 const TYPES = ['volume', 'bind', 'tmpfs'] as const;
 
-/** One item of `volumes` as the file has it. Without a source a volume is an anonymous one. */
+/** One item of `volumes` in the file. A volume without a source is anonymous. */
 export interface MountForm {
   type: (typeof TYPES)[number];
   source: string | undefined;
   target: string;
   readOnly: boolean;
-  /** `rw` or `read_only: false` is written out. */
+  /** Whether `rw` or `read_only: false` is explicit. */
   writable: boolean;
   subPath?: string;
   size?: string;
-  /** False: a bind mount's source has to be there. */
+  /** False if a bind mount's source must exist. */
   create: boolean;
 }
 
-/** `[SOURCE:]TARGET[:OPTION,…]` */
+/** Reads `[SOURCE:]TARGET[:OPTION,…]`. */
 export function readShortMount(node: YamlNode, problems: Problems): MountForm | undefined {
   const text = readName(node, problems);
   if (text === undefined) return undefined;

@@ -3,16 +3,16 @@ import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { Mount } from '../schema.ts';
 
-/** A mount, and where the file asks for it. */
+/** A mount and its position in the file. */
 export interface LocatedMount {
   mount: Mount;
   at: SourcePosition;
 }
 
-/** What the container runtime keeps to itself. */
+/** Paths that the container runtime manages. */
 const KEPT = /^\/(proc|sys|dev)(\/|$)/;
 
-/** A path in the container, as plain as it can be. */
+/** Returns a normalized path in the container. */
 export function readTarget(text: string, at: SourcePosition, problems: Problems): string | undefined {
   if (!text.startsWith('/')) {
     return problems.error(at, `the path ${quoted(text)} in the container is not absolute: start it with /`);
@@ -27,7 +27,7 @@ export function readTarget(text: string, at: SourcePosition, problems: Problems)
   return target;
 }
 
-/** Sorted by target; two with the same one are reported. */
+/** Returns the mounts sorted by target; reports duplicate targets. */
 export function checkTargets(mounts: readonly LocatedMount[], problems: Problems): Mount[] {
   const byTarget = new Map<string, Mount>();
   for (const { mount, at } of mounts) {

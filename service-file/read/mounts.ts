@@ -11,7 +11,7 @@ import { type Fields, optional, readList, readListOrOne, readText } from './read
 import { readSize } from './volumes.ts';
 import { bytesQuantity, parseBytes } from './units.ts';
 
-/** A service's `volumes`. `context`: of its build, from the repository's root; undefined when it has none. */
+/** Reads a service's `volumes`. `context`: of its build, from the repository's root; undefined without a build. */
 export async function readMounts(
   fields: Fields,
   context: string | undefined,
@@ -50,7 +50,7 @@ function readMount(
   return scope.problems.error(node, `the volume ${quoted(source)} is not declared: ${hint}`);
 }
 
-/** `tmpfs`, one or a list: `/run` or `/run:size=64m`. */
+/** Reads `tmpfs`, one or a list: `/run` or `/run:size=64m`. */
 export function readTmpfs(fields: Fields, problems: Problems): LocatedMount[] {
   return (optional(fields, 'tmpfs', readListOrOne, problems) ?? []).flatMap((node) => {
     const text = readText(node, problems);
@@ -63,7 +63,7 @@ export function readTmpfs(fields: Fields, problems: Problems): LocatedMount[] {
   });
 }
 
-/** Of `size=64m,mode=1777,…` only the size counts. */
+/** Reads the size in `size=64m,mode=1777,…`; other options have no effect. */
 function readTmpfsSize(options: string, node: YamlNode, problems: Problems): string | undefined {
   let size: string | undefined;
   for (const option of options.split(',').filter((each) => each !== '')) {
@@ -76,7 +76,7 @@ function readTmpfsSize(options: string, node: YamlNode, problems: Problems): str
   return size;
 }
 
-/** `shm_size`: memory at /dev/shm. */
+/** Reads `shm_size`, the memory at /dev/shm. */
 export function readSharedMemory(fields: Fields, problems: Problems): LocatedMount[] {
   const size = optional(fields, 'shm_size', readSize, problems);
   const entry = fields.get('shm_size');

@@ -3,15 +3,15 @@ import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
 
-/** `build-<service>` is a container's name, of 63 characters at the most. */
+/** A container's name is `build-<service>` and has at most 63 characters. */
 export const MAX_NAME_LENGTH = 57;
 
-/** One label of a host name (RFC 1035), which is what Kubernetes calls a Service. */
+/** Returns whether the text is a label of a host name (RFC 1035), as Kubernetes requires for a Service. */
 export function isHostLabel(text: string, maxLength = MAX_NAME_LENGTH): boolean {
   return text.length <= maxLength && /^[a-z]([a-z0-9-]*[a-z0-9])?$/.test(text);
 }
 
-/** The label that comes nearest to a name: `My_App` → `my-app`; undefined when nothing is left of it. */
+/** Returns the label most similar to a name: `My_App` → `my-app`; undefined if no character remains. */
 function nearestLabel(name: string): string | undefined {
   const label = name
     .toLowerCase()
@@ -23,8 +23,9 @@ function nearestLabel(name: string): string | undefined {
 }
 
 /**
- * What each service is called here, by its name in the file. Compose takes names that no host can have (`my_app`): such
- * a service gets the nearest one, with a warning, unless something in the file calls it by the name that cannot work.
+ * Returns each service's host name, by its name in the file. Compose permits names that are not valid host names
+ * (`my_app`): such a service gets the most similar one, with a warning. It is an error if something in the file uses
+ * the invalid name.
  */
 export function readServiceNames(
   services: readonly YamlEntry[],
@@ -57,7 +58,7 @@ function renamed(
   if (better === undefined || !/^[A-Za-z][\w.-]*$/.test(name) || name.length > MAX_NAME_LENGTH) {
     return problems.error(at, better === undefined ? rule : `${rule}, such as ${quoted(better)}`);
   }
-  // Host names are the same in upper and lower case.
+  // Host names are not case-sensitive.
   const mention = name.toLowerCase() === better ? undefined : findMention(name, services);
   if (mention !== undefined) {
     return problems.error(
@@ -69,10 +70,10 @@ function renamed(
   return better;
 }
 
-/** Where other services' addresses stand. */
+/** Keys whose values can contain addresses of services. */
 const MAY_MENTION = new Set(['environment', 'command', 'entrypoint', 'healthcheck', 'x-coppice']);
 
-/** The first value of the file that holds the name as a word. */
+/** Returns the first value of the file that contains the name as a word. */
 function findMention(name: string, services: readonly YamlEntry[]): YamlNode | undefined {
   const word = new RegExp(`(?<![\\w.-])${name.replaceAll('.', '\\.')}(?![\\w-])`);
   const find = (node: YamlNode): YamlNode | undefined => {
@@ -93,8 +94,8 @@ function findMention(name: string, services: readonly YamlEntry[]): YamlNode | u
 }
 
 /**
- * Names for what only Coppice sees (volumes, networks): the nearest label, the same in each reading, with a hash where
- * two would meet or nothing is left. By the name in the file.
+ * Returns names for volumes and networks, which only Coppice sees, by the name in the file: the most similar label,
+ * with a hash if two are equal or no character remains.
  */
 export function labelsFor(names: readonly string[]): ReadonlyMap<string, string> {
   const nearest = names.map((name) => [name, nearestLabel(name) ?? 'unnamed'] as const);

@@ -1,9 +1,9 @@
 import type { Problems } from '../problems.ts';
 
-/** With more errors than this, a suggestion helps nobody, and files of strangers can have thousands. */
+/** Maximum number of errors with a suggestion; untrusted files can have thousands. */
 const MAX_ERRORS = 20;
 
-/** The candidate that `word` was probably meant to be: the nearest by edits, if it is near at all. */
+/** Returns the candidate that `word` was probably meant to be: the one with the fewest edits, if they are few. */
 export function nearest(
   word: string,
   candidates: Iterable<string>,
@@ -14,7 +14,7 @@ export function nearest(
   let best: string | undefined;
   let bestDistance = Math.min(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
-    // Each letter more or less is an edit.
+    // The lengths differ by at most the number of edits.
     if (Math.abs(candidate.length - meant.length) >= bestDistance) continue;
     const distance = editDistance(meant, candidate);
     if (distance < bestDistance) {
@@ -25,7 +25,7 @@ export function nearest(
   return best;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. */
+/** Returns the number of insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -17,12 +17,12 @@ import {
   readTextList,
 } from './read.ts';
 
-/** What services share that name none. */
+/** Network of services that name none. */
 const DEFAULT = 'default';
-/** Each is a NetworkPolicy. */
+/** Limit, because each network is a NetworkPolicy. */
 const MAX_NETWORKS = 20;
 
-/** What each of the top level's `networks` is called here. */
+/** Reads the top-level `networks`; returns their names in the model. */
 export function readNetworks(node: YamlNode | undefined, problems: Problems): ReadonlyMap<string, string> {
   const entries = node === undefined ? [] : (readEntries(node, problems) ?? []);
   if (node !== undefined && entries.length > MAX_NETWORKS) problems.error(node, `more than ${MAX_NETWORKS} networks`);
@@ -47,12 +47,12 @@ function checkNetwork(fields: Fields, problems: Problems): void {
 }
 
 export interface ServiceNetworks {
-  /** As they are called here, sorted. */
+  /** Names in the model, sorted. */
   networks: string[];
   aliases: { name: string; at: SourcePosition }[];
 }
 
-/** A service's `networks` and `network_mode`. */
+/** Reads a service's `networks` and `network_mode`. */
 export function readServiceNetworks(
   fields: Fields,
   declared: ReadonlyMap<string, string>,
@@ -70,7 +70,7 @@ export function readServiceNetworks(
   return { ...found, networks: found.networks.sort() };
 }
 
-/** True for no network at all. */
+/** Returns true for `none`, no network at all. */
 function readMode(node: YamlNode, problems: Problems): boolean | undefined {
   const mode = readName(node, problems);
   if (mode === undefined || mode === 'bridge' || mode === 'default') return false;
@@ -113,7 +113,7 @@ function readJoined(node: YamlNode, declared: ReadonlyMap<string, string>, probl
   return { ...joined, networks: [...new Set(joined.networks)] };
 }
 
-/** An alias that no host can have is left out: nobody could reach it. */
+/** Adds an alias; one that is not a valid host name is skipped with a warning. */
 export function addAlias(
   name: string,
   at: SourcePosition,
@@ -125,7 +125,10 @@ export function addAlias(
   else problems.warn(at, `the alias ${quoted(name)} is left out: use lower-case letters, digits and -, a letter first`);
 }
 
-/** `links`: services, each with an alias perhaps (`db:database`). The service waits for them, and may call them so. */
+/**
+ * Reads `links`: services, optionally with an alias (`db:database`). The service depends on them, and can use the
+ * alias.
+ */
 export function readLinks(
   fields: Fields,
   problems: Problems,

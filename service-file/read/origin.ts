@@ -7,7 +7,7 @@ import type { FileScope } from './file-scope.ts';
 import { readPlatform } from './platform.ts';
 import { type Fields, isEmpty, optional, readName } from './read.ts';
 
-/** Where a service's image comes from, and for which platform. */
+/** Reads a service's image or build, and its platform. */
 export async function readOrigin(
   fields: Fields,
   at: SourcePosition,
@@ -30,7 +30,7 @@ export async function readOrigin(
   return { build: read?.build, ...(platform !== undefined && { platform }) };
 }
 
-/** An image reference by Distribution's grammar: [host[:port]/]path[:tag][@digest]. */
+/** Matches an image reference by Distribution's grammar: [host[:port]/]path[:tag][@digest]. */
 const IMAGE = new RegExp(
   [
     /^(?:(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::\d+)?\/)?/,

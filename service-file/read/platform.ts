@@ -3,7 +3,7 @@ import { quoted } from '../problems.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import { readName } from './read.ts';
 
-/** `linux/amd64`, `linux/arm/v7`. */
+/** Reads a platform such as `linux/amd64` or `linux/arm/v7`. */
 export function readPlatform(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || /^linux\/[a-z0-9]{1,16}(\/[a-z0-9]{1,8})?$/.test(text)) return text;

@@ -5,7 +5,7 @@ import { portKeys } from './keys/service-keys.ts';
 import { optional, readFields, readInteger, readList, readText } from './read.ts';
 
 export const PORT_RANGE = { min: 1, max: 65_535 };
-/** Of one service: each is a port of a Kubernetes Service. */
+/** Limit for one service: each is a port of a Kubernetes Service. */
 const MAX_PORTS = 100;
 
 export interface Port {
@@ -13,14 +13,14 @@ export interface Port {
   protocol: 'tcp' | 'udp';
 }
 
-/** [[address:]published:]target[/protocol], the address an IPv4 one, or an IPv6 one in brackets. */
+/** Matches [[address:]published:]target[/protocol], with an IPv4 address or an IPv6 address in brackets. */
 const SHORT =
   /^(?:(?:(?:\[[0-9A-Fa-f:.]+\]|[\d.]+):)?(?<published>[\d-]*):)?(?<target>\d+(?:-\d+)?)(?:\/(?<protocol>\w+))?$/;
 const EXPOSED = /^(?<target>\d+(?:-\d+)?)(?:\/(?<protocol>\w+))?$/;
 
 /**
- * The container's ports that `ports` publishes, in the order of the file. The published port and address mean nothing
- * here, an environment has its own web address; they are only checked for their form.
+ * Reads the container's ports in `ports`, in the order of the file. The published port and address have no effect,
+ * because an environment has its own web address; only their format is checked.
  */
 export function readPorts(node: YamlNode, problems: Problems): Port[] | undefined {
   const ports = readList(node, problems)?.flatMap(
@@ -29,13 +29,13 @@ export function readPorts(node: YamlNode, problems: Problems): Port[] | undefine
   return checkCount(ports, node, problems);
 }
 
-/** The container's ports that `expose` names. */
+/** Reads the container's ports in `expose`. */
 export function readExpose(node: YamlNode, problems: Problems): Port[] | undefined {
   const ports = readList(node, problems)?.flatMap((item) => readShort(item, EXPOSED, problems) ?? []);
   return checkCount(ports, node, problems);
 }
 
-/** Sorted, each once. */
+/** Returns the ports of a protocol, sorted and unique. */
 export function portNumbers(ports: readonly Port[], protocol: Port['protocol']): number[] {
   const numbers = ports.filter((port) => port.protocol === protocol).map(({ number }) => number);
   return [...new Set(numbers)].sort((a, b) => a - b);
@@ -63,7 +63,7 @@ function readShort(node: YamlNode, form: RegExp, problems: Problems): Port[] | u
   return protocol === undefined ? undefined : expand(target)?.map((number) => ({ number, protocol }));
 }
 
-/** `8000-8002` → 8000, 8001, 8002; past what is taken at all the rest is left out, and reported by checkCount. */
+/** Expands `8000-8002` to 8000, 8001, 8002. Stops beyond the limit, which checkCount reports. */
 function expand(range: string): number[] | undefined {
   const [, first = '', last = first] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? [];
   const [from, to] = [Number(first), Number(last)];

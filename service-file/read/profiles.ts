@@ -2,12 +2,12 @@ import type { YamlEntry } from '../yaml/yaml-node.ts';
 import type { ReadContext } from './context.ts';
 import { isEmpty, readTextList } from './read.ts';
 
-/** The variable that names the enabled profiles, with commas between them; `*` are all. */
+/** The variable with the enabled profiles, separated by commas; `*` enables all. */
 const VARIABLE = 'COMPOSE_PROFILES';
 
 /**
- * The services that run: those without profiles, and those of which one is enabled. The others are left out unread, as
- * Compose does, so that a tool for a developer's machine is in nobody's way.
+ * Returns the services that run: those without profiles, and those with an enabled one. The others are skipped without
+ * being read, as in Compose, so that development tools cause no errors.
  */
 export function enabledServices(services: readonly YamlEntry[], context: ReadContext): YamlEntry[] {
   const { variables, problems } = context;

@@ -15,7 +15,7 @@ export interface NamedRoute {
   at: SourcePosition;
 }
 
-/** Of all services: each may be a host of its own. */
+/** Limit for all services together: each route can be a separate host. */
 const MAX_ROUTES = 20;
 
 export function readRoutes(node: YamlNode, problems: Problems): NamedRoute[] | undefined {
@@ -34,7 +34,10 @@ export function readRoutes(node: YamlNode, problems: Problems): NamedRoute[] | u
   });
 }
 
-/** A path prefix that every Ingress controller takes; the last slash goes, `/api` and `/api/` are the same prefix. */
+/**
+ * Reads a path prefix in a form that every Ingress controller accepts, without a trailing slash: `/api` and `/api/` are
+ * the same prefix.
+ */
 function readPath(node: YamlNode, problems: Problems): string | undefined {
   const text = readText(node, problems);
   if (text === undefined) return undefined;
@@ -47,7 +50,7 @@ function readPath(node: YamlNode, problems: Problems): string | undefined {
   );
 }
 
-/** A part of a host's label, before the environment's. */
+/** Reads the part of a host's label before the environment's label. */
 function readAlias(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || isHostLabel(text, 40)) return text;
@@ -60,18 +63,18 @@ function readAlias(node: YamlNode, problems: Problems): string | undefined {
 interface Candidate {
   name: string;
   at: SourcePosition;
-  /** The container's TCP ports of `ports`, in the order of the file. */
+  /** The container's TCP ports in `ports`, in the order of the file. */
   published: readonly number[];
-  /** Every TCP port, of `ports` and `expose`. */
+  /** All TCP ports, of `ports` and `expose`. */
   ports: readonly number[];
   named: readonly NamedRoute[] | undefined;
-  /** It ends, so nothing can be asked of it. */
+  /** Whether the service runs once, and thus cannot be public. */
   runsOnce: boolean;
 }
 
 /**
- * The routes that x-coppice.public names, sorted by alias and path. Where it names none, the only service with `ports`
- * is public at its first one; with several such services nothing is guessed. `at` is where the services stand.
+ * Returns the routes in x-coppice.public, sorted by alias and path. Without any, the only service with `ports` is
+ * public at its first port; with several such services, none is. `at` is the position of the services.
  */
 export function planPublicRoutes(
   services: readonly Candidate[],

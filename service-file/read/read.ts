@@ -6,7 +6,7 @@ import { nearest } from './nearest.ts';
 
 export type Fields = ReadonlyMap<string, YamlEntry>;
 
-/** The supported entries of a map; every other key becomes an error or a warning, none is dropped in silence. */
+/** Returns the supported entries of a map; every other key is reported as an error or a warning. */
 export function readFields(node: YamlNode, table: KeyTable, problems: Problems): Fields | undefined {
   if (node.kind !== 'map') return problems.error(node, `${table.of} must be a map of keys, this is ${kindOf(node)}`);
   const fields = new Map<string, YamlEntry>();
@@ -40,13 +40,13 @@ function reportUnknown(key: string, at: YamlEntry['at'], table: KeyTable, proble
   problems.error(at, `${quoted(key)} is not a key of ${table.of}: ${hint}`);
 }
 
-/** `privileged: false`, `devices: []`: the same as not being there. */
+/** Returns whether a value requests nothing, like `privileged: false` or `devices: []`. */
 function asksForNothing(node: YamlNode): boolean {
   if (node.kind === 'scalar') return node.value === null || node.value === false || node.value === 'false';
   return (node.kind === 'map' ? node.entries : node.items).length === 0;
 }
 
-/** Text; a number is taken as it is written, where that leaves no doubt, a boolean as `true` or `false`. */
+/** Reads text. Numbers are accepted if their text is unambiguous; booleans become `true` or `false`. */
 export function readText(node: YamlNode, problems: Problems): string | undefined {
   if (node.kind !== 'scalar') return problems.error(node, `must be text, this is ${kindOf(node)}`);
   const { value, source } = node;
@@ -54,7 +54,7 @@ export function readText(node: YamlNode, problems: Problems): string | undefined
   if (typeof value !== 'string') {
     if (String(value) === source) return source;
     if (typeof value === 'number') {
-      // 1.10 and 0x1F would reach the container as 1.1 and 31: the user has to say which is meant.
+      // 1.10 and 0x1F would reach the container as 1.1 and 31, so the user must choose.
       return problems.error(node, 'is read as a number and would be written another way: put it in quotes');
     }
     problems.warn(
@@ -67,7 +67,7 @@ export function readText(node: YamlNode, problems: Problems): string | undefined
   return value;
 }
 
-/** Text that says something: neither empty nor only spaces. */
+/** Reads text that is neither empty nor only spaces. */
 export function readName(node: YamlNode, problems: Problems): string | undefined {
   const text = readText(node, problems);
   return text?.trim() === '' ? problems.error(node, 'is empty: give it a value, or remove it') : text;
@@ -92,24 +92,24 @@ export function readBoolean(node: YamlNode, problems: Problems): boolean | undef
   return problems.error(node, `must be true or false, not ${quoted(text)}`);
 }
 
-/** The items of a list; none where nothing is written (`ports:`). */
+/** Reads the items of a list; none for an absent value (`ports:`). */
 export function readList(node: YamlNode, problems: Problems): readonly YamlNode[] | undefined {
   if (node.kind === 'list') return node.items;
   return isEmpty(node) ? [] : problems.error(node, `must be a list, this is ${kindOf(node)}`);
 }
 
-/** The entries of a map; none where nothing is written (`volumes:`). */
+/** Reads the entries of a map; none for an absent value (`volumes:`). */
 export function readEntries(node: YamlNode, problems: Problems): readonly YamlEntry[] | undefined {
   if (node.kind === 'map') return node.entries;
   return isEmpty(node) ? [] : problems.error(node, `must be a map, this is ${kindOf(node)}`);
 }
 
-/** A list, or a single item that stands for a list of it. */
+/** Reads a list, or a single item in its place. */
 export function readListOrOne(node: YamlNode, problems: Problems): readonly YamlNode[] | undefined {
   return node.kind === 'scalar' && !isEmpty(node) ? [node] : readList(node, problems);
 }
 
-/** A list of texts; undefined when one of them is not. */
+/** Reads a list of texts; returns undefined if one of them is not a text. */
 export function readTextList(node: YamlNode, problems: Problems): string[] | undefined {
   const items = readList(node, problems);
   if (items === undefined) return undefined;
@@ -117,7 +117,7 @@ export function readTextList(node: YamlNode, problems: Problems): string[] | und
   return texts.length === items.length ? texts : undefined;
 }
 
-/** The entry's value read by `read`, or undefined when the key is not there or has no value. */
+/** Reads the entry's value with `read`; returns undefined if the key or its value is absent. */
 export function optional<T>(
   fields: Fields,
   key: string,
@@ -128,7 +128,7 @@ export function optional<T>(
   return entry === undefined || isEmpty(entry.value) ? undefined : read(entry.value, problems);
 }
 
-/** A map without entries, where a map may be left empty (`volumes: { data: }`). */
+/** Returns an empty map for an absent value (`volumes: { data: }`). */
 export function emptyAsMap(node: YamlNode): YamlNode {
   if (!isEmpty(node)) return node;
   const { file, folder, path, line, column } = node;

@@ -11,8 +11,8 @@ type Resources = Service['resources'];
 const MIB = 2 ** 20;
 
 /**
- * What a service may use and what is kept for it: `deploy.resources`, and `cpus`, `mem_limit` and `mem_reservation`,
- * which say the same. 0 means no limit, as it does for Docker.
+ * Reads a service's limits and reservations from `deploy.resources`, and from `cpus`, `mem_limit` and
+ * `mem_reservation`, which are equivalent. As in Docker, 0 means no limit.
  */
 export function readResources(fields: Fields, deploy: Fields | undefined, problems: Problems): Resources {
   const resources =
@@ -45,7 +45,7 @@ function quantities({ cpu, memory }: { cpu: Amount | undefined; memory: Amount |
   };
 }
 
-/** The amount of the first entry; a second one may only say the same. */
+/** Returns the amount of the first entry; reports a second one with another value. */
 function readAmount(
   entries: readonly (YamlEntry | undefined)[],
   read: (node: YamlNode, problems: Problems) => number | undefined,
@@ -67,9 +67,9 @@ function checkOrder(request: Amount | undefined, limit: Amount | undefined, prob
   problems.error(request.at, 'more is kept for the service than its limit: lower this, or raise the limit');
 }
 
-/** Thousandths of a processor. */
+/** Returns thousandths of a CPU. */
 function readCpus(node: YamlNode, problems: Problems): number | undefined {
-  // A number, so 0.50 leaves no doubt.
+  // Numbers are accepted, because 0.50 is unambiguous.
   const isNumber = node.kind === 'scalar' && typeof node.value === 'number';
   const text = isNumber ? String(node.value) : readText(node, problems);
   if (text === undefined) return undefined;
@@ -78,7 +78,7 @@ function readCpus(node: YamlNode, problems: Problems): number | undefined {
   return problems.error(node, `${quoted(text)} is not a number of processors: write it such as 0.5`);
 }
 
-/** Bytes. */
+/** Returns bytes. */
 function readMemory(node: YamlNode, problems: Problems): number | undefined {
   const text = readText(node, problems);
   if (text === undefined) return undefined;

@@ -6,26 +6,29 @@ import type { ReadContext } from './context.ts';
 import { type Fields, optional, readListOrOne, readText, readTextList } from './read.ts';
 import { readVariables, toRecord } from './variables.ts';
 
-/** What the level `baseline` of the Pod Security Standards lets a container add; all of them are Docker's defaults. */
+/**
+ * The capabilities that the level `baseline` of the Pod Security Standards permits adding; all of them are Docker's
+ * defaults.
+ */
 const MAY_ADD = new Set(
   `AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT`.split(
     ' ',
   ),
 );
 
-/** What `baseline` lets a container set: they are its own. */
+/** The sysctls that `baseline` permits, which are namespaced. */
 const MAY_SET = new Set(
   `kernel.shm_rmid_forced net.ipv4.ip_local_port_range net.ipv4.ip_unprivileged_port_start net.ipv4.tcp_syncookies
   net.ipv4.ping_group_range net.ipv4.ip_local_reserved_ports net.ipv4.tcp_keepalive_time net.ipv4.tcp_fin_timeout
   net.ipv4.tcp_keepalive_intvl net.ipv4.tcp_keepalive_probes`.split(/\s+/),
 );
 
-/** 2³¹ - 1: the largest id that Kubernetes takes. */
+/** 2³¹ - 1: the largest ID that Kubernetes accepts. */
 const MAX_ID = 2_147_483_647;
 
 type Rights = Pick<Service, 'user' | 'groups' | 'capAdd' | 'capDrop' | 'sysctls'>;
 
-/** Who a service's processes are, and what they may do. */
+/** Reads the user, groups and privileges of a service's processes. */
 export function readRights(fields: Fields, context: ReadContext): Rights {
   const { problems } = context;
   const user = optional(fields, 'user', readUser, problems);
@@ -38,7 +41,7 @@ export function readRights(fields: Fields, context: ReadContext): Rights {
   };
 }
 
-/** `uid`, `uid:gid`; a name is known to the image alone, but for root. */
+/** Reads `uid` or `uid:gid`. Names other than root are known only in the image. */
 function readUser(node: YamlNode, problems: Problems): Service['user'] | undefined {
   const text = readText(node, problems);
   if (text === undefined) return undefined;
@@ -75,7 +78,7 @@ function idOf(text: string): number | undefined {
   return /^\d{1,10}$/.test(text) && Number(text) <= MAX_ID ? Number(text) : undefined;
 }
 
-/** Without `CAP_`, sorted. `allowed`: undefined for all. */
+/** Reads capabilities without `CAP_`, sorted. `allowed`: undefined permits all. */
 function readCapabilities(
   node: YamlNode,
   allowed: ReadonlySet<string> | undefined,

@@ -6,7 +6,7 @@ import { readText } from './read.ts';
 
 const DAY = 86_400;
 
-/** A duration in seconds. Kubernetes counts whole ones: a part of one is rounded up, and reported. */
+/** Reads a duration in seconds. Kubernetes uses whole seconds, so fractions are rounded up with a warning. */
 export function readSeconds(
   node: YamlNode,
   { min = 0, max = DAY }: { min?: number; max?: number },

@@ -15,14 +15,14 @@ import { type Fields, kindOf, optional, readFields } from './read.ts';
 import { type LocatedService, readService } from './service.ts';
 import { MAX_VOLUMES, readVolumes } from './volumes.ts';
 
-/** Jobs among them. */
+/** Including jobs. */
 const MAX_SERVICES = 100;
-/** Of the model as JSON: each version of an environment is kept, and remembered. */
+/** Maximum size of the model as JSON: each revision of an environment is stored and cached. */
 const MAX_KIB = 256;
 
 /**
- * The model that a merged tree stands for. Every key is supported, ignored with a warning or an error; all errors are
- * reported at once. Undefined only where there are errors.
+ * Reads a merged tree into the model. Each key is supported, ignored with a warning, or an error; all errors are
+ * reported at once. Returns undefined only if there are errors.
  */
 export async function readTree(root: YamlNode, context: ReadContext): Promise<ServiceFile | undefined> {
   const { problems } = context;
@@ -42,7 +42,7 @@ export async function readTree(root: YamlNode, context: ReadContext): Promise<Se
   const leftOut = new Set(services.entries.filter((entry) => !enabled.includes(entry)).map(({ key }) => key));
   const { combined, services: all } = combine(located, leftOut, scope.volumes, problems);
   if (all.length > MAX_SERVICES) return problems.error(services, `more than ${MAX_SERVICES} services and jobs`);
-  // A port that is reported already would be reported again as missing.
+  // Otherwise an invalid port would be reported again as missing.
   if (problems.hasErrors) return undefined;
   const volumes = usedVolumes(all, scope);
   if (volumes.length > MAX_VOLUMES) return problems.error(services, `more than ${MAX_VOLUMES} volumes`);
@@ -72,7 +72,7 @@ function readScope(fields: Fields, context: ReadContext): FileScope {
   };
 }
 
-/** One after the other, so that what a file's problems and bundles are does not depend on which is read first. */
+/** Sequentially, so that a file's problems and bundles do not depend on timing. */
 async function readServices(entries: readonly YamlEntry[], scope: FileScope): Promise<LocatedService[] | undefined> {
   const names = readServiceNames(entries, scope.problems);
   const located: LocatedService[] = [];
@@ -94,7 +94,7 @@ function routed({ located, service }: CombinedService) {
   };
 }
 
-/** Sorted by name; what no service mounts needs no storage. */
+/** Returns the mounted volumes, sorted by name; others need no storage. */
 function usedVolumes(services: readonly Service[], { volumes, folderVolumes }: FileScope): Volume[] {
   const used = new Set(
     services.flatMap(({ mounts }) => mounts.flatMap((mount) => (mount.type === 'volume' ? mount.volume : []))),

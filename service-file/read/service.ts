@@ -22,25 +22,25 @@ import { readResources } from './resources.ts';
 import { readRights } from './rights.ts';
 import { type Extension, readExtension } from './x-coppice.ts';
 
-/** A service of the file by itself, with what is needed to combine it with the others. */
+/** A service of the file, with what is needed to combine it with the others. */
 export interface LocatedService {
-  /** Its name in the file; what it depends on and links to is named so too. */
+  /** Name in the file, as in dependencies and links. */
   key: string;
   at: SourcePosition;
-  /** Without what the other services decide: dependsOn, aliases, and whether it runs once. */
+  /** Without what depends on other services: dependsOn, aliases, and whether it runs once. */
   service: Service;
   dependsOn: readonly LocatedDependency[];
   aliases: ServiceNetworks['aliases'];
   links: ReturnType<typeof readLinks>;
-  /** Whether it is started again when it ends, and where the file says so. */
+  /** Whether the service is restarted when it exits, and where the file says so. */
   restarts: boolean | undefined;
   restartAt: SourcePosition;
-  /** The container's TCP ports of `ports`, in the order of the file. */
+  /** The container's TCP ports in `ports`, in the order of the file. */
   published: readonly number[];
   extension: Extension;
 }
 
-/** One entry of `services`. What has an error is left out of the result: it is used only when there is none. */
+/** Reads one entry of `services`. Values with errors are omitted, because the result is used only without errors. */
 export async function readService(
   entry: YamlEntry,
   name: string,
@@ -97,7 +97,7 @@ function watched({ build, ...origin }: Origin, { watch }: Extension, problems: P
   return { ...origin, ...(build !== undefined && { build: { ...build, watch: watch?.globs ?? [] } }) };
 }
 
-/** A request of x-coppice counts before Compose's test, which then is for docker compose. */
+/** A request in x-coppice takes precedence over Compose's test, which then is for docker compose. */
 function readHealth(fields: Fields, extension: Extension, problems: Problems): { healthcheck?: Healthcheck } {
   const own = optional(fields, 'healthcheck', readHealthcheck, problems);
   const healthcheck = extension.healthcheck ?? (own === 'none' ? undefined : own);

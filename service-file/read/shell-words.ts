@@ -1,12 +1,13 @@
-/** The words of a command line, or what is wrong with it. */
+/** The words of a command line, or why it cannot be split. */
 export type ShellWords = { words: string[] } | { error: string };
 
 const NEEDS_A_SHELL = 'write it as a list that names the shell: ["/bin/sh", "-c", "…"]';
 
 /**
- * Splits a command line as Compose does (go-shellwords): quotes group, a backslash escapes outside of single quotes
- * (`\t` and `\n` become tab and newline), nothing is expanded. What Compose would cut off or refuse without a word (an
- * unquoted `;`, `|`, `&`, `<`, `>`, a parenthesis, a backquote) is an error here that says what to write.
+ * Splits a command line as Compose does (go-shellwords): quotes group, a backslash escapes outside single quotes (`\t`
+ * and `
+ * ` are tab and newline), and nothing is expanded. Where Compose would silently truncate or reject the line (an
+ * unquoted `;`, `|`, `&`, `<`, `>`, parenthesis or backquote), returns an error with what to write instead.
  */
 export function splitShellWords(line: string): ShellWords {
   const words: string[] = [];

@@ -7,15 +7,15 @@ import type { YamlNode } from '../yaml/yaml-node.ts';
 import { testKeys } from './keys/x-coppice-keys.ts';
 import { optional, readFields, readList, readName } from './read.ts';
 
-/** Each test takes its time of what all groups share. */
+/** Limit, because all groups share the tester. */
 const MAX_TESTS = 10;
-/** Of all `params` of a test, as JSON. */
+/** Maximum size of all `params` of a test, as JSON. */
 const MAX_PARAMS_BYTES = 8 * 1024;
 const MAX_DEPTH = 6;
 
 const params = z.record(z.string(), z.json());
 
-/** The file's tests. Which types there are, and what their params may be, the tester knows. */
+/** Reads the file's tests. The tester checks their types and params. */
 export function readTests(node: YamlNode, problems: Problems): EnvironmentTest[] | undefined {
   const items = readList(node, problems);
   if (items !== undefined && items.length > MAX_TESTS) return problems.error(node, `more than ${MAX_TESTS} tests`);
@@ -66,8 +66,8 @@ function readParams(node: YamlNode, problems: Problems): EnvironmentTest['params
 }
 
 /**
- * Whether it is as the file says it. Params go to the tester, and into results that more people read than may read
- * variables: none is filled in here.
+ * Returns whether the value contains no variables. Params appear in the tester's results, which more people can read
+ * than variables.
  */
 function isPlain(node: YamlNode, problems: Problems, depth: number): boolean {
   if (node.kind === 'scalar') {

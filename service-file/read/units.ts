@@ -1,4 +1,4 @@
-/** Bytes of each unit that Compose takes, all of them in 1024s, and of Kubernetes' (`Mi`). */
+/** Bytes of each unit of Compose, all based on 1024, and of Kubernetes (`Mi`). */
 const UNITS = new Map([
   ['', 1],
   ['b', 1],
@@ -20,14 +20,14 @@ const UNITS = new Map([
   ['tib', 2 ** 40],
 ]);
 
-/** An amount of memory or storage (`512m`, `1.5G`, `1024`) in bytes, undefined when it is none. */
+/** Parses an amount of memory or storage (`512m`, `1.5G`, `1024`) to bytes; returns undefined if it is not valid. */
 export function parseBytes(text: string): number | undefined {
   const [, digits = '', unit = ''] = /^(\d{1,15}(?:\.\d{1,9})?) ?([A-Za-z]{0,3})$/.exec(text) ?? [];
   const factor = UNITS.get(unit.toLowerCase());
   return digits === '' || factor === undefined ? undefined : Math.ceil(Number(digits) * factor);
 }
 
-/** Kubernetes' notation: `512Mi`; bytes where no unit divides them. */
+/** Formats bytes as a quantity of Kubernetes: `512Mi`, or bytes if no unit divides them. */
 export function bytesQuantity(bytes: number): string {
   for (const [unit, factor] of [
     ['Gi', 2 ** 30],
@@ -39,14 +39,14 @@ export function bytesQuantity(bytes: number): string {
   return String(bytes);
 }
 
-/** A number of processors (`0.5`, `2`) in thousandths, rounded up; undefined when it is none. */
+/** Parses a number of CPUs (`0.5`, `2`) to thousandths, rounded up; returns undefined if it is not valid. */
 export function parseCpus(text: string): number | undefined {
   return /^(\d{1,6}(\.\d{0,9})?|\.\d{1,9})$/.test(text)
     ? Math.ceil(Number((Number(text) * 1000).toFixed(6)))
     : undefined;
 }
 
-/** Kubernetes' notation: `2`, `500m`. */
+/** Formats thousandths of a CPU as a quantity of Kubernetes: `2`, `500m`. */
 export function cpuQuantity(thousandths: number): string {
   return thousandths % 1000 === 0 ? String(thousandths / 1000) : `${thousandths}m`;
 }

@@ -4,15 +4,15 @@ import type { YamlNode } from '../yaml/yaml-node.ts';
 import type { ReadContext } from './context.ts';
 import { isEmpty, kindOf, readText } from './read.ts';
 
-/** What Kubernetes takes as the name of an environment variable in every version. */
+/** Names of environment variables that every version of Kubernetes accepts. */
 const NAME = /^[-._A-Za-z][-._A-Za-z0-9]{0,252}$/;
 
-/** Who sees a value: variables that are for builds only stay there. */
+/** Who reads a value: only builds can read buildtime variables. */
 export type Reader = 'container' | 'build';
 
 /**
- * `environment` and `build.args`: a map, or a list of `NAME=value`. A name without a value takes that of a variable;
- * without one it is left out, as Compose does. Values may be secret: no message repeats one.
+ * Reads `environment` and `build.args`: a map, or a list of `NAME=value`. A name without a value takes that of
+ * Coppice's variable; if there is none, it is omitted, as in Compose. No message contains a value, which may be secret.
  */
 export function readVariables(node: YamlNode, reader: Reader, context: ReadContext): Map<string, string> | undefined {
   const { problems } = context;
@@ -49,12 +49,12 @@ export function readVariables(node: YamlNode, reader: Reader, context: ReadConte
   return variables;
 }
 
-/** Kubernetes would take `__proto__`, JavaScript's objects would not. */
+/** Returns whether the name is valid. Kubernetes accepts `__proto__`, but JavaScript objects do not. */
 export function isVariableName(name: string): boolean {
   return NAME.test(name) && name !== '__proto__';
 }
 
-/** The value that Coppice's variables have for a name, reported when there is none, or none for this reader. */
+/** Returns the value of Coppice's variable; reports if it is not set, or not available to this reader. */
 export function variableValue(
   name: string,
   reader: Reader,
@@ -75,7 +75,7 @@ export function variableValue(
   return variable.value;
 }
 
-/** Sorted by name, so that the order in the file makes no difference to what is deployed. */
+/** Returns the variables sorted by name, so that their order in the file does not change what is deployed. */
 export function toRecord(variables: ReadonlyMap<string, string>): Record<string, string> {
   return Object.fromEntries([...variables].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

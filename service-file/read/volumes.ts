@@ -8,10 +8,13 @@ import { isHostLabel, labelsFor } from './names.ts';
 import { emptyAsMap, type Fields, isEmpty, optional, readEntries, readFields, readName, readText } from './read.ts';
 import { bytesQuantity, parseBytes } from './units.ts';
 
-/** Those of empty folders among them. */
+/** Including those for empty folders. */
 export const MAX_VOLUMES = 50;
 
-/** The top level's `volumes`, by their names in the file. Their names here are plain ones: only Coppice sees them. */
+/**
+ * Reads the top-level `volumes`, by their names in the file. Their names in the model are labels, which only Coppice
+ * sees.
+ */
 export function readVolumes(node: YamlNode | undefined, problems: Problems): ReadonlyMap<string, Volume> {
   const entries = node === undefined ? [] : (readEntries(node, problems) ?? []);
   if (node !== undefined && entries.length > MAX_VOLUMES) problems.error(node, `more than ${MAX_VOLUMES} volumes`);
@@ -36,7 +39,7 @@ function isFalse(node: YamlNode): boolean {
   return isEmpty(node) || (node.kind === 'scalar' && (node.value === false || node.value === 'false'));
 }
 
-/** The local driver's options can mount what is outside: a folder of the machine, or a server's. */
+/** Refuses options of the local driver that mount something outside: a folder of the machine, or a server's share. */
 function checkDriver(fields: Fields, problems: Problems): void {
   const driver = optional(fields, 'driver', readName, problems);
   const driverEntry = fields.get('driver');
@@ -62,12 +65,12 @@ function readExtension(node: YamlNode, problems: Problems): Omit<Volume, 'name'>
   return { ...(size !== undefined && { size }), ...(storageClass !== undefined && { storageClass }) };
 }
 
-/** An amount of storage or memory, in Kubernetes' notation. */
+/** Reads an amount of storage or memory; returns a quantity of Kubernetes. */
 export function readSize(node: YamlNode, problems: Problems): string | undefined {
   const text = readText(node, problems);
   if (text === undefined) return undefined;
   const bytes = parseBytes(text);
-  // At most 100 TiB: what is larger is a slip.
+  // The limit of 100 TiB catches mistakes.
   if (bytes !== undefined && bytes > 0 && bytes <= 100 * 2 ** 40) return bytesQuantity(bytes);
   return problems.error(node, `${quoted(text)} is not a size: write it such as 512m or 10g`);
 }

@@ -10,7 +10,7 @@ import { PORT_RANGE } from './ports.ts';
 import { type NamedRoute, readRoutes } from './public-routes.ts';
 import { optional, readFields, readInteger, readList, readName, readText } from './read.ts';
 
-/** What runs once with a service's image: a job at each build, or a seed when its volume is new. */
+/** A command that runs once with a service's image: a job at each build, or a seed for a new volume. */
 export interface LocatedJob {
   name: string;
   command: string[];
@@ -21,14 +21,14 @@ export interface LocatedJob {
 
 /** A service's x-coppice. */
 export interface Extension {
-  /** Undefined: the file does not say what of the service is public. */
+  /** Undefined if the file does not say which ports are public. */
   routes?: NamedRoute[];
   healthcheck?: Healthcheck;
   jobs: LocatedJob[];
   watch?: { globs: string[]; at: SourcePosition };
 }
 
-/** `ports`: of the service, for what names none. */
+/** Reads a service's x-coppice. `ports`: ports of the service, used as default. */
 export function readExtension(node: YamlNode, problems: Problems): Extension | undefined {
   const fields = readFields(node, coppiceKeys, problems);
   if (fields === undefined) return undefined;
@@ -46,7 +46,7 @@ export function readExtension(node: YamlNode, problems: Problems): Extension | u
   };
 }
 
-/** Sooner than Docker's defaults: a request costs little. */
+/** Shorter than Docker's defaults, because a request is cheap. */
 const REQUEST_DEFAULTS = { intervalSeconds: 10, timeoutSeconds: 5, retries: 3, startPeriodSeconds: 0 };
 
 function readHttpHealthcheck(node: YamlNode, problems: Problems): Healthcheck | undefined {
@@ -88,7 +88,7 @@ function readJobs(node: YamlNode, problems: Problems): LocatedJob[] | undefined 
   });
 }
 
-/** The job that fills a volume is called `seed`. */
+/** Reads a seed; its job is called `seed`. */
 function readSeed(node: YamlNode, problems: Problems): LocatedJob | undefined {
   const fields = readFields(node, seedKeys, problems);
   if (fields === undefined) return undefined;
@@ -107,10 +107,10 @@ function readJobCommand(node: YamlNode, problems: Problems): string[] | undefine
 
 const MAX_GLOBS = 50;
 const MAX_GLOB_LENGTH = 128;
-/** `*` and `**` of one glob: each multiplies what it takes to compare it. */
+/** Maximum number of `*` and `**` in a glob: each multiplies the time to match it. */
 const MAX_STARS = 4;
 
-/** Globs of the repository's files: `libs/**`, `package.json`, `!libs/*.md`. */
+/** Reads globs of the repository's files: `libs/**`, `package.json`, `!libs/*.md`. */
 function readWatch(node: YamlNode, problems: Problems): string[] | undefined {
   const items = readList(node, problems);
   if (items !== undefined && items.length > MAX_GLOBS) return problems.error(node, `more than ${MAX_GLOBS} globs`);

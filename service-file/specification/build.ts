@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { amount, flag, hosts, integer, list, map, mapOf, text, textOrTexts, texts, variables } from './values.ts';
 
-/** The configs and secrets that something is given. */
+/** The configs or secrets granted to a service or build. */
 export const grants = list(
   z.union([text, map('what is given', { gid: text, mode: amount, source: text, target: text, uid: text })]),
 );
 
 export const ulimits = mapOf(z.union([integer, map('a limit', { hard: integer, soft: integer })]));
 
-/** `build`, by the Compose Specification. */
+/** Schema of `build`, by the Compose Specification. */
 export const build = z.union([
   text,
   map('build', {

@@ -4,20 +4,20 @@ import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
 import { serviceFile } from './service-file.ts';
 
 /**
- * Checks a merged tree by the schema of the whole Compose Specification: that every key is one of it, and that every
- * value is of the right kind, in what Coppice ignores or refuses, too.
+ * Checks a merged tree against the schema of the whole Compose Specification: every key must be known, and every value
+ * of the right kind, including those that Coppice ignores or refuses.
  */
 export function checkSpecification(tree: YamlNode, problems: Problems): void {
   const { error } = serviceFile.safeParse(dataOf(tree));
   for (const issue of (error?.issues ?? []).slice(0, MAX_ISSUES).flatMap(narrowed)) reportIssue(issue, tree, problems);
 }
 
-/** Problems keeps no more. */
+/** Problems stores no more. */
 const MAX_ISSUES = 50;
 
 type Issue = z.core.$ZodIssue;
 
-/** As plain data, without what nobody reads: extensions other than ours. */
+/** Returns plain data without extensions other than Coppice's. */
 function dataOf(node: YamlNode): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'list') return node.items.map(dataOf);
@@ -25,7 +25,10 @@ function dataOf(node: YamlNode): unknown {
   return Object.fromEntries(read.map(({ key, value }) => [key, dataOf(value)]));
 }
 
-/** Where a value may be of several kinds: what is wrong with the kind that it is of, or that it is of none. */
+/**
+ * Narrows the issue of a value with several permitted kinds: to the issues of the kind that it has, or to the fact that
+ * it has none of them.
+ */
 function narrowed(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const branches = issue.errors.map((errors) => errors.flatMap(narrowed));
@@ -40,7 +43,7 @@ function reportIssue(issue: Issue, tree: YamlNode, problems: Problems): void {
   const [entry, node] = find(issue.path, tree);
   const key = String(issue.path.at(-1));
   if (issue.code === 'unrecognized_keys') {
-    // A file can have thousands of them, and each is looked for.
+    // A file can have thousands, each of which needs a search.
     for (const unknown of issue.keys.slice(0, MAX_ISSUES)) {
       const [at] = find([...issue.path, unknown], tree);
       problems.error(at?.at ?? tree, `${quoted(unknown)} is not a key of ${issue.message}: remove it`);
@@ -58,7 +61,7 @@ function reportIssue(issue: Issue, tree: YamlNode, problems: Problems): void {
 
 const KINDS: Readonly<Record<string, string>> = { object: 'a map', record: 'a map', array: 'a list', string: 'text' };
 
-/** What a value must be. */
+/** Describes what a value must be. */
 function kindWanted(issue: Issue): string {
   return issue.code === 'invalid_type' ? (KINDS[issue.expected] ?? `a ${issue.expected}`) : issue.message;
 }
@@ -69,7 +72,7 @@ function kindOf(node: YamlNode): string {
   return typeof node.value === 'string' ? `the text ${quoted(node.value)}` : quoted(node.source);
 }
 
-/** What stands at a path of the plain data, with its key where it has one. */
+/** Returns the node at a path of the plain data, with its key if it has one. */
 function find(path: readonly PropertyKey[], tree: YamlNode): [YamlEntry | undefined, YamlNode | undefined] {
   let entry: YamlEntry | undefined;
   let node: YamlNode | undefined = tree;

@@ -1,6 +1,6 @@
 import { amount, integer, list, map, oneOf, text, texts, variables } from './values.ts';
 
-/** GPUs and the like. */
+/** Reservations of devices, such as GPUs. */
 export const devices = list(
   map('a device', { capabilities: texts, count: text, device_ids: texts, driver: text, options: variables }),
 );
@@ -18,7 +18,7 @@ const genericResources = list(
   map('a resource', { discrete_resource_spec: map('a resource', { kind: text, value: amount }) }),
 );
 
-/** `deploy`, by the Compose Specification. */
+/** Schema of `deploy`, by the Compose Specification. */
 export const deploy = map('deploy', {
   endpoint_mode: text,
   labels: variables,

@@ -3,7 +3,7 @@ import { fileExtension, volumeExtension } from '../x-coppice.ts';
 import { service } from './service.ts';
 import { flag, integer, list, map, mapOf, named, text, texts, variables } from './values.ts';
 
-/** `true`, or by an older way of writing a map with a name. */
+/** `true`, or in an older form a map with a name. */
 const external = z.union([flag, map('external', { name: text })]);
 
 const network = map('a network', {
@@ -34,7 +34,7 @@ const volume = map('a volume', {
 
 const content = { environment: text, external, file: text, labels: variables, name: text, template_driver: text };
 
-/** A whole service file by the Compose Specification, merged: `include` and `extends` are done with. */
+/** Schema of a whole merged service file by the Compose Specification; `include` and `extends` are already resolved. */
 export const serviceFile = map('a service file', {
   configs: named(map('a config', { ...content, content: text })),
   models: named(map('a model', { context_size: integer, model: text, name: text, runtime_flags: texts })),

@@ -109,7 +109,7 @@ const modelUse = map("a service's model", { endpoint_var: text, model_var: text 
 
 const provider = map('a provider', { options: mapOf(textOrTexts), type: text });
 
-/** Keys that have the same kind of value, by their names with spaces between them. */
+/** Returns a shape with the same schema for several keys, separated by spaces. */
 function each(keys: string, schema: z.ZodType): Record<string, z.ZodType> {
   return Object.fromEntries(keys.split(/\s+/).map((key) => [key, schema]));
 }
@@ -127,7 +127,7 @@ const ofOneKind = {
   ...each('attach init oom_kill_disable privileged read_only stdin_open tty use_api_socket', flag),
 };
 
-/** A service, by the Compose Specification. */
+/** Schema of a service, by the Compose Specification. */
 export const service = map('a service', {
   ...ofOneKind,
   blkio_config: blkio,

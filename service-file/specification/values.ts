@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** A schema whose error is what the value must be: "text". */
+/** Returns a schema whose error is a description of the permitted value: "text". */
 function leaf(name: string, test: (value: unknown) => boolean) {
   return z.custom<unknown>(test, { error: name });
 }
 
-/** A number or a boolean is text as it is written, as everywhere in Coppice. */
+/** Text; numbers and booleans are accepted as text, as everywhere in Coppice. */
 export const text = leaf('text', (value) => ['string', 'number', 'boolean'].includes(typeof value));
 
-/** With its unit, or a plain number. */
+/** A number, or a text with a unit. */
 export const amount = leaf('a number', (value) => typeof value === 'number' || isFilled(value));
 
 export const integer = leaf(
@@ -16,7 +16,7 @@ export const integer = leaf(
   (value) => Number.isInteger(value) || (typeof value === 'string' && /^[-+]?\d+$/.test(value)),
 );
 
-/** As compose-go reads a text that variables were filled into. */
+/** A boolean, or a text with which compose-go accepts it after filling in variables. */
 export const flag = leaf(
   'true or false',
   (value) =>
@@ -38,7 +38,7 @@ export const texts = list(text);
 /** One text, or several. */
 export const textOrTexts = z.union([text, texts]);
 
-/** What authors name: services, volumes, networks. */
+/** A map by names that authors choose: services, volumes, networks. */
 export const named = <T extends z.ZodType>(value: T) =>
   z.record(
     z.string().regex(/^[\w.-]+$/, { error: 'is not a name: use letters, digits, ., _ and -' }),
@@ -56,8 +56,8 @@ export const hosts = z.union([mapOf(textOrTexts), texts]);
 export const command = textOrTexts;
 
 /**
- * A map of known keys, each of which may be left out or empty; extensions (`x-…`) are not looked at. `of` is what the
- * map is, for the message of a key that is none of it.
+ * A map of known keys, each of which can be absent or empty; extensions (`x-…`) are ignored. `of` names the map in
+ * messages about unknown keys.
  */
 export function map(of: string, keys: Readonly<Record<string, z.ZodType>>) {
   const shape = Object.fromEntries(Object.entries(keys).map(([key, schema]) => [key, schema.nullish()]));

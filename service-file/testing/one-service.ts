@@ -3,16 +3,16 @@ import { readYaml } from './read-yaml.ts';
 import type { Service } from '../schema.ts';
 
 export interface OneService extends ParsedServiceFile {
-  /** Undefined where there are errors. */
+  /** Undefined if there are errors. */
   service: Service | undefined;
-  /** `line:column path message`, without `services.web.`, the service's own keys counted from line 1. */
+  /** `line:column path message`, without `services.web.`; lines count from the service's first key. */
   errorLines: string[];
   warningLines: string[];
 }
 
 /**
- * For tests: reads a file whose service `web` has these lines, with `image: app` first unless they say where the image
- * comes from. `rest`: what follows, other services (by two spaces) or top-level keys.
+ * Reads a file for tests whose service `web` has these lines, after `image: app` unless they contain an image or build.
+ * `rest`: other services (indented by two spaces) or top-level keys.
  */
 export async function oneService(
   lines: string,

@@ -1,7 +1,7 @@
 import { memoryFiles } from '../memory-files.ts';
 import { type ParsedServiceFile, readServiceFile } from '../parse.ts';
 
-/** For tests: reads a repository of a `compose.yaml`, with other files beside it, and variables that are visible always. */
+/** Reads a repository for tests, with a `compose.yaml`, other files, and variables that are always visible. */
 export function readYaml(
   text: string,
   files: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 import type { YamlNode } from './yaml-node.ts';
 
-/** A tree as JavaScript values, without its places; `__proto__` is a key like any other. */
+/** Converts a tree to JavaScript values, without positions; `__proto__` is an ordinary key. */
 export function plainData(node: YamlNode): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'list') return node.items.map(plainData);

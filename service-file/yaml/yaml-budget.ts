@@ -1,17 +1,17 @@
 import { Lexer } from 'yaml';
 
 /**
- * A token costs up to 1.2 KiB of memory until its file is read, so tokens are counted before there is a tree. Ordinary
- * files have one token for every three characters: the limit of one file is that of 180 KiB of them.
+ * A token uses up to 1.2 KiB of memory until its file is read, so tokens are counted before the tree is created.
+ * Ordinary files have one token for every three characters, so the limit of one file corresponds to 180 KiB.
  */
 const MAX_TOKENS_OF_FILE = 60_000;
-/** Of all files of one service file; a file that is extended again counts again. */
+/** Limit for all files of one service file; a file that is extended several times counts each time. */
 const MAX_TOKENS = 120_000;
-/** Counted after aliases are filled in: this is what bounds a "billion laughs" file. */
+/** Counted after aliases are filled in, which limits "billion laughs" files. */
 export const MAX_VALUES_OF_FILE = 20_000;
 const MAX_VALUES = 60_000;
 
-/** What reading the YAML of one service file can still cost, over all of its files. */
+/** What is left of the YAML limits for one service file, over all its files. */
 export class YamlBudget {
   #tokens = 0;
   #values = 0;
@@ -31,12 +31,12 @@ export class YamlBudget {
     return undefined;
   }
 
-  /** Counts one value; false when it is one too many over all files. */
+  /** Counts a value; returns false if it is one too many over all files. */
   takeValue(): boolean {
     this.#values += 1;
     return this.#values <= MAX_VALUES;
   }
 
-  /** The message for values beyond the limit over all files. */
+  /** Message for exceeding the limit of values over all files. */
   static readonly tooManyValues = `more than ${MAX_VALUES} values in all files together, aliases filled in`;
 }

@@ -1,12 +1,12 @@
 import { type SourcePosition, quoted } from '../problems.ts';
 
-/** A YAML value with its place; aliases are filled in and merge keys are merged. */
+/** A YAML value with its position; aliases are filled in, and merge keys merged. */
 export type YamlNode = YamlMap | YamlList | YamlScalar;
 
 interface NodePosition extends SourcePosition {
-  /** What relative paths in this value start from: a folder from the repository's root, `''` the root itself. */
+  /** Folder to which relative paths in this value refer, from the repository's root; `''` for the root. */
   folder: string;
-  /** `!reset`, `!override`: how it is merged over another file's. Gone after merging. */
+  /** `!reset` or `!override`: how the value is merged over another file's. Removed by merging. */
   tag?: 'reset' | 'override';
 }
 
@@ -17,7 +17,7 @@ export interface YamlMap extends NodePosition {
 
 export interface YamlEntry {
   key: string;
-  /** Where the key stands. */
+  /** Position of the key. */
   at: SourcePosition;
   value: YamlNode;
 }
@@ -29,24 +29,24 @@ export interface YamlList extends NodePosition {
 
 export interface YamlScalar extends NodePosition {
   kind: 'scalar';
-  /** Variables are filled in, after loading. */
+  /** Variables are filled in after loading. */
   value: string | number | boolean | null;
-  /** As it is written in the file; what `1.10` was before it became the number 1.1. */
+  /** The text in the file, for example `1.10`, which is parsed as the number 1.1. */
   source: string;
 }
 
-/** `services.web`, or with what could be misread in quotes: `services["my.app"]`. */
+/** Returns a child's path: `services.web`, with quotes for ambiguous keys: `services["my.app"]`. */
 export function childPath(path: string, key: string): string {
   if (!/^[\w-]{1,63}$/.test(key)) return `${path}[${quoted(key.length > 60 ? `${key.slice(0, 60)}…` : key)}]`;
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** The value of a map's key, undefined when it is not there, or the node is not a map. */
+/** Returns the value of a map's key; undefined if it is absent, or the node is not a map. */
 export function valueAt(node: YamlNode | undefined, key: string): YamlNode | undefined {
   return node?.kind === 'map' ? node.entries.find((entry) => entry.key === key)?.value : undefined;
 }
 
-/** A scalar as the file says it, undefined for nothing, a map or a list. */
+/** Returns a scalar's text in the file; undefined for an absent value, a map or a list. */
 export function textOf(node: YamlNode | undefined): string | undefined {
   if (node?.kind !== 'scalar' || node.value === null) return undefined;
   return typeof node.value === 'string' ? node.value : node.source;

@@ -21,15 +21,16 @@ const MAX_SYNTAX_ERRORS = 5;
 
 const CORE_TAGS = new Set(['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((n) => `tag:yaml.org,2002:${n}`));
 
-/** Which file a text is, and the folder that its relative paths start from. */
+/** The file of a text, and the folder to which its relative paths refer. */
 export interface YamlOrigin {
   file: string;
   folder: string;
 }
 
 /**
- * Reads YAML 1.2 into a tree of plain maps, lists and scalars, safe against hostile input: bounded in size, tokens, depth
- * and aliases; duplicate keys, custom tags and keys that are not text are errors. Undefined only where there are errors.
+ * Parses YAML 1.2 into a tree of plain maps, lists and scalars. Safe for hostile input: size, tokens, depth and aliases
+ * are limited; duplicate keys, custom tags and keys that are not text are errors. Returns undefined only if there are
+ * errors.
  * @param budget shared by the files of one service file
  */
 export function parseYaml(
@@ -45,7 +46,8 @@ export function parseYaml(
   const exceeded = budget.takeTokens(text);
   if (exceeded !== undefined) return problems.error(start, exceeded);
   const lines = new LineCounter();
-  // uniqueKeys compares each key with each other one, minutes for a large map: TreeReader looks for duplicates itself.
+  // uniqueKeys compares all keys with each other, which takes minutes for a large map; TreeReader detects duplicates
+  // itself.
   const document = withoutStacks(() =>
     parseDocument(text, {
       lineCounter: lines,
@@ -67,7 +69,7 @@ export function parseYaml(
   return new TreeReader(document, lines, origin, problems, budget).read(document.contents, '', 0);
 }
 
-/** The yaml package makes an Error of each wrong token; their stacks would take 1 KiB each. */
+/** The yaml package creates an Error for each invalid token, whose stacks would use 1 KiB each. */
 function withoutStacks<T>(run: () => T): T {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -89,7 +91,7 @@ const MERGE_TAGS = new Map([
   ['!override', 'override'],
 ] as const) as ReadonlyMap<string, 'reset' | 'override'>;
 
-/** The first place of a file. */
+/** Returns the position of a file's start. */
 export function startOf(file: string): SourcePosition {
   return { file, path: '', line: 1, column: 1 };
 }
@@ -99,9 +101,9 @@ class TreeReader {
   readonly #origin: YamlOrigin;
   readonly #problems: Problems;
   readonly #budget: YamlBudget;
-  /** What each alias stands for, as of where it stands. */
+  /** The targets of aliases at their positions. */
   readonly #targets = new Map<Node, Node>();
-  /** The aliases being filled in, to tell one that stands inside what it stands for. */
+  /** Aliases that are being filled in, to detect one inside its own target. */
   readonly #open = new Set<Node>();
   #count = 0;
   #isExceeded = false;
@@ -128,7 +130,7 @@ class TreeReader {
     const at = { ...this.#origin, path, ...this.#position(node) };
     if (this.#isExceeded) return undefined;
     this.#count += 1;
-    // The error is reported once; after it every node is refused, so the walk ends soon.
+    // The error is reported once; later nodes are refused, so the walk ends soon.
     if (this.#count > MAX_VALUES_OF_FILE) {
       return this.#exceed(at, `more than ${MAX_VALUES_OF_FILE} values, aliases filled in`);
     }
@@ -195,12 +197,12 @@ class TreeReader {
       if (value !== undefined) entries.set(key, { key, at, value });
     }
     entries.delete('<<');
-    // An own key wins over a merged one, and an earlier merged map over a later one.
+    // A map's own key overrides a merged one, and an earlier merged map a later one.
     for (const entry of merged) if (!entries.has(entry.key)) entries.set(entry.key, entry);
     return [...entries.values()];
   }
 
-  /** The entries that `<<` brings, reported by the path of the map that they are merged into. */
+  /** Returns the entries merged by `<<`, with the path of the map that they are merged into. */
   #readMerged(node: Node, path: string, depth: number): YamlEntry[] {
     return (isSeq(node) ? node.items : [node]).flatMap((item) => {
       const map = this.read(item as Node, path, depth + 1);

@@ -1,22 +1,22 @@
 /**
- * What becomes of a key: it works, it has no effect (reported as a warning), or the file is not run (reported as an
+ * How Coppice treats a key: it works, it has no effect (reported as a warning), or the file is refused (reported as an
  * error).
  */
 export type Support = 'supported' | 'ignored' | 'refused';
 
 export interface Key {
   support: Support;
-  /** Why a key is ignored or refused, for messages and docs/reference/service-file.md; empty for a supported one. */
+  /** Why a key is ignored or refused, for messages and docs/reference/service-file.md; empty for a supported key. */
   why: string;
-  /** The values for which an ignored key is refused, and why. */
+  /** Values for which an ignored key is refused, and why. */
   unless?: { values: RegExp; why: string };
 }
 
-/** Which keys a map may have: every one of the Compose Specification, and Coppice's own. */
+/** The permitted keys of a map: those of the Compose Specification, and Coppice's own. */
 export interface KeyTable {
-  /** What the map is, for messages: "a service". */
+  /** Name of the map for messages: "a service". */
   of: string;
-  /** Where it stands, as docs/reference/service-file.md has it: `services.*.build`. */
+  /** Path of the map in docs/reference/service-file.md: `services.*.build`. */
   path: string;
   keys: ReadonlyMap<string, Key>;
 }
@@ -24,12 +24,12 @@ export interface KeyTable {
 interface KeyLists {
   of: string;
   path: string;
-  /** Names with spaces between them. */
+  /** Names separated by spaces. */
   supported: string;
-  /** Why, by key; keys with the same reason stand together, with spaces between them. */
+  /** Reasons by keys; keys with the same reason are separated by spaces. */
   ignored?: Readonly<Record<string, string>>;
   refused?: Readonly<Record<string, string>>;
-  /** Ignored keys that some values make refused. */
+  /** Ignored keys that are refused for some values. */
   unless?: Readonly<Record<string, Required<Omit<Key, 'support'>>>>;
 }
 
