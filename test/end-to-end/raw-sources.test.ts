@@ -3,12 +3,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sourcePolicy } from '../../operator/images/build/source-policy.ts';
 import { basicAuthorization, readRegistry, type Registry } from '../cluster/registry.ts';
 import { pushRepository } from '../sample/push-repository.ts';
+import { askBuildkitd } from './ask-buildkitd.ts';
 import { namespaceOf, startHarness, type Harness } from './harness.ts';
 import { rawSource } from './raw-llb.ts';
 import { TestRegistry } from './registry-images.ts';
 import { smallPage } from './small-page.ts';
-
-const builders = 'coppice-builders';
 
 let victim: Harness;
 let attacker: Harness;
@@ -40,34 +39,16 @@ async function built(harness: Harness): Promise<string> {
   return (await harness.kubectl(['get', ...at, '--output', path])).trim();
 }
 
-/** What buildctl says in the attacker's builder of a source, with a build's credentials and its policy or none. */
-async function asked(source: Buffer, policy: string | undefined): Promise<string> {
-  const name = `group-${attacker.group}`;
-  const secret = async (key: string) => {
-    const path = `jsonpath={.data.${key.replaceAll('.', '\\.')}}`;
-    return attacker.kubectl(['get', 'secret', name, '--namespace', builders, '--output', path]);
-  };
-  const authorization = basicAuthorization(registry).slice('Basic '.length);
-  const files: Record<string, string> = {
-    'client.crt': await secret('client.crt'),
-    'client.key': await secret('client.key'),
-    'config.json': base64(JSON.stringify({ auths: { [registry.address]: { auth: authorization } } })),
-    'policy.json': base64(policy ?? '{}'),
-    'source.llb': source.toString('base64'),
-  };
-  const script = [
-    'cd "$(mktemp -d)"',
-    ...Object.entries(files).map(([file, text]) => `echo ${text} | base64 -d > ${file}`),
-    `DOCKER_CONFIG=$PWD buildctl --addr tcp://127.0.0.1:1234 --tlsservername ${name} --tlscacert /etc/buildkit-tls/ca.crt \\`,
-    '  --tlscert client.crt --tlskey client.key build --no-cache --source-policy-file policy.json \\',
-    '  --output type=local,dest=out < source.llb 2>&1 || true',
-    'echo "files: $(ls out 2>/dev/null)"',
-  ].join('\n');
-  return attacker.kubectl(['exec', '--stdin', name, '--namespace', builders, '--', 'sh', '-s'], { input: script });
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64');
+/** Requests a source in the attacker's builder, with credentials that reach everything. */
+function asked(source: Buffer, sourcePolicy: string | undefined): Promise<string> {
+  const auth = basicAuthorization(registry).slice('Basic '.length);
+  const dockerConfig = JSON.stringify({ auths: { [registry.address]: { auth } } });
+  return askBuildkitd(attacker.kubectl, {
+    builder: `group-${attacker.group}`,
+    dockerConfig,
+    source,
+    ...(sourcePolicy !== undefined && { sourcePolicy }),
+  });
 }
 
 test("a build's source policy keeps another group's layers from what asks for them by raw LLB", async () => {

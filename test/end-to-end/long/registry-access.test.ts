@@ -1,0 +1,252 @@
+// What the registry's credentials of builds and environments reach: the images of one repository, and nothing else (ADR 42).
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { send } from '../../client/local-http.ts';
+import { imagesHostAddress } from '../../cluster/registry.ts';
+import { waitFor } from '../../cluster/wait-for.ts';
+import { pushRepository } from '../../sample/push-repository.ts';
+import { askBuildkitd } from '../ask-buildkitd.ts';
+import { logOf } from '../fixtures.ts';
+import { namespaceOf, startHarness, type Harness } from '../harness.ts';
+import { pushPullRequest } from '../push-pull-request.ts';
+import { rawSource } from '../raw-llb.ts';
+import { TestRegistry } from '../registry-images.ts';
+import { smallPage } from '../small-page.ts';
+
+/** A credential, and the pod of the builder that a build with it runs in. */
+interface Build {
+  environment: string;
+  builder: string;
+  dockerConfig: string;
+}
+
+let victim: Harness;
+let attacker: Harness;
+let address: string;
+/** `ADDRESS/GROUP/shop/web@DIGEST` */
+let ofVictim: string;
+let own: string;
+let layerOfVictim: string;
+let layerOfOwn: string;
+let main: string;
+let build: Build;
+let fork: Build;
+
+beforeAll(async () => {
+  [victim, attacker] = await Promise.all([startHarness('reach-victim'), startHarness('reach-attacker')]);
+  address = attacker.connection.registry;
+  const repository = await addShop(attacker, smallPage('own'));
+  const origin = `${attacker.connection.gitUrl}/${attacker.group}/shop.git`;
+  const slow = { ...smallPage('slow'), Dockerfile: 'FROM busybox:1\nRUN sleep 900\n' };
+  await pushRepository({ url: origin, branch: 'slow', files: slow });
+  await pushPullRequest(origin, 'slow', 1);
+  const [victims, owned] = await Promise.all([
+    addShop(victim, smallPage('of the victim')).then((id) => victim.spawn(id, 'main')),
+    attacker.spawn(repository, 'main'),
+  ]);
+  await Promise.all([victim.built(victims), attacker.built(owned)]);
+  main = owned;
+  [ofVictim, own] = await Promise.all([imageOf(victim, victims), imageOf(attacker, owned)]);
+  [layerOfVictim, layerOfOwn] = await Promise.all([newestLayer(ofVictim), newestLayer(own)]);
+  // Their builds run while the tests use what they have.
+  [build, fork] = await Promise.all([
+    attacker.spawn(repository, 'slow').then((id) => running(id, () => `group-${attacker.group}`)),
+    attacker
+      .spawn(repository, '', { gitRef: { name: '1', type: 'pull request' } })
+      .then((id) => running(id, (uid) => `ephemeral-${uid}-1`)),
+  ]);
+}, 400_000);
+
+afterAll(() => Promise.all([victim.remove(), attacker.remove()]), 60_000);
+
+async function addShop(harness: Harness, files: Record<string, string>): Promise<string> {
+  const url = `${harness.connection.gitUrl}/${harness.group}/shop.git`;
+  await pushRepository({ url, branch: 'main', files });
+  return harness.addRepository('shop', url);
+}
+
+async function imageOf(harness: Harness, id: string): Promise<string> {
+  const path = 'jsonpath={.spec.template.spec.containers[0].image}';
+  const at = ['deployment', 'web', '--namespace', namespaceOf(id)];
+  return (await harness.kubectl(['get', ...at, '--output', path])).trim();
+}
+
+/** The name of the image's newest layer: `ADDRESS/PATH@DIGEST`. */
+async function newestLayer(image: string): Promise<string> {
+  const [manifest = ''] = await new TestRegistry().contents(image);
+  const digest = /.*"digest":\s*"(sha256:[0-9a-f]{64})"/s.exec(manifest)?.[1] ?? '';
+  return `${image.split('@')[0] ?? ''}@${digest}`;
+}
+
+/** What a running build has. */
+async function running(id: string, builderOf: (uid: string) => string): Promise<Build> {
+  const name = id.slice(id.indexOf('.') + 1);
+  const group = id.slice(0, id.indexOf('.'));
+  const uid = await attacker.kubectl([
+    'get',
+    'environments.coppice.dev',
+    name,
+    '--namespace',
+    `group-${group}`,
+    '--output',
+    'jsonpath={.metadata.uid}',
+  ]);
+  const at = ['get', 'secret', 'build-credentials', '--namespace', namespaceOf(id), '--ignore-not-found'];
+  const dockerConfig = await waitFor('the credentials of the build', 120, async () => {
+    const text = await attacker.kubectl([...at, '--output', 'jsonpath={.data.config\\.json}']);
+    return text === '' ? undefined : Buffer.from(text, 'base64').toString();
+  });
+  await waitFor('the build to run', 120, async () => {
+    const { status } = await attacker.client.environment(id);
+    return status === 'building' || undefined;
+  });
+  return { environment: id, builder: builderOf(uid), dockerConfig };
+}
+
+/** What a client of BuildKit gets with the credentials of a build and without its source policy. */
+function asks({ builder, dockerConfig }: Build, source: Buffer, ...options: string[]): Promise<string> {
+  return askBuildkitd(attacker.kubectl, {
+    builder,
+    dockerConfig,
+    source,
+    ...(options.length > 0 && { arguments: options }),
+  });
+}
+
+const base = rawSource('docker-image://docker.io/library/busybox:1');
+const denied = 'insufficient_scope: authorization failed';
+
+const pushTo = (name: string) => ['--output', `type=image,name=${address}/${name},push=true,registry.insecure=true`];
+const importFrom = (image: string) => [
+  ...['--output', 'type=local,dest=out'],
+  ...['--import-cache', `type=registry,ref=${image},registry.insecure=true`],
+];
+
+test('a trusted build pulls and pushes images of its own repository', async () => {
+  expect(await asks(build, rawSource(`docker-image://${own}`))).toMatch(/^files: bin$/m);
+  expect(await asks(build, rawSource(`docker-image+blob://${layerOfOwn}`))).toContain(
+    `files: ${layerOfOwn.split(':').at(-1) ?? ''}`,
+  );
+  expect(await asks(build, base, ...importFrom(own))).toContain('inferred cache manifest type');
+  expect(await asks(build, base, ...pushTo(`${attacker.group}/shop/pushed:1`))).toContain('exit code: 0');
+});
+
+test("a fork's build pushes and pulls images of untrusted builds", async () => {
+  const name = `${attacker.group}/shop/untrusted/pushed:1`;
+  expect(await asks(fork, base, ...pushTo(name))).toContain('exit code: 0');
+  expect(await asks(fork, rawSource(`docker-image://${address}/${name}`))).toMatch(/^files: bin$/m);
+});
+
+test.each<[string, () => Build, () => string[], () => string[]]>([
+  ['a trusted build', () => build, () => [ofVictim, layerOfVictim], () => ['other/web', 'shop/untrusted/web']],
+  ["a fork's build", () => fork, () => [ofVictim, layerOfVictim, own, layerOfOwn], () => ['other/web', 'shop/web']],
+])(
+  '%s cannot pull, import or push other images',
+  async (_what, from, images, ownNames) => {
+    for (const image of images()) {
+      for (const scheme of ['docker-image', 'docker-image+blob']) {
+        const answer = await asks(from(), rawSource(`${scheme}://${image}`));
+        expect(answer).toContain(denied);
+        expect(answer).toMatch(/^files: $/m);
+      }
+      expect(await asks(from(), base, ...importFrom(image))).toContain(
+        'failed to configure registry cache importer: pull access denied',
+      );
+    }
+    const names = [`${victim.group}/shop/web`, ...ownNames().map((name) => `${attacker.group}/${name}`)];
+    for (const name of names) {
+      const answer = await asks(from(), base, ...pushTo(`${name}:stolen`));
+      expect(answer).toContain(`failed to push ${address}/${name}:stolen: push access denied`);
+    }
+  },
+  240_000,
+);
+
+const manifestType = 'application/vnd.oci.image.manifest.v1+json';
+
+/** Every request to the registry that reads or changes an image, with the token that the credential gets for it; their statuses. */
+async function statusesOf(dockerConfig: string, image: string, from: string): Promise<Record<string, number>> {
+  const name = image.slice(address.length + 1).split('@')[0] ?? '';
+  const digest = image.split('@')[1] ?? '';
+  const [fromName = '', layer = ''] = from.slice(address.length + 1).split('@');
+  const ask = async (method: string, path: string, ...scopes: string[]) => {
+    const authorization = `Bearer ${await tokenFor(dockerConfig, scopes)}`;
+    const url = `http://${imagesHostAddress}/v2/${path}`;
+    return (await send(url, { method, headers: { authorization, accept: manifestType } })).status;
+  };
+  const pull = `repository:${name}:pull`;
+  const push = `repository:${name}:pull,push`;
+  return {
+    pull: await ask('GET', `${name}/manifests/${digest}`, pull),
+    tags: await ask('GET', `${name}/tags/list`, pull),
+    push: await ask('POST', `${name}/blobs/uploads/`, push),
+    mount: await ask(
+      'POST',
+      `${name}/blobs/uploads/?mount=${layer}&from=${fromName}`,
+      push,
+      `repository:${fromName}:pull`,
+    ),
+    delete: await ask('DELETE', `${name}/manifests/${digest}`, `repository:${name}:delete`),
+    catalog: await ask('GET', '_catalog', 'registry:catalog:*'),
+  };
+}
+
+const authSchema = z.object({ auths: z.record(z.string(), z.object({ auth: z.string() })) });
+const tokenSchema = z.object({ token: z.string() });
+
+/** Follows the registry's challenge, as every client does. */
+async function tokenFor(dockerConfig: string, scopes: readonly string[]): Promise<string> {
+  const auth = authSchema.parse(JSON.parse(dockerConfig)).auths[address]?.auth ?? '';
+  const { headers } = await send(`http://${imagesHostAddress}/v2/`);
+  const [, realm = '', service = ''] =
+    /realm="([^"]+)",service="([^"]+)"/.exec(headers['www-authenticate'] ?? '') ?? [];
+  const { host, pathname } = new URL(realm);
+  const url = new URL(pathname, attacker.connection.ingressUrl);
+  url.searchParams.set('service', service);
+  for (const scope of scopes) url.searchParams.append('scope', scope);
+  const answer = await send(url.href, { headers: { host, authorization: `Basic ${auth}` } });
+  expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('token')]);
+  return tokenSchema.parse(JSON.parse(answer.text)).token;
+}
+
+const refused = { pull: 401, tags: 401, push: 401, mount: 401, delete: 401, catalog: 401 };
+
+test("an environment's Secret pulls its repository's images, and does nothing else", async () => {
+  const at = ['get', 'secret', 'registry', '--namespace', namespaceOf(main), '--output'];
+  const text = await attacker.kubectl([...at, 'jsonpath={.data.\\.dockerconfigjson}']);
+  const secret = Buffer.from(text, 'base64').toString();
+  expect(await statusesOf(secret, own, layerOfVictim)).toEqual({ ...refused, pull: 200, tags: 200 });
+  expect(await statusesOf(secret, ofVictim, layerOfOwn)).toEqual(refused);
+});
+
+test("a build's credential cannot mount another group's layer, delete an image or list the registry", async () => {
+  const allowed = { ...refused, pull: 200, tags: 200, push: 202 };
+  expect(await statusesOf(build.dockerConfig, own, layerOfVictim)).toEqual(allowed);
+  expect(await statusesOf(build.dockerConfig, ofVictim, layerOfOwn)).toEqual(refused);
+  expect(await statusesOf(fork.dockerConfig, own, layerOfVictim)).toEqual(refused);
+  expect(await statusesOf(fork.dockerConfig, ofVictim, layerOfOwn)).toEqual(refused);
+});
+
+test("a Dockerfile's FROM is denied before the registry is asked", async () => {
+  // The local cluster runs one untrusted build of an account at once.
+  const name = fork.environment.slice(fork.environment.indexOf('.') + 1);
+  await attacker.kubectl(['delete', 'environments.coppice.dev', name, '--namespace', `group-${attacker.group}`]);
+  const origin = `${attacker.connection.gitUrl}/${attacker.group}/shop.git`;
+  const repository = `${attacker.group}.shop`;
+  const isDenied = async (environment: string, image: string) => {
+    await attacker.stalled(environment);
+    expect(await logOf(attacker, environment)).toMatch(new RegExp(`${image}.*denied by policy`));
+  };
+  await pushRepository({ url: origin, branch: 'victim', files: from(ofVictim) });
+  await pushRepository({ url: origin, branch: 'trusted', files: from(own) });
+  await pushPullRequest(origin, 'trusted', 2);
+  const [branch, pullRequest] = await Promise.all([
+    attacker.spawn(repository, 'victim'),
+    attacker.spawn(repository, '', { gitRef: { name: '2', type: 'pull request' } }),
+  ]);
+  await Promise.all([isDenied(branch, ofVictim), isDenied(pullRequest, own)]);
+}, 240_000);
+
+function from(image: string): Record<string, string> {
+  return { ...smallPage('stolen'), Dockerfile: `FROM ${image}\n` };
+}
