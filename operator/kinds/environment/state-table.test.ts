@@ -7,7 +7,7 @@ import { COLUMNS, STATE_TABLE, TABLE_CELLS, TRIGGERS, type TableCell, type Trigg
 
 test('docs/reference/environment-lifecycle.md shows the same table', async () => {
   const text = await readFile(join(import.meta.dirname, '../../../docs/reference/environment-lifecycle.md'), 'utf8');
-  const lines = text.slice(text.indexOf('## State × trigger')).split('\n');
+  const lines = text.slice(text.indexOf('## Effect of each trigger')).split('\n');
   const rows = lines
     .slice(lines.findIndex((line) => line.startsWith('|')))
     .filter((_line, index, all) => all.slice(0, index + 1).every((one) => one.startsWith('|')));
