@@ -20,7 +20,7 @@ npm run up -- --fixture-images  with the images that the sample set under test/f
 npm run up -- --gitea           with Gitea at http://gitea.localhost:8080, for the end-to-end tests
 npm run up -- --node-image NAME
                                 pulls that node image of kind's, for another version of Kubernetes
-npm run up -- --record NAME     and keeps the times of its steps as a column of docs/local-cluster.md: ${columns.join(', ')}
+npm run up -- --record NAME     and keeps the times of its steps as a column of docs/measurements/local-cluster.md: ${columns.join(', ')}
 npm run up -- --context NAME --registry ADDRESS [--ingress-url URL]
                                 uses the cluster of that kubeconfig context, and a registry, HOST[:PORT][/PATH],
                                 that this machine and the cluster reach by the same name`;
