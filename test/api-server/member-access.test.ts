@@ -162,10 +162,6 @@ describe('a member of the group', () => {
       () => send(ann, 'GET', `/apis/events.k8s.io/v1/namespaces/${own}/events`),
     ],
     ['takes a request back', () => annotate({ [requestAnnotation('build')]: null })],
-    [
-      'applies a request on the server’s side',
-      () => apply('kubectl', { metadata: { annotations: { [requestAnnotation('build')]: 'now/ann' } } }),
-    ],
     ['sends what changes nothing', () => patch(ann, { metadata: { labels: { team: 'shop' } } })],
   ])('%s', async (_what, act) => {
     await expect(act()).resolves.toBeDefined();
@@ -198,7 +194,10 @@ describe('a member of the group', () => {
     ['a request that there is not', () => annotate({ 'coppice.dev/request-bulid': 'now/ann' })],
     ['a request of 129 characters', () => annotate({ [requestAnnotation('build')]: 'x'.repeat(129) })],
     ['a large annotation beside it', () => annotate({ ...request, 'example.com/x': 'x'.repeat(100_000) })],
+    ['the prefix of its name', () => patch(ann, { metadata: { generateName: 'x' } })],
     ['who applies it', () => patch(ann, { metadata: { managedFields: [{}] } })],
+    // An object that somebody else applies is not deleted through the REST API, nor is the group that it is in.
+    ['who applies it, by applying a request', () => apply('ann', { metadata: { annotations: request } })],
     [
       'labels, by applying without them as the GitOps tool',
       () => apply('flux', { metadata: { annotations: request }, spec }),
