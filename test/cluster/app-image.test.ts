@@ -71,3 +71,9 @@ test('their base is pinned by digest, of the Node that the local cluster has', (
   expect(bases[0]?.slice(pinned.length)).toMatch(/^[0-9a-f]{64}$/);
   expect(bases[1]).toBe(bases[0]);
 });
+
+test('the modules that the image compiles ahead are there', () => {
+  const names = /\[([^\]]*)\]\.map\(\(name\) => import/.exec(read('Dockerfile'))?.[1]?.match(/[\w/-]+/g) ?? [];
+  expect(names.length).toBeGreaterThan(1);
+  for (const name of names) expect([name, existsSync(join(repositoryRoot, `${name}.ts`))]).toEqual([name, true]);
+});
