@@ -97,7 +97,9 @@ export function authenticated(authenticator: Authenticator, ownOrigin: string, l
     const caller = await authenticator.authenticate(credential);
     if (!caller) throw new Unauthorized('the token is not valid, or has expired');
     if (credential.source === 'cookie' && !isOwnOrigin(request, ownOrigin)) {
-      throw new Forbidden(`cookies are accepted only from pages of ${ownOrigin} only`);
+      throw new Forbidden(
+        `cookies are accepted from pages of ${ownOrigin} only. Send the token in the header X-SERVICE-TOKEN`,
+      );
     }
     if (owner === undefined) await limits.ofUser(request, response, caller.user.name);
     setCaller(response, caller);

@@ -16,11 +16,11 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   type: 'The type of the repository.',
 };
 
-const description = `Coppice grows an environment from every branch, cuts it back, and grows it again.
+const description = `Coppice runs every branch, tag and pull request of a Git repository as an environment of its own on Kubernetes.
 
 Send the token of \`POST /api/user/login\` in the header \`X-SERVICE-TOKEN\`; the cookie \`token\` counts when the header is
 absent. Every error is \`{"error": "…"}\`. What a caller may not see is answered as what does not exist. Endpoints and fields
-that are marked as ours extend the contract.`;
+that are marked as an extension are not part of the contract.`;
 
 /** Returns an OpenAPI 3.1 document of these endpoints. */
 export function openApiDocument(endpoints: readonly Endpoint[], serverUrl: string): object {

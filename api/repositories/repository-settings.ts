@@ -141,15 +141,20 @@ export function leavesScheduleWithoutHour({ spec }: Repository, { scheduledRebui
   return mode !== 'disabled' && hour === '';
 }
 
+/** A service file of the settings that environments use, alone or merged over the repository's. */
+export interface ServiceFileInForce {
+  mode: 'panel' | 'both';
+  content: string;
+}
+
 /** Returns the service file of the settings after a change; undefined if it is not used, or does not change. */
 export async function serviceFileInForce(
   repository: Repository,
   { serviceFile }: ChangeSettings,
   texts: Pick<ServiceFileTexts, 'read'>,
-): Promise<string | undefined> {
+): Promise<ServiceFileInForce | undefined> {
   if (serviceFile === undefined) return undefined;
   const mode = serviceFile.mode ?? repository.spec.serviceFile?.mode ?? 'repo';
   if (mode === 'repo') return undefined;
-  const content = serviceFile.serviceFile ?? (await texts.read(repository));
-  return content.trim() === '' ? undefined : content;
+  return { mode, content: serviceFile.serviceFile ?? (await texts.read(repository)) };
 }

@@ -237,3 +237,30 @@ describe('a service file that is not YAML', () => {
     await send('post', '/settings', { serviceFile: { mode: 'panel', serviceFile } }).expect(200);
   });
 });
+
+describe('an empty service file', () => {
+  const of = (text: string) => Buffer.from(text).toString('base64');
+
+  test.each([
+    ['sent', { mode: 'panel', serviceFile: '' }],
+    ['sent as white space', { mode: 'panel', serviceFile: of(' \n') }],
+    ['stored', { mode: 'panel' }],
+  ])('cannot be the only one: %s', async (_what, serviceFile) => {
+    const answer = await send('post', '/settings', { serviceFile }).expect(422);
+    expect(answer.body).toMatchObject({
+      error: 'the service file is empty',
+      details: [{ path: 'serviceFile.serviceFile', message: expect.stringContaining('must not be empty') }],
+    });
+    expect(repository()?.spec.serviceFile).toBeUndefined();
+  });
+
+  test('cannot replace the only one', async () => {
+    await send('post', '/settings', { serviceFile: { mode: 'panel', serviceFile: of('services: {}') } }).expect(200);
+    await send('post', '/settings', { serviceFile: { serviceFile: '' } }).expect(422);
+    await send('post', '/settings', { serviceFile: { mode: 'repo', serviceFile: '' } }).expect(200);
+  });
+
+  test("adds nothing to the repository's", async () => {
+    await send('post', '/settings', { serviceFile: { mode: 'both', serviceFile: '' } }).expect(200);
+  });
+});

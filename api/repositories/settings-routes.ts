@@ -19,6 +19,7 @@ import {
   repositorySettingsView,
   repositorySettingsViewSchema,
   serviceFileInForce,
+  type ServiceFileInForce,
   type WebhookView,
 } from './repository-settings.ts';
 import type { ServiceFileTexts } from './service-file-texts.ts';
@@ -68,8 +69,8 @@ export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes)
       also: { 409: `${APPLIED_BY_OTHERS} ${TOO_MUCH_TEXT}` },
       run: async ({ caller, target, body }) => {
         if (leavesScheduleWithoutHour(target, body)) throw scheduleWithoutHour();
-        const content = await serviceFileInForce(target, body, texts);
-        if (content !== undefined) await requireYaml(checker, caller.user.accountId, content);
+        const inForce = await serviceFileInForce(target, body, texts);
+        if (inForce) await requireUsable(checker, caller.user.accountId, inForce);
         if (body.serviceFile?.serviceFile !== undefined) caps.requireServiceFile(target, body.serviceFile.serviceFile);
         return view(caller, await repositories.changeSettings(target, body));
       },
@@ -97,6 +98,18 @@ async function webhookView(
   if (!maySign) return { url: made.url, secret: '', withheld: true, created: made.id !== undefined };
   const secret = await webhookSecret(cluster, repository);
   return secret === undefined ? undefined : { url: made.url, secret, created: made.id !== undefined };
+}
+
+/** Empty content adds nothing to the repository's file, but alone describes no services. @throws Invalid */
+async function requireUsable(
+  checker: ServiceFileChecker,
+  user: string,
+  { mode, content }: ServiceFileInForce,
+): Promise<void> {
+  if (content.trim() !== '') return requireYaml(checker, user, content);
+  if (mode !== 'panel') return;
+  const message = 'must not be empty if the mode is panel: the settings are then the only service file';
+  throw new Invalid('the service file is empty', { details: [{ path: 'serviceFile.serviceFile', message }] });
 }
 
 /**

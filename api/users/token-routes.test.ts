@@ -48,6 +48,11 @@ test('it is refused from the second of its expiry on', async () => {
   await info(token).expect(401);
 });
 
+test('an expiration time may have a lower-case t and z, as RFC 3339 permits', async () => {
+  const answer = await create({ ...ci, expirationTime: '2026-02-01t00:00:00z' }).expect(201);
+  expect(answer.body).toMatchObject(view);
+});
+
 test.each([
   ['another secret', (token: string) => `${token.slice(0, -4)}AAAA`],
   ["another user's record", (token: string) => token.replace(/_[0-9a-f]{4}/, '_0000')],

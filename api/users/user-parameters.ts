@@ -61,8 +61,12 @@ const newScopesSchema = tokenScopesSchema.strict().refine((scopes) => Object.key
 /** Body of POST /api/user/tokens; `scopes` is an extension. */
 export const newApiTokenSchema = z.object({
   name: nameField,
-  expirationTime: z.iso
-    .datetime({ offset: true, error: 'must be an RFC 3339 timestamp, such as 2030-01-02T15:04:05Z' })
+  expirationTime: z
+    .string()
+    // RFC 3339 permits a lower-case t and z, which ISO 8601 does not.
+    .toUpperCase()
+    .meta({ format: 'date-time' })
+    .pipe(z.iso.datetime({ offset: true, error: 'must be an RFC 3339 timestamp, such as 2030-01-02T15:04:05Z' }))
     .transform((text) => new Date(text)),
   readOnly: booleanField.default(false),
   scopes: newScopesSchema.optional(),
