@@ -47,10 +47,10 @@ function exported(): { name: string; type: string; labels: string[] }[] {
     });
 }
 
-/** The rows of the page's tables of metrics. */
+/** The metrics that the page lists. */
 function documented(): { name: string; type: string; labels: string[] }[] {
   const text = readFileSync(join(repositoryRoot, 'docs/reference/metrics.md'), 'utf8');
-  return [...text.matchAll(/^\| `([a-z_]+)` +\| (counter|gauge|histogram) +\| ([^|]*)\|/gm)].map(
+  return [...text.matchAll(/^- `([a-z_]+)` \((counter|gauge|histogram)(?:: ([^)]*))?\)/gm)].map(
     ([, name = '', type = '', labels = '']) => ({ name, type, labels: labels.match(/(?<=`)\w+(?=`)/g) ?? [] }),
   );
 }

@@ -33,9 +33,7 @@ describe('messages that no source has', () => {
     ['the Secret … is gone: make it anew', []],
     ['the Secret … is lost for good', ['the Secret … is lost for good']],
     ['… is gone: make it again', ['… is gone: make it again']],
-  ])('%s', (message, expected) =>
-    expect(missingMessages(`| message | action |\n| --- | --- |\n| \`${message}\` | do |\n`, source)).toEqual(expected),
-  );
+  ])('%s', (message, expected) => expect(missingMessages(`- \`${message}\`: do\n`, source)).toEqual(expected));
 });
 
 describe("commands that fail on a reader's machine", () => {

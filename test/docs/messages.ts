@@ -2,8 +2,8 @@
 const MIN_PIECE_LENGTH = 8;
 
 /**
- * Returns the messages of a page of which a piece, between what differs (`…`), is in no source file. A message is code that
- * fills the first cell of a row below the heading `message`, and has more than one word.
+ * Returns the messages of a page of which a piece, between what differs (`…`), is in no source file. A message is code of more
+ * than one word at the start of a list item, before a colon.
  * @param source the program's text; a message may be put together of several strings there.
  */
 export function missingMessages(page: string, source: string): string[] {
@@ -15,10 +15,7 @@ export function missingMessages(page: string, source: string): string[] {
 }
 
 function quotedMessages(page: string): string[] {
-  const tables = [...page.matchAll(/^\| message +\|.*\n\|[ -|]+\n(?<rows>(?:\|.*\n)*)/gm)];
-  return tables
-    .flatMap(({ groups }) => (groups?.['rows'] ?? '').split('\n'))
-    .flatMap((row) => /^\| `([^`]* [^`]*)` +\|/.exec(row)?.[1] ?? []);
+  return [...page.matchAll(/^- `([^`]* [^`]*)`:/gm)].map(([, message = '']) => message);
 }
 
 function plain(text: string): string {
