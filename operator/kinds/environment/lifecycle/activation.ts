@@ -1,6 +1,11 @@
 import type { EnvironmentSpec, EnvironmentStatus } from '../../../../crds/environment.ts';
 import { isDue, seenSchedule, type Schedule } from './schedule.ts';
-import { pendingRequests, requestedTtlSeconds, type HandledRequests } from '../../../../crds/requests.ts';
+import {
+  pendingRequests,
+  requestedTtlSeconds,
+  type HandledRequests,
+  type RequestName,
+} from '../../../../crds/requests.ts';
 
 export type Activation = NonNullable<EnvironmentStatus['activation']>;
 export type Ttl = NonNullable<EnvironmentStatus['ttl']>;
@@ -44,61 +49,21 @@ export interface ActivationDecision {
  * complete.
  */
 export function decideActivation(input: ActivationInput): ActivationDecision {
-  const { spec, status, now } = input;
+  const { status, now } = input;
   const before = status.activation;
-  const handledRequests: HandledRequests = { ...status.handledRequests };
-  const canStart = before === undefined || before.active || !input.isPresent;
-  let activation = before
-    ? transitionBySpec(comeAgain(before, now, canStart), spec, now, canStart)
-    : firstActivation(spec, now);
-  const fresh = (input.isNew ?? before === undefined) && spec.ttlSeconds === undefined;
-  let ttl = fresh ? defaultTtl(input) : ttlOf(spec, status.ttl, now);
-  // Belongs to the contents that the same PUT requests, and is checked before their expiry: a TTL never waits for a
-  // transition.
-  for (const request of pendingRequests(input.annotations, handledRequests)) {
-    if (request.name !== 'ttl') continue;
-    handledRequests.ttl = request.value;
-    const seconds = requestedTtlSeconds(request.value);
-    // A value without a number of seconds is ignored.
-    if (seconds !== undefined) ttl = { ...ttl, seconds, since: now.toISOString() };
-  }
-  let isRemoval = false;
-  const transitioned = () => before !== undefined && before.active !== activation.active;
-
-  if (isExpired(activation, ttl, now)) {
-    activation = transition(activation, 'Expired', now);
-    isRemoval = true;
-  }
+  const requested = requestedTtl(input);
   const schedule = seenSchedule(input.schedule, status.schedule, now);
-  const isTime = isDue(input.schedule, schedule, activation.since) && (input.schedule?.starts ?? now) <= now;
-  if (mayRebuild(activation) && isTime && input.takesPart?.() !== false) {
-    activation = { ...transition(activation, 'Schedule', now), rebuild: true };
-  }
-  for (const request of pendingRequests(input.annotations, handledRequests)) {
-    if (request.name === 'rebuild' && activation.rebuild === true) {
-      // It joins the rebuild that is in progress. Deferred, it would start another one after that build has started.
-      handledRequests.rebuild = request.value;
-      continue;
-    }
-    if (transitioned() || (['create', 'rebuild'].includes(request.name) && !activation.active && !canStart)) break;
-    handledRequests[request.name] = request.value;
-    isRemoval ||= request.name === 'delete';
-    if (request.name === 'build') {
-      activation = { ...activation, buildPending: activation.active };
-    } else if (request.name === 'rebuild') {
-      activation = { ...transition(activation, 'RebuildRequest', now), rebuild: true };
-      activation.buildPending = activation.active;
-    } else if (activation.active !== (request.name === 'create')) {
-      activation = transition(activation, request.name === 'create' ? 'CreateRequest' : 'DeleteRequest', now);
-    } else if (request.name === 'delete') {
-      // Contents that are being deleted for a rebuild are not created again.
-      activation = { ...activation, rebuild: undefined, reason: 'DeleteRequest' };
-    }
-  }
+
+  const bySpec = activationBySpec(input);
+  const isOver = isExpired(bySpec, requested.ttl, now);
+  const byTtl = isOver ? transition(bySpec, 'Expired', now) : bySpec;
+  const byTime = isRebuildTime(input, schedule, byTtl) ? rebuilt(byTtl, 'Schedule', now) : byTtl;
+  const { activation, handledRequests, isDeletion } = applyRequests(input, byTime, requested.handledRequests);
 
   const started = activation.active && before?.active !== true;
   // A nightly rebuild must not restart the TTL, or an environment with a TTL of three days would never expire.
-  if (started && ttl && activation.reason !== 'Schedule') ttl = { ...ttl, since: now.toISOString() };
+  const isRestarted = started && activation.reason !== 'Schedule';
+  const ttl = isRestarted && requested.ttl ? { ...requested.ttl, since: now.toISOString() } : requested.ttl;
   return {
     activation,
     ttl,
@@ -106,8 +71,86 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
     expiresAt: activation.active ? expiryOf(ttl)?.toISOString() : undefined,
     handledRequests,
     started,
-    ended: before !== undefined && !activation.active && isRemoval,
+    ended: before !== undefined && !activation.active && (isOver || isDeletion),
   };
+}
+
+/**
+ * Returns the TTL after requests for one. It belongs to the contents that the same PUT requests, and is determined
+ * before their expiry is checked: a TTL never waits for a transition.
+ */
+function requestedTtl(input: ActivationInput): Pick<ActivationDecision, 'ttl' | 'handledRequests'> {
+  const { spec, status, now } = input;
+  const isFresh = (input.isNew ?? status.activation === undefined) && spec.ttlSeconds === undefined;
+  const handledRequests: HandledRequests = { ...status.handledRequests };
+  let ttl = isFresh ? defaultTtl(input) : ttlOf(spec, status.ttl, now);
+  for (const request of pendingRequests(input.annotations, handledRequests)) {
+    if (request.name !== 'ttl') continue;
+    handledRequests.ttl = request.value;
+    const seconds = requestedTtlSeconds(request.value);
+    // A value without a number of seconds is ignored.
+    if (seconds !== undefined) ttl = { ...ttl, seconds, since: now.toISOString() };
+  }
+  return { ttl, handledRequests };
+}
+
+/** Returns the activation after a change of spec.active, or after the former contents of a rebuild are gone. */
+function activationBySpec(input: ActivationInput): Activation {
+  const { spec, status, now } = input;
+  const before = status.activation;
+  if (!before) return firstActivation(spec, now);
+  return transitionBySpec(comeAgain(before, now, canStart(input)), spec, now, canStart(input));
+}
+
+/** Whether new contents can start: the former ones are gone, or are not to be deleted. */
+function canStart({ status, isPresent }: ActivationInput): boolean {
+  return status.activation === undefined || status.activation.active || !isPresent;
+}
+
+function isRebuildTime(input: ActivationInput, seen: ActivationDecision['schedule'], activation: Activation): boolean {
+  const { schedule, now, takesPart } = input;
+  if (!activation.active || activation.rebuild === true) return false;
+  if (!isDue(schedule, seen, activation.since) || (schedule?.starts ?? now) > now) return false;
+  return takesPart?.() !== false;
+}
+
+/** Applies requests from the oldest to the newest, until one has to wait for the transition to be complete. */
+function applyRequests(
+  input: ActivationInput,
+  decided: Activation,
+  handled: HandledRequests,
+): { activation: Activation; handledRequests: HandledRequests; isDeletion: boolean } {
+  const before = input.status.activation;
+  const handledRequests: HandledRequests = { ...handled };
+  let activation = decided;
+  let isDeletion = false;
+  for (const { name, value } of pendingRequests(input.annotations, handled)) {
+    // A rebuild request joins the rebuild that is in progress. Deferred, it would start another one after that build has
+    // started.
+    const isJoined = name === 'rebuild' && activation.rebuild === true;
+    if (!isJoined) {
+      const hasTransitioned = before !== undefined && before.active !== activation.active;
+      const isStart = ['create', 'rebuild'].includes(name) && !activation.active;
+      if (hasTransitioned || (isStart && !canStart(input))) break;
+      activation = afterRequest(activation, name, input.now);
+      isDeletion ||= name === 'delete';
+    }
+    handledRequests[name] = value;
+  }
+  return { activation, handledRequests, isDeletion };
+}
+
+function afterRequest(activation: Activation, name: RequestName, now: Date): Activation {
+  if (name === 'build') return { ...activation, buildPending: activation.active };
+  if (name === 'rebuild') {
+    const next = rebuilt(activation, 'RebuildRequest', now);
+    return { ...next, buildPending: next.active };
+  }
+  if (activation.active !== (name === 'create')) {
+    return transition(activation, name === 'create' ? 'CreateRequest' : 'DeleteRequest', now);
+  }
+  // Contents that are being deleted for a rebuild are not created again.
+  return name === 'delete' ? { ...activation, rebuild: undefined, reason: 'DeleteRequest' } : activation;
 }
 
 /** Whether a request is pending that can start once the current transition is complete. */
@@ -131,10 +174,6 @@ function firstActivation(spec: ActivationInput['spec'], now: Date): Activation {
   };
 }
 
-function mayRebuild(activation: Activation): boolean {
-  return activation.active && activation.rebuild !== true;
-}
-
 /** The second half of a rebuild: when the former contents are gone, new ones are requested. */
 function comeAgain(before: Activation, now: Date, canStart: boolean): Activation {
   if (before.active || before.rebuild !== true || !canStart) return before;
@@ -146,6 +185,11 @@ function transitionBySpec(before: Activation, spec: ActivationInput['spec'], now
   const seen = { ...before, specActive: spec.active };
   if (before.active === spec.active) return seen;
   return { ...transition(seen, 'Spec', now), buildPending: spec.active && spec.buildOnCreate };
+}
+
+/** Starts a rebuild: the contents are deleted, and then requested again. */
+function rebuilt(activation: Activation, reason: Activation['reason'], now: Date): Activation {
+  return { ...transition(activation, reason, now), rebuild: true };
 }
 
 function transition(activation: Activation, reason: Activation['reason'], now: Date): Activation {
