@@ -56,7 +56,14 @@ const apiMayImport: Record<string, string[]> = {
   groups: ['shared', 'user-records', 'cluster', 'auth', 'limits', 'http', 'variables', 'repositories'],
   users: ['shared', 'user-records', 'cluster', 'auth', 'limits', 'http', 'groups'],
 };
-const apiFolders = [...Object.keys(apiMayImport), 'app.ts', 'config.ts'];
+const apiFolders = [
+  ...Object.keys(apiMayImport),
+  'app-options.ts',
+  'app.ts',
+  'config.ts',
+  'endpoints.ts',
+  'services.ts',
+];
 
 /** What the folders of the kinds may import of each other. */
 const kindsMayImport: Record<string, string[]> = {

@@ -11,7 +11,8 @@ import { Secret, type KubernetesObject, type ResourceType } from '../../kubernet
 import { systemClock, type Clock } from '../../kubernetes/clock.ts';
 import { Sessions } from '../auth/sessions.ts';
 import { indexes, type FreshCaches } from '../cluster/caches.ts';
-import { createApp, type AppOptions } from '../app.ts';
+import type { AppOptions } from '../app-options.ts';
+import { createApp } from '../app.ts';
 import { WebSockets } from '../http/web-sockets.ts';
 import { userName, userSecret, type User } from '../user-records/user-record.ts';
 import { verifyDeclarations } from './declared-answers.ts';

@@ -3,7 +3,7 @@ import { MemoryStore } from 'express-rate-limit';
 import { Registry } from 'prom-client';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { Passwords } from '../auth/passwords.ts';
-import type { AppOptions } from '../app.ts';
+import type { AppOptions } from '../app-options.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import { WebSockets } from '../http/web-sockets.ts';
 import { FakeLogReader } from './fake-log-reader.ts';

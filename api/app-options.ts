@@ -1,0 +1,50 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Passwords } from './auth/passwords.ts';
+import type { RandomBytes } from './shared/tokens.ts';
+import type { ClusterRequests, FreshCaches } from './cluster/caches.ts';
+import type { WrittenRedis } from './cluster/written-versions.ts';
+import type { Config } from './config.ts';
+import type { LogTimes } from './environments/log-stream.ts';
+import type { LogRoutes } from './environments/log-routes.ts';
+import type { ResultsTester } from './environments/test-results.ts';
+import type { WriteBudgetRedis } from './limits/write-budget.ts';
+import type { UserServicesOptions } from './users/user-services.ts';
+import type { ReplayRedis } from './webhooks/replays.ts';
+import type { StoreFactory } from './limits/rate-limit.ts';
+import type { WebSockets } from './http/web-sockets.ts';
+
+export interface AppOptions {
+  config: Pick<
+    Config,
+    | 'ownOrigin'
+    | 'webAddress'
+    | 'maxEnvironmentsPerGroup'
+    | 'limits'
+    | 'budgets'
+    | 'trustedProxies'
+    | 'trustedProxyCidrs'
+  > &
+    UserServicesOptions['config'];
+  cluster: ClusterRequests;
+  caches: FreshCaches;
+  sessions: UserServicesOptions['sessions'];
+  written: WrittenRedis;
+  replays: ReplayRedis;
+  writeBudget: WriteBudgetRedis;
+  limitStores: StoreFactory;
+  passwords: Passwords;
+  logReader: LogRoutes['reader'];
+  runtimeLogs: LogRoutes['runtimeLogs'];
+  webSockets: WebSockets;
+  /** Absent if tests are disabled. */
+  tester?: ResultsTester | undefined;
+  /** Timeouts of log streams; defaults if absent. */
+  logTimes?: LogTimes;
+  fetch?: UserServicesOptions['fetch'];
+  now: () => number;
+  randomBytes: RandomBytes;
+  registry: Registry;
+  logger: Logger;
+  auditLog: Pick<Logger, 'info'>;
+}

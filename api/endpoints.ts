@@ -1,0 +1,54 @@
+import { logRoutes } from './environments/log-routes.ts';
+import { buildRoutes } from './environments/build-routes.ts';
+import { environmentRoutes } from './environments/routes.ts';
+import { testsRoutes } from './environments/tests-routes.ts';
+import { groupRoutes } from './groups/routes.ts';
+import { groupSettingsRoutes } from './groups/settings-routes.ts';
+import { openApiRoutes } from './openapi/routes.ts';
+import { reusableRoutes } from './repositories/reusable-routes.ts';
+import { repositoryRoutes } from './repositories/routes.ts';
+import { repositorySettingsRoutes } from './repositories/settings-routes.ts';
+import { checkRoutes } from './service-file-check/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import type { AppOptions } from './app-options.ts';
+import type { Services } from './services.ts';
+
+/** Returns the endpoints of the REST API. */
+export function createEndpoints(
+  { config, caches, webSockets, logReader, runtimeLogs, logger, logTimes }: AppOptions,
+  services: Services,
+): Endpoint[] {
+  const { ownOrigin, webAddress } = config;
+  const { directory, cluster, groups, members, repositories, environments, variables, checker } = services;
+  const {
+    authenticator,
+    texts,
+    caps,
+    requireQuota,
+    syncRequests,
+    results,
+    viewers,
+    endpoints: userEndpoints,
+  } = services;
+  const { groups: groupVariables, repositories: repositoryVariables } = variables;
+  const checked = { groupVariables, repositoryVariables };
+  const settings = { directory, repositories, variables: repositoryVariables, texts, caps, checker, cluster };
+  const logs = { directory, authenticator, webSockets, viewers, logger, reader: logReader, runtimeLogs };
+  const endpoints = [
+    ...userEndpoints,
+    ...webhookRoutes(services.receiver),
+    ...groupRoutes({ directory, groups, repositories, members, caps }),
+    ...groupSettingsRoutes({ directory, groups, members, variables: groupVariables, caps }),
+    ...reusableRoutes({ directory, cluster }),
+    ...repositoryRoutes({ directory, repositories, environments, requireQuota, syncRequests, webAddress }),
+    ...repositorySettingsRoutes(settings),
+    ...checkRoutes({ directory, checker, ...checked }),
+    ...environmentRoutes({ directory, environments, requireQuota, webAddress, ownOrigin }),
+    ...testsRoutes({ directory, environments, results }),
+    ...logRoutes({ ...logs, cache: caches.environments, ...logTimes }),
+    // After the logs, which are under the same path as the builds.
+    ...buildRoutes({ directory, cache: caches.environments, longPolls: webSockets.longPolls }),
+  ];
+  return [...endpoints, ...openApiRoutes(endpoints, ownOrigin)];
+}

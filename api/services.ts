@@ -1,0 +1,100 @@
+import type { User } from './user-records/user-record.ts';
+import { Directory } from './auth/directory.ts';
+import { freshByKind } from './cluster/caches.ts';
+import { orderedWriter } from './cluster/ordered-writer.ts';
+import { ReadYourWrites } from './http/read-your-writes.ts';
+import { sharedReads } from './cluster/shared-reads.ts';
+import { WrittenVersions } from './cluster/written-versions.ts';
+import { EnvironmentService } from './environments/environment-service.ts';
+import { requireQuotaBy } from './environments/group-quota.ts';
+import { TestResultsReader } from './environments/test-results.ts';
+import { GroupService } from './groups/group-service.ts';
+import { MemberService } from './groups/member-service.ts';
+import { Memberships } from './groups/memberships.ts';
+import { AccountCaps } from './limits/account-caps.ts';
+import { limitMetrics } from './limits/limit-metrics.ts';
+import { memoryBudget } from './limits/memory-budget.ts';
+import { DEFAULT_VIEWER_LIMITS, viewers } from './limits/viewers.ts';
+import { budgetedWriter, WriteBudget } from './limits/write-budget.ts';
+import { RepositoryService } from './repositories/repository-service.ts';
+import { ServiceFileTexts } from './repositories/service-file-texts.ts';
+import { ServiceFileChecker } from './service-file-check/checker.ts';
+import { userServices, type UserServicesOptions } from './users/user-services.ts';
+import { variableServices } from './variables/variable-services.ts';
+import { Receiver } from './webhooks/receiver.ts';
+import { Replays } from './webhooks/replays.ts';
+import { SyncRequests } from './webhooks/sync-requests.ts';
+import { auditedWriter } from './http/audit-log.ts';
+import type { AppOptions } from './app-options.ts';
+import type { ClusterWriter } from './cluster/caches.ts';
+
+/** Creates what the API's endpoints use. */
+export function createServices(options: AppOptions) {
+  const { config, caches, now, randomBytes, registry, logger } = options;
+  const { budgets } = config;
+  const metrics = limitMetrics(registry);
+  const readYourWrites = new ReadYourWrites(new WrittenVersions(options.written, logger), freshByKind(caches));
+  const budget = new WriteBudget({ redis: options.writeBudget, limits: budgets.written, metrics, logger, now });
+  const ordered = orderedWriter(options.cluster, metrics);
+  const cluster = readYourWrites.writer(auditedWriter(budgetedWriter(ordered, budget)));
+  const directory = new Directory(caches);
+  const groups = new GroupService({ cluster, cache: caches.groups, randomBytes });
+  const { usersNamespace } = config;
+  const members = new MemberService({
+    ...{ cluster, cache: caches.groups, users: caches.users, usersNamespace, now, randomBytes },
+  });
+  const memberships = new Memberships({ cluster, cache: caches.groups, directory });
+  const texts = new ServiceFileTexts(cluster, randomBytes);
+  return {
+    ...userServices({
+      ...options,
+      ...{ cluster, directory },
+      groups: { createOwn: (owner) => readYourWrites.as(owner.name, () => groups.createOwn(owner)) },
+      memberships: endedMemberships({ memberships, directory, members, readYourWrites }),
+    }),
+    ...{ readYourWrites, cluster, directory, groups, members, texts },
+    requireQuota: requireQuotaBy(directory, config.maxEnvironmentsPerGroup),
+    repositories: new RepositoryService({ cluster, cache: caches.repositories, texts, randomBytes }),
+    variables: variableServices(cluster, caches, randomBytes),
+    environments: new EnvironmentService({ cluster, cache: caches.environments, now, randomBytes }),
+    results: new TestResultsReader(cluster, options.tester),
+    caps: new AccountCaps({ directory, limits: budgets.account, metrics }),
+    memory: memoryBudget(budgets.requestMemoryBytes, registry, metrics),
+    viewers: viewers(DEFAULT_VIEWER_LIMITS, metrics, registry),
+    checker: new ServiceFileChecker(metrics),
+    ...webhookServices(options, cluster),
+  };
+}
+export type Services = ReturnType<typeof createServices>;
+
+function webhookServices({ caches, replays, now }: AppOptions, cluster: ClusterWriter) {
+  const cache = caches.repositories;
+  const syncRequests = new SyncRequests({ cluster, cache, now });
+  const received = { cluster: sharedReads(cluster), cache, replays: new Replays(replays, now), syncRequests, now };
+  return { syncRequests, receiver: new Receiver(received) };
+}
+
+/** What happens to a user's groups when the account is removed. */
+function endedMemberships({
+  memberships,
+  directory,
+  members,
+  readYourWrites,
+}: {
+  memberships: Memberships;
+  directory: Directory;
+  members: MemberService;
+  readYourWrites: ReadYourWrites;
+}): UserServicesOptions['memberships'] {
+  return {
+    leaveAll: (email) => memberships.leaveAll(email),
+    leaveSeen: (user) => memberships.leaveSeen(user),
+    ownedAlone: (user) =>
+      directory
+        .groups({ user, reach: undefined })
+        .filter((group) => group.metadata.deletionTimestamp === undefined && directory.repositories(group).length > 0)
+        .filter((group) => members.isOnlyOwner(group, user.email))
+        .map(({ metadata }) => metadata.name),
+    leaveMade: (former: User) => readYourWrites.as(former.name, () => memberships.leaveMade(former)),
+  };
+}
