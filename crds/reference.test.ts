@@ -35,6 +35,7 @@ const status = {
   properties: {
     last: { ...build, description: 'The last build.' },
     first: build,
+    seed: { type: 'object', properties: { claim: string } },
     conditions: {
       type: 'array',
       items: { type: 'object', properties: { reason: string, lastTransitionTime: string } },
@@ -76,6 +77,7 @@ test('each field has its path, its type, and what it may hold', () => {
     '- `last.number` (integer)',
     '- `last.result` (string)',
     '- `first` (object): Fields as of `last`.',
+    '- `seed` (object, internal)',
     '- `conditions` (list of object)',
   ]);
 });

@@ -21,6 +21,8 @@ interface Schema {
   'x-kubernetes-validations'?: { rule: string; message?: string }[];
 }
 
+type Fields = NonNullable<Schema['properties']>;
+
 type Definition = ReturnType<typeof customResourceDefinitions>[number]['definition'];
 
 interface Names {
@@ -35,6 +37,17 @@ interface Spec {
   names: Names;
   versions: { name: string; schema: { openAPIV3Schema: Schema } }[];
 }
+
+/** Objects of a status by which controllers keep track; users read its other fields and the conditions. */
+const INTERNAL: ReadonlySet<string> = new Set([
+  'activation',
+  'ttl',
+  'schedule',
+  'seed',
+  'publication',
+  'feedback',
+  'handledRequests',
+]);
 
 /** Returns the reference page of one kind, in Markdown: every field of its spec and status. */
 export function referencePage(definition: Definition): string {
@@ -51,16 +64,19 @@ export function referencePage(definition: Definition): string {
       `short name ${names.shortNames.map((name) => `\`${name}\``).join(', ')}.`,
     rulesOf(schema).join(' '),
     '## spec',
-    list('spec', spec, { bounds, remarks }),
+    list('spec', spec, { internal: new Set(), bounds, remarks }),
     '## status',
-    `Only Coppice writes the status. [Conditions](../environment-lifecycle.md#conditions) lists types and reasons.`,
-    list('status', status, { bounds: () => [], remarks: statusRemarks }),
+    'Only Coppice writes the status. [Conditions](../environment-lifecycle.md#conditions) lists types and reasons. ' +
+      'Fields inside of those marked as internal are not listed.',
+    list('status', status, { internal: INTERNAL, bounds: () => [], remarks: statusRemarks }),
     '',
   ].join('\n\n');
 }
 
 /** What is listed of the fields of spec or status. */
 interface Part {
+  /** Fields whose own fields are not listed. */
+  internal: ReadonlySet<string>;
   /** What stands beside the type. */
   bounds: (field: Schema, isRequired: boolean) => string[];
   /** Sentences about the field. */
@@ -72,22 +88,36 @@ function list(path: string, schema: Schema, part: Part): string {
   return fieldsOf(path, schema, part, new Map()).join('\n');
 }
 
-/** @param known where the fields of an object's schema are listed already, so that they are not repeated. */
-function fieldsOf(path: string, schema: Schema, part: Part, known: Map<string, string>): string[] {
+/** @param known objects whose fields are listed already, so that these are not repeated. */
+function fieldsOf(path: string, schema: Schema, part: Part, known: Map<string, Fields>): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}.${name}`;
     const own = at.slice(at.indexOf('.') + 1);
     const isRequired = schema.required?.includes(name) === true && field.default === undefined;
     const { location, inner } = within(at, field);
-    const fields = JSON.stringify(inner.properties);
-    const same = inner.properties && Object.keys(inner.properties).length > 1 ? known.get(fields) : undefined;
-    if (inner.properties && !known.has(fields)) known.set(fields, own);
-    const type = [typeOf(field), ...part.bounds(field, isRequired)].join(', ');
+    const same = sameFields(inner, known);
+    if (inner.properties && !same) known.set(own, inner.properties);
+    const isInternal = part.internal.has(own);
+    const type = [typeOf(field), ...(isInternal ? ['internal'] : []), ...part.bounds(field, isRequired)].join(', ');
     const item = (remark: string) => `- \`${own}\` (${type})${remark === '' ? '' : `: ${remark}`}`;
     const remark = part.remarks(field).join(' ');
-    if (same !== undefined) return [item(`${remark} Fields as of \`${same}\`.`.trim())];
-    return isConditions(inner) ? [item(remark)] : [item(remark), ...fieldsOf(location, inner, part, known)];
+    if (same !== undefined) return [item(`${remark} ${same}`.trim())];
+    return isInternal || isConditions(inner)
+      ? [item(remark)]
+      : [item(remark), ...fieldsOf(location, inner, part, known)];
   });
+}
+
+/** Returns a sentence that refers to an object with the same fields, or with these and more; undefined if there is none. */
+function sameFields({ properties }: Schema, known: ReadonlyMap<string, Fields>): string | undefined {
+  const entries = Object.entries(properties ?? {});
+  if (entries.length < 2) return undefined;
+  for (const [own, fields] of known) {
+    if (JSON.stringify(fields) === JSON.stringify(properties)) return `Fields as of \`${own}\`.`;
+    if (entries.length < 4 || entries.some(([name, { type }]) => fields[name]?.type !== type)) continue;
+    return `Fields ${entries.map(([name]) => `\`${name}\``).join(', ')} as of \`${own}\`.`;
+  }
+  return undefined;
 }
 
 /** Returns whether these are the fields of Kubernetes' conditions, which every kind has. */

@@ -27,7 +27,7 @@ test('blocks to paste are one script', () => {
   ).toBe('a=1\n\necho $a\n');
 });
 
-const pages = globSync(['README.md', 'docs/**/*.md'], { cwd: repositoryRoot });
+const pages = globSync(['README.md', 'CONTRIBUTING.md', 'docs/**/*.md'], { cwd: repositoryRoot });
 const tests = globSync('test/**/*.ts', { cwd: repositoryRoot }).map(read);
 
 test.each(pages)('%s: each shell block is run by a test, or says why not: <!-- not run: REASON -->', (page) => {

@@ -20,6 +20,7 @@ export const GUIDES: readonly string[] = [
   'docs/reference/environment-lifecycle.md',
   'docs/reference/repository-sync.md',
   'docs/reference/rest-api.md',
+  'CONTRIBUTING.md',
 ];
 
 /** Returns what a reader pastes from the page into a shell, as one script. */
