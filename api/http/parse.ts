@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Invalid } from '../shared/errors.ts';
-import { faultWords } from './fault-words.ts';
+import { faultWords } from '../../process/fault-words.ts';
 
 /** More details are not helpful, and would make a response much larger than its request. */
 const maxDetails = 50;

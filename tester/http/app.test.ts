@@ -91,6 +91,16 @@ test('a run is taken', async () => {
   expect(of.started).toEqual([['http', params, url, {}]]);
 });
 
+test.each(['text/plain', 'application/x-www-form-urlencoded', ''])(
+  'a body is read as JSON whatever its content type: %j',
+  async (type) => {
+    const of = app();
+    const body = JSON.stringify({ type: 'http', params: { url } });
+    const answer = await request(of.app).post('/test/run').set({ authorization, 'content-type': type }).send(body);
+    expect([answer.status, of.started]).toEqual([202, [['http', { url }, url, {}]]]);
+  },
+);
+
 test('a run is queued for the group and the tenant that the caller names', async () => {
   const of = app();
   const answer = await run(of, { type: 'http', params: { url }, group: 'acme', tenant: 'account alice' });
@@ -103,12 +113,16 @@ test('a run is queued for the group and the tenant that the caller names', async
 describe('a run is refused', () => {
   test.each<[string | object, string | RegExp]>([
     ['{', /JSON/],
-    ['[]', /object/],
-    [{}, /type.*params/],
-    [{ type: 'http' }, /^params/],
+    ['', 'type: is missing: send a string'],
+    ['[]', 'the body must be a JSON object, and is a list'],
+    ['null', 'the body must be a JSON object, and is null'],
+    [{}, 'type: is missing: send a string'],
+    [{ type: 'http' }, 'params: is missing: send a JSON object'],
     [{ type: 'http', params: { url }, group: '' }, /^group/],
     [{ type: 'http', params: {} }, /^params\.url/],
     [{ type: 'load', params: { url } }, 'there is no test type load. Use one of http, page'],
+    [{ type: 'load' }, 'there is no test type load. Use one of http, page'],
+    [{ type: 'load', params: { seconds: 5 } }, 'there is no test type load. Use one of http, page'],
     [{ type: '__proto__', params: { url } }, 'there is no test type __proto__. Use one of http, page'],
     [{ type: 'http', params: { url, path: '/' } }, /^params.*path/],
     [{ type: 'page', params: { url, width: 10 } }, /^params\.width/],

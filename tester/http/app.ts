@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { faultWords } from '../../process/fault-words.ts';
 import type { Environments } from '../network/environments.ts';
 import { NotReady, QueueFull, type Runs } from '../runs/runs.ts';
 import type { State } from '../runs/run.ts';
@@ -26,8 +27,8 @@ class Refused extends Error {
   }
 }
 
+const typeSchema = z.object({ type: z.string() });
 const startSchema = z.object({
-  type: z.string(),
   params: z.looseObject({ url: z.string() }),
   /** The group that the run counts for; hosts with a hash do not contain it. */
   group: z.string().min(1).max(100).optional(),
@@ -71,7 +72,8 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
     response.setHeader('Cache-Control', 'no-store');
     next();
   });
-  app.use(authorized, express.json({ limit: '32kb' }));
+  // Parses every body as JSON, whatever its content type, as the API does.
+  app.use(authorized, express.json({ limit: '32kb', strict: false, type: () => true }));
 
   app.get('/test/info', (_request, response) => {
     const reported = [...tests.values()].map(({ type, description, params, images }) => ({
@@ -84,10 +86,13 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
   });
 
   app.post('/test/run', async (request, response) => {
-    const { type, params, group, tenant } = parsed(startSchema, request.body);
+    const body: unknown = request.body === undefined ? {} : request.body;
+    // The type comes first: what params must be depends on it.
+    const { type } = parsed(typeSchema, body);
     const test = tests.get(type);
     if (test === undefined)
       throw new Refused(422, `there is no test type ${cut(type, 100)}. Use one of ${[...tests.keys()].join(', ')}`);
+    const { params, group, tenant } = parsed(startSchema, body);
     const { url } = test.check(params);
     if (!environments.has(url)) throw new Refused(422, 'params.url is not the address of an environment');
     const { id, secret } = await runs.start(type, params, url, { group, tenant });
@@ -114,11 +119,13 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
 }
 
 function parsed<T>(schema: z.ZodType<T>, given: unknown): T {
-  const { data, error } = schema.safeParse(given);
-  if (error) {
-    throw new Refused(422, error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
-  }
+  const { data, error } = schema.safeParse(given, { error: faultWords });
+  if (error) throw new Refused(422, error.issues.map(faultOf).join('; '));
   return data;
+}
+
+function faultOf({ path, message }: z.core.$ZodIssue): string {
+  return path.length === 0 ? `the body ${message}` : `${path.join('.')}: ${message}`;
 }
 
 const parserError = z.object({ status: z.int().min(400).max(499), expose: z.literal(true), message: z.string() });

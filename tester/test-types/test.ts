@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { faultWords } from '../../process/fault-words.ts';
 import { cut } from './items.ts';
 import type { Kind, Outcome, RunContext, UrlParams } from './kind.ts';
 
@@ -26,7 +27,7 @@ export class WrongParams extends Error {
 
 export function testOf<Params extends UrlParams>({ type, description, images, params, run }: Kind<Params>): AnyTest {
   const check = (given: unknown): Params => {
-    const { data, error } = params.safeParse(given);
+    const { data, error } = params.safeParse(given, { error: faultWords });
     if (error) throw new WrongParams(cut(error.issues.slice(0, maxFaults).map(faultOf).join('; '), maxRefusal));
     return data;
   };
