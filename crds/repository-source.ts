@@ -42,7 +42,11 @@ const pathPart = (pattern: RegExp, what: string) =>
     .meta({ 'x-kubernetes-validations': [{ rule: "self != '.' && self != '..'", message: `must be ${what}` }] });
 const plainPart = pathPart(/^[A-Za-z0-9_.-]+$/, 'letters, digits, dots, dashes and underscores');
 /** Azure DevOps permits spaces and letters of any script in names. */
-const spacedPart = pathPart(/^[^\s/\\?#%:*"<>|@][^/\\?#%:*"<>|\p{Cc}]*$/u, 'a name without / \\ ? # % : * " < > |');
+// Control characters by their codes: generators of clients read the pattern in the OpenAPI document, and not all know \p{Cc}.
+const spacedPart = pathPart(
+  new RegExp(String.raw`^[^\s/\\?#%:*"<>|@\x00-\x1f\x7f-\x9f][^/\\?#%:*"<>|\x00-\x1f\x7f-\x9f]*$`),
+  'a name without / \\ ? # % : * " < > |',
+);
 const nestedPart = z
   .string()
   .min(1)

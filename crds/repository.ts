@@ -94,6 +94,9 @@ const reusableSettingsSchema = z
     'x-kubernetes-list-map-keys': ['label'],
   });
 
+/** Number of tags that get an environment, unless the Repository sets its own. */
+export const DEFAULT_NEWEST_TAGS = 10;
+
 const syncSettingsSchema = z
   .object({
     intervalSeconds: z
@@ -108,7 +111,7 @@ const syncSettingsSchema = z
       .int()
       .min(0)
       .max(100)
-      .default(10)
+      .default(DEFAULT_NEWEST_TAGS)
       .meta({ description: 'Number of tags, newest first by version order, that get an environment.' }),
     confirmClosed: z.boolean().optional().meta({
       description:
@@ -117,7 +120,7 @@ const syncSettingsSchema = z
   })
   .meta({ description: "How environments are synchronized with the repository's refs." });
 
-const onRefGone = ['delete', 'keep'] as const;
+export const ON_REF_GONE = ['delete', 'keep'] as const;
 
 export const repositorySpecSchema = z
   .object({
@@ -146,7 +149,7 @@ export const repositorySpecSchema = z
     autoBuild: z.boolean().optional().meta({
       description: 'Whether new commits are built in environments with contents; defaults to true.',
     }),
-    onRefGone: z.enum(onRefGone).optional().meta({
+    onRefGone: z.enum(ON_REF_GONE).optional().meta({
       description:
         'Whether environments of deleted branches and tags and of closed pull requests are deleted; defaults to `delete`.',
     }),

@@ -137,6 +137,7 @@ function queryParameters({ query }: Endpoint, components: Components): object[] 
 /** Returns the request body; optional if none of its fields is required. */
 function requestBody({ body }: Endpoint, components: Components): object {
   if (!body) return {};
-  const required = !body.safeParse({}).success;
-  return { requestBody: { required, content: { 'application/json': { schema: components.of(body, 'input') } } } };
+  const schema = components.of(body, 'input');
+  const required = !body.safeParse({}).success || (schema.required ?? []).length > 0;
+  return { requestBody: { required, content: { 'application/json': { schema } } } };
 }

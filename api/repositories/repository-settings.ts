@@ -1,10 +1,19 @@
 import { z } from 'zod';
-import { REBUILD_MODES, repositorySpecSchema, SERVICE_FILE_MODES, type Repository } from '../../crds/repository.ts';
+import {
+  DEFAULT_NEWEST_TAGS,
+  ON_REF_GONE,
+  REBUILD_MODES,
+  repositorySpecSchema,
+  SERVICE_FILE_MODES,
+  type Repository,
+} from '../../crds/repository.ts';
 import { isTimeZone } from '../../crds/time-zone.ts';
 import { maxTtlSeconds } from '../environments/environment-parameters.ts';
-import { encodedTextField, integerField } from '../http/parse.ts';
+import { booleanField, encodedTextField, integerField } from '../http/parse.ts';
 import type { ServiceFileTexts } from './service-file-texts.ts';
 import { variableViewSchema, type VariableView } from '../variables/variable-view.ts';
+
+const maxSyncIntervalSeconds = 7 * 24 * 3600;
 
 const reusableSettingsSchema = repositorySpecSchema.shape.reusable.unwrap();
 
@@ -43,6 +52,21 @@ export const repositorySettingsViewSchema = z
       mode: z.enum(SERVICE_FILE_MODES),
       serviceFile: z.string().meta({ description: 'YAML in base64; empty if the settings have none.' }),
     }),
+    sync: z
+      .object({
+        intervalSeconds: z
+          .int()
+          .optional()
+          .meta({ description: "Interval between listings of the refs; omitted if it is the installation's." }),
+        newestTags: z.int().meta({ description: 'Number of tags, newest first, that get an environment.' }),
+      })
+      .meta({ description: "Extension: how environments are synchronized with the repository's refs." }),
+    autoBuild: z
+      .boolean()
+      .meta({ description: 'Extension: whether new commits are built in environments with contents.' }),
+    onRefGone: z.enum(ON_REF_GONE).meta({
+      description: 'Extension: whether environments of deleted refs and closed pull requests are deleted.',
+    }),
     reusable: reusableSettingsSchema
       .optional()
       .meta({ description: 'Extension: which refs may publish which reusable environments.' }),
@@ -73,6 +97,12 @@ export function repositorySettingsView(
       mode: serviceFile?.mode ?? 'repo',
       serviceFile: Buffer.from(serviceFileText).toString('base64'),
     },
+    sync: {
+      ...(spec.sync?.intervalSeconds !== undefined && { intervalSeconds: spec.sync.intervalSeconds }),
+      newestTags: spec.sync?.newestTags ?? DEFAULT_NEWEST_TAGS,
+    },
+    autoBuild: spec.autoBuild ?? true,
+    onRefGone: spec.onRefGone ?? 'delete',
     ...(spec.reusable !== undefined && spec.reusable.length > 0 && { reusable: spec.reusable }),
     ...(webhook && { webhook }),
   };
@@ -101,13 +131,25 @@ export const changeSettingsSchema = z
         serviceFile: encodedTextField.optional(),
       })
       .optional(),
+    sync: z
+      .object({
+        intervalSeconds: z
+          .union([integerField(10, maxSyncIntervalSeconds), z.null()], {
+            error: `must be an integer from 10 to ${maxSyncIntervalSeconds}, or null for the default`,
+          })
+          .optional(),
+        newestTags: integerField(0, 100).optional(),
+      })
+      .optional(),
+    autoBuild: booleanField.optional(),
+    onRefGone: z.enum(ON_REF_GONE, { error: `must be one of ${ON_REF_GONE.join(', ')}` }).optional(),
     reusable: reusableSettingsSchema.optional(),
   })
-  .refine(
-    ({ environmentTTL, scheduledRebuild, serviceFile, reusable }) =>
-      (environmentTTL ?? scheduledRebuild ?? serviceFile ?? reusable) !== undefined,
-    { error: 'needs one of environmentTTL, scheduledRebuild, serviceFile and reusable' },
-  );
+  .refine((settings) => Object.values<unknown>(settings).some((value) => value !== undefined), {
+    error: 'needs one of environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone and reusable',
+  })
+  // For the OpenAPI document, which cannot express the refinement.
+  .meta({ minProperties: 1 });
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
 
 /**
@@ -115,10 +157,13 @@ export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
  * @param contentFrom reference to the stored service file: null if it is empty, absent if it does not change
  */
 export function settingsPatch(
-  { environmentTTL, scheduledRebuild, serviceFile, reusable }: ChangeSettings,
+  { environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, reusable }: ChangeSettings,
   contentFrom?: object | null,
 ): Record<string, unknown> {
   return {
+    ...(sync !== undefined && { sync }),
+    ...(autoBuild !== undefined && { autoBuild }),
+    ...(onRefGone !== undefined && { onRefGone }),
     ...(reusable !== undefined && { reusable }),
     ...(environmentTTL !== undefined && { environmentTTLSeconds: environmentTTL }),
     ...(scheduledRebuild && {

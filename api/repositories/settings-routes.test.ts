@@ -25,6 +25,9 @@ const defaults = {
   sshPublicKey: '',
   scheduledRebuild: { mode: 'disabled', hour: '', timeZone: 'UTC' },
   serviceFile: { mode: 'repo', serviceFile: '' },
+  sync: { newestTags: 10 },
+  autoBuild: true,
+  onRefGone: 'delete',
 };
 
 test('settings that nobody made are the defaults', async () => {
@@ -96,6 +99,28 @@ test('what was answered can be sent back, and an empty hour takes the hour away'
   await send('post', '/settings', { scheduledRebuild: { mode: 'all', hour: '03:30' } }).expect(200);
   const answer = await send('post', '/settings', { scheduledRebuild: defaults.scheduledRebuild }).expect(200);
   expect(answer.body).toEqual(defaults);
+});
+
+test('changes sync, autoBuild and onRefGone one by one, and null resets the interval', async () => {
+  const changes = [{ sync: { intervalSeconds: '60' } }, { sync: { newestTags: 3 } }, { autoBuild: 'false' }];
+  for (const change of [...changes, { onRefGone: 'keep' }]) await send('post', '/settings', change).expect(200);
+  const changed = { sync: { intervalSeconds: 60, newestTags: 3 }, autoBuild: false, onRefGone: 'keep' };
+  expect((await send('get', '/settings').expect(200)).body).toEqual({ ...defaults, ...changed });
+  expect(repository()?.spec).toMatchObject(changed);
+  const answer = await send('post', '/settings', { sync: { intervalSeconds: null } }).expect(200);
+  expect(answer.body).toEqual({ ...defaults, ...changed, sync: { newestTags: 3 } });
+});
+
+test.each<[object, string]>([
+  [{ sync: { intervalSeconds: 9 } }, 'sync.intervalSeconds'],
+  [{ sync: { intervalSeconds: 604_801 } }, 'sync.intervalSeconds'],
+  [{ sync: { newestTags: 101 } }, 'sync.newestTags'],
+  [{ autoBuild: 'maybe' }, 'autoBuild'],
+  [{ onRefGone: 'archive' }, 'onRefGone'],
+  [{}, ''],
+])('refuses the settings %j', async (body, path) => {
+  const answer = await send('post', '/settings', body).expect(422);
+  expect(answer.body).toMatchObject({ details: [{ path }] });
 });
 
 describe('the service file of the settings', () => {

@@ -6,7 +6,7 @@ import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
 import { Invalid } from '../shared/errors.ts';
 import { apiTokenView, apiTokenViewSchema } from '../user-records/api-token.ts';
 import type { ApiTokens } from './api-tokens.ts';
-import { apiTokenNameSchema, newApiTokenSchema } from './user-parameters.ts';
+import { apiTokenNameBodySchema, apiTokenNameSchema, newApiTokenSchema } from './user-parameters.ts';
 
 const path = '/api/user/tokens';
 
@@ -44,7 +44,7 @@ export function tokenRoutes({ apiTokens, directory }: TokenRoutes): Endpoint[] {
       find: nothing,
       writes: true,
       isOfAccount: true,
-      body: apiTokenNameSchema,
+      body: apiTokenNameBodySchema,
       query: apiTokenNameSchema,
       answer: z.array(apiTokenViewSchema),
       run: async ({ caller, body, query }) => {

@@ -75,3 +75,5 @@ export type NewApiToken = z.infer<typeof newApiTokenSchema>;
 
 /** DELETE /api/user/tokens: `name` in the body, or in the query. */
 export const apiTokenNameSchema = z.object({ name: z.string().trim().optional() });
+/** For the OpenAPI document, which cannot express "in the body or the query": it requires the name in the body. */
+export const apiTokenNameBodySchema = apiTokenNameSchema.meta({ required: ['name'] });

@@ -36,6 +36,8 @@ export const updateVariableSchema = z
   })
   .refine(({ value, visibility, secret }) => value !== undefined || visibility !== undefined || secret !== undefined, {
     path: ['value'],
-    error: 'value or visibility is required',
-  });
+    error: 'value, visibility or secret is required',
+  })
+  // For the OpenAPI document, which cannot express the refinement.
+  .meta({ anyOf: ['value', 'visibility', 'secret'].map((field) => ({ required: [field] })) });
 export type UpdateVariable = z.infer<typeof updateVariableSchema>;
