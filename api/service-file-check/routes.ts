@@ -35,7 +35,8 @@ const WITHHELD_VALUE = 'withheld';
 
 function filledIn({ name, value, visibility, secret, withheld, error }: VariableView): [string, Variable][] {
   if (error !== undefined) return [];
-  return [[name, { value: (secret ?? withheld) ? WITHHELD_VALUE : value, visibility }]];
+  const marked = { visibility, ...(secret === true && { secret }) };
+  return [[name, { value: (secret ?? withheld) ? WITHHELD_VALUE : value, ...marked }]];
 }
 
 /**

@@ -142,6 +142,17 @@ test('nobody gets into a pod', async () => {
   await expect(as(ann, 'exec', await podName(), '--', 'env')).rejects.toThrow(/orbidden/);
 }, 60_000);
 
+test('a secret variable is refused where the cluster would show it', async () => {
+  const serviceFile = 'services: { web: { image: "busybox:${PIN}" } }';
+  const answer = await harness.client.call(
+    z.object({ errors: z.array(z.object({ message: z.string() })) }),
+    'POST',
+    `/api/repository/${repository}/check`,
+    { serviceFile },
+  );
+  expect(answer.errors.map(({ message }) => message)).toEqual([expect.stringContaining('the variable PIN is secret')]);
+}, 60_000);
+
 test('a build without a change replaces no pod, a changed secret does', async () => {
   const before = await podName();
   await build();
