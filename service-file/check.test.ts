@@ -108,7 +108,7 @@ test.each([
   [['parts'], 'there is no file parts'],
   [['--wrong', 'good.yml'], 'usage:'],
   [['good.yml', '--variables', 'none.env'], 'there is no file none.env'],
-  [['good.yml', '--variables', 'broken.env'], 'broken.env:1: is not a NAME=value'],
+  [['good.yml', '--variables', 'broken.env'], 'broken.env:1: is not of the form NAME=value'],
 ])('asked wrongly: %j', async (args, message) => {
   const { code, stdout, stderr } = await check(...args);
   expect([code, stdout]).toEqual([2, '']);

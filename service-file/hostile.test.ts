@@ -28,10 +28,10 @@ const tokens = 50_000;
 test.each<[string, string, string]>([
   ['aliases that multiply', laughs, 'more than 20000 values'],
   ['merge keys that multiply', mergedLaughs, 'more than 20000 values'],
-  ['an alias inside its own anchor', 'services: &a { web: *a }', 'stands inside its own anchor'],
+  ['an alias inside its own anchor', 'services: &a { web: *a }', 'is inside its own anchor'],
   ['an alias without an anchor', 'services: *a', 'has no anchor'],
   ['a merge of what is not a map', 'services: { <<: [1] }', 'only maps can be merged'],
-  ['a quoted merge key', 'services: { "<<": {} }', 'kept for merging'],
+  ['a quoted merge key', 'services: { "<<": {} }', 'reserved for merging'],
   ['deep nesting', 'services: ' + '['.repeat(200) + ']'.repeat(200), 'nested too deep'],
   ['very deep nesting', '['.repeat(tokens), 'nested too deep'],
   ['very deep flow maps', '{a: '.repeat(tokens / 5), 'nested too deep'],
@@ -56,7 +56,7 @@ test.each<[string, string, string]>([
     'more than 100 services',
   ],
   ['a prototype as services', 'services: { __proto__: { image: a } }', 'cannot be a host name'],
-  ['duplicate keys', 'services: { web: { image: a }, web: { image: b } }', 'the key is there twice'],
+  ['duplicate keys', 'services: { web: { image: a }, web: { image: b } }', 'the key is repeated'],
 ])('%s: refused within seconds, in few words', async (_, yaml, message) => {
   const start = performance.now();
   const { serviceFile, errors } = await readYaml(yaml);

@@ -64,7 +64,10 @@ async function read(
 ): Promise<ServiceFile | undefined> {
   const content = settings.mode === 'repo' || settings.content?.trim() === '' ? undefined : settings.content;
   if (settings.mode === 'panel' && content === undefined) {
-    return problems.error(startOf(SETTINGS), 'the settings hold no service file: write one, or set the mode to repo');
+    return problems.error(
+      startOf(SETTINGS),
+      'the settings contain no service file: write one, or set the mode to repo',
+    );
   }
   const found = settings.mode === 'panel' ? undefined : findFile(files, path);
   if (found?.kind === 'misnamed') return problems.error(startOf(''), found.message);

@@ -13,12 +13,12 @@ function closed<Shape extends z.ZodRawShape>(shape: Shape) {
 
 const route = closed({
   port: port.describe("One of the service's ports."),
-  path: path.optional().describe('The path prefix that leads to it; / when left out.'),
-  alias: z.string().optional().describe("A host of its own: the alias before the environment's."),
+  path: path.optional().describe('The path prefix that is routed to the port; default /.'),
+  alias: z.string().optional().describe("A separate host, whose name is the alias before the environment's."),
 });
 
 const healthcheck = closed({
-  path: path.optional().describe('What is requested; / when left out.'),
+  path: path.optional().describe('The path to request; default /.'),
   port: port.describe("One of the service's ports."),
   interval: duration.optional(),
   timeout: duration.optional(),
@@ -38,17 +38,15 @@ const seed = closed({
 
 /** Schema of a service's `x-coppice`. */
 export const serviceExtension = closed({
-  public: z.array(route).optional().describe('What of the service the web addresses of the environment lead to.'),
-  healthcheck: healthcheck.optional().describe('A request that is answered when the service is ready.'),
+  public: z.array(route).optional().describe("The routes from the environment's web addresses to the service."),
+  healthcheck: healthcheck.optional().describe('An HTTP request that succeeds when the service is ready.'),
   jobs: z.array(job).optional().describe('Commands that run at each build before the service starts.'),
   seed: seed.optional().describe('The command that fills a new volume.'),
   watch: z
     .array(z.string())
     .optional()
-    .describe(
-      "Globs of the repository's files whose change builds the service anew, in place of the whole build context.",
-    ),
-}).describe('What Coppice alone knows of a service.');
+    .describe("Globs of the repository's files whose change rebuilds the service, instead of the whole build context."),
+}).describe("Coppice's extension for a service.");
 
 /** Schema of a named volume's `x-coppice`. */
 export const volumeExtension = closed({
@@ -56,8 +54,8 @@ export const volumeExtension = closed({
     .string()
     .optional()
     .meta({ description: 'The size of the volume.', examples: ['1Gi', '500M'] }),
-  class: z.string().optional().describe('The storage class that the volume is of.'),
-}).describe('What Coppice alone knows of a volume.');
+  class: z.string().optional().describe('The storage class of the volume.'),
+}).describe("Coppice's extension for a volume.");
 
 const reusableLabel = z.string().regex(/^[a-z0-9-]{1,40}$|\$/);
 
@@ -65,20 +63,22 @@ const environmentTest = closed({
   name: z
     .string()
     .regex(/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$|\$/)
-    .describe('What the test is called in results and on the commit.'),
-  type: z.string().describe('What is tested, and how: one of the types that the tester brings, such as http or page.'),
+    .describe('The name of the test in results and in the commit status.'),
+  type: z.string().describe('The test type, such as http or page.'),
   params: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe("By the type's own schema; the address of the environment is added. No variables are filled in."),
+    .describe(
+      "Parameters by the type's own schema; the address of the environment is added. Variables are not filled in.",
+    ),
 });
 
 /** Schema of the file's top-level `x-coppice`. */
 export const fileExtension = closed({
-  reusable: reusableLabel.optional().describe('The label of the reusable environment that a build makes.'),
-  from: reusableLabel.optional().describe('The label of the reusable environment whose volumes new ones start with.'),
-  tests: z.array(environmentTest).optional().describe('What is tried out on the environment after each build.'),
-}).describe('What Coppice alone knows of the whole file.');
+  reusable: reusableLabel.optional().describe('The label of the reusable environment that a build publishes.'),
+  from: reusableLabel.optional().describe('The label of the reusable environment that seeds new volumes.'),
+  tests: z.array(environmentTest).optional().describe('Tests that run against the environment after each build.'),
+}).describe("Coppice's extension for the whole file.");
 
 /**
  * Schema of a service file with only the positions of x-coppice, before variables are filled in; ignores everything

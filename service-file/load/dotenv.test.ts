@@ -57,8 +57,8 @@ test('each variable that is set nowhere is reported once, with the line that it 
   const text = 'A=1\nSECRET=abc$def\nB="x\n\ny$gone"\nC=$def${A}${N:-x}$HOST\nALONE\n';
   parseDotenv(text, variables, (line, message) => reported.push(`${line} ${message}`));
   expect(reported).toEqual([
-    '2 the variable def is not set: it is empty; write $$ for a plain $',
-    '3 the variable gone is not set: it is empty; write $$ for a plain $',
+    '2 the variable def is not set: it is empty; write $$ for a literal $',
+    '3 the variable gone is not set: it is empty; write $$ for a literal $',
     '7 the variable ALONE is not set: it is left out',
   ]);
 });

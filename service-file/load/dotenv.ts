@@ -51,10 +51,11 @@ class DotenvReader {
 
   read(): ReadonlyMap<string, Variable> {
     for (this.#take(BLANK); this.#position < this.#text.length; this.#take(BLANK)) {
-      const [, name, equals] = this.#take(NAME) ?? this.#fail('is not a NAME=value');
+      const [, name, equals] = this.#take(NAME) ?? this.#fail('is not of the form NAME=value');
       if (name === undefined) continue;
       if (equals !== '') this.#found.set(name, this.#readValue());
-      else if (!/[\n]|$/y.test(this.#text.slice(this.#position, this.#position + 1))) this.#fail('is not a NAME=value');
+      else if (!/[\n]|$/y.test(this.#text.slice(this.#position, this.#position + 1)))
+        this.#fail('is not of the form NAME=value');
       else this.#inherit(name);
     }
     return this.#found;
@@ -84,7 +85,7 @@ class DotenvReader {
   #fill(text: string, start: number): Variable {
     try {
       const { text: value, used, unset } = interpolate(text, (name) => this.#lookup(name)?.value);
-      for (const name of unset) this.#reportUnset(name, 'it is empty; write $$ for a plain $', start);
+      for (const name of unset) this.#reportUnset(name, 'it is empty; write $$ for a literal $', start);
       const filled = [...used].map((name) => this.#lookup(name));
       const isBuildtime = filled.some((variable) => variable?.visibility === 'buildtime');
       const isSecret = filled.some((variable) => variable?.secret === true);

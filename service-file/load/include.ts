@@ -102,7 +102,7 @@ function withResources(file: YamlMap, { key: kind, at, value: included }: YamlEn
 function reportConflict({ key, at }: YamlEntry, { at: other }: YamlEntry, problems: Problems): void {
   problems.warn(
     at,
-    `${quoted(key)} is in the included ${other.file}, too, on line ${other.line}: what stands here is merged over that`,
+    `${quoted(key)} is in the included ${other.file}, too, on line ${other.line}: the value here is merged over it`,
   );
 }
 

@@ -49,9 +49,9 @@ describe('what cannot be filled in', () => {
     ['${NONE?$SET}', 'needs the variable NONE, which is not set: "$SET"'],
     ['${}', 'without a name'],
     ['${5}', 'without a name'],
-    ['${SET', 'followed by what is none of'],
-    ['${SET/a/b}', 'followed by what is none of'],
-    ['${SET:-a', 'without the } that ends it'],
+    ['${SET', 'followed by something other than'],
+    ['${SET/a/b}', 'followed by something other than'],
+    ['${SET:-a', 'without the closing }'],
     ['${A:-'.repeat(50) + '}'.repeat(50), 'nested too deep'],
   ])('%s: %s', (text, message) => {
     expect(() => interpolate(text, lookup)).toThrow(InterpolationError);

@@ -55,7 +55,7 @@ class Filler {
 
   /** Reads to the end of the text, or inside braces to the matching `}`. Discards the result unless `wanted`. */
   #fillUntilEnd(depth: number, wanted: boolean): string {
-    if (depth > MAX_DEPTH) throw new InterpolationError('holds variables that are nested too deep');
+    if (depth > MAX_DEPTH) throw new InterpolationError('has variables that are nested too deep');
     const special = depth === 0 ? /\$/g : /[${}]/g;
     let filled = '';
     let open = 0;
@@ -95,7 +95,7 @@ class Filler {
   #fillBraces(depth: number, wanted: boolean): string {
     this.#position += 1;
     const name = this.#take(NAME);
-    if (name === undefined) throw new InterpolationError('holds "${" without a name after it: write $$ for a plain $');
+    if (name === undefined) throw new InterpolationError('has "${" without a name after it: write $$ for a literal $');
     const operator = this.#take(OPERATOR);
     const value = this.#lookup(name);
     const isThere = operator?.startsWith(':') === true ? value !== undefined && value !== '' : value !== undefined;
@@ -132,6 +132,6 @@ class Filler {
 }
 
 function unclosed(name: string, operator: string | undefined): string {
-  if (operator !== undefined) return `holds \${${name}${operator} without the } that ends it`;
-  return `holds \${${name} followed by what is none of :- - :? ? :+ + and }: write $$ for a plain $`;
+  if (operator !== undefined) return `has \${${name}${operator} without the closing }`;
+  return `has \${${name} followed by something other than :- - :? ? :+ + and }: write $$ for a literal $`;
 }

@@ -111,7 +111,9 @@ describe('variables', () => {
   });
 
   test('in a .env that is none are reported there', async () => {
-    expect((await load({ ...file('image: a'), '.env': 'A=1\nB C' })).errors).toEqual(['.env:2:1: is not a NAME=value']);
+    expect((await load({ ...file('image: a'), '.env': 'A=1\nB C' })).errors).toEqual([
+      '.env:2:1: is not of the form NAME=value',
+    ]);
   });
 });
 
@@ -186,7 +188,7 @@ services:
     ['{ a: { extends: { file: common, service: x } } }', '"common" cannot be read: it is a folder'],
     ['{ a: { extends: { file: ../x.yaml, service: x } } }', 'leads out of the repository'],
     ['{ a: { extends: { file: /etc/passwd, service: x } } }', 'is absolute'],
-    ['{ a: { extends: { file: "https://a.example/b.yaml", service: x } } }', 'is not a file of this repository'],
+    ['{ a: { extends: { file: "https://a.example/b.yaml", service: x } } }', 'is not in this repository'],
   ])('%s: %s', async (services, message) => {
     const { errors } = await load({ ...common, 'compose.yaml': `services: ${services}` });
     expect(errors[0]).toContain(message);
@@ -246,7 +248,7 @@ describe('include', () => {
     });
     expect(plainData(loaded!.tree)).toMatchObject({ services: { s: { image: 'i', environment: { A: 'own', B: 2 } } } });
     expect(warnings).toEqual([
-      'compose.yaml:2:13: services.s: "s" is in the included a.yaml, too, on line 1: what stands here is merged over that',
+      'compose.yaml:2:13: services.s: "s" is in the included a.yaml, too, on line 1: the value here is merged over it',
     ]);
   });
 
@@ -284,8 +286,8 @@ describe('include', () => {
     ['[{ paths: a.yaml }]', { 'a.yaml': '{}' }, 'did you mean "path"?'],
     ['[{ path: a.yaml, env_file: none }]', { 'a.yaml': '{}' }, '"none" cannot be read'],
     ['[../a.yaml]', {}, 'leads out of the repository'],
-    ['[https://a.example/b]', {}, 'is not a file of this repository'],
-    ['["git@a.example:b.git"]', {}, 'is not a file of this repository'],
+    ['[https://a.example/b]', {}, 'is not in this repository'],
+    ['["git@a.example:b.git"]', {}, 'is not in this repository'],
     ['[[a]]', {}, 'must be the path of a file'],
     ['a.yaml', {}, 'must be a list'],
     ['[a.yaml]', { 'a.yaml': '[' }, 'a.yaml:1:2: not valid YAML'],

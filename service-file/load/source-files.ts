@@ -26,7 +26,7 @@ export class SourceFiles {
     const text = textOf(node);
     if (text === undefined || text === '') return this.#problems.error(node, 'must be the path of a file');
     if (/^[a-z][a-z\d+.-]*:\/\/|^git@|^oci:/i.test(text)) {
-      return this.#problems.error(node, `${quoted(text)} is not a file of this repository: copy it in`);
+      return this.#problems.error(node, `${quoted(text)} is not in this repository: add a copy of it`);
     }
     return readRepositoryPath(text, node.folder, node, this.#problems);
   }

@@ -28,7 +28,7 @@ export async function mountFromRepository(
   if (path === undefined) return undefined;
   const kind = files.kindOf(path);
   if (kind === 'folder' && context !== undefined && (isInside(path, context) || isInside(context, path))) {
-    problems.warn(node, `ignored: the image that is built has ${quoted(form.source)} already`);
+    problems.warn(node, `ignored: the built image already contains ${quoted(form.source)}`);
     return undefined;
   }
   if (kind === undefined || (kind === 'folder' && holdsNothing(path, scope))) return ownVolume(path, form, node, scope);
@@ -49,7 +49,7 @@ const SOCKET = /^(\/var)?\/run\/(docker|podman\/podman|containerd\/containerd)\.
 
 function reportAbsolute(source: string, node: YamlNode, { problems }: FileScope): undefined {
   if (TIME_ZONE.test(source)) {
-    problems.warn(node, 'ignored: nothing of the machine can be mounted; set the variable TZ for a time zone');
+    problems.warn(node, 'ignored: files of the machine cannot be mounted; set the variable TZ for a time zone');
     return undefined;
   }
   if (SOCKET.test(source)) {
@@ -89,7 +89,7 @@ function ownVolume(path: string, form: BindForm, node: YamlNode, scope: FileScop
   scope.folderVolumes.set(path, { name });
   problems.warn(
     node,
-    `${quoted(form.source)} is empty in the repository: it is a volume, which starts empty and stays`,
+    `${quoted(form.source)} is empty in the repository: it becomes a volume, which is empty at first and is kept`,
   );
   return { type: 'volume', volume: name, target: form.target, readOnly: form.readOnly };
 }

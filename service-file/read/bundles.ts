@@ -69,7 +69,7 @@ export class Bundles {
     if (this.#bytes > MAX_TOTAL_KIB * 1024 || this.#files > MAX_FILES) {
       this.#isFull = true;
       const limit = `${MAX_FILES} files or ${MAX_TOTAL_KIB} KiB`;
-      return this.#problems.error(at, `with this, more than ${limit} are mounted in all: copy them into an image`);
+      return this.#problems.error(at, `with this, more than ${limit} are mounted in total: copy them into an image`);
     }
     const bundle = { name, secret, files: described };
     this.#bundles.set(name, bundle);

@@ -43,7 +43,7 @@ describe('what runs once', () => {
 `);
     expect(errors).toEqual([]);
     expect(warnings).toEqual([
-      '3:24 services.migrate.restart ignored: another service waits for its end, so it runs once',
+      '3:24 services.migrate.restart ignored: another service waits for its completion, so it runs once',
     ]);
     expect(services['migrate']?.runs).toBe('once');
     expect(services['web']?.dependsOn).toEqual([{ service: 'migrate', condition: 'completed' }]);
@@ -147,7 +147,9 @@ describe('names that no host can have', () => {
     ['command: wait-for my_db', '2:29 services.web.command'],
   ])('%s calls it so: refused', async (lines, location) => {
     const { errors } = await read(`services:\n  web: { image: i, ${lines} }\n  my_db: { image: i }\n`);
-    expect(errors).toEqual([expect.stringContaining(`${location} reaches the service "my_db" by a name that no host`)]);
+    expect(errors).toEqual([
+      expect.stringContaining(`${location} reaches the service "my_db" by a name that is not a valid host`),
+    ]);
   });
 
   test.each(['environment: { A: my_dbs }', 'environment: { A: not.my_db }', 'environment: { WEB: web }'])(

@@ -73,7 +73,8 @@ function named(dependencies: readonly Dependency[], names: ReadonlyMap<string, s
  */
 function runsOnce({ service, restarts, restartAt }: LocatedService, isAwaited: boolean, problems: Problems): boolean {
   if (isAwaited) {
-    if (restarts === true) problems.warn(restartAt, 'ignored: another service waits for its end, so it runs once');
+    if (restarts === true)
+      problems.warn(restartAt, 'ignored: another service waits for its completion, so it runs once');
     return true;
   }
   if (restarts !== false) return false;

@@ -15,9 +15,9 @@ export function readProcess(fields: Fields, problems: Problems): Pick<Service, '
   const given = { ...(notEmpty(entrypoint) && { entrypoint }), ...(notEmpty(command) && { command }) };
   if (entrypoint?.length === 0) {
     if (notEmpty(command)) return { entrypoint: command };
-    report(fields, 'entrypoint', "it undoes the image's entrypoint, and its command with it: write the command out");
+    report(fields, 'entrypoint', "it removes the image's entrypoint and command: write the command here");
   } else if (command?.length === 0 && entrypoint === undefined) {
-    report(fields, 'command', "to undo the image's command alone, write the entrypoint out");
+    report(fields, 'command', "to remove only the image's command, write the entrypoint here");
   }
   return given;
 

@@ -22,7 +22,7 @@ export function readContainer(fields: Fields, problems: Problems): Container {
   const init = flag('init');
   const stopEntry = fields.get('stop_signal');
   if (init && stopSignal !== undefined && stopSignal !== 'SIGTERM' && stopEntry !== undefined) {
-    problems.warn(stopEntry.at, 'ignored beside init: true, whose process is sent SIGTERM: remove one of them');
+    problems.warn(stopEntry.at, 'ignored with init: true, whose process receives SIGTERM: remove one of them');
   }
   return {
     ...(hostname !== undefined && { hostname }),
@@ -46,7 +46,7 @@ function readHostname(node: YamlNode, problems: Problems): string | undefined {
     problems.warn(node, 'ignored: a host name has letters, digits and - only');
     return undefined;
   }
-  if (label !== text) problems.warn(node, `only ${quoted(label)} of it is used: the domain is the cluster's`);
+  if (label !== text) problems.warn(node, `only ${quoted(label)} of it is used: the cluster determines the domain`);
   return label;
 }
 
@@ -69,5 +69,5 @@ function readSignal(node: YamlNode, problems: Problems): string | undefined {
   for (const [signal, number] of Object.entries(constants.signals)) {
     if (signal === name || String(number) === text) return signal;
   }
-  return problems.error(node, `${quoted(text)} is not a signal: write it such as SIGTERM`);
+  return problems.error(node, `${quoted(text)} is not a signal: write it like SIGTERM`);
 }

@@ -34,14 +34,14 @@ function readContent(value: YamlNode, at: SourcePosition, table: KeyTable, { pro
   const sources = ['file', 'content', 'environment'].flatMap((key) => fields.get(key) ?? []);
   const [source, second] = sources;
   if (second !== undefined) {
-    problems.error(second.at, `beside ${quoted(source?.key ?? '')}: only one can say what it holds, remove the others`);
+    problems.error(second.at, `beside ${quoted(source?.key ?? '')}: only one can set the content, remove the others`);
     return invalid;
   }
   if (source === undefined) {
     // An external one is reported as such, not as one without content.
     const isRefused =
       value.kind === 'map' && value.entries.some(({ key }) => table.keys.get(key)?.support === 'refused');
-    if (!isRefused) problems.error(at, `holds nothing: add one of ${sourceKeys(table)}`);
+    if (!isRefused) problems.error(at, `has no content: add one of ${sourceKeys(table)}`);
     return invalid;
   }
   const { key, value: node } = source;

@@ -29,7 +29,7 @@ export function readDependsOn(node: YamlNode, problems: Problems): LocatedDepend
   for (const item of node.items) {
     const service = readName(item, problems);
     if (service === undefined) continue;
-    if (found.has(service)) problems.error(item, 'is there twice: remove one');
+    if (found.has(service)) problems.error(item, 'is listed twice: remove one');
     else found.set(service, { service, condition: 'started', required: true, at: item });
   }
   return [...found.values()];
@@ -100,7 +100,7 @@ function checkedCondition(
   if (condition !== 'healthy' || other.hasHealthcheck) return condition;
   problems.warn(
     at,
-    `${quoted(service)} has no healthcheck in this file, and one in its image is not seen: it is waited for until it runs; write the test out`,
+    `${quoted(service)} has no healthcheck in this file, and that of its image is unknown here: dependents wait only until it runs; write the test here`,
   );
   return 'started';
 }

@@ -17,7 +17,7 @@ export function readReplicas(fields: Fields, deploy: Fields | undefined, problem
   const replicas = deploy && optional(deploy, 'replicas', read, problems);
   const entry = fields.get('scale');
   if (entry !== undefined && scale !== undefined && replicas !== undefined && scale !== replicas) {
-    problems.error(entry.at, 'says something else than deploy.replicas: remove one of them');
+    problems.error(entry.at, 'differs from deploy.replicas: remove one of them');
   }
   return replicas ?? scale ?? 1;
 }
@@ -38,7 +38,7 @@ function readMode(node: YamlNode, problems: Problems): 'service' | 'job' | undef
   if (mode === undefined || mode === 'replicated') return 'service';
   if (mode === 'replicated-job' || mode === 'global-job') return 'job';
   if (mode !== 'global') return problems.error(node, `${quoted(mode)} is not a mode: use replicated or replicated-job`);
-  problems.warn(node, 'ignored: a service does not run on each node, but as often as its replicas say');
+  problems.warn(node, 'ignored: a service does not run on each node, but with its number of replicas');
   return 'service';
 }
 

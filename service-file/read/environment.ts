@@ -90,8 +90,8 @@ function parse(
     for (const [name, { value, visibility }] of raw ? parseRaw(text) : parseDotenv(text, variables, warn)) {
       const what = `${quoted(name)} of ${quoted(path)}`;
       if (!isVariableName(name)) problems.error(node, `${what} is not a name for a variable`);
-      else if (value.includes('\0')) problems.error(node, `${what} holds a NUL character`);
-      else if (visibility === 'buildtime') problems.error(node, `${what} takes a variable that is for builds only`);
+      else if (value.includes('\0')) problems.error(node, `${what} contains a NUL character`);
+      else if (visibility === 'buildtime') problems.error(node, `${what} uses a variable that is for builds only`);
       else found.set(name, value);
     }
   } catch (error) {

@@ -13,9 +13,9 @@ export function readExtraHosts(node: YamlNode, problems: Problems): ExtraHosts |
   const add = (hostname: string, address: string, at: SourcePosition): void => {
     const ip = /^\[(.*)\]$/.exec(address)?.[1] ?? address;
     if (ip === 'host-gateway') {
-      problems.warn(at, 'ignored: there is no machine that Compose runs on to be reached');
+      problems.warn(at, 'ignored: there is no Docker host to connect to');
     } else if (isIP(ip) === 0) {
-      problems.error(at, `${quoted(address)} is not an address of a host: write it such as "db.example.com=10.0.0.1"`);
+      problems.error(at, `${quoted(address)} is not an address of a host: write it like "db.example.com=10.0.0.1"`);
     } else if (hostname.length > 253 || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(hostname)) {
       problems.error(at, `${quoted(hostname)} is not a host name: use lower-case letters, digits, - and .`);
     } else {

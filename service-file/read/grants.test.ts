@@ -78,7 +78,7 @@ describe('configs and secrets', () => {
       'outside',
       'configs.outside.external refused: external configs and secrets do not exist here',
     ],
-    ['configs: [nothing]', 'nothing', 'configs.nothing holds nothing: add one of file, content, environment'],
+    ['configs: [nothing]', 'nothing', 'configs.nothing has no content: add one of file, content, environment'],
     ['configs: [two]', 'two', 'configs.two.environment beside "content": only one'],
     ['configs: [missing]', 'missing', 'configs.missing.file "nowhere.txt" cannot be read: there is no such file'],
     ['configs: [above]', 'above', 'configs.above.file the path "../up.txt" leads out'],
@@ -120,7 +120,7 @@ describe('build secrets', () => {
 
   test.each([
     ['build: { secrets: [{ source: token, target: "a,b" }] }', '"a,b" is not an id for a build secret'],
-    ['build: { secrets: [token, token] }', 'the build secret "token" is there twice'],
+    ['build: { secrets: [token, token] }', 'the build secret "token" is listed twice'],
     ['build: { secrets: [tokn] }', 'did you mean "token"?'],
   ])('%s is refused', async (lines, expected) => {
     const { errorLines } = await read(lines, 'token');

@@ -67,7 +67,7 @@ export async function readBuildSecrets(fields: Fields, scope: FileScope): Promis
     if (!/^[\w.-]{1,128}$/.test(id)) {
       scope.problems.error(node, `${quoted(id)} is not an id for a build secret: use letters, digits, _, - and .`);
     } else if (secrets.has(id)) {
-      scope.problems.error(node, `the build secret ${quoted(id)} is there twice: remove one`);
+      scope.problems.error(node, `the build secret ${quoted(id)} is listed twice: remove one`);
     } else {
       const content = await contentOf(declared, 'build', node, scope);
       const bundle = content === undefined ? undefined : scope.bundles.add([{ path: id, content, mode }], true, node);
@@ -92,7 +92,7 @@ function readGrant(node: YamlNode, problems: Problems): Grant | undefined {
   const source = optional(fields, 'source', readName, problems);
   const target = optional(fields, 'target', readName, problems);
   const mode = optional(fields, 'mode', readMode, problems) ?? DEFAULT_MODE;
-  if (source === undefined) return problems.error(node, 'has no source: name what it grants');
+  if (source === undefined) return problems.error(node, 'has no source: name a config or secret');
   return { node, source, target, mode };
 }
 

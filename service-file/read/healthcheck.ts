@@ -19,7 +19,10 @@ export function readHealthcheck(node: YamlNode, problems: Problems): Healthcheck
   const test = fields.get('test')?.value;
   if (test === undefined) {
     if (!disabled) {
-      problems.warn(node, "ignored: it has no test, and an image's own health check is not seen: write the test out");
+      problems.warn(
+        node,
+        "ignored: it has no test, and the image's own health check is unknown here: write the test here",
+      );
     }
     return 'none';
   }
@@ -45,7 +48,7 @@ function readTest(node: YamlNode, problems: Problems): string[] | 'none' | undef
   if (node.kind !== 'list') {
     const line = readText(node, problems);
     if (line === undefined) return undefined;
-    return line.trim() === '' ? problems.error(node, 'is empty: write the test out') : shell(line);
+    return line.trim() === '' ? problems.error(node, 'is empty: write the test') : shell(line);
   }
   const test = readTextList(node, problems);
   if (test === undefined) return undefined;

@@ -26,11 +26,14 @@ export function readShortMount(node: YamlNode, problems: Problems): MountForm | 
   const text = readName(node, problems);
   if (text === undefined) return undefined;
   if (/^[A-Za-z]:(\\|\/[^:]*:)/.test(text)) {
-    return problems.error(node, `refused: ${quoted(text)} is a folder of a Windows machine; nothing of it is here`);
+    return problems.error(
+      node,
+      `refused: ${quoted(text)} is a path of a Windows machine, whose files are not available here`,
+    );
   }
   const parts = text.split(':');
   if (parts.length > 3 || parts.includes('')) {
-    return problems.error(node, `${quoted(text)} is not a mount: write it such as data:/var/lib/data:ro`);
+    return problems.error(node, `${quoted(text)} is not a mount: write it like data:/var/lib/data:ro`);
   }
   const [source, target = source ?? '', options = ''] = parts;
   const form = {

@@ -22,7 +22,7 @@ export function readTarget(text: string, at: SourcePosition, problems: Problems)
     return problems.error(at, `nothing can be mounted at ${quoted(text)}: name a folder or file below /`);
   }
   if (KEPT.test(target) && target !== '/dev/shm') {
-    return problems.error(at, `nothing can be mounted at ${quoted(text)}: the container runtime keeps it`);
+    return problems.error(at, `nothing can be mounted at ${quoted(text)}: the container runtime manages it`);
   }
   return target;
 }

@@ -92,9 +92,9 @@ describe('volumes', () => {
   });
 
   test.each([
-    ['build: app\nvolumes: ["./app:/code"]', 'the image that is built has "./app" already'],
-    ['build: app\nvolumes: [".:/code"]', 'the image that is built has "." already'],
-    ['build: .\nvolumes: ["./app:/code"]', 'the image that is built has "./app" already'],
+    ['build: app\nvolumes: ["./app:/code"]', 'the built image already contains "./app"'],
+    ['build: app\nvolumes: [".:/code"]', 'the built image already contains "."'],
+    ['build: .\nvolumes: ["./app:/code"]', 'the built image already contains "./app"'],
     ['build: app\nvolumes: ["./app/large.json:/code/large.json"]', 'too large to be mounted'],
     ['volumes: ["/etc/localtime:/etc/localtime:ro"]', 'set the variable TZ'],
   ])('%s: nothing is mounted, with a warning', async (lines, message) => {
@@ -114,7 +114,9 @@ describe('volumes', () => {
     async (item) => {
       const parsed = await oneService(`volumes: ["${item.replace('../web/', '')}"]\nports: ["1"]`, { rest, files });
       expect(parsed.errorLines).toEqual([]);
-      expect(parsed.warningLines).toEqual([expect.stringContaining('it is a volume, which starts empty and stays')]);
+      expect(parsed.warningLines).toEqual([
+        expect.stringContaining('it becomes a volume, which is empty at first and is kept'),
+      ]);
       expect(parsed.serviceFile?.volumes).toEqual([{ name: expect.stringMatching(/^folder-[0-9a-f]{12}$/) }]);
       expect(parsed.service?.mounts).toMatchObject([{ type: 'volume', target: '/var/lib/data' }]);
     },
@@ -133,7 +135,7 @@ describe('volumes', () => {
     ['/var/run/docker.sock:/var/run/docker.sock', 'refused: there is no Docker socket'],
     ['/srv:/srv', 'refused: "/srv" is a path of the machine'],
     ['~/data:/data', 'refused: "~/data" is a path of the machine'],
-    ['C:\\\\data:/data', 'is a folder of a Windows machine'],
+    ['C:\\\\data:/data', 'is a path of a Windows machine'],
     ['../up:/up', 'leads out of the repository'],
     ['./a/../../up:/up', 'leads out of the repository'],
     ['./nothing.conf:/etc/a.conf', 'there is no "nothing.conf" in the repository'],
@@ -143,8 +145,8 @@ describe('volumes', () => {
     ['zzzzz:/d', "is not declared: add it to the top level's volumes"],
     ['data:d', 'is not absolute'],
     ['data:/', 'nothing can be mounted at "/"'],
-    ['data:/proc/x', 'the container runtime keeps it'],
-    ['data:/a/../sys', 'the container runtime keeps it'],
+    ['data:/proc/x', 'the container runtime manages it'],
+    ['data:/a/../sys', 'the container runtime manages it'],
     ['data:/d:what', '"what" is not an option of a mount'],
     ['data:/d:ro:x', 'is not a mount'],
     [':/d', 'is not a mount'],
@@ -184,7 +186,7 @@ test.each([
   [
     'volumes: { a: { driver_opts: { type: none, o: bind, device: /srv } } }',
     'error',
-    'device refused: a volume can be no folder',
+    'device refused: a volume cannot be a folder',
   ],
   ['volumes: { a: { x-coppice: { size: 0 } } }', 'error', '"0" is not a size'],
   ['volumes: { a: { x-coppice: { class: A_b } } }', 'error', '"A_b" is not a name of a storage class'],

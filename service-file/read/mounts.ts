@@ -70,8 +70,9 @@ function readTmpfsSize(options: string, node: YamlNode, problems: Problems): str
     const [name = '', value = ''] = option.split('=', 2);
     const bytes = name === 'size' ? parseBytes(value) : undefined;
     if (bytes !== undefined && bytes > 0) size = bytesQuantity(bytes);
-    else if (name === 'size') problems.error(node, `${quoted(value)} is not a size: write it such as size=64m`);
-    else problems.warn(node, `the option ${quoted(name)} is ignored: everybody in the container may use what is there`);
+    else if (name === 'size') problems.error(node, `${quoted(value)} is not a size: write it like size=64m`);
+    else
+      problems.warn(node, `the option ${quoted(name)} is ignored: every user in the container can use the files there`);
   }
   return size;
 }

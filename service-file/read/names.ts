@@ -63,7 +63,7 @@ function renamed(
   if (mention !== undefined) {
     return problems.error(
       mention,
-      `reaches the service ${quoted(name)} by a name that no host can have: call the service ${quoted(better)}, and write that here`,
+      `reaches the service ${quoted(name)} by a name that is not a valid host name: call the service ${quoted(better)}, and write that here`,
     );
   }
   problems.warn(at, `${quoted(name)} cannot be a host name: other services reach it as ${quoted(better)}`);

@@ -33,7 +33,7 @@ describe('networks', () => {
     ['network_mode: host', '1:15 network_mode refused: containers get no access'],
     ['network_mode: "service:db"', '1:15 network_mode refused: "service:db" cannot be shared'],
     ['network_mode: "container:x"', '1:15 network_mode refused: "container:x" cannot be shared'],
-    ['network_mode: none\nnetworks: [front]', '1:1 network_mode stands beside networks'],
+    ['network_mode: none\nnetworks: [front]', '1:1 network_mode conflicts with networks'],
     [
       'networks: { front: { aliases: [db] } }',
       '1:31 networks.front.aliases the host name "db" is that of the service "db"',
@@ -45,7 +45,7 @@ describe('networks', () => {
   });
 
   test.each([
-    ['networks: { front: { aliases: [a.b] } }', 'the alias "a.b" is left out'],
+    ['networks: { front: { aliases: [a.b] } }', 'the alias "a.b" is ignored'],
     ['networks: { front: { ipv4_address: 172.20.0.2 } }', 'ignored: the cluster assigns addresses'],
   ])('%s is reported', async (lines, expected) => {
     const { errorLines, warningLines } = await read(lines);

@@ -42,7 +42,7 @@ function checkNetwork(fields: Fields, problems: Problems): void {
   const driver = optional(fields, 'driver', readName, problems);
   const entry = fields.get('driver');
   if (entry === undefined || driver === undefined || driver === 'bridge' || driver === 'overlay') return;
-  if (driver === 'host') problems.error(entry.value, "refused: the machine's own network is nobody's");
+  if (driver === 'host') problems.error(entry.value, "refused: the machine's own network is not available");
   else problems.warn(entry.at, "ignored: the cluster's network is used");
 }
 
@@ -62,7 +62,7 @@ export function readServiceNetworks(
   const entry = fields.get('networks');
   const isolated = modeEntry === undefined ? undefined : readMode(modeEntry.value, problems);
   if (modeEntry !== undefined && entry !== undefined) {
-    problems.error(modeEntry.at, 'stands beside networks: remove one of them');
+    problems.error(modeEntry.at, 'conflicts with networks: remove one of them');
   }
   if (isolated === true) return { networks: [], aliases: [] };
   const found = entry === undefined || isEmpty(entry.value) ? undefined : readJoined(entry.value, declared, problems);
@@ -79,7 +79,7 @@ function readMode(node: YamlNode, problems: Problems): boolean | undefined {
     node,
     mode === 'host'
       ? "refused: containers get no access to the node's network: list the service's ports"
-      : `refused: ${quoted(mode)} cannot be shared, each service runs in a pod of its own: reach the other one by its name`,
+      : `refused: ${quoted(mode)} cannot be shared, because each service runs in its own pod: connect to the other one by its name`,
   );
 }
 
@@ -122,7 +122,7 @@ export function addAlias(
 ): void {
   const label = name.toLowerCase();
   if (isHostLabel(label, 63)) aliases.push({ name: label, at });
-  else problems.warn(at, `the alias ${quoted(name)} is left out: use lower-case letters, digits and -, a letter first`);
+  else problems.warn(at, `the alias ${quoted(name)} is ignored: use lower-case letters, digits and -, a letter first`);
 }
 
 /**

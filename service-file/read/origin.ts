@@ -46,6 +46,6 @@ function readImage(node: YamlNode, problems: Problems): string | undefined {
   if (text === undefined || (text.length <= 512 && IMAGE.test(text))) return text;
   return problems.error(
     node,
-    `${quoted(text)} is not an image: write it such as redis:7 or registry.example.com/team/app:1.2`,
+    `${quoted(text)} is not an image: write it like redis:7 or registry.example.com/team/app:1.2`,
   );
 }

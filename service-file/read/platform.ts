@@ -7,5 +7,5 @@ import { readName } from './read.ts';
 export function readPlatform(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || /^linux\/[a-z0-9]{1,16}(\/[a-z0-9]{1,8})?$/.test(text)) return text;
-  return problems.error(node, `${quoted(text)} is not a platform that can run here: write it such as linux/amd64`);
+  return problems.error(node, `${quoted(text)} is not a platform that can run here: write it like linux/amd64`);
 }

@@ -57,7 +57,7 @@ function readShort(node: YamlNode, form: RegExp, problems: Problems): Port[] | u
   const protocol = readProtocol(name, node, problems);
   for (const range of published === '' ? [target] : [target, published]) {
     if (expand(range) === undefined) {
-      return problems.error(node, `${quoted(range)} is not a port: they go from 1 to 65535, a range from low to high`);
+      return problems.error(node, `${quoted(range)} is not a port: use 1 to 65535, and ranges from low to high`);
     }
   }
   return protocol === undefined ? undefined : expand(target)?.map((number) => ({ number, protocol }));
@@ -91,5 +91,5 @@ function readLong(node: YamlNode, problems: Problems): Port[] | undefined {
 function readProtocol(name: string, node: YamlNode, problems: Problems): Port['protocol'] | undefined {
   const protocol = name.toLowerCase();
   if (protocol === 'tcp' || protocol === 'udp') return protocol;
-  return problems.error(node, `the protocol ${quoted(name)} is not supported: tcp and udp are`);
+  return problems.error(node, `the protocol ${quoted(name)} is not supported: use tcp or udp`);
 }

@@ -55,15 +55,12 @@ export function readText(node: YamlNode, problems: Problems): string | undefined
     if (String(value) === source) return source;
     if (typeof value === 'number') {
       // 1.10 and 0x1F would reach the container as 1.1 and 31, so the user must choose.
-      return problems.error(node, 'is read as a number and would be written another way: put it in quotes');
+      return problems.error(node, 'is read as a number and would change: put it in quotes');
     }
-    problems.warn(
-      node,
-      `is read as the boolean ${value}, as Compose does: put it in quotes if it is meant as it stands`,
-    );
+    problems.warn(node, `is read as the boolean ${value}, as Compose does: put it in quotes if it is meant as text`);
     return String(value);
   }
-  if (value.includes('\0')) return problems.error(node, 'holds a NUL character, which cannot reach a container');
+  if (value.includes('\0')) return problems.error(node, 'contains a NUL character, which containers cannot receive');
   return value;
 }
 

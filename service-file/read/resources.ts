@@ -57,14 +57,14 @@ function readAmount(
   });
   if (first === undefined) return undefined;
   if (second !== undefined && second.value !== first.value) {
-    problems.error(second.entry.at, `says something else than ${first.entry.at.path}: remove one of them`);
+    problems.error(second.entry.at, `differs from ${first.entry.at.path}: remove one of them`);
   }
   return first.value === 0 ? undefined : { value: first.value, at: first.entry.value };
 }
 
 function checkOrder(request: Amount | undefined, limit: Amount | undefined, problems: Problems): void {
   if (request === undefined || limit === undefined || request.value <= limit.value) return;
-  problems.error(request.at, 'more is kept for the service than its limit: lower this, or raise the limit');
+  problems.error(request.at, 'the reservation exceeds the limit: lower this, or raise the limit');
 }
 
 /** Returns thousandths of a CPU. */
@@ -75,7 +75,7 @@ function readCpus(node: YamlNode, problems: Problems): number | undefined {
   if (text === undefined) return undefined;
   const thousandths = parseCpus(text);
   if (thousandths !== undefined && thousandths <= 1_000_000) return thousandths;
-  return problems.error(node, `${quoted(text)} is not a number of processors: write it such as 0.5`);
+  return problems.error(node, `${quoted(text)} is not a number of processors: write it like 0.5`);
 }
 
 /** Returns bytes. */
@@ -84,7 +84,7 @@ function readMemory(node: YamlNode, problems: Problems): number | undefined {
   if (text === undefined) return undefined;
   const bytes = parseBytes(text);
   if (bytes === undefined || bytes > 64 * 2 ** 40) {
-    return problems.error(node, `${quoted(text)} is not an amount of memory: write it such as 512m or 1.5g`);
+    return problems.error(node, `${quoted(text)} is not an amount of memory: write it like 512m or 1.5g`);
   }
   if (bytes === 0 || bytes >= 6 * MIB) return bytes;
   return problems.error(node, `${quoted(text)} is too little memory for any container: 6m is the least`);

@@ -48,13 +48,16 @@ function readUser(node: YamlNode, problems: Problems): Service['user'] | undefin
   const [user = '', group = ''] = text.split(':', 2);
   const uid = idOf(user);
   if (uid === undefined) {
-    const what = user === '' ? 'it names no user' : `${quoted(user)} is a name, which the image alone knows`;
-    problems.warn(node, `ignored: ${what}; the image's own user is taken, write a numeric uid for another`);
+    const what = user === '' ? 'it names no user' : `${quoted(user)} is a name, which is known only in the image`;
+    problems.warn(node, `ignored: ${what}; the image's own user is used, write a numeric uid for another`);
     return undefined;
   }
   const gid = idOf(group);
   if (gid === undefined && group !== '') {
-    problems.warn(node, `the group ${quoted(group)} is ignored: the image alone knows its number; write a numeric gid`);
+    problems.warn(
+      node,
+      `the group ${quoted(group)} is ignored: its number is known only in the image; write a numeric gid`,
+    );
   }
   return { uid, ...(gid !== undefined && { gid }) };
 }
@@ -65,7 +68,7 @@ function readGroups(node: YamlNode, problems: Problems): number[] | undefined {
     if (id === undefined) {
       problems.warn(
         node,
-        `the group ${quoted(text)} is ignored: the image alone knows its number; write a numeric gid`,
+        `the group ${quoted(text)} is ignored: its number is known only in the image; write a numeric gid`,
       );
     }
     return id ?? [];
@@ -97,7 +100,7 @@ function readCapabilities(
 }
 
 function refusal(name: string): string {
-  return `refused: ${name} reaches beyond the container; those that can be added are ${[...MAY_ADD].join(', ')}`;
+  return `refused: ${name} affects more than the container; you can add ${[...MAY_ADD].join(', ')}`;
 }
 
 function readSysctls(node: YamlNode, context: ReadContext): Record<string, string> | undefined {
@@ -110,10 +113,7 @@ function readSysctls(node: YamlNode, context: ReadContext): Record<string, strin
   for (const [name, at] of entries) {
     if (MAY_SET.has(name) || !found.has(name)) continue;
     found.delete(name);
-    context.problems.warn(
-      at,
-      `ignored: ${quoted(name)} is for the whole machine, or not for certain the container's own`,
-    );
+    context.problems.warn(at, `ignored: ${quoted(name)} affects, or may affect, the whole machine`);
   }
   return toRecord(found);
 }

@@ -224,13 +224,10 @@ describe('errors', () => {
     [web('restart: maybe'), '4:14 services.web.restart "maybe" is not a restart policy'],
     [web('command: a | b'), '4:14 services.web.command an unquoted | needs a shell'],
     [web('command: "a \'b"'), "4:14 services.web.command the quote ' is not closed"],
-    [web('command: []'), "4:14 services.web.command to undo the image's command alone"],
+    [web('command: []'), "4:14 services.web.command to remove only the image's command"],
     [web('command: [a, [b]]'), '4:18 services.web.command[1] must be text, this is a list'],
-    [web('command: "a\\0b"'), '4:14 services.web.command holds a NUL character'],
-    [
-      web('environment: { A: 1.10 }'),
-      '4:23 services.web.environment.A is read as a number and would be written another way',
-    ],
+    [web('command: "a\\0b"'), '4:14 services.web.command contains a NUL character'],
+    [web('environment: { A: 1.10 }'), '4:23 services.web.environment.A is read as a number and would change'],
     [web('environment: [A=1, A=2]'), '4:24 services.web.environment[1] the variable "A" is set twice'],
     [web('environment: ["A =1"]'), '4:19 services.web.environment[0] is not a name for a variable'],
     [web('environment: { __proto__: a }'), '4:20 services.web.environment.__proto__ is not a name for a variable'],
@@ -262,7 +259,7 @@ describe('errors', () => {
       web('healthcheck: { test: a, retries: -1 }'),
       '4:38 services.web.healthcheck.retries must be a whole number from 0',
     ],
-    [web('image: other'), '4:5 services.web.image the key is there twice, the first time on line 3'],
+    [web('image: other'), '4:5 services.web.image the key is repeated, first on line 3'],
     [web('? [a]\n    : b'), '4:7 services.web a key must be text'],
     [web('1: b'), '4:5 services.web a key must be text'],
     ['services: { web: { image: a/B } }', '1:27 services.web.image "a/B" is not an image'],
@@ -325,7 +322,7 @@ describe('errors', () => {
   });
 
   test.each([
-    ['depends_on: [db, db]', 'is there twice'],
+    ['depends_on: [db, db]', 'is listed twice'],
     ['depends_on: { db: { condition: service_started, required: maybe } }', 'must be true or false'],
   ])('%s', async (yaml, message) => {
     expect((await errorsOf(`${web(yaml)}  db: { image: redis }\n`)).join('\n')).toContain(message);

@@ -54,7 +54,7 @@ export async function readTree(root: YamlNode, context: ReadContext): Promise<Se
     ...optional(fields, 'x-coppice', readFileExtension, problems),
   };
   if (JSON.stringify(serviceFile).length <= MAX_KIB * 1024) return serviceFile;
-  return problems.error(services, `the services are larger than ${MAX_KIB} KiB with all that is filled in`);
+  return problems.error(services, `the services are larger than ${MAX_KIB} KiB with their variables filled in`);
 }
 
 function readScope(fields: Fields, context: ReadContext): FileScope {

@@ -55,13 +55,13 @@ describe('the tests of a service file', () => {
     ['tests: [{ name: a, type: http, params: [1] }]', "3:42 x-coppice.tests[0].params: must be a map of the type's"],
     [
       'tests: [{ name: a, type: http, params: { url: "http://other.example" } }]',
-      "3:44 x-coppice.tests[0].params.url: is the environment's own address",
+      "3:44 x-coppice.tests[0].params.url: is set to the environment's own address",
     ],
     [
       'tests: [{ name: a, type: http, params: { paths: [{ text: "$TOKEN" }] } }]',
-      '3:60 x-coppice.tests[0].params.paths[0].text: no variables are filled into tests',
+      '3:60 x-coppice.tests[0].params.paths[0].text: variables are not filled into tests',
     ],
-    ['tests: [{ name: a, type: http, params: { n: .inf } }]', '3:42 x-coppice.tests[0].params: holds a number'],
+    ['tests: [{ name: a, type: http, params: { n: .inf } }]', '3:42 x-coppice.tests[0].params: contains a number'],
     [
       'tests: [{ name: a, type: http, params: { n: [[[[[[1]]]]]] } }]',
       '3:52 x-coppice.tests[0].params.n[0][0][0][0][0]: more than 6 levels deep',
@@ -72,7 +72,7 @@ describe('the tests of a service file', () => {
     ],
     [
       'tests: [{ name: a, type: http }, { name: a, type: page }]',
-      '3:36 x-coppice.tests[1]: the test "a" is there twice',
+      '3:36 x-coppice.tests[1]: the test "a" is listed twice',
     ],
     [
       `tests: [${Array.from({ length: 11 }, (_, n) => `{ name: a${n}, type: http }`).join(', ')}]`,

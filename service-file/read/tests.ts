@@ -24,7 +24,7 @@ export function readTests(node: YamlNode, problems: Problems): EnvironmentTest[]
     const test = readTest(item, problems);
     if (test === undefined) return [];
     if (names.has(test.name))
-      problems.error(item, `the test ${quoted(test.name)} is there twice: give it another name`);
+      problems.error(item, `the test ${quoted(test.name)} is listed twice: give it another name`);
     names.add(test.name);
     return [test];
   });
@@ -51,16 +51,16 @@ function readTestName(node: YamlNode, problems: Problems): string | undefined {
 function readType(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || /^[a-z][a-z0-9-]{0,39}$/.test(text)) return text;
-  return problems.error(node, `${quoted(text)} is not a type of test: write it such as http or page`);
+  return problems.error(node, `${quoted(text)} is not a type of test: write it like http or page`);
 }
 
 function readParams(node: YamlNode, problems: Problems): EnvironmentTest['params'] | undefined {
   if (node.kind !== 'map') return problems.error(node, "must be a map of the type's params");
   const url = node.entries.find(({ key }) => key === 'url');
-  if (url) return problems.error(url.at, "is the environment's own address, which is filled in: remove it");
+  if (url) return problems.error(url.at, "is set to the environment's own address: remove it");
   if (!isPlain(node, problems, 1)) return undefined;
   const { success, data } = params.safeParse(plainData(node));
-  if (!success) return problems.error(node, 'holds a number that JSON does not know: put it in quotes');
+  if (!success) return problems.error(node, 'contains a number that JSON cannot represent: put it in quotes');
   if (Buffer.byteLength(JSON.stringify(data)) <= MAX_PARAMS_BYTES) return data;
   return problems.error(node, `larger than ${MAX_PARAMS_BYTES / 1024} KiB`);
 }
@@ -72,7 +72,7 @@ function readParams(node: YamlNode, problems: Problems): EnvironmentTest['params
 function isPlain(node: YamlNode, problems: Problems, depth: number): boolean {
   if (node.kind === 'scalar') {
     if (node.written === undefined) return true;
-    problems.error(node, 'no variables are filled into tests, whose results show them: write the value out');
+    problems.error(node, 'variables are not filled into tests, whose results would show them: write the value');
     return false;
   }
   if (depth > MAX_DEPTH) {

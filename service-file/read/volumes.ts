@@ -50,7 +50,7 @@ function checkDriver(fields: Fields, problems: Problems): void {
   if (options?.value.kind !== 'map' || options.value.entries.length === 0) return;
   const device = options.value.entries.find(({ key, value }) => key === 'device' && !isTmpfs(value));
   if (device === undefined) problems.warn(options.at, "ignored: the cluster's storage class decides on this");
-  else problems.error(device.at, 'refused: a volume can be no folder of the machine and no share of a server');
+  else problems.error(device.at, 'refused: a volume cannot be a folder of the machine or a share of a server');
 }
 
 function isTmpfs(node: YamlNode): boolean {
@@ -72,7 +72,7 @@ export function readSize(node: YamlNode, problems: Problems): string | undefined
   const bytes = parseBytes(text);
   // The limit of 100 TiB catches mistakes.
   if (bytes !== undefined && bytes > 0 && bytes <= 100 * 2 ** 40) return bytesQuantity(bytes);
-  return problems.error(node, `${quoted(text)} is not a size: write it such as 512m or 10g`);
+  return problems.error(node, `${quoted(text)} is not a size: write it like 512m or 10g`);
 }
 
 function readClass(node: YamlNode, problems: Problems): string | undefined {

@@ -66,7 +66,7 @@ x-coppice:
     ['jobs: [{ name: a, command: b }, { name: a, command: c }]', '"web-a" is the name of another service, job'],
     ['jobs: [{ name: A_b, command: a }]', '"A_b" is not a name for a job'],
     ['jobs: [{ name: a }]', 'a job has a name and a command'],
-    ['jobs: [{ name: a, command: [] }]', 'is empty: write the command out'],
+    ['jobs: [{ name: a, command: [] }]', 'is empty: write the command'],
     [`jobs: [{ name: ${'a'.repeat(55)}, command: a }]`, 'is longer than 57'],
     ['jobs: [{ name: a, comand: b }]', 'did you mean "command"?'],
     ['seed: { volume: other, command: a }', 'the service does not mount a volume "other"'],

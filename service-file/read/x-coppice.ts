@@ -56,7 +56,7 @@ function readHttpHealthcheck(node: YamlNode, problems: Problems): Healthcheck | 
   const path = fields.has('path') ? optional(fields, 'path', readRequestPath, problems) : '/';
   const port = optional(fields, 'port', (value) => readInteger(value, PORT_RANGE, problems), problems);
   if (port === undefined && !fields.has('port')) {
-    return problems.error(node, "has no port: name the service's port that is asked");
+    return problems.error(node, "has no port: name the service's port to request");
   }
   return path === undefined || port === undefined ? undefined : { http: { path, port }, ...times };
 }
@@ -102,7 +102,7 @@ function readSeed(node: YamlNode, problems: Problems): LocatedJob | undefined {
 
 function readJobCommand(node: YamlNode, problems: Problems): string[] | undefined {
   const command = readCommand(node, problems);
-  return command?.length === 0 ? problems.error(node, 'is empty: write the command out') : command;
+  return command?.length === 0 ? problems.error(node, 'is empty: write the command') : command;
 }
 
 const MAX_GLOBS = 50;
@@ -124,7 +124,7 @@ function readWatch(node: YamlNode, problems: Problems): string[] | undefined {
     const [, mark = '', glob = ''] = /^(!?)(.*)$/s.exec(text) ?? [];
     const good = glob !== '' && !/^[/!]|\\|\p{Cc}/u.test(glob) && !glob.split('/').includes('..');
     if (good) return [`${mark}${glob.replace(/^(\.\/)+/, '')}`];
-    problems.error(item, `${quoted(text)} is not a glob of the repository's files: write it such as libs/**`);
+    problems.error(item, `${quoted(text)} is not a glob of the repository's files: write it like libs/**`);
     return [];
   });
 }

@@ -55,7 +55,7 @@ function reportIssue(issue: Issue, tree: YamlNode, problems: Problems): void {
   } else if (issue.code === 'invalid_type' || issue.code === 'custom') {
     problems.error(node, `must be ${kindWanted(issue)}, this is ${kindOf(node)}`);
   } else {
-    problems.error(node, `is not right: ${issue.message}`);
+    problems.error(node, `is not valid: ${issue.message}`);
   }
 }
 

@@ -82,7 +82,7 @@ function withoutStacks<T>(run: () => T): T {
 
 const SYNTAX_MESSAGES = new Map<string, string>([
   ['RESOURCE_EXHAUSTION', 'it is nested too deep'],
-  ['MULTIPLE_DOCS', 'only one document may stand in the file: remove what follows "---"'],
+  ['MULTIPLE_DOCS', 'the file can contain only one document: remove what follows "---"'],
 ]);
 
 /** How a value is merged over that of another file: load/merge.ts. */
@@ -161,7 +161,7 @@ class TreeReader {
       return this.#problems.error(at, `the alias ${quoted(`*${alias.source}`)} has no anchor before it`);
     }
     if (this.#open.has(target)) {
-      return this.#problems.error(at, `the alias ${quoted(`*${alias.source}`)} stands inside its own anchor`);
+      return this.#problems.error(at, `the alias ${quoted(`*${alias.source}`)} is inside its own anchor`);
     }
     this.#open.add(target);
     const value = this.read(target, at.path, depth + 1);
@@ -184,7 +184,7 @@ class TreeReader {
       const at = { file: this.#origin.file, path: childPath(path, key), ...position };
       const earlier = entries.get(key);
       if (earlier !== undefined) {
-        this.#problems.error(at, `the key is there twice, the first time on line ${earlier.at.line}: remove one`);
+        this.#problems.error(at, `the key is repeated, first on line ${earlier.at.line}: remove one`);
         continue;
       }
       if (isMergeKey(keyNode)) {
@@ -216,7 +216,7 @@ class TreeReader {
     const target = isAlias(node) ? this.#targets.get(node) : node;
     if (isScalar(target) && typeof target.value === 'string' && target.tag === undefined) {
       if (target.value !== '<<' || isMergeKey(node)) return target.value;
-      return this.#problems.error(at, 'the key "<<" is kept for merging: write it without quotes');
+      return this.#problems.error(at, 'the key "<<" is reserved for merging: write it without quotes');
     }
     return this.#problems.error(at, 'a key must be text: put it in quotes');
   }

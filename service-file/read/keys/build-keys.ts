@@ -11,7 +11,7 @@ export const buildKeys = keyTable({
     isolation: 'it is for Windows containers',
     labels: 'the built images are not published',
     'no_cache no_cache_filter': 'request a rebuild to build without the cache',
-    'provenance sbom': 'no attestations are made',
+    'provenance sbom': 'no attestations are created',
     pull: 'each build checks for newer base images',
     'shm_size ulimits': ONE_BUILDER,
     tags: 'Coppice names the images that it builds',

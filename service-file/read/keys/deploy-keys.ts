@@ -8,7 +8,7 @@ export const deployKeys = keyTable({
     endpoint_mode: 'services find each other by the DNS of the cluster',
     labels: 'use the labels of the service',
     placement: 'the cluster decides where a service runs',
-    'update_config rollback_config': 'a new version is rolled out while the one before it still answers',
+    'update_config rollback_config': 'a new version is rolled out while the previous one still responds',
   },
 });
 

@@ -92,7 +92,7 @@ export const portKeys = keyTable({
   supported: 'target published protocol host_ip',
   ignored: {
     'name app_protocol': 'it has no effect in Compose either',
-    mode: 'nothing is published on a node: the environment has a web address of its own',
+    mode: 'ports are not published on nodes: the environment has its own web address',
   },
 });
 

@@ -130,6 +130,6 @@ test('refused: what a container may not have of its machine is reported, all at 
     'docker-compose.yml:16:5: services.cadvisor.pid: refused: containers get no access to the node or to another container',
     'docker-compose.yml:17:5: services.cadvisor.devices: refused: containers get no access to the node: remove it',
     'docker-compose.yml:20:9: services.cadvisor.volumes[0]: refused: "/" is a path of the machine that Compose runs on; name a file of the repository (./…) or a volume',
-    'docker-compose.yml:21:9: services.cadvisor.volumes[1]: nothing can be mounted at "/sys": the container runtime keeps it',
+    'docker-compose.yml:21:9: services.cadvisor.volumes[1]: nothing can be mounted at "/sys": the container runtime manages it',
   ]);
 }, 600_000);
