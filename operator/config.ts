@@ -8,21 +8,24 @@ import { canonicalHost, splitAddress } from './images/registry/own-registry.ts';
 import type { Scheduling } from './shared/scheduling.ts';
 
 const quantities = z.record(z.string(), z.string());
-/** An amount that buildkitd's limits are reckoned from. */
+/** An amount of storage from which buildkitd's limits are calculated. */
 const storage = z.string().refine((text) => quantityValue(text) >= 1, 'must be an amount of storage, such as 20Gi');
 const address = z.string().regex(/^[a-z0-9.-]+(:\d+)?$/i);
 
-/** As Distribution's grammar has a repository's name, for images' names start with it. */
+/** A registry's address, in Distribution's grammar for repository names, because image names start with it. */
 const registryPattern = /^[A-Za-z0-9.-]+(:\d+)?(\/[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*)*$/;
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
-/** Host and path as buildkitd reads them too: no scheme, and no path that leads upwards. */
+/** A mirror, in the format that buildkitd accepts: no scheme, and no path with `..`. */
 const mirror = z
   .string()
   .regex(/^[a-z0-9.-]+(:\d+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*\/?$/i, 'must be host[:port][/path]');
 
-/** Whether the mirror holds all of the registry at `own`: then another registry's name would lead to anybody's images. */
+/**
+ * Returns whether the mirror is the whole registry at `own`: images of another registry would then resolve to built
+ * images of any group.
+ */
 function isRootOf(own: string, text: string): boolean {
   const plain = (one: string) => {
     const { host, path } = splitAddress(one.replace(/\/+$/, ''));
@@ -34,7 +37,7 @@ function isRootOf(own: string, text: string): boolean {
 const cidr = z.union([z.cidrv4(), z.cidrv6()]);
 const object = z.record(z.string(), z.unknown());
 
-/** Fields of a pod: what is in affinity and tolerations, the API server checks. */
+/** Scheduling fields of a pod; the API server validates affinity and tolerations. */
 const scheduling = z
   .strictObject({
     nodeSelector: z.record(z.string(), z.string()).optional(),
@@ -46,27 +49,30 @@ const scheduling = z
   .transform((fields): Scheduling => fields)
   .prefault({});
 
-/** The operator's configuration file; the chart writes it from its values. */
+/** The operator's configuration file, which the chart generates from its values. */
 const configSchema = z.strictObject({
   systemNamespace: z.string(),
   healthPort: z.int().default(3001),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   redisUrl: z.url(),
-  /** Where the API answers, for links and webhooks. */
+  /** URL of the API, for links and webhooks. */
   apiUrl: z.url().transform((text) => new URL(text)),
   environmentsUrl: z.url().transform((text) => new URL(text)),
-  /** PEM of authorities beside the public ones, for the clones of builds; the operator itself has them by its environment. */
+  /**
+   * PEM of additional certificate authorities for the clones of builds; the operator itself reads them from its
+   * environment.
+   */
   caCertificates: z.string().min(1).optional(),
   ingress: z.strictObject({
     className: z.string().optional(),
     namespace: z.string(),
-    /** Networks that the Ingress controller connects from besides. */
+    /** Additional networks from which the Ingress controller connects. */
     cidrs: z.array(cidr).default([]),
     annotations: z.record(z.string(), z.string()).default({}),
     clusterIssuer: z.string().optional(),
     drainSeconds: z.int().min(0).default(3),
   }),
-  /** What the policies of environments let out. */
+  /** Egress that the policies of environments permit. */
   egress: z
     .strictObject({
       dns: z
@@ -87,20 +93,20 @@ const configSchema = z.strictObject({
   registry: z
     .strictObject({
       address: z.string().regex(registryPattern, 'must be host[:port][/path]'),
-      /** How images are named below the address (crds/names.ts). */
+      /** Format of image names below the address (crds/names.ts). */
       layout: z.enum(['nested', 'flat']).default('nested'),
       insecure: z.boolean().default(false),
-      /** The registry asks our token server: where that answers, and what the registry calls itself. */
+      /** Address of Coppice's token server and the registry's service name, if the registry uses the token server. */
       tokenAuth: z
         .strictObject({ url: httpUrl.transform((text) => new URL(text)), service: z.string().min(1) })
         .optional(),
-      /** By registry: `host[:port][/path]` that stand in for it, as buildkitd has them. */
+      /** Mirrors by registry, as `host[:port][/path]`, as in buildkitd's configuration. */
       mirrors: z.record(z.string(), z.array(mirror)).default({}),
-      /** Registries beside `address` that speak plain HTTP. */
+      /** Registries other than `address` that use plain HTTP. */
       insecureAddresses: z.array(address).default([]),
-      /** Private networks that base images may be in. */
+      /** Private networks in which registries of base images are permitted. */
       allowedCidrs: z.array(z.union([z.cidrv4(), z.cidrv6()])).default([]),
-      /** Images that nothing uses are deleted when they are older; 0: never. */
+      /** Unused images are deleted after this many hours; 0 disables it. */
       keepUnusedHours: z.int().min(0).default(24),
     })
     .superRefine(({ address: own, mirrors }, context) => {
@@ -112,9 +118,9 @@ const configSchema = z.strictObject({
     }),
   builder: z.strictObject({
     namespace: z.string(),
-    /** Holds buildkitd, rootlesskit and buildctl. */
+    /** Image with buildkitd, rootlesskit and buildctl. */
     image: z.string(),
-    /** The ConfigMap with buildkitd.toml, in the builders' namespace. */
+    /** Name of the ConfigMap with buildkitd.toml in the builders' namespace. */
     configMap: z.string(),
     cloneImage: z.string(),
     deadlineSeconds: z.int().min(1),
@@ -125,16 +131,16 @@ const configSchema = z.strictObject({
       .strictObject({
         total: z.int().min(1),
         perGroup: z.int().min(1),
-        /** Of all groups that one account created. */
+        /** Limit for all groups that one account created. */
         perAccount: z.int().min(1).default(8),
       })
       .prefault({ total: 16, perGroup: 4 }),
     ephemeral: z.strictObject({ maxConcurrent: z.int().min(1), storage }),
     resources: z.strictObject({ requests: quantities.optional(), limits: quantities.optional() }),
     scheduling,
-    /** Of the Jobs that clone and have builders build. */
+    /** Scheduling of build Jobs, which clone and run buildctl. */
     jobScheduling: scheduling,
-    /** Through which builders and build steps reach the web, as programs read it of their environment. */
+    /** Proxy variables for builders and build steps. */
     proxy: z.partialRecord(z.enum(['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']), z.string()).default({}),
   }),
   sources: z.strictObject({
@@ -144,11 +150,11 @@ const configSchema = z.strictObject({
     timeoutSeconds: z.int().min(1).default(20),
     deadlineSeconds: z.int().min(0).default(60),
     pollSeconds: z.int().min(10).default(300),
-    /** That one Repository may have by its refs. */
+    /** Maximum number of environments that the refs of one Repository create. */
     maxEnvironments: z.int().min(1).default(500),
-    /** Of all Repositories in the groups that one account created. */
+    /** Maximum for all Repositories in the groups that one account created. */
     maxEnvironmentsPerAccount: z.int().min(1).default(2000),
-    /** Where the hosts are of which a Repository names no instance. */
+    /** Addresses of the hosts for Repositories that name no instance. */
     hosts: z
       .strictObject({
         ownerhost: z
@@ -168,7 +174,7 @@ const configSchema = z.strictObject({
       .prefault({}),
   }),
   environments: z.strictObject({
-    /** Of services that name none: their images are built for it, and their pods run there. */
+    /** Platform of services that set none: their images are built for it, and their pods run on it. */
     platform: z
       .string()
       .regex(/^linux\/[a-z0-9]+(\/[a-z0-9]+)?$/)
@@ -179,13 +185,13 @@ const configSchema = z.strictObject({
     /** Maximum number of environments with contents in groups that set no limit. */
     maxPerGroup: z.int().min(1).default(200),
     quota: quantities,
-    /** What a group's published volumes may have together. */
+    /** ResourceQuota of a group's published volumes. */
     reusableQuota: quantities.default({}),
     defaultRequests: quantities,
     defaultLimits: quantities,
     volumes: z.strictObject({ size: z.string(), storageClass: z.string().optional() }),
   }),
-  /** What is kept of the logs of finished builds. */
+  /** Limits for the logs of finished builds. */
   buildLogs: z
     .strictObject({ buildsPerEnvironment: z.int().min(1).default(5), totalMiB: z.int().min(1).default(256) })
     .prefault({}),
@@ -200,20 +206,20 @@ const configSchema = z.strictObject({
 });
 export type OperatorConfig = z.infer<typeof configSchema>;
 
-/** What comes from Secrets, or leads to them, by the environment. */
+/** Settings from the environment, because they contain secrets or refer to them. */
 const secretsSchema = z.object({
   REDIS_PASSWORD: z.string().min(1).optional(),
-  /** Holds the files `username` and `password` for the registry; absent: it asks for none. */
+  /** Folder with the files `username` and `password` for the registry; absent if it needs no credentials. */
   REGISTRY_CREDENTIALS_FOLDER: z.string().min(1).optional(),
   METRICS_TOKEN: metricsTokenField,
   POD_NAME: z.string().default('operator'),
-  /** Where the tester answers; absent: tests are off. */
+  /** URL of the tester; absent if tests are disabled. */
   TESTER_URL: httpUrl.transform((text) => new URL(text)).optional(),
   TESTER_TOKEN_FILE: z.string().default('/etc/coppice-tester/token'),
 });
 export type OperatorSecrets = z.infer<typeof secretsSchema>;
 
-/** Throws an Error that names every field that is missing or wrong, and no value. */
+/** Reads the configuration. Throws an Error that names every missing or invalid field, but no values. */
 export async function readConfig(file: string): Promise<OperatorConfig> {
   const result = configSchema.safeParse(parse(await readFile(file, 'utf8')));
   if (result.success) return result.data;

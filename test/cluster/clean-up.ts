@@ -1,6 +1,6 @@
 import { messageOf } from './problem.ts';
 
-/** Does the work, and cleans up, whatever became of it. When both fail, throws an AggregateError of both. */
+/** Does the work, and cleans up whatever its outcome. If both fail, throws an AggregateError with both errors. */
 export async function withCleanUp<T>(work: () => Promise<T>, cleanUp: () => Promise<unknown>): Promise<T> {
   let result: T;
   try {
@@ -12,7 +12,7 @@ export async function withCleanUp<T>(work: () => Promise<T>, cleanUp: () => Prom
   return result;
 }
 
-/** Cleans up after this failure, and throws it; when the clean-up fails too, an AggregateError of both. */
+/** Cleans up after a failure and throws it; if cleaning up fails too, throws an AggregateError with both errors. */
 export async function cleanUpAfter(failure: unknown, cleanUp: () => Promise<unknown>): Promise<never> {
   try {
     await cleanUp();

@@ -5,7 +5,9 @@ import { Problem } from './problem.ts';
 const ingressService = 'traefik.traefik.svc.cluster.local';
 const rewrite = `    rewrite stop name regex (.+\\.)?localhost ${ingressService} answer auto`;
 
-/** A Corefile whose server of `.` answers every *.localhost name with the address of the Ingress controller's Service. */
+/**
+ * Returns the Corefile in which the server of `.` resolves every *.localhost name to the Ingress controller's Service.
+ */
 function withLocalhostNames(corefile: string): string {
   if (corefile.includes(rewrite)) return corefile;
   const changed = corefile.replace(/^(\.:53 \{\n)/m, `$1${rewrite}\n`);
@@ -14,8 +16,8 @@ function withLocalhostNames(corefile: string): string {
 }
 
 /**
- * Restarts CoreDNS, all replicas at once: nothing asks it yet. It is ready as soon as it answers, and not only at the
- * second readiness probe, 10 s after the first, for which it is too slow.
+ * Restarts all replicas of CoreDNS at once, because nothing uses it yet. A short readiness interval makes it ready as
+ * soon as it responds, instead of at the second probe after 10 s.
  */
 const restarted = {
   spec: {
@@ -27,7 +29,7 @@ const restarted = {
   },
 };
 
-/** Lets pods open http://NAME.env.localhost:8080 as the host does; CoreDNS is restarted when that is new. */
+/** Makes http://NAME.env.localhost:8080 work in pods as on the host; restarts CoreDNS if its configuration changed. */
 export async function answerLocalhostNames(kubectl: Kubectl): Promise<void> {
   const namespace = ['--namespace', 'kube-system'];
   const corefile = await kubectl([...namespace, 'get', 'configmap', 'coredns', '-o', 'jsonpath={.data.Corefile}']);

@@ -28,13 +28,13 @@ import type { ExistingClusterOptions } from './existing-cluster.ts';
 
 export interface ClusterOptions {
   existing?: ExistingClusterOptions;
-  /** kind's node image to pull, instead of the one of this version of kind. */
+  /** kind's node image to pull, instead of that of this version of kind. */
   nodeImage?: string;
-  /** Images of ours: those that are stored are pushed to the registry while a new cluster starts. */
+  /** Locally built images; stored ones are pushed to the registry while a new cluster starts. */
   images?: readonly ImageSource[];
 }
 
-/** Brings up the local kind cluster; or, where options name one, uses an existing cluster. */
+/** Starts the local kind cluster, or connects to the existing cluster that the options name. */
 export async function bringUpCluster(
   progress: Progress,
   { existing, nodeImage = versions.pulledNodeImage, images = [] }: ClusterOptions,
@@ -45,8 +45,8 @@ export async function bringUpCluster(
 }
 
 /**
- * Brings up the local kind cluster with everything around it: Docker Engine, node image, registry, base images, Ingress
- * controller and names. Every step leaves alone what is there, so a second run takes seconds.
+ * Starts the local kind cluster with everything that it needs: Docker Engine, node image, registry, base images,
+ * Ingress controller and names. Each step skips what exists already, so a second run takes seconds.
  */
 async function bringUpKindCluster(
   official: string,
@@ -60,7 +60,8 @@ async function bringUpKindCluster(
   const tools = await findCommandLineTools(progress);
   const kubectl = kubectlWith(tools.kubectl);
 
-  // A cluster that is there knows the registry's password; beside a new one, the registry starts and takes its images.
+  // An existing cluster has the registry's password. With a new cluster, the registry starts and receives its images
+  // concurrently.
   const isNew = !(await hasNode());
   let image: Promise<NodeImage> | undefined;
   const nodeImage = () => (image ??= ensureNodeImage(official, progress));
@@ -75,11 +76,11 @@ async function bringUpKindCluster(
     return registry;
   };
   const early = isNew ? startRegistry() : undefined;
-  early?.catch(() => undefined); // reported below
+  early?.catch(() => undefined); // Reported below.
   const node = await ensureKindCluster(nodeImage, tools, progress);
   const registry = await (early ?? startRegistry());
   await connectRegistry();
-  // Docker's own mirrors serve the node and the builders too, which know nothing of its configuration.
+  // The node and builders do not read Docker's configuration, so they get its mirrors.
   const hubMirrors = node.madeHere ? [] : await dockerHubMirrors();
   const imageRegistry = progress.step('registry of built images', (detail) => ensureImageRegistry(kubectl, detail));
   const load = async (name: 'traefik' | 'buildkit') => {
@@ -92,9 +93,9 @@ async function bringUpKindCluster(
     progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl)),
     build.images,
   ]).then(() => undefined);
-  ready.catch(() => undefined); // whoever awaits it reports a failure
+  ready.catch(() => undefined); // Callers that await it report a failure.
   await Promise.all([configureNodeRegistry(registry, node.madeHere, hubMirrors), imageRegistry]);
-  // Compiling and building leave no processor to what would be deployed meanwhile, and would pass its deadlines.
+  // While programs are compiled and images built, deployments would exceed their deadlines for lack of CPU time.
   if (build.isNeeded) await ready;
   const ingressUrl = `http://127.0.0.1:${ingressPort}`;
   const isMirror = node.madeHere;
@@ -119,8 +120,8 @@ async function startIngressController(kubectl: Kubectl, progress: Progress): Pro
 }
 
 /**
- * Completes the images where nothing can be pulled, by what the sample does without: those that other builds name go into
- * the mirror, and those that the next cluster starts from into the store.
+ * Completes the local images that the sample does not need: pushes those that other builds use to the mirror, and
+ * stores those that the next cluster starts from.
  */
 export async function completeImages({ registry, isMirror }: Cluster, progress: Progress): Promise<void> {
   if (!isMirror) return;

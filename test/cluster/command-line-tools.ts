@@ -18,7 +18,7 @@ export interface CommandLineTools {
 
 const minorOf = (version: string): number => Number(/v?1\.(\d+)/.exec(version)?.[1]);
 
-/** kubectl is supported one minor version older or newer than the API server. */
+/** Returns whether kubectl is within one minor version of the API server, as its version skew policy requires. */
 function kubectlFits(output: string): boolean {
   const client = /"gitVersion": *"v1\.(\d+)/.exec(output)?.[1];
   return client !== undefined && Math.abs(Number(client) - minorOf(versions.kubernetes)) <= 1;
@@ -35,7 +35,7 @@ const onPath: Record<keyof CommandLineTools, { version: string[]; fits: (output:
 
 const names = ['kind', 'kubectl', 'helm'] as const;
 
-/** Returns which of kind, kubectl and helm are not on the PATH in a fitting version. */
+/** Returns which of kind, kubectl and helm are missing from the PATH in a suitable version. */
 export async function missingCommandLineTools(): Promise<(typeof names)[number][]> {
   const fitting = await Promise.all(
     names.map(async (name) => {
@@ -47,8 +47,8 @@ export async function missingCommandLineTools(): Promise<(typeof names)[number][
 }
 
 /**
- * Finds kind, kubectl and helm in a fitting version on the PATH or in the cache folder. Those that are in neither are
- * downloaded from their publishers where an image registry is reached, and otherwise compiled.
+ * Finds kind, kubectl and helm in a suitable version on the PATH or in the cache folder. Missing ones are downloaded
+ * from their publishers if an image registry can be reached, otherwise compiled.
  */
 export async function findCommandLineTools(progress: Progress): Promise<CommandLineTools> {
   const missing = await missingCommandLineTools();
@@ -63,7 +63,10 @@ export async function findCommandLineTools(progress: Progress): Promise<CommandL
   return { kind: find('kind'), kubectl: find('kubectl'), helm: find('helm') };
 }
 
-/** Downloads tools into the cache folder. Returns those that it got: a publisher may be out of reach where a registry is not. */
+/**
+ * Downloads tools into the cache folder. Returns the downloaded ones, because a publisher may be unreachable even if a
+ * registry is reachable.
+ */
 async function downloadAll(tools: readonly (typeof names)[number][], progress: Progress): Promise<Set<string>> {
   const downloaded = new Set<string>();
   await progress.step(`download ${tools.join(', ')}`, async (detail) => {

@@ -7,12 +7,12 @@ import { Problem } from './problem.ts';
 export const connectionFile = join(localFolder, 'connection.json');
 
 const connectionSchema = z.object({
-  /** The REST API, such as http://coppice.localhost:8080. */
+  /** URL of the REST API, such as http://coppice.localhost:8080. */
   apiUrl: z.url(),
-  /** The Ingress controller itself, for requests with a Host header of their own. */
+  /** URL of the Ingress controller, for requests with an explicit Host header. */
   ingressUrl: z.url(),
   kubeconfig: z.string(),
-  /** host:port of the registry, as the cluster calls it. */
+  /** host:port of the registry, as used in the cluster. */
   registry: z.string(),
   gitUrl: z.url(),
   /** The user that the sample registered. */
@@ -21,14 +21,14 @@ const connectionSchema = z.object({
 });
 export type Connection = z.infer<typeof connectionSchema>;
 
-/** Leaves .local/connection.json, readable by this user alone, for scripts and tests. */
+/** Writes .local/connection.json for scripts and tests, readable only by this user. */
 export function writeConnection(connection: Connection): void {
   mkdirSync(localFolder, { recursive: true });
   writeFileSync(connectionFile, `${JSON.stringify(connectionSchema.parse(connection), null, 2)}\n`, { mode: 0o600 });
-  chmodSync(connectionFile, 0o600); // the mode above counts for a new file only
+  chmodSync(connectionFile, 0o600); // The mode above applies only to a new file.
 }
 
-/** What `npm run up` left. Throws a Problem when it did not run. */
+/** Reads the connection that `npm run up` wrote. Throws a Problem if there is none. */
 export function readConnection(): Connection {
   let text: string;
   try {

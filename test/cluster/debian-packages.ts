@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Detail } from './progress.ts';
 import { run, tryRun } from './run.ts';
 
-/** Whether packages can be installed here: Debian (or what is derived from it), as root. */
+/** Returns whether packages can be installed: on Debian or a derivative, as root. */
 export function isDebianRoot(): boolean {
   if (process.getuid?.() !== 0 || !existsSync('/etc/os-release')) return false;
   return /^ID(_LIKE)?=.*\bdebian\b/m.test(readFileSync('/etc/os-release', 'utf8'));
@@ -10,7 +10,7 @@ export function isDebianRoot(): boolean {
 
 let last: Promise<void> = Promise.resolve();
 
-/** Installs those of the Debian packages that are not installed. One call at a time, because dpkg takes a lock. */
+/** Installs the Debian packages that are missing. Calls run sequentially, because dpkg takes a lock. */
 export function installDebianPackages(names: readonly string[], detail: Detail): Promise<void> {
   const installed = last.then(() => installMissing(names, detail));
   last = installed.catch(() => undefined);
@@ -18,7 +18,7 @@ export function installDebianPackages(names: readonly string[], detail: Detail):
 }
 
 async function installMissing(names: readonly string[], detail: Detail): Promise<void> {
-  // Fails when one of the names is unknown to dpkg, and still lists the others.
+  // The command fails when dpkg does not know a package, but still lists the others.
   const listed = await tryRun('sh', [
     '-c',
     'dpkg-query -W -f "\\${Status} \\${Package}\\n" "$@" || true',

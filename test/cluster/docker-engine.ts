@@ -11,13 +11,13 @@ import { waitFor } from './wait-for.ts';
 const pidFile = join(localFolder, 'dockerd.pid');
 const dockerdLog = join(localFolder, 'dockerd.log');
 
-/** True when a Docker Engine answers, undefined when none does. */
+/** Returns true if a Docker Engine responds; otherwise undefined. */
 export async function engineAnswers(): Promise<true | undefined> {
   const version = await tryRun('docker', ['version', '--format', '{{.Server.Version}}'], { deadline: 20 });
   return version?.trim() ? true : undefined;
 }
 
-/** Uses the Docker Engine that answers; on Debian as root, where none does, installs and starts Debian's. */
+/** Uses the Docker Engine that responds. If none does, installs and starts Debian's, on Debian as root. */
 export async function ensureDockerEngine(detail: Detail): Promise<void> {
   if (await engineAnswers()) return;
   if (!isDebianRoot() || process.env.DOCKER_HOST) {
@@ -36,10 +36,11 @@ export async function ensureDockerEngine(detail: Detail): Promise<void> {
   await waitFor(`Docker Engine (its log: ${dockerdLog})`, 120, engineAnswers);
 }
 
-/** Starts dockerd as a plain process of its own session, and remembers its process id for `npm run down`. */
+/** Starts dockerd in a session of its own, and records its process ID for `npm run down`. */
 async function startDockerd(): Promise<void> {
   const flags: string[] = [];
-  // Without CAP_SYS_RESOURCE `docker run --privileged`, which kind uses, is refused: a wrapper of runc leaves it out.
+  // Without CAP_SYS_RESOURCE, `docker run --privileged`, which kind uses, fails; a wrapper of runc removes that
+  // capability.
   const capable = await tryRun('capsh', ['--has-p=cap_sys_resource']);
   if (capable === undefined) {
     mkdirSync(programsFolder, { recursive: true });
@@ -49,7 +50,7 @@ async function startDockerd(): Promise<void> {
   }
   mkdirSync(localFolder, { recursive: true });
   const output = openSync(dockerdLog, 'a');
-  // The node's containerd, which is newer than Docker's, may be in the caller's PATH too: Docker must not find its shim.
+  // The PATH may contain the node's containerd, which is newer than Docker's: Docker must not find its shim.
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => resolve(folder) !== programsFolder);
   const env = { ...process.env, PATH: folders.join(delimiter) };
   const dockerd = spawn('dockerd', flags, { detached: true, stdio: ['ignore', output, output], env });
@@ -58,10 +59,10 @@ async function startDockerd(): Promise<void> {
   if (dockerd.pid) writeFileSync(pidFile, String(dockerd.pid));
 }
 
-/** Whether the last `npm run up` that had to start dockerd did so, and `npm run down` did not end it since. */
+/** Returns whether `npm run up` has started dockerd, and `npm run down` has not stopped it since. */
 export const startedHere = (): boolean => existsSync(pidFile);
 
-/** Ends the dockerd that `npm run up` started, if it did and if it still runs. */
+/** Stops dockerd if `npm run up` has started it and it is still running. */
 export async function stopDockerEngine(): Promise<void> {
   if (!startedHere()) return;
   const pid = Number(readFileSync(pidFile, 'utf8'));

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Detail } from './progress.ts';
 import { run, tryRun } from './run.ts';
 
-/** What an image that is made here carries: a hash of everything that went into it. */
+/** Label of locally built images: a hash of all their inputs. */
 const recipeLabel = 'dev.coppice.recipe';
 
-/** Each image that Docker has, with the label of its recipe ('' for one that was not made here). */
+/** Returns Docker's images with the label of their recipe, which is '' for images that were not built locally. */
 export async function imageRecipes(images: readonly string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const image of images) {
@@ -16,7 +16,7 @@ export async function imageRecipes(images: readonly string[]): Promise<Map<strin
   return found;
 }
 
-/** Returns the URLs of the mirrors of docker.io that the engine pulls from, without a slash at the end. */
+/** Returns the URLs of the docker.io mirrors that the engine uses, without a trailing slash. */
 export async function dockerHubMirrors(): Promise<string[]> {
   const listed = await run('docker', ['info', '--format', '{{json .RegistryConfig.Mirrors}}']);
   const mirrors = z.array(z.url()).nullable().parse(JSON.parse(listed));
@@ -25,13 +25,13 @@ export async function dockerHubMirrors(): Promise<string[]> {
 
 let buildEnvironment: Record<string, string> | undefined;
 
-/** Builds an image with the network of the host, so that apt and npm reach what this machine reaches. */
+/** Builds an image with the host's network, so that apt and npm can reach the same addresses as this machine. */
 export async function dockerBuild(
   image: string,
   context: string,
   options: { recipe: string; dockerfile?: string; target?: string; args?: Record<string, string>; detail: Detail },
 ): Promise<void> {
-  // Debian's engine comes without buildx, and the command refuses to fall back by itself.
+  // Debian's engine has no buildx, and `docker build` does not fall back to the classic builder by itself.
   buildEnvironment ??= (await tryRun('docker', ['buildx', 'version'])) === undefined ? { DOCKER_BUILDKIT: '0' } : {};
   const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'].filter((name) => process.env[name]);
   const args = ['build', '--network', 'host', '--label', `${recipeLabel}=${options.recipe}`, '--tag', image];
@@ -44,7 +44,7 @@ export async function dockerBuild(
 
 export const recipeLabelOf = (recipe: string): string => `${recipeLabel}=${recipe}`;
 
-/** Removes every image that was made here. */
+/** Removes all locally built images. */
 export async function removeMadeImages(): Promise<void> {
   const list = await run('docker', ['images', '--quiet', '--filter', `label=${recipeLabel}`]);
   const ids = [...new Set(list.split('\n').filter(Boolean))];

@@ -57,6 +57,6 @@ describe('downloadTool', () => {
 
   it('rejects what the publisher does not have', async () => {
     const get: Get = () => Promise.resolve(new Response('', { status: 404 }));
-    await expect(downloadTool('kind', folder, get, 'linux/amd64')).rejects.toThrow('answers 404');
+    await expect(downloadTool('kind', folder, get, 'linux/amd64')).rejects.toThrow('responds with status 404');
   });
 });

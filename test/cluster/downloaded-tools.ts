@@ -6,14 +6,14 @@ import { versions } from './versions.ts';
 
 export type DownloadedTool = 'kind' | 'kubectl' | 'helm';
 
-/** What fetch gives, as far as it is read here. */
+/** The part of fetch that is used here. */
 export type Get = (url: string) => Promise<{ ok: boolean; status: number; arrayBuffer(): Promise<ArrayBuffer> }>;
 
 interface Download {
   url: string;
-  /** Of a file whose first word is the SHA-256 digest. */
+  /** URL of a file whose first word is the SHA-256 digest. */
   checksum: string;
-  /** The program's path in a gzipped tar archive; without it the file is the program. */
+  /** Path of the program in a gzipped tar archive; absent if the file is the program. */
   member?: string;
 }
 
@@ -30,8 +30,9 @@ function downloadOf(tool: DownloadedTool, platform: string): Download {
 }
 
 /**
- * Downloads the pinned release of a tool from its publisher into a folder, unless it is there, and returns its path. Throws
- * where the publisher does not answer, or the file has another SHA-256 digest than the publisher's checksum file.
+ * Downloads the pinned release of a tool from its publisher into a folder, unless it exists, and returns its path.
+ * Throws if the publisher does not respond, or the file's SHA-256 digest differs from that in the publisher's checksum
+ * file.
  */
 export async function downloadTool(
   tool: DownloadedTool,
@@ -64,6 +65,6 @@ export async function downloadTool(
 
 async function bytesOf(url: string, get: Get): Promise<Buffer> {
   const answer = await get(url);
-  if (!answer.ok) throw new Error(`${url} answers ${answer.status}`);
+  if (!answer.ok) throw new Error(`${url} responds with status ${answer.status}`);
   return Buffer.from(await answer.arrayBuffer());
 }

@@ -12,12 +12,12 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it runs, as somebody else.
+    // EPERM means that the process runs as another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 
-/** Takes the lock; answers the process id of the one who has it otherwise. A lock whose process is gone counts for nothing. */
+/** Takes the lock; returns the process ID of its holder if it is taken. Ignores a lock whose process no longer runs. */
 function tryLock(): number | undefined {
   try {
     writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
@@ -33,13 +33,16 @@ function tryLock(): number | undefined {
 
 let held = false;
 
-/** Runs the action while no other `npm run up`, `npm run down` or `npm test` of this user changes the cluster; may be nested. */
+/**
+ * Runs the action while no other `npm run up`, `npm run down` or `npm test` of this user changes the cluster. Calls can
+ * be nested.
+ */
 export async function exclusively<T>(progress: Progress, action: () => Promise<T>): Promise<T> {
   if (held) return action();
   mkdirSync(cacheFolder, { recursive: true });
   const holder = tryLock();
   if (holder !== undefined) {
-    await progress.step(`wait for process ${holder}, which changes the cluster now`, () =>
+    await progress.step(`wait for process ${holder}, which is changing the cluster`, () =>
       waitFor(`process ${holder}`, deadline, async () => (tryLock() === undefined ? true : undefined)),
     );
   }

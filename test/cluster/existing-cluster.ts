@@ -12,11 +12,11 @@ import type { Registry } from './registry.ts';
 import { run } from './run.ts';
 
 export interface ExistingClusterOptions {
-  /** The name of a context of the user's own kubeconfig. */
+  /** Name of a context in the user's kubeconfig. */
   context: string;
-  /** A registry, HOST[:PORT][/PATH], that this machine and the cluster's nodes reach by that name. */
+  /** A registry, HOST[:PORT][/PATH], that this machine and the cluster's nodes can reach by that name. */
   registry: string;
-  /** Where the cluster's Ingress controller answers this machine. */
+  /** Address of the cluster's Ingress controller for this machine. */
   ingressUrl: string;
 }
 
@@ -24,7 +24,7 @@ export interface ExistingClusterOptions {
 const oldestMinor = 29;
 const versionSchema = z.object({ serverVersion: z.object({ gitVersion: z.string(), minor: z.string() }) });
 
-/** Uses a cluster that somebody else keeps. It must have an Ingress controller, a default StorageClass and DNS. */
+/** Uses an existing cluster, which must have an Ingress controller, a default StorageClass and DNS. */
 export async function useExistingCluster(options: ExistingClusterOptions, progress: Progress): Promise<Cluster> {
   await progress.step('Docker Engine', ensureDockerEngine);
   const tools = await findCommandLineTools(progress);
@@ -70,7 +70,7 @@ async function findRegistry(address: string): Promise<Registry> {
         headers: username ? { authorization: basicAuthorization(registry) } : {},
         signal: AbortSignal.timeout(10_000),
       });
-      // A registry with tokens answers 401 here whatever the password is; the push will tell.
+      // A registry with token authentication responds with 401 whatever the password, which only a push verifies.
       if (answer.ok || answer.status === 401) return { ...registry, insecure: scheme === 'http' };
       output.push(`${scheme} answers ${answer.status}`);
     } catch (error) {

@@ -5,7 +5,7 @@ import { cacheFolder } from './paths.ts';
 import { layOutPruned, prunedModules } from './pruned-modules.ts';
 import { run } from './run.ts';
 
-/** The folder of our go.mod and programs. */
+/** Folder of our go.mod and programs. */
 export const goModule = join(import.meta.dirname, 'go-module');
 
 const requirementsSchema = z.object({
@@ -13,19 +13,19 @@ const requirementsSchema = z.object({
 });
 const downloadSchema = z.object({ Dir: z.string() });
 
-/** Returns the folder that Go unpacked a module into, in the version that the go.mod in a folder requires. */
+/** Returns the folder with a module's sources, in the version that the go.mod in a folder requires. */
 export async function moduleSources(module: string, folder: string = goModule): Promise<string> {
   const { Require } = requirementsSchema.parse(JSON.parse(await run('go', ['mod', 'edit', '-json'], { cwd: folder })));
   const version = Require.find(({ Path }) => Path === module)?.Version;
   if (version === undefined) throw new Error(`${join(folder, 'go.mod')} does not require ${module}`);
-  // Not in the folder of go.mod, where the module may be replaced.
+  // Runs outside the folder of go.mod, in which the module may be replaced.
   const args = ['mod', 'download', '-json', `${module}@${version}`];
   return downloadSchema.parse(JSON.parse(await run('go', args, { cwd: '/', deadline: 600 }))).Dir;
 }
 
 /**
- * Lays out the folder in which Go compiles: our module, and beside it the modules that are compiled without the parts
- * that nothing here uses. Returns its path.
+ * Creates the folder in which Go compiles: our module, and the modules that are compiled without unused parts. Returns
+ * its path.
  */
 export async function layOutGoWorkspace(): Promise<string> {
   const folder = join(cacheFolder, 'go-workspace');

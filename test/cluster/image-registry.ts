@@ -15,14 +15,17 @@ import { run, tryRun } from './run.ts';
 import { images } from './versions.ts';
 import { waitFor } from './wait-for.ts';
 
-/** The Ingress controller, by a name that the node, pods and containers beside them resolve. */
+/** URL of the token server at the Ingress controller, by a name that the node, pods and containers resolve. */
 export const tokenUrl = `http://${nodeContainer}/registry/token`;
 export const authoritySecret = 'coppice-registry-authority';
 
 const authorityFile = join(localFolder, 'registry', 'authority.json');
 const authoritySchema = z.object({ certificate: z.string(), key: z.string() });
 
-/** The authority whose tokens the registry of built images accepts: the installed one, this checkout's, or a new one. */
+/**
+ * Returns the authority whose tokens the registry of built images accepts: the installed one, this checkout's, or a new
+ * one.
+ */
 async function ensureAuthority(kubectl: Kubectl): Promise<KeyPair> {
   const at = ['--namespace', 'coppice-system', 'get', 'secret', authoritySecret, '--ignore-not-found'];
   const format = '{{with .data}}{{index . "tls.crt" | base64decode}}{{index . "tls.key" | base64decode}}{{end}}';
@@ -39,7 +42,7 @@ function keep(authority: KeyPair): KeyPair {
   return authority;
 }
 
-/** For the Secret that Coppice signs tokens with. */
+/** Reads the authority for the Secret with which Coppice signs tokens. */
 export function readAuthority(): KeyPair {
   return authoritySchema.parse(JSON.parse(readFileSync(authorityFile, 'utf8')));
 }
@@ -60,8 +63,8 @@ const configuration = {
 };
 
 /**
- * Starts a second registry on the first one's volume, which sends its clients to Coppice's token server: built images are
- * pushed there and pulled from there. The first one, with a password, serves what has to be there before Coppice runs.
+ * Starts a second registry on the volume of the first one, for built images, which uses Coppice's token server. The
+ * first one uses a password, and serves the images that are needed before Coppice runs.
  */
 export async function ensureImageRegistry(kubectl: Kubectl, detail: Detail): Promise<void> {
   const { certificate } = await ensureAuthority(kubectl);
@@ -94,7 +97,7 @@ async function create(certificate: string, recipe: string): Promise<void> {
   ]);
   const folder = join(localFolder, 'registry', 'images');
   mkdirSync(join(folder, 'distribution'), { recursive: true });
-  // JSON is YAML. The files go in as a tar archive, since the engine need not share this machine's file system.
+  // JSON is valid YAML. The files are copied as a tar archive, because the engine may have another file system.
   writeFileSync(join(folder, 'distribution', 'config.yml'), JSON.stringify(configuration));
   writeFileSync(join(folder, 'distribution', 'authority.crt'), certificate);
   await run('docker', ['cp', join(folder, 'distribution'), `${imagesContainer}:/etc/`]);

@@ -19,12 +19,12 @@ import { run } from './run.ts';
 const storedSchema = z.object({
   image: z.string(),
   recipe: z.string(),
-  /** SHA-256 digests in hexadecimal: of the configuration, and of the uncompressed layers from the lowest. */
+  /** SHA-256 digests in hexadecimal, of the configuration and of the uncompressed layers, lowest first. */
   config: z.string(),
   layers: z.array(z.string()),
 });
 
-/** An image that was built locally, kept on the disk: Docker can lose it without anything being built again. */
+/** A locally built image on disk, so that it need not be built again when Docker loses it. */
 export type StoredImage = z.infer<typeof storedSchema>;
 
 const manifestSchema = z.array(
@@ -35,8 +35,8 @@ const configSchema = z.looseObject({ rootfs: z.looseObject({ diff_ids: z.array(z
 const blobFolder = 'blobs/sha256';
 
 /**
- * Keeps images that were built locally in a folder, one version of each repository. Layers are files named by their
- * digest, which images share, and are not compressed: a registry on the same machine takes and gives them faster so.
+ * Stores locally built images in a folder, one version of each repository. Layers are files named by their digest and
+ * shared by images. They are not compressed, because that would slow down a registry on the same machine.
  */
 export class ImageStore {
   readonly #folder: string;
@@ -46,13 +46,13 @@ export class ImageStore {
     this.#folder = folder;
   }
 
-  /** Returns the image of this name; undefined when it is not stored, or with another recipe. */
+  /** Returns the image of this name; undefined if it is not stored, or has another recipe. */
   find(image: string, recipe: string): StoredImage | undefined {
     const stored = this.findCurrent(image);
     return stored?.recipe === recipe ? stored : undefined;
   }
 
-  /** Returns the image of this name with whatever recipe. */
+  /** Returns the image of this name, whatever its recipe. */
   findCurrent(image: string): StoredImage | undefined {
     const file = this.#entryFile(image);
     if (!existsSync(file)) return undefined;
@@ -65,7 +65,7 @@ export class ImageStore {
     return join(this.#folder, blobFolder, digest);
   }
 
-  /** Stores those of Docker's images that are not stored in their current version. One call at a time. */
+  /** Stores Docker's images whose current version is not stored yet. Calls run sequentially. */
   store(images: readonly string[], progress: Progress): Promise<void> {
     const stored = this.#last.then(() => this.#storeMissing(images, progress));
     this.#last = stored.catch(() => undefined);
@@ -89,7 +89,7 @@ export class ImageStore {
     });
   }
 
-  /** Takes over the images of an unpacked archive of `docker save`, and removes the layers that no image has any more. */
+  /** Imports the images of an unpacked `docker save` archive, and removes layers that no image uses any more. */
   take(archive: string, recipes: ReadonlyMap<string, string>): void {
     mkdirSync(join(this.#folder, blobFolder), { recursive: true });
     const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(archive, 'manifest.json'), 'utf8')));
@@ -113,7 +113,7 @@ export class ImageStore {
     this.#removeUnusedBlobs();
   }
 
-  /** Streams stored images, as an archive of the form of `docker save`, into the standard input of a shell command. */
+  /** Streams stored images as an archive in the format of `docker save` to the standard input of a shell command. */
   async stream(
     images: readonly StoredImage[],
     command: string,
@@ -157,7 +157,7 @@ export class ImageStore {
 
 const withoutAlgorithm = (digest: string): string => digest.replace(/^sha256:/, '');
 
-/** The images that were built locally for the cluster. */
+/** The locally built images for the cluster. */
 export const imageStore = new ImageStore(join(cacheFolder, 'images'));
 
 /** Loads stored images into Docker. */

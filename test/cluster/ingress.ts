@@ -6,8 +6,8 @@ import { messageOf, Problem } from './problem.ts';
 import { waitFor } from './wait-for.ts';
 
 /**
- * Waits until a path of a host name is answered with 200. Throws a Problem with the last answer and the pods that are
- * not ready.
+ * Waits until a path of a host responds with 200. Throws a Problem with the last response and the pods that are not
+ * ready.
  */
 export async function waitForAnswer(
   { ingressUrl, kubectl }: { ingressUrl: string; kubectl: Kubectl },
@@ -15,9 +15,9 @@ export async function waitForAnswer(
   path: string,
 ): Promise<void> {
   try {
-    await waitFor(`http://${host}${path} to answer`, 120, async () => {
+    await waitFor(`http://${host}${path} to respond`, 120, async () => {
       const status = await ingressStatus(ingressUrl, host, path);
-      if (status !== 200) throw new Error(`the Ingress controller answers ${status}`);
+      if (status !== 200) throw new Error(`the Ingress controller responds with status ${status}`);
       return true;
     });
   } catch (error) {
@@ -26,18 +26,18 @@ export async function waitForAnswer(
 }
 
 /**
- * The status that the Ingress controller answers for a host name and path. By node:http, since fetch sends no Host
- * header but its URL's, and not every resolver knows *.localhost.
+ * Returns the status of a response of the Ingress controller for a host and path. Uses node:http, because fetch cannot
+ * set the Host header, and not every resolver resolves *.localhost.
  */
 async function ingressStatus(ingressUrl: string, host: string, path: string): Promise<number> {
   const request = get(new URL(path, ingressUrl), { headers: { host }, timeout: 5000 });
-  request.on('timeout', () => request.destroy(new Error(`${host} does not answer within 5 s`)));
+  request.on('timeout', () => request.destroy(new Error(`${host} does not respond within 5 s`)));
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   response.resume();
   return response.statusCode ?? 0;
 }
 
-/** As kubectl's table; a line for each. */
+/** Returns the pods as in kubectl's table, one per line. */
 async function podsNotReady(kubectl: Kubectl): Promise<string> {
   const table = await kubectl(['get', 'pods', '--all-namespaces', '--no-headers']);
   const isReady = (line: string) => / (\d+)\/\1 /.test(line) || line.includes(' Completed ');

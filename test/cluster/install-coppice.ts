@@ -19,7 +19,7 @@ import { waitFor } from './wait-for.ts';
 const namespace = 'coppice-system';
 const release = 'coppice';
 const chart = join(repositoryRoot, 'charts/coppice');
-/** The image of operator and API. */
+/** The image of the operator and the API. */
 export const imageSource: ImageSource = {
   name: 'coppice',
   context: repositoryRoot,
@@ -35,21 +35,27 @@ const testerSource = {
 
 export interface InstallOptions {
   /**
-   * `current` builds the tester's image of this checkout. `installed` keeps the tester that runs in the cluster, and
-   * installs none where none runs: Coppice then does everything but run tests of environments.
+   * `current` builds the tester's image from this checkout. `installed` keeps an installed tester; without one, Coppice
+   * runs no tests of environments.
    */
   tester: 'current' | 'installed';
 }
 
-/** Returns whether the cluster has a tester, and its image of this checkout is built: then one upgrade does for all. */
+/**
+ * Returns whether the cluster has a tester, and the tester's image of this checkout is built: one upgrade is then
+ * enough.
+ */
 export async function canUpgradeTester({ kubectl }: Cluster): Promise<boolean> {
   return (await installedTesterImage(kubectl)) !== undefined && (await hasCurrentImage(testerSource));
 }
 
-/** Installs Coppice from this checkout with Helm, or upgrades it, and waits until it answers; the same checkout again changes nothing. */
+/**
+ * Installs or upgrades Coppice from this checkout with Helm, and waits until it responds. Changes nothing if this
+ * checkout is installed.
+ */
 export async function installCoppice(cluster: Cluster, progress: Progress, { tester }: InstallOptions): Promise<void> {
   const deployments = await upgradeRelease(cluster, progress, tester);
-  // Also of a release that is there already: in a node just started again its pods start beside everything else.
+  // Checked even if nothing changed: in a restarted node, Coppice starts together with everything else.
   await progress.step('Coppice answers', async () => {
     for (const name of deployments) await rollout(cluster.kubectl, namespace, name);
     await waitForAnswer(cluster, new URL(apiUrl).host, '/api/openapi.json');
@@ -57,8 +63,8 @@ export async function installCoppice(cluster: Cluster, progress: Progress, { tes
 }
 
 /**
- * Throws a Problem where operator and api of the cluster are not of the image that this checkout makes. Chart and values are
- * not looked at.
+ * Throws a Problem if the cluster's operator and API do not run this checkout's image. Does not compare the chart and
+ * values.
  */
 export async function requireThisImage(kubectl: Kubectl): Promise<void> {
   const image = await currentImage(imageSource);
@@ -79,7 +85,7 @@ export async function requireThisImage(kubectl: Kubectl): Promise<void> {
   throw new Problem(`The cluster runs ${reported}, and not this checkout (${image}): \`npm run up\` installs it.`);
 }
 
-/** Returns the image of the tester that runs in the cluster; undefined where none is installed. */
+/** Returns the image of the installed tester; undefined if there is none. */
 async function installedTesterImage(kubectl: Kubectl): Promise<string | undefined> {
   const flags = ['--ignore-not-found', '--output', 'jsonpath={.spec.template.spec.containers[0].image}'];
   const image = await kubectl(['--namespace', namespace, 'get', 'deployment', 'coppice-tester', ...flags]);
@@ -111,7 +117,7 @@ async function upgradeRelease(
     const valuesFile = join(localFolder, 'values.yaml');
     writeFileSync(valuesFile, values, { mode: 0o600 });
     const options = ['--namespace', namespace, '--values', valuesFile, '--description', version];
-    // What somebody changed manually in this cluster is as this checkout has it again.
+    // Manual changes in this cluster are overwritten.
     const how = ['--force-conflicts', '--wait', '--timeout', '180s'];
     await run(
       cluster.tools.helm,
@@ -125,14 +131,17 @@ async function upgradeRelease(
 const releaseSchema = z.looseObject({ revision: z.int(), status: z.string(), description: z.string() });
 type Release = z.infer<typeof releaseSchema>;
 
-/** The last release, whatever became of it. Its description is the version that it was installed as. */
+/** Returns the last release, whatever its status. Its description is the version from which it was installed. */
 async function lastRelease(cluster: Cluster): Promise<Release | undefined> {
   const arguments_ = ['--kubeconfig', cluster.kubeconfig, '--namespace', namespace];
   const text = await tryRun(cluster.tools.helm, [...arguments_, 'history', release, '--max', '1', '--output', 'json']);
   return text === undefined ? undefined : z.array(releaseSchema).parse(JSON.parse(text)).at(-1);
 }
 
-/** An upgrade that was killed stays "in progress" for Helm, which refuses every further one; only one `up` runs at a time. */
+/**
+ * Deletes the record of an interrupted upgrade, because Helm refuses upgrades while one is "in progress". Only one `up`
+ * runs at a time.
+ */
 async function forgetInterrupted({ kubectl }: Cluster, revision: number): Promise<void> {
   await kubectl(['--namespace', namespace, 'delete', 'secret', `sh.helm.release.v1.${release}.v${revision}`]);
 }
@@ -166,14 +175,14 @@ function systemObjects({ registry, isKind }: Cluster): string {
   return objects.map((object) => stringify(object)).join('---\n');
 }
 
-/** The private networks that the Git servers here are in: the Services of the Ingress controller and of Gitea, where we know that. */
+/** Returns the private networks of the Git servers, if known: the Services of the Ingress controller and of Gitea. */
 async function gitServerNetworks({ kubectl, isKind }: Cluster): Promise<string[]> {
   if (!isKind) return ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
   const addressOf = (namespace: string, service: string) => {
     const flags = ['--ignore-not-found', '--output', 'jsonpath={.spec.clusterIP}'];
     return kubectl(['--namespace', namespace, 'get', 'service', service, ...flags]);
   };
-  // In a new cluster the Ingress controller is started meanwhile.
+  // In a new cluster the Ingress controller is still starting.
   const ingress = await waitFor("the Ingress controller's Service", 120, async () => {
     const address = await addressOf('traefik', 'traefik');
     return address === '' ? undefined : address;
@@ -198,7 +207,7 @@ function chartValues(
   return {
     image: imageValue(image),
     tester: testerImage === undefined ? { enabled: false } : { enabled: true, image: imageValue(testerImage) },
-    // Two cores have no room for one that waits; the tests of failover start it.
+    // Two cores have no capacity for a standby; the tests of failover start one.
     operator: { replicas: 1 },
     api: {
       url: apiUrl,
@@ -213,7 +222,7 @@ function chartValues(
         repositoriesPerAccount: 10_000,
       },
     },
-    // Benchmarks have a thousand environments in one group.
+    // Benchmarks create a thousand environments in one group.
     environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 90, maxPerGroup: 10_000 },
     ingress: { controllerNamespace: 'traefik' },
     sources: {
@@ -222,7 +231,7 @@ function chartValues(
       sshPorts: [22, 2222],
       timeoutSeconds: 10,
       deadlineSeconds: 30,
-      // The emulator of test/git-hosts stands in for the public hosts.
+      // The emulator in test/git-hosts replaces the public hosts.
       hosts: {
         ownerhost: {
           webUrl: 'http://ownerhost.localhost:8080',
@@ -239,15 +248,15 @@ function chartValues(
       address: registry.address,
       insecure: registry.insecure,
       credentialsSecret: 'registry-credentials',
-      // Another checkout gives the registry another password.
+      // Another checkout may have set another password at the registry.
       credentialsRevision: createHash('sha256').update(registry.password).digest('hex').slice(0, 16),
       ...(isKind && { tokenAuth: { enabled: true, url: tokenUrl, service: registry.address, replicas: 1 } }),
     },
     builder: {
       image: images.buildkit,
-      // A developer's machine has other uses for its memory.
+      // Short, because a developer's machine needs its memory.
       idleSeconds: 60,
-      // The tests have many groups at once, more than two cores would let in at the chart's 100m each.
+      // The tests have many groups at once, more than two cores can schedule at the chart's 100m each.
       resources: { requests: { cpu: '10m' } },
       cache: { size: '10Gi' },
       ephemeral: { maxConcurrent: 2, storage: '5Gi' },

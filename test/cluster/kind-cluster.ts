@@ -20,23 +20,24 @@ export async function hasNode(): Promise<boolean> {
   return (await nodeState()) !== 'none';
 }
 
-/** 'none', or what Docker says of the node's container: running, exited, … */
+/** Returns 'none', or Docker's state of the node's container: running, exited, … */
 async function nodeState(): Promise<string> {
   const state = await tryRun('docker', ['inspect', '--format', '{{.State.Status}}', nodeContainer]);
   return state?.trim() ?? 'none';
 }
 
-/** Returns kind's configuration, the same for the official node image and for one that was built locally. */
+/** Returns kind's configuration, which is the same for the official node image and for a locally built one. */
 function kindConfiguration(): string {
   const controllerManager = { 'kube-api-qps': '200', 'kube-api-burst': '400', 'concurrent-namespace-syncs': '40' };
   const extraArgs = Object.entries({ 'enable-hostpath-provisioner': 'true', ...controllerManager });
   const patches = [
     {
       kind: 'ClusterConfiguration',
-      // Its defaults, and not Coppice, would bound a thousand environments.
+      // Without these, the controller manager's defaults would slow down a thousand environments more than Coppice
+      // does.
       controllerManager: { extraArgs: extraArgs.map(([name, value]) => ({ name, value })) },
     },
-    // On cgroup v1 the kubelet refuses to start otherwise; elsewhere it means nothing.
+    // On cgroup v1 the kubelet does not start otherwise; on v2 it has no effect.
     { kind: 'KubeletConfiguration', failCgroupV1: false, maxPods: 200, podPidsLimit: 4096, serializeImagePulls: false },
     { kind: 'KubeProxyConfiguration', oomScoreAdj: 0 },
   ];
@@ -58,8 +59,8 @@ function kindConfiguration(): string {
 }
 
 /**
- * Sees that the cluster is there and healthy. A node that is stopped (the machine or dockerd was restarted) is started
- * again; one that does not get healthy then is made anew. Answers the image that the node was made from.
+ * Ensures that the cluster exists and is healthy. Starts a stopped node, as after a restart of the machine or dockerd;
+ * creates a node that does not become healthy again. Returns the image from which the node was created.
  */
 export async function ensureKindCluster(
   image: () => Promise<NodeImage>,
@@ -80,7 +81,7 @@ export async function ensureKindCluster(
       const name = await run('docker', ['inspect', '--format', '{{.Config.Image}}', nodeContainer]);
       return nodeImageNamed(name.trim());
     } catch (error) {
-      console.log(`The node does not get healthy, so the cluster is made anew: ${messageOf(error)}`);
+      console.log(`The node does not become healthy, so the cluster is created again: ${messageOf(error)}`);
       await deleteKindCluster();
     }
   }
@@ -98,7 +99,7 @@ export async function ensureKindCluster(
       kubeconfigFile,
     ];
     const input = kindConfiguration();
-    // What comes next needs the API server, and waits for the node by itself.
+    // The next steps need only the API server, and wait for the node themselves.
     await run(tools.kind, [...args, '--config', '-'], { input, detail, deadline: 600 });
     chmodSync(kubeconfigFile, 0o600);
   });
@@ -115,7 +116,10 @@ async function nodeStarted(): Promise<number> {
   return Date.parse((await run('docker', ['inspect', '--format', '{{.State.StartedAt}}', nodeContainer])).trim());
 }
 
-/** Ready counts once the kubelet has renewed its lease since the node started: until then it is from before. */
+/**
+ * Waits until the node is Ready. The condition counts only after the kubelet has renewed its lease since the node
+ * started, because it may be from before.
+ */
 export async function waitForNode(tools: CommandLineTools, deadline: number): Promise<void> {
   const kubectl = kubectlWith(tools.kubectl);
   const started = await nodeStarted();
@@ -129,25 +133,25 @@ export async function waitForNode(tools: CommandLineTools, deadline: number): Pr
 }
 
 /**
- * Waits until no pod is called ready for what it was before the node started: in a node just started again a rollout
- * that waits for a Deployment would else end at once.
+ * Waits until no pod has a readiness from before the node started: otherwise waiting for a rollout in a restarted node
+ * would end immediately.
  */
 async function waitForPodStatuses(tools: CommandLineTools, deadline: number): Promise<void> {
   const kubectl = kubectlWith(tools.kubectl);
   const started = await nodeStarted();
-  await waitFor('the kubelet to look at its pods again', deadline, async () => {
+  await waitFor('the kubelet to report its pods', deadline, async () => {
     const pods = podsSchema.parse(JSON.parse(await kubectl(['get', 'pods', '--all-namespaces', '--output', 'json'])));
     return pods.items.every((pod) => !isReadySinceBefore(started, pod)) ? true : undefined;
   });
 }
 
-/** Removes the node with its volumes. By Docker alone, so that no kind is needed to clean up. */
+/** Removes the node with its volumes. Uses only Docker, so that cleaning up does not need kind. */
 export async function deleteKindCluster(): Promise<void> {
   await tryRun('docker', ['rm', '--force', '--volumes', nodeContainer], { deadline: 120 });
   rmSync(kubeconfigFile, { force: true });
 }
 
-/** Writes a file into the node, readable by root alone, unless it says the same already. */
+/** Writes a file in the node, readable only by root, unless its content is the same. */
 export async function writeNodeFile(path: string, text: string): Promise<void> {
   const present = await tryRun('docker', ['exec', nodeContainer, 'cat', path]);
   if (present === text) return;

@@ -5,31 +5,31 @@ import { ensureNodeSystem, hasNodeImage, nodePrograms } from './node-image.ts';
 import { buildPrograms } from './programs.ts';
 import type { Progress } from './progress.ts';
 
-/** What is built in the background; each settles when all of its part is there. */
+/** What is built in the background; each promise settles when its part is complete. */
 export interface LocalBuild {
   programs: Promise<void>;
   images: Promise<void>;
-  /** False where nothing is built, because it is there or can be pulled. */
+  /** False if nothing is built, because it exists or can be pulled. */
   isNeeded: boolean;
 }
 
 const nothing: LocalBuild = { programs: Promise.resolve(), images: Promise.resolve(), isNeeded: false };
 
 /**
- * Starts to build what cannot be pulled, while the caller goes on: Go compiles what the node needs first and the rest while
- * the node starts, and the images that are Debian packages alone are assembled beside it. The caller's own steps wait
- * for the parts that they need. Where images can be pulled, or a node image is there, nothing is started.
+ * Starts to build in the background what cannot be pulled: Go compiles the node's programs first and the others while
+ * the node starts, and images of Debian packages are built at the same time. The caller's steps wait for the parts that
+ * they need. Starts nothing if images can be pulled, or there is a node image.
  */
 export async function startLocalBuild(nodeImage: string, progress: Progress): Promise<LocalBuild> {
   if (!isDebianRoot() || (await hasNodeImage(nodeImage)) || (await registriesAreReached())) return nothing;
   const tools = await missingCommandLineTools();
-  // All in one call, so that the links of the first share the processors with what is still compiled.
+  // One call, so that the links of the first programs run in parallel with the compilation of others.
   const first = buildPrograms([...nodePrograms, ...tools], progress);
   const programs = first.then(() =>
     buildPrograms(['registry', 'rootlesskit', 'buildkitd', 'buildctl', 'traefik'], progress),
   );
   const images = ensureNodeSystem(progress).then(() => ensureBaseImages(['node', 'redis'], progress));
-  // Whoever awaits them reports a failure; one that comes earlier must not end the process without its message.
+  // Callers that await them report a failure; an earlier one must not end the process without a message.
   for (const part of [first, programs, images]) part.catch(() => undefined);
   return { programs, images, isNeeded: true };
 }

@@ -16,7 +16,7 @@ import { versions } from './versions.ts';
 
 export interface NodeImage {
   name: string;
-  /** Made here from Debian packages and Go modules, because kindest/node could not be pulled. */
+  /** Whether it was built locally from Debian packages and Go modules, because kindest/node could not be pulled. */
   madeHere: boolean;
 }
 
@@ -25,7 +25,7 @@ const madeName = `${madeRepository}:${versions.kubernetes}`;
 
 export const nodeImageNamed = (name: string): NodeImage => ({ name, madeHere: name.startsWith(`${madeRepository}:`) });
 
-/** What the node image is assembled from. */
+/** Programs in the node image. */
 export const nodePrograms: readonly ProgramName[] = [
   'node',
   'containerd',
@@ -34,16 +34,16 @@ export const nodePrograms: readonly ProgramName[] = [
   'local-path-provisioner',
 ];
 
-/** Stages of node.Dockerfile that need no program, and so can be built while Go compiles. */
+/** Stages of node.Dockerfile without programs, which can be built while Go compiles. */
 const systemStages = { network: 'coppice-kind-node-network', system: 'coppice-kind-node-system' };
 const dockerfile = join(import.meta.dirname, 'node-image/node.Dockerfile');
 
-/** Returns whether a node image needs neither to be built nor to be pulled. */
+/** Returns whether a node image exists, and need neither be built nor pulled. */
 export async function hasNodeImage(official: string): Promise<boolean> {
   return (await findNodeImage(official)) !== undefined || imageStore.find(madeName, recipe()) !== undefined;
 }
 
-/** Returns the node image that Docker has: the official one, or the current one that was built locally. */
+/** Returns Docker's node image: the official one, or the current locally built one. */
 async function findNodeImage(official: string): Promise<NodeImage | undefined> {
   const present = await imageRecipes([official, madeName]);
   if (present.has(official)) return nodeImageNamed(official);
@@ -51,12 +51,12 @@ async function findNodeImage(official: string): Promise<NodeImage | undefined> {
   return undefined;
 }
 
-/** Stores a node image that was built locally, so that it is not built again when Docker has lost it. */
+/** Stores a locally built node image, so that it is not built again when Docker loses it. */
 export async function storeNodeImage(progress: Progress): Promise<void> {
   if ((await imageRecipes([madeName])).get(madeName) === recipe()) await imageStore.store([madeName], progress);
 }
 
-/** kind's node image: the official one where it is there or can be pulled, otherwise one that is assembled locally. */
+/** Returns kind's node image: the official one if it exists or can be pulled, otherwise a locally built one. */
 export async function ensureNodeImage(official: string, progress: Progress): Promise<NodeImage> {
   const found = await findNodeImage(official);
   if (found) return found;
@@ -73,7 +73,7 @@ export async function ensureNodeImage(official: string, progress: Progress): Pro
   }
   if (!isDebianRoot()) {
     throw new Problem(
-      'kindest/node cannot be pulled: no image registry is reached. Only on Debian, as root, is it made here.',
+      'kindest/node cannot be pulled: no image registry is reached. It can be built locally only on Debian, as root.',
     );
   }
   await Promise.all([buildPrograms(nodePrograms, progress), ensureNodeSystem(progress)]);
@@ -83,7 +83,7 @@ export async function ensureNodeImage(official: string, progress: Progress): Pro
 
 let system: Promise<void> | undefined;
 
-/** Builds what the node image has of Debian; once. */
+/** Builds the Debian part of the node image, once. */
 export function ensureNodeSystem(progress: Progress): Promise<void> {
   system ??= buildNodeSystem(progress);
   return system;

@@ -4,19 +4,19 @@ import { nodeContainer } from './kind-cluster.ts';
 import type { Progress } from './progress.ts';
 import { onNode, tryOnNode } from './on-node.ts';
 
-/** The reference of an image of docker.io as containerd names it. */
+/** Returns containerd's name of an image of docker.io. */
 const containerdName = (image: string): string => `docker.io/${image.includes('/') ? image : `library/${image}`}`;
 
-/** containerd keeps labels of its own for an image: the recipe that it was loaded with is one. */
+/** Label of an image in containerd: the recipe of the loaded version. */
 const recipeLabel = 'dev.coppice.recipe';
 
-/** Returns the recipe that an image of the node was loaded with; undefined when the image is not there. */
+/** Returns the recipe with which an image was loaded into the node; undefined if it was not loaded. */
 async function nodeRecipe(image: string): Promise<string | undefined> {
   const output = await tryOnNode('ctr', '-n', 'k8s.io', 'images', 'list', `name==${containerdName(image)}`);
   return new RegExp(`${recipeLabel}=([^ ,]*)`).exec(output ?? '')?.[1];
 }
 
-/** Loads those of the stored images into the node that it does not have in this version. */
+/** Loads stored images into the node, unless it has them in this version. */
 export async function loadIntoNode(images: readonly StoredImage[], progress: Progress): Promise<void> {
   for (const stored of images) {
     const { image, recipe } = stored;

@@ -3,11 +3,10 @@ import { basicAuthorization } from './registry.ts';
 import type { Registry } from './registry.ts';
 
 /**
-/**
- * Configures how the node's containerd reaches the registry, with its credentials, so that no pod of Coppice needs a pull
- * Secret, and the registry of built images, for which pods of environments bring their own. Where the base images were built
- * locally the registry stands in for docker.io too, below the path docker.io/ of its own names. Elsewhere docker.io is pulled
- * from its mirrors, where there are some.
+ * Configures the node's containerd with the registry and its credentials, so that Coppice's own pods need no pull Secret,
+ * and with the registry of built images, for which pods of environments have pull Secrets. If the base images were built
+ * locally, the registry replaces docker.io under the path docker.io/; otherwise docker.io's mirrors are used, if there are
+ * any.
  */
 export async function configureNodeRegistry(
   registry: Registry,

@@ -1,12 +1,12 @@
 import { nodeContainer } from './kind-cluster.ts';
 import { run, tryRun } from './run.ts';
 
-/** Runs a command on the cluster's node. Gives what it wrote; throws where it fails. */
+/** Runs a command on the cluster's node. Returns its output; throws if it fails. */
 export function onNode(command: string, ...args: string[]): Promise<string> {
   return run('docker', ['exec', nodeContainer, command, ...args]);
 }
 
-/** As onNode; undefined where the cluster is not the local one, or the command fails. */
+/** Like onNode; returns undefined if the cluster is not the local one, or the command fails. */
 export function tryOnNode(command: string, ...args: string[]): Promise<string | undefined> {
   return tryRun('docker', ['exec', nodeContainer, command, ...args]);
 }

@@ -9,12 +9,12 @@ const podSchema = z.looseObject({
   }),
 });
 
-/** What kubectl answers for pods, as far as it is read here. */
+/** The part of kubectl's output about pods that is used here. */
 export const podsSchema = z.object({ items: z.array(podSchema) });
 
 /**
- * Whether a pod says that it is ready, and has said so since before a time (in milliseconds). A static pod, which is the
- * node's own, does not count: its status may be carried over a restart.
+ * Returns whether a pod has been ready since before a time, in milliseconds. Static pods do not count, because the node
+ * keeps their status over a restart.
  */
 export function isReadySinceBefore(time: number, { metadata, status }: z.infer<typeof podSchema>): boolean {
   if (metadata.ownerReferences?.some((owner) => owner.kind === 'Node')) return false;

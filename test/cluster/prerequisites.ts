@@ -10,7 +10,7 @@ import { tryRun } from './run.ts';
 const gibibyte = 1024 ** 3;
 const neededSpace = 10 * gibibyte;
 
-/** What must hold before anything is touched. Throws a Problem that says what is missing and what to do. */
+/** Checks the machine before anything is changed. Throws a Problem that says what is missing and what to do. */
 export async function checkMachine(): Promise<void> {
   const version = Number(process.versions.node.split('.')[0]);
   if (version < 24) {
@@ -30,7 +30,7 @@ export async function checkMachine(): Promise<void> {
   }
 }
 
-/** The ports on 127.0.0.1 must be free, or held by our own containers. Asks Docker, so the engine must answer. */
+/** Checks that the ports on 127.0.0.1 are free, or used by our own containers. The Docker Engine must be running. */
 export async function checkPorts(): Promise<void> {
   await checkPort(ingressPort, nodeContainer, 'io.x-k8s.kind.cluster');
   await checkPort(5001, registryContainer, 'dev.coppice.cluster');

@@ -1,9 +1,12 @@
-/** Something on this machine is in the way: the message alone says what and what to do, so no stack trace is shown. */
+/**
+ * An error on this machine that its user can fix: the message says what failed and what to do, and no stack trace is
+ * shown.
+ */
 export class Problem extends Error {
   override name = 'Problem';
 }
 
-/** What an unknown thrown value says. */
+/** Returns the message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -5,9 +5,9 @@ const nodesSchema = z.object({ items: z.array(z.object({ metadata: z.object({ na
 const configurationSchema = z.object({ kubeletconfig: z.object({ podPidsLimit: z.number().default(-1) }) });
 
 /**
- * Returns the names of the nodes whose kubelet lets a pod have as many processes as it likes. It takes the right to
- * `nodes/proxy`, with which one can run commands in every pod: whoever brings a cluster up has it, and the operator
- * must not.
+ * Returns the names of the nodes whose kubelet does not limit the processes of a pod. Requires the permission
+ * `nodes/proxy`, which permits running commands in every pod: the cluster's administrator has it, but the operator must
+ * not.
  */
 export async function nodesWithoutProcessLimit(kubectl: Kubectl): Promise<string[]> {
   const { items } = nodesSchema.parse(JSON.parse(await kubectl(['get', 'nodes', '--output', 'json'])));
@@ -20,7 +20,7 @@ export async function nodesWithoutProcessLimit(kubectl: Kubectl): Promise<string
   return limits.filter(({ limit }) => limit <= 0).map(({ name }) => name);
 }
 
-/** Logs a warning when a service could fork until a node has no process left. Never fails what it is a step of. */
+/** Logs a warning when one service could exhaust the processes of a node. Never fails. */
 export async function warnOfUnlimitedProcesses(kubectl: Kubectl): Promise<void> {
   let text: string;
   try {

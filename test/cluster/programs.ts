@@ -20,24 +20,33 @@ import { filesBelow } from './recipe.ts';
 import { run, tryRun } from './run.ts';
 import { versions } from './versions.ts';
 
-/** What Go links into one file. */
+/** A file that Go links. */
 interface Binary {
-  /** The package that is linked, as the go.mod of the binary names it. */
+  /** The linked package, as named in the binary's go.mod. */
   package: string;
-  /** A go.mod of its own below go-modules/; without it, the one that all others share, so that they share what is compiled. */
+  /**
+   * Folder below go-modules/ with a separate go.mod; by default binaries share one, so that they share compiled
+   * packages.
+   */
   folder?: string;
   linkerFlags?: string;
   tags?: string[];
-  /** Build tags of a program that has parts in C. It is linked statically: the images have another C library than this machine. */
+  /**
+   * Build tags of a program with parts in C, which is linked statically, because the images have another C library than
+   * this machine.
+   */
   cTags?: string[];
 }
 
 const giteaSettings = `-X main.Version=${versions.gitea} -X code.gitea.io/gitea/modules/setting.StaticRootPath=/app/gitea`;
 
 const binaries = {
-  /** The command line tools that the scripts and their users call. */
+  /** The command line tools for scripts and their users. */
   host: { package: './host' },
-  /** Everything in the node and the control plane but the shims: one program, known by the name it is called by. */
+  /**
+   * Everything in the node and the control plane except the shims: one program, which acts by the name with which it is
+   * called.
+   */
   node: { package: './node' },
   'containerd-shim-runc-v2': { package: 'github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2' },
   'local-path-provisioner': { package: 'github.com/rancher/local-path-provisioner' },
@@ -52,13 +61,13 @@ const binaries = {
     linkerFlags: `-linkmode external -extldflags -static ${giteaSettings}`,
     cTags: ['sqlite', 'sqlite_unlock_notify', 'sqlite_omit_load_extension', 'netgo', 'osusergo'],
   },
-  /** For `npm run test:full` alone; without the clouds' libraries, which find what is to be scraped. */
+  /** Used only by `npm run test:full`; without the cloud libraries for service discovery. */
   promtool: { package: 'github.com/prometheus/prometheus/cmd/promtool', folder: 'promtool', tags: ['remove_all_sd'] },
 } satisfies Record<string, Binary>;
 
 type BinaryName = keyof typeof binaries;
 
-/** Programs that are links to a binary, which acts as the one whose name it is started by. */
+/** Links to a binary, which acts by the name with which it is called. */
 const linked = {
   kind: 'host',
   kubectl: 'host',
@@ -83,9 +92,9 @@ const versionFlags = [
   `-X github.com/traefik/traefik/v3/pkg/version.Version=${versions.traefik}`,
 ].join(' ');
 
-/** Neither symbols nor DWARF, which nobody debugs with here: an eighth of the compiler's time. */
+/** Omits symbols and DWARF, which take an eighth of the compile time and are used only for debugging. */
 const compilerFlags = ['-v', '-trimpath', '-buildvcs=false', '-gcflags=all=-dwarf=false'];
-/** The compiler's processes are short: collecting garbage a quarter as often costs memory that is there, and saves time. */
+/** The compiler's processes are short: with fewer garbage collections they use more memory and save time. */
 const compilerEnvironment = { GOGC: '400' };
 
 const moduleFolder = (name: string): string => join(import.meta.dirname, 'go-modules', name);
@@ -93,7 +102,7 @@ const stampsFolder = join(programsFolder, '.stamps');
 
 export const programPath = (name: ProgramName): string => join(programsFolder, name);
 
-/** Changes whenever the program that a build would give changes. */
+/** Returns a text that changes whenever the built program would change. */
 export function programStamp(name: ProgramName): string {
   const binary: Binary = binaries[binaryOf(name)];
   const hash = createHash('sha256').update(JSON.stringify([binary, versionFlags, compilerFlags]));
@@ -109,14 +118,14 @@ function isCurrent(name: BinaryName): boolean {
   return existsSync(programPath(name)) && existsSync(stamp) && readFileSync(stamp, 'utf8') === programStamp(name);
 }
 
-/** Returns whether the cache folder has a program in its current version. */
+/** Returns whether the cache folder has the current version of a program. */
 export const isBuilt = (name: ProgramName): boolean => isCurrent(binaryOf(name));
 
 let last: Promise<void> = Promise.resolve();
 
 /**
- * Builds those of the programs that are missing from the cache folder, or are of another version. What shares a go.mod is
- * one call of go, which keeps all processors busy while it links; calls wait for each other.
+ * Builds the programs that are missing from the cache folder or outdated. Binaries with the same go.mod are built by
+ * one call of go, which uses all CPUs while it links; calls run sequentially.
  */
 export function buildPrograms(names: readonly ProgramName[], progress: Progress): Promise<void> {
   const built = last.then(() => buildMissing(names, progress));
@@ -155,7 +164,7 @@ async function build(names: readonly BinaryName[], folder: string | undefined, d
   const scratch = mkdtempSync(join(programsFolder, '.build-'));
   const args = ['build', ...compilerFlags, '-ldflags', flags, ...(tags.length > 0 ? ['-tags', tags.join(',')] : [])];
   const env = { ...compilerEnvironment, CGO_ENABLED: cTags.length > 0 ? '1' : '0' };
-  // -v names each package as it is compiled, so the progress shows that something moves.
+  // -v prints each package as it is compiled, which shows progress.
   await run('go', [...args, '-o', `${scratch}/`, ...group.map((binary) => binary.package)], {
     cwd,
     env,
@@ -164,7 +173,7 @@ async function build(names: readonly BinaryName[], folder: string | undefined, d
   });
   const built = new Set(readdirSync(scratch));
   for (const name of names) {
-    if (!built.has(name)) throw new Problem(`go made no program ${name}, but ${[...built].join(', ') || 'none'}`);
+    if (!built.has(name)) throw new Problem(`go built no program ${name}, only ${[...built].join(', ') || 'none'}`);
     renameSync(join(scratch, name), programPath(name));
   }
   rmSync(scratch, { recursive: true });
@@ -173,14 +182,14 @@ async function build(names: readonly BinaryName[], folder: string | undefined, d
 async function requireGo(missing: readonly BinaryName[]): Promise<void> {
   const version = await tryRun('go', ['env', 'GOVERSION']);
   const found = /^go1\.(\d+)/.exec(version ?? '')?.[1];
-  // Starts at 1.21 on, go fetches the newer toolchain that a module asks for.
+  // From 1.21 on, go downloads the newer toolchain that a module requires.
   if (found !== undefined && Number(found) >= 21) return;
   const what = missing.includes('host') ? 'kind, kubectl or helm' : missing.join(', ');
   const instead = missing.includes('host')
     ? `, or put kind ${versions.kind}, kubectl 1.${minor} and helm 3.14 or later on the PATH`
     : '';
   throw new Problem(
-    `${what} must be compiled here, and there is ${found ? `only Go 1.${found}` : 'no Go'}. ` +
+    `${what} must be compiled locally, but there is ${found ? `only Go 1.${found}` : 'no Go'}. ` +
       `Install Go 1.21 or later (https://go.dev/dl)${instead}.`,
   );
 }

@@ -1,9 +1,9 @@
 import { Problem } from './problem.ts';
 
-/** Reports what a running step does right now; shown on a terminal's live line only. */
+/** Reports what a running step is doing; shown only in a terminal's live line. */
 export type Detail = (text: string) => void;
 
-/** One step that ended, in seconds since the start. */
+/** A finished step, in seconds since the start. */
 export interface StepTime {
   name: string;
   start: number;
@@ -11,13 +11,13 @@ export interface StepTime {
 }
 
 export interface Progress {
-  /** Runs one step and shows its name, the time since the start, and how long it took. Steps may run side by side. */
+  /** Runs a step, and shows its name, start and duration. Steps can run concurrently. */
   step<T>(name: string, action: (detail: Detail) => Promise<T>): Promise<T>;
-  /** The steps that ended, in the order in which they did. */
+  /** The finished steps in the order of their ends. */
   readonly steps: readonly StepTime[];
 }
 
-/** The part of a standard stream that progress is written to. */
+/** The part of a standard stream that is used for progress. */
 type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'> & { write: (text: string) => unknown };
 
 interface RunningStep {
@@ -32,7 +32,7 @@ const inSeconds = (milliseconds: number): string => `${(milliseconds / second).t
 
 /**
  * Shows steps as lines `== 12.3s  name (3.2s)`. On a terminal the running steps share one live line; elsewhere a step
- * that takes longer than a second is announced, and reported again every half minute.
+ * of more than a second is announced, and reported every 30 s.
  */
 export function startProgress(output: Output = process.stdout): Progress {
   const startedAt = Date.now();
@@ -84,7 +84,7 @@ export function startProgress(output: Output = process.stdout): Progress {
   return { step, steps };
 }
 
-/** Runs a script's main function; a Problem ends it with one line, anything else with its stack. */
+/** Runs a script's main function. A Problem ends the process with one line, any other error with its stack. */
 export async function runMain(main: () => Promise<void>): Promise<void> {
   try {
     await main();

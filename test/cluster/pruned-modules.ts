@@ -2,30 +2,30 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from './problem.ts';
 
-/** One change to a file of a module: the lines that match go, and texts are replaced. Each must be there. */
+/** A change to a file of a module: removes matching lines, and replaces texts. Each pattern must match. */
 export interface Pruning {
   file: string;
-  /** Lines that match any of these are removed. */
+  /** Removes lines that match any of these. */
   remove?: readonly RegExp[];
-  /** The first place where each is found is replaced. */
+  /** Replaces the first match of each. */
   replace?: readonly (readonly [from: string | RegExp, to: string])[];
 }
 
-/** A Go module of which parts that the local cluster never uses are left out before it is compiled. */
+/** A Go module from which unused parts are removed before it is compiled. */
 export interface PrunedModule {
-  /** The folder beside go.mod that its `replace` line names. */
+  /** Folder next to go.mod in its `replace` line. */
   folder: string;
   module: string;
   files: readonly Pruning[];
-  /** Files that are left out whole. */
+  /** Files to remove. */
   without: readonly string[];
-  /** Files of ours that take the place of the module's: path in the module to path in the folder of go.mod. */
+  /** Our replacements for files of the module: path in the module, to path in the folder of go.mod. */
   overlay: Readonly<Record<string, string>>;
 }
 
 const traefikProviders = ['Docker', 'Swarm', 'ConsulCatalog', 'Nomad', 'Ecs', 'Consul', 'Etcd', 'ZooKeeper', 'Redis'];
 
-/** What each of these leaves out costs more to compile than the rest of the module: the libraries of clouds and engines. */
+/** What is removed takes longer to compile than the rest of each module, such as libraries of clouds and engines. */
 export const prunedModules: readonly PrunedModule[] = [
   {
     folder: 'traefik',
@@ -47,7 +47,7 @@ export const prunedModules: readonly PrunedModule[] = [
         replace: traefikProviders.map((name) => [new RegExp(`^\\tif conf\\.${name} != nil {$[^]*?^\\t}\\n`, 'm'), '']),
       },
       {
-        // Rules in the syntax of version 2 alone need Traefik's fork of gorilla/mux, which the registry cannot live with.
+        // Only rules in the version 2 syntax need Traefik's fork of gorilla/mux, which conflicts with the registry.
         file: 'pkg/muxer/http/matcher_v2.go',
         replace: [
           ['.UseRoutingPath()', ''],
@@ -108,7 +108,7 @@ export const prunedModules: readonly PrunedModule[] = [
     overlay: {},
   },
   {
-    // The library by its former name, which Go takes for a second module that differs in capitals alone.
+    // The library's former name differs only in upper case, which Go treats as another module.
     folder: 'local-path-provisioner',
     module: 'github.com/rancher/local-path-provisioner',
     files: ['main.go', 'provisioner.go'].map((file) => ({
@@ -120,7 +120,7 @@ export const prunedModules: readonly PrunedModule[] = [
   },
 ];
 
-/** Returns the text after the change. Throws a Problem when a part of the change finds nothing: the module is another one. */
+/** Returns the changed text. Throws a Problem if a pattern does not match, because the module has changed. */
 export function prune(text: string, { file, remove = [], replace = [] }: Pruning): string {
   const missing = (what: string) =>
     new Problem(`${file} has no ${what}, which is pruned before the module is compiled: the module changed.`);
@@ -138,14 +138,14 @@ export function prune(text: string, { file, remove = [], replace = [] }: Pruning
   return text;
 }
 
-/** Copies a module from Go's module cache, without what is pruned. `own` is the folder of our files. */
+/** Copies a module from Go's module cache without the removed parts. `own` is the folder of our files. */
 export function layOutPruned(source: string, target: string, own: string, pruned: PrunedModule): void {
   const without = new Set(pruned.without.map((file) => join(source, file)));
   const isSource = (path: string) => !/(_test\.go|\/testdata|\/docs|\/integration|\/vendor)$/.test(path);
   cpSync(source, target, { recursive: true, filter: (path) => !without.has(path) && isSource(path) });
   const write = (file: string, text: string) => {
     const path = join(target, file);
-    // The module cache is read-only, and a copy of it is so too.
+    // Copies of files in the read-only module cache are read-only.
     rmSync(path, { force: true });
     writeFileSync(path, text);
   };

@@ -13,12 +13,12 @@ const mediaTypes = {
   layer: 'application/vnd.oci.image.layer.v1.tar',
 };
 
-/** The repository that has a layer, for each that this process found or pushed: the registry links it from there. */
+/** The repository of each layer that this process has found or pushed, from which the registry can mount it. */
 const repositories = new Map<string, string>();
 
 /**
- * Pushes a stored image to a path of the local registry by the OCI Distribution Specification, layers as they are:
- * compressing them, as `docker push` does, takes the most of a push.
+ * Pushes a stored image to the local registry by the OCI Distribution Specification, with uncompressed layers:
+ * compression takes most of the time of `docker push`.
  */
 export async function pushLayers(
   store: ImageStore,
@@ -62,7 +62,7 @@ interface CallOptions {
   headers?: Record<string, string>;
   text?: string;
   file?: string;
-  /** Statuses that are not failure; any of success otherwise. */
+  /** Statuses that are no failure; defaults to all statuses of success. */
   accepted?: readonly number[];
 }
 
@@ -78,12 +78,12 @@ async function call(
     headers: { authorization: basicAuthorization(registry), 'content-length': length, ...headers },
     timeout: 60_000,
   });
-  sent.on('timeout', () => sent.destroy(new Error(`the registry does not answer ${method} ${path} within 60 s`)));
+  sent.on('timeout', () => sent.destroy(new Error(`the registry does not respond to ${method} ${path} within 60 s`)));
   const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
   if (file === undefined) sent.end(text);
   else await Promise.all([pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), sent), answered]);
   const [response] = await answered;
   response.resume();
   if (accepted.includes(response.statusCode ?? 0)) return response;
-  throw new Error(`the registry answers ${response.statusCode ?? 0} to ${method} ${path}`);
+  throw new Error(`the registry responds with status ${response.statusCode ?? 0} to ${method} ${path}`);
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** The files below a folder (or the file itself), sorted, so that their order never changes a hash. */
+/** Returns the files below a folder, or the file itself, sorted for a stable hash. */
 export function filesBelow(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path)
@@ -10,7 +10,10 @@ export function filesBelow(path: string): string[] {
     .flatMap((name) => filesBelow(join(path, name)));
 }
 
-/** A short hash of these files (and of all files below these folders): names, modes, contents; and of these words. */
+/**
+ * Returns a short hash of these files, or of all files below these folders (names, modes, contents), and of these
+ * words.
+ */
 export function recipeHash(
   paths: readonly string[],
   words: readonly string[] = [],

@@ -11,7 +11,7 @@ import { basicAuthorization } from './registry.ts';
 import type { Registry } from './registry.ts';
 import { run, tryRun } from './run.ts';
 
-/** `node:24-slim` → `docker.io/library/node:24-slim`: where the mirror keeps an image of docker.io. */
+/** Returns the mirror's path of an image of docker.io: `node:24-slim` → `docker.io/library/node:24-slim`. */
 export function mirrorPath(image: string): string {
   return `docker.io/${image.includes('/') ? image : `library/${image}`}`;
 }
@@ -19,7 +19,7 @@ export function mirrorPath(image: string): string {
 const manifestSchema = z.object({ config: z.object({ digest: z.string() }) });
 const configSchema = z.object({ config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish() });
 
-/** Pushes an image that Docker has to a path of the registry, unless it is there in this version; answers its name there. */
+/** Pushes an image from Docker to a path of the registry, unless it has this version; returns its name there. */
 export async function pushImage(image: string, path: string, registry: Registry, progress: Progress): Promise<string> {
   const recipe = (await imageRecipes([image])).get(image);
   if ((await storedRecipe(path, registry)) !== recipe) {
@@ -28,7 +28,7 @@ export async function pushImage(image: string, path: string, registry: Registry,
   return `${registry.nodeAddress ?? registry.address}/${path}`;
 }
 
-/** Pushes a stored image to a path of the local registry, unless it is there in this version; returns its name there. */
+/** Pushes a stored image to a path of the local registry, unless it has this version; returns its name there. */
 export async function pushStored(
   stored: StoredImage,
   path: string,
@@ -42,8 +42,8 @@ export async function pushStored(
 }
 
 /**
- * The recipe label of an image in the registry ('' when it has none). Undefined when it is not there, and when this
- * registry does not tell so simply: then a push, which moves nothing that is there, settles it.
+ * Returns the recipe label of an image in the registry, '' if it has none. Returns undefined if the image is missing,
+ * or the registry needs token authentication: the image is then pushed, which transfers no existing layers.
  */
 async function storedRecipe(path: string, registry: Registry): Promise<string | undefined> {
   const [host = '', ...prefix] = registry.hostAddress.split('/');
@@ -71,14 +71,14 @@ async function push(image: string, path: string, registry: Registry, detail: Det
   }
 }
 
-/** A Docker configuration of its own, since `docker login` would write into the user's. */
+/** Returns a separate Docker configuration with the credentials, because `docker login` would change the user's. */
 async function dockerCredentials(registry: Registry): Promise<Record<string, string>> {
   const folder = join(localFolder, 'docker');
   mkdirSync(folder, { recursive: true });
   const auth = Buffer.from(`${registry.username}:${registry.password}`).toString('base64');
   const config = { auths: { [registry.hostAddress.split('/')[0] ?? '']: { auth } } };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-  // The current context, which is in the user's configuration, says where the engine is.
+  // The user's configuration, which is not used here, contains the current context and thus the engine's address.
   const host = await run('docker', ['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}']);
   return { DOCKER_CONFIG: folder, DOCKER_HOST: host.trim() };
 }

@@ -14,27 +14,30 @@ import { waitFor } from './wait-for.ts';
 
 export const registryContainer = 'kind-registry';
 export const registryVolume = 'coppice-registry';
-/** Serves built images from the same volume, by tokens (image-registry.ts). */
+/** Container that serves built images from the same volume, with token authentication (image-registry.ts). */
 export const imagesContainer = 'kind-images';
 export const imagesAddress = `${imagesContainer}:5000`;
 export const imagesHostAddress = '127.0.0.1:5002';
 const registryFile = join(localFolder, 'registry.json');
 
 const registrySchema = z.object({
-  /** What Coppice, builds and the kubelet call it for built images: host:port. */
+  /** Address of built images for Coppice, builds and the kubelet: host:port. */
   address: z.string(),
-  /** What the node pulls the images by that are there before Coppice is, with this account; `address` when absent. */
+  /**
+   * Address from which the node pulls images that are needed before Coppice runs, with this account; `address` if
+   * absent.
+   */
   nodeAddress: z.string().optional(),
-  /** What this machine calls it. */
+  /** Address for this machine. */
   hostAddress: z.string(),
   username: z.string(),
   password: z.string(),
-  /** Plain http, without TLS. */
+  /** Whether it uses plain HTTP. */
   insecure: z.boolean(),
 });
 export type Registry = z.infer<typeof registrySchema>;
 
-/** The registry of the cluster that is up, from .local/registry.json; undefined before there is one. */
+/** Returns the registry of the running cluster from .local/registry.json; undefined if there is none. */
 export function readRegistry(): Registry | undefined {
   if (!existsSync(registryFile)) return undefined;
   return registrySchema.parse(JSON.parse(readFileSync(registryFile, 'utf8')));
@@ -46,7 +49,7 @@ export function writeRegistry(registry: Registry): void {
   chmodSync(registryFile, 0o600);
 }
 
-/** The value of an Authorization header for it. */
+/** Returns the value of its Authorization header. */
 export function basicAuthorization(registry: Registry): string {
   return `Basic ${Buffer.from(`${registry.username}:${registry.password}`).toString('base64')}`;
 }
@@ -63,7 +66,10 @@ function localRegistry(password: string): Registry {
   };
 }
 
-/** The password that Coppice was installed with, maybe by another checkout; undefined where it is not installed. */
+/**
+ * Returns the password with which Coppice was installed, possibly by another checkout; undefined if it is not
+ * installed.
+ */
 export async function installedPassword(kubectl: Kubectl): Promise<string | undefined> {
   const location = ['--namespace', 'coppice-system', 'get', 'secret', 'registry-credentials', '--ignore-not-found'];
   const encoded = await kubectl([...location, '--output', 'jsonpath={.data.password}']);
@@ -76,13 +82,13 @@ storage: {filesystem: {rootdirectory: /var/lib/registry}, delete: {enabled: true
 http: {addr: ":5000"}
 auth: {htpasswd: {realm: coppice, path: /etc/distribution/htpasswd}}
 `;
-/** Of the hash that every request is held against: the least there is, since the password is random and long. */
+/** bcrypt's minimum cost, because every request computes the hash, and the password is long and random. */
 const bcryptCost = '04';
 const recipe = recipeHash([], [configuration, bcryptCost]);
 
 /**
- * Starts the registry as a container with its data on a volume, published on 127.0.0.1:5001, and waits until it answers.
- * One that is there keeps its password, which this checkout or the cluster knows.
+ * Starts the registry as a container with its data on a volume, published on 127.0.0.1:5001, and waits until it
+ * responds. An existing one keeps its password, which this checkout or the cluster has.
  */
 export async function ensureRegistry(
   installed: () => Promise<string | undefined>,
@@ -96,7 +102,7 @@ export async function ensureRegistry(
       writeRegistry(registry);
       return registry;
     }
-    // The images on the volume stay.
+    // The images on the volume are kept.
     await run('docker', ['rm', '--force', registryContainer]);
   }
   const registry = localRegistry(known.at(0) ?? randomBytes(24).toString('base64url'));
@@ -110,7 +116,7 @@ export async function ensureRegistry(
   return registry;
 }
 
-/** The one that is there; undefined when it is of another make, does not answer, or its password is forgotten. */
+/** Returns the existing registry; undefined if its recipe differs, it does not respond, or its password is unknown. */
 async function existingRegistry(passwords: string[], detail: Detail): Promise<Registry | undefined> {
   if ((await inspect('{{index .Config.Labels "dev.coppice.recipe"}}')) !== recipe) return undefined;
   if ((await containerState()) !== 'running') await tryRun('docker', ['start', registryContainer]);
@@ -118,7 +124,7 @@ async function existingRegistry(passwords: string[], detail: Detail): Promise<Re
     await waitFor('the registry', 60, async () => (await statusOf(localRegistry(''))) !== undefined || undefined);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    detail(`it does not answer, and is made anew: ${await containerStory()}`);
+    detail(`it does not respond, and is created again: ${await containerStory()}`);
     return undefined;
   }
   for (const registry of passwords.map(localRegistry)) {
@@ -135,7 +141,7 @@ async function inspect(format: string): Promise<string | undefined> {
   return (await tryRun('docker', ['inspect', '--format', format, registryContainer]))?.trim();
 }
 
-/** What its container is and said last, for somebody who has to find out why it does not answer. */
+/** Returns the state and last output of its container, to find out why it does not respond. */
 async function containerStory(): Promise<string> {
   const state = await inspect('{{json .State}} {{json .NetworkSettings.Ports}}');
   const log = await tryRun('sh', ['-c', `docker logs --tail 5 ${registryContainer} 2>&1`]);
@@ -160,7 +166,7 @@ async function createRegistry(registry: Registry, progress: Progress, detail: De
   ]);
   const hash = await bcrypt(registry.password, progress);
   const files = { 'config.yml': configuration, htpasswd: `${registry.username}:${hash}\n` };
-  // The files go in as a tar archive, since the engine need not share this machine's file system.
+  // The files are copied as a tar archive, because the engine may have another file system.
   const folder = join(localFolder, 'registry');
   mkdirSync(join(folder, 'distribution'), { recursive: true });
   for (const [name, text] of Object.entries(files)) {
@@ -171,8 +177,8 @@ async function createRegistry(registry: Registry, progress: Progress, detail: De
 }
 
 /**
- * Returns a bcrypt hash, the only one that the registry takes. libcrypt makes it, by Perl: this machine's where it knows
- * bcrypt, as Debian's does, otherwise the Debian image's.
+ * Returns a bcrypt hash, the only kind that the registry accepts. Perl calls libcrypt: this machine's if it supports
+ * bcrypt, as on Debian, otherwise that of the Debian image.
  */
 async function bcrypt(password: string, progress: Progress): Promise<string> {
   const salt = randomBytes(16).toString('hex').slice(0, 22);
@@ -185,7 +191,7 @@ async function bcrypt(password: string, progress: Progress): Promise<string> {
   return run('docker', ['run', '--rm', '-i', '--network', 'none', images.debian, 'perl', '-e', script], { input });
 }
 
-/** What it answers; undefined while it does not. */
+/** Returns the status of its response; undefined if it does not respond. */
 async function statusOf(registry: Registry): Promise<number | undefined> {
   try {
     const answer = await fetch(`http://${registry.hostAddress}/v2/`, {
@@ -194,12 +200,13 @@ async function statusOf(registry: Registry): Promise<number | undefined> {
     });
     return answer.status;
   } catch (error) {
-    if (error instanceof TypeError || error instanceof DOMException) return undefined; // refused, or too late
+    // The connection was refused or timed out.
+    if (error instanceof TypeError || error instanceof DOMException) return undefined;
     throw error;
   }
 }
 
-/** Lets the cluster's node and pods reach the registry's container by its name. */
+/** Connects the registry's container to the cluster's network, so that the node and pods can reach it by name. */
 export async function connectRegistry(): Promise<void> {
   const format = '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}';
   const networks = await run('docker', ['inspect', '--format', format, registryContainer]);

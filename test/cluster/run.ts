@@ -6,13 +6,13 @@ import type { Detail } from './progress.ts';
 
 export interface RunOptions {
   cwd?: string;
-  /** Added to this process's own environment. */
+  /** Added to this process's environment. */
   env?: Record<string, string>;
-  /** Written to the program's standard input; never logged, so secrets belong here and not in the arguments. */
+  /** Standard input of the program; never logged, so pass secrets here instead of in arguments. */
   input?: string | Uint8Array;
-  /** The program is ended after so many seconds (default 60). */
+  /** Timeout in seconds (default 60), after which the program is terminated. */
   deadline?: number;
-  /** Called with every line of standard output and error; with it, standard output goes into the log as well. */
+  /** Called with every line of standard output and error; standard output is then logged too. */
   detail?: Detail;
 }
 
@@ -32,8 +32,8 @@ function log(text: string): void {
 }
 
 /**
- * Runs a program without a shell and answers its standard output. Throws a CommandError with the last lines of its
- * standard error when it fails or passes its deadline; all of that is in .local/up.log.
+ * Runs a program without a shell and returns its standard output. Throws a CommandError with the last lines of its
+ * standard error when it fails or exceeds its deadline; .local/up.log contains all of it.
  */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { cwd, env, input, deadline = 60, detail } = options;
@@ -62,7 +62,7 @@ export function run(program: string, args: readonly string[], options: RunOption
       });
     }
     child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text));
-    // A program that ends without reading its input says why by its exit code; EPIPE here would only hide that.
+    // The exit code of a program that ends without reading its input is more informative than EPIPE.
     child.stdin.on('error', (error) => log(`standard input of ${program}: ${error.message}`));
     child.stdin.end(input ?? '');
 
@@ -75,12 +75,12 @@ export function run(program: string, args: readonly string[], options: RunOption
       if (code === 0) return fulfil(stdout.join(''));
       const why = late ? `did not end within ${deadline} s` : `failed (exit code ${code ?? 'none'})`;
       const tail = (last.length > 0 ? last : stdout.join('').trimEnd().split('\n').slice(-12)).join('\n');
-      reject(new CommandError(`${command}: ${why}; everything it said is in ${logFile}\n${tail}`, code));
+      reject(new CommandError(`${command}: ${why}. Its output is in ${logFile}\n${tail}`, code));
     });
   });
 }
 
-/** As run, but answers undefined when the program fails or is not there: for questions whose answer may be no. */
+/** Like run, but returns undefined if the program fails or does not exist: for checks that may be negative. */
 export async function tryRun(
   program: string,
   args: readonly string[],

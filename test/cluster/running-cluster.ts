@@ -2,24 +2,24 @@ import type { CommandLineTools } from './command-line-tools.ts';
 import type { Kubectl } from './kubectl.ts';
 import type { Registry } from './registry.ts';
 
-/** A cluster that is up, and how everything else reaches it. */
+/** A running cluster, and how to connect to it. */
 export interface Cluster {
-  /** A file of mode 0600 with this cluster alone. */
+  /** A file of mode 0600 with only this cluster. */
   kubeconfig: string;
   kubectl: Kubectl;
   tools: CommandLineTools;
   registry: Registry;
-  /** The registry stands in for docker.io, below docker.io/, because the base images were made here. */
+  /** Whether the registry replaces docker.io, below docker.io/, because the base images were built locally. */
   isMirror: boolean;
-  /** URLs of the mirrors of docker.io that Docker is configured with, where images are pulled. */
+  /** URLs of the docker.io mirrors in Docker's configuration, if images are pulled. */
   hubMirrors: readonly string[];
-  /** Where the Ingress controller answers this machine, whatever the Host header says. */
+  /** Address of the Ingress controller for this machine, whatever the Host header. */
   ingressUrl: string;
-  /** False for a cluster that somebody else keeps: images go through the registry, not into the node. */
+  /** False for an existing cluster: images are pushed to the registry instead of being loaded into the node. */
   isKind: boolean;
   /**
-   * Settles when the parts around the API server are ready: node, Ingress controller, DNS names, and the images that
-   * are not pulled. What is deployed earlier waits for them by itself.
+   * Resolves when everything except the API server is ready: node, Ingress controller, DNS names, and images that are
+   * not pulled. Objects deployed earlier wait for them.
    */
   ready: Promise<void>;
 }

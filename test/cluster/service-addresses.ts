@@ -18,14 +18,14 @@ const endpointSliceSchema = z.looseObject({
     .nullish(),
 });
 
-/** What kubectl answers for pods and EndpointSlices of a namespace, as far as it is read here. */
+/** The part of kubectl's output about pods and EndpointSlices that is used here. */
 export const podsAndSlicesSchema = z.object({
   items: z.array(z.discriminatedUnion('kind', [podSchema, endpointSliceSchema])),
 });
 
 /**
- * The addresses at which Services look for pods that are gone, or have another address by now: in a node just started
- * again each pod gets a new one, and its old one may be another pod's, which answers in its place.
+ * Returns the addresses in Services that belong to no current pod of theirs: in a restarted node each pod gets a new
+ * address, and its old one may belong to another pod, which would respond instead.
  */
 export function addressesOfNobody({ items }: z.infer<typeof podsAndSlicesSchema>): string[] {
   const addresses = new Map(

@@ -86,7 +86,7 @@ await runMain(async () => {
       ...clusterOptions,
       images: [gitServerSource, imageSource],
     });
-    // The tester's image, with a browser, is the largest, and the sample needs none of it: an installed tester keeps
+    // The tester's image with a browser is the largest, and the sample does not need it, so an installed tester keeps
     // running meanwhile.
     const withTester = await canUpgradeTester(cluster);
     const [gitUrl] = await Promise.all([
@@ -109,7 +109,7 @@ Git server  ${gitUrl}
     await deployGitHosts(cluster, progress);
     if (fixtureImages) await provideFixtureImages(cluster, progress);
     if (gitea) await deployGitea(cluster, progress);
-    // The values hold the address of Gitea's Service, which is there by now.
+    // The values contain the address of Gitea's Service, which exists by now.
     if (gitea || !withTester) await installCoppice(cluster, progress, { tester: 'current' });
   });
   if (record !== undefined) await recordStepTimes(record, progress.steps);

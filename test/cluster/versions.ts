@@ -1,11 +1,11 @@
-/** Every version that the local cluster is made of. Nothing else under test/cluster names one. */
+/** All versions of the local cluster's components. No other file under test/cluster contains one. */
 export const versions = {
   kind: 'v0.33.0',
-  /** kind's own images for that version of kind: https://github.com/kubernetes-sigs/kind/releases/tag/v0.33.0 */
+  /** The node image of that version of kind: https://github.com/kubernetes-sigs/kind/releases/tag/v0.33.0 */
   pulledNodeImage: 'kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed',
-  /** The Kubernetes that is built here where that image cannot be pulled; the go.mod files pin the same. */
+  /** The version of Kubernetes that is built locally if that image cannot be pulled; the go.mod files have the same. */
   kubernetes: 'v1.36.3',
-  /** What kubeadm of that version asks for by these tags. */
+  /** Images that this version of kubeadm requires, with these tags. */
   etcdImageTag: '3.6.8-0',
   pauseImageTag: '3.10.2',
   corednsImageTag: 'v1.14.2',
@@ -16,17 +16,20 @@ export const versions = {
   helm: 'v4.3.1',
   traefik: 'v3.6.7',
   buildkit: 'v0.33.0',
-  /** The go.mod file pins the same; 1.27 is not a Go module. */
+  /** The go.mod file has the same version; 1.27 is not a Go module. */
   gitea: '1.26.4',
   debian: 'bookworm',
-  /** The npm package node-linux-<arch>, which is the binary that the package `node` installs. */
+  /** Version of the npm package node-linux-<arch>, the binary that the package `node` installs. */
   node: '24.21.0',
   npm: '11.21.2',
   /** The toolchain in the image golang. */
   go: '1.26.8',
 } as const;
 
-/** The images that the cluster and its users name. Pulled where a registry is reached, otherwise made under these names. */
+/**
+ * The images that the cluster and its users name. They are pulled if a registry is reachable, otherwise built under
+ * these names.
+ */
 export const images = {
   debian: 'debian:bookworm-slim',
   busybox: 'busybox:1',
@@ -35,11 +38,11 @@ export const images = {
   buildkit: 'moby/buildkit:v0.33.0-rootless',
   traefik: 'traefik:v3.6.7',
   registry: 'registry:3',
-  /** What the sample set under test/fixtures is built from, beside the above. */
+  /** Images from which the fixtures in test/fixtures are built. */
   golang: 'golang:1.26',
   nginx: 'nginx:1.22',
   postgres: 'postgres:15',
   python: 'python:3.11-slim',
-  /** A Git server as others run it, for the end-to-end tests. */
+  /** An ordinary Git server, for the end-to-end tests. */
   gitea: 'gitea/gitea:1.26.4-rootless',
 } as const;

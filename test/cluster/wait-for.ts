@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, Problem } from './problem.ts';
 
 /**
- * Asks until the answer is not undefined, and gives that answer. A check that throws counts as no answer yet. Throws a
- * Problem that names the deadline (in seconds) and the last error; and as soon as the signal says so.
+ * Calls `check` until it returns a value other than undefined, and returns that value. A check that throws is repeated.
+ * Throws a Problem that names the deadline (in seconds) and the last error, also when the signal is aborted.
  */
 export async function waitFor<T>(
   what: string,
@@ -21,7 +21,7 @@ export async function waitFor<T>(
       last = `: ${messageOf(error)}`;
     }
     if (Date.now() >= end) throw new Problem(`Gave up waiting for ${what} after ${deadline} s${last}`);
-    if (signal?.aborted) throw new Problem(`Nobody waits for ${what} any more${last}`);
+    if (signal?.aborted) throw new Problem(`Waiting for ${what} was aborted${last}`);
     await sleep(250);
   }
 }
