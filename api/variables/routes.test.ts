@@ -224,8 +224,8 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     await send('patch', 'variables', { name: 'SMALL_7', value: 'other' }).expect(200);
     const written = secrets().filter(({ metadata }) => versions.get(metadata.name) !== metadata.resourceVersion);
     const bytes = written.reduce((sum, secret) => sum + JSON.stringify(secret).length, 0);
-    expect(bytes).toBeLessThan(90_000);
-    expect(secrets().length).toBeLessThan(12);
+    expect(bytes).toBeLessThan(5_000);
+    expect(secrets()).toHaveLength(9);
     expect((await listed()).map(({ value }) => value)).toEqual([
       ...Array.from({ length: 8 }, () => large),
       ...Array.from({ length: 20 }, (_, index) => (index === 7 ? 'other' : 'small')),

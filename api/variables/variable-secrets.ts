@@ -10,7 +10,7 @@ import type { VariableOwner } from '../shared/variable-owner.ts';
 /**
  * Maximum number of bytes in one Secret, except for a single larger value: writing one value rewrites its whole Secret.
  */
-const SECRET_BYTES = 32 * 1024;
+const SECRET_BYTES = 8 * 1024;
 /** Maximum number of bytes of all values of one Group or Repository. */
 export const OWNER_BYTES = 256 * 1024;
 
