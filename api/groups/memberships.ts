@@ -8,6 +8,9 @@ import { NotFound } from '../shared/errors.ts';
 import { withdrawInvitation } from '../user-records/group-invitation.ts';
 import type { User } from '../user-records/user-record.ts';
 
+/** Maximum number of attempts to delete a group that others write at the same time. */
+const maxTries = 20;
+
 export interface MembershipOptions {
   cluster: Pick<ClusterWriter, 'find' | 'patch' | 'delete' | 'exclusively'>;
   cache: Caches['groups'];
@@ -60,20 +63,10 @@ export class Memberships {
    * @returns whether the group remains without members
    */
   async #takeOut(group: Group, email: string): Promise<boolean> {
-    const { cluster, cache, directory } = this.#options;
-    const { name, uid, resourceVersion } = group.metadata;
-    const isLast = group.spec.members.every((member) => member === email);
+    const { cluster, cache } = this.#options;
+    const isDeleted = await this.#deleteOf(group, email);
     try {
-      if (isLast && otherManager(group) === undefined && directory.repositories(group).length === 0) {
-        const isGone = await cluster.delete(GROUP, { name }, { uid, resourceVersion }).then(
-          () => true,
-          (error: unknown) => {
-            if (isConflict(error)) return false;
-            throw error;
-          },
-        );
-        if (isGone) return false;
-      }
+      // The object of a deleted group stays until its namespace is gone; a later account of the address must not see it.
       const { after } = await updateChecked(cluster, cache, GROUP, group, ({ spec }) => ({
         metadata: { annotations: withdrawInvitation(email) },
         spec: {
@@ -81,10 +74,36 @@ export class Memberships {
           ...(spec.owners && { owners: spec.owners.filter((owner) => owner !== email) }),
         },
       }));
-      return after.spec.members.length === 0;
+      return !isDeleted && after.spec.members.length === 0;
     } catch (error) {
-      if (isNotFound(error) || error instanceof NotFound) return false;
+      if (error instanceof NotFound) return false;
       throw error;
     }
+  }
+
+  /**
+   * Deletes a group whose last member this is, if permitted. The operator writes the status of a new group, so a
+   * deletion can conflict although nobody has joined.
+   * @returns whether it was deleted
+   */
+  async #deleteOf(group: Group, email: string): Promise<boolean> {
+    const { cluster, directory } = this.#options;
+    const { name, uid } = group.metadata;
+    let current: Group | undefined = group;
+    for (let left = maxTries; left > 0; left--) {
+      if (current?.metadata.uid !== uid || current === undefined) return true;
+      if (current.spec.members.some((member) => member !== email)) return false;
+      if (otherManager(current) !== undefined || directory.repositories(current).length > 0) return false;
+      const { resourceVersion } = current.metadata;
+      try {
+        await cluster.delete(GROUP, { name }, { uid, resourceVersion });
+        return true;
+      } catch (error) {
+        if (isNotFound(error)) return true;
+        if (!isConflict(error)) throw error;
+      }
+      current = await cluster.find<Group>(GROUP, { name });
+    }
+    return false;
   }
 }

@@ -8,7 +8,7 @@ import { newAccount, type User } from '../user-records/user-record.ts';
 import type { UserStore } from '../auth/user-store.ts';
 
 /** Ends the memberships of deleted accounts. */
-export interface EndedMemberships extends Pick<Memberships, 'leaveAll' | 'leaveSeen'> {
+export interface EndedMemberships extends Pick<Memberships, 'leaveAll' | 'leaveSeen' | 'leaveMade'> {
   /** Returns the IDs of the groups with repositories that have no other owner. */
   ownedAlone: (user: User) => string[];
 }
@@ -107,14 +107,15 @@ export class Administration {
 
   /** Ends an account. @param kept the account that replaces it, if any @returns the result of `leave` */
   async #end(user: User, leave: () => Promise<string[]>, kept: Omit<User, 'name'> | undefined): Promise<string[]> {
-    const { users, sessions } = this.#options;
-    // Before the write, so that nothing changes if sessions cannot be ended; repeated after it for sessions started
-    // meanwhile.
+    const { users, sessions, memberships } = this.#options;
+    // Before the write, so that nothing changes if sessions cannot be ended; repeated after it for sessions started,
+    // and groups created, meanwhile.
     await sessions.revokeAll(user.accountId);
     const left = await leave();
     if (kept) await users.update(user, ({ name }) => ({ name, ...kept }));
     else await users.remove(user);
     await sessions.revokeAll(user.accountId);
+    await memberships.leaveMade(user);
     return left;
   }
 }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { GROUP, type Group } from '../../crds/group.ts';
+import { ANNOTATIONS } from '../../crds/labels.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_NAMESPACE, TEST_ORIGIN } from '../testing/test-dependencies.ts';
@@ -41,6 +42,43 @@ test('ends with its logins, API tokens, memberships and the groups that nobody e
   expect(groups()).toEqual({ shared: ['ann@example.com'] });
   expect(users()).toEqual([]);
   await request(api.app).post('/api/user/login').send(bob).expect(401);
+});
+
+describe('of the groups that nobody else is in', () => {
+  const written = (change: object) => api.cluster.patch(GROUP, { name: 'bob' }, change);
+  const creator = () =>
+    api.cluster.all<Group>(GROUP).map(({ metadata }) => metadata.annotations?.[ANNOTATIONS.createdBy])[0];
+
+  test('deletes one that the operator has written meanwhile, which the cache does not show yet', async () => {
+    await written({ status: { observedGeneration: 1 } });
+    await remove().expect(200);
+    expect(groups()).toEqual({});
+  });
+
+  test('keeps one that somebody has joined meanwhile', async () => {
+    await written({ spec: { members: [bob.email, 'ann@example.com'] } });
+    await remove().expect(200);
+    expect(groups()).toEqual({ bob: ['ann@example.com'] });
+  });
+
+  test('leaves one that is deleted at once: its object stays until its namespace is gone', async () => {
+    api.cluster.delete = () => Promise.resolve();
+    await remove().expect(200);
+    expect(groups()).toEqual({ bob: [] });
+  });
+
+  test('deletes one that another request created while the account was being deleted', async () => {
+    const made = { metadata: { annotations: { [ANNOTATIONS.createdBy]: creator() ?? '' } } };
+    const deleteNow = api.cluster.delete.bind(api.cluster);
+    api.cluster.delete = async (type, ...rest) => {
+      await deleteNow(type, ...rest);
+      if (type.kind !== 'Secret') return;
+      group('late', [bob.email]);
+      api.cluster.change<Group>(GROUP, { name: 'late' }, made);
+    };
+    await remove().expect(200);
+    expect(groups()).toEqual({});
+  });
 });
 
 describe('needs its owner', () => {
