@@ -5,17 +5,12 @@ import {
   environmentAliasUrl,
   environmentHost,
   environmentLabel,
-  environmentName,
-  environmentNameBeside,
   environmentNamespace,
   environmentUrl,
-  hashedName,
-  groupOfImage,
-  imagePrefix,
-  imageRepository,
-  nameHash,
-  slug,
-} from './names.ts';
+} from './environment-address.ts';
+import { environmentName, environmentNameBeside } from './environment-name.ts';
+import { groupOfImage, imagePrefix, imageRepository } from './image-name.ts';
+import { hashedName, nameHash, slug } from './names.ts';
 import { gitRefKey } from './git-ref.ts';
 import { isResourceName } from './ids.ts';
 

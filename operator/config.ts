@@ -93,7 +93,7 @@ const configSchema = z.strictObject({
   registry: z
     .strictObject({
       address: z.string().regex(registryPattern, 'must be host[:port][/path]'),
-      /** Format of image names below the address (crds/names.ts). */
+      /** Format of image names below the address (crds/image-name.ts). */
       layout: z.enum(['nested', 'flat']).default('nested'),
       insecure: z.boolean().default(false),
       /** Address of Coppice's token server and the registry's service name, if the registry uses the token server. */

@@ -2,7 +2,7 @@ import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { gitRefKey, type GitRef } from '../../crds/git-ref.ts';
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
-import { environmentName } from '../../crds/names.ts';
+import { environmentName } from '../../crds/environment-name.ts';
 import type { Repository } from '../../crds/repository.ts';
 import {
   nextRequestTime,

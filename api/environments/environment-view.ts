@@ -5,7 +5,7 @@ import { ENVIRONMENT_STATES, type Environment } from '../../crds/environment.ts'
 import { GIT_REF_TYPES } from '../../crds/git-ref.ts';
 import type { Group } from '../../crds/group.ts';
 import { formatId, type ResourceId } from '../../crds/ids.ts';
-import { environmentHost } from '../../crds/names.ts';
+import { environmentHost } from '../../crds/environment-address.ts';
 import {
   acceptedRequestSchema,
   buildViewSchema,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Environment } from '../../crds/environment.ts';
 import { groupOfNamespace } from '../../crds/ids.ts';
-import { environmentNamespace } from '../../crds/names.ts';
+import { environmentNamespace } from '../../crds/environment-address.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { OperatorCaches } from './caches.ts';
 import { RuntimeLogs, type RuntimeLogsOptions } from '../reports/runtime-logs/runtime-logs.ts';

@@ -1,6 +1,6 @@
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { groupOfNamespace } from '../../crds/ids.ts';
-import { environmentNamespace } from '../../crds/names.ts';
+import { environmentNamespace } from '../../crds/environment-address.ts';
 import type { Controller } from '../../kubernetes/controller.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import { testerClient } from '../../tester-client/client.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP } from '../../crds/group.ts';
 import { parseId } from '../../crds/ids.ts';
-import { environmentName } from '../../crds/names.ts';
+import { environmentName } from '../../crds/environment-name.ts';
 import { REPOSITORY } from '../../crds/repository.ts';
 import { requestAnnotation, requestValue, type RequestName } from '../../crds/requests.ts';
 import type { Trigger } from '../../operator/kinds/environment/testing/state-table.ts';

@@ -1,5 +1,5 @@
 import { LABELS } from '../../../crds/labels.ts';
-import { imagePrefix, type ImageRegistry } from '../../../crds/names.ts';
+import { imagePrefix, type ImageRegistry } from '../../../crds/image-name.ts';
 import { ApiError, isAlreadyExists, isUnavailable } from '../../../kubernetes/api-error.ts';
 import type { Applier } from '../../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';

@@ -1,5 +1,5 @@
 import { groupNamespace } from '../../../crds/ids.ts';
-import type { ImageRegistry } from '../../../crds/names.ts';
+import type { ImageRegistry } from '../../../crds/image-name.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { Job } from '../../../kubernetes/resource-type.ts';
 import type { BaseImages } from '../registry/base-images.ts';

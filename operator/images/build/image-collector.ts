@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Environment } from '../../../crds/environment.ts';
-import { groupOfImage, type ImageRegistry } from '../../../crds/names.ts';
+import { groupOfImage, type ImageRegistry } from '../../../crds/image-name.ts';
 import type { ReusableEnvironment } from '../../../crds/reusable-environment.ts';
 import type { Job } from '../../../kubernetes/resource-type.ts';
 import { recordedReferences, RECORD_ANNOTATION } from './resolved-build.ts';

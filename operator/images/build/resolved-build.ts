@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { imageRepository, type ImageRegistry } from '../../../crds/names.ts';
+import { imageRepository, type ImageRegistry } from '../../../crds/image-name.ts';
 import type { ResourceId } from '../../../crds/ids.ts';
 import { imageTag } from './content-address.ts';
 import type { PlannedImage } from './image-plan.ts';

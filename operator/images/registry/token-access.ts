@@ -1,4 +1,4 @@
-import { imagePrefix, type ImageRegistry } from '../../../crds/names.ts';
+import { imagePrefix, type ImageRegistry } from '../../../crds/image-name.ts';
 import type { CredentialKey } from '../../../registry-tokens/credential-keys.ts';
 import { CREDENTIAL_USER, issueBuildCredential, issuePullCredential } from '../../../registry-tokens/credential.ts';
 import { readScopes } from '../../../registry-tokens/scope.ts';

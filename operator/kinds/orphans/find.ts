@@ -2,7 +2,7 @@ import { ENVIRONMENT, type Environment } from '../../../crds/environment.ts';
 import { GROUP, type Group } from '../../../crds/group.ts';
 import { groupNamespace } from '../../../crds/ids.ts';
 import { ANNOTATIONS, LABELS } from '../../../crds/labels.ts';
-import { environmentNamespace } from '../../../crds/names.ts';
+import { environmentNamespace } from '../../../crds/environment-address.ts';
 import type {
   Job,
   KubernetesObject,

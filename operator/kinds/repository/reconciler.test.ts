@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../kubernetes/api-error.ts';
-import { environmentName } from '../../../crds/names.ts';
+import { environmentName } from '../../../crds/environment-name.ts';
 import { Waiting } from '../../shared/errors.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
 import { commitOf, FakeWorld } from './testing/fake-world.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Environment } from '../../../crds/environment.ts';
 import { gitRefKey, type GitRef } from '../../../crds/git-ref.ts';
-import { environmentName } from '../../../crds/names.ts';
+import { environmentName } from '../../../crds/environment-name.ts';
 import type { RefListing } from './ref-listing.ts';
 import { planSync, type SyncInput } from './sync-plan.ts';
 

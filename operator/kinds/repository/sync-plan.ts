@@ -1,6 +1,6 @@
 import type { Environment } from '../../../crds/environment.ts';
 import { gitRefKey, gitRefSchema, type GitRef } from '../../../crds/git-ref.ts';
-import { environmentName, environmentNameBeside } from '../../../crds/names.ts';
+import { environmentName, environmentNameBeside } from '../../../crds/environment-name.ts';
 import type { PullRequestEvent } from '../../../crds/pull-request-events.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import { requestAnnotation } from '../../../crds/requests.ts';

@@ -1,7 +1,7 @@
 import { findCondition } from '../../../crds/conditions.ts';
 import type { Environment, EnvironmentStatus } from '../../../crds/environment.ts';
 import type { EventNote } from '../../../kubernetes/event-recorder.ts';
-import { hasNamespace } from '../../kinds/environment/scope/state.ts';
+import { hasNamespace } from '../../kinds/environment/scope/contents.ts';
 import { requestEvents, failureEvents } from './failure-events.ts';
 
 type Activation = NonNullable<EnvironmentStatus['activation']>;

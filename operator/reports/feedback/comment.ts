@@ -1,7 +1,7 @@
 import { findCondition } from '../../../crds/conditions.ts';
 import type { BuildStatus, Environment } from '../../../crds/environment.ts';
 import { formatId } from '../../../crds/ids.ts';
-import { hasNamespace } from '../../kinds/environment/scope/state.ts';
+import { hasNamespace } from '../../kinds/environment/scope/contents.ts';
 import { summarize } from '../environment-tests/summary.ts';
 import { currentBuild, idOf, logsUrlOf } from './current-build.ts';
 import { codeBlock } from './text.ts';

@@ -1,5 +1,5 @@
 import type { BuildStatus, Environment } from '../../../crds/environment.ts';
-import { hasNamespace } from '../../kinds/environment/scope/state.ts';
+import { hasNamespace } from '../../kinds/environment/scope/contents.ts';
 import { formatId, groupOfNamespace, type ResourceId } from '../../../crds/ids.ts';
 
 /** Returns the last build, if it belongs to the current contents; undefined while contents are deleted. */

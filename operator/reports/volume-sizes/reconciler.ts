@@ -1,7 +1,7 @@
 import type { Environment } from '../../../crds/environment.ts';
 import { groupOfNamespace } from '../../../crds/ids.ts';
 import { LABELS } from '../../../crds/labels.ts';
-import { environmentNamespace } from '../../../crds/names.ts';
+import { environmentNamespace } from '../../../crds/environment-address.ts';
 import { isAlreadyExists, isForbidden, isNotFound } from '../../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { ReconcileResult } from '../../../kubernetes/controller.ts';

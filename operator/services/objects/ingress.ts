@@ -1,5 +1,5 @@
 import type { ResourceId } from '../../../crds/ids.ts';
-import { environmentAliasHost, environmentAliasUrl, environmentHost } from '../../../crds/names.ts';
+import { environmentAliasHost, environmentAliasUrl, environmentHost } from '../../../crds/environment-address.ts';
 import type { Ingress } from '../../../kubernetes/resource-type.ts';
 import type { PublicRoute, ServiceFile } from '../../../service-file/schema.ts';
 import type { WorkloadContext } from './input.ts';

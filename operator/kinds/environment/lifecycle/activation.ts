@@ -1,30 +1,19 @@
 import type { EnvironmentSpec, EnvironmentStatus } from '../../../../crds/environment.ts';
 import { isDue, seenSchedule, type Schedule } from './schedule.ts';
-import {
-  pendingRequests,
-  requestedTtlSeconds,
-  type HandledRequests,
-  type RequestName,
-} from '../../../../crds/requests.ts';
+import { pendingRequests, type HandledRequests, type RequestName } from '../../../../crds/requests.ts';
+import { expiryOf, hasExpired, requestedTtl, type Ttl, type TtlInput } from './ttl.ts';
 
 export type Activation = NonNullable<EnvironmentStatus['activation']>;
-export type Ttl = NonNullable<EnvironmentStatus['ttl']>;
 
-export interface ActivationInput {
+export interface ActivationInput extends TtlInput {
   spec: Pick<EnvironmentSpec, 'active' | 'buildOnCreate' | 'ttlSeconds'>;
-  annotations: Record<string, string> | undefined;
   status: Pick<EnvironmentStatus, 'activation' | 'ttl' | 'schedule' | 'handledRequests'>;
-  /** The repository's default for a new environment that sets no TTL; 0 means unlimited. */
-  defaultTtlSeconds: number;
   /** The repository's scheduled rebuild, if it has one. */
   schedule?: Schedule | undefined;
   /** Whether the schedule includes this environment; called when it is due. */
   takesPart?: () => boolean;
-  /** Whether this is the object's first reconcile. One that lost its status and was adopted had its first before. */
-  isNew?: boolean;
   /** Whether the namespace exists; new contents start only when the former namespace is gone. */
   isPresent: boolean;
-  now: Date;
 }
 
 export interface ActivationDecision {
@@ -55,7 +44,7 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
   const schedule = seenSchedule(input.schedule, status.schedule, now);
 
   const bySpec = activationBySpec(input);
-  const isOver = isExpired(bySpec, requested.ttl, now);
+  const isOver = bySpec.active && hasExpired(requested.ttl, now);
   const byTtl = isOver ? transition(bySpec, 'Expired', now) : bySpec;
   const byTime = isRebuildTime(input, schedule, byTtl) ? rebuilt(byTtl, 'Schedule', now) : byTtl;
   const { activation, handledRequests, isDeletion } = applyRequests(input, byTime, requested.handledRequests);
@@ -73,25 +62,6 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
     started,
     ended: before !== undefined && !activation.active && (isOver || isDeletion),
   };
-}
-
-/**
- * Returns the TTL after requests for one. It belongs to the contents that the same PUT requests, and is determined
- * before their expiry is checked: a TTL never waits for a transition.
- */
-function requestedTtl(input: ActivationInput): Pick<ActivationDecision, 'ttl' | 'handledRequests'> {
-  const { spec, status, now } = input;
-  const isFresh = (input.isNew ?? status.activation === undefined) && spec.ttlSeconds === undefined;
-  const handledRequests: HandledRequests = { ...status.handledRequests };
-  let ttl = isFresh ? defaultTtl(input) : ttlOf(spec, status.ttl, now);
-  for (const request of pendingRequests(input.annotations, handledRequests)) {
-    if (request.name !== 'ttl') continue;
-    handledRequests.ttl = request.value;
-    const seconds = requestedTtlSeconds(request.value);
-    // A value without a number of seconds is ignored.
-    if (seconds !== undefined) ttl = { ...ttl, seconds, since: now.toISOString() };
-  }
-  return { ttl, handledRequests };
 }
 
 /** Returns the activation after a change of spec.active, or after the former contents of a rebuild are gone. */
@@ -201,23 +171,4 @@ function transition(activation: Activation, reason: Activation['reason'], now: D
     buildPending: false,
     rebuild: undefined,
   };
-}
-
-/** Set at the first reconcile and kept: later changes of the repository's default apply to newer environments. */
-function defaultTtl({ defaultTtlSeconds: seconds, now }: ActivationInput): Ttl | undefined {
-  return seconds > 0 ? { seconds, since: now.toISOString() } : undefined;
-}
-
-function ttlOf(spec: ActivationInput['spec'], before: Ttl | undefined, now: Date): Ttl | undefined {
-  if (spec.ttlSeconds === before?.specSeconds) return before;
-  return { seconds: spec.ttlSeconds ?? 0, since: now.toISOString(), specSeconds: spec.ttlSeconds };
-}
-
-function expiryOf(ttl: Ttl | undefined): Date | undefined {
-  return ttl && ttl.seconds > 0 ? new Date(Date.parse(ttl.since) + ttl.seconds * 1000) : undefined;
-}
-
-function isExpired(activation: Activation, ttl: Ttl | undefined, now: Date): boolean {
-  const expiry = expiryOf(ttl);
-  return activation.active && expiry !== undefined && expiry <= now;
 }

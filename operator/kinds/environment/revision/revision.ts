@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { imageRepository, type ImageRegistry } from '../../../../crds/names.ts';
+import { imageRepository, type ImageRegistry } from '../../../../crds/image-name.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { ResourceId } from '../../../../crds/ids.ts';
 import { keyedHash } from '../../../shared/hash-key.ts';

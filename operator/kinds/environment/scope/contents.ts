@@ -1,12 +1,18 @@
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { Revision } from '../revision/revision.ts';
 import type { Contribution } from './contribution.ts';
-import type { EnvironmentScope } from './scope.ts';
 
 /** Status fields that describe an environment's contents. */
 export type ContentsField =
   'commit' | 'revision' | 'deployed' | 'services' | 'aliases' | 'namespaceUID' | 'seed' | 'publication';
 export type ContentsCondition = 'Created' | 'Built' | 'Available' | 'Seeded' | 'Published';
+
+/**
+ * Returns whether the environment has a namespace according to its status; without services it is `empty` nevertheless.
+ */
+export function hasNamespace({ state = 'empty', namespaceUID }: Pick<EnvironmentStatus, 'state' | 'namespaceUID'>) {
+  return state !== 'empty' || namespaceUID !== undefined;
+}
 
 /** Clears what the status records of the contents; the last build is kept. */
 export function forgottenContents({
@@ -57,7 +63,7 @@ export function removedContents(
 
 /** Records the revision that the services were set up from. */
 export function setUpFrom(
-  { webURL }: Pick<EnvironmentScope, 'webURL'>,
+  { webURL }: { webURL: string },
   { id: revision, commit, warnings, serviceFile }: Revision,
 ): Contribution<'webURL' | 'commit' | 'revision', 'Created'> {
   const isPublic = serviceFile.publicRoutes.some(({ alias }) => alias === undefined);

@@ -1,7 +1,7 @@
 import { findCondition, type ConditionReport } from '../../../../crds/conditions.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
 import { groupOfNamespace, type ResourceId } from '../../../../crds/ids.ts';
-import { environmentNamespace, environmentUrl } from '../../../../crds/names.ts';
+import { environmentNamespace, environmentUrl } from '../../../../crds/environment-address.ts';
 import { keyOf } from '../../../../kubernetes/resource-type.ts';
 import type { RepositoryConfiguration, RepositoryConfigurations } from '../../repository/configuration.ts';
 import type { RefLocation } from '../../../source/git/source.ts';
@@ -9,7 +9,7 @@ import { combine, type Contribution, type EnvironmentCondition } from './contrib
 import { ownedLabels } from './owned-labels.ts';
 import type { PlanRequest } from '../revision/revision-planner.ts';
 import { secretsOf } from '../revision/secrets.ts';
-import { hasNamespace } from './state.ts';
+import { hasNamespace } from './contents.ts';
 import { RepositoryReads } from './repository-reads.ts';
 import { isTrusted } from '../revision/trust.ts';
 import type { Revision, RevisionLocation } from '../revision/revision.ts';

@@ -1,5 +1,5 @@
 import type { BuildStatus } from '../../../../crds/environment.ts';
-import type { ImageRegistry } from '../../../../crds/names.ts';
+import type { ImageRegistry } from '../../../../crds/image-name.ts';
 import { PULL_SECRET } from '../../../images/build/credentials.ts';
 import { reportStopped, withoutReplicas } from './stopped-services.ts';
 import type { WorkloadInput } from '../../../services/objects/input.ts';

@@ -3,7 +3,7 @@ import type { EnvironmentState, EnvironmentStatus } from '../../../../crds/envir
 import { cut } from '../../../shared/one-line.ts';
 import type { ConditionChange } from '../scope/contribution.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
-import { buildOfContents, deriveState } from '../scope/state.ts';
+import { buildOfContents, deriveState } from './state.ts';
 import type { SummaryInput } from './summary.ts';
 
 const maxMessage = 8000;

@@ -18,13 +18,6 @@ export function deriveState({ present, setUp, building, deployed }: ObservedCont
   return setUp ? 'created' : 'empty';
 }
 
-/**
- * Returns whether the environment has a namespace according to its status; without services it is `empty` nevertheless.
- */
-export function hasNamespace({ state = 'empty', namespaceUID }: Pick<EnvironmentStatus, 'state' | 'namespaceUID'>) {
-  return state !== 'empty' || namespaceUID !== undefined;
-}
-
 /** Returns the last build if it belongs to the current contents. */
 export function buildOfContents({ build, activation }: EnvironmentStatus): EnvironmentStatus['build'] {
   return build && Date.parse(build.startedAt) >= Date.parse(activation?.since ?? '') ? build : undefined;
