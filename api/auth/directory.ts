@@ -6,6 +6,7 @@ import type { Repository } from '../../crds/repository.ts';
 import type { ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import { objectKey } from '../../kubernetes/resource-type.ts';
 import { repositoryIndexValue, type Caches } from '../cluster/caches.ts';
+import { allDeletedWith, deletedWith } from '../cluster/deletion.ts';
 import { NotFound } from '../shared/errors.ts';
 import { hasAccepted } from '../user-records/group-invitation.ts';
 import type { User } from '../user-records/user-record.ts';
@@ -76,7 +77,7 @@ export class Directory {
     const repository = at && this.#caches.repositories.get(at.key);
     if (!at || !repository || !reaches(viewer, at.group, repository.metadata.name))
       throw new NotFound('no such repository');
-    return { group: at.group, repository };
+    return { group: at.group, repository: deletedWith(at.group, repository) };
   }
 
   /** Finds an environment that the caller can see. @throws NotFound */
@@ -85,7 +86,10 @@ export class Directory {
     const environment = at && this.#caches.environments.get(at.key);
     if (!at || !environment || !reaches(viewer, at.group, environment.spec.repository))
       throw new NotFound('no such environment');
-    return { group: at.group, environment };
+    const { namespace } = environment.metadata;
+    const repository = this.#caches.repositories.get(objectKey(namespace, environment.spec.repository));
+    const owner = repository && deletedWith(at.group, repository);
+    return { group: at.group, environment: deletedWith(owner ?? at.group, environment) };
   }
 
   /** Returns whether the caller sees an object of this ID. */
@@ -107,12 +111,14 @@ export class Directory {
   }
 
   repositories(group: Group): Repository[] {
-    return this.#caches.repositories.byIndex('namespace', groupNamespace(group.metadata.name));
+    const repositories = this.#caches.repositories.byIndex('namespace', groupNamespace(group.metadata.name));
+    return allDeletedWith(group, repositories);
   }
 
   environments(repository: Repository): Environment[] {
     const { namespace = '', name } = repository.metadata;
-    return this.#caches.environments.byIndex('repository', repositoryIndexValue(namespace, name));
+    const environments = this.#caches.environments.byIndex('repository', repositoryIndexValue(namespace, name));
+    return allDeletedWith(repository, environments);
   }
 
   /** Returns the environments of all repositories of a group, including missing Repositories. */

@@ -15,6 +15,7 @@ import {
 import { isAlreadyExists } from '../../kubernetes/api-error.ts';
 import type { RandomBytes } from '../shared/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
+import { isBeingDeleted } from '../cluster/deletion.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
 import { Conflict } from '../shared/errors.ts';
 import { currentRequestId } from '../shared/request-context.ts';
@@ -110,7 +111,7 @@ export class EnvironmentService {
 
   /** The operator decides, by other environments of the ref, whether the object is deleted too. */
   async deleteContents(environment: Environment): Promise<Environment> {
-    return isGoing(environment) ? environment : this.#request(environment, ['delete']);
+    return isBeingDeleted(environment) ? environment : this.#request(environment, ['delete']);
   }
 
   /** Requests a build. @throws Conflict when the environment has no contents and none are requested */
@@ -143,7 +144,9 @@ export class EnvironmentService {
 
   /** Requests a build when a created environment is first read. */
   async buildOnRead(environment: Environment): Promise<Environment> {
-    return readStartsBuild(environment) && !isGoing(environment) ? this.#request(environment, ['build']) : environment;
+    return readStartsBuild(environment) && !isBeingDeleted(environment)
+      ? this.#request(environment, ['build'])
+      : environment;
   }
 
   async #request(
@@ -151,7 +154,7 @@ export class EnvironmentService {
     names: (RequestName | typeof TEST_REQUEST)[],
     ttl?: number,
   ): Promise<Environment> {
-    if (isGoing(environment)) throw new Conflict('the environment is being deleted');
+    if (isBeingDeleted(environment)) throw new Conflict('the environment is being deleted');
     const { cluster, cache, now } = this.#options;
     const { namespace, name, uid, annotations } = environment.metadata;
     const at = nextRequestTime(new Date(now()), annotations);
@@ -169,10 +172,5 @@ export class EnvironmentService {
 /** Returns whether the environment is of this ref and is not being deleted. */
 function isOf(environment: Environment, repository: string, gitRef: GitRef): boolean {
   const { spec } = environment;
-  return !isGoing(environment) && spec.repository === repository && gitRefKey(spec.gitRef) === gitRefKey(gitRef);
-}
-
-/** Deleted with its repository or group, or because its ref has others. */
-function isGoing({ metadata }: Environment): boolean {
-  return metadata.deletionTimestamp !== undefined;
+  return !isBeingDeleted(environment) && spec.repository === repository && gitRefKey(spec.gitRef) === gitRefKey(gitRef);
 }

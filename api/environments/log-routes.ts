@@ -14,6 +14,7 @@ import { NotFound, UpgradeRequired } from '../shared/errors.ts';
 import { parse } from '../http/parse.ts';
 import type { WebSockets } from '../http/web-sockets.ts';
 import { isWebSocketUpgrade } from '../shared/web-socket-upgrade.ts';
+import { currentBuildView } from './build-view.ts';
 import { logStreamQuerySchema, runtimeLogQuerySchema } from './environment-parameters.ts';
 import type { AcceptedSocket } from './log-socket.ts';
 import { type LogStreamOptions, streamLog } from './log-stream.ts';
@@ -87,7 +88,7 @@ function buildLog(dependencies: LogRoutes) {
     const { environment } = target;
     const mayRead = stillMayRead(caller, target, dependencies);
     const { build, from, header } = parse(logStreamQuerySchema, request.query, 'the query');
-    if (build !== undefined && build > (environment.status?.build?.number ?? 0)) throw new NotFound('no such build');
+    if (build !== undefined && build > newestBuild(environment)) throw new NotFound('no such build');
     if (!isWebSocketUpgrade(request)) {
       await answerLogText(request, response, { environment, build, from }, reader);
       return;
@@ -142,6 +143,11 @@ function acceptViewer(
     release();
     throw error;
   }
+}
+
+/** Returns the number of the newest build, including one that has been requested and not started; 0 before the first. */
+function newestBuild(environment: Environment): number {
+  return Math.max(environment.status?.build?.number ?? 0, currentBuildView(environment)?.number ?? 0);
 }
 
 /** Returns the name of a service given by its ID or by its name. */

@@ -6,6 +6,7 @@ import request from 'supertest';
 import { WebSocket, type ClientOptions } from 'ws';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP } from '../../crds/group.ts';
+import { requestAnnotation } from '../../crds/requests.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
@@ -317,4 +318,33 @@ test('a stopping server cuts clients that do not go', async () => {
 test('a deleted user reads nothing', async () => {
   api.cluster.remove(Secret, { namespace: TEST_NAMESPACE, name: userName('alice@example.com') });
   expect((await connect().refused).status).toBe(401);
+});
+
+/** Requests a build after build 2 has ended, as the API does. */
+function requestBuild() {
+  const finished = { ...build, result: 'succeeded', finishedAt: '2026-01-01T00:00:01Z' };
+  const annotations = { [requestAnnotation('build')]: '2026-01-01T00:00:02Z/next' };
+  api.cluster.change(ENVIRONMENT, at, { metadata: { annotations }, status: { state: 'built', build: finished } });
+}
+
+test('the build that a request was answered with can be followed before it starts', async () => {
+  requestBuild();
+  const { opened, closed } = connect('?build=3');
+  await opened;
+  api.cluster.change(ENVIRONMENT, at, { status: { build: { ...build, number: 3 } } });
+  api.logReader.write(logId(3), line(1));
+  api.logReader.end(logId(3));
+  expect(await closed).toEqual({ code: 1000, reason: 'the build has ended', messages: lines(1) });
+});
+
+test('a requested build that does not start ends like any other wait', async () => {
+  requestBuild();
+  expect(await connect('?build=3').closed).toMatchObject({ code: 4408, messages: [] });
+});
+
+test('a requested build has no text yet, and one that nobody requested does not exist', async () => {
+  requestBuild();
+  const text = (number: number) => request(api.app).get(`${path}?build=${number}`).set('x-service-token', token);
+  expect((await text(3).expect(404)).body).toEqual({ error: 'build 3 has not started yet' });
+  expect((await text(4).expect(404)).body).toEqual({ error: 'no such build' });
 });

@@ -60,7 +60,8 @@ async function stream(
   const isGone = () => current(cache.get(key)) === undefined;
   const close = (code: number, reason: string) => webSocket.close(code, reason);
 
-  const number = build ?? (await buildToRead(cache, key, current, { timeoutMs: startTimeoutMs, signal: closed }));
+  const options = { timeoutMs: startTimeoutMs, signal: closed };
+  const number = await buildToRead(cache, key, (object) => startedBuild(current(object), build), options);
   if (number === 'none') return close(CLOSE.noBuild, `no build started within ${startTimeoutMs / 1000} s`);
   if (number === 'gone') return close(CLOSE.gone, 'the environment is gone');
 
@@ -83,19 +84,22 @@ async function stream(
   close(CLOSE.lost, 'the build has ended, but the rest of its log is no longer available');
 }
 
+/** Returns the build whose log to read: this one, or else the current one; undefined until it has started. */
+function startedBuild(environment: Environment | undefined, build: number | undefined): number | 'gone' | undefined {
+  if (!environment) return 'gone';
+  if (build === undefined) return currentBuild(environment);
+  return build <= (environment.status?.build?.number ?? 0) ? build : undefined;
+}
+
 /** Waits until there is a build whose log can be read, or the environment is deleted. */
 async function buildToRead(
   cache: Caches['environments'],
   key: string,
-  current: (object: Environment | undefined) => Environment | undefined,
+  read: (object: Environment | undefined) => number | 'gone' | undefined,
   options: { timeoutMs: number; signal: AbortSignal },
 ): Promise<number | 'gone' | 'none'> {
-  const outcome = (object: Environment | undefined) => {
-    const environment = current(object);
-    return environment ? currentBuild(environment) : 'gone';
-  };
   try {
-    return outcome(await cache.waitFor(key, (object) => outcome(object) !== undefined, options)) ?? 'none';
+    return read(await cache.waitFor(key, (object) => read(object) !== undefined, options)) ?? 'none';
   } catch (error) {
     if (error instanceof WaitTimeoutError) return 'none';
     throw error;

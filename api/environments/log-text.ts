@@ -41,6 +41,7 @@ export async function answerLogText(
   const newest = environment.status?.build;
   const number = build ?? newest?.number;
   if (number === undefined) throw new NotFound('no build has started yet');
+  if (number > (newest?.number ?? 0)) throw new NotFound(`build ${number} has not started yet`);
   const isRunning = newest?.number === number && newest.finishedAt === undefined;
 
   const closed = new AbortController();

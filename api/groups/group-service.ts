@@ -7,6 +7,7 @@ import { isAlreadyExists } from '../../kubernetes/api-error.ts';
 import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
 import type { RandomBytes } from '../shared/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
+import { isBeingDeleted } from '../cluster/deletion.ts';
 import { deleteOwn, requireOwn } from '../cluster/ownership.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
 import { awaitReadiness } from '../cluster/readiness.ts';
@@ -79,6 +80,7 @@ export class GroupService {
 
   /** Waits until the group has a namespace. @throws Unavailable if it has none yet */
   async awaitNamespace(group: Group): Promise<void> {
+    if (isBeingDeleted(group)) throw new Conflict('the group is being deleted');
     // Later changes do not matter: the namespace stays.
     if (findCondition(group.status?.conditions, 'Ready')?.status === 'True') return;
     const { isReady, stalled } = await awaitReadiness(this.#options.cache, group, readyTimeoutMs);

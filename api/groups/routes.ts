@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Group } from '../../crds/group.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
+import { asDeleted } from '../cluster/deletion.ts';
 import { requireRoom } from '../cluster/object-limits.ts';
 import { BELONGS_TO_OTHERS } from '../cluster/ownership.ts';
 import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
@@ -109,7 +110,7 @@ export function groupRoutes({ directory, groups, repositories, members, caps }: 
       run: async ({ caller: { user }, target }) => {
         members.requireOwner(target, user.email, 'delete it');
         await groups.remove(target, [...directory.repositories(target), ...directory.environmentsIn(target)]);
-        return view(target);
+        return view(asDeleted(target));
       },
     }),
   ];

@@ -5,6 +5,7 @@ import { formatId } from '../../crds/ids.ts';
 import type { ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { Repository } from '../../crds/repository.ts';
 import { REPOSITORY_TYPES } from '../../crds/repository-source.ts';
+import { isBeingDeleted } from '../cluster/deletion.ts';
 import { shownStatus } from '../environments/shown-status.ts';
 import {
   environmentCommit,
@@ -52,6 +53,10 @@ export const repositoryViewSchema = z
     details: z.object({ url }),
     environments: z.array(environmentSummarySchema),
     reusableEnvironments: z.array(reusableEnvironmentSchema),
+    deleting: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'Extension: the repository is being deleted; otherwise absent.' }),
     conditions: z
       .array(conditionViewSchema)
       .meta({ description: 'Extension: whether the repository can be read, and if not, why.' }),
@@ -61,10 +66,11 @@ export type RepositoryView = z.infer<typeof repositoryViewSchema>;
 
 export function repositoryView(
   group: Group,
-  { metadata, spec, status }: Repository,
+  repository: Repository,
   environments: readonly Environment[],
   reusables: readonly ReusableEnvironment[],
 ): RepositoryView {
+  const { metadata, spec, status } = repository;
   const gid = group.metadata.name;
   // Used until the operator has reported a URL. The CRD refuses origins with credentials.
   const url = status?.url ?? spec.generic?.origin ?? '';
@@ -84,6 +90,7 @@ export function repositoryView(
       const buildAt = new Date(status.builtAt).toISOString();
       return [{ label, buildAt, from: { name: status.from.environment } }];
     }),
+    ...(isBeingDeleted(repository) && { deleting: true as const }),
     conditions: conditionViews(status?.conditions),
   };
 }

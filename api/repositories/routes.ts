@@ -3,6 +3,7 @@ import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
+import { asDeleted, isBeingDeleted } from '../cluster/deletion.ts';
 import { requireRoom } from '../cluster/object-limits.ts';
 import { APPLIED_BY_OTHERS, BELONGS_TO_OTHERS } from '../cluster/ownership.ts';
 import type { EnvironmentService } from '../environments/environment-service.ts';
@@ -66,7 +67,7 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
       also: { 409: BELONGS_TO_OTHERS },
       run: async ({ target: { group, repository } }) => {
         await repositories.remove(repository, directory.environments(repository));
-        return view(group, repository);
+        return view(group, asDeleted(repository));
       },
     }),
     endpoint({
@@ -81,7 +82,7 @@ export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
       answer: spawnedViewSchema,
       also: { 409: 'The repository is being deleted, or it or its group has reached its limit of environments.' },
       run: async ({ target: { group, repository }, body }) => {
-        if (repository.metadata.deletionTimestamp !== undefined) throw new Conflict('the repository is being deleted');
+        if (isBeingDeleted(repository)) throw new Conflict('the repository is being deleted');
         const answer = (environment: Environment, isReused: boolean) => {
           const accepted = body.build ? acceptedRequest(environment, 'build') : undefined;
           return spawnedView(group, environment, webAddress, { accepted, isReused });
