@@ -30,8 +30,9 @@ function fromSecret(secret: string, key: string): EnvVar {
 
 /** Words of a command or of its arguments, in which the kubelet expands `$(VARIABLE)`, from Secrets too. */
 export function expandedWords(words: readonly string[], hidden: HiddenValues | undefined): string[] {
+  const variables = variablesByText(hidden);
   return words.map((word) => {
-    const variable = variableOf(word, hidden);
+    const variable = variables.get(word);
     return variable === undefined ? literal(word) : `$(${variable})`;
   });
 }
@@ -41,9 +42,10 @@ export function expandedWords(words: readonly string[], hidden: HiddenValues | u
  * needs a shell, which replaces itself by the check.
  */
 export function checkWords(words: readonly string[], hidden: HiddenValues | undefined): string[] {
-  if (words.every((word) => variableOf(word, hidden) === undefined)) return words.map(literal);
+  const variables = variablesByText(hidden);
+  if (!words.some((word) => variables.has(word))) return words.map(literal);
   const line = words.map((word) => {
-    const variable = variableOf(word, hidden);
+    const variable = variables.get(word);
     return variable === undefined ? `'${word.replaceAll("'", "'\\''")}'` : `"$${variable}"`;
   });
   return ['/bin/sh', '-c', literal(`exec ${line.join(' ')}`)];
@@ -57,10 +59,12 @@ export function visibleProcess({ entrypoint, command, environment }: Service, hi
   return [words(entrypoint), words(command), Object.fromEntries(visible), hidden.secret];
 }
 
-/** The variable that contains exactly this text, under a name that a shell expands too. */
-export function variableOf(text: string, hidden: Pick<HiddenValues, 'variables'> | undefined): string | undefined {
-  const found = Object.entries(hidden?.variables ?? {}).find(
-    ([name, value]) => value === text && /^[A-Za-z_]\w*$/.test(name),
-  );
-  return found?.[0];
+/** The variables of hidden texts, by text; only those whose names a shell expands too. */
+function variablesByText(hidden: HiddenValues | undefined): ReadonlyMap<string, string> {
+  const named = Object.entries(hidden?.variables ?? {}).filter(([name]) => isShellName(name));
+  return new Map(named.map(([name, text]) => [text, name]));
+}
+
+export function isShellName(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name);
 }

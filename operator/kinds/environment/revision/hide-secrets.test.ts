@@ -40,6 +40,15 @@ test('hides all words that a secret was split into', () => {
   });
 });
 
+test('refuses a command of many secret words, and is as fast with many others', () => {
+  const words = (count: number) => Array.from({ length: count }, (_, index) => `a${index}`);
+  expect(() => hiddenIn({ command: words(201) }, ['a'])).toThrow('more than 200 words that contain a secret');
+  const start = performance.now();
+  const secrets = Array.from({ length: 700 }, (_, index) => `secret${index}`);
+  expect(Object.keys(hiddenIn({ command: [...words(100_000), 'secret7'] }, secrets) ?? {})).toHaveLength(1);
+  expect(performance.now() - start).toBeLessThan(2000);
+});
+
 test('a secret that is empty, or of spaces alone, hides nothing', () => {
   expect(hiddenIn({ environment: { A: '', B: ' ' }, command: ['run'] }, ['', ' '])).toBeUndefined();
 });

@@ -1,7 +1,8 @@
 import { slug } from '../../../../crds/names.ts';
 import type { Service } from '../../../../service-file/schema.ts';
+import { Stalled } from '../../../shared/errors.ts';
 import { keyedHash } from '../../../shared/hash-key.ts';
-import { variableOf, type HiddenValues } from '../../../services/objects/hidden-values.ts';
+import { isShellName, type HiddenValues } from '../../../services/objects/hidden-values.ts';
 
 export interface HiddenSecrets {
   /** The services, without the labels that contain a secret: they become annotations. */
@@ -20,10 +21,11 @@ export function hideSecrets(
   secrets: readonly string[],
   hashKey: Uint8Array,
 ): HiddenSecrets {
-  const isSecret = secretFinder(secrets);
+  const essences = [...new Set(secrets.map(essence))].filter((text) => text !== '');
   const hidden: HiddenSecrets['hidden'] = {};
   const warnings: string[] = [];
   const shown = services.map((service) => {
+    const isSecret = secretFinder(essences, service);
     const variables = hiddenVariables(service, isSecret);
     if (Object.keys(variables).length > 0) {
       const hash = keyedHash(hashKey, [service.name, variables]).slice(0, 20);
@@ -38,36 +40,46 @@ export function hideSecrets(
   return { services: shown, hidden, warnings };
 }
 
+/** Commands have few words. Each hidden one is a variable of the container. */
+const MAX_WORDS = 200;
+
 function hiddenVariables(service: Service, isSecret: (text: string) => boolean): Record<string, string> {
-  const { environment, entrypoint = [], command = [], healthcheck } = service;
-  const variables = Object.fromEntries(Object.entries(environment).filter(([, value]) => isSecret(value)));
-  const words = [entrypoint, command, healthcheck?.command ?? []].flatMap((all) => secretWords(all, isSecret));
-  for (const word of words) {
-    if (variableOf(word, { variables }) === undefined) variables[freeName({ ...environment, ...variables })] = word;
+  const { name, environment, entrypoint = [], command = [], healthcheck } = service;
+  const values = Object.entries(environment).filter(([, value]) => isSecret(value));
+  const known = new Set(values.filter(([variable]) => isShellName(variable)).map(([, value]) => value));
+  const all = [entrypoint, command, healthcheck?.command ?? []].flatMap((words) => secretWords(words, isSecret));
+  const words = [...new Set(all)].filter((word) => !known.has(word));
+  if (words.length > MAX_WORDS) {
+    const message = `services.${name}: its commands have more than ${MAX_WORDS} words that contain a secret. Use a shorter command, or a variable`;
+    throw new Stalled('ServiceFileInvalid', message);
   }
-  return variables;
+  const names = Array.from({ length: words.length + Object.keys(environment).length }, (_, index) => index + 1)
+    .map((number) => `COPPICE_SECRET_${number}`)
+    .filter((one) => !Object.hasOwn(environment, one));
+  return Object.fromEntries([...values, ...words.map((word, index) => [names[index] ?? '', word] as const)]);
 }
 
 /** If a secret is spread over several words, as a line that was split at its spaces, all of them are hidden. */
 function secretWords(words: readonly string[], isSecret: (text: string) => boolean): string[] {
   const found = words.filter(isSecret);
-  const others = words.filter((word) => !found.includes(word));
+  const others = words.filter((word) => !isSecret(word));
   return isSecret(others.join('')) ? words.filter((word) => word !== '') : found;
 }
 
-function freeName(taken: Readonly<Record<string, string>>): string {
-  for (let number = 1; ; number += 1) {
-    const name = `COPPICE_SECRET_${number}`;
-    if (!Object.hasOwn(taken, name)) return name;
-  }
-}
-
-/** Spaces, quotes and backslashes are not compared: splitting a line into words changes them. */
-function secretFinder(secrets: readonly string[]): (text: string) => boolean {
-  const essences = [...new Set(secrets.map(essence))].filter((text) => text !== '');
+/**
+ * Returns what finds a secret in a text of the service. Spaces, quotes and backslashes are not compared: splitting a line
+ * into words changes them.
+ */
+function secretFinder(essences: readonly string[], service: Service): (text: string) => boolean {
+  const { environment, entrypoint = [], command = [], healthcheck, labels } = service;
+  const texts = [environment, labels].flatMap((one) => Object.entries(one).flat());
+  const whole = essence([...texts, ...entrypoint, ...command, ...(healthcheck?.command ?? [])].join(''));
+  // Nearly always none: the words are many, and so may be the secrets.
+  const present = essences.filter((secret) => whole.includes(secret));
+  if (present.length === 0) return () => false;
   return (text) => {
     const searched = essence(text);
-    return essences.some((secret) => searched.includes(secret));
+    return present.some((secret) => searched.includes(secret));
   };
 }
 
