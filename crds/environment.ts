@@ -90,7 +90,7 @@ const servedRequestSchema = z.string().max(200).meta({
 });
 
 export const buildStatusSchema = z.object({
-  number: z.int().min(1).meta({ description: 'Builds of an environment count from 1.' }),
+  number: z.int().min(1).meta({ description: 'Number of the build, counted from 1 for each environment.' }),
   result: z.enum(BUILD_RESULTS).meta({ description: 'State or result of the build.' }),
   trigger: triggerSchema.optional(),
   request: servedRequestSchema.optional(),
@@ -128,7 +128,7 @@ export const buildStatusSchema = z.object({
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
 
 const finishedBuildSchema = z.object({
-  number: z.int().min(1).meta({ description: 'Builds of an environment count from 1.' }),
+  number: z.int().min(1).meta({ description: 'Number of the build, counted from 1 for each environment.' }),
   result: z.enum(BUILD_RESULTS).meta({ description: 'How the build ended.' }),
   trigger: triggerSchema.optional(),
   request: servedRequestSchema.optional(),
@@ -218,11 +218,9 @@ export const environmentStatusSchema = z.object({
     .meta({ description: 'Whether the commits of the pull request come from another repository; absent if unknown.' }),
   seed: seedSchema.optional().meta({ description: 'The reusable environment that the volumes were seeded from.' }),
   publication: publicationSchema.optional().meta({ description: 'The last publication as a reusable environment.' }),
-  feedback: feedbackSchema
-    .optional()
-    .meta({ description: 'What was reported to the Git host; written only by the feedback controller.' }),
+  feedback: feedbackSchema.optional().meta({ description: 'What was reported to the Git host.' }),
   webURL: z.string().optional().meta({
-    description: 'Web address of the environment; absent if the services are set up and none is public.',
+    description: 'Web address of the environment; absent if no service is public.',
   }),
   aliases: z
     .record(z.string(), z.string())
@@ -247,7 +245,7 @@ export const environmentStatusSchema = z.object({
           })
           .optional()
           .meta({
-            description: 'How one of its containers last terminated; absent if none of its pods had one terminate.',
+            description: 'How one of its containers last terminated; absent if none has.',
           }),
         message: z.string().optional().meta({ description: 'Why the service is not ready.' }),
       }),
@@ -273,10 +271,8 @@ export const environmentStatusSchema = z.object({
       usedBytes: z.int().meta({ description: 'Disk blocks used by the files of all volumes, in bytes.' }),
     })
     .optional()
-    .meta({ description: 'Size of the volumes; written only by the size controller.' }),
-  tests: testsStatusSchema
-    .optional()
-    .meta({ description: 'Tests of the deployed build; written only by the test controller.' }),
+    .meta({ description: 'Size of the volumes.' }),
+  tests: testsStatusSchema.optional().meta({ description: 'Tests of the deployed build.' }),
   conditions: conditionsSchema.optional(),
 });
 

@@ -34,7 +34,7 @@ export const gitRefSchema = z
       .max(200)
       .refine(isRefName, { error: 'is not a valid Git reference name' })
       .meta({
-        description: 'Short name, without refs/heads/ or refs/tags/; the number of a pull request.',
+        description: 'Short name of a branch or tag, without refs/heads/ or refs/tags/, or number of a pull request.',
         'x-kubernetes-validations': forbidden.map((pattern) => ({
           rule: `!self.matches(r'${pattern}')`,
           message: 'is not a valid Git reference name',

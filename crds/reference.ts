@@ -67,7 +67,7 @@ export function referencePage(definition: Definition): string {
     list('spec', spec, { internal: new Set(), bounds, remarks }),
     '## status',
     'Only Coppice writes the status. [Conditions](../environment-lifecycle.md#conditions) lists types and reasons. ' +
-      'Fields inside of those marked as internal are not listed.',
+      'The fields of internal objects are not listed.',
     list('status', status, { internal: INTERNAL, bounds: () => [], remarks: statusRemarks }),
     '',
   ].join('\n\n');
