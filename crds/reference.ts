@@ -47,6 +47,8 @@ const INTERNAL: ReadonlySet<string> = new Set([
   'publication',
   'feedback',
   'handledRequests',
+  'build.previous',
+  'hostRepository',
 ]);
 
 /** Returns the reference page of one kind, in Markdown: every field of its spec and status. */
@@ -162,13 +164,16 @@ function patternsOf({ pattern }: Schema): string[] {
   return pattern === undefined || pattern.length > maxPattern ? [] : [`Matches \`${pattern}\`.`];
 }
 
+/** Longer texts are practically unlimited. */
+const maxShownLength = 200;
+
 function bounds(field: Schema, isRequired: boolean): string[] {
   const { minimum, maximum, maxLength, maxItems } = field;
   return [
     isRequired ? 'required' : '',
     field.default === undefined ? '' : `default \`${JSON.stringify(field.default)}\``,
     range(minimum, maximum),
-    maxLength === undefined ? '' : `≤ ${maxLength} characters`,
+    maxLength === undefined || maxLength > maxShownLength ? '' : `≤ ${maxLength} characters`,
     maxItems === undefined ? '' : `≤ ${maxItems} items`,
   ].filter((bound) => bound !== '');
 }
