@@ -20,7 +20,7 @@ const offered = namespace({ labels: { 'coppice.dev/group': 'acme' } });
 test.each<[string, string, Group | undefined, Namespace | undefined, string | undefined]>([
   ['made by the operator', 'group-acme', acme, made, undefined],
   ['that an administrator labelled', 'group-acme', acme, offered, undefined],
-  ['of another name', 'shop', acme, undefined, 'create it in the namespace group-NAME of a Group NAME'],
+  ['of another name', 'shop', acme, undefined, 'create the object in the namespace group-NAME of a Group NAME'],
   ['before there is a Group', 'group-acme', undefined, offered, 'create the Group acme'],
   ['before it is there', 'group-acme', acme, undefined, 'the Group acme reports why it does not own it'],
   ['that was not labelled', 'group-acme', acme, namespace({}), 'the Group acme reports why it does not own it'],

@@ -21,7 +21,7 @@ export class GroupMembership {
   /** Returns why what lies in the namespace is not worked on: it belongs to no Group; undefined where it does. */
   problem(namespace = ''): Waiting | undefined {
     const name = groupOfNamespace(namespace);
-    if (name === undefined) return noGroup(namespace, 'create it in the namespace group-NAME of a Group NAME');
+    if (name === undefined) return noGroup(namespace, 'create the object in the namespace group-NAME of a Group NAME');
     const group = this.#groups.get(name);
     if (!group) return noGroup(namespace, `create the Group ${name}`);
     const held = this.#namespaces.get(groupNamespace(name));

@@ -3,10 +3,10 @@ import type { Capabilities } from '../../source/hosts/host.ts';
 /** What may be done with the credentials of a repository that can be read, in words. */
 export function readableMessage({ statuses, hooks }: Capabilities): string {
   const read = 'the Git repository can be read';
-  return `${read}; commit statuses: ${wordOf(statuses)}; webhooks: ${wordOf(hooks)}`;
+  return `${read}; commit statuses: ${wordOf(statuses)}; webhooks: ${wordOf(hooks, 'to be entered manually')}`;
 }
 
-function wordOf(may: boolean | undefined): string {
+function wordOf(may: boolean | undefined, otherwise = 'not possible'): string {
   if (may === undefined) return 'the host does not report this';
-  return may ? 'possible' : 'not possible';
+  return may ? 'possible' : otherwise;
 }

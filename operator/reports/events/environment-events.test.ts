@@ -35,7 +35,7 @@ describe('what changes is reported', () => {
       'contents are wanted',
       {},
       { activation: wanted, state: 'empty' },
-      ['Creating: the contents are being set up: spec.active was changed'],
+      ['Creating: the contents are being set up: spec.active is true'],
     ],
     ['none are wanted', {}, { activation: { ...wanted, active: false } }, []],
     [

@@ -52,23 +52,26 @@ function activationEvents(before: EnvironmentStatus, after: EnvironmentStatus): 
   const { activation } = after;
   if (!activation || activation.active === (before.activation?.active ?? false)) return [];
   if (!activation.active) return [ending(after, activation)];
-  return [normal('Creating', `the contents are being set up: ${causes[activation.reason]}`)];
+  return [normal('Creating', `the contents are being set up: ${causeOf(activation)}`)];
 }
 
 function ending(after: EnvironmentStatus, activation: Activation): EventNote {
   if (activation.rebuild)
-    return normal('Rebuilding', `the contents are deleted, to be created again: ${causes[activation.reason]}`);
+    return normal('Rebuilding', `the contents are deleted, to be created again: ${causeOf(activation)}`);
   if (activation.reason === 'Expired') {
     const seconds = after.ttl?.seconds ?? 0;
     return normal('Expired', `the contents are deleted: their time to live of ${seconds} s is over`);
   }
   if (isRefGone(after, activation))
     return normal('RefGone', 'the contents are deleted: the ref no longer exists at the Git host');
-  return normal('Removing', `the contents are deleted: ${causes[activation.reason]}`);
+  return normal('Removing', `the contents are deleted: ${causeOf(activation)}`);
 }
 
-const causes: Record<Activation['reason'], string> = {
-  Spec: 'spec.active was changed',
+function causeOf({ reason, active }: Activation): string {
+  return reason === 'Spec' ? `spec.active is ${active}` : causes[reason];
+}
+
+const causes: Record<Exclude<Activation['reason'], 'Spec'>, string> = {
   CreateRequest: 'a create request',
   DeleteRequest: 'a delete request',
   RebuildRequest: 'a rebuild request',

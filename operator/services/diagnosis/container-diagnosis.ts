@@ -1,5 +1,5 @@
 import type { Pod } from '../../../kubernetes/resource-type.ts';
-import { lastLines } from './last-lines.ts';
+import { errorLine, lastLines } from './last-lines.ts';
 import { cutAtSpace } from '../../shared/one-line.ts';
 import { isEndedByCheck } from './ended-by-check.ts';
 import { imagePullDiagnosis } from './image-pull-diagnosis.ts';
@@ -69,7 +69,15 @@ function ending({ exitCode, reason, message }: Terminated, spec: Spec | undefine
   const lines = lastLines(message ?? '', MAX_LINES);
   // Not every node reports why it killed a container.
   if (exitCode === 137 && lines === '') return `it was killed, probably because it ran out of memory: ${raise}`;
-  return lines === '' ? `exit code ${exitCode}` : `exit code ${exitCode}: ${lines}`;
+  return `exit code ${exitCode}${withCause(lines)}`;
+}
+
+/** Puts the cause into the first line, which is all that summaries show. */
+function withCause(lines: string): string {
+  if (lines === '') return '';
+  if (!lines.includes('\n')) return `: ${lines}`;
+  const cause = errorLine(lines);
+  return cause === undefined ? `; its last lines:\n${lines}` : `: ${cause}\nIts last lines:\n${lines}`;
 }
 
 type Probe = Spec['readinessProbe'];

@@ -1,6 +1,17 @@
 /** The kubelet stores this many bytes of a container's log in its status; the first line may be truncated. */
 const KEPT_BYTES = 2048;
 
+/** Matches how runtimes and databases print an error: `TypeError: …`, `FATAL:  …`, `[error] …`, `panic: …`. */
+const errorReport = /(?:^|[\s["'])(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?: |(?:panic|fatal|error|emerg)(?:: |\] ))/i;
+
+/** Returns the last line that reports an error, without its indentation; undefined if none does. */
+export function errorLine(lines: string): string | undefined {
+  return lines
+    .split('\n')
+    .findLast((line) => errorReport.test(line))
+    ?.trim();
+}
+
 /**
  * Returns the last lines of a log that the kubelet stored. Omits a truncated line, in which a partial secret could not
  * be masked.

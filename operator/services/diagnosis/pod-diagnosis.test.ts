@@ -61,6 +61,11 @@ describe('why a pod does not run', () => {
       pull('its registry does not respond'),
     ],
     [
+      'a volume that the scheduler does not know yet',
+      unscheduled('0/1 nodes are available: persistentvolumeclaim "data" not found. preemption: none.'),
+      'its volume is being created (0/1 nodes are available: persistentvolumeclaim "data" not found)',
+    ],
+    [
       'another platform',
       waiting('ErrImagePull', 'no match for platform in manifest'),
       pull("the image does not exist for the nodes' platform"),
@@ -91,7 +96,16 @@ describe('why a pod does not run', () => {
       crashing({ exitCode: 128, reason: 'StartError', message: 'exec: "serve": executable file not found in $PATH' }),
       'it exits and is restarted: it cannot be started. Check its command and its image (exec: "serve"',
     ],
-    ['it crashes', crashing({ exitCode: 3, message: 'a\nb' }), 'it exits and is restarted: exit code 3: a\nb'],
+    [
+      'it crashes',
+      crashing({ exitCode: 3, message: 'a\nb' }),
+      'it exits and is restarted: exit code 3; its last lines:\na\nb',
+    ],
+    [
+      'it crashes with an error report, which comes first',
+      crashing({ exitCode: 1, message: 'starting\nError: no file\n    at main' }),
+      'it exits and is restarted: exit code 1: Error: no file\nIts last lines:\nstarting\nError: no file\n    at main',
+    ],
     [
       'it crashes, and is just being tried again',
       container({ running: {} }, { ready: false, lastState: { terminated: { exitCode: 3 } } }),
@@ -175,7 +189,7 @@ describe('why a pod does not run', () => {
 test('of a long log, the last lines', () => {
   const message = Array.from({ length: 100 }, (_, line) => `line ${line}`).join('\n');
   expect(podDiagnosis(container({ terminated: { exitCode: 1, message } }))).toBe(
-    `exit code 1: ${message.split('\n').slice(-20).join('\n')}`,
+    `exit code 1; its last lines:\n${message.split('\n').slice(-20).join('\n')}`,
   );
 });
 

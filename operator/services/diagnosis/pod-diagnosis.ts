@@ -46,6 +46,8 @@ function unscheduledWords(message: string): string {
   if (/didn't match Pod's node affinity\/selector/.test(message)) {
     return `no node can run it: the cluster may have none of its platform (${reason})`;
   }
+  // The claim is created just before its pod, and the scheduler's cache may not contain it yet.
+  if (/persistentvolumeclaim "[^"]*" not found/.test(message)) return `its volume is being created (${reason})`;
   if (/PersistentVolumeClaim|volume node affinity|VolumeBinding/i.test(message)) {
     return `no node can run it because of its volume. Ask an administrator to check the storage (${reason})`;
   }
