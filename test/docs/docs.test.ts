@@ -45,6 +45,12 @@ describe("commands that fail on a reader's machine", () => {
     ['wrapped base64 of GNU alone', block('echo a | base64 -w0'), ['base64 -w0']],
     ['an option of GNU base64 alone', block('echo a | base64 -d'), ['base64 -d']],
     ['base64 as everywhere', block("base64 < a | tr -d '\\n' | base64 --decode"), []],
+    [
+      "the local cluster's programs before Node",
+      block('export PATH=$HOME/.cache/coppice/bin:$PATH'),
+      ['PATH=$HOME/.cache/coppice/bin'],
+    ],
+    ["the local cluster's programs after Node", block('export PATH=$PATH:$HOME/.cache/coppice/bin'), []],
     ['jq without a word', block('curl a | jq .b'), ['jq']],
     ['jq with one', block('curl a | jq .b   # needs jq'), []],
   ])('%s', (_what, page, found) => {

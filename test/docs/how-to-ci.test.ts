@@ -13,13 +13,18 @@ afterEach(() => stops.splice(0).forEach((stop) => stop()));
 const request = '2026-11-22T10:00:00.000Z/5f0c';
 
 /** An API that answers for the build of the request with each of `builds` in turn, with the last one for good. */
-async function apiOf(builds: object[]): Promise<{ url: string; asked: string[] }> {
+async function apiOf(
+  builds: object[],
+  refusal?: { status: number; error: string },
+): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((incoming, response) => {
     const url = new URL(incoming.url ?? '', 'http://api');
     asked.push(`${incoming.method} ${url.pathname} ${[...url.searchParams].flat().join(' ')}`.trim());
     if (incoming.headers['x-service-token'] !== 'secret') {
       response.writeHead(401).end();
+    } else if (refusal) {
+      response.writeHead(refusal.status).end(JSON.stringify({ error: refusal.error }));
     } else if (incoming.method === 'POST') {
       response.writeHead(202).end(JSON.stringify({ id: 'acme.shop-green', request: { id: request, build: 4 } }));
     } else if (url.pathname.endsWith('/logs')) {
@@ -33,14 +38,16 @@ async function apiOf(builds: object[]): Promise<{ url: string; asked: string[] }
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-async function runScript(url: string): Promise<{ code: number | null; output: string }> {
+async function runScript(url: string): Promise<{ code: number | null; output: string; errors: string }> {
   const child = spawn('sh', ['-c', script, 'sh', url, 'acme.shop-green'], {
     env: { ...process.env, COPPICE_TOKEN: 'secret' },
   });
   const texts: Buffer[] = [];
+  const errors: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
   child.stdout.on('data', (chunk: Buffer) => texts.push(chunk));
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, output: Buffer.concat(texts).toString() };
+  return { code, output: Buffer.concat(texts).toString(), errors: Buffer.concat(errors).toString() };
 }
 
 test('waits for the build of its own request, and shows its log', async () => {
@@ -62,4 +69,12 @@ test('fails with the build, whatever its message says', async () => {
   const { code, output } = await runScript(url);
   expect(output).toContain('build 5 of acme.shop-green: failed\n');
   expect(code).toBe(1);
+});
+
+test('shows why the API refuses the build, and asks no further', async () => {
+  const error = 'the environment has no contents. Send PUT to create them';
+  const { url, asked } = await apiOf([], { status: 409, error });
+  const { code, output, errors } = await runScript(url);
+  expect([code, output, errors]).toEqual([1, '', expect.stringContaining(error)]);
+  expect(asked).toEqual(['POST /api/environment/acme.shop-green/build']);
 });

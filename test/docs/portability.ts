@@ -5,6 +5,8 @@ const rules: { pattern: RegExp; why: string }[] = [
   { pattern: /(?<!npx |\/|-)\bnode (?!-)\S+\.ts\b/, why: 'fails on Node 20: write npx node, or name an npm script' },
   // macOS has neither -w nor, before version 13, -d.
   { pattern: /\bbase64 -\w+/, why: 'is an option of GNU alone: write base64 --decode, or pipe into tr -d' },
+  // The folder also contains programs of the node, one of which is named node.
+  { pattern: /PATH=\S*coppice\/bin:\S*PATH/, why: 'hides Node: write PATH=$PATH:$HOME/.cache/coppice/bin' },
 ];
 
 /** What of a page's commands does not run on a machine with what the README asks for, and how to write it. */
