@@ -626,6 +626,18 @@ describe('contents', () => {
     expect(object.status).toMatchObject({ state: 'empty', activation: { reason: 'Schedule', rebuild: true } });
   });
 
+  test('that expire during a build cancel it and report why', async () => {
+    const object = environment(
+      { ...contents, build: running, ttl: { seconds: 60, since: '2025-01-01T00:00:00Z' } },
+      {},
+    );
+    await reconcilerIn(object).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({
+      activation: { active: false, reason: 'Expired' },
+      build: { result: 'cancelled', message: 'the contents were deleted: their time to live is over' },
+    });
+  });
+
   test('that cannot be set up say so, hold no copies that they were to start with, and still expire', async () => {
     const object = environment({}, {});
     object.spec = { ...object.spec, buildOnCreate: false, ttlSeconds: 60 };

@@ -127,7 +127,10 @@ export class EnvironmentReconciler {
 
   /** Contents that are to be deleted are not built any longer. */
   async #cancelBuild(scope: EnvironmentScope): Promise<BuildingResult> {
-    return scope.isActive ? {} : this.#options.recorder.finish(scope, 'cancelled', 'the contents were deleted');
+    if (scope.isActive) return {};
+    const isExpired = scope.status.activation?.reason === 'Expired';
+    const message = `the contents were deleted${isExpired ? ': their time to live is over' : ''}`;
+    return this.#options.recorder.finish(scope, 'cancelled', message);
   }
 
   /** Deletes the contents of an environment that is to have none. */
