@@ -33,3 +33,17 @@ const tests = globSync('test/**/*.ts', { cwd: repositoryRoot }).map(read);
 test.each(pages)('%s: each shell block is run by a test, or says why not: <!-- not run: REASON -->', (page) => {
   expect(unrunBlocks(page, read(page), tests)).toEqual([]);
 });
+
+/** Generated measurements do not count. A table's bars do, as in `wc -w`. */
+const MAX_WORDS = 45_000;
+
+test(`all pages together have at most ${MAX_WORDS} words`, () => {
+  const counted = pages.filter((page) => !page.startsWith('docs/measurements/'));
+  const words = counted.map(
+    (page) =>
+      read(page)
+        .split(/\s+/)
+        .filter((word) => word !== '').length,
+  );
+  expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(MAX_WORDS);
+});
