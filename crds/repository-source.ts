@@ -52,9 +52,11 @@ const nestedPart = z
   .min(1)
   .max(1024)
   .regex(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*$/, { error: 'must be names with / between them' })
-  .refine((path) => !/(^|\/)\.{1,2}(\/|$)/.test(path), { error: 'must not hold . or ..' })
+  .refine((path) => !/(^|\/)\.{1,2}(\/|$)/.test(path), { error: 'must not contain . or .. as a segment' })
   .meta({
-    'x-kubernetes-validations': [{ rule: "!self.matches(r'(^|/)\\.{1,2}(/|$)')", message: 'must not hold . or ..' }],
+    'x-kubernetes-validations': [
+      { rule: "!self.matches(r'(^|/)\\.{1,2}(/|$)')", message: 'must not contain . or .. as a segment' },
+    ],
   });
 
 const secretName = z.string().min(1).max(253).optional();

@@ -26,7 +26,7 @@ const variableSchema = z
       .enum(VISIBILITIES)
       .default('always')
       .meta({ description: 'Whether services see the variable, or only builds.' }),
-    secret: z.boolean().optional().meta({ description: 'The REST API never shows the value, and every log masks it.' }),
+    secret: z.boolean().optional().meta({ description: 'The REST API never shows the value, and build logs mask it.' }),
   })
   .meta({
     'x-kubernetes-validations': [
