@@ -38,7 +38,7 @@ import { EnvironmentReconciler } from '../kinds/environment/reconciler.ts';
 import { Removal } from '../kinds/environment/lifecycle/removal.ts';
 import { Seeding } from '../kinds/environment/volumes/seeding.ts';
 import { Services } from '../kinds/environment/services/services.ts';
-import { SetUp } from '../kinds/environment/set-up.ts';
+import { SetUp } from '../kinds/environment/services/set-up.ts';
 import { ownPart } from '../kinds/environment/status/status-parts.ts';
 import { EnvironmentStatuses } from '../kinds/environment/status/statuses.ts';
 import type { WorkloadSettings } from '../services/objects/input.ts';

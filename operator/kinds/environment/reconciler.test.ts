@@ -19,7 +19,7 @@ import { EnvironmentReconciler, type EnvironmentReconcilerOptions } from './reco
 import { enteredNamespace } from './scope/contents.ts';
 import type { EnvironmentScope } from './scope/scope.ts';
 import { Services } from './services/services.ts';
-import { SetUp } from './set-up.ts';
+import { SetUp } from './services/set-up.ts';
 import { EnvironmentStatuses } from './status/statuses.ts';
 import { noPublishing, noSeeding } from './testing/no-volume-copying.ts';
 import { retiredRevisions, type Revision } from './revision/revision.ts';

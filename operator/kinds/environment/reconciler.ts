@@ -23,7 +23,7 @@ import type { RevisionPlanner } from './revision/revision-planner.ts';
 import type { Publishing } from './volumes/publishing.ts';
 import { EnvironmentScope, type ScopeOptions } from './scope/scope.ts';
 import type { Seeding } from './volumes/seeding.ts';
-import type { SetUp } from './set-up.ts';
+import type { SetUp } from './services/set-up.ts';
 import type { EnvironmentStatuses } from './status/statuses.ts';
 
 export interface EnvironmentReconcilerOptions extends ScopeOptions {

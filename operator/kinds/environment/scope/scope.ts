@@ -8,7 +8,7 @@ import type { RefLocation } from '../../../source/git/source.ts';
 import { combine, type Contribution, type EnvironmentCondition } from './contribution.ts';
 import { ownedLabels } from './owned-labels.ts';
 import type { PlanRequest } from '../revision/revision-planner.ts';
-import { secretsOf } from '../revision/secrets.ts';
+import { secretsOf } from '../revision/secrets-to-mask.ts';
 import { hasNamespace } from './contents.ts';
 import { RepositoryReads } from './repository-reads.ts';
 import { isTrusted } from '../revision/trust.ts';

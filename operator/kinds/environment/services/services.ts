@@ -6,7 +6,7 @@ import type { WorkloadInput } from '../../../services/objects/input.ts';
 import type { WorkloadSet } from '../../../services/rollout/workload-set.ts';
 import type { Masking } from '../status/masking.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
-import { notRunning, rolledOut, type ServicesResult } from '../scope/service-reports.ts';
+import { notRunning, rolledOut, type ServicesResult } from './service-reports.ts';
 import { imagesToBe, type Revision } from '../revision/revision.ts';
 
 /** Sets up an environment's services, rolls them out, and reports them in its status. */

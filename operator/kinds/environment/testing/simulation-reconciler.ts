@@ -19,7 +19,7 @@ import type { PlanRequest } from '../revision/revision-planner.ts';
 import { EnvironmentReconciler, type EnvironmentReconcilerOptions } from '../reconciler.ts';
 import { Removal } from '../lifecycle/removal.ts';
 import { Services } from '../services/services.ts';
-import { SetUp } from '../set-up.ts';
+import { SetUp } from '../services/set-up.ts';
 import { ownPart } from '../status/status-parts.ts';
 import { EnvironmentStatuses } from '../status/statuses.ts';
 import type { FakeKind, fakeClient } from './fake-cluster.ts';

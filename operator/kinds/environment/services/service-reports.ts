@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { RolloutProgress, ServiceProgress, SetUpServices } from '../../../services/rollout/progress.ts';
-import type { PhaseResult } from './phase.ts';
+import type { PhaseResult } from '../scope/phase.ts';
 
 /** Minimum interval between status writes that only change restart counts. */
 export const RESTARTS_MS = 60_000;

@@ -1,12 +1,12 @@
-import { Stalled } from '../../shared/errors.ts';
-import type { BuildField, BuildRecorder } from './build/build-recorder.ts';
-import type { Masking } from './status/masking.ts';
-import { setUpFrom } from './scope/contents.ts';
-import { andThen, type PhaseResult, runPhases } from './scope/phase.ts';
-import type { RevisionPlanner } from './revision/revision-planner.ts';
-import type { EnvironmentScope } from './scope/scope.ts';
-import type { Seeding } from './volumes/seeding.ts';
-import type { Services } from './services/services.ts';
+import { Stalled } from '../../../shared/errors.ts';
+import type { BuildField, BuildRecorder } from '../build/build-recorder.ts';
+import type { Masking } from '../status/masking.ts';
+import { setUpFrom } from '../scope/contents.ts';
+import { andThen, type PhaseResult, runPhases } from '../scope/phase.ts';
+import type { RevisionPlanner } from '../revision/revision-planner.ts';
+import type { EnvironmentScope } from '../scope/scope.ts';
+import type { Seeding } from '../volumes/seeding.ts';
+import type { Services } from './services.ts';
 
 export interface SetUpOptions {
   planner: Pick<RevisionPlanner, 'plan'>;
