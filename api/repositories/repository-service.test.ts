@@ -206,6 +206,12 @@ describe('a name is one repository’s of its group', () => {
     expect(names(cluster)).toEqual(['The shop', name === 'other' ? 'other' : 'docs']);
   });
 
+  test.each(['the SHOP', 'Ｔhe shop'])('a name that looks like another one is taken: %s', async (name) => {
+    const { service, shop, docs } = setUpTwo();
+    await expect(service.rename(docs, name)).rejects.toEqual(taken);
+    await expect(service.rename(shop, name)).resolves.toMatchObject({ spec: { displayName: name } });
+  });
+
   test('it may be given the name that it has, and the name of one that is being deleted', async () => {
     const { cluster, service, shop, docs } = setUpTwo();
     await service.rename(shop, 'The shop');

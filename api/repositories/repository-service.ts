@@ -111,13 +111,14 @@ export class RepositoryService {
   }
 
   #isTaken(namespace: string, name: string, ownUid?: string): boolean {
+    const wanted = comparable(name);
     return this.#options.cache
       .byIndex('namespace', namespace)
       .some(
         ({ metadata, spec }) =>
           metadata.uid !== ownUid &&
           metadata.deletionTimestamp === undefined &&
-          (spec.displayName ?? metadata.name) === name,
+          comparable(spec.displayName ?? metadata.name) === wanted,
       );
   }
 
@@ -207,6 +208,11 @@ export class RepositoryService {
     await cluster.delete(REPOSITORY, { namespace, name }, { uid });
     await awaitGone(cache, repository, goneTimeoutMs);
   }
+}
+
+/** Returns a name without what readers overlook: upper and lower case, and forms of the same character. */
+function comparable(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
 }
 
 function nameTaken(): Conflict {
