@@ -52,6 +52,13 @@ describe('what is not an env file is reported with its line, without a value', (
   });
 });
 
+test('a file is too long when many lines repeat a long value', () => {
+  const repeated = Array.from({ length: 1000 }, (_, index) => `N${index}=$LONG`);
+  const text = [`LONG=${'x'.repeat(1000)}`, ...repeated].join('\n');
+  expect(() => values(text)).toThrow('is too long with its variables filled in');
+  expect(Object.keys(values(text.slice(0, text.indexOf('N200='))))).toHaveLength(201);
+});
+
 test('each variable that is set nowhere is reported once, with the line that it is first asked for', () => {
   const reported: string[] = [];
   const text = 'A=1\nSECRET=abc$def\nB="x\n\ny$gone"\nC=$def${A}${N:-x}$HOST\nALONE\n';

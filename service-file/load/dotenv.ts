@@ -22,6 +22,8 @@ const BLANK = /(?:\s+|#[^\n]*)+/y;
 const SINGLE_QUOTED = /'((?:[^'\\]|\\[^])*)'/y;
 const DOUBLE_QUOTED = /"((?:[^"\\]|\\[^])*)"/y;
 const UNQUOTED = /[^\n]*/y;
+/** Maximum length of all values of a file together: short lines can repeat a long value. */
+const MAX_FILLED = 256 * 1024;
 
 /**
  * Parses the lines of an env file as Compose does: `NAME=value`, quotes, comments, and `${…}` outside single quotes,
@@ -40,6 +42,8 @@ class DotenvReader {
   readonly #found = new Map<string, Variable>();
   readonly #unset = new Set<string>();
   #position = 0;
+  /** Length of the values that variables were filled into. */
+  #filled = 0;
   /** Position up to which lines were counted, so that each is counted once. */
   #counted = { position: 0, line: 1 };
 
@@ -85,6 +89,8 @@ class DotenvReader {
   #fill(text: string, start: number): Variable {
     try {
       const { text: value, used, unset } = interpolate(text, (name) => this.#lookup(name)?.value);
+      this.#filled += value.length;
+      if (this.#filled > MAX_FILLED) this.#fail('is too long with its variables filled in');
       for (const name of unset) this.#reportUnset(name, 'it is empty; write $$ for a literal $', start);
       const filled = [...used].map((name) => this.#lookup(name));
       const isBuildtime = filled.some((variable) => variable?.visibility === 'buildtime');

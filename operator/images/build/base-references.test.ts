@@ -30,6 +30,12 @@ test.each<[string, string[]]>([
   expect(find(text)).toEqual(expected);
 });
 
+test('omits a name that its arguments make long, in time and memory that do not grow with it', () => {
+  const multiplied = Array.from({ length: 15 }, (_, index) => `ARG A${index + 1}=${`$A${index}`.repeat(8)}`);
+  const text = ['ARG A0=xxxxxxxx', ...multiplied, 'FROM $A15', 'FROM $A0', ''].join('\n');
+  expect(find(text)).toEqual(['docker.io/library/xxxxxxxx:latest']);
+});
+
 test('build arguments take the place of defaults, the platform names the architecture', () => {
   expect(find('ARG V=1\nFROM node:$V', { V: '2' })).toEqual(['docker.io/library/node:2']);
   expect(find('FROM base-$TARGETARCH', {}, 'linux/arm64')).toEqual(['docker.io/library/base-arm64:latest']);

@@ -101,17 +101,26 @@ function unquoted(text: string): string {
   return /^(["']).*\1$/.test(text) ? text.slice(1, -1) : text;
 }
 
-/** Expands `$A`, `${A}`, `${A:-x}`, `${A-x}`, `${A:+x}` and `${A+x}`; undefined for any other form. */
+/** Maximum length of a text with its variables filled in: each line could multiply the length of the line before. */
+const maxExpanded = 1024;
+
+/** Expands `$A`, `${A}`, `${A:-x}`, `${A-x}`, `${A:+x}` and `${A+x}`; undefined for any other form, and if it is long. */
 function expand(text: string, values: ReadonlyMap<string, string>): string | undefined {
+  let length = 0;
   const expanded = unquoted(text).replace(
     /\$(?:(\w+)|\{(\w+)(?:(:?[-+])([^{}$]*))?\})/g,
     (_whole, plain: string | undefined, braced: string | undefined, operator: string | undefined, word: string) => {
-      const value = values.get(plain ?? braced ?? '');
-      if (operator === undefined) return value ?? '';
-      const isSet = operator.startsWith(':') ? value !== undefined && value !== '' : value !== undefined;
-      if (operator.endsWith('-')) return isSet ? (value ?? '') : word;
-      return isSet ? word : '';
+      const filled = filledIn(values.get(plain ?? braced ?? ''), operator, word);
+      length += filled.length;
+      return length > maxExpanded ? '' : filled;
     },
   );
-  return expanded.includes('$') ? undefined : expanded;
+  return length > maxExpanded || expanded.includes('$') ? undefined : expanded;
+}
+
+function filledIn(value: string | undefined, operator: string | undefined, word: string): string {
+  if (operator === undefined) return value ?? '';
+  const isSet = operator.startsWith(':') ? value !== undefined && value !== '' : value !== undefined;
+  if (operator.endsWith('-')) return isSet ? (value ?? '') : word;
+  return isSet ? word : '';
 }

@@ -26,6 +26,16 @@ test.each([
   await expect(session(answer).request(request)).rejects.toThrow(/token service returned too much/);
 });
 
+test('a long challenge that names no token service takes no time', async () => {
+  const challenge = `Bearer ${'a'.repeat(200_000)}`;
+  const { send } = fakeSend(() => ({ status: 401, headers: { 'www-authenticate': challenge } }));
+  const origin = 'https://registry.example.com';
+  const hostile = new RegistrySession({ origin, login: { credentials: () => undefined }, send });
+  const { user } = process.cpuUsage();
+  await expect(hostile.request(request)).rejects.toThrow(/without naming its token service/);
+  expect(process.cpuUsage().user - user).toBeLessThan(2_000_000);
+});
+
 test('with tokens of its own nobody is asked for one', async () => {
   const { send, seen } = fakeSend(() => ({ status: 200 }));
   const login = { token: (scope: string) => Promise.resolve(`for ${scope}`) };

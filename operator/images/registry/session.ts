@@ -69,7 +69,8 @@ export class RegistrySession {
   }
 
   async #token(challenge: string, scope: string): Promise<string> {
-    const parameters = new Map([...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]));
+    // Any host can be a registry: `\b` keeps the time linear in the header's length.
+    const parameters = new Map([...challenge.matchAll(/\b(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]));
     const realm = parameters.get('realm');
     if (realm === undefined || !URL.canParse(realm)) {
       throw new Error('the registry requires a token without naming its token service');

@@ -20,6 +20,12 @@ describe('nextLink', () => {
     expect(nextLink(header, base)?.href).toBe(expected);
   });
 
+  test('takes no time for a long header', () => {
+    const { user } = process.cpuUsage();
+    expect(nextLink('<'.repeat(200_000), base)).toBeUndefined();
+    expect(process.cpuUsage().user - user).toBeLessThan(2_000_000);
+  });
+
   test('one that is not an address', () => {
     expect(() => nextLink('<http://[>; rel="next"', base)).toThrow(/an invalid address/);
   });

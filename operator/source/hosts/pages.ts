@@ -55,7 +55,8 @@ async function readOnce<T, K>(
 
 /** Returns the `next` URL of a Link header (RFC 8288), which may be relative to `base`. */
 export function nextLink(header: string | undefined, base: URL): URL | undefined {
-  for (const [, target, parameters = ''] of (header ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[^,;]+)*)/g)) {
+  // An address contains no `<`; without it the time is linear in the header's length.
+  for (const [, target, parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>((?:\s*;\s*[^,;]+)*)/g)) {
     const [, quoted, plain] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(parameters) ?? [];
     const relations = (quoted ?? plain ?? '').toLowerCase().split(/\s+/);
     if (target !== undefined && relations.includes('next')) return nextUrl(target, base);
