@@ -6,6 +6,8 @@ import { LongPolls } from './long-polls.ts';
 
 /** WebSocket close code 1012 (IANA): the service restarts, and the client can reconnect. */
 const serviceRestart = 1012;
+/** A client that was refused an upgrade must close its connection within this time. */
+const closeTimeoutMs = 10_000;
 
 /**
  * Routes WebSocket upgrades through the same express app as every other request, so that authentication, visibility,
@@ -31,7 +33,12 @@ export class WebSockets {
       const response = new ServerResponse(request);
       response.shouldKeepAlive = false;
       response.assignSocket(socket);
-      response.once('finish', () => socket.end());
+      response.once('finish', () => {
+        socket.end();
+        // Node's timeouts do not apply to a connection that it has handed over.
+        const timer = setTimeout(() => socket.resetAndDestroy(), closeTimeoutMs).unref();
+        socket.once('close', () => clearTimeout(timer));
+      });
       app(request, response);
     });
   }
