@@ -143,7 +143,7 @@ test('nobody gets into a pod', async () => {
 }, 60_000);
 
 test('a secret variable is refused where the cluster would show it', async () => {
-  const serviceFile = 'services: { web: { image: "busybox:${PIN}" } }';
+  const serviceFile = Buffer.from('services: { web: { image: "busybox:${PIN}" } }').toString('base64');
   const answer = await harness.client.call(
     z.object({ errors: z.array(z.object({ message: z.string() })) }),
     'POST',
