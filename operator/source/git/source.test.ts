@@ -29,7 +29,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const at = <T>(listener: RequestListener, read: (source: Source, origin: string) => Promise<T>) =>
-  sourceAt(folder, listener, read);
+  sourceAt(folder, listener, read, 2000);
 const list = (source: Source, origin: string) => source.listRefs({ origin, credentials: undefined });
 
 test('a server that speaks Git lists its refs', async () => {
