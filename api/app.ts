@@ -34,6 +34,8 @@ export function createApp(options: AppOptions): Express {
   app.use(requestMetrics(registry, now), helmet(), heldMemory(services.memory));
   app.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
+    // The access log, metrics, budgets and a stream's pipeline each wait for the end of a response.
+    response.setMaxListeners(20);
     next();
   });
   app.use('/api/docs', docsPage());
