@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HostTimeoutError, SourceUnreachableError } from '../errors.ts';
-import { hostAlias, type SshOrigin } from '../network/ssh-origin.ts';
+import { hostAlias, portHint, type SshOrigin } from '../network/ssh-origin.ts';
 
 export interface KeyPair {
   /** In OpenSSH's format. */
@@ -41,7 +41,7 @@ export async function askHostKeys(origin: SshOrigin, address: string, now: () =>
   const args = ['-T', String(keyscanSeconds), '-t', keyTypes.join(','), '-p', String(port), '-f', '-'];
   const startedAt = now();
   const unreachable = (cause?: unknown): SourceUnreachableError => {
-    const message = `no SSH server answered at ${host}, port ${port}`;
+    const message = `no SSH server answered at ${host}, port ${port}${portHint(origin)}`;
     // ssh-keyscan fails without a message both for a refused connection and on timeout: only its duration shows which.
     const isTimeout = now() - startedAt >= keyscanSeconds * 1000;
     return isTimeout ? new HostTimeoutError(message, { cause }) : new SourceUnreachableError(message, { cause });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { originSchema } from '../../../crds/repository-source.ts';
 import { SourceRefusedError } from '../errors.ts';
 import { Source } from '../git/source.ts';
-import { formatSshOrigin, hostAlias, parseSshOrigin } from './ssh-origin.ts';
+import { formatSshOrigin, hostAlias, parseSshOrigin, portHint } from './ssh-origin.ts';
 
 describe('parseSshOrigin', () => {
   test.each([
@@ -29,6 +29,17 @@ describe('parseSshOrigin', () => {
       expect(parseSshOrigin(text)).toBeUndefined();
     },
   );
+});
+
+test.each([
+  ['git.example.com:8080/acme/shop.git', /Git reads 8080 as a part of the path.*https:/],
+  ['git@git.example.com:2222/shop.git', /2222/],
+  ['git@git.example.com:acme/shop.git', /^$/],
+  ['git@git.example.com:2024-plans/shop.git', /^$/],
+  ['ssh://git@git.example.com:2222/8080/shop.git', /^$/],
+])('the hint that %s names no port', (text, expected) => {
+  const origin = parseSshOrigin(text);
+  expect(origin && portHint(origin)).toMatch(expected);
 });
 
 describe('an origin that would be an option or a command', () => {

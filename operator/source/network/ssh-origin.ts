@@ -42,3 +42,11 @@ export function formatSshOrigin({ user: account, host, port, path, form }: SshOr
 export function hostAlias({ host, port }: Pick<SshOrigin, 'host' | 'port'>): string {
   return port === 22 ? host : `[${host}]:${port}`;
 }
+
+/** Explains `host:8080/path`: it looks like an address with a port, but Git reads it as the path `8080/path` over SSH. */
+export function portHint({ form, path }: Pick<SshOrigin, 'form' | 'path'>): string {
+  const [port] = form === 'scp' ? (/^\d{1,5}(?=\/)/.exec(path) ?? []) : [];
+  return port === undefined
+    ? ''
+    : `. Git reads ${port} as a part of the path: start with http://, https:// or ssh:// to name a port`;
+}
