@@ -65,6 +65,22 @@ describe('GET builds', () => {
     expect(body).toHaveLength(2);
   });
 
+  test('names a request only with the build that it started, not with a scheduled one after that', async () => {
+    const served = { request: value(15) };
+    const builds = [finished(3, { ...served, trigger: 'schedule' }), finished(2, served), finished(1)];
+    const last = build(3, 'succeeded', { ...served, trigger: 'schedule' });
+    add({ state: 'built', build: last, builds, handledRequests: { build: value(15) } });
+    annotate('build', value(15));
+    const body = (await get('/builds').expect(200)).body as { request?: string }[];
+    expect(body.map(({ request: shown }) => shown)).toEqual([undefined, value(15), undefined]);
+    expect((await get('?build=false').expect(200)).body).toMatchObject({ build: { number: 3, trigger: 'schedule' } });
+    expect((await get('?build=false').expect(200)).body).not.toHaveProperty('build.request');
+    expect((await get(`/build?request=${value(15)}`).expect(200)).body).toMatchObject({
+      number: 2,
+      request: value(15),
+    });
+  });
+
   test('is empty before the first', async () => {
     add({ state: 'created' });
     expect((await get('/builds').expect(200)).body).toEqual([]);

@@ -26,7 +26,9 @@ export const buildViewSchema = z
     }),
     commit: z.string().optional().meta({ description: 'Absent until it is known.' }),
     trigger: z.enum(BUILD_TRIGGERS).optional().meta({ description: 'Why it started.' }),
-    request: requestId.optional(),
+    request: requestId
+      .optional()
+      .meta({ description: 'The newest request that the build serves; absent if none started it.' }),
     startedAt: z.int().optional().meta({ description: 'In Unix seconds.' }),
     duration: z.int().optional().meta({ description: 'Duration in seconds; absent until the build has finished.' }),
     message: z.string().optional().meta({ description: 'The outcome; only of the last build.' }),
@@ -54,14 +56,14 @@ export function secondsBetween(startedAt: string, finishedAt: string): number {
 /** Returns the running or pending build, or else the last one; undefined before the first. */
 export function currentBuildView(environment: EnvironmentViewInput): BuildView | undefined {
   const { build } = environment.status ?? {};
-  if (!isAwaited(environment) || build?.result === 'running') return build && viewOf(build);
+  if (!isAwaited(environment) || build?.result === 'running') return build && knownBuildViews(environment.status)[0];
   return pendingBuild(environment, nextNumber(environment.status));
 }
 
 /** Returns the known builds, newest first: the running or pending one, and those in the history. */
 export function buildViews(environment: EnvironmentViewInput): BuildView[] {
   const current = currentBuildView(environment);
-  const kept = knownBuilds(environment.status).map(viewOf);
+  const kept = knownBuildViews(environment.status);
   return [...(current?.result === 'pending' ? [current] : []), ...kept];
 }
 
@@ -134,6 +136,17 @@ function isKnownRequest({ metadata }: EnvironmentViewInput, time: number): boole
 /** Returns builds newest first, without duplicates. */
 function knownBuilds({ build, builds = [] }: EnvironmentStatus = {}): (BuildStatus | FinishedBuild)[] {
   return build ? [build, ...builds.filter(({ number }) => number < build.number)] : [...builds];
+}
+
+/**
+ * Returns the views of known builds, newest first. The status records the newest request before each build; of builds
+ * that it has in common, as a scheduled one has with the build before, only the first was started by it.
+ */
+function knownBuildViews(status: EnvironmentStatus | undefined): BuildView[] {
+  return knownBuilds(status).map((build, index, builds) => {
+    const { request, ...view } = viewOf(build);
+    return request === undefined || request === builds[index + 1]?.request ? view : { ...view, request };
+  });
 }
 
 function viewOf(build: BuildStatus | FinishedBuild): BuildView {
