@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { connect } from 'node:net';
 import { beforeEach, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { requestAnnotation } from '../../crds/requests.ts';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_BUDGETS } from '../testing/test-dependencies.ts';
@@ -56,6 +57,35 @@ test('a build under way: what there is so far, and no waiting', async () => {
   expect((await get()).text).toBe('[web build] line 1\n-- build failed: web: exit code 1\n');
 });
 
+test.each(['', '?build=3'])('a requested build, not the last one, before it starts (%j)', async (query) => {
+  api.logReader.write(logId(2), line(1), end(2));
+  const status = { state: 'built', build: { number: 2, result: 'succeeded', startedAt, finishedAt: startedAt } };
+  const annotations = { [requestAnnotation('build')]: '2026-01-01T00:00:02Z/next' };
+  api.cluster.change(
+    ENVIRONMENT,
+    { namespace: 'group-acme', name: 'shop-main' },
+    { metadata: { annotations }, status },
+  );
+  const answer = await get(`${path}${query}`).expect(200);
+  expect(answer.text).toBe('-- build 3 has not started: reload for more\n');
+  expect(answer.headers).toMatchObject({ 'x-build-number': '3' });
+  await get(`${path}?build=4`).expect(404);
+});
+
+test('Node sees no listener too many, which it would report as a leak', async () => {
+  api.logReader.write(logId(2), line(1), end(2));
+  let beyond = 0;
+  const observed: RequestListener = (received, response) => {
+    response.on('newListener', (event: string | symbol) => {
+      const listeners = response.listenerCount(event) + 1;
+      if (listeners > response.getMaxListeners()) beyond = listeners;
+    });
+    api.app(received, response);
+  };
+  const answer = await request(observed).get(path).set('x-service-token', token).expect(200);
+  expect([answer.text, beyond]).toEqual(['[web build] line 1\n-- build failed: web: exit code 1\n', 0]);
+});
+
 test('?from= leaves out what was seen', async () => {
   api.logReader.write(logId(2), line(1), line(2), end(3));
   expect((await get(`${path}?from=1`)).text).toBe('[web build] line 2\n-- build failed: web: exit code 1\n');
@@ -76,7 +106,7 @@ test('HEAD: the same without the body', async () => {
 });
 
 test.each([
-  ['an environment without a build', '/api/environment/acme.shop-empty/build/logs', 'no build has started yet'],
+  ['an environment without a build', '/api/environment/acme.shop-empty/build/logs', 'no build has been requested yet'],
   ['a log that is not kept', '/api/environment/acme.shop-done/build/logs', 'the log of build 1 is no longer kept'],
   ['a build that there is not', `${path}?build=3`, 'no such build'],
 ])('%s: 404', async (_name, where, error) => {

@@ -7,8 +7,8 @@ import { buildLogKeys } from '../../build-logs/keys.ts';
 import { decodeMessages, type BuildLogMessage } from '../../build-logs/message.ts';
 import type { LogPage } from '../../build-logs/page.ts';
 import type { LogReader } from '../../build-logs/reader.ts';
-import type { Environment } from '../../crds/environment.ts';
-import { numberedBuild } from './build-view.ts';
+import type { BuildStatus, Environment } from '../../crds/environment.ts';
+import { currentBuildView, numberedBuild } from './build-view.ts';
 import { NotFound, orUnavailable } from '../shared/errors.ts';
 import { holdAnswer } from '../limits/held-memory.ts';
 
@@ -19,7 +19,7 @@ const unreadBytes = 4 * 1024 * 1024;
 
 export interface LogTextRequest {
   environment: Environment;
-  /** Defaults to the running or last build. */
+  /** Defaults to the running, requested or last build. */
   build?: number | undefined;
   /** Sequence number of the last message that the reader has. */
   from?: number | undefined;
@@ -28,7 +28,7 @@ export interface LogTextRequest {
 /**
  * Responds with the existing lines of a build's log as text, at the caller's pace. Commit statuses link here, so that a
  * browser can show it.
- * @throws NotFound if no build has started, or its log is no longer kept
+ * @throws NotFound if no build has been requested, or its log is no longer kept
  * @throws Unavailable while the logs cannot be read
  * @throws TooManyRequests, Unavailable while answers that were not read hold too much memory
  */
@@ -39,17 +39,16 @@ export async function answerLogText(
   reader: Pick<LogReader, 'readKept'>,
 ): Promise<void> {
   const newest = environment.status?.build;
-  const number = build ?? newest?.number;
-  if (number === undefined) throw new NotFound('no build has started yet');
-  if (number > (newest?.number ?? 0)) throw new NotFound(`build ${number} has not started yet`);
-  const isRunning = newest?.number === number && newest.finishedAt === undefined;
+  const number = build ?? currentBuildView(environment)?.number;
+  if (number === undefined) throw new NotFound('no build has been requested yet');
+  const missing = missingEnd(newest, number);
 
   const closed = new AbortController();
   response.once('close', () => closed.abort());
   const keys = buildLogKeys(`${environment.metadata.uid ?? ''}/${number}`);
   const pages = reader.readKept(keys, { from, signal: closed.signal });
   const first = await orUnavailable(pages.next(), 'the log cannot be read now. Try again');
-  if (first.done === true && !isRunning && (from ?? 0) === 0) {
+  if (first.done === true && missing === undefined && (from ?? 0) === 0) {
     throw new NotFound(`the log of build ${number} is no longer kept`);
   }
   const commit = numberedBuild(environment, number)?.commit;
@@ -67,17 +66,25 @@ export async function answerLogText(
   const bytes = first.done === true ? 0 : first.value.bytes.length;
   holdAnswer(request, response, second.done === true ? bytes : unreadBytes);
   response.setTimeout(MAX_SILENCE_MS);
+  // Node's pipeline adds several listeners to those of the API, together more than Node considers normal.
+  response.setMaxListeners(20);
   try {
-    await pipeline(Readable.from(textOf([first, second], pages, isRunning), { objectMode: false }), response);
+    await pipeline(Readable.from(textOf([first, second], pages, missing), { objectMode: false }), response);
   } catch (error) {
     if (!closed.signal.aborted) throw error;
   }
 }
 
+/** Returns why the log is not complete; undefined if the build has ended. */
+function missingEnd(newest: BuildStatus | undefined, number: number): string | undefined {
+  if (number > (newest?.number ?? 0)) return `build ${number} has not started`;
+  return newest?.number === number && newest.finishedAt === undefined ? 'the build is running' : undefined;
+}
+
 async function* textOf(
   read: readonly IteratorResult<LogPage>[],
   rest: AsyncGenerator<LogPage>,
-  isRunning: boolean,
+  missing: string | undefined,
 ): AsyncGenerator<string> {
   let hasEnded = false;
   try {
@@ -92,7 +99,7 @@ async function* textOf(
   } finally {
     await rest.return(undefined);
   }
-  if (isRunning && !hasEnded) yield '-- the build is running: reload for more\n';
+  if (missing !== undefined && !hasEnded) yield `-- ${missing}: reload for more\n`;
 }
 
 async function* joined(
