@@ -48,7 +48,7 @@ export function createEndpoints(
     ...testsRoutes({ directory, environments, results }),
     ...logRoutes({ ...logs, cache: caches.environments, ...logTimes }),
     // After the logs, which are under the same path as the builds.
-    ...buildRoutes({ directory, cache: caches.environments, longPolls: webSockets.longPolls }),
+    ...buildRoutes({ directory, authenticator, cache: caches.environments, longPolls: webSockets.longPolls }),
   ];
   return [...endpoints, ...openApiRoutes(endpoints, ownOrigin)];
 }

@@ -186,6 +186,15 @@ describe('wait', () => {
     expect((await answer).status).toBe(404);
   });
 
+  test('is no longer returned to a token that was deleted, or a login that ended, meanwhile', async () => {
+    add({ state: 'building', build: build(1, 'running') });
+    const { answer } = asked('/build?wait=30');
+    await pause();
+    await request(api.app).post('/api/user/logout').set('x-service-token', token).expect(200);
+    change({ build: build(1, 'succeeded') });
+    expect((await answer).status).toBe(401);
+  });
+
   test('of an account are bounded', async () => {
     add({ state: 'building', build: build(1, 'running') });
     const waits = Array.from({ length: 20 }, () => asked('/build?wait=30').answer);

@@ -3,11 +3,12 @@ import type { Environment } from '../../crds/environment.ts';
 import { requestTime } from '../../crds/requests.ts';
 import { WaitTimeoutError } from '../../kubernetes/change-waiters.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
 import type { Viewer } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
 import type { Caches } from '../cluster/caches.ts';
 import { endpoint, type Call, type Endpoint } from '../http/endpoint.ts';
-import { NotFound } from '../shared/errors.ts';
+import { NotFound, Unauthorized } from '../shared/errors.ts';
 import { MAX_WAIT_SECONDS, type LongPolls, type Wait } from '../http/long-polls.ts';
 import { integerField } from '../http/parse.ts';
 import {
@@ -22,6 +23,7 @@ import {
 
 export interface BuildRoutes {
   directory: Directory;
+  authenticator: Pick<Authenticator, 'authenticate'>;
   cache: Pick<Caches['environments'], 'waitFor'>;
   longPolls: Pick<LongPolls, 'run'>;
 }
@@ -43,7 +45,7 @@ const requestQuery = waitQuery.extend({
 type WaitQuery = z.infer<typeof waitQuery>;
 
 /** Routes (an extension) to list the builds of an environment and to wait for one. */
-export function buildRoutes({ directory, cache, longPolls }: BuildRoutes): Endpoint[] {
+export function buildRoutes({ directory, authenticator, cache, longPolls }: BuildRoutes): Endpoint[] {
   const path = '/api/environment/{environmentID}';
   const find = (viewer: Viewer, { environmentID }: { environmentID: string }) => ({
     environmentID,
@@ -63,7 +65,10 @@ export function buildRoutes({ directory, cache, longPolls }: BuildRoutes): Endpo
     if (isOver(build) || query.wait === 0) return build;
     const poll = { accountId: caller.user.accountId, seconds: query.wait, response };
     await longPolls.run(poll, (wait) => untilOver(cache, environment, read, wait));
-    const now = directory.environment(caller, environmentID).environment;
+    // The token can have been deleted, or its account removed, during the wait.
+    const viewer = await authenticator.authenticate(caller.credential);
+    if (!viewer) throw new Unauthorized('the token is not valid, or has expired');
+    const now = directory.environment(viewer, environmentID).environment;
     if (now.metadata.uid !== environment.metadata.uid) throw new NotFound('no such environment');
     return read(now);
   };
