@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_BUDGETS } from '../testing/test-dependencies.ts';
+import { newUserSchema } from '../users/user-parameters.ts';
 
 async function served(): Promise<{ paths: Record<string, Record<string, { operationId: string }>> }> {
   const answer = await request(new TestApi().app).get('/api/openapi.json').expect(200);
@@ -50,6 +51,12 @@ test.each<[string, string, unknown, unknown]>([
 ])('the document refuses what the API refuses: %s %s %j', async (method, path, refused, accepted) => {
   const { required, accepts } = await bodyOf(path, method);
   expect([required, accepts(refused), accepts(accepted)]).toEqual([true, false, true]);
+});
+
+test('no format refuses an address that the API accepts', async () => {
+  const { email } = newUserSchema.parse({ email: '.a..b@0' });
+  expect(email).toBe('.a..b@0');
+  expect(JSON.stringify(await served())).not.toContain('"format":"email"');
 });
 
 test('no pattern needs a property of Unicode, which generators of clients do not know', async () => {
