@@ -31,9 +31,10 @@ export function secretNamer(
 }
 
 /**
- * Why a Secret must not be used for whoever names it, in words to act on; undefined where it may be. Whoever may write
- * Repositories, and read no Secret, could otherwise have another one's sent to a host of their own. So a Secret that a
- * Repository or a Group owns counts for that one alone; without such an owner it is there for all of the namespace.
+ * Returns why a Secret must not be used by an object that names it, and what to do; undefined if it can be. A Secret
+ * that a Repository or a Group owns can be used only by that object; one without such an owner by all of its namespace.
+ * Otherwise users who can write Repositories but not read Secrets could have other objects' Secrets sent to their own
+ * host.
  */
 export function secretRefusal({ metadata }: OwnedSecret, namer: SecretNamer): string | undefined {
   const owners = (metadata.ownerReferences ?? []).filter(({ kind }) => owningKinds.includes(kind));

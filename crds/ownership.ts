@@ -142,7 +142,10 @@ function isApplied(applied: Applied): boolean {
   return 'fields' in applied ? applied.fields !== undefined : applied.value !== undefined;
 }
 
-/** The set has no fields below an object that is applied as a whole: then each of them is applied. */
+/**
+ * Returns an applied field. managedFields lists no fields below an object that was applied as a whole: each of its
+ * fields counts as applied.
+ */
 function fieldOf(applied: Applied, name: string): Applied {
   if ('value' in applied) return { value: recordOf(applied.value)?.[name] };
   const fields = recordOf(applied.fields) ?? {};

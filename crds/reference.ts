@@ -79,7 +79,7 @@ export function referencePage(definition: Definition): string {
 interface Part {
   /** Fields whose own fields are not listed. */
   internal: ReadonlySet<string>;
-  /** What stands beside the type. */
+  /** Returns the texts after the field's type. */
   bounds: (field: Schema, isRequired: boolean) => string[];
   /** Sentences about the field. */
   remarks: (field: Schema) => string[];

@@ -11,7 +11,9 @@ import type { OperatorContext } from './context.ts';
 import { defaultPlatform } from '../shared/scheduling.ts';
 import { createController } from './controller.ts';
 
-/** Reconciles builders. Through `pool` builds get theirs; `enqueue` adds an Environment to its controller's queue. */
+/**
+ * Creates the controller of builders. `pool` provides builds with their builders; `enqueue` requeues an Environment.
+ */
 export function builderController(
   context: OperatorContext,
   enqueue: (environmentKey: string) => void,
@@ -33,7 +35,7 @@ export function builderController(
   return { controller, pool };
 }
 
-/** A builder is reconciled when one of its objects changes, and when a build that may need it starts or ends. */
+/** Requeues a builder when one of its objects changes, and when a build that may need it starts or ends. */
 export function watchForBuilders(
   { environments, pods, networkPolicies, builderSecrets }: OperatorCaches,
   namespace: string,

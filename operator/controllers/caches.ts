@@ -34,11 +34,17 @@ interface Selection<T> {
   labelSelector?: string;
   namespace?: string;
   indexes?: Record<string, IndexFunction<T>>;
-  /** What is kept of an object, from the moment it comes: a list of whole ones could be many times as large. */
+  /**
+   * Returns the part of an object to cache; applied on arrival, because a list of complete objects could need many
+   * times the memory.
+   */
   transform?: (object: T) => T;
 }
 
-/** All that the operator watches: Coppice's kinds, and of the others what Coppice itself made. */
+/**
+ * Creates the caches of everything that the operator watches: Coppice's kinds, and objects of other kinds that Coppice
+ * created.
+ */
 export function operatorCaches(
   client: ClusterClient,
   builderNamespace: string,
@@ -59,7 +65,7 @@ export function operatorCaches(
       metrics: metrics.forInformer(type.kind),
     });
   }
-  /** Reduced page by page: a list of whole objects would be many times as large. */
+  /** Reduces objects page by page, because a list of complete objects could need many times the memory. */
   function states(kind: IsolationKind, labelSelector: string): Informer<ObjectState> {
     const all = listWatch<KubernetesObject>(client, ISOLATION_TYPES[kind], { labelSelector, metadataOnly: true });
     return new Informer<ObjectState>({
@@ -78,37 +84,35 @@ export function operatorCaches(
     }),
     environments: informer<Environment>(ENVIRONMENT, { indexes: environmentIndexes, transform: withAppliers }),
     reusables: informer<ReusableEnvironment>(REUSABLE_ENVIRONMENT),
-    /** Those too that an administrator made and labelled for a group to have. */
+    /** Includes namespaces that an administrator created and labeled for a group. */
     namespaces: informer(Namespace, { labelSelector: LABELS.group, indexes: { environments: groupOfEnvironment } }),
-    /** Those in the namespaces of groups. */
+    /** RoleBindings in the namespaces of groups. */
     roleBindings: informer(RoleBinding, { labelSelector: `${own.labelSelector},!${LABELS.environment}` }),
-    /** Those in the namespaces of environments. */
+    /** RoleBindings in the namespaces of environments. */
     memberBindings: states('RoleBinding', `${own.labelSelector},${LABELS.environment}`),
     deployments: informer(Deployment, own),
     services: informer(Service, own),
     ingresses: informer(Ingress, { ...own, indexes: { host: hostsOf } }),
     jobs: informer(Job, own),
-    /**
-     * Except isolation policies, three in each namespace: of them, as of quotas and limits, only the state is cached.
-     */
+    /** Without isolation policies, three in each namespace: only their state is cached, as for quotas and limits. */
     networkPolicies: informer(NetworkPolicy, { labelSelector: `${own.labelSelector},!${LABELS.isolation}` }),
     isolationPolicies: states('NetworkPolicy', `${own.labelSelector},${LABELS.isolation}`),
     limitRanges: states('LimitRange', own.labelSelector),
     resourceQuotas: states('ResourceQuota', own.labelSelector),
     volumeClaims: informer(PersistentVolumeClaim, own),
-    /** Those alone that are on their way from one claim to another. */
+    /** Only volumes that are being moved between claims. */
     movingVolumes: informer(PersistentVolume, {
       labelSelector: LABELS.moving,
       indexes: { moving: ({ metadata }) => [metadata.labels?.[LABELS.moving] ?? ''] },
     }),
     pods: informer(Pod, own),
-    /** Of no other namespace: those hold what users keep secret. */
+    /** Only Secrets of the builders' namespace: Secrets of other namespaces contain users' data. */
     builderSecrets: informer(Secret, { ...own, namespace: builderNamespace }),
   };
 }
 export type OperatorCaches = ReturnType<typeof operatorCaches>;
 
-/** For the index `environments` of the namespaces. */
+/** Index function of the namespaces for `environments`. */
 function groupOfEnvironment(namespace: Namespace): string[] {
   const { labels } = namespace.metadata;
   const isEnvironment = isMadeByCoppice(namespace) && labels?.[LABELS.environment] !== undefined;

@@ -15,7 +15,7 @@ import type { TokenSecrets } from '../images/registry/token-secrets.ts';
 import type { RepositoryConfigurations } from '../kinds/repository/configuration.ts';
 import type { Source } from '../source/git/source.ts';
 
-/** What the operator's reconcilers are made from. */
+/** What the operator's reconcilers share. */
 export interface OperatorContext {
   client: ClusterClient;
   applier: Applier;
@@ -27,11 +27,11 @@ export interface OperatorContext {
   configurations: RepositoryConfigurations;
   registries: Registries;
   revisions: RevisionStore;
-  /** Returns the key of hashes that people can read of what they must not. */
+  /** Returns the key of hashes that are public but whose inputs are secret. */
   hashKey: () => Promise<Uint8Array>;
   config: OperatorConfig;
   secrets: OperatorSecrets;
-  /** To Coppice's own registry. */
+  /** Access to Coppice's own registry. */
   access: OwnRegistryAccess;
   tokenSecrets?: Pick<TokenSecrets, 'reconcile'>;
   metrics: RuntimeMetrics;

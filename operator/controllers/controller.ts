@@ -3,15 +3,15 @@ import type { Flow } from '../../fair-queue/fair-queue.ts';
 import { Controller, type ReconcileResult } from '../../kubernetes/controller.ts';
 import type { OperatorContext } from './context.ts';
 
-/** What is over by then, such as an outage of the API server, holds nothing up for longer. */
+/** Maximum backoff, so that objects recover soon after an outage, for example of the API server. */
 const maxBackoffMs = 60_000;
 
 export interface ControllerOptions {
-  /** In metrics and logs. */
+  /** Name in metrics and logs. */
   name: string;
   reconciler: { reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> };
   workers: number;
-  /** For reconciles that can wait for a Git host, so that no tenant's keep another's waiting. */
+  /** Returns the flow of a key, for reconciles that can wait for a Git host: no tenant must block others. */
   flowOf?: (key: string) => Flow;
 }
 
@@ -33,7 +33,7 @@ export function createController(
   });
 }
 
-/** Which REST request was the last to ask for something of the object. */
+/** Returns the ID of the last REST request for the object, as a field of log lines. */
 function requestFields(
   { environments, repositories }: OperatorContext['caches'],
   controllerName: string,

@@ -19,7 +19,7 @@ export type GivenContext = Omit<
   'applier' | 'source' | 'hosts' | 'configurations' | 'registries' | 'revisions' | 'hashKey' | 'flows' | 'now'
 >;
 
-/** Creates what reconcilers share. */
+/** Creates the context that reconcilers share. */
 export function createContext(given: GivenContext): OperatorContext {
   const { client, caches, config } = given;
   const now = () => new Date();

@@ -13,7 +13,7 @@ import { lostVolumeController, reusableController } from './reusable.ts';
 import { sizesController } from './sizes.ts';
 import { testsController } from './tests.ts';
 
-/** Creates every controller; the file of each lists its watches, its workers and what it is made of. */
+/** Creates all controllers; each one's file lists its watches, its workers and its dependencies. */
 export function createControllers(given: GivenContext): { controllers: Controller[]; logs: LogSessions } {
   const parts = createContext(given);
   const enqueue = (environmentKey: string) => environments.controller.enqueue(environmentKey);

@@ -46,7 +46,7 @@ import { LastOutput } from '../services/diagnosis/last-output.ts';
 import { WorkloadSet } from '../services/rollout/workload-set.ts';
 
 export interface EnvironmentCollaborators {
-  /** Of the builds that run. */
+  /** Logs of running builds. */
   logs: LogSessions;
   builders: BuilderPool;
   queues: BuildQueues;
@@ -54,7 +54,7 @@ export interface EnvironmentCollaborators {
   enqueue: (key: string) => void;
 }
 
-/** Puts the Environment's reconciler together. */
+/** Creates the reconciler of Environments. */
 export function createEnvironmentReconciler(
   context: OperatorContext,
   { logs, builders, queues, reusables, enqueue }: EnvironmentCollaborators,
@@ -122,7 +122,7 @@ export function createEnvironmentReconciler(
   });
 }
 
-/** Copies the volumes of reusable environments: into new contents, and from those that a build has deployed. */
+/** Creates the copying of reusable environments' volumes, into new contents and from deployed builds. */
 function createVolumeCopying(context: OperatorContext, reusables: Reusables, statuses: EnvironmentStatuses) {
   const { client, applier, caches, config } = context;
   const { jobDeadlineSeconds, rolloutDeadlineSeconds, volumes, quota, reusableQuota, scheduling } = config.environments;
@@ -136,7 +136,7 @@ function createVolumeCopying(context: OperatorContext, reusables: Reusables, sta
   };
 }
 
-/** Environments that wait for a place requeue when their Group may have more. */
+/** Creates the environment quota; waiting environments are requeued when their Group's limit may have a free slot. */
 function createEnvironmentQuota({ caches, config }: OperatorContext, enqueue: (key: string) => void): EnvironmentQuota {
   const { groups, namespaces } = caches;
   const environmentQuota = new EnvironmentQuota({
@@ -151,7 +151,7 @@ function createEnvironmentQuota({ caches, config }: OperatorContext, enqueue: (k
   return environmentQuota;
 }
 
-/** What a pull request of a fork runs is pulled without its group's credentials. */
+/** Returns the pull Secrets. Images of a fork's pull request are pulled without the group's credentials. */
 function pullSecrets({
   client,
   configurations,
@@ -162,7 +162,7 @@ function pullSecrets({
     const names = isTrusted ? configurations.registryAccess(repository).registrySecrets : [];
     // The build's log reports why a Secret cannot be read.
     const { auths, missing } = await readRegistrySecrets(client, groupNamespace(repository.group), names);
-    // Nothing is set up yet: images that need it could not be pulled. What runs goes on without it.
+    // New contents wait, because their images could not be pulled; running services continue without the Secret.
     const isNew = status.revision === undefined && !status.deployed;
     if (isNew && missing.length > 0) throw new Waiting('RegistrySecretMissing', missing.join('; '), secretRecheckMs);
     const { credentials, renewAt } = access.forPulls({ environmentUid: uid, repository });
@@ -171,7 +171,7 @@ function pullSecrets({
   };
 }
 
-/** Members read what runs in the environments of their group, unless the installation keeps that from them. */
+/** Returns the access of members to the environments of their group, unless the installation disables it. */
 function membersAccess({ caches, config }: OperatorContext): EnvironmentNamespaceSettings['membersAccess'] {
   const role = config.groups.environmentMemberRole;
   return ({ id }) => {
@@ -226,7 +226,7 @@ function isolationSettings({ config }: OperatorContext): IsolationSettings {
   };
 }
 
-/** Where buildctl asks for registry tokens. */
+/** Returns the port where buildctl requests registry tokens. */
 function tokenPort({ registry: { tokenAuth } }: OperatorContext['config']): number[] {
   if (!tokenAuth) return [];
   const { port, protocol } = tokenAuth.url;

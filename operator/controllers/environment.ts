@@ -24,7 +24,7 @@ export interface EnvironmentControllerOptions {
   enqueue: (key: string) => void;
 }
 
-/** Reconciles Environments. `logs` are those of the builds that run. */
+/** Creates the controller of Environments. `logs` are those of running builds. */
 export function environmentController(
   context: OperatorContext,
   { builders, reusables, enqueue }: EnvironmentControllerOptions,
@@ -44,21 +44,21 @@ export function environmentController(
   const flowOf = (key: string) => flows.ofEnvironment(key);
   const controller = createController(context, { name: 'environment', reconciler, workers: config.workers, flowOf });
   watchForEnvironments(caches, controller);
-  // Credentials for the registry are in a Secret of each environment's namespace.
+  // Each environment's namespace has a Secret with registry credentials.
   access.watch(() => {
     for (const environment of caches.environments.list()) controller.enqueue(keyOf(environment));
   });
   return { controller, logs };
 }
 
-/** An Environment is reconciled when it, its Repository, its Group or an object in its namespace changes. */
+/** Requeues an Environment when it, its Repository, its Group or an object in its namespace changes. */
 export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Controller, 'enqueue'>): void {
   const { groups, repositories, environments, namespaces } = caches;
   environments.addHandler((_type, environment, old) => {
     if (!isStatusOnly(environment, old)) controller.enqueue(keyOf(environment));
   });
   repositories.addHandler((_type, repository, old) => {
-    // A request to sync its refs, which every push makes, concerns no environment yet.
+    // A sync request, which every push causes, concerns no environment yet.
     if (isStatusOnly(repository, old) || isSameRevision(repository, old)) return;
     for (const one of environments.byIndex('repository', keyOf(repository))) controller.enqueue(keyOf(one));
   });
@@ -68,7 +68,7 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
   });
   namespaces.addHandler((_type, namespace, old) => {
     enqueueOwner(namespace);
-    // Its labels may have made it another environment's.
+    // Changed labels may have moved the object to another environment.
     if (old) enqueueOwner(old);
     const { name } = namespace.metadata;
     if (groupOfNamespace(name) !== undefined && !isSameOwner(namespace, old)) enqueueAllOf(name);
@@ -85,7 +85,7 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
   for (const cache of owned as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
     cache.addHandler((_type, object) => enqueueOwner(object));
   }
-  // The Jobs, claims and volumes that copy its volumes lie in other namespaces too.
+  // Jobs, claims and volumes that copy its volumes are in other namespaces too.
   for (const cache of [jobs, volumeClaims, caches.movingVolumes] as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
     cache.addHandler((_type, { metadata }) => {
       const key = metadata.annotations?.[REUSABLE_ANNOTATIONS.environment];
@@ -93,7 +93,7 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
     });
   }
 
-  /** The Environments of a namespace wait for it to belong to a Group. */
+  /** Requeues the Environments of a namespace that may now belong to a Group. */
   function enqueueAllOf(namespace: string): void {
     for (const one of environments.byIndex('namespace', namespace)) controller.enqueue(keyOf(one));
   }
@@ -104,7 +104,10 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
   }
 }
 
-/** An environment's logs are deleted with it; those of one that was deleted while no operator ran expire. */
+/**
+ * Creates the retention of build logs. An environment's logs are deleted with it; if no operator was running then, they
+ * expire.
+ */
 function buildLogRetention({ redis, config, caches, logger, now }: OperatorContext): BuildLogRetention {
   const { buildsPerEnvironment, totalMiB } = config.buildLogs;
   const retention = new BuildLogRetention(redis, { buildsPerEnvironment, totalBytes: totalMiB * 1024 * 1024 }, now);

@@ -12,7 +12,7 @@ import { FeedbackReconciler, takesFeedback } from '../reports/feedback/reconcile
 import { createController } from './controller.ts';
 import { isSameRevision } from '../shared/watch-filters.ts';
 
-/** Reports to Git hosts how builds and tests go. */
+/** Creates the controller that reports builds and tests to Git hosts. */
 export function feedbackController(context: OperatorContext): Controller {
   const { client, caches, flows, hosts, config, now } = context;
   const { apiUrl } = config;
@@ -26,8 +26,8 @@ export function feedbackController(context: OperatorContext): Controller {
 }
 
 /**
- * An Environment is reconciled when something new is to be reported, also because another environment of the pull request
- * changed or was deleted, and, after a refusal, when its Repository changes.
+ * Requeues an Environment when something new is to be reported, also because another environment of the pull request
+ * was changed or deleted, and after a refusal when its Repository changes.
  */
 export function watchForFeedback(
   { environments, repositories }: Pick<OperatorCaches, 'environments' | 'repositories'>,
@@ -53,7 +53,10 @@ export function watchForFeedback(
     }
   });
 
-  /** They share its comment; feedback on other refs is separate for each environment. */
+  /**
+   * Returns the other environments of a pull request, with which it shares a comment; feedback on other refs is
+   * separate for each environment.
+   */
   function othersOfPullRequest(environment: Environment): Environment[] {
     if (environment.spec.gitRef.type !== 'pull request') return [];
     const all = environments.byIndex('ref', refIndexValue(environment));

@@ -13,7 +13,7 @@ import { StatusWriter } from '../shared/status-writer.ts';
 import { createController } from './controller.ts';
 import { isStatusOnly } from '../shared/watch-filters.ts';
 
-/** Reconciles Groups: their namespaces and who can do what in them. */
+/** Creates the controller of Groups, which manages their namespaces and permissions. */
 export function groupController(context: OperatorContext, builders: BuilderPool): Controller {
   const reconciler = groupReconciler(context, builders);
   const controller = createController(context, { name: 'group', reconciler, workers: 4 });
@@ -21,7 +21,7 @@ export function groupController(context: OperatorContext, builders: BuilderPool)
   return controller;
 }
 
-/** A Group is reconciled when it changes, when an object of its namespaces does, and when it waits for something to go. */
+/** Requeues a Group when it or an object in its namespaces changes, and when an object is deleted that it waits for. */
 export function watchForGroups(caches: OperatorCaches, controller: Pick<Controller, 'enqueue'>): void {
   const { groups, repositories, environments, reusables, namespaces, roleBindings, networkPolicies } = caches;
   groups.addHandler((_type, group, old) => {
@@ -29,11 +29,11 @@ export function watchForGroups(caches: OperatorCaches, controller: Pick<Controll
   });
   namespaces.addHandler((_type, namespace, old) => {
     enqueueOwner(namespace);
-    // Its labels may have made it another group's.
+    // Changed labels may have moved the object to another group.
     if (old) enqueueOwner(old);
   });
   roleBindings.addHandler((_type, binding) => enqueueOwner(binding));
-  // The policy of the namespace in which a group's reusable environments keep their volumes is the group's.
+  // Includes the policy in the namespace of a group's published volumes.
   networkPolicies.addHandler((_type, policy) => enqueueOwner(policy));
   repositories.addHandler((type, repository, old) => {
     if (type === 'deleted' && !isStatusOnly(repository, old)) enqueueIfDeleted(repository);
@@ -50,7 +50,7 @@ export function watchForGroups(caches: OperatorCaches, controller: Pick<Controll
     if (group !== undefined && environmentKeyOf(object) === undefined) controller.enqueue(group);
   }
 
-  /** A Group that is being deleted waits for its objects to go. */
+  /** Requeues a Group that is being deleted and waits for its objects. */
   function enqueueIfDeleted({ metadata }: KubernetesObject): void {
     const group = groups.get(groupOfNamespace(metadata.namespace ?? '') ?? '');
     if (group?.metadata.deletionTimestamp !== undefined) controller.enqueue(keyOf(group));

@@ -3,7 +3,7 @@ import { ImageCollector } from '../images/build/image-collector.ts';
 import type { OperatorContext } from './context.ts';
 import { createController } from './controller.ts';
 
-/** Deletes built images that nothing uses any more; it watches nothing, and looks through all from time to time. */
+/** Creates the controller that deletes unused built images. It watches nothing and checks all images periodically. */
 export function imageController(context: OperatorContext): Controller {
   const controller = createController(context, { name: 'images', reconciler: imageCollector(context), workers: 1 });
   if (context.config.registry.keepUnusedHours > 0) controller.enqueue('all');

@@ -6,7 +6,9 @@ import { ORPHAN_KINDS, type Orphan } from '../kinds/orphans/find.ts';
 import { OrphanSweeper } from '../kinds/orphans/sweeper.ts';
 import { createController } from './controller.ts';
 
-/** Removes objects whose owner is gone; it watches nothing, and sweeps everything from time to time. */
+/**
+ * Creates the controller that deletes objects without an owner. It watches nothing and checks all objects periodically.
+ */
 export function orphanController(context: OperatorContext): Controller {
   const controller = createController(context, {
     name: 'orphans',
@@ -17,7 +19,7 @@ export function orphanController(context: OperatorContext): Controller {
   return controller;
 }
 
-/** Puts the sweep together, with the metric `coppice_orphans`. */
+/** Creates the sweeper with its metric `coppice_orphans`. */
 export function createOrphanSweeper({ client, caches, metrics, logger, now }: OperatorContext): OrphanSweeper {
   const gauge = new Gauge({
     name: 'coppice_orphans',

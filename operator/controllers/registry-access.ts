@@ -9,11 +9,11 @@ import { TokenSecrets } from '../images/registry/token-secrets.ts';
 
 export interface RegistryAccess {
   access: OwnRegistryAccess;
-  /** To be reconciled before anything needs a credential; absent where the registry asks no token server of ours. */
+  /** Reconciled before anything needs a credential; absent if the registry does not use Coppice's token server. */
   tokenSecrets?: TokenSecrets;
 }
 
-/** Puts together how Coppice's own registry is reached. Throws where the files of a shared account cannot be read. */
+/** Creates the access to Coppice's own registry. Throws if the files of a shared account cannot be read. */
 export function createRegistryAccess(
   { registry, builder, systemNamespace }: OperatorConfig,
   { REGISTRY_CREDENTIALS_FOLDER }: OperatorSecrets,

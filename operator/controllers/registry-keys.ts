@@ -2,7 +2,10 @@ import type { Controller } from '../../kubernetes/controller.ts';
 import type { OperatorContext } from './context.ts';
 import { createController } from './controller.ts';
 
-/** Keeps the keys of the registry's token server; absent where the registry asks none of ours. It watches nothing. */
+/**
+ * Creates the controller of the token server's keys; none if the registry does not use Coppice's token server. It
+ * watches nothing.
+ */
 export function registryKeyController(context: OperatorContext): Controller[] {
   const { tokenSecrets: reconciler } = context;
   if (!reconciler) return [];

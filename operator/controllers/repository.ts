@@ -17,7 +17,7 @@ import { WebhookSetup } from '../source/webhooks/webhook-setup.ts';
 import { createController } from './controller.ts';
 import { isSameOwner, isStatusOnly } from '../shared/watch-filters.ts';
 
-/** Reconciles Repositories: keeps their Environments in step with their refs. */
+/** Creates the controller of Repositories, which synchronizes their Environments with their refs. */
 export function repositoryController(context: OperatorContext): Controller {
   const reconciler = repositoryReconciler(context);
   const flowOf = (key: string) => context.flows.ofRepository(key);
@@ -26,7 +26,10 @@ export function repositoryController(context: OperatorContext): Controller {
   return controller;
 }
 
-/** A Repository is reconciled when it changes, when its namespace comes to belong to a Group, and when it waits to go. */
+/**
+ * Requeues a Repository when it changes, when its namespace may now belong to a Group, and when an object is deleted
+ * that it waits for.
+ */
 export function watchForRepositories(caches: OperatorCaches, controller: Pick<Controller, 'enqueue'>): void {
   const { groups, repositories, environments, namespaces } = caches;
   repositories.addHandler((_type, repository, old) => {
@@ -34,7 +37,7 @@ export function watchForRepositories(caches: OperatorCaches, controller: Pick<Co
   });
   environments.addHandler((type, { metadata, spec }) => {
     if (type !== 'deleted') return;
-    // A Repository that is being deleted waits for its Environments to go.
+    // A Repository that is being deleted waits until its Environments are gone.
     const repository = repositories.get(objectKey(metadata.namespace, spec.repository));
     if (repository?.metadata.deletionTimestamp !== undefined) controller.enqueue(keyOf(repository));
   });

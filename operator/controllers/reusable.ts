@@ -10,7 +10,7 @@ import { Reusables } from '../kinds/reusable/reusables.ts';
 import { StatusWriter } from '../shared/status-writer.ts';
 import { createController } from './controller.ts';
 
-/** Reconciles ReusableEnvironments; through `reusables` Environments find and publish them. */
+/** Creates the controller of ReusableEnvironments; `reusables` finds and publishes them for Environments. */
 export function reusableController(context: OperatorContext): { controller: Controller; reusables: Reusables } {
   const { client, caches, now } = context;
   const statuses = new StatusWriter<ReusableEnvironment>(client, REUSABLE_ENVIRONMENT, caches.reusables);
@@ -25,7 +25,7 @@ export function reusableController(context: OperatorContext): { controller: Cont
   return { controller, reusables };
 }
 
-/** Gives back volumes that were on their way to a claim when that was deleted. */
+/** Creates the controller that releases volumes whose move to a claim was interrupted by a deletion. */
 export function lostVolumeController(context: OperatorContext): Controller {
   const { client, caches } = context;
   const reconciler = new LostVolumes({ ...caches, client });

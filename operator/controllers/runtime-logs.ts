@@ -13,7 +13,7 @@ export interface RuntimeLogsContext {
   logger: Logger;
 }
 
-/** The logs of running services; requeued by changes of pods. */
+/** Creates the logs of running services, which changes of pods update. */
 export function createRuntimeLogs({ client, caches, redis, logger }: RuntimeLogsContext): RuntimeLogs {
   const { pods, environments } = caches;
   const namespaceOf = ({ metadata }: Environment) =>

@@ -11,7 +11,7 @@ import { StatusWriter } from '../shared/status-writer.ts';
 import { SizesReconciler } from '../reports/volume-sizes/reconciler.ts';
 import { createController } from './controller.ts';
 
-/** Measures the volumes of what builds have deployed. */
+/** Creates the controller that measures the volumes of deployed builds. */
 export function sizesController(context: OperatorContext): Controller {
   const { client, caches, config, now } = context;
   const { environments, jobs, pods, volumeClaims } = caches;
@@ -26,7 +26,9 @@ export function sizesController(context: OperatorContext): Controller {
   return controller;
 }
 
-/** An Environment is reconciled when another build is deployed, or none any more, and when its measuring goes on. */
+/**
+ * Requeues an Environment when another build is deployed, or its build is removed, and when its measuring Job changes.
+ */
 function watchForSizes(
   { environments, jobs, pods }: Pick<OperatorCaches, 'environments' | 'jobs' | 'pods'>,
   controller: Pick<Controller, 'enqueue'>,

@@ -14,7 +14,7 @@ import { isSameRequest, needsReconcile } from '../reports/environment-tests/roun
 import { RunSecrets } from '../reports/environment-tests/run-secrets.ts';
 import { createController } from './controller.ts';
 
-/** Has the tests of environments run. */
+/** Creates the controller that runs the tests of environments. */
 export function testsController(context: OperatorContext): Controller {
   const { client, caches, revisions, flows, secrets, now } = context;
   const { environments } = caches;
@@ -29,7 +29,8 @@ export function testsController(context: OperatorContext): Controller {
   });
   const flowOf = (key: string) => flows.ofEnvironment(key);
   const controller = createController(context, { name: 'tests', reconciler, workers: 4, flowOf });
-  // When another build is deployed, when tests are requested again, and, at a start, where tests are under way.
+  // Requeues when another build is deployed, when tests are requested again, and at a start of the operator while tests
+  // are running.
   environments.addHandler((type, environment, old) => {
     if (type === 'deleted' || !needsReconcile(environment)) return;
     if (!old || !isSameRequest(environment, old)) controller.enqueue(keyOf(environment));
@@ -37,7 +38,7 @@ export function testsController(context: OperatorContext): Controller {
   return controller;
 }
 
-/** What runs was planned as a version, which the environment's namespace keeps. */
+/** Returns the tests of the deployed revision, which is stored in the environment's namespace. */
 function testsIn(revisions: Pick<RevisionStore, 'find'>): TestsReconcilerOptions['testsOf'] {
   return async ({ metadata: { namespace = '', name, uid = '' }, status }) => {
     const { namespaceUID = '', deployed } = status ?? {};

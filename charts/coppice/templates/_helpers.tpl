@@ -11,7 +11,7 @@ app.kubernetes.io/name: coppice-{{ .component }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- end }}
 
-{{/* An image's name as this cluster pulls it; call with (dict "root" $ "name" "redis:7" "digest" "sha256:…" or ""). */}}
+{{/* Full name of an image, with imageRegistry; call with (dict "root" $ "name" "redis:7" "digest" "sha256:…" or ""). */}}
 {{- define "coppice.imageName" -}}
 {{ with .root.Values.global.imageRegistry }}{{ trimSuffix "/" . }}/{{ end }}{{ .name }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end }}
@@ -20,7 +20,7 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{ include "coppice.imageName" (dict "root" . "name" (printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion)) "digest" .Values.image.digest) }}
 {{- end }}
 
-{{/* Where pods of the release's namespace run, and what they are pulled with. */}}
+{{/* Scheduling and pull Secrets of pods in the release's namespace. */}}
 {{- define "coppice.scheduling" -}}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
@@ -52,7 +52,7 @@ topologySpreadConstraints: {{- toYaml $values.topologySpreadConstraints | ninden
 {{- end }}
 {{- end }}
 
-{{/* Labels and annotations of one component's pods; "annotations" of the call are the chart's own, and count. */}}
+{{/* Labels and annotations of one component's pods; "annotations" of the call take precedence. */}}
 {{- define "coppice.podMetadata" -}}
 {{- $values := index .root.Values .component -}}
 labels: {{- mergeOverwrite (deepCopy $values.podLabels) (include "coppice.labels" . | fromYaml) | toYaml | nindent 2 }}
@@ -61,12 +61,12 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* A list of one component's values, such as extraEnv, as items of a longer list. */}}
+{{/* Items of one component's list value, such as extraEnv, to append to a list. */}}
 {{- define "coppice.extra" -}}
 {{- with index .root.Values .component .name }}{{ toYaml . }}{{ end -}}
 {{- end }}
 
-{{/* A component's ServiceAccount; its annotations bind it to a cloud's identity, for example. */}}
+{{/* A component's ServiceAccount; its annotations can bind it to a cloud identity. */}}
 {{- define "coppice.serviceAccount" -}}
 apiVersion: v1
 kind: ServiceAccount
@@ -79,7 +79,7 @@ metadata:
   {{- end }}
 {{- end }}
 
-{{/* Replicas of one component go to different nodes, where there are some. */}}
+{{/* Spreads replicas of one component over nodes, if there are several. */}}
 {{- define "coppice.spread" -}}
 topologySpreadConstraints:
   - maxSkew: 1
@@ -89,7 +89,7 @@ topologySpreadConstraints:
       matchLabels: {{- include "coppice.selector" . | nindent 8 }}
 {{- end }}
 
-{{/* A budget for what has replicas; call with (dict "root" $ "component" "api"). */}}
+{{/* PodDisruptionBudget of a component with replicas; call with (dict "root" $ "component" "api"). */}}
 {{- define "coppice.disruptionBudget" -}}
 apiVersion: policy/v1
 kind: PodDisruptionBudget
@@ -103,7 +103,7 @@ spec:
     matchLabels: {{- include "coppice.selector" . | nindent 6 }}
 {{- end }}
 
-{{/* What the Pod Security level `restricted` asks of a pod. */}}
+{{/* Security context that the Pod Security level `restricted` requires. */}}
 {{- define "coppice.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: {{ . }}
@@ -118,7 +118,7 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* buildkitd's settings, of all builders. */}}
+{{/* Settings of buildkitd for all builders. */}}
 {{- define "coppice.buildkitdToml" -}}
 [worker.oci]
   noProcessSandbox = true
@@ -138,14 +138,14 @@ capabilities: { drop: [ALL] }
 {{- end }}
 {{- end }}
 
-{{/* A registry's address as every spelling of it reads, with a slash at its end: as operator/images/registry/own-registry.ts. */}}
+{{/* Canonical form of a registry's address with a trailing slash, as in operator/images/registry/own-registry.ts. */}}
 {{- define "coppice.canonicalRegistry" -}}
 {{- $parts := splitList "/" (lower .) | compact -}}
 {{- $host := regexReplaceAll "\\.?(:80|:443)?$" (first $parts) "" -}}
 {{- join "/" (prepend (rest $parts) $host) }}/
 {{- end }}
 
-{{/* Of builders that build trusted code: the frontends that a Dockerfile can name beside the built-in one. An empty list
+{{/* For builders of trusted code: the frontends that a Dockerfile can name in addition to the built-in one. An empty list
 would mean any to buildkitd. */}}
 {{- define "coppice.frontendsToml" -}}
 [frontend."gateway.v0"]
@@ -156,29 +156,29 @@ would mean any to buildkitd. */}}
 {{- end }}
 {{- end }}
 
-{{/* Of builders that build code of forks: the built-in frontend alone. */}}
+{{/* For builders of forks' code: only the built-in frontend. */}}
 {{- define "coppice.noFrontendsToml" -}}
 [frontend."gateway.v0"]
   enabled = false
 {{- end }}
 
-{{/* Other settings, another name: builders that run take them up when they are idle. */}}
+{{/* Name with a hash of the settings: running builders are restarted with changed settings when they are idle. */}}
 {{- define "coppice.buildkitdConfigMap" -}}
 {{- $toml := printf "%s\n%s\n%s" (include "coppice.buildkitdToml" .) (include "coppice.frontendsToml" .) (include "coppice.noFrontendsToml" .) -}}
 buildkitd-{{ printf "%s%s" $toml .Values.caCertificates | sha256sum | trunc 10 }}
 {{- end }}
 
-{{/* Where clients ask for tokens for the registry. */}}
+{{/* URL where clients request tokens for the registry. */}}
 {{- define "coppice.tokenUrl" -}}
 {{ .Values.registry.tokenAuth.url | default (printf "%s/registry/token" (trimSuffix "/" .Values.api.url)) }}
 {{- end }}
 
-{{/* What the registry calls itself in its configuration (auth.token.service). */}}
+{{/* Service name in the registry's configuration (auth.token.service). */}}
 {{- define "coppice.tokenService" -}}
 {{ .Values.registry.tokenAuth.service | default (splitList "/" .Values.registry.address | first) }}
 {{- end }}
 
-{{/* What the names of images start with that mirrors in the registry itself hold, with a space between each two. */}}
+{{/* Prefixes of images in mirrors within the registry itself, separated by spaces. */}}
 {{- define "coppice.sharedPrefixes" -}}
 {{- $host := printf "%s/" (splitList "/" (include "coppice.canonicalRegistry" .Values.registry.address) | first) }}
 {{- $prefixes := list }}
@@ -212,7 +212,7 @@ buildkitd-{{ printf "%s%s" $toml .Values.caCertificates | sha256sum | trunc 10 }
 operator api{{ if .Values.tester.enabled }} tester{{ end }}{{ if .Values.registry.tokenAuth.enabled }} registry-tokens{{ end }}
 {{- end }}
 
-{{/* Of an endpoint of a monitor, after its other keys. */}}
+{{/* Authorization of a monitor's endpoint, to append to its other keys. */}}
 {{- define "coppice.metricsAuthorization" -}}
 {{- with .Values.metrics.tokenSecret }}
 {{- if .name }}, authorization: { credentials: { name: {{ .name }}, key: {{ .key }} } }{{ end }}
@@ -229,32 +229,32 @@ operator api{{ if .Values.tester.enabled }} tester{{ end }}{{ if .Values.registr
 {{- end }}
 {{- end }}
 
-{{/* A URL's host without its port, in small letters: an Ingress has no others, and the policy compares. */}}
+{{/* Host of a URL without its port, in lower case, as an Ingress requires and the admission policy compares it. */}}
 {{- define "coppice.hostOf" -}}
 {{ regexReplaceAll ":[0-9]+$" (urlParse .).host "" | lower }}
 {{- end }}
 
-{{/* What the first administrator's account is made with: given, or kept once it was made. */}}
+{{/* Password of the first administrator: the given one, or one that is generated once and kept. */}}
 {{- define "coppice.administratorPassword" -}}
 {{- $existing := lookup "v1" "Secret" .Release.Namespace "coppice-administrator" -}}
 {{- if .Values.api.administratorPassword }}{{ .Values.api.administratorPassword }}
 {{- else if $existing }}{{ index $existing.data "password" | b64dec }}{{ else }}{{ randAlphaNum 24 }}{{ end -}}
 {{- end }}
 
-{{/* The Redis password: kept once it was made. */}}
+{{/* Redis password, which is generated once and kept. */}}
 {{- define "coppice.redisPassword" -}}
 {{- $existing := lookup "v1" "Secret" .Release.Namespace "coppice-redis" -}}
 {{- if $existing }}{{ index $existing.data "password" | b64dec }}{{ else }}{{ randAlphaNum 40 }}{{ end -}}
 {{- end }}
 
-{{/* Authorities of the installation's own, for a container of Coppice's image: environment, volume mount, volume. */}}
+{{/* Additional certificate authorities for containers of Coppice's image: environment, volume mount, volume. */}}
 {{- define "coppice.caEnvironment" -}}
 {{- if .Values.caCertificates }}
 - { name: NODE_EXTRA_CA_CERTS, value: /etc/coppice-ca/ca.crt }
 {{- end }}
 {{- end }}
 
-{{/* Node reads them when it starts: others start the pods anew. An object in YAML. */}}
+{{/* Checksum annotation that restarts the pods when the authorities change, because Node reads them only at its start. */}}
 {{- define "coppice.caAnnotations" -}}
 {{- with .Values.caCertificates }}
 checksum/ca: {{ sha256sum . }}

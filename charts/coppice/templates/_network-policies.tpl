@@ -1,4 +1,4 @@
-{{/* Rules that several policies of Coppice's own pods share. Each is an item of a list, or nothing. */}}
+{{/* Rules shared by policies of Coppice's own pods. Each is a list item, or empty. */}}
 
 {{- define "coppice.policyToDns" -}}
 {{- with .Values.egress.dns -}}
@@ -22,7 +22,7 @@
 {{- end }}
 {{- end }}
 
-{{/* Public addresses, as operator/shared/network-peers.ts has them for environments. */}}
+{{/* Public addresses, the same as for environments in operator/shared/network-peers.ts. */}}
 {{- define "coppice.publicNetworks" -}}
 {{- $v4 := list "10.0.0.0/8" "100.64.0.0/10" "168.63.129.16/32" "169.254.0.0/16" "172.16.0.0/12" "192.168.0.0/16" }}
 {{- $v6 := list "64:ff9b::a00:0/104" "64:ff9b::6440:0/106" "64:ff9b::a83f:8110/128" "64:ff9b::a9fe:0/112" "64:ff9b::ac10:0/108" "64:ff9b::c0a8:0/112" "64:ff9b:1::/48" "fc00::/7" "fe80::/10" }}
@@ -39,7 +39,7 @@
 {{- end }}
 {{- end }}
 
-{{/* The Ingress controller, as a peer: its pods, and networks that it is in besides. */}}
+{{/* The Ingress controller as a peer: its pods and additional networks. */}}
 {{- define "coppice.ingressController" -}}
 - namespaceSelector:
     matchLabels: { kubernetes.io/metadata.name: {{ .Values.ingress.controllerNamespace }} }
@@ -89,13 +89,13 @@
 {{- end }}
 {{- end }}
 
-{{/* Any address but those at which clouds tell a machine's credentials. */}}
+{{/* Any address except those of cloud metadata services, which return a machine's credentials. */}}
 {{- define "coppice.policyAnywhere" -}}
 - ipBlock: { cidr: 0.0.0.0/0, except: [168.63.129.16/32, 169.254.0.0/16] }
 - ipBlock: { cidr: '::/0', except: ['fd00:ec2::/32', 'fe80::/10'] }
 {{- end }}
 
-{{/* The TCP ports that the operator connects to outside of the cluster, as JSON: of Git hosts, their APIs, registries and mirrors. */}}
+{{/* TCP ports outside the cluster that the operator connects to, as JSON: those of Git hosts, their APIs, registries and mirrors. */}}
 {{- define "coppice.outwardPorts" -}}
 {{- $ports := concat (list 80 443) .Values.sources.ports .Values.sources.sshPorts }}
 {{- $addresses := concat (list (splitList "/" .Values.registry.address | first)) .Values.builder.insecureRegistries }}

@@ -1,4 +1,4 @@
-{{/* Where pods that the operator makes run: what is empty is left out. */}}
+{{/* Scheduling of pods that the operator creates, without empty fields. */}}
 {{- define "coppice.schedulingConfig" -}}
 {{- $given := dict }}
 {{- range $name, $value := . }}

@@ -1,4 +1,4 @@
-{{/* Where operator and API reach the tester, and what they show it. */}}
+{{/* Environment of the operator and the API with the tester's address and token. */}}
 {{- define "coppice.testerVariables" -}}
 {{- if (.Values.tester).enabled -}}
 - { name: TESTER_URL, value: http://coppice-tester }

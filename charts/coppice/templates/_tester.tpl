@@ -1,4 +1,4 @@
-{{/* The Secret with the token, as a volume has it: its file is `token`. */}}
+{{/* Volume with the Secret that contains the token, in the file `token`. */}}
 {{- define "coppice.testerSecret" -}}
 {{- with .Values.tester.tokenSecret -}}
 secretName: {{ .name | default "coppice-tester" }}
@@ -6,7 +6,7 @@ items: [{ key: {{ ternary .key "token" (ne .name "") }}, path: token }]
 {{- end }}
 {{- end }}
 
-{{/* The token that operator and API show the tester: kept once it was made. */}}
+{{/* Token with which the operator and the API authenticate to the tester; generated once and kept. */}}
 {{- define "coppice.testerToken" -}}
 {{- $existing := lookup "v1" "Secret" .Release.Namespace "coppice-tester" -}}
 {{- if $existing }}{{ index $existing.data "token" | b64dec }}{{ else }}{{ randAlphaNum 40 }}{{ end -}}

@@ -5,10 +5,10 @@ import type { Namespace } from '../../../kubernetes/resource-type.ts';
 import { Waiting } from '../../shared/errors.ts';
 import { isOffered, isNamespaceOf } from './objects.ts';
 
-/** The Groups and namespaces are watched; this is for one that is missed. */
+/** Fallback for a missed event of the watched Groups and namespaces, in milliseconds. */
 const recheckMs = 10 * 60_000;
 
-/** Which namespaces belong to Groups. */
+/** Determines which namespaces belong to Groups. */
 export class GroupMembership {
   readonly #groups: Pick<Informer<Group>, 'get'>;
   readonly #namespaces: Pick<Informer<Namespace>, 'get'>;
@@ -18,7 +18,7 @@ export class GroupMembership {
     this.#namespaces = namespaces;
   }
 
-  /** Returns why what lies in the namespace is not worked on: it belongs to no Group; undefined where it does. */
+  /** Returns why objects in the namespace are not reconciled, if it belongs to no Group; otherwise undefined. */
   problem(namespace = ''): Waiting | undefined {
     const name = groupOfNamespace(namespace);
     if (name === undefined) return noGroup(namespace, 'create the object in the namespace group-NAME of a Group NAME');

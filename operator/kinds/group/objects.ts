@@ -3,24 +3,24 @@ import { groupNamespace } from '../../../crds/ids.ts';
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../../crds/labels.ts';
 import type { Namespace, RoleBinding } from '../../../kubernetes/resource-type.ts';
 
-/** On what belongs to a group as a whole. */
+/** Returns the labels of objects that belong to a group as a whole. */
 export function groupLabels(group: string): Record<string, string> {
   return { [LABELS.managedBy]: MANAGED_BY, [LABELS.group]: group };
 }
 
-/** Whether it was made for this very group, and not for another one of its name. */
+/** Returns whether the namespace was created for this group, not for another one of its name. */
 export function isNamespaceOf({ metadata }: Group, namespace: Namespace): boolean {
   return namespace.metadata.annotations?.[ANNOTATIONS.ownerUid] === metadata.uid;
 }
 
-/** Whether an administrator made the namespace and labelled it for this group. */
+/** Returns whether an administrator created the namespace and labeled it for this group. */
 export function isOffered({ metadata }: Group, { metadata: { annotations, labels } }: Namespace): boolean {
   return annotations?.[ANNOTATIONS.ownerUid] === undefined && labels?.[LABELS.group] === metadata.name;
 }
 
 const podSecurity = { 'pod-security.kubernetes.io/enforce': 'restricted' };
 
-/** The namespace that Coppice makes for a group; nothing is ever meant to run in it. */
+/** Returns the namespace that Coppice creates for a group; it contains no workloads. */
 export function groupNamespaceObject(group: Group): Namespace {
   return {
     apiVersion: 'v1',
@@ -34,8 +34,8 @@ export function groupNamespaceObject(group: Group): Namespace {
 }
 
 /**
- * A group's namespace that an administrator made: with their own labels, and with Pod Security as in one that Coppice
- * makes. It is not labelled as Coppice's, for it is not Coppice's to delete.
+ * Returns an administrator's namespace for a group with the Pod Security labels of Coppice's own. It does not get the
+ * label of objects that Coppice can delete.
  */
 export function offeredNamespaceObject(group: Group): Namespace {
   const { name } = group.metadata;
@@ -43,24 +43,27 @@ export function offeredNamespaceObject(group: Group): Namespace {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: groupNamespace(name), labels } };
 }
 
-/** The ClusterRoles that are bound in each group's namespace, and whom the second one is bound to. */
+/** The ClusterRoles bound in each group's namespace, and the subject of the second one. */
 export interface GroupRoles {
   member: string;
   api: string;
   apiServiceAccount: { namespace: string; name: string };
 }
 
-/** The role that each RoleBinding of a group binds, by the RoleBinding's name. */
+/** The role of each RoleBinding of a group, by the RoleBinding's name. */
 export const boundRoles = ({ member, api }: GroupRoles) => ({ members: member, api });
 
-/** Whether a RoleBinding of such a name is Coppice's: by its role, which nobody can change, and not by labels, which one can. */
+/**
+ * Returns whether a RoleBinding with Coppice's name is Coppice's, judged by its role, which is immutable, instead of
+ * its labels.
+ */
 export function bindsRole({ roleRef }: RoleBinding, role: string): boolean {
   return roleRef.kind === 'ClusterRole' && roleRef.name === role;
 }
 
 /**
- * Let the members, whom the cluster knows by their e-mail addresses, look at what is theirs; and the API, which has no
- * such right elsewhere, keep credentials and the values of variables there.
+ * Returns the RoleBindings of a group: members, whom the cluster knows by their e-mail addresses, can view its objects;
+ * the API can store credentials and values of variables, for which it has no permission elsewhere.
  */
 export function roleBindings(group: Group, roles: GroupRoles): RoleBinding[] {
   const { members, api } = boundRoles(roles);

@@ -50,7 +50,10 @@ const builderRecheckMs = 1000;
 /** Namespaces without the group's label are not watched. */
 const takenRecheckMs = 30_000;
 
-/** Keeps a Group's namespace, which holds its Repositories and Environments, and lets members and API into it. */
+/**
+ * Manages a Group's namespace, which contains its Repositories and Environments, and the permissions of members and the
+ * API in it.
+ */
 export class GroupReconciler {
   readonly #options: GroupReconcilerOptions;
   readonly #restores = new RestoreLimit();
@@ -73,13 +76,13 @@ export class GroupReconciler {
       await this.#report(group, afterError(error));
       throw error;
     }
-    await this.#report(group, ready('NamespaceReady', `the namespace ${groupNamespace(group.metadata.name)} is there`));
+    await this.#report(group, ready('NamespaceReady', `the namespace ${groupNamespace(group.metadata.name)} exists`));
     return result;
   }
 
   /**
-   * Sets the group's namespace up. What somebody else changed in it since is restored as often as RestoreLimit allows, and
-   * later beyond that: a tool that puts its own back each time would keep the operator writing without end.
+   * Creates and restores the group's namespace. RestoreLimit limits how often changes of others are reverted: a tool
+   * that sets its own values again each time would otherwise keep the operator writing forever.
    */
   async #ensureIsolated(group: Group): Promise<ReconcileResult> {
     const { name } = group.metadata;
@@ -96,7 +99,9 @@ export class GroupReconciler {
     return {};
   }
 
-  /** Makes the namespace, or takes one that an administrator made and labelled for this group; true when that wrote it. */
+  /**
+   * Creates the namespace, or adopts one that an administrator labeled for this group; returns whether it was written.
+   */
   async #ensureNamespace(group: Group): Promise<boolean> {
     const { client, namespaces } = this.#options;
     const name = groupNamespace(group.metadata.name);
@@ -117,7 +122,7 @@ export class GroupReconciler {
     );
   }
 
-  /** True when a label was lost. */
+  /** Restores missing labels; returns whether any was missing. */
   async #restoreLabels(wanted: Namespace, live: Namespace): Promise<boolean> {
     const labels = lostLabels(wanted, live);
     if (!labels) return false;
@@ -127,7 +132,7 @@ export class GroupReconciler {
     return true;
   }
 
-  /** True when that wrote it. */
+  /** Creates or restores the RoleBinding; returns whether it was written. */
   async #ensureBinding(binding: RoleBinding): Promise<boolean> {
     const { client, applier, roleBindings: held } = this.#options;
     const { namespace = '', name } = binding.metadata;
@@ -159,7 +164,7 @@ export class GroupReconciler {
     await this.#options.statuses.write(group, { observedGeneration: generation, namespace, conditions });
   }
 
-  /** What the group has goes first; then its namespace, if Coppice made it. */
+  /** Deletes the group's objects, then its namespace if Coppice created it. */
   async #finalize(group: Group): Promise<ReconcileResult> {
     const { client, builders, roles } = this.#options;
     const namespace = groupNamespace(group.metadata.name);
@@ -179,13 +184,13 @@ export class GroupReconciler {
       const bound = Object.entries(boundRoles(roles));
       await eachOrFirstError(bound, ([name, role]) => this.#removeBinding({ namespace, name }, role));
     }
-    // Its cache must not be there for another group of this name.
+    // The builder's cache must not be available to another group of this name.
     if (!isBuilderGone) return { requeueAfterMs: builderRecheckMs };
     await removeFinalizer(client, GROUP, group);
     return {};
   }
 
-  /** The namespace of its reusable environments' volumes. True when there is none. */
+  /** Deletes the namespace of the group's published volumes; returns whether it is gone. */
   async #removeStore(group: Group): Promise<boolean> {
     const { client, namespaces } = this.#options;
     const store = namespaces.get(storeNamespace(group.metadata.name));
@@ -195,14 +200,14 @@ export class GroupReconciler {
   }
 }
 
-/** Does all that can be done; the error is the first one's in their order. */
+/** Acts on all items; throws the first error in their order. */
 async function eachOrFirstError<T, R>(items: T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const acts = items.map(act);
   await Promise.allSettled(acts);
   return Promise.all(acts);
 }
 
-/** Whether the group as it is now has been set up before. */
+/** Returns whether the current generation of the group was reconciled successfully. */
 function isReady({ metadata, status }: Group): boolean {
   const ready = findCondition(status?.conditions, 'Ready');
   return ready?.status === 'True' && ready.observedGeneration === (metadata.generation ?? 0);

@@ -20,7 +20,7 @@ interface StoreOptions {
   networkPolicies: Informer<NetworkPolicy>;
 }
 
-/** The namespace that keeps a group's published volumes: nothing runs there but the Jobs that copy them. */
+/** Manages the namespace of a group's published volumes, in which only the Jobs that copy them run. */
 export class ReusableStore {
   readonly #options: StoreOptions;
 
@@ -28,7 +28,10 @@ export class ReusableStore {
     this.#options = options;
   }
 
-  /** Throws Stalled where a namespace of that name is not the group's, Waiting while a former one goes. */
+  /**
+   * Creates the namespace if missing. Throws Stalled if a namespace of that name belongs to somebody else, Waiting
+   * while a previous one is being deleted.
+   */
   async ensure(groupName: string): Promise<string> {
     const { client, namespaces, groups } = this.#options;
     const group = groups.get(groupName);
@@ -46,7 +49,7 @@ export class ReusableStore {
     return name;
   }
 
-  /** Restores what isolates the group's store, where there is one; true when something was lost. */
+  /** Restores the isolation of the namespace, if it exists; returns whether something was missing. */
   async restore(group: Group): Promise<boolean> {
     const namespace = this.#options.namespaces.get(storeNamespace(group.metadata.name));
     if (!namespace || !isNamespaceOf(group, namespace) || namespace.metadata.deletionTimestamp !== undefined)
@@ -54,7 +57,7 @@ export class ReusableStore {
     return this.#isolate(group, namespace);
   }
 
-  /** True when that wrote something. */
+  /** Applies the isolation objects; returns whether any was written. */
   async #isolate(group: Group, namespace: Namespace): Promise<boolean> {
     const { client, namespaces, networkPolicies, applier } = this.#options;
     const { name, uid } = namespace.metadata;
@@ -68,7 +71,7 @@ export class ReusableStore {
   }
 }
 
-/** Its pods are held to the same as an environment's. */
+/** Returns the namespace, with the Pod Security labels of environments. */
 export function storeNamespaceObject({ metadata: { name, uid = '' } }: Group): Namespace {
   return environmentNamespaceObject(storeNamespace(name), groupLabels(name), uid);
 }

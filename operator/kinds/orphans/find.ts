@@ -16,17 +16,17 @@ import { environmentKeyOf } from '../../shared/environment-keys.ts';
 export const ORPHAN_KINDS = ['Namespace', 'Job', 'Builder'] as const;
 export type OrphanKind = (typeof ORPHAN_KINDS)[number];
 
-/** What carries Coppice's labels, and whose owner no longer exists. */
+/** An object with Coppice's labels whose owner no longer exists. */
 export interface Orphan {
   kind: OrphanKind;
   object: Pick<KubernetesObject, 'metadata'>;
-  /** What it belonged to, and where that was. */
+  /** The object's owner, by type and name. */
   owner: { type: ResourceType; at: ObjectName };
-  /** Why it stays though its owner no longer exists, for people; undefined where it is Coppice's alone to take away. */
+  /** Why the object is kept although its owner no longer exists; undefined if Coppice can delete it. */
   keptBecause?: string | undefined;
 }
 
-/** All that there is; the namespaces and Jobs that Coppice labelled, and its builders' Secrets. */
+/** The objects to check: namespaces and Jobs with Coppice's labels, and the Secrets of builders. */
 export interface Observed {
   environments: readonly Environment[];
   groups: readonly Group[];
@@ -35,12 +35,12 @@ export interface Observed {
   builderSecrets: readonly Secret[];
 }
 
-/** What a namespace holds counts with it, and goes with it. */
+/** Finds orphans. Objects in an orphaned namespace are not listed, because they are deleted with it. */
 export function findOrphans(observed: Observed): Orphan[] {
   const uids = new Set(observed.environments.map(({ metadata }) => metadata.uid));
   const names = new Set(observed.environments.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`));
   const groups = new Set(observed.groups.map(({ metadata }) => metadata.name));
-  /** Undefined for what belongs to no Environment, or to one that is there. */
+  /** Returns undefined for objects of no Environment, or of an existing one. */
   const ofGoneEnvironment = (kind: OrphanKind, { metadata }: KubernetesObject): Orphan | undefined => {
     const uid = metadata.labels?.[LABELS.environmentUid];
     const at = environmentOf(metadata);
@@ -64,7 +64,10 @@ export function findOrphans(observed: Observed): Orphan[] {
 
 const sameName = 'an Environment of that name exists, perhaps restored with another UID. Delete it manually';
 
-/** An Environment's namespace says twice whose it is, and is called as that says. */
+/**
+ * Returns why a namespace may not be Coppice's. An environment's namespace has its owner in labels and an annotation,
+ * and its name follows from them.
+ */
 function notOurs({ metadata: { name, labels = {}, annotations = {} } }: Namespace): string | undefined {
   const { [LABELS.group]: group = '', [LABELS.environment]: environment = '' } = labels;
   const isOurs =
@@ -73,7 +76,7 @@ function notOurs({ metadata: { name, labels = {}, annotations = {} } }: Namespac
   return isOurs ? undefined : 'it was modified since Coppice created it';
 }
 
-/** A group's namespace that Coppice made: it may hold what people put there, and stays. */
+/** Returns a group's namespace that Coppice created; it is kept, because it may contain objects of users. */
 function ofGoneGroup({ metadata }: Namespace, groups: ReadonlySet<string>): Orphan[] {
   const group = metadata.labels?.[LABELS.group];
   const isMade = metadata.annotations?.[ANNOTATIONS.ownerUid] !== undefined;
@@ -82,7 +85,7 @@ function ofGoneGroup({ metadata }: Namespace, groups: ReadonlySet<string>): Orph
   return [{ kind: 'Namespace', object: { metadata }, owner: { type: GROUP, at: { name: group } }, keptBecause }];
 }
 
-/** Nobody else has anything in the builders' namespace. */
+/** Returns an orphaned builder. Only Coppice has objects in the builders' namespace. */
 function builder(
   secret: Secret,
   groups: ReadonlySet<string>,

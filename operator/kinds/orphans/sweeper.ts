@@ -6,29 +6,29 @@ import { findOrphans, type Observed, type Orphan, type OrphanKind } from './find
 
 export interface OrphanSweeperOptions {
   client: Pick<ClusterClient, 'delete' | 'find'>;
-  /** What the informers hold. */
+  /** Returns the objects in the informers' caches. */
   observe: () => Observed;
-  /** Called with of each sweep's orphans, those that stay too. */
+  /** Called with each sweep's orphans, including those that are kept. */
   count: (orphans: readonly Orphan[]) => void;
   now: () => Date;
   logger: Logger;
 }
 
 const betweenMs = 60_000;
-/** The owner has been gone for so long: what is just being removed is none. */
+/** Minimum time without an owner, in milliseconds, because objects that are being deleted are no orphans. */
 const graceMs = 300_000;
-/** A mistake, somebody's or ours, must not empty a cluster at once. */
+/** Limits the deletions of one sweep, so that a mistake cannot empty a cluster. */
 const maxConcurrent = 20;
 
 const types: Record<OrphanKind, ResourceType> = { Namespace, Job, Builder: Secret };
 
 /**
- * Takes away what a removal left that did not come to its end: a finalizer taken off manually, a restore of half. Looks
- * at the informers' caches alone; the API server is asked of what is to go, whether its owner is there after all.
+ * Deletes objects that an interrupted deletion left, for example because somebody removed a finalizer or restored only
+ * a part. Reads the informers' caches, and confirms at the API server that an owner is gone before deleting.
  */
 export class OrphanSweeper {
   readonly #options: OrphanSweeperOptions;
-  /** When each was first seen, by its UID. */
+  /** When each orphan was first seen, by UID. */
   #seen = new Map<string, number>();
 
   constructor(options: OrphanSweeperOptions) {
@@ -41,7 +41,7 @@ export class OrphanSweeper {
     return { requeueAfterMs: betweenMs };
   }
 
-  /** Looks at everything once; gives what it started to remove. */
+  /** Checks everything once; returns the orphans whose deletion was started. */
   async sweep(): Promise<Orphan[]> {
     const { observe, count, now, logger } = this.#options;
     const time = now().getTime();
@@ -62,7 +62,7 @@ export class OrphanSweeper {
     return removed;
   }
 
-  /** One that cannot be removed keeps none of the others here: it is tried again at the next sweep. */
+  /** Logs an error and continues with the other orphans; the next sweep tries again. */
   async #tryToRemove(orphan: Orphan): Promise<boolean> {
     try {
       return await this.#remove(orphan);
@@ -74,7 +74,7 @@ export class OrphanSweeper {
     }
   }
 
-  /** False where it stays, or goes already. */
+  /** Deletes the orphan; returns false if it is kept or already being deleted. */
   async #remove({ kind, object, owner, keptBecause }: Orphan): Promise<boolean> {
     const { client, logger } = this.#options;
     const { namespace, name, uid, deletionTimestamp } = object.metadata;

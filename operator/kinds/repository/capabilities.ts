@@ -1,6 +1,6 @@
 import type { Capabilities } from '../../source/hosts/host.ts';
 
-/** What may be done with the credentials of a repository that can be read, in words. */
+/** Describes what the credentials of a readable repository permit. */
 export function readableMessage({ statuses, hooks }: Capabilities): string {
   const read = 'the Git repository can be read';
   return `${read}; commit statuses: ${wordOf(statuses)}; webhooks: ${wordOf(hooks, 'to be entered manually')}`;

@@ -13,21 +13,21 @@ import { Stalled, Waiting } from '../../shared/errors.ts';
 import type { GitHost } from '../../source/hosts/host.ts';
 import { type GitHosts, secretRecheckMs } from '../../source/hosts/git-hosts.ts';
 
-/** What a Repository and its Group say about how its refs are read and built. */
+/** The configuration of a Repository and its Group for reading and building its refs. */
 export interface RepositoryConfiguration {
   repositoryUid: string;
   host: GitHost;
   variables: Variables;
   serviceFile: ServiceFileSettings;
   trustForks: boolean;
-  /** Secrets of the group's namespace that images are pulled with. */
+  /** Secrets of the group's namespace for pulling images. */
   registrySecrets: readonly NamedSecret[];
 }
 
-/** Repositories are watched; this is for one that is missed. */
+/** Fallback for a missed event of the watched Repositories, in milliseconds. */
 const repositoryRecheckMs = 10 * 60_000;
 
-/** Reads the configuration of Repositories, the Secrets that they name included. */
+/** Reads the configuration of Repositories, including the Secrets that they name. */
 export class RepositoryConfigurations {
   readonly #client: Pick<ClusterClient, 'find'>;
   readonly #repositories: Pick<Informer<Repository>, 'get'>;
@@ -46,7 +46,10 @@ export class RepositoryConfigurations {
     this.#groups = groups;
   }
 
-  /** Throws Waiting while there is no such Repository, or while a Secret that it or its Group names is not there. */
+  /**
+   * Reads a Repository's configuration. Throws Waiting while the Repository, or a Secret that it or its Group names, is
+   * missing.
+   */
   async read(id: ResourceId): Promise<RepositoryConfiguration> {
     const namespace = groupNamespace(id.group);
     const repository = this.#repositories.get(objectKey(namespace, id.name));
@@ -69,7 +72,7 @@ export class RepositoryConfigurations {
     };
   }
 
-  /** What needs no Secret to be read. Of a Repository that is not there, nothing. */
+  /** Returns the part of the configuration that needs no Secret; defaults for a missing Repository. */
   registryAccess({ group, name }: ResourceId): Pick<RepositoryConfiguration, 'trustForks' | 'registrySecrets'> {
     const repository = this.#repositories.get(objectKey(groupNamespace(group), name));
     return {
@@ -81,17 +84,23 @@ export class RepositoryConfigurations {
     };
   }
 
-  /** How long new environments of it live unless they say so themselves; 0, also where it is not there, means no end. */
+  /**
+   * Returns the default time to live of new environments in seconds; 0 if it is unlimited, or the Repository is
+   * missing.
+   */
   defaultTtlSeconds({ group, name }: ResourceId): number {
     return this.#repositories.get(objectKey(groupNamespace(group), name))?.spec.environmentTTLSeconds ?? 0;
   }
 
-  /** When its environments are rebuilt; of a Repository that is not there, never. */
+  /** Returns the schedule of rebuilds; undefined for a missing Repository. */
   scheduledRebuild({ group, name }: ResourceId): Repository['spec']['scheduledRebuild'] {
     return this.#repositories.get(objectKey(groupNamespace(group), name))?.spec.scheduledRebuild;
   }
 
-  /** The content is read where it counts, for it may be large: from its Secret, or from the Repository as it stands. */
+  /**
+   * Reads the service file of the settings if it is used: from its Secret, or from the API server, because caches omit
+   * it.
+   */
   async #serviceFile(repository: Repository): Promise<ServiceFileSettings> {
     const { namespace = '', name } = repository.metadata;
     const { mode = 'repo', contentFrom } = repository.spec.serviceFile ?? {};
@@ -105,7 +114,7 @@ export class RepositoryConfigurations {
     return { mode, content: textOf(secret, reference, serviceFileOfSettings, namespace) };
   }
 
-  /** Of two variables of one name the later one counts. */
+  /** Reads the values of variables; of two variables with one name the later one takes precedence. */
   async #variables(namespace: string, specs: readonly NamedVariable[]): Promise<Variables> {
     const variables = new Map<string, Variable>();
     const secrets = new Map<string, Promise<Secret | undefined>>();
@@ -127,7 +136,7 @@ export class RepositoryConfigurations {
   }
 }
 
-/** What a Secret holds: how it is called in messages, and the reason while it is missing. */
+/** A text in a Secret: its description for messages, and the reason to report while it is missing. */
 interface KeptText {
   what: string;
   missing: string;

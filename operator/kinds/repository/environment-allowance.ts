@@ -9,15 +9,15 @@ import { objectKey } from '../../../kubernetes/resource-type.ts';
 export interface EnvironmentAllowanceOptions {
   groups: Pick<Informer<Group>, 'get' | 'list'>;
   environments: Pick<Informer<Environment>, 'byIndex'>;
-  /** Environments that one Repository may have by its refs. */
+  /** Maximum number of environments that the refs of one Repository create. */
   perRepository: number;
-  /** The same of all Repositories in the groups that one account created through the REST API. */
+  /** Maximum for all Repositories in the groups that one account created through the REST API. */
   perAccount: number;
 }
 
 /**
- * Bounds the Environments that syncs create: a push of thousands of branches must not make as many objects that nobody
- * asked for. Those that users spawned count too, and are never refused here.
+ * Limits the Environments that syncs create: a push of thousands of branches must not create as many objects.
+ * Environments that users spawned are counted, but never refused here.
  */
 export class EnvironmentAllowance {
   readonly #options: EnvironmentAllowanceOptions;
@@ -26,7 +26,7 @@ export class EnvironmentAllowance {
     this.#options = options;
   }
 
-  /** Returns how many Environments the Repository may have. */
+  /** Returns the maximum number of Environments of the Repository. */
   of({ metadata: { namespace = '', name } }: Repository): number {
     const { groups, environments, perRepository, perAccount } = this.#options;
     const creator = creatorOf(groups.get(groupOfNamespace(namespace) ?? ''));

@@ -5,9 +5,9 @@ import type { GitHost } from '../../source/hosts/host.ts';
 type HostRepository = NonNullable<NonNullable<Repository['status']>['hostRepository']>;
 
 /**
- * Which repository is at the host; undefined where it has no ids. Throws Stalled where it is another one than was found
- * first at the same origin: whoever took the name over is not who the variables and credentials were given for. Throws
- * what GitHost.repositoryId does.
+ * Returns the ID of the repository at the host; undefined if the host has none. Throws Stalled if it differs from the
+ * repository that was first found at this origin: variables and credentials were not meant for a repository that took
+ * over the name. Throws what GitHost.repositoryId throws.
  */
 export async function sameHostRepository(
   status: Repository['status'],

@@ -24,7 +24,7 @@ import { suspendedReport, syncedReport, unsyncedReport } from './sync-report.ts'
 
 type RepositoryStatus = NonNullable<Repository['status']>;
 
-/** What a reconcile reports of a Repository. */
+/** What a reconcile reports about a Repository. */
 interface Reported {
   reports: ConditionReport[];
   fields: Partial<RepositoryStatus>;
@@ -44,10 +44,13 @@ export interface RepositoryReconcilerOptions {
 
 const removalRecheckMs = 10_000;
 const refusalRecheckMs = 5 * 60_000;
-/** Of what could be read until now: a host that is being fixed may answer what no Git host says. */
+/**
+ * Delay before a readable repository is checked again after a refusal, in milliseconds: a host under maintenance can
+ * respond unexpectedly.
+ */
 const newRefusalRecheckMs = 30_000;
 
-/** Finds out whether a Repository can be read, keeps its Environments in step with its refs, and takes them with it. */
+/** Checks that a Repository can be read, synchronizes its Environments with its refs, and deletes them with it. */
 export class RepositoryReconciler {
   readonly #options: RepositoryReconcilerOptions;
 
@@ -74,7 +77,7 @@ export class RepositoryReconciler {
       return await this.#sync(repository, { reports, fields: found }, signal);
     } catch (cause) {
       const error = reportedError(cause);
-      // The cluster's own failure says nothing of the repository.
+      // The cluster failed, not the repository.
       if (isUnavailable(error) || isConflict(error)) throw error;
       await this.#report(repository, afterError(error), found);
       // Credentials, the host or the administrator's settings may be fixed without a change of the Repository.
@@ -83,7 +86,7 @@ export class RepositoryReconciler {
     }
   }
 
-  /** Throws where the repository cannot be read; `found` is what may be reported in any case. */
+  /** Checks that the repository can be read, and throws if not; `found` receives what is reported in either case. */
   async #check(repository: Repository, found: Partial<RepositoryStatus>): Promise<ConditionReport[]> {
     const { hosts, sync } = this.#options;
     found.sshPublicKey = await hosts.sshPublicKey(repository);
@@ -94,7 +97,10 @@ export class RepositoryReconciler {
     return ready('Readable', readableMessage(capabilities));
   }
 
-  /** `checked`: what a check found, which is not reported before the refs were listed too where that is due at once. */
+  /**
+   * Synchronizes if due. `checked`: the result of the check, which is reported together with the listing if that is
+   * due.
+   */
   async #sync(repository: Repository, checked: Reported, signal: AbortSignal): Promise<ReconcileResult> {
     const { sync, webhooks } = this.#options;
     if (repository.spec.suspend === true) {
@@ -113,7 +119,7 @@ export class RepositoryReconciler {
     return { requeueAfterMs: Math.max(1, Math.min(sync.waitMs(repository), recheckAfterMs)) };
   }
 
-  /** Throws what makes the Repository not ready: the host's refusal. */
+  /** Synchronizes the environments. Throws the host's refusal, which makes the Repository not ready. */
   async #synchronise(repository: Repository, signal: AbortSignal): Promise<Reported> {
     const host = await this.#options.hosts.of(repository);
     try {
@@ -126,14 +132,14 @@ export class RepositoryReconciler {
     }
   }
 
-  /** Gives how long until the webhook is to be reconciled again, when not at the next sync. */
+  /** Creates the webhook; returns in how many milliseconds to reconcile it again, if before the next sync. */
   async #ensureWebhook(repository: Repository): Promise<number> {
     const reported = await this.#options.webhooks.ensure(repository);
     if (reported) await this.#report(repository, [reported.report], { webhook: reported.webhook });
     return reported?.recheckAfterMs ?? Infinity;
   }
 
-  /** What was found, and when anything was found to have changed. */
+  /** Returns the status fields of a sync: the refs, and when they last changed. */
   #synced({ status }: Repository, { plan, request, changed }: SyncOutcome): Partial<RepositoryStatus> {
     const { at, ...before } = status?.sync ?? {};
     const isNews = changed || request !== undefined || !isDeepStrictEqual(before, plan.counts);
@@ -178,7 +184,7 @@ function reportedError(error: unknown): unknown {
   return userMustAct(error);
 }
 
-/** An Environment was not taken: by a quota, an admission webhook, for want of rights. */
+/** Returns whether the cluster refused an Environment: by a quota, an admission webhook, or missing permissions. */
 function isRefusedByCluster(error: unknown): boolean {
   return error instanceof ApiError && !isUnavailable(error) && !isConflict(error);
 }
@@ -189,7 +195,7 @@ function isKnownReadable({ metadata, spec, status }: Repository): boolean {
   return isCurrent && status?.url !== undefined && (spec.generic !== undefined || status.hostRepository !== undefined);
 }
 
-/** Whether what there is to report of its requests is not in its status yet. */
+/** Returns whether the report on invalid requests differs from the status. */
 function hasNewRequestReport({ metadata, status }: Repository): boolean {
   const reported = findCondition(status?.conditions, REQUESTS_VALID)?.message;
   return requestReport(REPOSITORY_REQUESTS, metadata.annotations)?.message !== reported;

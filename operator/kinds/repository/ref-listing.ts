@@ -4,24 +4,25 @@ import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../..
 import type { RemoteRefs } from '../../source/git/remote-refs.ts';
 import type { Source } from '../../source/git/source.ts';
 
-/** All refs of a repository as its host reported them. */
+/** All refs of a repository, as its host lists them. */
 export interface RefListing extends RemoteRefs {
-  /** Numbers of the open ones; undefined where the host has no such list. */
+  /** Numbers of the open pull requests; undefined if the host does not list them. */
   openPullRequests: ReadonlySet<number> | undefined;
-  /** Why the host's list of them could not be read; then nothing is planned for them. */
+  /** Why the host's list of pull requests could not be read; environments of pull requests are then not changed. */
   pullRequestsError?: SourceUnreachableError | undefined;
-  /** As far as they matter. */
+  /** Commits of the pull requests whose environments have contents. */
   pullRequestCommits: ReadonlyMap<number, string>;
-  /** Where the host has no list: those that there are environments of, and whose ref git does not have. */
+  /** If the host does not list pull requests: those with environments whose ref Git no longer has. */
   missingPullRequests?: ReadonlySet<number>;
 }
 
 type RefSource = Pick<Source, 'listRefs' | 'commitsOf'>;
 
 /**
- * Asks the host for every ref, and for the commits of those pull requests whose environments have contents; where it has
- * no list of pull requests, for the refs of all that there are environments of. Whole or not at all, but that branches and tags are listed also where the host's list of pull requests cannot be read. Throws
- * what Source.listRefs does, and SourceRefused as GitHost.openPullRequests does.
+ * Lists all refs, and the commits of pull requests whose environments have contents; if the host does not list pull
+ * requests, checks the refs of those with environments. Returns everything or throws, except that a failure to list
+ * pull requests does not affect branches and tags. Throws what Source.listRefs throws, and SourceRefusedError of
+ * GitHost.openPullRequests.
  */
 export async function readListing(
   source: RefSource,
@@ -42,7 +43,7 @@ export async function readListing(
   };
 }
 
-/** Where the host has no list: whether git still has the ref of each pull request that there is an environment of. */
+/** Checks whether Git still has the ref of each pull request with an environment, for hosts that do not list them. */
 async function readHeads(
   source: RefSource,
   host: GitHost,
@@ -66,7 +67,7 @@ async function openPullRequests(host: GitHost): Promise<readonly PullRequest[] |
     return await host.openPullRequests();
   } catch (cause) {
     if (!(cause instanceof SourceUnreachableError)) throw cause;
-    // The cause says why.
+    // The cause explains it.
     const message = 'branches and tags are synchronized; pull requests are not changed';
     if (cause instanceof HostBusyError) return new HostBusyError(message, cause.retryAfterMs, { cause });
     return new SourceUnreachableError(message, { cause });
@@ -103,7 +104,7 @@ async function commitsOf(
   return commits;
 }
 
-/** One call for all at one origin. A fork that went away says nothing of the repository. */
+/** Reads the refs of all pull requests at one origin with one call. A missing fork does not affect the repository. */
 async function askGit(source: RefSource, atOrigin: readonly PullRequest[]): Promise<ReadonlyMap<string, string>> {
   const [first] = atOrigin;
   if (!first) return new Map();

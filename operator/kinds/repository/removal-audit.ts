@@ -5,23 +5,23 @@ import type { Repository } from '../../../crds/repository.ts';
 import { newestRequestId } from '../../../crds/requests.ts';
 import { keyOf } from '../../../kubernetes/resource-type.ts';
 
-/** An Environment that goes although nobody asked for that very one. */
+/** The removal of an Environment or its contents that nobody requested directly. */
 export interface Removal {
   environment: Environment;
-  /** `contents`: the object is somebody else's, and stays. */
+  /** `contents`: only the contents, because the object belongs to somebody else. */
   what: 'object' | 'contents';
   repository: Repository;
   reason: 'RefGone' | 'RepositoryDeleted';
-  /** Whether a sync was asked for, and this is what came of it; otherwise it was time for one. */
+  /** Whether it is the result of a requested sync, rather than of polling. */
   wasRequested: boolean;
 }
 
 /**
- * Writes a line marked `audit: true` for each removal, as the API does for what it changes: with the id of the request that
- * made the operator look, which the API's line has too, and who made it: an account, or a webhook.
+ * Returns a function that logs a line marked `audit: true` for each removal, as the API does for its changes: with the
+ * ID of the request that caused the sync, which the API's line has too, and its author: an account, or a webhook.
  */
 export function auditRemovals(logger: Pick<Logger, 'child'>): (removal: Removal) => void {
-  // Whatever the level of the others.
+  // Logged at every log level.
   const log = logger.child({}, { level: 'info' });
   return ({ environment, what, repository, reason, wasRequested }) => {
     const { annotations } = repository.metadata;

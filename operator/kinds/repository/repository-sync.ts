@@ -29,41 +29,43 @@ export interface RepositorySyncOptions {
   environments: Pick<Informer<Environment>, 'get' | 'byIndex' | 'observe'>;
   source: Pick<Source, 'listRefs' | 'commitsOf'>;
   flows: Pick<Flows, 'ofHost'>;
-  /** How often refs are looked at where the Repository does not say. */
+  /** Interval of listing refs for Repositories that set none, in seconds. */
   pollSeconds: number;
   allowance: Pick<EnvironmentAllowance, 'of'>;
-  /** Called with of each Environment that goes with its ref. */
+  /** Called with each Environment that is deleted with its ref. */
   onRefGone?: ((environment: Environment) => void) | undefined;
-  /** Called with of each Environment that goes, or whose contents do, without anybody having asked for that. */
+  /** Called with each Environment that is removed, or whose contents are, without a direct request. */
   audit?: ((removal: Removal) => void) | undefined;
   now: () => Date;
 }
 
-/** A sync that came to its end. */
+/** The result of a completed sync. */
 export interface SyncOutcome {
   plan: SyncPlan;
-  /** The request that it answers. */
+  /** The request that the sync handles. */
   request: string | undefined;
-  /** Whether anything had to be done. */
+  /** Whether the sync changed anything. */
   changed: boolean;
 }
 
-/** In one reconcile, so that of a repository with thousands of branches others need not wait long. */
+/**
+ * Maximum number of changes in one reconcile, so that a repository with thousands of branches does not block others.
+ */
 const maxConcurrent = 500;
 /**
- * Repositories that are checked or listed at once: a tenant has two of the slots and a host one. The Git process that is left
- * is for builds.
+ * Maximum number of Repositories that are checked or listed concurrently: a tenant can use two slots, a host one. The
+ * remaining Git process is for builds.
  */
 const maxChecks = 3;
-/** Whether a name is free by now is seen in the cache; the host is not asked. */
+/** Delay before a taken name is checked again in the cache, in milliseconds. */
 const nameRecheckMs = 5000;
 
-/** Keeps each Repository's Environments in step with its refs: when it is time, or when somebody asks. */
+/** Synchronizes each Repository's Environments with its refs, periodically and on request. */
 export class RepositorySync {
   readonly #options: RepositorySyncOptions;
   readonly #schedule: SyncSchedule;
   readonly #slots = new FairSlots(maxChecks);
-  /** Keys of Environments that are going, whose names a Repository, by its UID, waits for. */
+  /** By the UID of a Repository: keys of Environments that are being deleted, whose names it waits for. */
   readonly #awaited = new Map<string, readonly string[]>();
 
   constructor(options: RepositorySyncOptions) {
@@ -71,7 +73,7 @@ export class RepositorySync {
     this.#schedule = new SyncSchedule(() => options.now().getTime());
   }
 
-  /** How long until the Repository's turn; 0: now. */
+  /** Returns the milliseconds until the Repository is due; 0 if it is due now. */
   waitMs(repository: Repository): number {
     const wait = this.#schedule.waitMs(this.#polled(repository), pendingRequest(repository));
     const awaited = this.#awaited.get(repository.metadata.uid ?? '') ?? [];
@@ -80,14 +82,14 @@ export class RepositorySync {
     return isFree ? 0 : Math.min(wait, nameRecheckMs);
   }
 
-  /** What the host says of the credentials, asked in the Repository's turn; throws what GitHost.check does. */
+  /** Returns what the credentials permit at the host, when a slot is free. Throws what GitHost.check throws. */
   check(repository: Repository, host: GitHost): Promise<Capabilities> {
     return this.#slots.run(this.#options.flows.ofHost(repository), () => host.check());
   }
 
   /**
-   * Brings the Environments in step. Undefined when it was not done in one go: it goes on at the next turn. Throws what
-   * the host's and the API server's answers make it throw; the next try is then later.
+   * Synchronizes the Environments. Returns undefined if more is left for the next reconcile. Throws errors of the host
+   * and the API server; the next attempt is then delayed.
    */
   async run(repository: Repository, host: GitHost, signal: AbortSignal): Promise<SyncOutcome | undefined> {
     const request = pendingRequest(repository);
@@ -107,12 +109,12 @@ export class RepositorySync {
     }
   }
 
-  /** It is due as soon as it is reconciled again. */
+  /** Makes the Repository due at its next reconcile. */
   dueNext(repository: Repository): void {
     this.#schedule.succeeded(this.#polled(repository), undefined, 0);
   }
 
-  /** Starts the removal of as many of these as one turn may take; returns how many are left to the next. */
+  /** Starts to delete the Environments, up to the limit of one reconcile; returns how many are left. */
   removeAll(repository: Repository, environments: readonly Environment[], signal: AbortSignal): Promise<number> {
     const { client, environments: cache, audit, now } = this.#options;
     const { namespace = '', name } = repository.metadata;
@@ -143,7 +145,7 @@ export class RepositorySync {
     return this.#slots.run(this.#options.flows.ofHost(repository), async () => {
       const environments = cache.byIndex('repository', objectKey(namespace, name));
       const listing = await readListing(source, host, environments);
-      // Asked afterwards: what was listed is then of the repository that was known before.
+      // Checked after listing, so that the list is known to come from the same repository.
       await sameHostRepository(repository.status, host);
       const isTaken = (wanted: string) => {
         const other = cache.get(objectKey(namespace, wanted));
@@ -162,7 +164,7 @@ export class RepositorySync {
     });
   }
 
-  /** Whether nothing is left of it but what waits for a name, which holds up nothing else. */
+  /** Carries out the plan; returns whether only refs that wait for a name are left, which block nothing else. */
   async #carryOut(
     repository: Repository,
     plan: SyncPlan,
@@ -189,7 +191,7 @@ export class RepositorySync {
     return true;
   }
 
-  /** Of events that were seen to; false when the Repository has changed since, perhaps by another event of the same. */
+  /** Removes handled events; returns false if the Repository has changed meanwhile, perhaps by a newer event. */
   async #takeAway(repository: Repository, events: readonly NotedPullRequestEvent[]): Promise<boolean> {
     if (events.length === 0) return true;
     const { namespace, name, resourceVersion } = repository.metadata;
@@ -214,7 +216,7 @@ export class RepositorySync {
   }
 }
 
-/** The request to look at the refs that was not answered yet, by its value. */
+/** Returns the value of a sync request that has not been handled. */
 function pendingRequest({ metadata, status }: Repository): string | undefined {
   const asked = metadata.annotations?.[requestAnnotation(SYNC_REQUEST)];
   return asked === status?.handledRequests?.sync ? undefined : asked;

@@ -12,23 +12,23 @@ import type { SyncPlan } from './sync-plan.ts';
 export interface SyncActionsOptions {
   client: Pick<ClusterClient, 'create' | 'delete' | 'patch'>;
   environments: Pick<Informer<Environment>, 'observe'>;
-  /** Called with of each Environment that goes, or whose contents do. */
+  /** Called with each Environment that is deleted, or whose contents are. */
   onRemoved?: ((environment: Environment, what: 'object' | 'contents') => void) | undefined;
   now: () => Date;
 }
 
-/** The owner of the Environments to be made. */
+/** The Repository that owns the Environments to create. */
 interface RepositoryName {
   namespace: string;
   name: string;
 }
 
-/** So many requests at once: the Environments are looked at about as fast as they come, and nobody else waits behind. */
+/** Number of concurrent requests: about as fast as the Environments can be reconciled, without blocking other work. */
 const atOnce = 4;
 
 /**
- * Does at most `most` of what is planned, what concerns contents first; what is left is found again by the next plan.
- * An object that came, went or was made anew meanwhile is left to that one too. Returns how much was left.
+ * Carries out at most `max` planned changes, those of contents first; the next plan finds the rest, and objects that
+ * were created, deleted or replaced meanwhile. Returns how many are left.
  */
 export async function carryOut(
   options: SyncActionsOptions,
@@ -73,7 +73,7 @@ async function create(
   const environment: Environment = {
     apiVersion: GROUP_VERSION,
     kind: ENVIRONMENT.kind,
-    // With the finalizer from the first: one write less for each.
+    // Created with the finalizer, which saves one write for each.
     metadata: { namespace, name, labels: { [LABELS.managedBy]: MANAGED_BY }, finalizers: [FINALIZER] },
     spec: { repository, gitRef: ref, active: false, buildOnCreate: true },
   };

@@ -9,7 +9,7 @@ export interface PlannedBuild {
   commit: string;
 }
 
-/** Which contents are to be brought to a commit that their ref has moved on to. */
+/** Plans builds of contents whose ref has a new commit. */
 export function planBuilds(environments: readonly Environment[], listing: RefListing): PlannedBuild[] {
   return environments.flatMap((environment) => {
     const commit = commitOf(environment.spec.gitRef, listing);
@@ -27,25 +27,28 @@ function needsBuild({ metadata, status }: Environment, commit: string): boolean 
   if (status.commit === commit || status.build?.commit === commit) return false;
   const asked = metadata.annotations?.[requestAnnotation('build')];
   if (asked?.endsWith(`/${buildRequestId(commit)}`) === true && !cameToNothing(asked, status)) return false;
-  // While contents are set up for the first time, whether they are built is what their maker said.
+  // Whether the first contents are built is determined by the request that created them.
   const isNew = status.commit === undefined && status.build === undefined;
   return !isNew || status.activation.buildPending || findCondition(status.conditions, 'Created') !== undefined;
 }
 
-/** Whether the request was taken, and no build saw its commit for the silence of the Git host. */
+/** Returns whether a request was handled but its build did not see the commit, because the Git host did not respond. */
 function cameToNothing(asked: string, { build, conditions, handledRequests }: EnvironmentStatus): boolean {
   if (asked !== handledRequests?.build || build === undefined || build.result === 'running') return false;
-  // It joined a build that ran already, for nobody could say that the ref had moved on.
+  // The request joined a running build, because the new commit was not known yet.
   if (build.commit !== undefined) return Date.parse(build.startedAt) < Date.parse(asked.split('/')[0] ?? '');
   return build.result === 'failed' && findCondition(conditions, 'Built')?.reason === 'SourceUnreachable';
 }
 
-/** By it a commit is asked for once, unless its build could not find out what it says. */
+/**
+ * Returns the ID of a build request for a commit, so that each commit is requested once, unless its build could not
+ * read it.
+ */
 export function buildRequestId(commit: string): string {
   return `sync-${commit}`;
 }
 
-/** Whether a request, by its value, is a sync's for a new commit. It is for people to read: others may use such an id too. */
+/** Returns whether a request comes from a sync. Only for messages: others can use such an ID too. */
 export function isSyncRequest(value: string): boolean {
   return value.split('/')[1]?.startsWith('sync-') ?? false;
 }

@@ -13,29 +13,29 @@ export interface SyncInput {
   repository: string;
   spec: Pick<Repository['spec'], 'sync' | 'autoBuild' | 'onRefGone'>;
   listing: RefListing;
-  /** Pull requests reported by webhooks; used if the host cannot list them. */
+  /** Pull request events of webhooks, used if the host does not list pull requests. */
   events: readonly PullRequestEvent[];
-  /** The Repository's, as they were before the refs were listed: what is newer than the list is not judged by it. */
+  /** The Repository's Environments before the refs were listed: the list does not apply to newer ones. */
   environments: readonly Environment[];
-  /** Whether another repository's Environment has the name. */
+  /** Returns whether an Environment of another repository has the name. */
   isTaken: (name: string) => boolean;
-  /** That the Repository may have; beyond it none is created. */
+  /** Maximum number of environments; no more are created. */
   maxEnvironments: number;
 }
 
 export interface SyncPlan {
-  /** Environments without contents, to be made. */
+  /** Environments to create, without contents. */
   create: { name: string; ref: GitRef }[];
-  /** Contents to be brought to a new commit. */
+  /** Contents to build from a new commit. */
   build: PlannedBuild[];
-  /** `object`: it goes altogether; `contents`: somebody else's object, which stays. */
+  /** Environments to remove. `contents`: only the contents, because the object belongs to somebody else. */
   remove: { environment: Environment; what: 'object' | 'contents' }[];
   counts: { branches: number; tags: number; pullRequests?: number };
-  /** Refs that no environment can be made for. */
+  /** Refs whose names cannot be used. */
   unusable: string[];
-  /** How many refs have no environment because there may be no more. */
+  /** Number of refs without an environment because of the limit. */
   overLimit: number;
-  /** How many environments a list without any branch would have taken away; they stay. */
+  /** Number of environments that are kept because the host listed no branch at all. */
   heldBack: number;
   /** Refs whose environments' names are not free yet. */
   waiting: { name: string; ref: GitRef }[];
@@ -44,7 +44,7 @@ export interface SyncPlan {
 const defaultNewestTags = 10;
 const maxTag = 200;
 
-/** What keeps a Repository's Environments in step with its refs. */
+/** Plans the changes that synchronize a Repository's Environments with its refs. */
 export function planSync(input: SyncInput): SyncPlan {
   const { listing, spec } = input;
   const mine = input.environments.filter((one) => !isGoing(one));
@@ -71,7 +71,7 @@ function planCreations(
 ): Pick<SyncPlan, 'create' | 'unusable' | 'overLimit' | 'waiting'> {
   const held = new Set(staying.map((one) => gitRefKey(one.spec.gitRef)));
   const taken = new Set(environments.map(({ metadata }) => metadata.name));
-  // The former environment of a ref that came back keeps its name until it is gone.
+  // The previous environment of a ref that was created again keeps its name until it is gone.
   const going = new Set(
     environments
       .filter((one) => isGoing(one))
@@ -101,8 +101,8 @@ function planCreations(
 }
 
 /**
- * Where not all can have one, each type of ref has its share: strangers, who open pull requests of forks, leave room for
- * branches, and a thousand branches leave room for pull requests. The newest pull requests and tags come first.
+ * Orders refs so that each type gets its share of a limit: pull requests of strangers leave room for branches, and a
+ * thousand branches leave room for pull requests. The newest pull requests and tags come first.
  */
 function interleavedByType(refs: readonly GitRef[]): GitRef[] {
   const byType = Map.groupBy(refs, ({ type }) => type);
@@ -126,7 +126,9 @@ function wantedRefs(spec: SyncInput['spec'], listing: RefListing, events: readon
   ];
 }
 
-/** Whether the API server takes an Environment of it; git itself has more names, also such that are not UTF-8. */
+/**
+ * Returns whether the API server accepts an Environment of the ref; Git permits more names, including invalid UTF-8.
+ */
 function isUsable(ref: GitRef): boolean {
   return gitRefSchema.safeParse(ref).success && !ref.name.includes('\ufffd');
 }
@@ -135,17 +137,19 @@ function isGoing({ metadata }: Environment): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** Whether its ref was there and is not any more. One that waits for a ref to come is left alone. */
+/**
+ * Returns whether the environment's ref existed and no longer does. An environment that waits for a new ref is kept.
+ */
 function isGone(environment: Environment, { spec, listing, events }: SyncInput): boolean {
   const { type, name } = environment.spec.gitRef;
   if (type === 'pull request' && !listing.openPullRequests) {
     const reported = events.find(({ number }) => `${number}` === name);
     if (reported?.isOpen === true) return false;
     const isMissing = listing.missingPullRequests?.has(Number(name)) === true;
-    // Whoever knows the webhook's secret can say closed, once: nothing is deleted before git says so too, unless the
-    // Repository has it so. Closed is not a ref that is yet to come.
+    // Anyone who knows the webhook's secret can report a pull request as closed, so Git must confirm it, unless the
+    // Repository disables that.
     if (reported) return isMissing || spec.sync?.confirmClosed === false;
-    // The delivery was missed; a ref that git had once, and that is no more, says as much.
+    // If the delivery was missed, a ref that Git had and no longer has means the same.
     return hadCommit(environment) && isMissing;
   }
   if (!wasThere(environment)) return false;
@@ -158,7 +162,7 @@ function wasThere(environment: Environment): boolean {
   return (isMadeByCoppice(environment) && !environment.spec.active) || hadCommit(environment);
 }
 
-/** Whether its ref was read once. */
+/** Returns whether a commit of its ref was ever read. */
 function hadCommit({ status }: Environment): boolean {
   return (status?.commit ?? status?.build?.commit) !== undefined;
 }

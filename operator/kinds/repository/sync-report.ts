@@ -7,7 +7,7 @@ import type { SyncPlan } from './sync-plan.ts';
 const type = 'Synced';
 const maxNamed = 3;
 
-/** What a sync that was carried out means for the condition Synced. */
+/** Returns the condition Synced after a sync. */
 export function syncedReport({ counts, unusable, overLimit, heldBack, waiting }: SyncPlan): ConditionReport {
   if (heldBack > 0) {
     const message =
@@ -42,13 +42,13 @@ function leftOut(names: readonly string[]): string {
 
 function beyondLimit(count: number): string {
   return (
-    `${count} more refs have no environment, for the repository, or the account that created its group, has as many as are ` +
-    'created unasked: spawn those that are needed, delete branches that are not, or ask an administrator to raise the limit ' +
-    '(sources.maxEnvironments, sources.maxEnvironmentsPerAccount)'
+    `${count} more refs have no environment, because the repository, or the account that created its group, has reached ` +
+    'the limit of automatic environments. Spawn those that you need, delete unused branches, or ask an administrator to ' +
+    'raise the limit (sources.maxEnvironments, sources.maxEnvironmentsPerAccount)'
   );
 }
 
-/** What a host that did not answer, or a cluster that refused, means for it. */
+/** Returns the condition Synced after a failure of the host or a refusal by the cluster. */
 export function unsyncedReport(error: unknown): ConditionReport {
   if (error instanceof ApiError) {
     const message = `Kubernetes rejected an environment: ${error.statusMessage}`;

@@ -5,17 +5,17 @@ const maxRetryMs = 3600_000;
 
 interface Entry {
   nextAt: number;
-  /** That it was reckoned with. */
+  /** The interval from which the times were calculated. */
   intervalMs: number;
-  /** One after another. */
+  /** Number of consecutive failures. */
   failures: number;
-  /** The request that was tried last; a newer one need not wait for a retry's time. */
+  /** The last attempted request; a newer one does not wait for the retry. */
   tried: string | undefined;
-  /** Until then the host wants no request. */
+  /** Until when the host limits requests. */
   busyUntil: number;
 }
 
-/** A Repository as far as its times depend on it. */
+/** The fields of a Repository that determine its schedule. */
 export interface Polled {
   uid: string;
   createdAt: Date;
@@ -23,9 +23,9 @@ export interface Polled {
 }
 
 /**
- * When which Repository's refs are looked at. Kept in memory alone: after a restart the first looks are spread over
- * the interval by the UIDs. A new Repository's is an interval after it appeared, for GitOps tools apply Environments
- * beside it. All times are Unix milliseconds.
+ * Schedules when each Repository's refs are listed. Held in memory: after a restart, the UIDs spread the first listings
+ * over the interval. A new Repository is listed an interval after it appeared, because GitOps tools apply its
+ * Environments at the same time. All times are Unix milliseconds.
  */
 export class SyncSchedule {
   readonly #now: () => number;
@@ -35,14 +35,14 @@ export class SyncSchedule {
     this.#now = now;
   }
 
-  /** How long until the refs are to be looked at; 0: now. `request`: of a request that waits, its value. */
+  /** Returns the milliseconds until the refs are due; 0 if they are due now. `request`: value of a pending request. */
   waitMs(repository: Polled, request: string | undefined): number {
     const { tried, busyUntil, nextAt } = this.#entry(repository);
     const isAsked = request !== undefined && request !== tried;
     return Math.max(0, (isAsked ? busyUntil : nextAt) - this.#now());
   }
 
-  /** `nextMs`: sooner than after an interval, for what is not done yet. */
+  /** Records a success. `nextMs`: when to continue, if before the next interval. */
   succeeded({ uid, intervalMs }: Polled, request: string | undefined, nextMs: number = intervalMs): void {
     this.#entries.set(uid, {
       nextAt: this.#now() + nextMs,
@@ -53,7 +53,7 @@ export class SyncSchedule {
     });
   }
 
-  /** The next try is after ever longer, or when the host said. */
+  /** Records a failure; the next attempt follows with backoff, or when the host permits it. */
   failed(repository: Polled, request: string | undefined, retryAfterMs: number | undefined): void {
     const { failures } = this.#entry(repository);
     const wait = Math.max(retryAfterMs ?? 0, Math.min(minRetryMs * 2 ** failures, maxRetryMs));
@@ -82,7 +82,7 @@ export class SyncSchedule {
   }
 }
 
-/** From 0 to below 1, the same for the same UID. */
+/** Returns a number from 0 to below 1 that is constant for a UID. */
 function shareOf(uid: string): number {
   return createHash('sha256').update(uid).digest().readUInt32BE(0) / 2 ** 32;
 }

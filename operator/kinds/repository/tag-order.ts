@@ -1,20 +1,23 @@
-/** `v1.10.0-rc.1` is `v`, `1.10.0`, `-rc.1`: a name up to its first number, the numbers, and what comes after. */
+/**
+ * Splits a name into the text before its first number, the number, and the rest: `v1.10.0-rc.1` into `v`, `1.10.0`,
+ * `-rc.1`.
+ */
 const parts = /^(\D*)(\d+(?:\.\d+)*)(.*)$/su;
 
 interface Tag {
   name: string;
   prefix: string;
-  /** Undefined in a name without any. */
+  /** Undefined in a name without numbers. */
   numbers: string | undefined;
   rest: string;
 }
 
-/** Of more tags, those that come later by name alone: a stranger's list must not hold up the operator. */
+/** Of more tags, only the last ones by name are considered, so that a hostile list cannot block the operator. */
 const maxConsidered = 20_000;
 
 /**
- * The `count` newest by version order, newest first. Names without a number come after all others. Each is taken apart
- * once, and only those that may be among the newest are put in order.
+ * Returns the `count` newest tags by version order, newest first. Names without a number come last. Each name is parsed
+ * once, and only candidates are sorted.
  */
 export function newestTags(names: Iterable<string>, count: number): string[] {
   const newest: Tag[] = [];
@@ -28,7 +31,7 @@ export function newestTags(names: Iterable<string>, count: number): string[] {
   return newest.map(({ name }) => name);
 }
 
-/** Where it belongs among these, by halves. */
+/** Returns the position of a tag by binary search. */
 function insertionIndex(tag: Tag, newestFirst: readonly Tag[]): number {
   let [low, high] = [0, newestFirst.length];
   while (low < high) {
@@ -45,7 +48,7 @@ function parseTag(name: string): Tag {
   return { name, prefix, numbers, rest };
 }
 
-/** Negative when `a` is the older one: by numbers, then a pre-release before its release, then by name. */
+/** Returns a negative number when `a` is older: compares numbers, then pre-releases before releases, then names. */
 function compareTags(a: Tag, b: Tag): number {
   if (a.numbers === undefined || b.numbers === undefined) {
     return Number(a.numbers !== undefined) - Number(b.numbers !== undefined) || byCharacters(a.name, b.name);
@@ -59,13 +62,13 @@ function compareTags(a: Tag, b: Tag): number {
   );
 }
 
-/** `1.0-rc.1` comes before `1.0`, and `1.0+7`, which Semantic Versioning calls a build, after it. */
+/** Ranks the rest: `1.0-rc.1` is before `1.0`, and `1.0+7`, a build in Semantic Versioning, after it. */
 function rank(rest: string): number {
   if (rest === '') return 1;
   return rest.startsWith('+') ? 2 : 0;
 }
 
-/** By characters, runs of digits by their value. Takes no piece of a name out: that would cost most of the time. */
+/** Compares by characters, and runs of digits by value. Creates no substrings, which would take most of the time. */
 function naturally(a: string, b: string): number {
   let [i, j] = [0, 0];
   while (i < a.length && j < b.length) {

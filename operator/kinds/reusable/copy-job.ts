@@ -9,14 +9,13 @@ export interface CopyJobSettings {
   /** Coppice's own image. */
   image: string;
   deadlineSeconds: number;
-  /** Where the pods of environments run: a volume that is filled elsewhere may not be reached from there. */
+  /** Where the pods of environments run: a volume that was filled on another node may not be accessible there. */
   scheduling?: Scheduling;
 }
 
 /**
- * A copy starts anew where one was broken off. The owner and mode of the volume's root are copied too: the kubelet goes
- * through all files of a volume whose root is not as the pod's fsGroup wants it. A link is copied as one, never
- * followed.
+ * Restarts an interrupted copy from scratch. Also copies the owner and mode of the volume's root: if they do not match
+ * the pod's fsGroup, the kubelet changes every file of the volume. Symbolic links are copied, never followed.
  */
 const script = `set -eu
 find /to -mindepth 1 -maxdepth 1 ! -name lost+found -exec rm -rf {} +
@@ -25,7 +24,10 @@ chown --reference=/from /to
 chmod --reference=/from /to
 sync -f /to`;
 
-/** Copies one volume's files to another: as root without any right beside those over files, and without a network. */
+/**
+ * Returns the Job that copies one volume's files to another: as root with only file capabilities, and without a
+ * network.
+ */
 export function copyJob(copy: VolumeCopy, { image, deadlineSeconds, scheduling }: CopyJobSettings): Job {
   const name = copyName(copy.id);
   const labels = copyLabels(copy);

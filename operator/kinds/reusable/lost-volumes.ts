@@ -16,7 +16,7 @@ export interface LostVolumesOptions {
 
 const recheckMs = 30_000;
 
-/** Gives back the volumes that were on their way to a claim when what they were for went away. */
+/** Releases volumes that were being moved to a claim when their copy's owner was deleted. */
 export class LostVolumes {
   readonly #options: LostVolumesOptions;
 
@@ -27,7 +27,7 @@ export class LostVolumes {
   async reconcile(name: string): Promise<ReconcileResult> {
     const { movingVolumes, client } = this.#options;
     const volume = movingVolumes.get(name);
-    // An existing one is reported again.
+    // An existing volume is reported again by its next event.
     if (volume?.metadata.labels?.[LABELS.moving] === undefined) return {};
     if (this.#isWanted(volume)) return { requeueAfterMs: recheckMs };
     const patch = givenBack(volume, this.#isClaimed(volume));
@@ -43,7 +43,7 @@ export class LostVolumes {
     return seed?.result === 'running' || publication?.result === 'running';
   }
 
-  /** Whether the claim that it is bound to, or is to be bound to, is there. */
+  /** Returns whether the claim exists that the volume is bound to, or is to be bound to. */
   #isClaimed({ spec }: PersistentVolume): boolean {
     const { namespace, name = '', uid } = spec?.claimRef ?? {};
     const claim = this.#options.volumeClaims.get(objectKey(namespace, name));
@@ -52,8 +52,8 @@ export class LostVolumes {
 }
 
 /**
- * As its storage class has it again. One that no claim is left of counts as released from the one that it came from, so
- * that its provisioner deletes it.
+ * Returns the patch that restores the policy of the volume's storage class. A volume without a claim is marked as
+ * released from its original one, so that its provisioner deletes it.
  */
 export function givenBack(volume: PersistentVolume, isClaimed: boolean): object {
   const patch = releasePatch(volume) as { spec: object };

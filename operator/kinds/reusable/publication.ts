@@ -5,7 +5,7 @@ import type { Service, ServiceFile } from '../../../service-file/schema.ts';
 import { namedVolumes } from '../../services/objects/mounts.ts';
 import { copyId } from './names.ts';
 
-/** Why an environment whose service file says so is not published; undefined where it is. */
+/** Returns why an environment is not published although its service file requests it; undefined if it is. */
 export function publicationRefusal(
   label: string,
   { gitRef }: Pick<Environment['spec'], 'gitRef'>,
@@ -21,12 +21,12 @@ export function publicationRefusal(
   return { reason: 'RefNotNamed', message };
 }
 
-/** Differs for each build of each environment's contents. */
+/** Returns an ID that differs for each build of each environment's contents. */
 export function publicationId(uid: string, namespaceUid: string, build: number): string {
   return copyId(uid, namespaceUid, build);
 }
 
-/** Whether a finished build's publication is still to be made, or to be ended. */
+/** Returns whether a finished build's publication has not been made or given up yet. */
 export function isPublicationDue(
   { publication }: Pick<EnvironmentStatus, 'publication'>,
   label: string,
@@ -35,20 +35,23 @@ export function isPublicationDue(
   return publication?.build !== number || publication.label !== label || publication.result === 'running';
 }
 
-/** Of two publications of one label the later build's counts, whichever was copied sooner. */
+/** Returns whether a publication is newer: of two with one label the later build counts, whichever was copied first. */
 export function isNewer(status: ReusableEnvironmentStatus | undefined, builtAt: string): boolean {
   return status?.builtAt === undefined || Date.parse(status.builtAt) <= Date.parse(builtAt);
 }
 
 /**
- * The services that are stopped while volumes are copied: files that are written to meanwhile would not fit each other.
- * Those that only read are too, so that a volume that no pod has is known to be written to by none.
+ * Returns the services to stop while volumes are copied, because files written meanwhile could be inconsistent.
+ * Services that only read are stopped too, so that a volume without pods is known not to be written.
  */
 export function servicesToStop({ services }: ServiceFile): Set<string> {
   return new Set(withVolumes(services).map(({ name }) => name));
 }
 
-/** How long pods may still have volumes once services are stopped: as a rollout has, after the longest grace period. */
+/**
+ * Returns how long pods may keep using volumes after services were stopped: the rollout's deadline after the longest
+ * grace period, in seconds.
+ */
 export function stoppingLimitSeconds({ services }: ServiceFile, rolloutDeadlineSeconds: number): number {
   const grace = withVolumes(services).map(({ stopGracePeriodSeconds }) => stopGracePeriodSeconds);
   return rolloutDeadlineSeconds + Math.max(0, ...grace);
@@ -58,17 +61,14 @@ function withVolumes(services: readonly Service[]): Service[] {
   return services.filter((service) => service.runs === 'continuously' && namedVolumes(service).length > 0);
 }
 
-/** A claim of the store, and how far what it is made for has come: `over` when nothing will name it any more. */
+/** A claim of published volumes, and the state of its publication: `over` if nothing will use it any more. */
 export interface StoredClaim<T> {
   claim: T;
   builtAt: string;
   publication: 'running' | 'succeeded' | 'over';
 }
 
-/**
- * The claims of the store that a newer publication has taken the place of, or that none will have; and those to be
- * reconciled again.
- */
+/** Returns the claims that a newer publication has replaced or that none will use, and those to check again. */
 export function supersededClaims<T extends { metadata: { name: string } }>(
   claims: readonly StoredClaim<T>[],
   { status }: Pick<ReusableEnvironment, 'status'>,
@@ -86,7 +86,7 @@ export function supersededClaims<T extends { metadata: { name: string } }>(
   };
 }
 
-/** How far the publication that a claim was made for has come, by the environment that is there of the name. */
+/** Returns the state of the publication that a claim was created for, from the existing environment of its name. */
 export function publicationOf(
   environment: Environment | undefined,
   uid: string | undefined,

@@ -24,11 +24,11 @@ export interface ReusableReconcilerOptions {
   now: () => Date;
 }
 
-/** While a copy is read it is not deleted, nor while it is to be published; the end of either is not watched. */
+/** Delay before a copy in use is checked again, in milliseconds: the ends of copying and publishing are not watched. */
 const inUseRecheckMs = 5000;
 const removalRecheckMs = 2000;
 
-/** Keeps a ReusableEnvironment's copies as long as they are its own, and takes them with it. */
+/** Keeps a ReusableEnvironment's copies while they are current, and deletes them with it. */
 export class ReusableReconciler {
   readonly #options: ReusableReconcilerOptions;
 
@@ -87,7 +87,7 @@ export class ReusableReconciler {
       .filter(({ metadata }) => metadata.labels?.[LABELS.reusableUid] === uid);
   }
 
-  /** The claims that new environments are being filled from. */
+  /** Returns the claims from which new environments are being seeded. */
   #inUse({ metadata: { namespace }, spec }: ReusableEnvironment): Set<string> {
     const all = this.#options.environments.byIndex('repository', objectKey(namespace, spec.repository));
     return new Set(

@@ -35,24 +35,26 @@ type Content = Required<Pick<ReusableEnvironmentStatus, 'from' | 'publication' |
 
 const recheckMs = 5000;
 
-/** The ReusableEnvironments: found by repository and label, made, and given what they hold. */
+/** Finds ReusableEnvironments by repository and label, creates them, and publishes their content. */
 export class Reusables {
   readonly #options: ReusablesOptions;
-  /** Its reconciler and those who publish write the same status. */
+  /** Serializes writes of the status, which the reconciler and publishers share. */
   readonly #lock = new KeyedLock();
 
   constructor(options: ReusablesOptions) {
     this.#options = options;
   }
 
-  /** What the label stands for, once it was published and while it is not being deleted. */
+  /**
+   * Returns the published ReusableEnvironment of the label; undefined if nothing was published, or it is being deleted.
+   */
   published(repository: ResourceId, label: string): ReusableEnvironment | undefined {
     const found = this.#find(repository, label);
     if (found?.metadata.deletionTimestamp !== undefined || found?.status?.publication === undefined) return undefined;
     return found;
   }
 
-  /** Runs with what is published, when something is; none of it is removed meanwhile. */
+  /** Runs with the publication, if there is one; its volumes are not deleted meanwhile. */
   whilePublished<T>(
     repository: ResourceId,
     label: string,
@@ -66,7 +68,10 @@ export class Reusables {
     });
   }
 
-  /** The object to publish as. Throws Waiting while a former one is being deleted, Stalled where it is another's. */
+  /**
+   * Returns the object to publish to, created if missing. Throws Waiting while a previous one is being deleted, Stalled
+   * if it belongs to another repository.
+   */
   async ensure({ group, name }: ResourceId, label: string): Promise<ReusableEnvironment> {
     const owner = this.#options.repositories.get(objectKey(groupNamespace(group), name));
     if (!owner) throw new Waiting('RepositoryMissing', `there is no ${REPOSITORY.kind} ${name}`, recheckMs);
@@ -86,7 +91,9 @@ export class Reusables {
     return object;
   }
 
-  /** From one moment to the next it is this that the label stands for; false where a later build's stays, or the object goes. */
+  /**
+   * Publishes the content at once; returns false if a later build is already published, or the object is being deleted.
+   */
   async publish(key: string, content: Content): Promise<boolean> {
     const isPublished = await this.locked(key, async (object) => {
       if (object.metadata.deletionTimestamp !== undefined || !isNewer(object.status, content.builtAt)) return false;
@@ -100,7 +107,7 @@ export class Reusables {
     return isPublished ?? false;
   }
 
-  /** Runs while nobody else writes the object, with the object as it is by then, when it is there. */
+  /** Runs work with the current object, if it exists, while nobody else writes it. */
   locked<T>(key: string, work: (object: ReusableEnvironment) => Promise<T>): Promise<T | undefined> {
     return this.#lock.run(key, async () => {
       const found = this.#options.reusables.get(key);
@@ -110,7 +117,7 @@ export class Reusables {
 
   #find(repository: ResourceId, label: string): ReusableEnvironment | undefined {
     const { group, name } = repository;
-    // Objects keep the names that an earlier Coppice gave them, with what they hold.
+    // Objects keep names from earlier versions of Coppice, together with their content.
     for (const one of [reusableName(name, label), formerReusableName(name, label)]) {
       const found = this.#options.reusables.get(objectKey(groupNamespace(group), one));
       if (found?.spec.repository === name && found.spec.label === label) return found;
@@ -119,7 +126,7 @@ export class Reusables {
   }
 }
 
-/** It goes with its Repository. */
+/** Returns the object, which is deleted with its Repository. */
 function reusableObject(owner: Repository, label: string): ReusableEnvironment {
   const { namespace, name: repository } = owner.metadata;
   const owners = [ownerReference({ ...owner, apiVersion: GROUP_VERSION, kind: REPOSITORY.kind })];

@@ -6,15 +6,15 @@ import { quantityValue } from '../../../kubernetes/quantity.ts';
 import { REUSABLE_ANNOTATIONS } from './names.ts';
 import type { VolumeCopy } from './volume-copy.ts';
 
-/** As the hard limits of a ResourceQuota. */
+/** Hard limits of a ResourceQuota. */
 type Quota = Record<string, string>;
 
-/** When what is no longer used is reconciled again. */
+/** Delay before unused volumes are checked again, in milliseconds. */
 const leavingRecheckMs = 5000;
 
 /**
- * Refuses copies that the environment's quota could never hold: they are made where no quota counts them, and would be
- * refused only when they arrive.
+ * Refuses copies that exceed the environment's quota: they are created in another namespace, and would only be refused
+ * when they are moved.
  * @throws Stalled QuotaExceeded
  */
 export function requireEnvironmentRoom(copies: readonly Pick<VolumeCopy, 'size'>[], quota: Quota): void {
@@ -24,7 +24,7 @@ export function requireEnvironmentRoom(copies: readonly Pick<VolumeCopy, 'size'>
   if (isTooMany(sizes.length, quota)) {
     throw new Stalled('QuotaExceeded', `${sizes.length} volumes exceed the limit of ${max} per environment: ${remedy}`);
   }
-  // What is not a quantity is refused too.
+  // Sizes that are not quantities are refused too.
   if (!(bytesOver(sizes, quota) <= 0)) {
     throw new Stalled(
       'QuotaExceeded',
@@ -33,17 +33,17 @@ export function requireEnvironmentRoom(copies: readonly Pick<VolumeCopy, 'size'>
   }
 }
 
-/** What a group's store holds, as far as it counts for one publication. */
+/** Volumes in a group's store that count for one publication. */
 export interface StoreUse {
-  /** Sizes of what the group has published, what is on its way out aside. */
+  /** Sizes of the group's published volumes, except those to be deleted. */
   taken: readonly string[];
-  /** Of these, what goes once nothing is filled from it any more. */
+  /** Sizes of volumes that are deleted once no environment is seeded from them. */
   leaving: readonly string[];
 }
 
 /**
- * The claims of a store that count: copies that only pass through it on their way to an environment do not, nor those
- * that are being deleted, nor the publication's own.
+ * Returns the claims of the store that count: without copies on their way to an environment, claims that are being
+ * deleted, and those of the publication itself.
  */
 export function storeUse(
   claims: readonly PersistentVolumeClaim[],
@@ -62,9 +62,9 @@ export function storeUse(
 }
 
 /**
- * Refuses a publication for which a group's store has no room, before anything is copied.
- * @param isStarted what has started holds up builds, and waits for nobody.
- * @throws Stalled QuotaExceeded; Waiting where there is room once what is leaving has gone.
+ * Refuses a publication that exceeds the limits of the group's store, before anything is copied.
+ * @param isStarted a started publication blocks builds, and therefore does not wait
+ * @throws Stalled QuotaExceeded; Waiting if there is room once unused volumes are deleted
  */
 export function requireStoreRoom(
   coming: readonly string[],
@@ -97,7 +97,7 @@ function isTooMany(count: number, { persistentvolumeclaims: max }: Quota): boole
   return max !== undefined && count > quantityValue(max);
 }
 
-/** By how much sizes are more than there is room for; NaN where one is not a quantity. */
+/** Returns by how many bytes the sizes exceed the limit; NaN if one is not a quantity. */
 function bytesOver(sizes: readonly string[], { 'requests.storage': room }: Quota): number {
   return room === undefined ? -Infinity : bytesOf(sizes) - quantityValue(room);
 }

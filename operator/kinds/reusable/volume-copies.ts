@@ -33,14 +33,17 @@ export interface CopyCaches {
   jobs: Informer<Job>;
   pods: Informer<Pod>;
   volumeClaims: Informer<PersistentVolumeClaim>;
-  /** Those that are on their way alone. */
+  /** Only volumes that are being moved. */
   movingVolumes: Informer<PersistentVolume>;
 }
 
-/** `copying`: the source is read, or is about to be. */
+/** `copying`: the source is being read, or is about to be. */
 export type CopyPhase = 'copying' | 'moving' | 'done';
 
-/** Takes copies of volumes as far as they go now; each step is reported by what is there, whoever made it. */
+/**
+ * Advances copies of volumes as far as possible. Each step follows from the existing objects, so any operator can
+ * continue.
+ */
 export class VolumeCopies {
   readonly #client: Pick<ClusterClient, 'create' | 'delete' | 'find' | 'get' | 'patch'>;
   readonly #caches: CopyCaches;
@@ -58,12 +61,12 @@ export class VolumeCopies {
     this.#moves = new VolumeMoves(client, caches.movingVolumes);
   }
 
-  /** Whether nothing of the source has been read yet, as far as is known without doing anything. */
+  /** Returns whether the copy has certainly not read anything of the source yet. */
   shouldStart(copy: VolumeCopy): boolean {
     return ['create staging', 'create job'].includes(nextCopyStep(copy, this.#parts(copy)));
   }
 
-  /** `mayRead`: nothing writes to the source. Throws Stalled where the copy cannot be made. */
+  /** Advances the copy. `mayRead`: whether nothing writes to the source. Throws Stalled if the copy cannot be made. */
   async advance(copy: VolumeCopy, mayRead: boolean): Promise<CopyPhase> {
     for (;;) {
       const parts = this.#parts(copy);
@@ -74,7 +77,7 @@ export class VolumeCopies {
     }
   }
 
-  /** Ends a copy that is not wanted any more: its Job, and the claim beside the source. */
+  /** Ends a copy that is no longer needed: deletes its Job, and the claim next to the source. */
   async drop({ id, source: { namespace } }: Pick<VolumeCopy, 'id' | 'source'>): Promise<void> {
     const key = objectKey(namespace, copyName(id));
     const job = this.#caches.jobs.get(key);
@@ -95,7 +98,7 @@ export class VolumeCopies {
       await deleteObject(this.#client, PersistentVolumeClaim, claim);
   }
 
-  /** Takes away what has arrived for an environment that has not started to run. */
+  /** Deletes a volume that was copied to an environment that has not started to run. */
   async takeBack(namespace: string, name: string): Promise<void> {
     const claim = this.#caches.volumeClaims.get(objectKey(namespace, name));
     if (claim) await deleteObject(this.#client, PersistentVolumeClaim, claim);
@@ -112,7 +115,7 @@ export class VolumeCopies {
     };
   }
 
-  /** False where the next step waits for the cluster. */
+  /** Takes the next step; returns false if it must wait for the cluster. */
   async #take(copy: VolumeCopy, step: ReturnType<typeof nextCopyStep>, parts: CopyObjects): Promise<boolean> {
     const { staging, job, volume } = parts;
     const { volumeClaims } = this.#caches;
@@ -159,7 +162,7 @@ export class VolumeCopies {
       throw refusedForGood(error);
     });
     if (isMadeByCoppice(found)) return;
-    // The caches hold what is ours alone: it would be made again and again.
+    // The caches contain only Coppice's own objects, so creating it would be retried forever.
     const at = `${type.kind} ${keyOf(object)}`;
     throw new Stalled('CopyFailed', `${at} has the name of the copy and was not created by Coppice. Delete it`);
   }

@@ -4,8 +4,8 @@ import { jobState } from '../../services/objects/job.ts';
 import { copyName, REUSABLE_ANNOTATIONS } from './names.ts';
 
 /**
- * One volume's copy: a Job beside the source fills a claim there, and that claim's PersistentVolume is then bound to the
- * target, in another namespace (ADR 26).
+ * The copy of one volume: a Job next to the source fills a claim there, whose PersistentVolume is then bound to the
+ * target in another namespace (ADR 26).
  */
 export interface VolumeCopy {
   id: string;
@@ -20,17 +20,17 @@ export interface VolumeCopy {
   storageClass: string | undefined;
   environmentKey: string;
   environmentUid: string;
-  /** On the Job, its pod and the claim that it fills. */
+  /** Labels of the Job, its pod and the claim that it fills. */
   labels: Record<string, string>;
 }
 
-/** What there is of a copy. */
+/** The existing objects of a copy. */
 export interface CopyObjects {
   target?: PersistentVolumeClaim | undefined;
-  /** The claim beside the source. */
+  /** The claim next to the source. */
   staging?: PersistentVolumeClaim | undefined;
   job?: Job | undefined;
-  /** The PersistentVolume that is marked as this copy's. */
+  /** The PersistentVolume that is marked for this copy. */
   volume?: PersistentVolume | undefined;
 }
 
@@ -50,7 +50,7 @@ export type CopyStep =
   | 'tell loss'
   | 'done';
 
-/** What is to be done next, by what is there alone. */
+/** Returns the next step, determined only by the existing objects. */
 export function nextCopyStep(copy: VolumeCopy, { target, staging, job, volume }: CopyObjects): CopyStep {
   if (volume) return nextMove(copy, { target, staging, volume });
   if (target) return target.metadata.deletionTimestamp === undefined ? 'done' : 'await deletion';
@@ -76,12 +76,12 @@ function nextMove({ target: to }: VolumeCopy, { target, staging, volume }: CopyO
   return 'point volume';
 }
 
-/** Whether the source is still read, or about to be. */
+/** Returns whether the source is being read, or is about to be. */
 export function readsSource(step: CopyStep): boolean {
   return ['create staging', 'create job', 'await job', 'note copied'].includes(step);
 }
 
-/** The claim beside the source, which is to hold the copy. */
+/** Returns the claim next to the source, which receives the copy. */
 export function stagingClaim(copy: VolumeCopy): PersistentVolumeClaim {
   return {
     apiVersion: 'v1',
@@ -100,7 +100,7 @@ export function stagingClaim(copy: VolumeCopy): PersistentVolumeClaim {
   };
 }
 
-/** The claim that takes the volume over, where the copy belongs. */
+/** Returns the claim at the target, which takes over the volume. */
 export function targetClaim({ target, size }: VolumeCopy, volume: PersistentVolume): PersistentVolumeClaim {
   return {
     apiVersion: 'v1',
@@ -115,7 +115,10 @@ export function targetClaim({ target, size }: VolumeCopy, volume: PersistentVolu
   };
 }
 
-/** Marks a claim's volume as one that is on its way: it outlives its claim, and its former policy is known. */
+/**
+ * Returns the patch that marks a claim's volume as being moved: it outlives its claim, and its original policy is
+ * recorded.
+ */
 export function markPatch(copy: VolumeCopy, volume: PersistentVolume, staging: PersistentVolumeClaim): object {
   const { environment, environmentUid, reclaimPolicy, movesFrom } = REUSABLE_ANNOTATIONS;
   const { namespace, name, uid } = staging.metadata;
@@ -134,14 +137,14 @@ export function markPatch(copy: VolumeCopy, volume: PersistentVolume, staging: P
 }
 
 /**
- * Lets the target alone have the volume. The policy stays: with it back, a volume that still counts as released would be
- * deleted by its provisioner.
+ * Returns the patch that reserves the volume for the target. Keeps the policy: with the original one, the provisioner
+ * would delete a volume that still counts as released.
  */
 export function pointPatch({ target: { namespace, name } }: VolumeCopy): object {
   return { spec: { claimRef: { namespace, name, uid: null, resourceVersion: null } } };
 }
 
-/** Takes the marks off a volume: it is what its storage class makes of it again. */
+/** Returns the patch that removes the marks from a volume and restores its original policy. */
 export function releasePatch({ metadata }: PersistentVolume): object {
   const { environment, environmentUid, reclaimPolicy, movesFrom } = REUSABLE_ANNOTATIONS;
   const former = metadata.annotations?.[reclaimPolicy];

@@ -6,7 +6,7 @@ import { Stalled } from '../../shared/errors.ts';
 import { REUSABLE_ANNOTATIONS } from './names.ts';
 import { markPatch, pointPatch, releasePatch, type VolumeCopy } from './volume-copy.ts';
 
-/** Takes a volume from the claim that a copy was made into to the claim that it is for (ADR 26). */
+/** Moves a volume from the claim that a copy filled to its target claim (ADR 26). */
 export class VolumeMoves {
   readonly #client: Pick<ClusterClient, 'get' | 'patch'>;
   readonly #movingVolumes: Informer<PersistentVolume>;
@@ -16,7 +16,10 @@ export class VolumeMoves {
     this.#movingVolumes = movingVolumes;
   }
 
-  /** Throws Stalled unless the claim is ours by its label, and the volume is bound to this very claim. */
+  /**
+   * Marks the volume as being moved. Throws Stalled unless the claim has Coppice's labels, and the volume is bound to
+   * it.
+   */
   async mark(copy: VolumeCopy, staging: PersistentVolumeClaim): Promise<void> {
     const name = staging.spec?.volumeName ?? '';
     const volume = await this.#client.get(PersistentVolume, { name });
@@ -31,7 +34,10 @@ export class VolumeMoves {
     await this.#patch(volume, markPatch(copy, volume, staging));
   }
 
-  /** Throws Stalled where another claim than the one that it was marked with has it. */
+  /**
+   * Reserves the volume for the target. Throws Stalled if it belongs to another claim than the one that it was marked
+   * with.
+   */
   async point(copy: VolumeCopy, volume: PersistentVolume): Promise<void> {
     const from = volume.metadata.annotations?.[REUSABLE_ANNOTATIONS.movesFrom] ?? '{}';
     const { uid } = JSON.parse(from) as { uid?: string };

@@ -69,7 +69,7 @@ export interface RevisionPlannerSettings {
   nodeSelector?: Record<string, string> | undefined;
   /** How long requests to a Git host that does not respond are retried. */
   sourceDeadlineSeconds: number;
-  /** Returns the key of hashes that people can read of what they must not. */
+  /** Returns the key of hashes that are public but whose inputs are secret. */
   hashKey: () => Promise<Uint8Array>;
   /** Called as soon as a commit of trusted code turns out to be new here and to have images to build. */
   onBuildAhead: (group: string) => void;

@@ -54,7 +54,7 @@ function isPassing(error: unknown): boolean {
   return !(error instanceof Stalled || error instanceof Waiting);
 }
 
-/** It was ready, and this reconcile has found nothing to the contrary. */
+/** Returns whether it was ready, and this reconcile has found nothing to the contrary. */
 function runsAsBefore({ wasReady, wanted, state, buildPending, build, available }: SummaryInput): boolean {
   const isBuilding = buildPending || (build !== undefined && build.result !== 'succeeded');
   return wasReady && wanted && state === 'built' && !isBuilding && available !== false;

@@ -14,7 +14,7 @@ import { groupFlows } from '../../../shared/testing/group-flows.ts';
 
 export const commitOf = (digit: number) => `${digit}`.repeat(40);
 
-/** One Repository `acme.shop` at a host made up of fields, and a cluster that keeps what is written to it. */
+/** One Repository `acme.shop` at a fake host with settable responses, and a cluster that stores what is written. */
 export class FakeWorld {
   now = Date.parse('2026-01-01T00:00:00Z');
   branches: Record<string, string> = { main: commitOf(1) };
@@ -22,17 +22,17 @@ export class FakeWorld {
   pullRequests: PullRequest[] | Error | undefined = [];
   capabilities: Capabilities = { statuses: false, hooks: false };
   sshPublicKey: string | undefined;
-  /** Of the repository at the host, which has no ids where this is undefined. */
+  /** ID of the repository at the host; undefined for a host without IDs. */
   hostRepositoryId: string | undefined;
   /** Why its namespace belongs to no Group. */
   noGroup: Waiting | undefined;
-  /** What the host answers in place of anything. */
+  /** Error with which the host responds to everything. */
   hostError: Error | undefined;
-  /** Before the host answers a check. */
+  /** Runs before the host responds to a check. */
   beforeAnswer: () => Promise<void> = () => Promise.resolve();
-  /** The webhook's report. */
+  /** The webhook's state. */
   webhook: WebhookState | undefined;
-  /** What it answers in place of the list of its refs alone. */
+  /** Error with which the host responds to listing its refs. */
   listError: Error | undefined;
   readonly calls = { checks: 0, listings: 0, statusWrites: 0 };
   readonly environments = new Map<string, Environment>();
@@ -115,7 +115,7 @@ export class FakeWorld {
     return condition && [condition.status, condition.reason, condition.message];
   }
 
-  /** Names of the environments that are there and not going. */
+  /** Names of the environments that exist and are not being deleted. */
   names(): string[] {
     return [...this.environments.values()]
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)

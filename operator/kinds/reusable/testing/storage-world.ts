@@ -13,7 +13,7 @@ import { VolumeCopies, type CopyCaches } from '../volume-copies.ts';
 
 type Claim = PersistentVolumeClaim;
 
-/** RFC 7386. */
+/** Applies a JSON merge patch (RFC 7386). */
 function merge(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const base = typeof target === 'object' && target !== null ? (target as Record<string, unknown>) : {};
@@ -22,20 +22,20 @@ function merge(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
 }
 
-/** What the operator's caches select. */
+/** Returns the object if the operator's caches select it. */
 function ours(object: KubernetesObject | undefined): KubernetesObject | undefined {
   return object?.metadata.labels?.[LABELS.managedBy] === MANAGED_BY ? object : undefined;
 }
 
-/** Claims, Jobs and volumes of an API server in memory, with what its controllers and a provisioner do of them. */
+/** Claims, Jobs and volumes of an API server in memory, with its controllers and a provisioner. */
 export class StorageWorld {
   readonly #objects = new Map<string, KubernetesObject>();
   #version = 0;
-  /** Volumes that the provisioner has deleted, with what was on them. */
+  /** Volumes that the provisioner has deleted with their data. */
   readonly lost: string[] = [];
   jobsFail = false;
 
-  /** As a newly started operator has it. */
+  /** Returns the copies as a newly started operator sees them. */
   copies(): VolumeCopies {
     const cache = (type: ResourceType) => ({
       get: (key: string) => ours(this.#objects.get(`${type.kind} ${key}`)),
@@ -97,7 +97,7 @@ export class StorageWorld {
     this.#objects.delete(`${type.kind} ${objectKey(namespace, name)}`);
   }
 
-  /** What the cluster does by itself until nothing changes: binds, provisions, runs Jobs, deletes what is released. */
+  /** Runs the cluster's controllers until nothing changes: binds, provisions, runs Jobs, deletes released volumes. */
   settle(): void {
     for (const job of this.all(Job)) {
       const { namespace, name } = job.metadata;
@@ -133,7 +133,7 @@ export class StorageWorld {
     this.patch(PersistentVolumeClaim, { namespace, name }, bound);
   }
 
-  /** A claim that names a volume which is kept for it, and for no other. */
+  /** Binds a claim that names a volume reserved for it. */
   #bind({ metadata: { namespace, name, uid }, spec, status }: Claim): void {
     const volume = spec?.volumeName === undefined ? undefined : this.find(PersistentVolume, { name: spec.volumeName });
     const kept = volume?.spec?.claimRef;
