@@ -1,13 +1,13 @@
 import type { ResourceId } from './ids.ts';
 import { hashedName, nameHash, slug } from './names.ts';
 
-/** The longest label that `env-` still fits before, within the 63 characters of a DNS label (RFC 1035). */
+/** Maximum length of a label with which `env-` fits into the 63 characters of a DNS label (RFC 1035). */
 const labelLimit = 59;
 
 /**
- * The label that an environment's host and namespace are made of: `<name>--<group>`, which no other id can give, or,
- * where it would be ambiguous, reserved (RFC 5891 keeps `??--`) or too long, a shortened form with a hash, which holds
- * no `--` and so cannot meet the first.
+ * Returns the label in an environment's host and namespace: `<name>--<group>`, which is unique to the ID. If it would
+ * be ambiguous, reserved (RFC 5891 reserves `??--`) or too long, returns a shortened form with a hash, which never
+ * contains `--` and so never equals the first form.
  */
 export function environmentLabel(id: ResourceId): string {
   const plain = `${id.name}--${id.group}`;
@@ -31,10 +31,10 @@ export function environmentHost(id: ResourceId, domain: string): string {
 const aliasSeparator = '---';
 
 /**
- * The host of an environment's alias, one label below `domain` as every other host, so that one wildcard certificate
- * serves all. No other environment's host or alias is ever the same: what stands after the separator is the label, or,
- * where the host would be too long, not a host name, or reserved (RFC 5891 keeps `??--`), a hash that no label can be,
- * for each of those holds a `-`.
+ * Returns the host of an environment's alias, one label below `domain` like every host, so that one wildcard
+ * certificate covers all. It never equals another environment's host or alias: after the separator it has the
+ * environment's label or, if the host would be too long, invalid or reserved (RFC 5891 reserves `??--`), a hash, which
+ * no label equals because labels contain a `-`.
  */
 export function environmentAliasHost(id: ResourceId, alias: string, domain: string): string {
   const label = environmentLabel(id);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * fast-check for the unit tests: the same cases in each run, so that what passed passes again; `npm run test:full` takes
- * new ones each time, by `COPPICE_SEED`. Whatever fails says its seed.
+ * Configures fast-check for the unit tests with a fixed seed, so that runs are reproducible; `npm run test:full` uses
+ * new seeds with `COPPICE_SEED`. A failure reports its seed.
  */
 fc.configureGlobal({ seed: Number(process.env.COPPICE_SEED ?? 1) });
 

@@ -1,5 +1,5 @@
-// `npm test`: every check there is, side by side where that is possible; the last line counts. With `--full`, which is
-// `npm run test:full`, the long suites too, and the outcome is kept in test/full-results.json.
+// `npm test` runs all checks, concurrently where possible; the last line is the result. With `--full` (`npm run
+// test:full`) it also runs the long suites, and stores the outcome in test/full-results.json.
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, kubeconfigFile, localFolder, repositoryRoot } from './cluster/paths.ts';
@@ -13,7 +13,7 @@ const isFull = process.argv.includes('--full');
 const started = new Date();
 const results = join(localFolder, 'test-results');
 const suites: SuiteResult[] = [];
-/** Which contents were looked at before and were well formatted. */
+/** Caches which contents were well formatted. */
 const formatted = ['--cache-location', join(cacheFolder, 'formatted.json')];
 
 async function check(name: string, program: string, ...args: string[]): Promise<Outcome> {
@@ -21,7 +21,7 @@ async function check(name: string, program: string, ...args: string[]): Promise<
   return { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
 }
 
-/** Runs some of jest's projects, counted test by test. */
+/** Runs some of jest's projects, and counts their tests. */
 async function jest(projects: string[], workers: number): Promise<Outcome> {
   const name = projects.join(' and ');
   const file = join(results, `${projects.join('-')}.json`);
@@ -51,7 +51,7 @@ async function withoutCluster(): Promise<Outcome[]> {
   ];
 }
 
-/** Tests that start what they need by themselves. */
+/** Runs tests that start the servers that they need. */
 async function withOwnServers(): Promise<Outcome[]> {
   return [
     await jest(['redis'], 1),
@@ -79,11 +79,14 @@ async function cluster(): Promise<Outcome[]> {
   ];
 }
 
-/** No suite waits until what it made is gone, unless that is what it tests: all of it together is looked for at the end. */
+/**
+ * Runs the end-to-end tests. Suites do not wait until their objects are gone, unless they test that: it is checked for
+ * all at the end.
+ */
 async function endToEndTests(): Promise<Outcome[]> {
   return [
     await jest(['end-to-end', ...(isFull ? ['end-to-end-long'] : [])], 4),
-    // Each by itself: it asks more than others could bear, or ends a replica that they ask.
+    // Run one at a time: they cause too much load for others, or end a replica that others use.
     ...(isFull
       ? [
           await jest(['end-to-end-alone'], 1),
@@ -108,7 +111,7 @@ if (process.exitCode !== undefined) {
   console.log('0 passed, 1 failed');
   process.exit();
 }
-// End-to-end tests mostly wait: the checks have the processors meanwhile, and other tests come when these are through.
+// End-to-end tests mostly wait, so the checks run at the same time, and the other tests after them.
 const checks = withoutCluster();
 const up = await cluster();
 const [endToEnd, ...others] = await Promise.all([

@@ -33,7 +33,7 @@ const policyTypes = [
   clusterType(admission, 'ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'),
 ];
 
-/** One template of the chart, for a release in `namespace`, by Helm. */
+/** Renders one template of the chart with Helm, for a release in `namespace`. */
 export async function rendered(template: string, namespace: string, builders: string): Promise<KubernetesObject[]> {
   const { helm } = await findCommandLineTools(startProgress());
   const home = await mkdtemp(join(tmpdir(), 'helm-'));
@@ -48,7 +48,7 @@ export async function rendered(template: string, namespace: string, builders: st
     .filter((object) => object !== null);
 }
 
-/** Sends requests as one user; the API server looks at them in full, and keeps nothing of them. */
+/** Sends dry-run requests as one user: the API server processes them completely, but stores nothing. */
 export class DryRun {
   readonly #transport: HttpTransport;
 
@@ -83,20 +83,20 @@ export class DryRun {
   }
 }
 
-/** What requests are tried on: namespaces as Coppice has them and one of others, and in these what is whose. */
+/** Objects for the requests: namespaces of Coppice and of others, with objects of known owners. */
 export interface Fixture extends TestNamespaces {
   system: string;
   others: string;
-  /** Administrators', for groups; the second has lost its label. */
+  /** Namespaces that administrators created for groups; the second one has lost its label. */
   adopted: string;
   lost: string;
-  /** PersistentVolumes: of an environment's claim, and of others'. */
+  /** PersistentVolumes of an environment's claim, and of others. */
   volume: string;
   foreignVolume: string;
 }
 
 export function fixture(): Fixture {
-  // No group of a Coppice that may be installed here.
+  // Differs from the groups of a Coppice that may be installed in the cluster.
   const group = randomName('admission');
   return {
     group,
@@ -119,7 +119,7 @@ interface Part {
   [field: string]: unknown;
 }
 
-/** The chart's policies in force for an operator who can do anything by its roles; what is made, stop() takes away. */
+/** The chart's policies, active for an operator whose roles permit everything; stop() deletes all objects. */
 export class AdmissionPolicies {
   readonly #fixture: Fixture;
   readonly #client: ClusterClient = testClient();
@@ -146,7 +146,7 @@ export class AdmissionPolicies {
       const metadata = { namespace, name: 'theirs' };
       await this.#client.create(Secret, { apiVersion: 'v1', kind: 'Secret', metadata });
     }
-    // None has Coppice's label; somebody took it off `members`.
+    // None of these has Coppice's label, which was removed from `members`.
     const bare = { members: 'coppice-group-member', api: 'view', theirs: 'view', guests: 'coppice-group-member' };
     for (const namespace of [adopted, lost, others]) {
       for (const [name, role] of Object.entries(bare)) {
@@ -159,7 +159,7 @@ export class AdmissionPolicies {
       }
     }
     for (const policy of await rendered('admission-policy.yaml', system, builders)) {
-      // The release that may be installed here has policies of the same names.
+      // A release that is installed in the cluster has policies of the same names.
       const text = JSON.stringify(policy).replaceAll(
         /"coppice-(?:operator-(\w+)|environment-requests)"/g,
         (_, part) => `"${system}-${part ?? 'requests'}"`,

@@ -11,7 +11,7 @@ import {
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
 
-/** The API server that the tests run against: COPPICE_TEST_KUBECONFIG names its kubeconfig. */
+/** Returns the configuration of the API server under test; COPPICE_TEST_KUBECONFIG names its kubeconfig. */
 export function testKubeConfig(): KubeConfig {
   const path = process.env['COPPICE_TEST_KUBECONFIG'];
   if (!path) throw new Error('set COPPICE_TEST_KUBECONFIG to the kubeconfig of a cluster that tests may write to');
@@ -27,14 +27,14 @@ export function randomName(prefix: string): string {
   return `${prefix}-${randomBytes(4).toString('hex')}`;
 }
 
-/** Makes a namespace. @returns its name. */
+/** Creates a namespace. @returns its name */
 export async function createNamespace(client: ClusterClient): Promise<string> {
   const name = randomName('runtime-test');
   await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   return name;
 }
 
-/** Starts the namespace's deletion and does not wait for it: a bare API server has nobody who ends it. */
+/** Starts the namespace's deletion without waiting: a bare API server has no controller that completes it. */
 export async function deleteNamespace(client: ClusterClient, name: string): Promise<void> {
   await client.delete(Namespace, { name }).catch(unlessNotFound);
 }
@@ -48,7 +48,7 @@ export interface Widget extends KubernetesObject {
   status?: { state?: string; seen?: number };
 }
 
-/** A kind of the test's own, with a status subresource; of its `spec.parts` the field `name` is the key. */
+/** Creates a kind for the test, with a status subresource; the items of `spec.parts` are identified by `name`. */
 export async function createWidgetType(client: ClusterClient): Promise<ResourceType<Widget>> {
   const kind = `Widget${randomBytes(4).toString('hex')}`;
   const plural = `${kind.toLowerCase()}s`;
@@ -91,7 +91,7 @@ export async function deleteWidgetType(client: ClusterClient, { plural, group }:
   await client.delete(CustomResourceDefinition, { name: `${plural}.${group}` }).catch(unlessNotFound);
 }
 
-/** Tries until it does not throw, for at most 20 s. */
+/** Repeats the attempt until it does not throw, for at most 20 s. */
 export async function eventually<T>(attempt: () => Promise<T> | T, what: string): Promise<T> {
   const end = Date.now() + 20_000;
   for (;;) {

@@ -1,5 +1,5 @@
-// A process that takes part in a leader election with the operator's own times, and says so on its standard output:
-// `node lease-candidate.ts NAMESPACE LEASE`. SIGTERM ends it as the operator ends.
+// A process that takes part in a leader election with the operator's own times, and reports it on its standard output:
+// `node lease-candidate.ts NAMESPACE LEASE`. On SIGTERM it ends as the operator does.
 import { pino } from 'pino';
 import { LeaderElector } from '../../kubernetes/leader-election.ts';
 import { stopOnSignal } from '../../process/stop-on-signal.ts';

@@ -26,13 +26,13 @@ import { sampleContext, sampleService } from '../../operator/services/objects/te
 import { claim } from '../../operator/services/objects/volumes.ts';
 import { defaultEgress } from '../../operator/shared/testing/default-egress.ts';
 
-/** Namespaces that are there, as Coppice names them. */
+/** Existing namespaces with Coppice's names. */
 export interface TestNamespaces {
   group: string;
   environment: string;
-  /** The group's own. */
+  /** The namespace of the group. */
   groups: string;
-  /** Of its reusable environments. */
+  /** The namespace of the group's published volumes. */
   store: string;
   builders: string;
 }
@@ -40,7 +40,7 @@ export interface TestNamespaces {
 const uid = 'd5d86d4e-5a4c-4b3e-9f0b-0a1b2c3d4e5f';
 const image = 'none.invalid/none:1';
 
-/** One at least of each object that the operator makes, by the functions that it makes them with. */
+/** Returns at least one of each object that the operator creates, made by the operator's own functions. */
 export function operatorObjects(testNamespaces: TestNamespaces): KubernetesObject[] {
   return [
     ...ofGroup(testNamespaces),
@@ -80,7 +80,7 @@ function ofGroup({ group: name, groups: namespace, environment, store, builders 
     type: 'Opaque',
   };
   return [
-    // Others than those that are there: what is there cannot be made.
+    // Other names than the existing namespaces, which cannot be created again.
     groupNamespaceObject({ ...group, metadata: { ...group.metadata, name: `${name}-2` } }),
     storeNamespaceObject({ ...group, metadata: { ...group.metadata, name: `${name}-2` } }),
     environmentNamespaceObject(`${environment}-2`, labels, uid),

@@ -8,12 +8,12 @@ import { eventually, randomName } from './api-server.ts';
 
 const definitions = join(import.meta.dirname, '../../charts/coppice/files/crds');
 
-/** The kind Environment in an API group of the test's own, which no operator watches. */
+/** Returns the kind Environment in an API group of the test, which no operator watches. */
 export function environmentTypeOf(purpose: string): ResourceType<Environment> {
   return { ...ENVIRONMENT, group: `${randomName(purpose)}.example.org` };
 }
 
-/** Creates a kind of Coppice's, in another API group, with the schema that the chart has; waits until it is served. */
+/** Creates one of Coppice's kinds in another API group, with the chart's schema; waits until it is served. */
 export async function createOwnType(client: ClusterClient, type: ResourceType): Promise<void> {
   const definition = parse(
     await readFile(join(definitions, `${type.plural}.yaml`), 'utf8'),

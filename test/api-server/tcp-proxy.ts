@@ -1,7 +1,7 @@
 import net from 'node:net';
 import type { KubeConfig } from '@kubernetes/client-node';
 
-/** Stands between a client and the API server, and fails as networks do. */
+/** A proxy between a client and the API server that simulates network failures. */
 export class TcpProxy {
   readonly #server: net.Server;
   readonly #host: string;
@@ -15,18 +15,18 @@ export class TcpProxy {
     this.#server = net.createServer((client) => this.#connect(client));
   }
 
-  /** @returns the port on 127.0.0.1. */
+  /** Starts the proxy. @returns its port on 127.0.0.1 */
   async start(): Promise<number> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return (this.#server.address() as net.AddressInfo).port;
   }
 
-  /** Connections that are open now. */
+  /** Number of open connections. */
   get open(): number {
     return this.#pairs.size;
   }
 
-  /** Breaks all connections; new ones are made. */
+  /** Breaks all connections; new ones are accepted. */
   cut(): void {
     for (const [client, server] of this.#pairs) {
       client.destroy();
@@ -44,7 +44,7 @@ export class TcpProxy {
     this.#refuses = false;
   }
 
-  /** Passes nothing on any more on the connections there are, and reports nobody; new ones are fine. */
+  /** Stops forwarding data on existing connections without closing them; new ones work. */
   hang(): void {
     for (const pair of this.#pairs) {
       for (const socket of pair) {
@@ -77,7 +77,7 @@ export class TcpProxy {
   }
 }
 
-/** Starts a proxy before the config's API server, and points the config to it. */
+/** Starts a proxy for the config's API server, and points the config to it. */
 export async function proxied(config: KubeConfig): Promise<TcpProxy> {
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error('the kubeconfig has no current cluster');

@@ -1,6 +1,9 @@
-/** Works on all items, so many at once, in their order; rejects with the first failure, once what is under way has ended. */
+/**
+ * Runs work on all items in order, with at most `max` at the same time. Rejects with the first failure, after the
+ * running work has ended.
+ */
 export async function atOnce<T>(max: number, items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
-  // One iterator for all: who is free takes the next.
+  // A shared iterator: each worker takes the next item when it is free.
   const left = items[Symbol.iterator]();
   let failure: { error: unknown } | undefined;
   const worker = async () => {

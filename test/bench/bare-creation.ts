@@ -6,16 +6,16 @@ import { secondsOf } from './measure.ts';
 import { processorTime, timeSince } from './processor-time.ts';
 import { byApply, byCreate, COPY_LABEL, copyOf, makeCopies, type Copy } from './raw-copies.ts';
 
-/** As many as the operator has workers (chart value operator.workers). */
+/** The operator's number of workers (chart value operator.workers). */
 export const clientsAtOnce = 16;
-/** What the bare API server takes is reported by the objects of so many. */
+/** The rate of the bare API server is measured with the objects of at most this many environments. */
 const maxCopied = 50;
-/** No rollout that nobody disturbs takes longer. */
+/** Longer than any undisturbed rollout, in milliseconds. */
 const timeoutMs = 300_000;
 
 /**
- * Objects a second of a plain client that does nothing else: what the API server takes, and what there is once the
- * Deployments of it are rolled out; and what time of processors each namespace of it takes until then.
+ * Measures a plain client that does nothing else: objects created per second, objects per second until their
+ * Deployments are rolled out, and the CPU time per namespace until then.
  */
 export async function createBare(client: ClusterClient, objects: readonly Copy[], prefix: string) {
   const namespaces = objects.flatMap(({ type, object }) => (type.kind === 'Namespace' ? [object.metadata.name] : []));
@@ -44,7 +44,7 @@ async function createCopies(client: ClusterClient, copies: readonly Copy[], name
   return { created, rolledOut, time: new Map([...time].map(([part, ms]) => [part, ms / namespaces])) };
 }
 
-/** By a watch of the copies alone, which starts when all are made. */
+/** Waits for the Deployments with a watch of only the copies, which starts after all are created. */
 async function deploymentsRolledOut(client: ClusterClient, copies: readonly Copy[]): Promise<void> {
   const deployments = copies.filter(({ type }) => type.kind === Deployment.kind);
   const isThere = (one: Deployment | undefined) => one !== undefined && isRolledOut(one);

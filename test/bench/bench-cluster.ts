@@ -6,13 +6,13 @@ import { randomName, startHarness, type Harness } from '../end-to-end/harness.ts
 import type { Figure } from './measure.ts';
 import { startRawCluster, type RawCluster } from './raw-cluster.ts';
 
-/** The web address of a host that the Ingress controller serves. */
+/** Returns the web address of a host that the Ingress controller serves. */
 export function addressOf({ connection }: Harness, host: string): string {
   const { port } = new URL(connection.ingressUrl);
   return `http://${host}${port === '' ? '' : `:${port}`}/`;
 }
 
-/** Measures with a user of its own, and a script's cluster as the baseline; then takes both away. */
+/** Measures with a separate user, and with a cluster for the baseline script; deletes both afterwards. */
 export async function withBaseline(
   progress: Progress,
   measure: (bench: { harness: Harness; raw: RawCluster }) => Promise<Figure[]>,
@@ -26,9 +26,7 @@ export async function withBaseline(
   return withCleanUp(work, () => progress.step('clean up', () => removeAll(harness, namespace)));
 }
 
-/**
- * Takes away the harness's groups and the namespaces that start with `prefix`, and waits until nothing of them is left.
- */
+/** Deletes the harness's groups and the namespaces whose names start with `prefix`, and waits until they are gone. */
 export async function removeAll(harness: Harness, prefix: string): Promise<void> {
   const named = async (...what: string[]) =>
     (await harness.kubectl(['get', ...what, '--output', 'name'])).split('\n').filter((name) => name !== '');

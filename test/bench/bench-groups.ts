@@ -8,20 +8,20 @@ import { randomName, type Harness } from '../end-to-end/harness.ts';
 
 const repositoryName = 'app';
 
-/** One group's part of a benchmark: a Repository, and as many branches. */
+/** One group of a benchmark: a Repository, and its branches. */
 export interface BenchGroup {
   name: string;
   origin: string;
   branches: string[];
 }
 
-/** What there is to be of one Environment. */
+/** Identifies an Environment to create. */
 export interface Target {
   group: string;
   branch: string;
 }
 
-/** Spreads branches over the harness's group and as many more as there are to be; nothing is pushed yet. */
+/** Distributes branches over the harness's group and further groups; pushes nothing yet. */
 export async function addBenchGroups(harness: Harness, sizes: readonly number[]): Promise<BenchGroup[]> {
   const groups: BenchGroup[] = [];
   for (const [index, size] of sizes.entries()) {
@@ -33,7 +33,7 @@ export async function addBenchGroups(harness: Harness, sizes: readonly number[])
   return groups;
 }
 
-/** Suspended: no sync makes Environments of branches before the benchmark does, or takes away those without one. */
+/** Adds a suspended Repository, so that no sync creates or deletes Environments before the benchmark does. */
 export async function addRepository(client: ClusterClient, { name, origin }: BenchGroup): Promise<void> {
   const repository: Repository = {
     apiVersion: GROUP_VERSION,
@@ -44,13 +44,13 @@ export async function addRepository(client: ClusterClient, { name, origin }: Ben
   await waitFor(`the namespace of ${name}`, 60, () => client.create<Repository>(REPOSITORY, repository));
 }
 
-/** From now on its refs are looked at as any other's. */
+/** Resumes the Repository's syncs. */
 export async function resume(client: ClusterClient, { name }: BenchGroup): Promise<void> {
   const at = { name: repositoryName, namespace: groupNamespace(name) };
   await client.patch(REPOSITORY, at, { spec: { suspend: false } });
 }
 
-/** In turn of each group, so that all of them have work from the first on. */
+/** Returns the targets alternating between groups, so that all groups have work from the start. */
 export function targetsOf(groups: readonly BenchGroup[]): Target[] {
   const maxCount = Math.max(0, ...groups.map(({ branches }) => branches.length));
   return Array.from({ length: maxCount }, (_, index) => index).flatMap((index) =>
@@ -65,7 +65,7 @@ export function environmentAt({ group, branch }: Target): { namespace: string; n
   return { namespace: groupNamespace(group), name: `${repositoryName}-${branch}` };
 }
 
-/** Makes the Environment, as kubectl would. */
+/** Creates the Environment as kubectl does. */
 export async function createEnvironment(client: ClusterClient, target: Target, spec: object = {}): Promise<void> {
   const environment: Environment = {
     apiVersion: GROUP_VERSION,

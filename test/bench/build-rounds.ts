@@ -9,7 +9,7 @@ import type { RawCluster } from './raw-cluster.ts';
 import { buildJob, namespaceObjects, serviceObjects } from './raw-objects.ts';
 import { stateReached } from './state-reached.ts';
 
-/** In seconds, from when it was asked for. */
+/** Durations in seconds since the request. */
 export interface Round {
   built: number;
   answered: number;
@@ -17,7 +17,7 @@ export interface Round {
 
 export type CoppiceRound = Round & { stages: Stages };
 
-/** Coppice's rounds beside the script's, and the stages of Coppice's. */
+/** Returns the figures of Coppice's rounds with the script's as baseline, and of Coppice's stages. */
 export function roundFigures(what: string, coppice: readonly CoppiceRound[], script: readonly Round[]): Figure[] {
   const figure = (name: string, key: keyof Round): Figure => ({
     name: `${what}: spawn → ${name}`,
@@ -30,7 +30,7 @@ export function roundFigures(what: string, coppice: readonly CoppiceRound[], scr
   return [figure('built', 'built'), figure('first answer', 'answered'), ...stageFigures(what, stages)];
 }
 
-/** Spawns the branch, and takes the environment away again once its page says `text`. */
+/** Spawns the branch, and deletes the environment when its page shows `text`. */
 export function coppiceRound(
   harness: Harness,
   repository: string,
@@ -64,7 +64,7 @@ export async function logOf({ client }: Harness, id: string): Promise<BuildLogMe
   return messages;
 }
 
-/** How long the kubelet took for the services' images, the slowest counted. */
+/** Returns how long the kubelet took to pull the services' images, in seconds; the slowest counts. */
 export async function pulled({ kubectl }: Harness, id: string): Promise<number> {
   const selector = 'reason=Pulled,involvedObject.kind=Pod';
   const format = 'jsonpath={range .items[*]}{.involvedObject.name}{"\\t"}{.message}{"\\n"}{end}';
@@ -77,13 +77,13 @@ export async function pulled({ kubectl }: Harness, id: string): Promise<number> 
 export interface ScriptedBranch {
   origin: string;
   branch: string;
-  /** What the page of the first service says. */
+  /** Text on the page of the first service. */
   text: string;
-  /** Each with the folder that it is built of; the first is at the web address. */
+  /** Services with the folders that they are built from; the first one is public. */
   services: readonly { name: string; folder: string }[];
 }
 
-/** The same by a script: a Job that clones and builds, then Deployments, Services and an Ingress. */
+/** Does the same with a script: a Job that clones and builds, then Deployments, Services and an Ingress. */
 export async function scriptRound(harness: Harness, raw: RawCluster, scripted: ScriptedBranch): Promise<Round> {
   const { origin, branch, text, services } = scripted;
   const namespace = `${raw.namespace}-${branch}`;

@@ -3,7 +3,7 @@ import { PUSHED } from '../../operator/images/build/container-logs.ts';
 import type { ContentsMoments } from './contents-watch.ts';
 import type { Figure } from './measure.ts';
 
-/** Where the time goes from asking to the first answer, in this order. */
+/** Stages from the request to the first response, in order. */
 const STAGES = [
   'namespace',
   'isolation policies',
@@ -21,14 +21,14 @@ const STAGES = [
   'Ingress and request',
 ] as const;
 
-/** A service that is not built again has a line of its own in the stage `build`. */
+/** Matches buildctl's lines. A service that is not rebuilt has one other line in the stage `build`. */
 const byBuildctl = /^#\d+ /;
 const imagesReady = /^all images are in the registry/;
 
-/** Seconds of each. */
+/** Duration of each stage in seconds. */
 export type Stages = Record<(typeof STAGES)[number], number>;
 
-/** What the log does not say: times in Unix milliseconds. */
+/** Times that the log does not contain, in Unix milliseconds. */
 export interface Asked {
   asked: number;
   moments: ContentsMoments;
@@ -36,7 +36,7 @@ export interface Asked {
   pulledSeconds: number;
 }
 
-/** The stages as the build's log reports them; throws where it lacks a line that one starts or ends with. */
+/** Returns the stages from the build's log; throws if a line is missing that starts or ends one. */
 export function stagesOf(log: readonly BuildLogMessage[], { asked, moments, answered, pulledSeconds }: Asked): Stages {
   const clone = reporting(log, 'clone');
   const marks = [
@@ -67,7 +67,10 @@ export function stagesOf(log: readonly BuildLogMessage[], { asked, moments, answ
   return Object.fromEntries(STAGES.map((stage, index) => [stage, seconds[index]])) as Stages;
 }
 
-/** As stagesOf, of a commit whose images are in the registry; its page may answer before it is reported to be built. */
+/**
+ * Like stagesOf, for a commit whose images are in the registry; its page can respond before the build is reported as
+ * finished.
+ */
 export function shortStagesOf(log: readonly BuildLogMessage[], { asked, moments, answered, pulledSeconds }: Asked) {
   const started = timeOf(reporting(log, 'coppice')[0], 'a first line');
   const found = timeOf(reporting(log, 'coppice', imagesReady)[0], 'images');
@@ -92,13 +95,13 @@ function timeOf(message: BuildLogMessage | undefined, what: string): number {
   return Date.parse(message.time);
 }
 
-/** Of the kubelet's "Successfully pulled image "…" in 1.234s (…)"; 0 where it was there already. */
+/** Parses the kubelet's message "Successfully pulled image "…" in 1.234s (…)"; returns 0 if the image was present. */
 export function pullSeconds(message: string): number {
   const [, minutes = '0', number = '0', unit] = /pulled image .* in (?:(\d+)m)?([\d.]+)(ms|s) \(/.exec(message) ?? [];
   return Number(minutes) * 60 + Number(number) / (unit === 'ms' ? 1000 : 1);
 }
 
-/** A figure for each stage, and the same in each round. */
+/** Returns one figure for each stage, with the values of all rounds. */
 export function stageFigures<Stage extends string>(
   what: string,
   rounds: readonly Readonly<Record<Stage, number>>[],

@@ -17,7 +17,10 @@ import { freePort } from '../local-server.ts';
 
 const rounds = 5;
 
-/** A new commit, from spawn to `built` and to the first answer; beside a script's Job and rollout, and git with buildctl. */
+/**
+ * Measures a new commit from spawn to `built` and to the first response, against a script's Job and rollout, and
+ * against git with buildctl.
+ */
 export function benchBuilds(progress: Progress): Promise<Figure[]> {
   return withBaseline(progress, async ({ harness, raw }) => {
     const coppice: CoppiceRound[] = [];
@@ -59,7 +62,7 @@ export function benchBuilds(progress: Progress): Promise<Figure[]> {
   });
 }
 
-/** git and buildctl on this machine, against the same buildkitd by a forwarded port. */
+/** Runs git and buildctl on this machine with the same buildkitd, through a forwarded port. */
 async function floorRound(harness: Harness, raw: RawCluster, origin: string, branch: string): Promise<number> {
   await pushWeb(origin, branch, branch);
   const folder = await mkdtemp(join(tmpdir(), 'coppice-bench-'));

@@ -22,7 +22,10 @@ const deploymentSchema = z.looseObject({
   }),
 });
 
-/** A commit whose images are in the registry, from spawn to the first answer; beside a plain server-side apply. */
+/**
+ * Measures a commit whose images are in the registry from spawn to the first response, against a plain server-side
+ * apply.
+ */
 export function benchBuiltCommit(progress: Progress): Promise<Figure[]> {
   return withBaseline(progress, async ({ harness, raw }) => {
     const coppice: (Round & { stages: ReturnType<typeof shortStagesOf> })[] = [];
@@ -55,7 +58,7 @@ export function benchBuiltCommit(progress: Progress): Promise<Figure[]> {
   });
 }
 
-/** The image of the service, by digest. */
+/** Builds the commit once; returns the service's image by digest. */
 async function buildOnce(harness: Harness, repository: string): Promise<string> {
   const id = await harness.spawn(repository, 'main');
   await stateReached(harness.connection.kubeconfig)(id, 'built');

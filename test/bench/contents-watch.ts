@@ -9,18 +9,18 @@ import { withCleanUp } from '../cluster/clean-up.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { following } from './following.ts';
 
-/** When a watch notified of the contents of an environment; in Unix milliseconds. */
+/** When a watch reported objects of an environment's contents, in Unix milliseconds. */
 export interface ContentsMoments {
   namespace: number;
-  /** The namespace says that all of its isolation was applied. */
+  /** When the namespace recorded that its isolation policies are applied. */
   isolated: number;
-  /** The first Service: by then the commit is known, and the service file read. */
+  /** When the first Service appeared: the commit is known, and the service file was read. */
   service: number;
-  /** The last Deployment that has replicas has all of them available. */
+  /** When all replicas of the last Deployment became available. */
   rolledOut: number;
 }
 
-/** Notes the moments as a watch reports the objects. */
+/** Records the moments at which a watch reports the objects. */
 export class MomentNotes {
   readonly #now: () => number;
   readonly #moments = new Map<string, Partial<ContentsMoments>>();
@@ -46,7 +46,7 @@ export class MomentNotes {
     this.#momentsIn(deployment.metadata.namespace ?? '').rolledOut = this.#now();
   };
 
-  /** Throws where one of them was not seen. */
+  /** Returns the moments of an environment. Throws if one was not observed. */
   of(environmentId: string): ContentsMoments {
     const { namespace, isolated, service, rolledOut } = this.#momentsIn(namespaceOf(environmentId));
     if (namespace === undefined || isolated === undefined || service === undefined || rolledOut === undefined)
@@ -61,10 +61,7 @@ export class MomentNotes {
   }
 }
 
-/**
- * Follows the contents of a group's environments while `work` is under way, so that stages are reported that no log
- * speaks of.
- */
+/** Watches the contents of a group's environments during `work`, to measure stages that no log contains. */
 export function watchingContents<T>(
   { connection, group }: Harness,
   work: (moments: MomentNotes) => Promise<T>,

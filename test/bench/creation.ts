@@ -8,12 +8,12 @@ import { processorTime, timeSince, worksForAnyClient } from './processor-time.ts
 import { environmentObjects } from './raw-copies.ts';
 
 const countEveryMs = 5000;
-/** At most; a third of it is what 100 take on two processors. */
+/** Maximum time per environment, about three times what each of 100 takes on two cores. */
 const secondsOfEach = 1;
 
 /**
- * Creates the Environments of the groups, so many requests at a time, until all are built; beside it a plain client
- * makes the same objects of some of them, in namespaces that start with `prefix`.
+ * Creates the Environments of the groups with several concurrent requests, and waits until all are built. As baseline,
+ * a plain client creates the same objects for some of them, in namespaces that start with `prefix`.
  */
 export async function benchCreation(
   bench: Bench,
@@ -58,7 +58,7 @@ export async function benchCreation(
   ];
 }
 
-/** Creates an Environment at each place, and waits until all are built. What it took, of all together. */
+/** Creates the Environments, waits until all are built, and returns the total duration. */
 async function createAll({ progress, cluster, watch }: Bench, targets: readonly Target[], label: string) {
   const usage = async () => [await cluster.usage('coppice-operator'), await cluster.usage('coppice-api')] as const;
   const before = await cluster.writes();

@@ -8,7 +8,7 @@ import { isSettledAs } from '../end-to-end/lifecycle-conditions.ts';
 import { Problem } from '../cluster/problem.ts';
 import { environmentAt, type Target } from './bench-groups.ts';
 
-/** Follows all Environments of the cluster by one watch. */
+/** Watches all Environments of the cluster. */
 export class EnvironmentWatch {
   readonly #informer: Informer<Environment>;
 
@@ -26,14 +26,14 @@ export class EnvironmentWatch {
     return this.#informer.stop();
   }
 
-  /** Resolves once all of these have come to rest in the state. */
+  /** Resolves when all of these have settled in the state. */
   async allAt(state: 'empty' | 'built', targets: readonly Target[], seconds: number): Promise<void> {
     const waits = targets.map((target) => this.until(target, (one) => isSettledAs(state, one), seconds));
     const missed = (await Promise.allSettled(waits)).filter(({ status }) => status === 'rejected').length;
     if (missed > 0) throw new Problem(`${missed} of ${targets.length} were not ${state} within ${seconds} s`);
   }
 
-  /** How many of these have come to rest in the state. */
+  /** Returns how many of these have settled in the state. */
   countAt(state: 'empty' | 'built', targets: readonly Target[]): number {
     return targets.filter((target) => isSettledAs(state, this.#informer.get(keyAt(target)))).length;
   }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { send } from '../client/local-http.ts';
 
-/** Asks every 20 ms until an address answers with the text. */
+/** Requests an address every 20 ms until the response contains the text. */
 export async function firstAnswer(url: string, text: string, seconds = 60): Promise<void> {
   const end = Date.now() + seconds * 1000;
   for (;;) {

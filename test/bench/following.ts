@@ -9,7 +9,7 @@ import { Problem } from '../cluster/problem.ts';
 
 const syncedWithinMs = 60_000;
 
-/** Follows all objects of a selection by one watch while `work` is under way. */
+/** Watches all objects of a selection during `work`. */
 export function following<T extends KubernetesObject, Result>(
   client: ClusterClient,
   type: ResourceType<T>,
@@ -28,7 +28,7 @@ export function following<T extends KubernetesObject, Result>(
   return withCleanUp(followed, () => informer.stop());
 }
 
-/** Whoever is not let, or finds nobody there, is tried again for ever, and in silence. */
+/** Waits for the informers with a timeout: they retry refused or failed connections forever, without an error. */
 async function synced(all: Promise<unknown>, what: string): Promise<void> {
   const late = new Promise<never>((_, reject) => {
     setTimeout(

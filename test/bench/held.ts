@@ -19,13 +19,16 @@ import {
   type Usage,
 } from './observed-cluster.ts';
 
-/** Longer than a repository's refs are left alone (chart value sources.pollSeconds). */
+/** Longer than the interval of listing refs, in seconds (chart value sources.pollSeconds). */
 const idleSeconds = 330;
 const changes = 20;
 
 const own = ['groups', 'repositories', 'environments', 'reusableenvironments'];
 
-/** Whatever may be Coppice's: statuses of other kinds, and what else is below an object, are written by Kubernetes. */
+/**
+ * Returns whether Coppice may have caused the write: statuses of other kinds, and other subresources, are written by
+ * Kubernetes.
+ */
 function maybeCoppices(what: string): boolean {
   return own.includes(what.split('/')[0] ?? '') || !what.includes('/');
 }
@@ -36,7 +39,7 @@ export interface Bench {
   watch: EnvironmentWatch;
 }
 
-/** What it takes to have environments that nobody asks anything of: writes, memory, one change, the operator's restart. */
+/** Measures what idle environments cost: writes, memory, one change, and the operator's restart. */
 export async function benchHeld(bench: Bench, targets: readonly Target[], label: string): Promise<Figure[]> {
   await bench.progress.step('until nothing is left to do', () => settled(bench.cluster));
   const idle = await bench.progress.step(`${idleSeconds} s idle`, () => benchIdle(bench.cluster));
@@ -71,8 +74,8 @@ export async function benchHeld(bench: Bench, targets: readonly Target[], label:
 }
 
 /**
- * Nothing waits and nobody works, in any of the operator's queues, every repository's refs were looked at, and no builder is
- * awake, at three looks in a row.
+ * Waits until the operator's queues are empty, its workers idle, every repository's refs listed, and all builders
+ * asleep, in three consecutive checks.
  */
 export async function settled(cluster: ObservedCluster): Promise<void> {
   let still = 0;
@@ -90,7 +93,7 @@ async function isAtRest(cluster: ObservedCluster, pod: string): Promise<boolean>
   return sumOf(page, 'workqueue_depth') + sumOf(page, 'controller_runtime_active_workers') === 0;
 }
 
-/** Seconds that it takes to list and hold whatever the operator does, and nothing else. */
+/** Returns the seconds to list and cache everything that the operator caches, and nothing else. */
 async function fillCaches(client: ClusterClient): Promise<number> {
   const caches = Object.values(operatorCaches(client, BUILDER_NAMESPACE, silentLogger, new RuntimeMetrics()));
   const fill = () =>
@@ -101,7 +104,7 @@ async function fillCaches(client: ClusterClient): Promise<number> {
   return withCleanUp(fill, () => Promise.all(caches.map((cache) => cache.stop())));
 }
 
-/** Seconds from the new process's start until Kubernetes sends requests to it. */
+/** Returns the seconds from the new process's start until Kubernetes routes requests to it. */
 async function benchApiRestart(cluster: ObservedCluster): Promise<number> {
   const former = await cluster.pods('coppice-api');
   const [ended = ''] = former;
@@ -127,7 +130,7 @@ async function benchIdle(cluster: ObservedCluster) {
   };
 }
 
-/** Of each process: its memory now, and what it took of a processor since. */
+/** Returns each process's current memory, and the CPU time that it has used since. */
 function usedSince(before: readonly Usage[], now: readonly Usage[]) {
   return {
     memoryMiB: now.map(({ memoryMiB }) => memoryMiB),
@@ -137,7 +140,7 @@ function usedSince(before: readonly Usage[], now: readonly Usage[]) {
   };
 }
 
-/** One environment's spec changes; the operator's answer is that its status is of the new generation. */
+/** Changes one environment's spec at a time; the operator has handled it when the status has the new generation. */
 async function benchChanges({ cluster, watch }: Bench, targets: readonly Target[]) {
   const [seen, status]: [number[], number[]] = [[], []];
   for (let change = 0; change < changes; change++) {
@@ -158,7 +161,7 @@ async function benchChanges({ cluster, watch }: Bench, targets: readonly Target[
   return { seen, status };
 }
 
-/** From the new process's start until it has reconciled every environment and nothing waits. */
+/** Measures from the new process's start until it has reconciled every environment and its queues are empty. */
 async function benchRestart(cluster: ObservedCluster, environments: number) {
   const [former = ''] = await cluster.pods('coppice-operator');
   const before = await cluster.writes();
@@ -173,7 +176,7 @@ async function benchRestart(cluster: ObservedCluster, environments: number) {
   });
   const after = await cluster.writes();
   console.log(`writes of the restart: ${reportedWrites(before, after)}`);
-  // Of the new pod, and its events, which are Kubernetes'.
+  // Excludes the new pod and its events, which Kubernetes writes.
   const isReconcile = (what: string) => maybeCoppices(what) && !['pods', 'events'].includes(what);
   return { seconds, writes: writesSince(before, after, isReconcile) };
 }

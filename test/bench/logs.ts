@@ -18,14 +18,14 @@ const resultSchema = z.object({
   reading: z.object({
     linesPerSecond: z.number(),
     gaps: z.number(),
-    /** How many messages the viewers had: one number where all had as many. */
+    /** Number of messages that each viewer received; one number if all are equal. */
     had: z.array(z.number()),
     delayMs: delaySchema,
   }),
   api: z.object(memory),
 });
 
-/** One build's log, from pods that are made up to viewers by WebSocket, with a Redis of its own: no cluster needed. */
+/** Measures one build's log, from simulated pods to WebSocket viewers, with a separate Redis and without a cluster. */
 export async function benchLogs(progress: Progress): Promise<Figure[]> {
   const script = join(repositoryRoot, 'test/build-logs/throughput.ts');
   const arguments_ = [script, offered, seconds, viewers].map(String);

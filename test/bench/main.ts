@@ -1,5 +1,5 @@
-// `npm run bench -- [--keep] [PART…]`: measures Coppice on the cluster that is up, each figure beside a raw baseline. With
-// --keep the environments of scale-NUMBER and small-NUMBER stay.
+// `npm run bench -- [--keep] [PART…]` measures Coppice on the running cluster, with a baseline for each figure. With
+// --keep, the environments of scale-NUMBER and small-NUMBER are kept.
 import { parseArgs } from 'node:util';
 import { runMain } from '../cluster/progress.ts';
 import { benchBuilds } from './builds.ts';

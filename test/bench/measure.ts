@@ -1,13 +1,13 @@
-/** One figure: what Coppice took, and what the same took without it, measured in the same run. */
+/** One figure: measurements of Coppice, and of the same work without it in the same run. */
 export interface Figure {
   name: string;
-  /** What differs from run to run, such as the seed; kept with the figure, and not shown. */
+  /** Circumstances that differ between runs, such as the seed; stored with the figure, but not shown. */
   circumstances?: string;
   unit: string;
-  /** Of each round, in the order they were taken. */
+  /** Values of the rounds, in order. */
   samples: number[];
   baseline?: { name: string; samples: number[] };
-  /** What the design asks for: at most (or, for rates, at least) this ratio to the baseline, or this value. */
+  /** The design's target: the maximum (for rates, minimum) ratio to the baseline, or a value. */
   target?: string;
 }
 
@@ -18,19 +18,19 @@ export function median(samples: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The least of the samples that so large a share of them, from 0 to 1, does not exceed. */
+/** Returns the smallest sample that at least this share of all samples, from 0 to 1, does not exceed. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
   return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)] ?? Number.NaN;
 }
 
-/** The ratio of the medians; undefined without a baseline, or with one that is nothing. */
+/** Returns the ratio of the medians; undefined without a baseline, or with a baseline of 0. */
 export function ratioOf({ samples, baseline }: Figure): number | undefined {
   const base = baseline ? median(baseline.samples) : 0;
   return base > 0 ? median(samples) / base : undefined;
 }
 
-/** Seconds that an action takes. */
+/** Returns the duration of an action in seconds. */
 export async function secondsOf(action: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await action();

@@ -3,13 +3,13 @@ import { type Figure, median, ratioOf } from './measure.ts';
 
 const samples = z.array(z.number());
 
-/** A part's figures as they are kept, with what was measured, when and where. */
+/** Stored figures of a part, with what was measured, when and where. */
 export const resultSchema = z.object({
   part: z.string(),
   commit: z.string(),
   date: z.iso.datetime(),
   machine: z.string(),
-  /** Load average of the minute before; null where it was not taken. */
+  /** Load average of the minute before; null if unknown. */
   load: z.number().nullable(),
   figures: z.array(
     z.object({
@@ -24,11 +24,11 @@ export const resultSchema = z.object({
 });
 export type Result = z.infer<typeof resultSchema>;
 
-/** A table of a page: a row for each figure and a column for each part, or the other way round. */
+/** A table of a page, with a row for each figure and a column for each part, or the reverse. */
 export interface Section {
   title: string;
   text: string;
-  /** Parts that the table shows, with their headings. */
+  /** Parts in the table, with their headings. */
   parts: Readonly<Record<string, string>>;
   rows: 'figures' | 'parts';
 }
@@ -39,7 +39,7 @@ export interface MeasurementsPage {
   sections: readonly Section[];
 }
 
-/** Figures of one name, percentiles among them, as one cell of a table. */
+/** Figures of one name, including percentiles, in one cell of a table. */
 interface Cell {
   name: string;
   values: string[];
@@ -47,7 +47,7 @@ interface Cell {
   target: string | undefined;
 }
 
-/** Returns the Markdown of a page, of the parts that there are results of. */
+/** Returns the Markdown of a page, for the parts that have results. */
 export function measurementsText({ title, text, sections }: MeasurementsPage, results: readonly Result[]): string {
   const head = '<!-- Generated from JSON beside it by `npm run generate`; do not edit. -->';
   const shown = sections.flatMap((section) => sectionText(section, results));
@@ -91,7 +91,7 @@ function sectionText({ title, text, parts, rows }: Section, results: readonly Re
   return [`## ${title}`, text, table, ...runs];
 }
 
-/** Returns one line for each run of the parts; what was measured alike shares a line. */
+/** Returns one line for each run of the parts; equal runs share a line. */
 function runsText(parts: readonly { label: string; result: Result }[]): string[] {
   const runs = Map.groupBy(
     parts,
@@ -106,7 +106,10 @@ function runsText(parts: readonly { label: string; result: Result }[]): string[]
   });
 }
 
-/** Returns the cells of a part: percentiles of one figure join it, and so does the same figure with another baseline. */
+/**
+ * Returns the cells of a part: percentiles of one figure share a cell, and so does the same figure with another
+ * baseline.
+ */
 function cellsOf(figures: readonly Figure[]): Cell[] {
   const prefix = commonPrefix(figures.map(({ name }) => name));
   const cells = new Map<string, Cell>();
@@ -129,13 +132,13 @@ function cellsOf(figures: readonly Figure[]): Cell[] {
   return [...cells.values()];
 }
 
-/** Returns what all names start with, up to a colon. */
+/** Returns the common prefix of all names, up to a colon. */
 function commonPrefix(names: readonly string[]): string {
   const [, prefix = ''] = /^(.*?: )/.exec(names[0] ?? '') ?? [];
   return names.every((name) => name.startsWith(prefix)) ? prefix : '';
 }
 
-/** What all cells of a figure have in common, which then stands beside its name: their only baseline, their target. */
+/** What all cells of a figure share, shown next to its name: their only baseline, their target. */
 interface Shared {
   baseline?: string | undefined;
   target?: string | undefined;

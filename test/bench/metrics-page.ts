@@ -4,7 +4,7 @@ export interface Sample {
   value: number;
 }
 
-/** The samples of one metric; none where the page has no such metric. */
+/** Returns the samples of one metric; none if the page does not have it. */
 export function samplesOf(page: string, name: string): Sample[] {
   const found: Sample[] = [];
   for (const line of page.split('\n')) {
@@ -15,7 +15,7 @@ export function samplesOf(page: string, name: string): Sample[] {
   return found;
 }
 
-/** Their sum, of those that have these labels. */
+/** Returns the sum of the samples with these labels. */
 export function sumOf(page: string, name: string, labels: Record<string, string> = {}): number {
   const wanted = Object.entries(labels);
   return samplesOf(page, name)

@@ -8,8 +8,8 @@ const connections = 40;
 const spawns = 12;
 
 /**
- * Spawns of one group, alone and while another account changes one environment over 40 connections at once. The requests
- * are not spread over time: they are as many as the limit per minute lets through, and 429 after that.
+ * Measures spawns of one group, alone and while another account changes one environment over 40 connections. The
+ * requests are not throttled: as many succeed as the limit per minute permits, and others get 429.
  */
 export async function benchNoisyNeighbour(progress: Progress): Promise<Figure[]> {
   const quiet = await startHarness('bench');
@@ -58,7 +58,7 @@ export async function benchNoisyNeighbour(progress: Progress): Promise<Figure[]>
   ];
 }
 
-/** Milliseconds that each of some spawns took to be answered, one after another. */
+/** Returns the milliseconds of each of several sequential spawns. */
 async function spawnTimes(harness: Harness, repository: string): Promise<number[]> {
   const times: number[] = [];
   for (let index = 0; index < spawns; index++) {

@@ -12,18 +12,18 @@ export const BUILDER_NAMESPACE = 'coppice-builders';
 const metricsPort = 3001;
 const writeVerbs = ['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION'];
 
-/** Requests that write, by `resource` or `resource/subresource`, since the API server started. */
+/** Writes since the API server started, by `resource` or `resource/subresource`. */
 export type Writes = ReadonlyMap<string, number>;
 
-/** Of one process. */
+/** Resource usage of one process. */
 export interface Usage {
   cpuSeconds: number;
   memoryMiB: number;
-  /** To the API server, by method. */
+  /** Requests to the API server, by method. */
   requests: Record<string, number>;
 }
 
-/** What a benchmark looks at from outside: the API server, and the metrics pages of Coppice's processes. */
+/** Observes the API server, and the metrics of Coppice's processes. */
 export class ObservedCluster {
   readonly client: ClusterClient;
   readonly #transport: HttpTransport;
@@ -40,7 +40,7 @@ export class ObservedCluster {
     this.#transport.close();
   }
 
-  /** Every write that the API server was asked for, whoever asked, but of Leases. */
+  /** Returns all writes at the API server by any client, except those of Leases. */
   async writes(): Promise<Writes> {
     const counts = new Map<string, number>();
     for (const { labels, value } of samplesOf(await this.#page('/metrics'), 'apiserver_request_total')) {
@@ -52,30 +52,30 @@ export class ObservedCluster {
     return counts;
   }
 
-  /** Requests to etcd about one resource since the API server started. */
+  /** Returns the number of etcd requests for one resource since the API server started. */
   async etcdRequests(resource: string): Promise<number> {
     const samples = samplesOf(await this.#page('/metrics'), 'etcd_requests_total');
     return samples.reduce((sum, { labels, value }) => sum + (labels['resource'] === resource ? value : 0), 0);
   }
 
-  /** Names of a Deployment's pods that are not on their way out. */
+  /** Returns the names of a Deployment's pods that are not terminating. */
   async pods(name: string): Promise<string[]> {
     return (await this.#pods(name)).map(({ metadata }) => metadata.name);
   }
 
-  /** Of those, the ones that are sent requests. */
+  /** Returns those of its pods to which requests are routed. */
   async readyPods(name: string): Promise<string[]> {
     const isReady = ({ status }: Pod) =>
       status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
     return (await this.#pods(name)).filter(isReady).map(({ metadata }) => metadata.name);
   }
 
-  /** Whether a builder is awake: one that a commit has woken sleeps again after `builder.idleSeconds`. */
+  /** Returns whether a builder is running: it sleeps again `builder.idleSeconds` after a build. */
   async hasBuilders(): Promise<boolean> {
     return (await this.client.list(Pod, { namespace: BUILDER_NAMESPACE })).items.length > 0;
   }
 
-  /** Whether there is a repository whose refs were not looked at yet: the first look is news. */
+  /** Returns whether there is a repository whose refs have not been listed: the first listing writes its status. */
   async hasNewRepositories(): Promise<boolean> {
     const { items } = await this.client.list<Repository>(REPOSITORY);
     return items.some(({ spec, status }) => spec.suspend !== true && status?.sync === undefined);
@@ -86,7 +86,8 @@ export class ObservedCluster {
   }
 
   /**
-   * Of each pod of a Deployment: CPU and requests since it started, memory now. Programs that it starts are not in it.
+   * Returns for each pod of a Deployment the CPU time and requests since its start, and its memory. Child processes are
+   * not included.
    */
   async usage(name: string): Promise<Usage[]> {
     const pages = await Promise.all((await this.pods(name)).map((pod) => this.metrics(pod)));
@@ -97,7 +98,7 @@ export class ObservedCluster {
     }));
   }
 
-  /** Ends a pod; its Deployment makes another. */
+  /** Deletes a pod; its Deployment creates another one. */
   async endPod(name: string): Promise<void> {
     await this.client.delete(Pod, { namespace: systemNamespace, name });
   }
@@ -124,12 +125,12 @@ function requestsOn(page: string): Record<string, number> {
   return requests;
 }
 
-/** What came since, of these resources or of all. */
+/** Returns the writes since then, optionally only of some resources. */
 export function writesSince(before: Writes, after: Writes, isMeant: (what: string) => boolean = () => true): number {
   return [...after].reduce((sum, [what, count]) => (isMeant(what) ? sum + count - (before.get(what) ?? 0) : sum), 0);
 }
 
-/** The resources that were written, and how often. */
+/** Describes which resources were written, and how often. */
 export function reportedWrites(before: Writes, after: Writes): string {
   const changed = [...after]
     .map(([what, count]) => [what, count - (before.get(what) ?? 0)] as const)

@@ -7,7 +7,10 @@ import { pushWebAndApi } from './web-repository.ts';
 const rounds = 5;
 const services = ['web', 'api'].map((name) => ({ name, folder: name }));
 
-/** A branch that changes one of two services, whose builder is warm, from spawn to the first answer; beside a script. */
+/**
+ * Measures a branch that changes one of two services, with a warm builder, from spawn to the first response, against a
+ * script.
+ */
 export function benchOneService(progress: Progress): Promise<Figure[]> {
   return withBaseline(progress, async ({ harness, raw }) => {
     const coppice: CoppiceRound[] = [];

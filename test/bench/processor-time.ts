@@ -1,6 +1,6 @@
 import { tryOnNode } from '../cluster/on-node.ts';
 
-/** What any client gives work to, by what its command line starts with. */
+/** Processes that do work for any client, by the start of their command line. */
 const CLUSTER_PARTS = {
   'API server': /^kube-apiserver /,
   etcd: /^etcd /,
@@ -8,7 +8,7 @@ const CLUSTER_PARTS = {
   'Ingress controller': /^\S*traefik /,
 } as const;
 
-/** What Coppice alone gives work to. A process has the time of the programs too that it started and that have ended. */
+/** Processes that do work only for Coppice. A process's time includes that of its finished child processes. */
 const COPPICE_PARTS = {
   'Git server with its git processes': /^\S*node \/app\/server\.ts/,
   'operator with its git processes': /^\S*node operator\/main\.ts/,
@@ -17,39 +17,39 @@ const COPPICE_PARTS = {
 
 const PARTS = { ...CLUSTER_PARTS, ...COPPICE_PARTS };
 
-/** What none of them has: kubelet and container runtime, the benchmark itself, whatever else runs on the machine. */
+/** Everything else: kubelet and container runtime, the benchmark itself, and other processes of the machine. */
 const REST = 'everything else on the machine';
 
-/** Seconds of processors since the machine started, by part. */
+/** CPU seconds since the machine started, by part. */
 export type ProcessorTime = ReadonlyMap<string, number>;
 
-/** A tick of the times in /proc (proc(5): USER_HZ, which is 100 on every architecture that Linux is made for today). */
+/** Ticks of the times in /proc (proc(5): USER_HZ, 100 on all current architectures). */
 const ticksPerSecond = 100;
 
-/** Of the local cluster's node, and of the machine that it is on; nothing of another cluster. */
+/** Returns the CPU times of the local cluster's node and its machine; empty for another cluster. */
 export async function processorTime(): Promise<ProcessorTime> {
   const script = "head -n 1 /proc/stat; grep -a -s -H '' /proc/[0-9]*/stat /proc/[0-9]*/cmdline || true";
   const text = await tryOnNode('sh', '-c', script);
   return text === undefined ? new Map() : processorTimeOf(text);
 }
 
-/** What each part took between the two, in milliseconds; nothing where one of them is of nothing. */
+/** Returns the milliseconds that each part used between two measurements; empty if one of them is. */
 export function timeSince(before: ProcessorTime, after: ProcessorTime): ReadonlyMap<string, number> {
   if (before.size === 0) return new Map();
   return new Map([...after].map(([part, now]) => [part, (now - (before.get(part) ?? Number.NaN)) * 1000]));
 }
 
-/** Whether a part has work of a client that knows nothing of Coppice. */
+/** Returns whether a part does work for clients that know nothing of Coppice. */
 export function worksForAnyClient(part: string): boolean {
   return !(part in COPPICE_PARTS);
 }
 
-/** Reads the line `cpu` of /proc/stat, and lines `/proc/PID/stat:…` and `/proc/PID/cmdline:…`. */
+/** Parses the line `cpu` of /proc/stat, and lines `/proc/PID/stat:…` and `/proc/PID/cmdline:…`. */
 export function processorTimeOf(text: string): ProcessorTime {
   const ticks = new Map<string, number>();
   const commands = new Map<string, string>();
   for (const [, pid = '', file, line = ''] of text.matchAll(/^\/proc\/(\d+)\/(stat|cmdline):(.*)$/gm)) {
-    // A command line with line breaks goes on in lines that are not read.
+    // Further lines of a command line with line breaks are ignored.
     if (file === 'cmdline') commands.set(pid, line.replaceAll('\0', ' '));
     else ticks.set(pid, ticksOf(line));
   }
@@ -62,13 +62,18 @@ export function processorTimeOf(text: string): ProcessorTime {
   return seconds.set(REST, busySeconds(text) - known);
 }
 
-/** proc(5), /proc/pid/stat: utime, stime, cutime and cstime, fields 14 to 17. The second, in brackets, may hold spaces and brackets. */
+/**
+ * Returns the sum of utime, stime, cutime and cstime, fields 14 to 17 of /proc/pid/stat (proc(5)). The second field, in
+ * parentheses, can contain spaces and parentheses.
+ */
 function ticksOf(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
 }
 
-/** proc(5), /proc/stat: all but idle, iowait, and what a hypervisor took; a guest's time is in user's and nice's already. */
+/**
+ * Returns all times in /proc/stat (proc(5)) except idle, iowait and steal; a guest's time is included in user and nice.
+ */
 function busySeconds(text: string): number {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = (/^cpu +(.*)$/m.exec(text)?.[1] ?? '')
     .split(' ')

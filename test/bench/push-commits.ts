@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../cluster/run.ts';
 
-/** Pushes one file to every branch, to each in a commit of its own, as branches of people differ. */
+/** Pushes one file to every branch, in a separate commit each, because real branches differ. */
 export async function pushCommits(url: string, branches: readonly string[], file: string, text: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'coppice-push-'));
   try {
@@ -17,7 +17,7 @@ export async function pushCommits(url: string, branches: readonly string[], file
   }
 }
 
-/** As git fast-import reads it. */
+/** Returns a commit in the format of git fast-import. */
 function commit(branch: string, file: string, text: string): string {
   const message = `The work on ${branch}`;
   return [

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { localFolder } from '../cluster/paths.ts';
 import type { Harness } from '../end-to-end/harness.ts';
 
-/** What a script needs that does Coppice's work without Coppice. */
+/** What a script needs to do Coppice's work without Coppice. */
 export interface RawCluster {
   namespace: string;
   buildctlImage: string;
@@ -15,7 +15,7 @@ export interface RawCluster {
   dockerConfig: string;
   ingressClassName: string | undefined;
   environmentsDomain: string;
-  /** `tcp://…` of a buildkitd that is up and warm. */
+  /** `tcp://…` of a running, warm buildkitd. */
   buildkitd: string;
   apply(objects: readonly object[]): Promise<void>;
 }
@@ -27,7 +27,7 @@ const operatorSchema = z.looseObject({
   builder: z.looseObject({ cloneImage: z.string(), image: z.string() }),
 });
 
-/** A namespace with a rootless buildkitd of its own; the caller deletes the namespace. */
+/** Creates a namespace with a rootless buildkitd; the caller deletes the namespace. */
 export async function startRawCluster({ kubectl, connection }: Harness, namespace: string): Promise<RawCluster> {
   const config = await kubectl([
     '-n',
@@ -63,7 +63,7 @@ export async function startRawCluster({ kubectl, connection }: Harness, namespac
   return raw;
 }
 
-/** As Coppice's own builders are, but without TLS. */
+/** Returns a builder like Coppice's own, but without TLS. */
 function buildkitdObjects({ namespace, registry, buildctlImage }: RawCluster): object[] {
   const labels = { app: 'buildkitd' };
   const toml = `[grpc]

@@ -16,7 +16,7 @@ import {
 } from '../../kubernetes/resource-type.ts';
 import { atOnce } from './at-once.ts';
 
-/** Every kind that the environments of a benchmark are made of, in about the order in which the operator makes them. */
+/** All kinds in a benchmark's environments, in about the operator's order of creation. */
 const contents: readonly ResourceType[] = [
   LimitRange,
   NetworkPolicy,
@@ -29,7 +29,7 @@ const contents: readonly ResourceType[] = [
   Deployment,
 ];
 
-/** What a copy is known by. */
+/** Label of a copy. */
 export const COPY_LABEL = 'bench-copy';
 
 export interface Copy {
@@ -37,7 +37,7 @@ export interface Copy {
   object: KubernetesObject;
 }
 
-/** What environments of a group are made of, as it is: their namespaces, and all in them that Coppice made. */
+/** Returns the objects of a group's environments: their namespaces, and everything that Coppice created in them. */
 export async function environmentObjects(client: ClusterClient, group: string): Promise<Copy[]> {
   const labelSelector = `${LABELS.group}=${group},${LABELS.environment}`;
   const lists = [Namespace, ...contents].map(async (type: ResourceType) => {
@@ -48,8 +48,8 @@ export async function environmentObjects(client: ClusterClient, group: string): 
 }
 
 /**
- * The same object as it was first asked for, in a namespace of the other name, and nobody's: without what the API server
- * added and without Coppice's labels, by which the operator would find it.
+ * Returns the object as it was originally requested, in a namespace of another name, without fields that the API server
+ * added, and without Coppice's labels, by which the operator would find it.
  */
 export function copyOf({ type, object }: Copy, rename: (namespace: string) => string): Copy {
   const { name, namespace, labels = {}, annotations } = object.metadata;
@@ -65,12 +65,12 @@ export function copyOf({ type, object }: Copy, rename: (namespace: string) => st
   return { type, object: { ...without(object, ['status']), ...asked(object), metadata } as KubernetesObject };
 }
 
-/** What the API server chose, or would refuse to have twice. */
+/** Removes values that the API server chose, or would refuse in a second object. */
 function asked(object: KubernetesObject): object {
   const { spec } = object as KubernetesObject & { spec?: Record<string, unknown> };
   if (object.kind === 'Namespace') return { spec: {} };
   if (object.kind !== 'Service' || spec === undefined) return {};
-  // A headless one was asked for so.
+  // A headless Service was requested as such.
   return { spec: spec['clusterIP'] === 'None' ? spec : without(spec, ['clusterIP', 'clusterIPs']) };
 }
 
@@ -78,14 +78,14 @@ function without(object: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
 
-/** How a plain client makes an object. */
+/** How a plain client creates an object. */
 export type Make = (client: ClusterClient, copy: Copy) => Promise<unknown>;
 
 export const byCreate: Make = (client, { type, object }) => client.create(type, object);
 export const byApply: Make = (client, { type, object }) =>
   client.apply(type, object, { fieldManager: 'coppice-bench' });
 
-/** Makes them by one request each, namespaces first, so many at once. */
+/** Creates the copies with one request each, namespaces first, with at most `max` at the same time. */
 export async function makeCopies(client: ClusterClient, copies: readonly Copy[], max: number, make: Make) {
   const isNamespace = ({ type }: Copy) => type.kind === 'Namespace';
   for (const some of [copies.filter(isNamespace), copies.filter((copy) => !isNamespace(copy))]) {

@@ -1,11 +1,11 @@
 import type { RawCluster } from './raw-cluster.ts';
 
-/** One of a benchmark's services, in a namespace of its own. */
+/** A benchmark's service in a separate namespace. */
 export interface RawService {
   namespace: string;
   name: string;
   image: string;
-  /** Where its pages are; absent: nowhere. */
+  /** Host of its pages; absent if it is not public. */
   host?: string | undefined;
 }
 
@@ -69,7 +69,7 @@ function ingressObject(
   };
 }
 
-/** An image to build of a folder of the repository. */
+/** An image to build from a folder of the repository. */
 export interface RawImage {
   name: string;
   /** `.` is the repository itself. */
@@ -77,7 +77,7 @@ export interface RawImage {
   image: string;
 }
 
-/** One Job: a clone, then a buildctl for each image, side by side, that pushes it. */
+/** Returns one Job: a clone, then concurrently a buildctl for each image, which pushes it. */
 export function buildJob(
   { cloneImage, buildctlImage, buildkitd }: RawCluster,
   work: { namespace: string; origin: string; branch: string; images: readonly RawImage[] },
@@ -85,7 +85,7 @@ export function buildJob(
   const { namespace, origin, branch, images } = work;
   const source = [{ name: 'source', mountPath: '/source' }];
   const { hostname, port } = new URL(origin);
-  // curl takes every *.localhost for its own machine; in the cluster such a name is another's.
+  // curl resolves every *.localhost to its own machine; in the cluster such a name is another address.
   const resolved = `${hostname}:${port === '' ? 80 : port}:$(getent ahostsv4 ${hostname} | head -n 1 | cut -d ' ' -f 1)`;
   const clone = `git -c http.curloptResolve=${resolved} clone --quiet --depth=1 --branch ${branch} ${origin} /source/code`;
   return {

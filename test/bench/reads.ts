@@ -18,7 +18,7 @@ import { withBench } from './with-bench.ts';
 
 const rounds = 3;
 const requests = 600;
-/** Of a group with a thousand environments, each of which is in the answer. */
+/** Number of requests for a group with a thousand environments, all of which are in the response. */
 const largeRequests = 100;
 const bareList = 'list';
 const bareGet = 'API server: GET of an Environment';
@@ -28,7 +28,7 @@ const few = 10;
 const groupCount = 10;
 const clientsAtOnce = 32;
 
-/** Of one round: how many a second, and how long they took, in milliseconds. */
+/** Results of one round: requests per second, and durations in milliseconds. */
 interface Taken {
   perSecond: number;
   p50: number;
@@ -41,12 +41,12 @@ const measures = [
   { of: 'p99', unit: 'ms', words: ', p99', target: '≤ 3 ×' },
 ] as const;
 
-/** What is read, by its name. */
+/** Reads by name. */
 type Reads = Map<string, () => Promise<void>>;
 
 /**
- * A part that reads through the REST API, at ten environments and at so many, of the same group, which has ten of them:
- * what the others cost it. They are `empty`: custom resources alone.
+ * Returns a part that reads through the REST API with ten environments and with this many: both groups are the user's,
+ * and the additional environments show what others cost. They are `empty`: only custom resources.
  */
 export function benchReads(environments: number) {
   return (progress: Progress): Promise<Figure[]> =>
@@ -83,7 +83,10 @@ export function benchReads(environments: number) {
     });
 }
 
-/** What reports all of these environments: of their group, of their repository, and the API server's list of them. */
+/**
+ * Returns the reads whose responses contain all environments: of their group, their repository, and the API server's
+ * list.
+ */
 function readsOfLarge({ cluster }: Bench, { client }: Harness, targets: readonly Target[]): Reads {
   const [target] = targets;
   if (!target) throw new Error('there is no group with environments');
@@ -113,7 +116,7 @@ function isOf({ group }: Harness): (target: Target) => boolean {
   return (target) => target.group === group;
 }
 
-/** Every read of the contract, and the API server's own of one Environment. */
+/** Returns all reads of the contract, and the API server's own read of one Environment. */
 function readsOf({ client, group }: Harness, cluster: ObservedCluster, own: readonly Target[]): Reads {
   const [target] = own;
   if (!target) throw new Error('there is no environment to read');
@@ -142,7 +145,7 @@ function readByRest(client: Harness['client'], path: string): () => Promise<void
   };
 }
 
-/** In turn, round by round, so that what else the machine does meets all of them; after a round that does not count. */
+/** Measures the reads in alternating rounds, so that other load affects all of them; ignores the first round. */
 async function measureAll(reads: Reads, count = requests): Promise<Map<string, Taken[]>> {
   const taken = new Map([...reads.keys()].map((name) => [name, [] as Taken[]]));
   for (const read of reads.values()) await measure(read, count);

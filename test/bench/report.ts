@@ -8,7 +8,7 @@ import type { Figure } from './measure.ts';
 import { type MeasurementsPage, measurementsText, resultSchema } from './measurements.ts';
 import { PERFORMANCE, RELIABILITY } from './pages.ts';
 
-/** Where figures are kept: a folder of JSON files, and the page that is generated from them. */
+/** Where figures are stored: a folder of JSON files, and the page that is generated from them. */
 export interface Report {
   page: string;
   results: string;
@@ -26,7 +26,7 @@ export const REPORTS = {
   faults: report('reliability.md', 'faults', RELIABILITY),
 };
 
-/** Returns the commit that is measured; kept figures that changed do not count as changes. */
+/** Returns the measured commit; changed figures do not count as changes. */
 export function currentCommit(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8' }).trim();
   const kept = Object.values(REPORTS).flatMap(({ page, results }) => [page, results]);
@@ -35,19 +35,19 @@ export function currentCommit(): string {
   return git('rev-parse', '--short=12', 'HEAD') + (changes === '' ? '' : ' with changes');
 }
 
-/** What was measured, when, and how busy the machine was before: its load average of the last minute. */
+/** What was measured, when, and the load average of the minute before. */
 export interface Run {
   commit: string;
   date: Date;
   load: number;
 }
 
-/** Reports whether the page shows the part. */
+/** Returns whether the page shows the part. */
 export function isShown({ content }: Report, part: string): boolean {
   return content.sections.some(({ parts }) => part in parts);
 }
 
-/** Keeps a part's figures with the commit and the machine, and generates the page anew. */
+/** Stores a part's figures with the commit and the machine, and generates the page. */
 export async function keep(
   target: Report,
   part: string,
@@ -60,7 +60,7 @@ export async function keep(
   writeFileSync(target.page, await pageText(target));
 }
 
-/** Returns the page as the kept figures make it. */
+/** Returns the page for the stored figures. */
 export async function pageText({ page, results, content }: Report): Promise<string> {
   const kept = globSync('*.json', { cwd: results }).map((file) =>
     resultSchema.parse(JSON.parse(readFileSync(join(results, file), 'utf8'))),

@@ -7,10 +7,12 @@ import { secondsOf, type Figure } from './measure.ts';
 import { stateReached } from './state-reached.ts';
 
 const rounds = 2;
-/** Of a little more than 1 KiB each: a table of 1 GiB. */
+/** Rows of a little more than 1 KiB each: a table of 1 GiB. */
 const rows = 900_000;
 
-/** PostgreSQL, and a job that fills it where that was not done before, as a migration would. */
+/**
+ * Returns a service file with PostgreSQL, and a job that fills the database unless it is filled, as a migration would.
+ */
 const compose = (extension: string) => `x-coppice: ${extension}
 services:
   db:
@@ -34,7 +36,7 @@ volumes:
   data: { x-coppice: { size: 4Gi } }
 `;
 
-/** A database of 1 GiB: filled anew, beside one that starts with a copy of what was published. */
+/** Measures a database of 1 GiB: filled by a job, against one that is seeded with a published copy. */
 export async function benchReusable(progress: Progress): Promise<Figure[]> {
   const harness = await startHarness('bench');
   const copied: number[] = [];

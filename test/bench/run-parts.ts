@@ -9,22 +9,25 @@ import type { Figure } from './measure.ts';
 import { figuresTable } from './measurements.ts';
 import { currentCommit, isShown, keep, type Report } from './report.ts';
 
-/** Of fewer there are not enough that could change, or be in one of several groups. */
+/** Fewer environments are not enough to change some and distribute them over groups. */
 const leastSize = 20;
 
-/** Measures something on the cluster that is up; throws when what it looks for is not so. */
+/** Measures something on the running cluster; throws if a precondition does not hold. */
 export type Part = (progress: Progress) => Promise<Figure[]>;
 
 export interface Parts {
-  /** Run when none is named. */
+  /** Runs if no part is named. */
   all: ReadonlyMap<string, Part>;
-  /** By a name that says how much is measured, such as `scale-1000`. */
+  /** Parts by names that contain a size, such as `scale-1000`. */
   sized: ReadonlyMap<string, (size: number) => Part>;
-  /** Those of all that need none. */
+  /** Names of parts that need no cluster. */
   withoutCluster?: readonly string[];
 }
 
-/** Runs the parts of these names, or all, those after one that fails too; keeps and prints the figures of each. Those of a size that no page shows are printed alone. */
+/**
+ * Runs the named parts, or all, and continues after a failure; stores and prints the figures of each. Figures of sizes
+ * that no page shows are only printed.
+ */
 export async function runParts(options: Parts, names: readonly string[], report: Report): Promise<void> {
   const chosen = names.length === 0 ? [...options.all] : names.map((name) => [name, partOf(options, name)] as const);
   const commit = currentCommit();
@@ -48,7 +51,7 @@ export async function runParts(options: Parts, names: readonly string[], report:
     throw new Problem(`${failed.join(', ')} failed; what is kept of them is of the last run that did not.`);
 }
 
-/** Throws a Problem where the cluster runs something else than this checkout, or as a strike left it that was broken off. */
+/** Throws a Problem if the cluster does not run this checkout, or an interrupted fault has left it disturbed. */
 async function requireOurs(): Promise<void> {
   const kubectl = kubectlOf(readConnection());
   await requireThisImage(kubectl);

@@ -7,10 +7,10 @@ import type { Figure } from './measure.ts';
 import { pushCommits } from './push-commits.ts';
 import { withBench } from './with-bench.ts';
 
-/** So many groups share the operator's workers, each of which works for all of them by its share. */
+/** Number of groups that share the operator's workers. */
 const groupCount = 4;
 
-/** Becomes ready at once, and runs nothing: every object of an environment but pods. */
+/** Becomes ready immediately and runs nothing: an environment with all objects except pods. */
 const compose = `services:
   web:
     image: busybox:1
@@ -24,7 +24,10 @@ const compose = `services:
     expose: ['5432']
 `;
 
-/** As `compose`, but neither an Ingress controller nor kube-proxy, which look through all of theirs at a change, has work. */
+/**
+ * Like `compose`, but without work for the Ingress controller and kube-proxy, which process all of their objects at
+ * each change.
+ */
 const withoutPorts = `services:
   worker:
     image: busybox:1
@@ -32,12 +35,12 @@ const withoutPorts = `services:
 `;
 
 interface ScaleOptions {
-  /** Ten thousand take as long to go as they took to come. */
+  /** Deleting ten thousand takes as long as creating them. */
   keep?: boolean | undefined;
   small?: boolean;
 }
 
-/** A part that has so many environments created at once. */
+/** Returns a part that creates this many environments at once. */
 export function benchScale(environments: number, { keep = false, small = false }: ScaleOptions = {}) {
   return (progress: Progress): Promise<Figure[]> => {
     const prefix = randomName('raw');

@@ -1,6 +1,6 @@
 import { watchStates } from '../client/watch-states.ts';
 
-/** Waits for a state by a watch, so that no interval of asking is part of what is measured. */
+/** Waits for a state with a watch, so that no polling interval is included in the measurement. */
 export function stateReached(kubeconfig: string, seconds = 180): (id: string, state: string) => Promise<void> {
   return (id, state) =>
     new Promise((resolve, reject) => {

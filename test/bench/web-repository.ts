@@ -29,7 +29,7 @@ const twoServices = `services:
     expose: ['8080']
 `;
 
-/** Pushes two such services, of titles of their own: one that has changed is one new build. */
+/** Pushes two such services with their own titles: a changed title means one new build. */
 export function pushWebAndApi(url: string, branch: string, titles: { web: string; api: string }): Promise<string> {
   const files = Object.entries(titles).flatMap(([name, title]): [string, string][] => [
     [`${name}/Dockerfile`, dockerfile],
@@ -39,7 +39,7 @@ export function pushWebAndApi(url: string, branch: string, titles: { web: string
   return pushRepository({ url, branch, files: { 'compose.yaml': twoServices, ...Object.fromEntries(files) } });
 }
 
-/** Pushes a web service that answers with the title; a title of its own is a new build. */
+/** Pushes a web service that responds with the title; a new title means a new build. */
 export function pushWeb(url: string, branch: string, title: string): Promise<string> {
   const files = { Dockerfile: dockerfile, 'server.mjs': server, 'compose.yaml': compose, 'title.txt': title };
   return pushRepository({ url, branch, files });

@@ -11,7 +11,10 @@ const rounds = 3;
 const deliveries = 200;
 const atOnce = 20;
 
-/** Many deliveries of a Git host at once, each signed, each of another push; beside requests that the API refuses at once. */
+/**
+ * Measures many concurrent deliveries of a Git host, each signed and for a different push, against requests that the
+ * API refuses immediately.
+ */
 export async function benchWebhooks(progress: Progress): Promise<Figure[]> {
   const harness = await startHarness('bench');
   const taken: number[][] = [];
@@ -39,7 +42,7 @@ export async function benchWebhooks(progress: Progress): Promise<Figure[]> {
   return [figure(0.5), figure(0.99)];
 }
 
-/** How many milliseconds each answer took; throws when one is of another status. */
+/** Returns the milliseconds of each response; throws if one has another status. */
 async function timesOf(url: string, request: () => RequestOptions, status: number): Promise<number[]> {
   const times: number[] = [];
   let left = deliveries;

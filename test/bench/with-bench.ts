@@ -8,8 +8,8 @@ import type { Figure } from './measure.ts';
 import { ObservedCluster } from './observed-cluster.ts';
 
 /**
- * Measures with a user and a watch of its own; then takes away the groups, and the namespaces that start with `prefix`,
- * unless they are to be kept.
+ * Measures with a separate user and watch; then deletes the groups, and the namespaces that start with `prefix`, unless
+ * they are to be kept.
  */
 export async function withBench(
   progress: Progress,

@@ -1,4 +1,5 @@
-// Measures how fast secrets are masked in the lines of a log, by the processor's time: `node test/build-logs/mask-throughput.ts [MiB of each kind]`.
+// Measures how fast secrets are masked in the lines of a log, in CPU time: `node test/build-logs/mask-throughput.ts
+// [MiB of each kind]`.
 import { randomBytes } from 'node:crypto';
 import { createMask } from '../../build-logs/mask.ts';
 
@@ -41,7 +42,7 @@ for (const [name, secrets] of Object.entries(sets)) {
   );
 }
 
-/** MiB that one second of the processor masks, so that what else runs on the machine counts less. */
+/** Returns how many MiB are masked per second of CPU time, so that other load matters less. */
 function rate(mask: (line: string) => string, line: string): number {
   const count = Math.ceil((mebibytes * 1024 * 1024) / line.length);
   const started = process.cpuUsage();

@@ -1,4 +1,4 @@
-/** Resident memory of a process, in MiB: when it was asked to look, and at most since. */
+/** Resident memory of a process in MiB: at the start of watching, and its maximum since. */
 export interface PeakMemory {
   idleMiB: number;
   peakMiB: number;
@@ -6,7 +6,7 @@ export interface PeakMemory {
 
 const everyMs = 20;
 
-/** Looks at this process's memory from now on; gives what reports it. */
+/** Starts to watch this process's memory; returns a function that reports it. */
 export function watchMemory(): () => PeakMemory {
   const resident = () => process.memoryUsage.rss() / 2 ** 20;
   const idle = resident();

@@ -3,25 +3,27 @@ import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { frameAt } from './text-frames.ts';
 
-/** More than a frame of a log. */
+/** Larger than a frame of a log. */
 const roomBytes = 256 * 1024;
 const opcodes = { text: 1, close: 8 };
 
-/** `opened` when the server has taken it; `closed` when the connection has ended. Both reject where it breaks. */
+/**
+ * `opened` resolves when the server has accepted the connection, `closed` when it has ended. Both reject if it breaks.
+ */
 interface Reading {
   opened: Promise<unknown>;
   closed: Promise<void>;
 }
 
-/** Reads whatever comes; gives `onChunk` each part of it, for the call alone. */
+/** Reads all data; passes each chunk to `onChunk`, valid only during the call. */
 export function readBytes(port: number, onChunk: (chunk: Buffer) => void): Reading {
   const { socket, closed } = reader(port, onChunk);
   return { opened: once(socket, 'connect'), closed };
 }
 
 /**
- * Reads a WebSocket's text frames, none of them fragmented; gives `onText` each, for the call alone. Fifty such readers take
- * less of a processor than fifty clients for every use: what is measured is the server.
+ * Reads a WebSocket's unfragmented text frames; passes each to `onText`, valid only during the call. Fifty such readers
+ * use less CPU time than fifty general clients, so that mainly the server is measured.
  */
 export function readTextFrames(port: number, onText: (text: Buffer) => void): Reading {
   const held = Buffer.allocUnsafe(2 * roomBytes);
@@ -55,7 +57,7 @@ export function readTextFrames(port: number, onText: (text: Buffer) => void): Re
   return { opened: once(switched, 'opened'), closed };
 }
 
-/** Reads into one buffer again and again: what fifty of them would leave to the collector would be measured too. */
+/** Reuses one buffer, because garbage collection of the readers' buffers would affect the measurement. */
 function reader(port: number, onChunk: (chunk: Buffer) => void) {
   const buffer = Buffer.allocUnsafe(roomBytes);
   const callback = (size: number): boolean => {

@@ -1,5 +1,5 @@
-// What throughput.ts measures against: the same lines to as many readers by plain TCP, and nothing else. Says its port;
-// starts when all of them are there; says at the end how many bytes each was sent, and what memory it took.
+// The baseline of throughput.ts: sends the same lines to as many readers by plain TCP. Prints its port, starts when all
+// readers are connected, and finally prints the bytes sent to each and its memory.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { containers, madeUpLines } from './simulated-lines.ts';
@@ -25,7 +25,7 @@ const handOut = () => {
 };
 const write = async () => {
   for await (const line of madeUpLines(rate, seconds)) {
-    // What comes in the same turn goes together.
+    // Lines of the same tick are sent together.
     if (text === '') setImmediate(handOut);
     text += `${line}\n`;
   }

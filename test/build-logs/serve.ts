@@ -1,5 +1,5 @@
-// The API's side of throughput.ts: build log streams without the checks before them. Says its port, and at the end what
-// it used.
+// The API's part of throughput.ts: build log streams without the preceding checks. Prints its port, and finally its
+// resource usage.
 import { createClient } from 'redis';
 import { buildLogKeys } from '../../build-logs/keys.ts';
 import { LogReader } from '../../build-logs/reader.ts';

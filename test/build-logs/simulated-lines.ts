@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The containers of a build that is made up. */
+/** The containers of a simulated build. */
 export const containers = ['build-web', 'build-api', 'build-worker', 'build-docs'];
 const tickMs = 5;
-/** One line of so many says when it was due: as many of each second, however they are put together on their way. */
+/** Every hundredth line contains the time when it was due, so that every second has the same number of them. */
 const markEvery = 100;
 
-/** Before the time at which a line was due, in Unix milliseconds; nowhere else in a line. */
+/** Precedes the time at which a line was due, in Unix milliseconds; appears nowhere else in a line. */
 export const MARK = '#';
 
 /**
- * What one of the containers writes: its share of so many lines a second, evenly, for so long; each as the kubelet gives
- * it. A line that is late because this process is held up was due all the same.
+ * Yields the lines of one container in the kubelet's format, evenly at this rate for this many seconds. A line counts
+ * as due at its time even if this process is delayed.
  */
 export async function* madeUpLines(rate: number, seconds: number): AsyncGenerator<string> {
   const perMs = rate / containers.length / 1000;

@@ -1,11 +1,11 @@
-/** A frame's payload, from `start` to before `end`. */
+/** The payload of a frame, from `start` to before `end`. */
 export interface Frame {
   opcode: number;
   start: number;
   end: number;
 }
 
-/** The whole frame that starts at `at` of what is held, if all of it is there (RFC 6455, 5.2); a server masks none. */
+/** Returns the frame that starts at `at`, if it is complete (RFC 6455, 5.2); frames of servers are not masked. */
 export function frameAt(held: Buffer, at: number, length: number): Frame | undefined {
   if (length < at + 2) return undefined;
   const short = (held[at + 1] ?? 0) & 0x7f;

@@ -1,6 +1,6 @@
-// Measures a build log's way from the operator to its viewers: `node test/build-logs/throughput.ts [lines a second]
-// [seconds] [viewers]`. Three processes beside a Redis of their own: this one is the operator, with pods that are made
-// up; one is the API's log stream; one holds the viewers. Before that, the same lines to as many viewers with nothing between.
+// Measures a build log's path from the operator to its viewers: `node test/build-logs/throughput.ts [lines a second]
+// [seconds] [viewers]`. Three processes and a Redis: this one is the operator with simulated pods, one is the API's log
+// stream, one holds the viewers. Measures the same lines to as many viewers over plain TCP first.
 import { fork, type ChildProcess } from 'node:child_process';
 import { on } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,7 +27,7 @@ function buildPod(state: object): Pod {
 
 interface Started {
   process: ChildProcess;
-  /** What it says next; throws where it has ended. */
+  /** Returns the process's next message; throws if it has ended. */
   next: () => Promise<unknown>;
 }
 
@@ -42,7 +42,7 @@ function start(script: string, ...args: readonly unknown[]): Started {
   return { process, next };
 }
 
-/** What viewers have of a server that hands the same lines out and does nothing else; how many bytes each was sent, and that server's memory. */
+/** Measures viewers of a server that only sends the same lines; returns the bytes for each, and the server's memory. */
 async function measureRaw(): Promise<object> {
   const server = start('serve-raw.ts', rate, seconds, viewers);
   const view = start('view.ts', 'raw', await server.next(), viewers);

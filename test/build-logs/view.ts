@@ -1,5 +1,5 @@
-// The viewers of throughput.ts, of a log's WebSocket or of the raw lines. Says when all are connected, when all have been
-// closed, and then whether each had all, and how late.
+// The viewers of throughput.ts, of a log's WebSocket or of the raw lines. Reports when all are connected, when all are
+// closed, and then whether each has received everything, with the delays.
 import { MARK } from './simulated-lines.ts';
 import { readBytes, readTextFrames } from './plain-sockets.ts';
 
@@ -9,7 +9,7 @@ const mark = MARK.charCodeAt(0);
 const delays: number[] = [];
 let gaps = 0;
 
-/** Reads without parsing every line, or the viewers would be what is measured. `had` counts messages. */
+/** Views without parsing every line, which would dominate the measurement. `had` counts messages. */
 function viewLog() {
   let last = 0;
   const reading = readTextFrames(Number(port), (text) => {
@@ -30,7 +30,7 @@ function viewRaw() {
   return { ...reading, had: () => bytes };
 }
 
-/** Of each line that says when it was due; not of one that is cut in two there. */
+/** Records the delay of each line with a due time; ignores lines split at that position. */
 function noteDelays(text: Buffer): void {
   const now = performance.timeOrigin + performance.now();
   for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) {

@@ -1,14 +1,14 @@
-/** When an alert fires, as Prometheus sees it. */
+/** When an alert fires, as seen by Prometheus. */
 export interface AlertCase {
   alert: string;
-  /** By series: a value each minute from 0 on, in promtool's notation: `0x2 1+3x5` is 0, 0, 0, 1, 4, 7, … */
+  /** Values of each series per minute from 0 on, in promtool's notation: `0x2 1+3x5` is 0, 0, 0, 1, 4, 7, … */
   series: Record<string, string>;
-  /** The minute at which it fires; not one earlier. */
+  /** The minute at which it fires, and not earlier. */
   firesAt: number;
   labels: Record<string, string>;
-  /** What the alert says of it. */
+  /** Summary in the alert. */
   summary: string;
-  /** Series that are nearly as bad: nothing fires in two hours and a half. */
+  /** Series that are almost as bad, for which nothing fires in 2.5 hours. */
   quiet: Record<string, string>;
 }
 
@@ -23,7 +23,10 @@ const requests = (code: string) => `rest_client_requests_total{job="coppice-api"
 const answers = (status: number) => `coppice_api_requests_total{status="${status}",route="/api/groups",method="GET"}`;
 const builds = (result: string, reason: string) => `coppice_builds_total{result="${result}",reason="${reason}"}`;
 
-/** Observations each minute of a wait for a worker: `long` of 10 are between 100 and 1000 s, the others below a second. */
+/**
+ * Returns observations per minute of waits for a worker: `long` of 10 are between 100 and 1000 s, the others below a
+ * second.
+ */
 function waits(long: number): Record<string, string> {
   const counts = { '1': 10 - long, '10': 10 - long, '100': 10 - long, '1000': 10, '+Inf': 10 };
   return Object.fromEntries(
@@ -34,7 +37,10 @@ function waits(long: number): Record<string, string> {
   );
 }
 
-/** Of each alert what makes it fire, and what does not. A rate is known from the second value on, at minute 1. */
+/**
+ * For each alert, series that make it fire, and series that do not. A rate is known from the second value on, at minute
+ * 1.
+ */
 export const alertCases: readonly AlertCase[] = [
   {
     alert: 'CoppiceOperatorNotLeading',
@@ -47,7 +53,7 @@ export const alertCases: readonly AlertCase[] = [
     summary: 'No operator of Coppice leads',
     quiet: {
       'leader_election_master_status{name="coppice-operator",pod="a"}': '1x20 0x140',
-      // A minute without a leader between the two.
+      // One minute without a leader between the two.
       'leader_election_master_status{name="coppice-operator",pod="b"}': '0x21 1x140',
     },
   },
@@ -102,7 +108,7 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'CoppiceWorkHangs',
     series: { [runningProcessor]: '0+60x60' },
-    // 960 s at minute 16.
+    // The value is 960 s at minute 16.
     firesAt: 21,
     labels: { ...warning, name: 'repository' },
     summary: 'One object of repository has been worked on for more than a quarter of an hour',
@@ -114,17 +120,17 @@ export const alertCases: readonly AlertCase[] = [
     firesAt: 32,
     labels: warning,
     summary: 'Nearly all builds of the last hour have failed',
-    // All fail, but they are few.
+    // All builds fail, but there are few.
     quiet: { [builds('failed', 'BuildFailed')]: '0x20 6x140', [builds('succeeded', 'Succeeded')]: '2x160' },
   },
   {
     alert: 'CoppiceBuildsWait',
     series: { coppice_oldest_queued_build_seconds: '0x10 0+60x60' },
-    // 1860 s at minute 42.
+    // The value is 1860 s at minute 42.
     firesAt: 47,
     labels: warning,
     summary: 'A build has been waiting for more than half an hour',
-    // Some build always waits, none for long.
+    // Some build is always queued, but none for long.
     quiet: { coppice_oldest_queued_build_seconds: '1700x160' },
   },
   {
@@ -152,7 +158,7 @@ export const alertCases: readonly AlertCase[] = [
     firesAt: 7,
     labels: { ...critical, job: 'coppice-api' },
     summary: 'Redis does not answer coppice-api',
-    // One of two pods reaches it.
+    // One of two pods can reach it.
     quiet: {
       'coppice_redis_up{job="coppice-api",pod="a"}': '0x160',
       'coppice_redis_up{job="coppice-api",pod="b"}': '1x160',
@@ -178,7 +184,7 @@ export const alertCases: readonly AlertCase[] = [
     firesAt: 35,
     labels: warning,
     summary: 'A quarter of the Repositories is not in step with its Git host',
-    // Half of a few, and many that somebody suspended.
+    // Half of a small number, and many suspended ones.
     quiet: {
       'coppice_repositories_not_synced{reason="HostUnreachable"}': '2x160',
       'coppice_repositories_not_synced{reason="Suspended"}': '9x160',

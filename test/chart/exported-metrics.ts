@@ -4,10 +4,10 @@ import { collectDefaultMetrics } from 'prom-client';
 import { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { repositoryRoot } from '../cluster/paths.ts';
 
-/** Names that Prometheus makes of a histogram or a summary. */
+/** Suffixes of the series of a histogram or a summary. */
 const derived = ['', '_bucket', '_sum', '_count'];
 
-/** The names of Coppice's own metrics that a folder's sources write down. */
+/** Returns the names of Coppice's own metrics in a folder's sources. */
 function writtenNames(part: string): string[] {
   const folder = join(repositoryRoot, part);
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -15,7 +15,10 @@ function writtenNames(part: string): string[] {
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').match(/(?<=')coppice_[a-z_]+(?=')/g) ?? []);
 }
 
-/** All names of series that operator and api export, the tester and the token server too, and `up`, which Prometheus adds. */
+/**
+ * Returns the names of all series that the operator, the API, the tester and the token server export, and `up`, which
+ * Prometheus adds.
+ */
 export function exportedNames(): Set<string> {
   const { registry } = new RuntimeMetrics();
   collectDefaultMetrics({ register: registry });

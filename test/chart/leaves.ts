@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { chart } from './render.ts';
 
-/** What values.schema.json says of one value. */
+/** The schema of one value in values.schema.json. */
 export interface ValueSchema {
   $ref?: string | undefined;
   type?: string | undefined;
@@ -39,19 +39,19 @@ const rootSchema = z.looseObject({
   $defs: z.record(z.string(), valueSchema),
 });
 
-/** One value of the chart that holds no others: a text, a number, a list, a map of names that the user chooses. */
+/** A value of the chart without nested values: a text, a number, a list, or a map with names that users choose. */
 export interface Leaf {
   /** Such as api.tls.secretName. */
   path: string;
   schema: ValueSchema;
-  /** As values.yaml has it; undefined where it does not name it. */
+  /** Default in values.yaml; undefined if it is not there. */
   preset: unknown;
 }
 
 const root = rootSchema.parse(JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')));
 const presets: unknown = parse(readFileSync(join(chart, 'values.yaml'), 'utf8'));
 
-/** With what it refers to; its own words count. */
+/** Returns the schema with its reference resolved; its own fields take precedence. */
 export function resolved(schema: ValueSchema): ValueSchema {
   const name = schema.$ref?.replace('#/$defs/', '');
   return name === undefined ? schema : { ...root.$defs[name], ...schema };
@@ -70,17 +70,17 @@ function leavesBelow(schemas: Record<string, ValueSchema>, values: unknown, abov
   });
 }
 
-/** All values that the schema knows. */
+/** All values in the schema. */
 export const leaves = leavesBelow(root.properties, presets, '');
 
-/** The paths of all that values.yaml names, down to what the schema holds no more of. */
+/** Returns the paths of all values in values.yaml, down to the schema's leaves. */
 export function presetPaths(values: unknown = presets, above = ''): string[] {
   const known = new Set(leaves.map(({ path }) => path));
   if (known.has(above.slice(0, -1)) || !isMap(values)) return [above.slice(0, -1)];
   return Object.entries(values).flatMap(([name, value]) => presetPaths(value, `${above}${name}.`));
 }
 
-/** The same values with another one at the path. */
+/** Returns the values with another value at the path. */
 export function withValue(values: object, path: string, value: unknown): object {
   const [first = '', ...rest] = path.split('.');
   const old = isMap(values) ? values[first] : undefined;

@@ -1,5 +1,5 @@
-// Prometheus' own promtool on what the chart renders: the alerts and the dashboard's expressions are checked, and each alert
-// fires when it should and not before, by the cases of alert-cases.ts. Ends with 1 when something is wrong.
+// Runs Prometheus' promtool on the rendered chart: checks the alerts and the dashboard's expressions, and verifies with
+// the cases of alert-cases.ts when each alert fires. Exits with 1 on a failure.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ await runMain(async () => {
   }
 });
 
-/** The dashboard's expressions in the one form in which promtool checks such. */
+/** Returns the dashboard's expressions as recording rules, the only form in which promtool checks them. */
 function recordingRules(panels: readonly Panel[]): object {
   const rules = panels.flatMap((panel) =>
     expressionsOf(panel).map((expr, index) => ({ record: `panel:${panel.id}:${index}`, expr })),
@@ -42,7 +42,7 @@ function recordingRules(panels: readonly Panel[]): object {
   return { groups: [{ name: 'dashboard', rules }] };
 }
 
-/** A file of tests for `promtool test rules`. */
+/** Returns a file of tests for `promtool test rules`. */
 function unitTests({ groups }: Rules): object {
   const rules = groups.flatMap((group) => group.rules);
   const tests = alertCases.flatMap((one) => {

@@ -8,7 +8,7 @@ import { run } from '../cluster/run.ts';
 
 export const chart = join(repositoryRoot, 'charts/coppice');
 
-/** As findCommandLineTools would find them, once `up` has: no test builds a program. */
+/** Returns the path of a program that `up` has installed: tests build no programs. */
 export function program(name: 'helm' | 'kubectl'): string {
   return existsSync(programPath(name)) ? programPath(name) : name;
 }
@@ -20,13 +20,13 @@ const objectSchema = z.looseObject({
 });
 export type Rendered = z.infer<typeof objectSchema>;
 
-/** The text of all templates with these values; `flags` are Helm's. Throws with Helm's words. */
+/** Renders all templates with these values; `flags` are Helm's. Throws with Helm's message. */
 export function render(values: object, ...flags: string[]): Promise<string> {
   const args = ['template', 'coppice', chart, '--namespace', 'coppice-system', '--values', '-', ...flags];
   return run(program('helm'), args, { input: stringify(values) });
 }
 
-/** The objects of a text of several YAML documents. */
+/** Returns the objects of a multi-document YAML text. */
 export function objectsIn(text: string): Rendered[] {
   return parseAllDocuments(text)
     .map((document) => document.toJS({ mapAsMap: false }) as unknown)
@@ -34,12 +34,12 @@ export function objectsIn(text: string): Rendered[] {
     .map((value) => objectSchema.parse(value));
 }
 
-/** The objects that the chart makes, but for the CustomResourceDefinitions, which are long. */
+/** Returns the chart's objects, except the long CustomResourceDefinitions. */
 export async function renderObjects(values: object): Promise<Rendered[]> {
   return objectsIn(await render(values, '--set', 'crds.enabled=false'));
 }
 
-/** The one object of this kind and name. */
+/** Returns the only object of this kind and name. */
 export function objectOf(objects: readonly Rendered[], kind: string, name: string): Rendered {
   const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
   if (found.length !== 1 || !found[0]) throw new Error(`there are ${found.length} of ${kind} ${name}`);

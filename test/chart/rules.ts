@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { chart, objectOf, renderObjects } from './render.ts';
 import { everything } from './sample-values.ts';
 
-/** Alerts as the chart has them, and nothing beside. */
+/** The chart's alerts, without unknown fields. */
 const rulesSchema = z.strictObject({
   groups: z
     .array(
@@ -46,11 +46,11 @@ const read = (name: string): string => readFileSync(join(chart, 'files', name), 
 export const { groups } = rulesSchema.parse(parse(read('alerts.yaml')));
 export const { panels } = dashboardSchema.parse(JSON.parse(read('dashboard.json')));
 
-/** The expressions of a panel, with what Grafana fills in. */
+/** Returns the expressions of a panel, with Grafana's variables filled in. */
 export const expressionsOf = ({ targets }: Panel): string[] =>
   targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'));
 
-/** The alerts and the dashboard's panels as the chart's objects bring them. */
+/** Returns the alerts and the dashboard's panels of the chart's objects. */
 export async function renderedRules(): Promise<{ rules: Rules; panels: Panel[] }> {
   const objects = await renderObjects(everything);
   const { data } = z

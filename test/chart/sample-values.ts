@@ -7,7 +7,7 @@ const scheduling = {
   runtimeClassName: 'gvisor',
 };
 
-/** What each of Coppice's own components may be given. */
+/** Values that all of Coppice's components have. */
 const component = {
   extraEnv: [{ name: 'NODE_OPTIONS', value: '--no-deprecation' }],
   extraVolumes: [{ name: 'extra', emptyDir: {} }],
@@ -26,7 +26,7 @@ const component = {
 };
 const serviceAccount = { annotations: { 'example.org/role': 'coppice' } };
 
-/** Values with which the chart makes all it can make, with a Redis of its own. */
+/** Values with which the chart renders everything, with the bundled Redis. */
 export const everything = {
   global: { imageRegistry: 'mirror.example.com/coppice' },
   image: { digest },
@@ -96,7 +96,7 @@ export const everything = {
   },
 };
 
-/** What stands in the way of something in `everything`: Secrets and a Redis that are there already, a certificate too. */
+/** Values that replace some of `everything`: existing Secrets, an existing Redis and a certificate. */
 export const existing = {
   ...everything,
   api: {
@@ -117,5 +117,5 @@ export const existing = {
   },
 };
 
-/** The least that the chart asks for. */
+/** The required values of the chart. */
 export const least = { registry: { address: 'registry.example.com' } };

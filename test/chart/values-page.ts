@@ -1,4 +1,4 @@
-// Writes the chart's README.md from the chart's values.yaml and values.schema.json: `npm run generate`.
+// Generates the chart's README.md from values.yaml and values.schema.json: `npm run generate`.
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ function rowOf({ path, schema, preset }: Leaf): string {
   return `| \`${path}\` | ${typeOf(schema)} | ${presetOf(preset)} | ${words} |`;
 }
 
-/** Markdown: one table for each part of the values, below headings of this level. */
+/** Returns Markdown with one table for each part of the values, below headings of this level. */
 function tables(level: string): string[] {
   const parts = Map.groupBy(leaves, ({ path }) => path.split('.')[0] ?? '');
   return [...parts].map(
@@ -43,7 +43,7 @@ async function formatted(page: string, parts: string[]): Promise<string> {
   return format(parts.join('\n\n'), { ...(await resolveConfig(page)), parser: 'markdown' });
 }
 
-/** What a chart museum or `helm show readme` shows. */
+/** Returns the chart's README, which `helm show readme` prints. */
 export function readmeText(): Promise<string> {
   const { description, kubeVersion } = z
     .object({ description: z.string(), kubeVersion: z.string() })

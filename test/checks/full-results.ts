@@ -9,14 +9,17 @@ import type { Outcome } from './show-run.ts';
 
 export const fullResultsFile = join(repositoryRoot, 'test', 'full-results.json');
 
-/** The commit that the work tree holds. Throws a Problem when it holds more: results would name what did not run. */
+/**
+ * Returns the work tree's commit. Throws a Problem if there are other changes: results would name a commit that did not
+ * run.
+ */
 export async function cleanCommit(): Promise<string> {
   const changed = (await run('git', ['status', '--porcelain'], { cwd: repositoryRoot })).trim();
   if (changed !== '') throw new Problem(`Commit first: the results would name a commit that did not run.\n${changed}`);
   return (await run('git', ['rev-parse', 'HEAD'], { cwd: repositoryRoot })).trim();
 }
 
-/** Keeps the outcome of `npm run test:full` beside the tests, to be committed. */
+/** Stores the outcome of `npm run test:full` in the repository, to be committed. */
 export function writeFullResults(
   commit: string,
   started: Date,

@@ -19,7 +19,7 @@ const resultsSchema = z.object({
 });
 
 export interface SuiteResult {
-  /** The test's file, from the repository's root. */
+  /** File of the test, from the repository's root. */
   suite: string;
   passed: number;
   failed: number;
@@ -28,12 +28,12 @@ export interface SuiteResult {
 
 export interface JestResults {
   passed: number;
-  /** A suite that could not run counts as a test that failed. */
+  /** A suite that could not run counts as a failed test. */
   failed: number;
   suites: SuiteResult[];
 }
 
-/** Reads what `jest --json --outputFile` wrote. */
+/** Reads the output of `jest --json --outputFile`. */
 export function readJestResults(file: string): JestResults {
   const results = resultsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   const suites = results.testResults.map(({ name, startTime, endTime, status, assertionResults }) => {

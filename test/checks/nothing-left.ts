@@ -1,5 +1,5 @@
-// Waits until all that end-to-end tests gave up is gone: their groups, with everything in them. With `--take-away`, what
-// a killed run could not give up any more is given up first.
+// Waits until everything that end-to-end tests have deleted is gone: their groups, with all objects. With
+// `--take-away`, first deletes what a killed run has left.
 import { z } from 'zod';
 import { readConnection } from '../cluster/connection.ts';
 import { programsFolder } from '../cluster/paths.ts';

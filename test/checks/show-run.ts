@@ -5,7 +5,7 @@ export interface Outcome {
   failed: number;
 }
 
-/** Runs a program and prints what it said in one piece when it ends, so that programs side by side stay readable. */
+/** Runs a program and prints its output when it ends, so that concurrent programs remain readable. */
 export function showRun(
   name: string,
   program: string,
@@ -22,7 +22,7 @@ export function showRun(
     const end = (ok: boolean) => {
       const seconds = ((Date.now() - started) / 1000).toFixed(1);
       console.log(`\n=== ${ok ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
-      // What went well needs few words; jest's own summary is among the last.
+      // A success needs few lines; jest's summary is among the last.
       console.log(ok ? output.join('').trimEnd().split('\n').slice(-8).join('\n') : output.join(''));
       resolve({ ok });
     };

@@ -2,10 +2,13 @@ import { installDebianPackages, isDebianRoot } from '../cluster/debian-packages.
 import { Problem } from '../cluster/problem.ts';
 import { tryRun } from '../cluster/run.ts';
 
-/** What the tests run beside the cluster, a real Redis, a real browser and a real SSH server: Debian's package by program. */
+/**
+ * Programs that the tests run outside the cluster (a real Redis, browser and SSH server), with Debian's package for
+ * each.
+ */
 const packages = { 'redis-server': 'redis-server', chromium: 'chromium', sshd: 'openssh-server' };
 
-/** Installs what is missing; where that cannot be, says what to install. */
+/** Installs missing programs; throws with instructions if that is not possible. */
 export async function ensureTestPrograms(): Promise<void> {
   const find = 'PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v "$1"';
   const found = await Promise.all(Object.keys(packages).map((program) => tryRun('sh', ['-c', find, 'sh', program])));

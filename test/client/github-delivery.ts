@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { RequestOptions } from './local-http.ts';
 
-/** One webhook call in GitHub's form, which Gitea and Forgejo have too, signed with the secret. */
+/** Returns a signed webhook call in GitHub's format, which Gitea and Forgejo share. */
 export function githubDelivery(
   secret: string,
   event: string,

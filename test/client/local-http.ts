@@ -7,7 +7,9 @@ export interface Answer {
   text: string;
 }
 
-/** Every `*.localhost` name is this machine (RFC 6761), though not every resolver knows; other names are looked up as ever. */
+/**
+ * Resolves every `*.localhost` name to this machine (RFC 6761), which not every resolver does; other names as usual.
+ */
 export const localhostLookup: LookupFunction = (hostname, options, callback) => {
   if (hostname === 'localhost' || hostname.endsWith('.localhost')) {
     if (options.all) callback(null, [{ address: '127.0.0.1', family: 4 }]);
@@ -24,7 +26,7 @@ export interface RequestOptions {
   timeoutMs?: number;
 }
 
-/** One HTTP request, `*.localhost` names included; rejects when no answer comes in time. */
+/** Sends an HTTP request, also to `*.localhost` names; rejects on timeout. */
 export function send(url: string, options: RequestOptions = {}): Promise<Answer> {
   const { method = 'GET', body, timeoutMs = 30_000 } = options;
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };

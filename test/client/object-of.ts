@@ -1,6 +1,6 @@
 import { groupNamespace, parseId } from '../../crds/ids.ts';
 
-/** Where the custom resource of an id is: `acme.shop-main` is `shop-main` in `group-acme`. */
+/** Returns the namespace and name of an ID's custom resource: `acme.shop-main` is `shop-main` in `group-acme`. */
 export function objectOf(id: string): { namespace: string; name: string } {
   const parts = parseId(id);
   if (!parts) throw new Error(`${id} is not an id`);

@@ -8,7 +8,7 @@ import { localhostLookup, send, type Answer } from './local-http.ts';
 const environmentSchema = z.looseObject({
   id: z.string(),
   status: z.enum(['empty', 'created', 'building', 'built']),
-  /** Omitted where nothing is public. */
+  /** Omitted if nothing is public. */
   weburl: z.string().default(''),
   aliases: z.record(z.string(), z.string()),
   build: z.looseObject({ number: z.int(), result: z.string() }).optional(),
@@ -18,7 +18,7 @@ const environmentSchema = z.looseObject({
 });
 export type EnvironmentAnswer = z.infer<typeof environmentSchema>;
 
-/** A REST client of Coppice as a user would write one, for the sample and the end-to-end tests. */
+/** A REST client of Coppice as users would write one, for the sample and the end-to-end tests. */
 export class RestClient {
   readonly #apiUrl: string;
   token: string | undefined;
@@ -28,7 +28,7 @@ export class RestClient {
     this.#apiUrl = apiUrl;
   }
 
-  /** Any request; the answer as it came. */
+  /** Sends any request; returns the response unchanged. */
   send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     return send(`${this.#apiUrl}${path}`, {
       method,
@@ -41,7 +41,7 @@ export class RestClient {
     });
   }
 
-  /** A request that is expected to succeed; throws with the API's own words otherwise. */
+  /** Sends a request that must succeed; throws with the API's message otherwise. */
   async call<T>(schema: z.ZodType<T>, method: string, path: string, body?: unknown): Promise<T> {
     const answer = await this.send(method, path, body);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
@@ -54,7 +54,7 @@ export class RestClient {
     this.email = email;
   }
 
-  /** A client by a new API token of this user. */
+  /** Returns a client with a new API token of this user. */
   async withApiToken(name: string, expires: Date, readOnly = false): Promise<RestClient> {
     const body = { name, readOnly, expirationTime: expires.toISOString() };
     const client = new RestClient(this.#apiUrl);
@@ -62,7 +62,7 @@ export class RestClient {
     return client;
   }
 
-  /** Registers a user unless there is one, and logs in. */
+  /** Registers a user unless it exists, and logs in. */
   async registerAndLogin(email: string, password: string): Promise<void> {
     const answer = await this.send('POST', '/api/user/register', { email, password });
     if (answer.status !== 201 && answer.status !== 409) throw new Error(`register: ${answer.status} ${answer.text}`);
@@ -73,7 +73,7 @@ export class RestClient {
     return this.call(environmentSchema, 'GET', `/api/environment/${id}?build=false`);
   }
 
-  /** Waits until the environment is as the predicate wants it; throws with its conditions after `seconds`. */
+  /** Waits until the predicate holds for the environment; throws with its conditions after `seconds`. */
   async waitForEnvironment(
     id: string,
     isReached: (environment: EnvironmentAnswer) => boolean,
@@ -90,7 +90,10 @@ export class RestClient {
     }
   }
 
-  /** The messages of an environment's build log, from the start or after `from`, until its end message. @returns the close code. */
+  /**
+   * Yields the messages of an environment's build log, from the start or after `from`, until its end message.
+   * @returns the close code
+   */
   async *log(id: string, parameters: Record<string, string> = {}): AsyncGenerator<BuildLogMessage, number> {
     const query = new URLSearchParams(parameters).toString();
     const url = `${this.#apiUrl.replace(/^http/, 'ws')}/api/environment/${id}/build/logs${query && `?${query}`}`;

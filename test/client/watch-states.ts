@@ -3,10 +3,7 @@ import { createInterface } from 'node:readline';
 import { programsFolder } from '../cluster/paths.ts';
 import { objectOf } from './object-of.ts';
 
-/**
- * Reports every state that an environment passes through, by a watch, so that none is too short to be seen. Ends when
- * stop() is called.
- */
+/** Reports every state of an environment with a watch, so that no short state is missed. Ends when stop() is called. */
 export function watchStates(
   kubeconfig: string,
   environmentId: string,

@@ -5,10 +5,10 @@ import type { RestClient } from './rest-client.ts';
 const webhookSchema = z.looseObject({ url: z.string(), secret: z.string(), created: z.boolean() });
 const settingsSchema = z.looseObject({ webhook: webhookSchema.optional() });
 
-/** What is to be entered at a repository's Git host, and whether it has been. */
+/** What to enter at a repository's Git host, and whether Coppice has done so. */
 export type WebhookAnswer = z.infer<typeof webhookSchema>;
 
-/** Waits for a repository's webhook: the operator makes its secret once the repository can be read. */
+/** Waits for a repository's webhook: the operator creates its secret when the repository can be read. */
 export function webhookOf(
   client: RestClient,
   repository: string,

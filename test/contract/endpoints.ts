@@ -5,7 +5,7 @@ import type { EndpointRow } from './rows.ts';
 import { userCases } from './user-endpoints.ts';
 import type { World } from './world.ts';
 
-/** Section 4, endpoint by endpoint. */
+/** Cases of section 4, one for each endpoint. */
 export const endpointCases: Record<EndpointRow, (world: World) => Promise<void>> = {
   ...repositoryCases,
   ...environmentCases,

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { waitFor } from '../cluster/wait-for.ts';
 import type { World } from './world.ts';
 
-/** A new environment with contents that nothing builds, so far. */
+/** Creates an environment with contents that are not built. */
 export async function created({ client, harness, repository }: World, options: object = {}): Promise<string> {
   const id = await harness.spawn(repository, 'main', { build: false, ...options });
   await client.waitForEnvironment(id, ({ status }) => status === 'created', 60);
@@ -13,7 +13,7 @@ export async function until(world: World, id: string, status: string): Promise<v
   await world.client.waitForEnvironment(id, (one) => one.status === status, 120);
 }
 
-/** One of contents that are being built or are there. */
+/** Returns whether the contents are being built or are built. */
 const isBuilding = (one: { status: string }) => ['building', 'built'].includes(one.status);
 
 export const environmentCases = {
@@ -63,7 +63,10 @@ export const environmentCases = {
   },
 };
 
-/** The environment of a branch that no other case uses, as a sync has made it: empty, and the only one of its ref. */
+/**
+ * Returns the environment of a branch that no other case uses, as a sync created it: empty, and the only one of its
+ * ref.
+ */
 export function emptied({ repository, takeBranch, ask }: World): Promise<string> {
   const branch = takeBranch();
   return waitFor('the environment of a branch', 120, async () => {

@@ -12,7 +12,7 @@ function lastHour(value: unknown): void {
   expect(value).toBeLessThan(now() + 60);
 }
 
-/** The one environment of the repository: spawned, so its id is known by its `rid`. */
+/** Returns the only environment of the repository, whose ID follows from its `rid`. */
 const summaryOf = ({ repository, environment }: Seen) =>
   (repository['environments'] as { id: string }[]).find(({ id }) => id === environment['id']);
 const settings = ({ repositorySettings }: Seen) => expect(repositorySettings);
@@ -22,7 +22,7 @@ const apiToken = ({ user }: Seen) => expect((user['apiTokens'] as unknown[])[0])
 const environment = ({ environment }: Seen) => expect(environment);
 const repository = ({ repository }: Seen) => expect(repository);
 
-/** Section 2, field by field. */
+/** Cases of section 2, one for each field. */
 export const fieldCases: Record<FieldRow, (seen: Seen) => void> = {
   'repository: id': (seen) => repository(seen).toMatchObject({ id: `${seen.group}.seen` }),
   'repository: gid': (seen) => repository(seen).toMatchObject({ gid: seen.group }),

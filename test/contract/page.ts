@@ -2,7 +2,10 @@ import { expect } from '@jest/globals';
 import { chromium } from 'playwright-core';
 import type { World } from './world.ts';
 
-/** The page of the OpenAPI document in a browser, with the API's own headers: it shows the operations, and asks one. */
+/**
+ * Opens the page of the OpenAPI document in a browser, with the API's own headers, and verifies that it shows the
+ * operations and can send a request.
+ */
 export async function pageCanBeTried({ client, harness }: World): Promise<void> {
   const browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',

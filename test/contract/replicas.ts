@@ -1,6 +1,6 @@
-// Two replicas of the API behind one Service, as a client sees them: what one has written every one shows, a token that
-// ended is refused by all, one that is drained loses no request, and one that is killed loses none that is asked again.
-// By itself, after the other tests: what they ask would fail meanwhile. Ends with 1 when something is not so.
+// Verifies two replicas of the API behind one Service: all show what one has written, all refuse a token that ended, a
+// drained replica loses no request, and a killed one none that is repeated. Runs after the other tests, whose requests
+// would fail meanwhile. Exits with 1 on a failure.
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { RestClient } from '../client/rest-client.ts';
@@ -34,7 +34,7 @@ async function restarts(harness: Harness): Promise<number> {
   return containers.reduce((sum, { restartCount }) => sum + restartCount, 0);
 }
 
-/** The names of the API's pods that take requests. */
+/** Returns the names of the API's pods to which requests are routed. */
 async function readyPods(harness: Harness): Promise<string[]> {
   return (await apiPods(harness))
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -42,7 +42,7 @@ async function readyPods(harness: Harness): Promise<string[]> {
     .map(({ metadata }) => metadata.name);
 }
 
-/** How many requests a pod has answered so far. */
+/** Returns the number of requests that a pod has handled. */
 async function answeredBy({ kubectl }: Harness, pod: string): Promise<number> {
   const metrics = await kubectl(['get', '--raw', `/api/v1/namespaces/coppice-system/pods/${pod}:3001/proxy/metrics`]);
   const counts = [...metrics.matchAll(/^coppice_api_requests_total\{.*\} (\d+)$/gm)].map(([, count]) => Number(count));
@@ -62,7 +62,7 @@ async function spread(harness: Harness): Promise<string> {
   return `40 requests are spread: ${shares.join(', ')}`;
 }
 
-/** Whoever writes reads it at once, wherever the next request goes. */
+/** Verifies that users read their own writes immediately, at any replica. */
 async function readsWhatWasWritten({ client, group }: Harness): Promise<string> {
   for (let number = 0; number < 30; number++) {
     const name = `WRITTEN_${number}`;
@@ -74,7 +74,7 @@ async function readsWhatWasWritten({ client, group }: Harness): Promise<string> 
   return '30 variables are shown at once';
 }
 
-/** A token that ended is refused by every replica at once. */
+/** Verifies that every replica refuses a token as soon as it has ended. */
 async function refusesEndedTokens(harness: Harness): Promise<string> {
   const password = 'correct horse battery';
   const { email = '' } = await harness.newUser(password);
@@ -100,14 +100,14 @@ async function refusesEndedTokens(harness: Harness): Promise<string> {
   return 'a deleted API token and a logout count at every replica at once';
 }
 
-/** Reads and writes, several at once, until it is stopped. */
+/** Sends concurrent reads and writes until it is stopped. */
 class Load {
   readonly #client: RestClient;
   readonly #path: string;
   readonly #workers: Promise<void>[];
   #isOver = false;
   answered = 0;
-  /** Requests that got no answer of the API and were sent again. */
+  /** Requests without a response of the API, which were sent again. */
   repeated = 0;
   readonly written: string[] = [];
   readonly faults: string[] = [];
@@ -127,11 +127,11 @@ class Load {
     for (let count = 0; !this.#isOver; count++) {
       const read = await this.#send('GET', this.#path);
       if (read.status !== 200) this.faults.push(`GET: ${read.status} ${read.text}`);
-      if (count % 10 !== 0 || this.written.length >= 60) continue; // a group takes 200 at most
+      if (count % 10 !== 0 || this.written.length >= 60) continue; // A group has at most 200.
       const name = `${prefix}_${count}`;
       const repeatedBefore = this.repeated;
       const { status, text } = await this.#send('POST', `${this.#path}/variables`, { name, value: '1' });
-      // One that was carried out and whose answer was lost is there when it is asked again.
+      // A write whose response was lost is found when it is repeated.
       if (status === 201 || (status === 409 && this.repeated > repeatedBefore)) this.written.push(name);
       else this.faults.push(`POST: ${status} ${text}`);
     }
@@ -140,7 +140,7 @@ class Load {
   async #send(method: string, path: string, body?: object): Promise<Answer> {
     for (;;) {
       const answer = await this.#client.send(method, path, body).catch(() => undefined);
-      // What the Ingress controller says in place of a replica that is gone: not the API's words, which are JSON.
+      // The Ingress controller's response for a missing replica is not JSON, unlike the API's.
       const isAnswered = answer !== undefined && !([502, 504].includes(answer.status) && !answer.text.startsWith('{'));
       if (isAnswered) {
         this.answered += 1;

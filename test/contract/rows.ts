@@ -1,7 +1,6 @@
 /**
- * The rows of the contract's tables, and what its lists and texts say, by section; not those of the internal tester
- * interface, which is not part of the REST API. Each is a case of the contract test: the types refuse a row without
- * one.
+ * The rows of the contract's tables, and the statements of its lists and texts, by section, except the internal tester
+ * interface, which is not part of the REST API. The types require a case of the contract test for each.
  */
 
 /** Section 2: the fields of each resource. */

@@ -6,7 +6,7 @@ import { created, emptied, until } from './environment-endpoints.ts';
 import type { RuleRow, StateRow, TypeRow } from './rows.ts';
 import type { World } from './world.ts';
 
-/** Section 3. */
+/** Cases of section 3. */
 export const stateCases: Record<StateRow, (world: World) => Promise<void>> = {
   'PUT of an empty environment': async (world) => {
     const id = await emptied(world);
@@ -35,7 +35,7 @@ export const stateCases: Record<StateRow, (world: World) => Promise<void>> = {
   },
 };
 
-/** Section 4, params by type: what each needs, and nothing else (`instanceUrl` and ownerhost's `token` may be absent). */
+/** Section 4, params by type: the required ones (`instanceUrl` and ownerhost's `token` are optional). */
 export const typeParameters: Record<TypeRow, string[]> = {
   generic: ['params.origin'],
   cloudorg: ['params.orgUrl', 'params.project', 'params.repoName', 'params.accessToken'],
@@ -44,7 +44,7 @@ export const typeParameters: Record<TypeRow, string[]> = {
   ownerhost: ['params.owner', 'params.repo'],
 };
 
-/** Sections 5, 7 and 8. */
+/** Cases of sections 5, 7 and 8. */
 export const ruleCases: Record<RuleRow, (world: World) => Promise<void>> = {
   'authentication: every endpoint needs a token of POST /api/user/login': async ({ client, harness }) => {
     const stranger = new RestClient(harness.connection.apiUrl);
@@ -141,7 +141,7 @@ export const ruleCases: Record<RuleRow, (world: World) => Promise<void>> = {
   },
 };
 
-/** A type without its params names all that it needs; the names are the contract's. */
+/** Verifies that a type without params is answered with the names of all required ones, as in the contract. */
 export async function namesItsParameters(world: World, type: TypeRow): Promise<void> {
   const body = { name: type, type, params: {} };
   const { details } = await world.ask(422, 'POST', `/api/group/${world.group}`, body);

@@ -8,8 +8,10 @@ import { run, tryRun } from '../cluster/run.ts';
 const requirements = join(import.meta.dirname, 'requirements.txt');
 
 /**
- * Schemathesis and what it needs, each of the version of requirements.txt, in a Python of its own in the cache; installed
- * when that is missing. @returns the program's path @throws Problem without Python 3.10, or where PyPI cannot be reached
+ * Installs Schemathesis, with the versions of requirements.txt, in a separate Python environment in the cache, unless
+ * it is there.
+ * @returns the program's path
+ * @throws Problem without Python 3.10, or if PyPI cannot be reached
  */
 export async function schemathesisProgram(): Promise<string> {
   const folder = join(cacheFolder, `schemathesis-${recipeHash([requirements], []).slice(0, 12)}`);

@@ -1,5 +1,5 @@
-// Schemathesis over the OpenAPI document against the API of the local cluster, as a user with a group of their own: no
-// 5xx, no status and no answer that is not declared. Ends with 1 when it finds something.
+// Runs Schemathesis with the OpenAPI document against the local cluster's API, as a user with a separate group: there
+// must be no 5xx, and no undeclared status or response. Exits with 1 if it finds something.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -19,11 +19,11 @@ const checks = [
   'response_schema_conformance',
 ];
 
-/** What ends the user's token; the contract test has it. */
+/** Ends the user's token; the contract test covers it. */
 const logout = 'POST /api/user/logout';
-/** What takes away what the other operations are asked about. */
+/** Operations that delete what other operations need. */
 const ending = ['POST /api/group/{groupID}/leave', 'DELETE /api/group/{groupID}', 'DELETE /api/repository/{repoID}'];
-/** What makes something that costs the cluster, or waits for Git hosts. */
+/** Operations that create expensive objects, or wait for Git hosts. */
 const few = ['POST /api/groups', 'POST /api/group/{groupID}', 'POST /api/repository/{repoID}/spawn'];
 
 interface Pass {
@@ -46,7 +46,7 @@ await runMain(async () => {
       `"path.repoID" = "${repository}"`,
       `"path.environmentID" = "${environment}"`,
       ...few.flatMap((name) => operation(name, 'generation.max-examples = 5')),
-      // Users that it registered nobody would take away.
+      // Nobody would delete users that it registered.
       ...operation('POST /api/user/register', 'generation.mode = "negative"'),
     ];
     const kept = [logout, ...ending].flatMap((name) => ['--exclude-name', name]);
@@ -61,7 +61,7 @@ await runMain(async () => {
         seconds: 30,
       },
     ];
-    // Processes, each with one thread: Python's own parser is not safe in several.
+    // Separate processes with one thread each, because Python's parser is not thread-safe.
     const found = await Promise.all(passes.map((pass) => runPass(program, harness, pass)));
     if (found.includes(true)) throw new Problem('Schemathesis found what is not as it should be; it is above.');
   } finally {
@@ -73,11 +73,11 @@ function operation(name: string, setting: string): string[] {
   return ['[[operations]]', `include-name = "${name}"`, setting];
 }
 
-/** Runs Schemathesis, and prints what it said when it ends. @returns whether it found something */
+/** Runs Schemathesis, and prints its output when it ends. @returns whether it found something */
 async function runPass(program: string, { connection, client }: Harness, pass: Pass): Promise<boolean> {
   const { name, config, select, seconds } = pass;
   const file = join(localFolder, `schemathesis-${name.replace(/\W+/g, '-')}.toml`);
-  // Python asks the system's resolver, which may not know *.localhost. The token is in a file, not in the arguments.
+  // Python uses the system's resolver, which may not resolve *.localhost. The token is in a file, not in the arguments.
   const headers = [
     '[headers]',
     `Host = "${new URL(connection.apiUrl).host}"`,
@@ -101,6 +101,6 @@ async function runPass(program: string, { connection, client }: Harness, pass: P
   const text = output.join('');
   console.log(`== ${name}\n${text}`);
   const count = (what: string) => new RegExp(`^  ${what}: (\\d+)`, 'm').exec(text)?.[1];
-  // One that the time was too short for was not looked at.
+  // An operation that was not tested in time counts as a failure.
   return code !== 0 || count('Tested') === undefined || count('Tested') !== count('Selected');
 }

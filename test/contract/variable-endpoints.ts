@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { World } from './world.ts';
 
-/** The three endpoints of variables, the same for groups and repositories. */
+/** Returns the cases of the three variable endpoints, which are the same for groups and repositories. */
 const variableCases = (of: (world: World) => string) => ({
   create: async (world: World) => {
     const path = of(world);

@@ -7,10 +7,10 @@ import { conditionOf, startHarness, type Harness } from '../end-to-end/harness.t
 const anything = z.looseObject({});
 export type Json = z.infer<typeof anything>;
 
-/** Of cases that need an environment that no other has touched. */
+/** Branches for cases that need an unused environment. */
 const branches = ['one', 'two', 'three', 'four', 'five'];
 
-/** One page, also under an alias, that is published as the reusable environment `base`. */
+/** A page, also under an alias, that is published as the reusable environment `base`. */
 const page = {
   'compose.yaml': `x-coppice: { reusable: base }
 services:
@@ -24,7 +24,7 @@ services:
   'index.html': 'the contract\n',
 };
 
-/** What the API answered of a group in which every field of the contract has something to tell. */
+/** Responses of the API for a group in which every field of the contract has a value. */
 export interface Seen {
   group: string;
   groups: Json[];
@@ -37,22 +37,22 @@ export interface Seen {
   email: string;
 }
 
-/** What the cases act on: a user's group, with a repository of one small page on several branches. */
+/** What the cases use: a user's group, with a repository of one small page on several branches. */
 export interface World {
   harness: Harness;
   client: RestClient;
   group: string;
   origin: string;
   repository: string;
-  /** One of the repository's branches that nobody else takes. */
+  /** Returns a branch of the repository that no other case uses. */
   takeBranch: () => string;
-  /** Adds repositories one after the other: many of one host at once wait for each other longer than the API does. */
+  /** Adds repositories sequentially: many at one host would wait for each other longer than the API does. */
   inSequence: <T>(add: () => Promise<T>) => Promise<T>;
-  /** One more repository, of that page on `main` alone, for cases that change it. */
+  /** Adds a repository with that page on `main` only, for cases that change it. */
   newRepository: (name: string) => Promise<string>;
-  /** The body of an answer that must have this status. */
+  /** Returns the body of a response that must have this status. */
   ask: (status: number, method: string, path: string, body?: unknown, as?: RestClient) => Promise<Json>;
-  /** The same of an answer that is a list. */
+  /** Like ask, for a response that is a list. */
   list: (status: number, method: string, path: string, body?: unknown) => Promise<Json[]>;
 }
 
@@ -89,7 +89,7 @@ export async function startWorld(): Promise<World> {
       return branch;
     },
     inSequence,
-    // On a busy machine the Git server may take longer than the API waits; nothing is left of a repository then.
+    // On a busy machine the Git server may respond after the API's timeout; the repository is then not kept.
     newRepository: (name) =>
       inSequence(() => waitFor(`the repository ${name}`, 60, () => harness.addRepository(name, origin))),
     ask: async (status, method, path, body, as = client) =>
@@ -99,7 +99,7 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-/** Has one environment built and published. @returns its repository's id and its own */
+/** Builds and publishes an environment. @returns the IDs of its repository and itself */
 export async function show({ harness, group, newRepository, ask }: World): Promise<{ repository: string; id: string }> {
   const repository = await newRepository('seen');
   const path = `/api/repository/${repository}`;
@@ -116,7 +116,7 @@ export async function show({ harness, group, newRepository, ask }: World): Promi
   return { repository, id: await harness.spawn(repository, 'main', { name: 'The page' }) };
 }
 
-/** Reads everything there is of it, once it is published. */
+/** Reads everything about it after it was published. */
 export async function see(
   { client, group, ask, list }: World,
   { repository, id }: { repository: string; id: string },

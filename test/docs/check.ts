@@ -1,5 +1,5 @@
-// Whether the pages hold what they say: links lead somewhere, shell can be parsed, service files would run, and the
-// messages that docs/how-to/troubleshoot.md quotes are the program's own. Ends with 1 when something is not so.
+// Verifies the documentation's statements: links resolve, shell code parses, service files are valid, and the messages
+// that docs/how-to/troubleshoot.md quotes are the program's own. Exits with 1 on a failure.
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ const buildsSchema = z.object({
   ),
 });
 
-/** The Dockerfiles that a service file of a page builds from. */
+/** Creates the Dockerfiles that a page's service file builds from. */
 function makeContexts(folder: string, code: string): void {
   for (const { build } of Object.values(buildsSchema.parse(parse(code)).services)) {
     if (!build) continue;
@@ -61,7 +61,7 @@ function makeContexts(folder: string, code: string): void {
   }
 }
 
-/** Those that are marked as whole files. */
+/** Checks the service files of a page that are marked as complete. */
 async function checkServiceFiles(page: string): Promise<void> {
   for (const { name, code } of codeBlocks(read(page))) {
     if (name !== 'compose') continue;
@@ -89,7 +89,7 @@ function source(): string {
     .join('\n');
 }
 
-/** The contract is not in the repository: a page states the rule itself. */
+/** Checks that no page cites the contract, which is not in the repository: a page states the rule itself. */
 function checkCitations(page: string): void {
   if (/contract section \d/i.test(read(page)))
     problems.push(`${page}: cites a section of the contract, which is not here`);

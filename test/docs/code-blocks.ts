@@ -2,15 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '../cluster/paths.ts';
 
-/**
- * A isolated code block of a page: its language, the name that may follow it on the isolation policies, and what is in
- * it.
- */
+/** A fenced code block of a page: its language, the optional name after it, and its content. */
 export interface CodeBlock {
   language: string;
   name: string;
   code: string;
-  /** Why no test runs it, as the comment `<!-- not run: REASON -->` above it says; empty without one. */
+  /** Why no test runs it, from the comment `<!-- not run: REASON -->` above it; otherwise empty. */
   notRun: string;
 }
 
@@ -26,7 +23,11 @@ export function codeBlocks(markdown: string): CodeBlock[] {
   }));
 }
 
-/** Returns the code of a page's block of this name. @param page its path in the repository. @throws Error when there is none, or more. */
+/**
+ * Returns the content of a page's block of this name.
+ * @param page its path in the repository
+ * @throws Error if there is none, or more than one
+ */
 export function codeOf(page: string, name: string): string {
   const found = codeBlocks(readFileSync(join(repositoryRoot, page), 'utf8')).filter((one) => one.name === name);
   const [first] = found;

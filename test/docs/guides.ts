@@ -1,9 +1,9 @@
 import { codeBlocks } from './code-blocks.ts';
 
-/** Blocks of this name are run as one script, from the first of a page to its last. */
+/** A page's blocks of this name run as one script, in order. */
 const PASTE = 'paste';
 
-/** Pages whose blocks named `paste` test/end-to-end/alone/guides.test.ts runs, in this order, in one group. */
+/** Pages whose `paste` blocks test/end-to-end/alone/guides.test.ts runs, in this order, in one group. */
 export const GUIDES: readonly string[] = [
   'docs/tutorials/kubectl.md',
   'docs/how-to/install.md',
@@ -32,9 +32,9 @@ export function scriptOf(markdown: string): string {
 }
 
 /**
- * Returns the first lines of the page's shell blocks that no test runs and that do not say why. A block is run when the page is
- * one of the guides and its name is `paste`, or when a test names both the page and the block.
- * @param tests the sources of the tests.
+ * Returns the first lines of a page's shell blocks that no test runs without a reason. A block runs if the page is one
+ * of the guides and its name is `paste`, or if a test names both the page and the block.
+ * @param tests sources of the tests
  */
 export function unrunBlocks(page: string, markdown: string, tests: readonly string[]): string[] {
   const own = tests.filter((source) => source.includes(`'${page}'`));

@@ -1,5 +1,5 @@
 export interface Link {
-  /** As it stands, relative to its page; empty for the page itself. */
+  /** As written, relative to its page; empty for the page itself. */
   path: string;
   anchor: string;
   line: number;
@@ -8,14 +8,14 @@ export interface Link {
 const link = /\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g;
 const isolated = /^ *```.*?^ *```/gms;
 
-/** A page's text with its code blanked out, line for line. */
+/** Returns a page's text with its code replaced by blank lines. */
 function withoutCode(markdown: string): string {
   return markdown
     .replace(isolated, (block) => block.replace(/[^\n]/g, ''))
     .replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ' '));
 }
 
-/** Links to files of the repository, and within the page. */
+/** Returns links to files of the repository, and within the page. */
 export function linksOf(markdown: string): Link[] {
   return withoutCode(markdown)
     .split('\n')
@@ -24,7 +24,7 @@ export function linksOf(markdown: string): Link[] {
     );
 }
 
-/** What a page's headings can be linked by, as GitHub makes it of their words. */
+/** Returns the anchors of a page's headings, as GitHub derives them. */
 export function anchorsOf(markdown: string): Set<string> {
   const headings = markdown.replace(isolated, '').matchAll(/^#{1,6} +(.*)$/gm);
   const seen = new Map<string, number>();

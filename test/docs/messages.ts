@@ -1,13 +1,13 @@
-/** Shorter pieces of a message may be anywhere. */
+/** Shorter pieces of a message can occur anywhere by chance. */
 const MIN_PIECE_LENGTH = 8;
 
 /**
- * Returns the messages of a page of which a piece, between what differs (`…`), is in no source file. A message is code of more
- * than one word at the start of a list item, before a colon.
- * @param source the program's text; a message may be put together of several strings there.
+ * Returns the page's messages with a piece, between varying parts (`…`), that no source file contains. A message is
+ * code of several words at the start of a list item, before a colon.
+ * @param source the program's text, in which a message can consist of several strings
  */
 export function missingMessages(page: string, source: string): string[] {
-  // Strings are joined and stand without their quotes, so that the pieces of a longer one meet.
+  // Joins adjacent strings without their quotes, so that long messages can be found.
   const known = plain(source.replace(/['"`]\s*\+\s*['"`]/g, '').replace(/\$\{[^}]*\}/g, '…'));
   return quotedMessages(page).filter((message) =>
     message.split('…').some((piece) => piece.trim().length >= MIN_PIECE_LENGTH && !known.includes(plain(piece.trim()))),

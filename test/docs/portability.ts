@@ -1,15 +1,15 @@
 import { codeBlocks } from './code-blocks.ts';
 
 const rules: { pattern: RegExp; why: string }[] = [
-  // TypeScript needs the project's own Node; the README asks for Node 20 alone.
+  // TypeScript needs the project's own Node; the README only requires Node 20.
   { pattern: /(?<!npx |\/|-)\bnode (?!-)\S+\.ts\b/, why: 'fails on Node 20: write npx node, or name an npm script' },
-  // macOS has neither -w nor, before version 13, -d.
+  // macOS has no -w, and before version 13 no -d.
   { pattern: /\bbase64 -\w+/, why: 'is an option of GNU alone: write base64 --decode, or pipe into tr -d' },
   // The folder also contains programs of the node, one of which is named node.
   { pattern: /PATH=\S*coppice\/bin:\S*PATH/, why: 'hides Node: write PATH=$PATH:$HOME/.cache/coppice/bin' },
 ];
 
-/** What of a page's commands does not run on a machine with what the README asks for, and how to write it. */
+/** Returns the page's commands that do not run with the README's requirements, and what to write instead. */
 export function unportableCommands(page: string): string[] {
   const blocks = codeBlocks(page)
     .filter(({ language }) => language === 'sh')

@@ -5,7 +5,7 @@ import { run } from '../cluster/run.ts';
 
 const identity = ['-c', 'user.name=Sample', '-c', 'user.email=sample@example.com'];
 
-/** Pushes these files as one commit to all the branches at once; gives the commit. */
+/** Pushes these files as one commit to all branches; returns the commit. */
 export function pushBranches(url: string, files: Record<string, string>, branches: readonly string[]): Promise<string> {
   return inNewRepository(async (folder, git) => {
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);

@@ -3,7 +3,7 @@ import type { HostRecord } from '../git-hosts/host-admin.ts';
 import type { KindName } from '../git-hosts/kind.ts';
 import type { TestRepository } from './test-hosts.ts';
 
-/** What each host calls the states of a commit; generic has none. */
+/** Each host's names for the states of a commit; generic has none. */
 export const STATES: Record<KindName, { pending: string; success: string; failure: string }> = {
   ownerhost: { pending: 'pending', success: 'success', failure: 'failure' },
   groupedhost: { pending: 'pending', success: 'success', failure: 'failed' },
@@ -11,7 +11,7 @@ export const STATES: Record<KindName, { pending: string; success: string; failur
   workspacehost: { pending: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED' },
 };
 
-/** Those of a context at a commit, in order, once the last one is of this state. */
+/** Returns the statuses of a context at a commit, in order, when the last one has this state. */
 export function statusesAt(
   host: TestRepository,
   { context, commit }: { context: string; commit: string },

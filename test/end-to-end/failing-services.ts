@@ -1,4 +1,4 @@
-/** Services of one environment, each of which does not become ready for a reason of its own; and the words for it. */
+/** Services of one environment, each of which fails for a different reason, with the expected message. */
 export const failingServices: Record<string, { service: string; words: RegExp }> = {
   missing: {
     service: '{ image: "busybox:nosuch" }',
@@ -44,7 +44,7 @@ export const failingServices: Record<string, { service: string; words: RegExp }>
   },
 };
 
-/** The service file with all of them, and one that becomes ready. */
+/** Returns the service file with all of them, and one that becomes ready. */
 export function failingServicesFile(): string {
   const services = Object.entries(failingServices).map(([name, { service }]) => `  ${name}: ${service}\n`);
   return [

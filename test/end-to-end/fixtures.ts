@@ -9,12 +9,12 @@ import { conditionOf, namespaceOf, type Harness } from './harness.ts';
 
 const folderOf = (fixture: string): string => join(repositoryRoot, 'test/fixtures', fixture);
 
-/** A file of a repository of test/fixtures. */
+/** Returns a file of a repository in test/fixtures. */
 export function fixtureText(fixture: string, path: string): Promise<string> {
   return readFile(join(folderOf(fixture), path), 'utf8');
 }
 
-/** Pushes a repository of test/fixtures, with some files changed; gives its URL. */
+/** Pushes a repository of test/fixtures, with some files changed; returns its URL. */
 export async function pushFixture(
   { connection, group }: Harness,
   name: string,
@@ -26,7 +26,7 @@ export async function pushFixture(
   return url;
 }
 
-/** Waits until the build has ended well or needs somebody; the first of several builds on two cores takes a while. */
+/** Waits until the build has succeeded or a user must act; the first of several builds on two cores takes long. */
 export function settled({ client }: Harness, environmentId: string): Promise<EnvironmentAnswer> {
   return client.waitForEnvironment(
     environmentId,
@@ -35,14 +35,14 @@ export function settled({ client }: Harness, environmentId: string): Promise<Env
   );
 }
 
-/** As settled; throws with the environment's conditions unless it was built. */
+/** Like settled; throws with the environment's conditions unless it was built. */
 export async function builtFixture(harness: Harness, environmentId: string): Promise<EnvironmentAnswer> {
   const environment = await settled(harness, environmentId);
   if (environment.status === 'built') return environment;
   throw new Error(`${environmentId} was not built: ${JSON.stringify(environment.conditions, null, 2)}`);
 }
 
-/** The build log's lines by service, without the end message. */
+/** Returns the build log's lines by service, without the end message. */
 export async function linesByService(harness: Harness, environmentId: string): Promise<Record<string, string[]>> {
   const lines: Record<string, string[]> = {};
   for await (const message of harness.client.log(environmentId)) {
@@ -51,7 +51,7 @@ export async function linesByService(harness: Harness, environmentId: string): P
   return lines;
 }
 
-/** The build log as one text, its end message included. */
+/** Returns the build log as one text, including its end message. */
 export async function logOf(harness: Harness, environmentId: string): Promise<string> {
   const texts: string[] = [];
   const textOf = (message: BuildLogMessage) => ('line' in message ? message.line : message.end.message);
@@ -63,7 +63,9 @@ const eventsSchema = z.object({
   items: z.array(z.object({ involvedObject: z.looseObject({ kind: z.string(), fieldPath: z.string().optional() }) })),
 });
 
-/** The containers of builds that the environment's namespace has had, sorted; from the cluster's events. */
+/**
+ * Returns the names of all build containers that ran in the environment's namespace, sorted, from the cluster's events.
+ */
 export async function buildContainers(harness: Harness, environmentId: string): Promise<string[]> {
   const query = ['get', 'events', '--namespace', namespaceOf(environmentId), '--output', 'json'];
   const { items } = eventsSchema.parse(JSON.parse(await harness.kubectl(query)));
@@ -71,7 +73,7 @@ export async function buildContainers(harness: Harness, environmentId: string): 
   return [...new Set(names.filter((name) => name !== undefined))].sort();
 }
 
-/** Runs what it is given as soon as fewer than `limit` others run. */
+/** Returns a function that runs actions, at most `limit` at the same time. */
 export function atMost(limit: number): <T>(action: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -22,7 +22,7 @@ interface Built {
   weburl: string;
 }
 
-/** Slashes, letters of several scripts, and 200 characters. */
+/** A name with slashes, letters of several scripts, and 200 characters. */
 const longBranch = `feature/ünï-日本語/${'long/'.repeat(60)}`.slice(0, 199) + 'x';
 
 export function addedRefs(
@@ -39,14 +39,14 @@ export function addedRefs(
   });
 }
 
-/** A user with a group and a repository at a host of one kind. */
+/** A user with a group and a repository at one type of Git host. */
 export class Journey {
   readonly harness: Harness;
-  /** What nobody may find anywhere. */
+  /** Secrets that must not appear anywhere. */
   readonly credentials: string[];
   readonly host: TestRepository;
   readonly type: RepositoryType;
-  /** The value of the variable WORD. */
+  /** Value of the variable WORD. */
   readonly #word = randomName('word');
   #repository = '';
 
@@ -115,7 +115,7 @@ export class Journey {
     return { id, weburl };
   }
 
-  /** A stranger's code: without variables, until the repository trusts forks. */
+  /** Tests a fork's code: it gets no variables until the repository trusts forks. */
   async #forked(number: number): Promise<Built> {
     const { client } = this.harness;
     const built = await this.#spawn({ type: 'pull request', name: `${number}` }, 'offer 1', 'none');
@@ -125,14 +125,14 @@ export class Journey {
     await this.#patch({ trustForks: true });
     const isTrusted = (one: EnvironmentAnswer) => conditionOf(one, 'Trusted')?.status === 'True';
     const trusted = await client.waitForEnvironment(built.id, isTrusted, 30);
-    // What it gets then with its next build, hostile-fork.test.ts shows.
+    // hostile-fork.test.ts verifies what its next build gets.
     expect(conditionOf(trusted, 'Trusted')).toMatchObject({ reason: 'TrustForks' });
     return built;
   }
 
   /**
-   * Of each commit what went on, in order: a status with the environment's address, or with a log that a browser opens;
-   * and on the pull request one comment, whatever the number of environments and builds.
+   * Verifies the reports on each commit, in order: a status with the environment's address, or with a log that a
+   * browser opens; and one comment on the pull request, for any number of environments and builds.
    */
   async #reported({ id, weburl }: Built, number: number, commit: string): Promise<void> {
     const record = this.host.record?.bind(this.host);
@@ -140,14 +140,14 @@ export class Journey {
     const { pending, success, failure } = STATES[this.type];
     expect(await this.#statusesOf(id, commit, success)).toMatchObject([{ state: pending }, { targetUrl: weburl }]);
 
-    // Two environments that are built, once: it is not the hosts' matter.
+    // Two built environments are tested only once, because hosts do not differ here.
     const ids = [id];
     const gitRef = { type: 'pull request', name: `${number}` };
     if (this.type === 'ownerhost') ids.push((await this.#spawn(gitRef, 'change 2', this.#word)).id);
     const broken = await this.host.pushBroken('refs/heads/change', 'it-breaks');
     for (const environment of ids) {
       const statuses = await this.#statusesOf(environment, broken, failure);
-      // What the host answered too late is reported again.
+      // A report to which the host responded too late is repeated.
       const moves = statuses.map(({ state }) => state).filter((state, index, all) => state !== all[index - 1]);
       expect(moves).toEqual([pending, failure]);
       for (const { targetUrl } of statuses) {
@@ -171,7 +171,9 @@ export class Journey {
     return statusesAt(this.host, { context: `coppice/${environment}`, commit }, last, 120);
   }
 
-  /** Lets the host answer nothing but 500, and has Coppice check the repository anew, as each change of its spec does. */
+  /**
+   * Makes the host respond only with 500, and has Coppice check the repository again, as each change of its spec does.
+   */
   async breakHost(): Promise<void> {
     if (this.type === 'generic') throw new Error('this host cannot be reported to fail');
     await adminOf(this.type).setFaults(HOSTED[this.type].path(this.harness.group), [{ match: '.', answer: 500 }]);

@@ -5,15 +5,15 @@ import { Journey } from './git-host-journey.ts';
 import { formsOf, reportedMessages } from './reported-messages.ts';
 
 /**
- * Kinds of Git host, all the way: added, in step, built, rebuilt, reported, gone. What the hosted ones say is emulated
- * over real repositories (test/git-hosts).
+ * Defines tests of types of Git host: adding, syncing, building, rebuilding, reporting and deleting. Hosted ones are
+ * emulated over real repositories (test/git-hosts).
  */
 export function testJourneys(types: readonly RepositoryType[]): void {
   const since = new Date();
   const journeys: Journey[] = [];
   const runs = new Map<RepositoryType, Promise<void>>();
 
-  // All at once: they mostly wait. Each one's test reports how it ended.
+  // All run concurrently, because they mostly wait; each one's test reports its result.
   beforeAll(() => {
     for (const type of types) {
       const started = Journey.start(type).then((journey) => {
@@ -41,7 +41,7 @@ export function testJourneys(types: readonly RepositoryType[]): void {
       const record = await host.record?.();
       const texts = Object.entries({ ...reported, ...(record && { requests: JSON.stringify(record.received) }) });
       const holding = (word: string) => texts.filter(([, text]) => text.includes(word)).map(([name]) => name);
-      // The group's name is in all of them: what is looked for would be found.
+      // All texts contain the group's name, which proves that a search would find something.
       const everywhere = texts.map(([name]) => name).filter((name) => name !== 'operator' || type !== 'generic');
       expect(holding(harness.group)).toEqual(expect.arrayContaining(everywhere));
       for (const credential of credentials) {

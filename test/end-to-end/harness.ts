@@ -10,34 +10,34 @@ import { TEST_GROUP_LABEL } from './test-group.ts';
 
 const idSchema = z.looseObject({ id: z.string() });
 
-/** What every end-to-end test starts with: a user and a group of their own, on the cluster that is up. */
+/** The start of every end-to-end test: a separate user and group on the running cluster. */
 export interface Harness {
   connection: Connection;
   client: RestClient;
-  /** Registers one more user, who has nothing to do with the first. */
+  /** Registers another, unrelated user. */
   newUser(password?: string): Promise<RestClient>;
   group: string;
-  /** Adds a group more, of the first user. */
+  /** Adds another group of the first user. */
   addGroup(name: string): Promise<void>;
-  /** Pushes a branch of `repository` and gives the URL of the repository. */
+  /** Pushes a branch of `repository`; returns the repository's URL. */
   push(repository: string, branch: string, files?: Record<string, string>): Promise<string>;
-  /** Adds a repository by the body of POST /api/group/{id}; gives its id. */
+  /** Adds a repository with this body of POST /api/group/{id}; returns its ID. */
   register(repository: object): Promise<string>;
   addRepository(name: string, origin: string): Promise<string>;
-  /** Synchronizes with the refs at the Git host now; throws when that is refused. */
+  /** Synchronizes with the refs at the Git host; throws if that is refused. */
   sync(repositoryId: string): Promise<void>;
-  /** Spawns a branch; gives the environment's id. */
+  /** Spawns a branch; returns the environment's ID. */
   spawn(repositoryId: string, branch: string, options?: object): Promise<string>;
   built(environmentId: string): Promise<EnvironmentAnswer>;
   stalled(environmentId: string): Promise<EnvironmentAnswer>;
-  /** The last message of the build's log. */
+  /** Returns the last message of the build's log. */
   endOfLog(environmentId: string): Promise<unknown>;
   kubectl: Kubectl;
-  /** The users' groups, those of other tests apart. */
+  /** Returns the users' groups, without those of other tests. */
   groups(): Promise<string[]>;
-  /** Starts to take away the users' groups and everything in them; `npm test` waits for it at the end of all tests. */
+  /** Starts to delete the users' groups and everything in them; `npm test` waits for it after all tests. */
   remove(): Promise<void>;
-  /** As remove, and waits until all of it is gone. */
+  /** Like remove, and waits until everything is gone. */
   removeAndWait(): Promise<void>;
 }
 
@@ -63,8 +63,8 @@ export async function startHarness(purpose: string): Promise<Harness> {
   }
   await addGroup(group);
   /**
-   * 503 with Retry-After, as long as the group's namespace is being set up: on a busy machine that takes seconds. And on one
-   * that is busier still the host's answer does not come in the ten seconds that the API waits for it.
+   * Adds a repository. Repeats it after a 503 while the group's namespace is being set up, which takes seconds on a
+   * busy machine, and after a timeout of the Git host, for which the API waits ten seconds.
    */
   async function register(repository: object): Promise<string> {
     const path = `/api/group/${group}`;
@@ -119,13 +119,13 @@ export async function startHarness(purpose: string): Promise<Harness> {
   }
 }
 
-/** The namespace of an environment. */
+/** Returns the namespace of an environment. */
 export function namespaceOf(environmentId: string): string {
   const [group = '', name = ''] = environmentId.split('.');
   return `env-${name}--${group}`;
 }
 
-/** Opens a page until it holds the text; gives all of it. */
+/** Opens a page until it contains the text; returns the whole page. */
 export async function pageWith(weburl: string, text: string, seconds = 30): Promise<string> {
   return waitFor(`${weburl} to hold ${JSON.stringify(text)}`, seconds, async () => {
     const answer = await send(weburl);
@@ -134,7 +134,7 @@ export async function pageWith(weburl: string, text: string, seconds = 30): Prom
   });
 }
 
-/** The condition of this type, as the API reports it. */
+/** Returns the condition of this type, as the API reports it. */
 export function conditionOf(environment: EnvironmentAnswer, type: string) {
   return environment.conditions?.find((condition) => condition.type === type);
 }

@@ -12,10 +12,10 @@ import { objectOf } from '../client/object-of.ts';
 import { namespaceOf } from './harness.ts';
 import { conditionOf } from './lifecycle-conditions.ts';
 
-/** With it a namespace is not gone before the test lets it go. */
+/** A finalizer with which the test keeps a namespace. */
 const HOLD = 'coppice.test/hold';
 
-/** Follows all Environments of some groups by one watch each: hundreds are waited for without asking over and over. */
+/** Watches all Environments of some groups: waiting for hundreds needs no polling. */
 export class LifecycleBoard {
   readonly client: ClusterClient;
   readonly #informers: Map<string, Informer<Environment>>;
@@ -40,7 +40,7 @@ export class LifecycleBoard {
     return this.#of(id).informer.get(this.#of(id).key);
   }
 
-  /** Waits until the environment, or that there is none, is as is wanted. */
+  /** Waits until the predicate holds for the environment, or for its absence. */
   async until(
     id: string,
     what: string,
@@ -61,7 +61,7 @@ export class LifecycleBoard {
     }
   }
 
-  /** Waits until it is in the state, and has come to rest in it. */
+  /** Waits until the environment has settled in the state. */
   state(id: string, state: string): Promise<Environment | undefined> {
     return this.until(id, state, (one) => one?.status?.state === state && isAtRest(one));
   }
@@ -70,14 +70,14 @@ export class LifecycleBoard {
     return (await this.client.find(Namespace, { name: namespaceOf(id) }))?.metadata.uid;
   }
 
-  /** Annotates, or changes the spec of, an Environment, as kubectl does. */
+  /** Annotates an Environment, or changes its spec, as kubectl does. */
   async patch(id: string, patch: object): Promise<void> {
     await this.client.patch(ENVIRONMENT, objectOf(id), patch);
   }
 
   /**
-   * Makes the contents and the schedule seem to be there since `since`, RFC 3339. Written as the operator would have: a
-   * field that somebody else wrote too would stay when the operator gives it up.
+   * Makes the contents and the schedule look as if they existed since `since` (RFC 3339). Writes as the operator: a
+   * field of another manager would remain when the operator removes it.
    */
   async backdate(id: string, since: string): Promise<void> {
     const { apiVersion, kind, metadata, status = {} } = await this.client.get<Environment>(ENVIRONMENT, objectOf(id));
@@ -93,7 +93,7 @@ export class LifecycleBoard {
     return deleteIfThere(this.client, ENVIRONMENT, objectOf(id));
   }
 
-  /** Keeps the contents on their way out until release(). */
+  /** Delays the deletion of the contents until release(). */
   async hold(id: string): Promise<void> {
     const metadata = { name: 'hold', namespace: namespaceOf(id), finalizers: [HOLD] };
     await this.client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata });

@@ -5,10 +5,10 @@ import type { TableCell } from '../../operator/kinds/environment/testing/state-t
 import { conditionOf } from './lifecycle-conditions.ts';
 import type { LifecycleWorld } from './lifecycle-world.ts';
 
-/** So long what is to stay as it is, or as it came to be, is watched. */
+/** How long a state is watched that must not change, in milliseconds. */
 const staysMs = 3000;
 
-/** An Environment brought into a column's state, and what it was then. */
+/** An Environment in a column's state, and its status then. */
 export interface Prepared {
   id: string;
   uid: string | undefined;
@@ -47,7 +47,7 @@ function put(world: LifecycleWorld, id: string, build: boolean): Promise<number>
   return rest(world, 'PUT', id, '', { build });
 }
 
-/** The answer's code. */
+/** Sends the request; returns the response's status. */
 export async function rest(
   world: LifecycleWorld,
   method: string,
@@ -58,7 +58,7 @@ export async function rest(
   return (await world.harness.client.send(method, `/api/environment/${id}${path}`, body)).status;
 }
 
-/** What came of a trigger. `commit`: that was pushed. */
+/** Checks the outcome of a trigger. `commit`: the pushed commit. */
 export async function check(
   { board }: LifecycleWorld,
   { column, outcome }: TableCell,
@@ -112,7 +112,7 @@ export async function check(
       expect(await board.namespaceUid(id)).toBeUndefined();
       return;
     case 'gone':
-      // A sync may have made another one for the ref since.
+      // A sync may have created another one for the ref since.
       await board.until(id, 'gone', (one) => one?.metadata.uid !== uid);
       expect(await board.namespaceUid(id)).toBeUndefined();
   }

@@ -1,12 +1,12 @@
 import { findCondition, type Condition } from '../../crds/conditions.ts';
 import type { Environment } from '../../crds/environment.ts';
 
-/** The condition of this type, as the object reports it. */
+/** Returns the condition of this type, as the object reports it. */
 export function conditionOf(environment: Environment | undefined, type: string): Condition | undefined {
   return findCondition(environment?.status?.conditions, type);
 }
 
-/** Whether it has come to rest in this state, with every request handled. */
+/** Returns whether it has settled in this state, with every request handled. */
 export function isSettledAs(end: 'empty' | 'built', environment: Environment | undefined): boolean {
   const { metadata, status } = environment ?? {};
   const asked = Object.entries(metadata?.annotations ?? {}).filter(([name]) => name.includes('/request-'));

@@ -4,16 +4,16 @@ import { rest } from './lifecycle-cell.ts';
 import { conditionOf } from './lifecycle-conditions.ts';
 import { QUICK, type LifecycleWorld } from './lifecycle-world.ts';
 
-/** Where a trigger is pulled. */
+/** The branch to which a trigger applies. */
 export interface Branch {
   id: string;
   repositoryId: string;
   branch: string;
-  /** Resolves once all cells of the trigger are prepared, and gives true to the first of them. */
+  /** Resolves when all cells of the trigger are prepared; returns true to the first of them. */
   isFirstOfAll: () => Promise<boolean>;
 }
 
-/** What a trigger answers: REST's code, or a commit that was pushed. */
+/** The result of a trigger: the REST API's status, or a pushed commit. */
 interface Pulled {
   code?: number;
   commit?: string;
@@ -24,7 +24,7 @@ const rested =
   (method: string, path = '', body?: object): Pull =>
   async (world, { id }) => ({ code: await rest(world, method, id, path, body) });
 
-/** What answers nothing. */
+/** Runs an action without a result. */
 const done =
   (pull: (world: LifecycleWorld, location: Branch) => Promise<void>): Pull =>
   async (world, location) => {
@@ -40,8 +40,8 @@ async function branchGoes(world: LifecycleWorld, { repositoryId, branch }: Branc
 }
 
 /**
- * A time that has passed for every environment, though starts are spread over half an hour, and by less than an hour. The
- * same for all cells: a schedule that is changed counts from then.
+ * A time that has passed for every environment, although starts are spread over half an hour, but less than an hour
+ * ago. The same for all cells, because a changed schedule counts from then.
  */
 const aWhileAgo = new Date(Date.now() - 35 * 60_000).toISOString().slice(11, 16);
 
@@ -75,7 +75,7 @@ export const TRIGGER_PULLS: Record<Trigger, Pull> = {
     const scheduledRebuild = { mode: 'all', hour: aWhileAgo, timeZone: 'UTC' };
     await world.post(`/api/repository/${repositoryId}/settings`, { scheduledRebuild });
     await world.board.until(id, 'under the schedule', (one) => one?.status?.schedule !== undefined);
-    // As if it had been there for long.
+    // Makes it look as if it had existed for long.
     await world.board.backdate(id, longAgo);
     await world.board.patch(id, { metadata: { annotations: { 'coppice.test/look': 'again' } } });
   }),

@@ -11,11 +11,11 @@ import { pushBranches } from './branches.ts';
 import type { Harness } from './harness.ts';
 import type { LifecycleBoard } from './lifecycle-board.ts';
 
-/** Becomes ready at once, and runs nothing: of a hundred environments the machine notices little. */
+/** Becomes ready immediately and runs nothing, so that a hundred environments cause little load. */
 export const QUICK = {
   'compose.yaml': "services:\n  web:\n    image: busybox:1\n    scale: 0\n    command: ['sleep', '1']\n",
 };
-/** Never becomes ready: its build goes on until the rollout's deadline. */
+/** Never becomes ready: its build lasts until the rollout's deadline. */
 export const ENDLESS = {
   'compose.yaml': [
     'services:',
@@ -28,7 +28,7 @@ export const ENDLESS = {
   ].join('\n'),
 };
 
-/** Triggers that concern a whole Repository, or Group, have one of their own. */
+/** Triggers that affect a whole Repository or Group have a separate one. */
 const ownRepositories: Partial<Record<Trigger, string>> = {
   'ref gone, onRefGone keep': 'kept',
   'scheduled rebuild': 'nightly',
@@ -40,11 +40,11 @@ export function repositoryOf(trigger: Trigger): string {
   return ownRepositories[trigger] ?? 'table';
 }
 
-/** The Repositories that the cells' environments are of, through the REST API, and what is done to them. */
+/** The Repositories of the cells' environments, created through the REST API, and actions on them. */
 export class LifecycleWorld {
   readonly harness: Harness;
   readonly board: LifecycleBoard;
-  /** Goes with everything in it. */
+  /** A group that is deleted with everything in it. */
   readonly doomedGroup: string;
   #requests = 0;
 
@@ -58,7 +58,7 @@ export class LifecycleWorld {
     return `${this.harness.connection.gitUrl}/${repositoryId.replace('.', '/')}.git`;
   }
 
-  /** Each branch gets its `empty` Environment by the first sync, which is asked for. */
+  /** Adds a repository. Each branch gets its `empty` Environment by the first sync, which is requested. */
   async addRepository(group: string, name: string, branches: { quick: string[]; endless: string[] }): Promise<string> {
     const origin = this.urlOf(`${group}.${name}`);
     await pushBranches(origin, QUICK, ['main', ...branches.quick]);
@@ -73,7 +73,7 @@ export class LifecycleWorld {
     return `${group}.${environmentName(name, { name: branch, type: 'branch' })}`;
   }
 
-  /** The group's namespace may still be being set up. */
+  /** Sends a POST; repeats it while the group's namespace is being set up. */
   async post(path: string, body?: object): Promise<void> {
     for (let tries = 0; ; tries++) {
       const answer = await this.harness.client.send('POST', path, body);
@@ -96,14 +96,14 @@ export class LifecycleWorld {
     await this.board.client.delete(GROUP, { name });
   }
 
-  /** Asks as kubectl does, also for what REST refuses. */
+  /** Requests as kubectl does, also what REST refuses. */
   async annotate(id: string, requests: readonly RequestName[], suffix = ''): Promise<void> {
     const value = `${requestValue(new Date(), `test-${++this.#requests}`)}${suffix}`;
     const annotations = Object.fromEntries(requests.map((request) => [requestAnnotation(request), value]));
     await this.board.patch(id, { metadata: { annotations } });
   }
 
-  /** Another, empty, Environment of the same ref. */
+  /** Creates another, empty Environment of the same ref. */
   async holdRefBeside(id: string): Promise<void> {
     const { metadata, spec } = this.board.read(id) ?? {};
     if (!metadata || !spec) throw new Error(`there is no ${id}`);

@@ -1,9 +1,9 @@
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 
-/** How many lines a numbered build writes unless it is reported, one each 50 ms. */
+/** Default number of lines of a numbered build, one every 50 ms. */
 const commonly = 150;
 
-/** `run` is a value of its own for each run, or the layer would be in the builder's cache. */
+/** Returns a Dockerfile. `run` differs for each run; otherwise the layer would be cached. */
 export function numberedDockerfile(run: string, lines = commonly): string {
   return `FROM node:24-slim
 ENV RUN=${run}
@@ -15,13 +15,13 @@ CMD ["node", "server.mjs"]
 `;
 }
 
-/** The number of the build's line that a message holds, if it holds one. */
+/** Returns the number of the build's line in a message, if it contains one. */
 export function numberIn(message: BuildLogMessage): number | undefined {
   const number = 'line' in message ? / line (\d+) of the build$/.exec(message.line)?.[1] : undefined;
   return number === undefined ? undefined : Number(number);
 }
 
-/** What a whole log should hold of seqs and numbers, `expected`, beside what it does. */
+/** Returns the seqs and numbers of a log, and those that a complete log has (`expected`). */
 export function countedLog(messages: readonly BuildLogMessage[], lines = commonly) {
   const count = (length: number) => Array.from({ length }, (_value, index) => index + 1);
   return {

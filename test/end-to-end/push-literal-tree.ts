@@ -10,7 +10,7 @@ export interface LiteralEntry {
   content: string | Record<string, string>;
 }
 
-/** Pushes a commit whose root holds these entries in this order, as Git itself would never write it, to `branch`. */
+/** Pushes a commit to `branch` whose root has these entries in this order, which Git itself would never create. */
 export async function pushLiteralTree(url: string, branch: string, entries: readonly LiteralEntry[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'coppice-push-'));
   const git = async (args: readonly string[], input?: string | Uint8Array) =>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../cluster/run.ts';
 
-/** Puts a branch's commit where hosts publish a pull request's. */
+/** Pushes a branch's commit to the ref where hosts publish a pull request. */
 export async function pushPullRequest(origin: string, branch: string, number: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'coppice-pull-request-'));
   try {

@@ -11,11 +11,11 @@ export interface PushWithSubmodule {
   files: Record<string, string>;
   /** A commit of another repository, at a path. */
   submodule: { path: string; url: string; commit: string };
-  /** By path; `filter=lfs` has to stand in .gitattributes among the files. */
+  /** Contents by path; a .gitattributes among the files must set `filter=lfs`. */
   largeFiles: Record<string, string>;
 }
 
-/** Pushes a repository with a submodule and large files to its branch main, which `git` alone cannot make by files. */
+/** Pushes a repository with a submodule and large files to its branch main, which needs more than files. */
 export async function pushWithSubmodule(push: PushWithSubmodule): Promise<void> {
   const { url, credentials, submodule, largeFiles } = push;
   const basic = `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`;

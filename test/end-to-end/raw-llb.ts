@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/**
- * Returns a definition of BuildKit's (solver/pb/ops.proto) whose result is one source, as a frontend of anybody's own
- * can ask for it.
- */
+/** Returns a BuildKit definition (solver/pb/ops.proto) whose result is one source, as any frontend can request it. */
 export function rawSource(identifier: string, attributes: Readonly<Record<string, string>> = {}): Buffer {
   const entries = Object.entries(attributes).map(([key, value]) => field(2, field(1, key), field(2, value)));
   const source = field(3, field(1, identifier), ...entries);
@@ -11,7 +8,7 @@ export function rawSource(identifier: string, attributes: Readonly<Record<string
   return Buffer.concat([field(1, source), field(1, result)]);
 }
 
-/** A field of protobuf's wire type 2: tag, length, bytes. */
+/** Encodes a protobuf field of wire type 2: tag, length, bytes. */
 function field(number: number, ...parts: (string | Buffer)[]): Buffer {
   const value = Buffer.concat(parts.map((part) => Buffer.from(part)));
   return Buffer.concat([varint((number << 3) | 2), varint(value.length), value]);

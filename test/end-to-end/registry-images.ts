@@ -12,7 +12,7 @@ const manifestSchema = z.looseObject({
 const manifestTypes =
   'application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json';
 
-/** The registry of the cluster, as this machine reaches it. */
+/** The cluster's registry, accessed from this machine. */
 export class TestRegistry {
   readonly #registry: Registry;
 
@@ -22,7 +22,7 @@ export class TestRegistry {
     this.#registry = registry;
   }
 
-  /** Everything that an image (`ADDRESS/PATH@DIGEST`) is made of, unpacked, one text each: manifest, config, layers. */
+  /** Returns all unpacked contents of an image (`ADDRESS/PATH@DIGEST`) as texts: manifest, config, layers. */
   async contents(image: string): Promise<string[]> {
     const [path = '', digest = ''] = image.slice(this.#registry.address.length + 1).split('@');
     const manifest = await (await this.#call('GET', `${path}/manifests/${digest}`)).text();
@@ -36,7 +36,7 @@ export class TestRegistry {
     return [manifest, ...blobs];
   }
 
-  /** Puts an image of the mirror under another name there, with a label of its own: another image with the same files. */
+  /** Copies an image of the mirror to another name with an additional label: another image with the same files. */
   async copyWithLabel(from: string, to: string, label: string): Promise<void> {
     const [source = '', sourceTag = ''] = from.split(':');
     const [target = '', targetTag = ''] = to.split(':');

@@ -1,8 +1,8 @@
 import type { Harness } from './harness.ts';
 
 /**
- * All that Coppice said since a time where others than a credential's owner may read: its logs, the cluster's Events,
- * custom resources, and the pods with the arguments and environment of their containers.
+ * Returns everything that Coppice has written since a time where others than a credential's owner can read it: its
+ * logs, Events, custom resources, and pods with their arguments and environment.
  */
 export async function reportedMessages({ kubectl }: Pick<Harness, 'kubectl'>, since: Date) {
   const logs = (name: string) =>
@@ -24,12 +24,12 @@ export async function reportedMessages({ kubectl }: Pick<Harness, 'kubectl'>, si
   return { operator, api, events, custom, pods };
 }
 
-/** How a secret may be written: as it is, in a URL, and in base64 after whatever else, such as a user name. */
+/** Returns the forms of a secret: as it is, in a URL, and in base64 after other text, such as a user name. */
 export function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const encoded = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    // The characters that no byte beside the secret's has a part in.
+    // The characters that only the secret's bytes determine.
     return text.slice(Math.ceil((offset * 4) / 3), Math.floor(((offset + bytes.length) * 4) / 3));
   });
   return [secret, encodeURIComponent(secret), ...encoded];

@@ -1,6 +1,6 @@
 /**
- * One service that answers with one page: the text, and `word: ` with the variable WORD, or `none` where there is no
- * such variable. Built in a second of an image that is there.
+ * Returns one service with one page: the text, and `word: ` with the variable WORD, or `none` without such a variable.
+ * Builds in a second from an existing image.
  */
 export function smallPage(text: string): Record<string, string> {
   return {
@@ -14,7 +14,7 @@ CMD echo "word: $WORD" >> /www/index.html; exec httpd -f -p 8080 -h /www
   };
 }
 
-/** What cannot be built. */
+/** Returns files that cannot be built. */
 export function brokenPage(text: string): Record<string, string> {
   return { ...smallPage(text), Dockerfile: `FROM busybox:1\nRUN echo ${text} && exit 3\n` };
 }

@@ -1,7 +1,10 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
 
-/** A page that shows whatever its build and its container could get hold of. It starts with, and publishes, `base`. */
+/**
+ * Returns a page that shows everything that its build and its container could access. It is seeded from `base`, and
+ * publishes it.
+ */
 export function spyingPage(group: string, registry: string): Record<string, string> {
   const spy = `import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
@@ -104,5 +107,5 @@ const lootSchema = z.object({
 });
 export type Loot = z.infer<typeof lootSchema>;
 
-/** What the page shows. */
+/** The content of the page. */
 export const pageSchema = z.object({ build: lootSchema, running: lootSchema });

@@ -1,2 +1,2 @@
-/** Says of a Group that an end-to-end test made it: one that a killed run left is taken away by the next. */
+/** Label of Groups that end-to-end tests created, so that the next run can delete those of a killed one. */
 export const TEST_GROUP_LABEL = 'test.coppice.dev/end-to-end';

@@ -10,23 +10,23 @@ import { GRANTS, type Grant } from '../git-hosts/repositories.ts';
 import { deleteRef, pushRepository } from '../sample/push-repository.ts';
 import { brokenPage, smallPage } from './small-page.ts';
 
-/** A repository at one of the kinds of Git host, and what somebody who works there does. */
+/** A repository at one type of Git host, and actions of a developer there. */
 export interface TestRepository {
-  /** `params` of the call that adds it to a group. */
+  /** `params` of the request that adds it to a group. */
   params: Record<string, string>;
-  /** What of it nobody may ever read. */
+  /** Its secrets, which nobody must be able to read. */
   credentials: readonly string[];
-  /** Pushes a page to the ref of this full name, as one commit; gives the commit. */
+  /** Pushes a page to the ref of this full name, as one commit; returns the commit. */
   push(ref: string, text: string): Promise<string>;
-  /** Pushes what cannot be built; its build says the text. */
+  /** Pushes files that cannot be built; the build prints the text. */
   pushBroken(ref: string, text: string): Promise<string>;
   openPull(branch: string): Promise<number>;
-  /** A pull request of a stranger's repository with a page of this text; absent where the host knows no forks. */
+  /** Opens a pull request from a stranger's fork with a page of this text; absent if the host has no forks. */
   openForkPull?(text: string): Promise<number>;
   closePull(number: number): Promise<void>;
-  /** Enters the webhook where Coppice could not make it. */
+  /** Enters the webhook manually, if Coppice could not create it. */
   enterWebhook?(webhook: { url: string; secret: string }): void;
-  /** What the host received and delivered; absent where it keeps nothing but commits. */
+  /** Returns what the host received and delivered; absent if it stores only commits. */
   record?(): Promise<HostRecord>;
   remove(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface TestRepository {
 interface HostedKind {
   path: (owner: string) => string;
   gitPath: (owner: string) => string;
-  /** Somebody else's, which may be forked from it. */
+  /** A fork that belongs to somebody else. */
   fork: { path: (owner: string) => string; gitPath: (owner: string) => string; isPrivate: boolean };
   username: string;
   params: (owner: string, token: string) => Record<string, string>;
@@ -78,7 +78,7 @@ export const HOSTED: Record<KindName, HostedKind> = {
     path: (owner) => `${owner}/shop`,
     gitPath: (owner) => `${owner}/shop.git`,
     username: 'x-token-auth',
-    // No access token reaches into another workspace: a fork there is public, or is not read.
+    // An access token is valid in only one workspace: a fork in another one is public, or cannot be read.
     fork: {
       path: (owner) => `${owner}-mallory/shop`,
       gitPath: (owner) => `${owner}-mallory/shop.git`,
@@ -98,14 +98,17 @@ function pushTo(url: string, credentials: Credentials, makeFiles = smallPage): T
   return (ref, text) => pushRepository({ url, branch: 'work', ref, files: makeFiles(text), credentials });
 }
 
-/** At an emulated host, which keeps a record and knows forks. */
+/** A repository at an emulated host, which records requests and has forks. */
 export type HostedRepository = TestRepository &
   Required<Pick<TestRepository, 'record' | 'openForkPull'>> & {
-    /** Pushes files of any kind, as push does. */
+    /** Pushes arbitrary files, as push does. */
     pushFiles(ref: string, files: Record<string, string>): Promise<string>;
   };
 
-/** A private repository of this owner, with a token that may do all that Coppice asks for, or what is said. */
+/**
+ * Creates a private repository of this owner, with a token that permits everything that Coppice needs, or what is
+ * given.
+ */
 export async function makeHosted(
   kind: KindName,
   owner: string,
@@ -144,7 +147,7 @@ export async function makeHosted(
   };
 }
 
-/** A private repository on the Git server, where pull requests are no more than a ref and somebody's webhook calls. */
+/** Creates a private repository on the Git server, where pull requests are only refs and webhook calls. */
 async function makeGeneric(owner: string, gitUrl: string): Promise<TestRepository> {
   const url = `${gitUrl}/${owner}/shop.git`;
   const credentials = { username: 'reader', password: `a "quoted" p@ss ${randomUUID()}` };
@@ -181,7 +184,7 @@ async function makeGeneric(owner: string, gitUrl: string): Promise<TestRepositor
       return number;
     },
     async closePull(number) {
-      // Until git has it no more, closed is what anybody could say who knows the webhook's secret.
+      // Until Git has lost the ref, anyone who knows the webhook's secret could report it as closed.
       await deleteRef(url, `refs/pull/${number}/head`, credentials);
       await report('pull_request', { action: 'closed', number });
     },
@@ -196,7 +199,9 @@ export function makeRepository(type: RepositoryType, owner: string, gitUrl: stri
   return type === 'generic' ? makeGeneric(owner, gitUrl) : makeHosted(type, owner);
 }
 
-/** The webhook of a repository: Coppice makes it itself where it may; otherwise it says what is to be entered, which is done. */
+/**
+ * Sets up the webhook of a repository: Coppice creates it if it is permitted to; otherwise enters what Coppice reports.
+ */
 export async function connect(client: RestClient, repository: string, host: TestRepository): Promise<WebhookAnswer> {
   const enter = host.enterWebhook?.bind(host);
   const webhook = await webhookOf(client, repository, ({ created }) => created === (enter === undefined));

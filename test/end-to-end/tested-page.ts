@@ -10,7 +10,7 @@ export interface NamedTest {
   params?: object;
 }
 
-/** A page of this HTML whose service file names these tests. */
+/** Returns a page of this HTML whose service file has these tests. */
 export function testedPage(html: string, tests: readonly NamedTest[]): Record<string, string> {
   const files = smallPage(html);
   return { ...files, 'compose.yaml': `${files['compose.yaml'] ?? ''}${stringify({ 'x-coppice': { tests } })}` };
@@ -36,7 +36,7 @@ export function testsOf(client: RestClient, id: string, query = ''): Promise<Tes
   return client.call(testsSchema, 'GET', `/api/environment/${id}/tests${query}`);
 }
 
-/** The tests of an environment once none is under way, and no run is among them that is named in `before`. */
+/** Returns the tests of an environment when none is running, and all runs differ from those in `before`. */
 export function testsOver(client: RestClient, id: string, before: TestsAnswer = { tests: [] }): Promise<TestsAnswer> {
   const former = before.tests.map(({ ID }) => ID);
   return waitFor(`the tests of ${id} to be over`, 150, async () => {

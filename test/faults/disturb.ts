@@ -8,7 +8,7 @@ import type { Harness } from '../end-to-end/harness.ts';
 type Kubectl = Harness['kubectl'];
 
 const inSystem = ['--namespace', 'coppice-system'];
-/** A ConfigMap, a volume, and its folder in the pods. */
+/** Name of a ConfigMap, a volume, and its folder in the pods. */
 const name = 'faults';
 const folder = `/${name}`;
 const volumeMounts = [{ name, mountPath: folder, readOnly: true }];
@@ -16,12 +16,12 @@ const volumeMounts = [{ name, mountPath: folder, readOnly: true }];
 export const PROXY = `node ${folder}/api-server-proxy.ts`;
 const proxyContainer = 'api-server-proxy';
 
-/** Parts of Coppice, by their Deployments, and the container of each that is it. */
+/** Coppice's parts, by their Deployments, with the main container of each. */
 const containers = { 'coppice-operator': 'operator', 'coppice-api': 'api' };
 export type Deployment = keyof typeof containers;
 const disturbed = Object.keys(containers) as Deployment[];
 
-/** What is changed in a pod's spec, as a strategic merge patch. */
+/** A change of a pod's spec, as a strategic merge patch. */
 interface PodPatch {
   initContainers?: object[];
   containers: object[];
@@ -33,7 +33,7 @@ const deploymentSchema = z.object({
   }),
 });
 
-/** Throws a Problem where what a strike brought into the pods was not taken back: it was broken off. */
+/** Throws a Problem if the pods still have the changes of an interrupted fault. */
 export async function requireUndisturbed(kubectl: Kubectl): Promise<void> {
   const left = await kubectl([...inSystem, 'get', 'configmap', name, '--ignore-not-found', '--output', 'name']);
   if (left === '') return;
@@ -41,7 +41,10 @@ export async function requireUndisturbed(kubectl: Kubectl): Promise<void> {
   throw new Problem(`A strike that was broken off has left its proxy or its clock in Coppice's pods: ${again}.`);
 }
 
-/** Has these parts ask a proxy in place of the API server, which fails in this way. Gives what takes it away again. */
+/**
+ * Makes these parts connect to the API server through a proxy, which fails in this way. Returns a function that reverts
+ * it.
+ */
 export async function throughProxy(kubectl: Kubectl, fault: string): Promise<() => Promise<void>> {
   return disturb(kubectl, disturbed, (container, image) => ({
     initContainers: [
@@ -58,7 +61,7 @@ export async function throughProxy(kubectl: Kubectl, fault: string): Promise<() 
   }));
 }
 
-/** Has a part's clock jump by so many seconds, when it is reported to. Gives what takes it away again. */
+/** Makes a part's clock jump by this many seconds on a signal. Returns a function that reverts it. */
 export function withJumpingClock(
   kubectl: Kubectl,
   deployment: Deployment,
@@ -73,12 +76,12 @@ export function withJumpingClock(
   }));
 }
 
-/** Throws where one of the proxies says of no failure: then nothing was shown. */
+/** Throws if one of the proxies has caused no failure: the run would prove nothing. */
 export async function requireFailedByProxy(kubectl: Kubectl): Promise<void> {
   for (const deployment of disturbed) await requireFailures(kubectl, deployment, proxyContainer);
 }
 
-/** Throws where the clock of one of a part's replicas has not jumped, or the replica ended of being configured to. */
+/** Throws if the clock of one of a part's replicas has not jumped, or the replica ended because of the setup. */
 export const requireJumped = (kubectl: Kubectl, deployment: Deployment): Promise<void> =>
   requireFailures(kubectl, deployment, containers[deployment]);
 
@@ -123,7 +126,7 @@ async function disturb(
   return () => undo(done);
 }
 
-/** The programs, and a kubeconfig that leads to the proxy: that adds the pod's own token. */
+/** Returns the programs, and a kubeconfig that connects to the proxy, which adds the pod's own token. */
 function filesForPods(): object {
   const programs = ['api-server-proxy.ts', 'clock-jump.ts'].map((file) => [
     file,

@@ -14,7 +14,7 @@ const awaySeconds = 30;
 const withinSeconds = 300;
 const newCommit = 'commit 2';
 
-/** An environment of a branch, and what is pushed there. */
+/** An environment of a branch, and what is pushed to it. */
 interface HostedBranch {
   kind: 'generic' | KindName;
   id: string;
@@ -22,15 +22,15 @@ interface HostedBranch {
   host: TestRepository;
 }
 
-/** A kind of host, and how it fails. */
+/** A type of host, and how it fails. */
 interface Failing {
   kind: KindName;
   answer: Fault['answer'];
 }
 
 /**
- * While the hosted Git hosts hang, are slow, break off or refuse, each in its way, commits are pushed to them and to a host that
- * is well. That one's is built meanwhile, and theirs once they answer, with its status at the commit.
+ * Pushes commits to Git hosts that hang, are slow, truncate responses or refuse, and to one that works. The working
+ * host's commit is built meanwhile, and the others' when they respond again, with the commit's status.
  */
 export async function failingHosts(seed: number, progress: Progress): Promise<Figure[]> {
   const failing = failuresFrom(seed);
@@ -84,13 +84,13 @@ export async function failingHosts(seed: number, progress: Progress): Promise<Fi
   });
 
   async function fail({ kind, answer }: Failing): Promise<void> {
-    // Developers push all the same, or there would be nothing to miss.
+    // Developers can still push; otherwise there would be nothing to miss.
     const fault = { match: '^(?!.*git-receive-pack)', answer };
     await adminOf(kind).setFaults(HOSTED[kind].path(harness.group), [fault]);
   }
 }
 
-/** Of each kind one failure, among them a host that hangs and one that is slow; the same for the same seed. */
+/** Returns one failure for each type, including a host that hangs and one that is slow; constant for a seed. */
 function failuresFrom(seed: number): Failing[] {
   const others: Fault['answer'][] = [500, 503, 429, 'half', 'not JSON'];
   const count = KINDS.length - 2;

@@ -15,25 +15,25 @@ import { onNode } from '../cluster/on-node.ts';
 type Kubectl = Harness['kubectl'];
 
 export interface Fault {
-  /** Makes ready for the harm, before there is any environment. Gives what takes that back. */
+  /** Prepares the fault before any environment exists. Returns a function that reverts it. */
   prepare?: (kubectl: Kubectl) => Promise<() => Promise<void>>;
-  /** Does the harm, and resolves when it is over: what was ended may still be on its way back. */
+  /** Injects the fault, and resolves when it is over; killed parts may still be restarting. */
   inject: (kubectl: Kubectl) => Promise<void>;
-  /** Throws where the harm was not done after all. */
+  /** Throws if the fault did not happen. */
   requireHarm?: (kubectl: Kubectl) => Promise<void>;
-  /** Ends builds under way: they are tried again, and their log reports both tries. */
+  /** Whether it ends running builds, which are retried and have both attempts in their logs. */
   endsBuilds?: boolean;
-  /** Takes an API token for living whose time is over: the clock by which that is reported is behind. */
+  /** Whether an expired API token may be accepted, because the clock is behind. */
   takesExpired?: boolean;
-  /** Other than commonly. */
+  /** Numbers of environments, if not the default. */
   sizes?: Partial<Sizes>;
-  /** So long after the strike everything must be where it belongs; 300 by default. */
+  /** Seconds after the fault within which everything must have settled; 300 by default. */
   withinSeconds?: number;
 }
 
 const awaySeconds = 30;
 
-/** Signals processes of the node, in whatever container, by a pattern of their command lines. */
+/** Signals processes of the node, in any container, by a pattern of their command lines. */
 const signal = (name: 'KILL' | 'STOP' | 'CONT' | 'USR2', pattern: string) =>
   onNode('pkill', `-${name}`, '--full', pattern);
 
@@ -43,7 +43,7 @@ const killed =
     await Promise.all(patterns.map((pattern) => signal('KILL', pattern)));
   };
 
-/** Connections stay, and nothing comes over them: neither an answer nor an end. */
+/** Connections stay open, but nothing arrives: neither a response nor a close. */
 const silent =
   (pattern: string): Fault['inject'] =>
   async () => {
@@ -65,7 +65,7 @@ const describe =
     await signal('USR2', pattern);
   };
 
-/** Operator and API go by a proxy, which fails them from the strike to the end. */
+/** The operator and the API connect through a proxy, which fails from the fault to the end. */
 const proxied = (fault: 'conflicts' | 'gone' | 'silent'): Fault => ({
   prepare: (kubectl) => throughProxy(kubectl, fault),
   inject: describe(`^${PROXY}`),
@@ -79,8 +79,8 @@ const clockJumps = (deployment: Deployment, seconds: number): Fault => ({
 });
 
 /**
- * Nobody listens: every connection is refused, and those that were open are closed. Its file is taken from the kubelet, which
- * starts it again when it is back; the strike is over when the API server says that it is ready.
+ * Stops the API server: connections are refused, and open ones closed. Removes its manifest from the kubelet, which
+ * starts it when the manifest is back; the fault is over when the API server is ready.
  */
 const apiServerAway: Fault['inject'] = async (kubectl) => {
   const file = '/etc/kubernetes/manifests/kube-apiserver.yaml';
@@ -105,7 +105,7 @@ const API_SERVER = '^kube-apiserver';
 const REDIS = 'redis-server';
 const BUILDER = 'buildkitd';
 
-/** What is done to the cluster while environments live through their moves. */
+/** Faults that are injected while environments go through their moves. */
 export const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['undisturbed', { inject: () => Promise.resolve() }],
   ['operator-killed', { inject: killed(OPERATOR) }],

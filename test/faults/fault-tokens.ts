@@ -9,7 +9,7 @@ const password = 'correct horse battery';
 const everyMs = 500;
 const expiresInMs = 3000;
 
-/** How a token is asked with, and what a Coppice that is well answers. */
+/** How a token is used, and the response of a healthy Coppice. */
 interface Asking {
   what: string;
   client: RestClient;
@@ -19,12 +19,12 @@ interface Asking {
 }
 
 /**
- * Tokens of all kinds, asked with over and over from the strike on: one that is dead, or may not write, must never be
- * taken, whatever is away; one that lives may go without an answer meanwhile, and is taken in the end.
+ * Tokens of all kinds, used repeatedly from the fault on. Invalid tokens, and writes without permission, must never be
+ * accepted, whatever has failed; valid ones can go without a response, and are accepted in the end.
  */
 export class FaultTokens {
   readonly #askings: readonly Asking[];
-  /** Logs out at the strike. */
+  /** Logs out when the fault is injected. */
   readonly #leaving: RestClient;
   readonly #wronglyTaken: string[] = [];
   readonly #stopping = new AbortController();
@@ -36,14 +36,14 @@ export class FaultTokens {
     this.#leaving = leaving;
   }
 
-  /** `takesExpired`: where a token whose time is over may be taken, it is not asked with. */
+  /** Creates the tokens. `takesExpired`: does not use an expired token, which may be accepted. */
   static async make(harness: Harness, { takesExpired }: { takesExpired: boolean }): Promise<FaultTokens> {
     const user = await loggedIn(harness);
     const gone = await loggedIn(harness);
     await logOut(gone);
     const tomorrow = new Date(Date.now() + 24 * 3600_000);
     const token = (name: string, readOnly = false) => user.withApiToken(name, tomorrow, readOnly);
-    // It has ended by the time of the strike, for which builds are waited for.
+    // It has expired when the fault is injected, because builds are awaited first.
     const expired = await user.withApiToken('expired', new Date(Date.now() + expiresInMs));
     const [living, reading, deleted] = [await token('living'), await token('reading', true), await token('deleted')];
     await user.call(z.unknown(), 'DELETE', '/api/user/tokens', { name: 'deleted' });
@@ -54,7 +54,7 @@ export class FaultTokens {
       { what: 'a login that was logged out', client: gone, ...get, expected: 401 },
       { what: 'an API token that was deleted', client: deleted, ...get, expected: 401 },
       ...(takesExpired ? [] : [{ what: 'an API token whose time is over', client: expired, ...get, expected: 401 }]),
-      // It has no body that a group could be made of, were it let through.
+      // The body would be invalid for a group if the request were permitted.
       {
         what: 'a write by a token that only reads',
         client: reading,
@@ -66,13 +66,13 @@ export class FaultTokens {
     return new FaultTokens(askings, await loggedIn(harness));
   }
 
-  /** At the strike: one logs out, the others are asked with until the end. */
+  /** Called at the fault: one token logs out, the others are used until the end. */
   start(): void {
     this.#hasLeft = Promise.allSettled([logOut(this.#leaving, this.#stopping.signal)]);
     this.#asked = this.#askAgainAndAgain();
   }
 
-  /** Throws where one was taken that must not be, or is not as it should be now. */
+  /** Throws if a token was wrongly accepted, or is not in its expected state now. */
   async requireAsTheyShould(): Promise<void> {
     const [left] = await this.#hasLeft;
     if (left?.status === 'rejected') throw left.reason;
@@ -86,7 +86,7 @@ export class FaultTokens {
     }
   }
 
-  /** They are asked with no more. */
+  /** Stops using the tokens. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -99,12 +99,12 @@ export class FaultTokens {
   }
 
   async #ask({ what, client, method, path, expected }: Asking): Promise<void> {
-    // No answer is to be expected of what was injected.
+    // A failed part need not respond.
     const status = await client.send(method, path, bodyOf(method)).then(
       (answer) => answer.status,
       () => 0,
     );
-    // A write that may not be is refused before its body is looked at: 422 would say that it was let through.
+    // A write without permission is refused before its body is checked: 422 would mean that it was permitted.
     const isTaken = (status >= 200 && status < 300) || status === 422;
     if (expected !== 200 && isTaken) this.#wronglyTaken.push(`${what}: ${status}`);
   }
@@ -119,7 +119,7 @@ async function loggedIn(harness: Harness): Promise<RestClient> {
   return client;
 }
 
-/** Asked for until it is taken; after an answer that was lost it is refused, for it has logged out. */
+/** Repeats the logout until it is accepted; after a lost response it is refused, because the token has ended. */
 async function logOut(client: RestClient, signal?: AbortSignal): Promise<void> {
   const leave = async () => {
     const { status, text } = await client.send('POST', '/api/user/logout');

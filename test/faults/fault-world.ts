@@ -13,13 +13,13 @@ import { FaultTokens } from './fault-tokens.ts';
 import { endOf, type Ask, type Moves } from './moves.ts';
 import { StayingViewer } from './staying-viewer.ts';
 
-/** How many environments of each kind there are. */
+/** Number of environments of each kind. */
 export interface Sizes {
-  /** They move as they are reported, and run no container. */
+  /** They follow their moves, and run no container. */
   moving: number;
-  /** They move too, and each runs a container that answers with a page. */
+  /** They follow their moves, and each runs a container that serves a page. */
   running: number;
-  /** Their images are built, slowly. */
+  /** Their images are built slowly. */
   built: number;
 }
 
@@ -40,19 +40,19 @@ const requests: Record<Ask, { method: string; path: string }> = {
 };
 
 const STATES = ['empty', 'created', 'building', 'built'] as const;
-/** Their logs outlast the wait for the moment of the strike. */
+/** Their logs last longer than the wait for the fault. */
 const numberedLines = 400;
-/** One of so many that move is built when the moves start. */
+/** Every third moving environment is built before the moves start. */
 const builtOf = 3;
 
-/** Environments of one group, some that move as they are reported and some that are built of images, and their user. */
+/** Environments of one group with their user: some follow moves, and some are built from images. */
 export class FaultWorld {
   readonly #harness: Harness;
   readonly #lifecycle: LifecycleWorld;
-  /** Those that run come last. */
+  /** Names of the moving environments; those that run containers are last. */
   readonly #moving: string[];
   readonly #running: ReadonlySet<string>;
-  /** Of the logs of those that are built of images: they stay, whatever is injected. */
+  /** Viewers of the build logs, which stay connected whatever fault is injected. */
   readonly #viewers: ReadonlyMap<string, StayingViewer>;
   readonly #tokens: FaultTokens;
   readonly #stopping = new AbortController();
@@ -71,7 +71,7 @@ export class FaultWorld {
     this.#viewers = new Map(ids.built.map((id) => [id, new StayingViewer(harness.client, id)]));
   }
 
-  /** With so many empty environments of each kind. */
+  /** Creates this many empty environments of each kind. */
   static async start(harness: Harness, sizes: Sizes, inject: { takesExpired: boolean }): Promise<FaultWorld> {
     const { group } = harness;
     const lifecycle = new LifecycleWorld(harness, new LifecycleBoard(testClient(), [group]), group);
@@ -105,7 +105,9 @@ export class FaultWorld {
     return [...this.#moving, ...this.#viewers.keys()];
   }
 
-  /** Sends what is asked of each, one after the other, again and again until the API takes it, or it is so already. */
+  /**
+   * Sends each environment's requests sequentially, and repeats each until the API accepts it, or it is already done.
+   */
   async move(moves: readonly Moves[]): Promise<void> {
     const moved = this.#moving.map(async (id, index) => {
       for (const { ask, afterMs } of moves[index] ?? []) {
@@ -117,13 +119,13 @@ export class FaultWorld {
   }
 
   /**
-   * As soon as there are some in each of the states, how many, such as `12 building, 8 empty`, and how far the numbered logs
-   * are, all of which are being written; then tokens are asked with.
+   * Waits until all states occur; returns how many are in each, such as `12 building, 8 empty`, and the progress of the
+   * numbered logs, all of which are being written. Then starts to use the tokens.
    */
   async inAllStates(): Promise<string> {
     const count = (state: string) =>
       this.ids.filter((id) => this.#lifecycle.board.read(id)?.status?.state === state).length;
-    // They move for 20 s at most, and a state may last a tenth of a second.
+    // The moves last 20 s at most, and a state may last a tenth of a second.
     for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5)) {
       const counts = STATES.map((state) => [count(state), state] as const);
       if (counts.some(([number]) => number === 0)) continue;
@@ -135,7 +137,9 @@ export class FaultWorld {
     throw new Error('there were never environments in each of the states at once while the logs were written');
   }
 
-  /** Builds some of those that move, and the others, and resolves once each of these writes its numbered lines. */
+  /**
+   * Builds some of the moving environments, and the others; resolves when each of the latter writes its numbered lines.
+   */
   async start(): Promise<void> {
     const first = this.#moving.filter((_, index) => index % builtOf === 0);
     await Promise.all(first.map((id) => this.#ask(id, 'put')));
@@ -150,7 +154,7 @@ export class FaultWorld {
     );
   }
 
-  /** Waits until each is where its moves lead; then looks whether anything was lost or left on the way. */
+  /** Waits until each environment has reached the end of its moves; then checks that nothing was lost or left. */
   async requireAllWell(
     moves: readonly Moves[],
     { withinSeconds, endsBuilds }: { withinSeconds: number; endsBuilds: boolean },
@@ -170,12 +174,12 @@ export class FaultWorld {
     await this.#tokens.requireAsTheyShould();
   }
 
-  /** How often each viewer who stayed connected. */
+  /** Number of connections of each viewer. */
   get connections(): number[] {
     return [...this.#viewers.values()].map((viewer) => viewer.connections);
   }
 
-  /** Looks at it no more; the harness removes it. */
+  /** Stops watching; the harness deletes the environments. */
   stop(): Promise<void> {
     this.#stopping.abort();
     this.#tokens.stop();
@@ -194,13 +198,16 @@ export class FaultWorld {
     await waitFor(`${method} ${id}${path} to be taken`, 300, send, this.#stopping.signal);
   }
 
-  /** Its log has every line once, or each try's, the viewer who stayed has seen the same, and its page answers. */
+  /**
+   * Verifies that the log has every line once (or once per attempt), that the viewer has seen the same, and that the
+   * page responds.
+   */
   async #requireWhole(id: string, viewer: StayingViewer, isTriedAgain: boolean): Promise<void> {
     const messages = [];
     for await (const message of this.#harness.client.log(id)) messages.push(message);
     assert.deepEqual(await viewer.seen(), messages, `the viewer of ${id} has seen another log`);
     const { found, expected } = countedLog(messages, numberedLines);
-    // Each try starts with the first line anew, and a try that was ended has those before the last that was written.
+    // Each attempt starts with the first line again, and an interrupted one has all lines before its last one.
     if (isTriedAgain) found.numbers = found.numbers.slice(found.numbers.lastIndexOf(1));
     assert.deepEqual(found, expected, `the log of ${id} is not whole`);
     await this.#requirePage(id, 'Hello from the API');
@@ -210,7 +217,7 @@ export class FaultWorld {
     await pageWith((await this.#harness.client.environment(id)).weburl, text, 60);
   }
 
-  /** Those of its environments that have contents, and no other. */
+  /** Verifies that exactly those environments have namespaces that have contents. */
   async #requireNamespaces(expected: readonly string[]): Promise<void> {
     const { group, kubectl } = this.#harness;
     await waitFor('the namespaces of the environments, and no other', 60, async () => {

@@ -12,7 +12,7 @@ import { onNode } from '../cluster/on-node.ts';
 
 const inBuilders = ['--namespace', 'coppice-builders'];
 const volumeMiB = 96;
-/** What a build that finds no room must say, and what an administrator may do. */
+/** The message of a build without disk space, and the chart value that an administrator can change. */
 const fullVolume = /no space left on device[^]*builder\.cache\.size|builder\.cache\.size[^]*no space left on device/i;
 const usedTooMuch = /more disk[^]*builder\.ephemeral\.storage/;
 
@@ -22,8 +22,8 @@ const wasteful = (text: string, step: string) => ({
 });
 
 /**
- * A group's builder on a small volume, which first a build fills by itself and then somebody else: builds fail with
- * words to act on, and those after them go well as soon as there is room.
+ * Fills a small volume of a group's builder, first by a build and then by something else: builds fail with
+ * instructions, and later ones succeed as soon as there is space.
  */
 export function fullDisk(progress: Progress): Promise<Figure[]> {
   return withRepository(progress, async ({ harness, url, repository }) => {
@@ -70,7 +70,9 @@ export function fullDisk(progress: Progress): Promise<Figure[]> {
   });
 }
 
-/** A stranger's build takes more disk than a ephemeral builder may: it fails with words, and others go on. */
+/**
+ * An untrusted build uses more disk than an ephemeral builder permits: it fails with instructions, and others continue.
+ */
 export function overfullEphemeral(progress: Progress): Promise<Figure[]> {
   return withRepository(progress, async ({ harness, url, repository }) => {
     await pushRepository({ url, branch: 'main', files: smallPage('page 1') });
@@ -99,7 +101,7 @@ interface World {
   repository: string;
 }
 
-/** With a repository that has a first commit. */
+/** Creates a repository with a first commit. */
 async function withRepository(progress: Progress, work: (world: World) => Promise<Figure[]>): Promise<Figure[]> {
   const harness = await startHarness('fault');
   return nothingLeft(harness, progress, async () => {
@@ -116,7 +118,7 @@ async function requireWords({ client }: Harness, id: string, words: RegExp): Pro
   return conditionOf(found, 'Stalled')?.message ?? '';
 }
 
-/** Starts the group's builder anew on a small file system in its volume's place. Gives the folder on the node. */
+/** Restarts the group's builder on a small file system instead of its volume. Returns the folder on the node. */
 async function onSmallVolume({ kubectl, group }: Harness): Promise<string> {
   const builder = `group-${group}`;
   const field = (kind: string, name: string, path: string) =>

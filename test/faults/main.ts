@@ -1,6 +1,6 @@
-// `npm run faults -- [--seed N] [--moving N] [--running N] [--built N] [FAULT…]`: strikes the cluster that is up while
-// environments are in all stages of their lives, and looks whether each ends where it belongs, with nothing lost and
-// nothing left.
+// `npm run faults -- [--seed N] [--moving N] [--running N] [--built N] [FAULT…]` injects faults into the running
+// cluster while environments are in all stages of their lifecycle, and verifies that each settles in its expected
+// state, with nothing lost and nothing left.
 import { runParts, type Part } from '../bench/run-parts.ts';
 import { REPORTS } from '../bench/report.ts';
 import { runMain } from '../cluster/progress.ts';

@@ -6,10 +6,10 @@ import type { Harness } from '../end-to-end/harness.ts';
 
 type Kubectl = Harness['kubectl'];
 
-/** More than it held before, in MiB, is a leak. What a heap grew to, Node gives back in part, and only when it is idle. */
+/** An increase of more MiB than this is a leak. Node returns only a part of a grown heap, and only when it is idle. */
 const toleranceMiB = { operator: 64, api: 64, Redis: 16 };
 type Part = keyof typeof toleranceMiB;
-/** So long it may take to give back. */
+/** Time to return memory, in seconds. */
 const timeoutSeconds = 90;
 
 const parts = Object.keys(toleranceMiB) as Part[];
@@ -18,14 +18,14 @@ const podsSchema = z.object({
   items: z.array(z.object({ metadata: z.object({ name: z.string(), deletionTimestamp: z.string().optional() }) })),
 });
 
-/** Resident memory of each part in MiB: of the replica that holds most. */
+/** Resident memory of each part in MiB: of its replica with the most. */
 export type Memory = ReadonlyMap<Part, number>;
 
 export async function memoryNow(kubectl: Kubectl): Promise<Memory> {
   return new Map(await Promise.all(parts.map(async (part) => [part, await memoryOf(kubectl, part)] as const)));
 }
 
-/** Waits until each part holds as little as it did before. Gives both. */
+/** Waits until each part uses as little memory as before. Returns both values. */
 export async function memoryIsBack(kubectl: Kubectl, before: Memory): Promise<Figure[]> {
   const holds = async () => {
     const after = await memoryNow(kubectl);
@@ -48,7 +48,7 @@ export async function memoryIsBack(kubectl: Kubectl, before: Memory): Promise<Fi
 
 async function memoryOf(kubectl: Kubectl, part: Part): Promise<number> {
   if (part === 'Redis') return waitFor('the memory of Redis', 60, () => redisMemory(kubectl));
-  // A pod that ends, or is just there, may not answer.
+  // A pod that is starting or terminating may not respond.
   return waitFor(`the memory of the ${part}`, 60, async () => {
     const selector = `app.kubernetes.io/name=coppice-${part}`;
     const json = await kubectl([...inSystem, 'get', 'pods', '--selector', selector, '--output', 'json']);
@@ -59,12 +59,12 @@ async function memoryOf(kubectl: Kubectl, part: Part): Promise<number> {
       return Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1]) / 2 ** 20;
     });
     const max = Math.max(...(await Promise.all(held)));
-    // Without a pod, or a page without the figure, nothing is known yet.
+    // Without a pod or the metric, the value is unknown.
     return Number.isFinite(max) ? max : undefined;
   });
 }
 
-/** It is the first process of its container, and has no page of metrics. */
+/** Returns Redis' memory: it is the first process of its container, and exports no metrics. */
 async function redisMemory(kubectl: Kubectl): Promise<number | undefined> {
   const status = await kubectl([...inSystem, 'exec', 'coppice-redis-0', '--', 'cat', '/proc/1/status']);
   const kibibytes = /^Name:\tredis-server$[^]*^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];

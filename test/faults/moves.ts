@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 
-/** What a user asks of an environment through the REST API, and where it ends if nothing follows. */
+/** Requests that a user sends through the REST API, and the resulting state if none follows. */
 const ENDS = { put: 'built', rebuild: 'built', delete: 'empty' } as const;
 export type Ask = keyof typeof ENDS;
 
-/** One after the other, each so long after the one before. */
+/** A sequence of requests, each with a delay after the previous one. */
 export type Moves = readonly { ask: Ask; afterMs: number }[];
 
 const moves = fc.array(
@@ -15,23 +15,25 @@ const moves = fc.array(
   },
 );
 
-/** Moves are over after 20 s at most. */
+/** The moves are complete after 20 s at most. */
 const maxDelayMs = 5000;
 
-/** How long after the moves start the strike waits for its moment; the same for the same seed. */
+/**
+ * Returns how long after the start of the moves the fault waits for its moment, in milliseconds; constant for a seed.
+ */
 export function delayFrom(seed: number): number {
   const [delayMs = 0] = fc.sample(fc.noBias(fc.nat(maxDelayMs)), { seed, numRuns: 1 });
   return delayMs;
 }
 
-/** For each environment its own; the same for the same seed. */
+/** Returns moves for each environment; constant for a seed. */
 export function movesFrom(seed: number, environments: number): Moves[] {
   const [all] = fc.sample(fc.array(moves, { minLength: environments, maxLength: environments }), { seed, numRuns: 1 });
   if (!all) throw new Error('fast-check gave no moves');
   return all;
 }
 
-/** Where the last of the moves leads. */
+/** Returns the state after the last move. */
 export function endOf(moves: Moves): 'built' | 'empty' {
   const last = moves.at(-1);
   return last === undefined ? 'empty' : ENDS[last.ask];

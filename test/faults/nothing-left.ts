@@ -6,15 +6,15 @@ import { waitFor } from '../cluster/wait-for.ts';
 import type { Harness } from '../end-to-end/harness.ts';
 import { memoryIsBack, memoryNow } from './memory.ts';
 
-/** What may be left of a group, in any namespace: its own, its environments', and that of the builders. */
+/** Kinds of objects of a group that could be left in any namespace: its own, its environments', and the builders'. */
 const kinds = [
   ...['namespaces', 'pods', 'jobs', 'secrets', 'configmaps', 'services', 'persistentvolumeclaims', 'deployments'],
   ...['rolebindings', 'networkpolicies', 'ingresses', 'resourcequotas', 'limitranges'],
 ].join();
 
 /**
- * Does the work, and removes the harness's groups with all that is in them, whatever becomes of it; then nothing may be
- * left of them, and the memory of operator, API and Redis must be back to where it was. Adds its figures.
+ * Does the work, then deletes the harness's groups with everything in them in any case. Nothing of them may be left,
+ * and the memory of the operator, the API and Redis must have returned to its previous value. Adds its figures.
  */
 export async function nothingLeft(
   harness: Harness,
@@ -33,14 +33,14 @@ export async function nothingLeft(
   return [...figures, ...(await progress.step('memory is back', () => memoryIsBack(kubectl, before)))];
 }
 
-/** Volumes go by their provisioner, a while after their claims. */
+/** Volumes are deleted by their provisioner some time after their claims. */
 async function requireNone({ kubectl }: Harness, groups: readonly string[]): Promise<void> {
   await waitFor("all that had the groups' label to be gone", 120, async () => {
     const labelled = ['--all-namespaces', '--selector', `${LABELS.group} in (${groups.join()})`, '--output', 'name'];
     const named = await kubectl(['get', kinds, ...labelled]);
     const claim = 'jsonpath={range .items[*]}{.spec.claimRef.namespace}/{.spec.claimRef.name}{"\\n"}{end}';
     const claims = (await kubectl(['get', 'persistentvolumes', '--output', claim])).split('\n');
-    // Of an environment, of what is published, of a builder's cache.
+    // Of an environment, of published volumes, or of a builder's cache.
     const volumes = claims.filter((one) => groups.some((group) => one.includes(group)));
     const own = (
       await kubectl(['get', 'groups.coppice.dev', ...groups, '--ignore-not-found', '--output', 'name'])

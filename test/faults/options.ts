@@ -18,7 +18,7 @@ interface FaultOptions {
   parts: readonly string[];
 }
 
-/** @throws Problem with the usage for whatever it cannot read */
+/** Parses the arguments. @throws Problem with the usage for invalid ones */
 export function parseFaultOptions(args: readonly string[]): FaultOptions {
   const text = { type: 'string' } as const;
   try {

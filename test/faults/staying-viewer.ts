@@ -9,12 +9,12 @@ const againMs = 500;
 const endWithinSeconds = 60;
 /** The close code after the end message, which is not waited for. */
 const ended = 1000;
-/** After these docs/reference/rest-api.md has a page connect again; after any other the log is over for it. */
+/** Close codes after which a page reconnects (docs/reference/rest-api.md); others end the log. */
 const passing = [1001, 1006, 1011, 1012];
 
 /**
- * Views a build's log as docs/reference/rest-api.md says that a page should: when the connection breaks, whatever is away, it connects
- * again and goes on after the last message that it has.
+ * Views a build's log as docs/reference/rest-api.md recommends to pages: when the connection breaks, it reconnects and
+ * continues after the last message.
  */
 export class StayingViewer {
   readonly #client: Pick<RestClient, 'log'>;
@@ -33,7 +33,7 @@ export class StayingViewer {
     void this.#viewToEnd();
   }
 
-  /** It does not connect again. */
+  /** Stops without reconnecting. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -42,12 +42,12 @@ export class StayingViewer {
     return this.#connections;
   }
 
-  /** Of the last numbered line that it saw; 0 before the first. */
+  /** Number of the last numbered line; 0 before the first. */
   get number(): number {
     return this.#messages.reduce((last, message) => numberIn(message) ?? last, 0);
   }
 
-  /** Waits for the end message. Gives all that was seen, in the order in which it came. */
+  /** Waits for the end message. Returns all messages in the order in which they arrived. */
   async seen(): Promise<BuildLogMessage[]> {
     await waitFor(`the viewer of ${this.#id} to see the log's end`, endWithinSeconds, async () => {
       if (this.#hasEnded) return true;
@@ -61,7 +61,7 @@ export class StayingViewer {
     return last !== undefined && 'end' in last;
   }
 
-  /** Never throws: what went wrong is reported where the end never comes. */
+  /** Never throws: a failure is reported if the end message is missing. */
   async #viewToEnd(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       this.#connections += 1;
@@ -75,7 +75,7 @@ export class StayingViewer {
     }
   }
 
-  /** @returns the close code, 1006 where nobody listens. */
+  /** Views the log over one connection. @returns the close code, 1006 if nothing listens */
   async #viewOnce(): Promise<number> {
     const log = this.#client.log(this.#id, { from: String(this.#messages.at(-1)?.seq ?? 0) });
     try {

@@ -6,10 +6,10 @@ import type { Fault } from './faults.ts';
 import { refsOf } from './git.ts';
 import type { NewRepository } from './repositories.ts';
 
-/** Of /admin/repositories/PATH[/WHAT[/NUMBER]], where PATH is percent-encoded as one part. */
+/** Matches /admin/repositories/PATH[/WHAT[/NUMBER]], where PATH is percent-encoded as one segment. */
 const pattern = /^\/admin\/repositories\/(?<path>[^/]+)(?:\/(?<what>[^/]+))?(?:\/(?<number>\d+))?$/;
 
-/** What tests ask of the host itself; whoever reaches it may. */
+/** Handles the tests' requests to the host itself, without authentication. */
 export async function administer(emulator: Emulator, request: IncomingMessage, url: URL): Promise<Reply> {
   const { path: encoded, what = '', number } = pattern.exec(url.pathname)?.groups ?? {};
   if (encoded === undefined) return { status: 404, text: 'no such call' };
@@ -65,7 +65,7 @@ async function act(emulator: Emulator, what: string, { path, number, json, base 
   }
 }
 
-/** What was received and delivered so far; no token, no secret. */
+/** Returns what was received and delivered so far, without tokens and secrets. */
 async function record(emulator: Emulator, path: string): Promise<object> {
   const repository = emulator.get(path);
   const { statuses, comments, hooks, deliveries, received, pullRequests } = repository;

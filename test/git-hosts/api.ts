@@ -4,13 +4,13 @@ import type { Grant, HostedRepository, HostedRepositories } from './repositories
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
-  /** Sent as JSON; `text` otherwise. */
+  /** Sent as JSON; otherwise `text` is sent. */
   json?: unknown;
   text?: string;
 }
 
 export interface ApiCall {
-  /** Scheme and host by which the caller reached us. */
+  /** Scheme and host that the caller used. */
   base: string;
   url: URL;
   headers: IncomingHttpHeaders;
@@ -18,22 +18,22 @@ export interface ApiCall {
   body: Record<string, unknown>;
   repositories: HostedRepositories;
   repository: HostedRepository;
-  /** What the caller's token may do; undefined without a token. */
+  /** Permissions of the caller's token; undefined without a token. */
   grants: ReadonlySet<Grant> | undefined;
-  /** Every page names itself as the one that follows. */
+  /** Whether every page links to itself as the next one. */
   pagesLoop: boolean;
   hasCommit: (commit: string) => Promise<boolean>;
 }
 
 export interface Route {
   method: string;
-  /** Each group is a parameter, percent-decoded. */
+  /** Each named group is a percent-decoded parameter. */
   pattern: RegExp;
   needs?: Grant;
   answer: (call: ApiCall) => Reply | Promise<Reply>;
 }
 
-/** An error with an HTTP status, which the kind puts into its own words. */
+/** An error with an HTTP status, which each type of host formats in its own way. */
 export class ApiError extends Error {
   readonly status: number;
 
@@ -43,7 +43,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The text of one field of a JSON body. */
+/** Returns the text of a field of a JSON body. */
 export function textOf(body: Record<string, unknown>, name: string): string {
   const value = body[name];
   if (typeof value !== 'string') throw new ApiError(422, `${name} is missing`);
@@ -65,7 +65,7 @@ export function listOf(body: Record<string, unknown>, name: string): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** The member that this id names; throws 404 otherwise. */
+/** Returns the item with this ID; throws 404 otherwise. */
 export function byId<T extends { id: number }>(items: readonly T[], id: string | undefined): T {
   const found = items.find((item) => item.id === Number(id));
   if (!found) throw new ApiError(404, 'Not Found');
@@ -83,11 +83,11 @@ export interface Page<T> {
   number: number;
   size: number;
   total: number;
-  /** Of the page that follows, if one does. */
+  /** The next page, if there is one. */
   next: string | undefined;
 }
 
-/** One page of a list that is asked for by `page` and `sizeName`, counted from 1. */
+/** Returns one page of a list, selected by `page` and `sizeName`, counted from 1. */
 export function pageOf<T>(call: ApiCall, all: readonly T[], sizeName: string, usual: number, max: number): Page<T> {
   const query = call.url.searchParams;
   const size = Math.min(Math.max(Number(query.get(sizeName) ?? usual), 1), max);
@@ -99,7 +99,7 @@ export function pageOf<T>(call: ApiCall, all: readonly T[], sizeName: string, us
   return { items, number, size, total: all.length, next: hasMore || call.pagesLoop ? next.href : undefined };
 }
 
-/** A list as GitHub and GitLab page it: by `per_page`, the next page in a Link header (RFC 8288). */
+/** Returns a page as GitHub and GitLab do: by `per_page`, with the next page in a Link header (RFC 8288). */
 export function linkedPage<T>(call: ApiCall, all: readonly T[], usual: number, form: (item: T) => unknown): Reply {
   const { items, next } = pageOf(call, all, 'per_page', usual, 100);
   const headers: Record<string, string> = next === undefined ? {} : { link: `<${next}>; rel="next"` };

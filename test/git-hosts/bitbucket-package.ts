@@ -6,7 +6,7 @@ interface Page {
   values?: { id?: number }[];
 }
 
-/** As much of the official client as is tried here. */
+/** The part of the official client that is used here. */
 export interface BitbucketClient {
   repositories: {
     get: Call<unknown>;
@@ -29,5 +29,5 @@ interface BitbucketPackage {
   Bitbucket: new (options: object) => BitbucketClient;
 }
 
-/** The package without its types: those bring TypeScript sources in, which do not compile with our settings. */
+/** The package without its types, which include TypeScript sources that do not compile with our settings. */
 export const { Bitbucket } = createRequire(import.meta.url)('bitbucket') as BitbucketPackage;

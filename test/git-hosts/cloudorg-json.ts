@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lastPart } from './kind.ts';
 import type { Comment, Hook, HostedRepository, PullRequest, Status } from './repositories.ts';
 
-// Azure DevOps' JSON, by its published description (the interfaces of azure-devops-node-api).
+// Azure DevOps' JSON, by its published types (the interfaces of azure-devops-node-api).
 
 /** The three names in a repository's path. */
 export function namesOf({ path }: HostedRepository): { organization: string; project: string; name: string } {
@@ -10,7 +10,7 @@ export function namesOf({ path }: HostedRepository): { organization: string; pro
   return { organization, project, name };
 }
 
-/** Projects have no record of their own here: their id follows from their name. */
+/** Returns a project's ID, which follows from its name. */
 export function projectId(repository: HostedRepository): string {
   const { organization, project } = namesOf(repository);
   const hex = createHash('sha256').update(`${organization}/${project}`).digest('hex');
@@ -97,7 +97,7 @@ export function pullJson(base: string, repository: HostedRepository, pull: PullR
 }
 
 export function statusJson(base: string, status: Status): object {
-  // Kept as the host shows it: GENRE/NAME.
+  // Stored as the host shows it: GENRE/NAME.
   const slash = status.context.indexOf('/');
   const name = status.context.slice(slash + 1);
   return {
@@ -112,7 +112,7 @@ export function statusJson(base: string, status: Status): object {
   };
 }
 
-/** The first, and here the only, comment of a thread. */
+/** Returns the first comment of a thread, which is the only one here. */
 export function commentJson(base: string, comment: Comment): object {
   return {
     id: 1,
@@ -141,7 +141,7 @@ export function threadJson(base: string, comment: Comment): object {
   };
 }
 
-/** As the service hooks API reports a subscription; its password is never reported again. */
+/** Returns a subscription as the service hooks API does, without its password. */
 export function subscriptionJson(base: string, repository: HostedRepository, hook: Hook): object {
   const { organization } = namesOf(repository);
   const isSecret = (name: string) => name === 'basicAuthPassword' || name === 'httpHeaders';
@@ -164,7 +164,7 @@ export function subscriptionJson(base: string, repository: HostedRepository, hoo
   };
 }
 
-/** Where the official client finds the calls that it makes: it asks with OPTIONS first. */
+/** Locations of the API's calls, which the official client reads with OPTIONS. */
 export const locations = {
   Location: [['e81700f7-3be2-46de-8624-2eb35882fcaa', 'ResourceAreas', '_apis/{resource}/{areaId}']],
   git: [

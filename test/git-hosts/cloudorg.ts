@@ -21,7 +21,7 @@ const repo = '/(?<organization>[^/]+)/(?<project>[^/]+)/_apis/git/repositories/(
 const path = (rest: string) => new RegExp(`^${repo}${rest}$`, 'i');
 const hooksPath = (rest: string) => new RegExp(`^/(?<organization>[^/]+)/_apis/hooks/subscriptions${rest}$`, 'i');
 
-/** Whatever changes something must say which version of the API it means. */
+/** Requires the API version in requests that change something. */
 function versioned(answer: Route['answer']): Route['answer'] {
   return (call) => {
     const isSet = call.url.searchParams.has('api-version') || /api-version=/.test(call.headers.accept ?? '');
@@ -32,11 +32,11 @@ function versioned(answer: Route['answer']): Route['answer'] {
 
 const list = (value: readonly unknown[]): Reply => ({ status: 200, json: { value, count: value.length } });
 
-/** A list that is asked for by `$top` and `$skip`; nothing reports that there is more but a full page. */
+/** Returns a list by `$top` and `$skip`; only a full page indicates that there are more items. */
 function listPulls(call: ApiCall): Reply {
   const query = call.url.searchParams;
   const wanted = query.get('searchCriteria.status') ?? 'active';
-  // By name or, as the official client does, by number.
+  // States by name or, as in the official client, by number.
   const names = { open: ['active', '1'], closed: ['abandoned', '2'] };
   const all = call.repository.pullRequests.filter(({ state }) => wanted === 'all' || names[state].includes(wanted));
   const top = Math.min(Number(query.get('$top') ?? 101), 1000);
@@ -187,7 +187,7 @@ function ownHeaders(text = ''): Record<string, string> {
   );
 }
 
-/** Azure DevOps: an organization's web address, with the API below every project. */
+/** Azure DevOps: the web address of an organization, with the API below every project. */
 export const cloudorg: Kind = {
   routes,
   hasETags: false,

@@ -7,7 +7,9 @@ import { apply, rollout } from '../cluster/kubectl.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { KINDS } from './kind.ts';
 
-/** Runs the hosted kinds of Git host in the cluster, in the Git server's namespace, and waits until each answers. */
+/**
+ * Deploys the hosted types of Git host to the cluster, in the Git server's namespace, and waits until each responds.
+ */
 export async function deployGitHosts(cluster: Cluster, progress: Progress): Promise<void> {
   const folder = import.meta.dirname;
   const source = { name: 'coppice-git-hosts', context: dirname(folder), dockerfile: join(folder, 'Dockerfile') };

@@ -11,17 +11,17 @@ import type { HostedRepository, NewRepository, PullRequest } from './repositorie
 import { deliver } from './webhooks.ts';
 
 export interface NewPullRequest {
-  /** The fork that it comes from; the repository itself when absent. */
+  /** The fork of the source branch; absent for the repository itself. */
   from?: string;
   branch: string;
   target?: string;
   title?: string;
 }
 
-/** As all of them tell times: in whole seconds. */
+/** Returns the current time as all hosts do, in whole seconds. */
 const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
-/** Of each webhook that reports pushes and pull requests; Azure DevOps has one for each event. */
+/** Events of a webhook for pushes and pull requests; Azure DevOps has one subscription for each event. */
 const usualEvents: Record<KindName, readonly (readonly string[])[]> = {
   ownerhost: [['push', 'pull_request']],
   groupedhost: [['push_events', 'tag_push_events', 'merge_requests_events']],
@@ -29,13 +29,13 @@ const usualEvents: Record<KindName, readonly (readonly string[])[]> = {
   cloudorg: [['git.push'], ['git.pullrequest.created'], ['git.pullrequest.updated']],
 };
 
-/** One Git host: real bare repositories, and what the host knows beside them. */
+/** One Git host: real bare repositories, and the host's other data. */
 export class Emulator {
   readonly kind: Kind;
   readonly #name: KindName;
   readonly repositories = new HostedRepositories();
   readonly faults = new Faults();
-  /** The bare repositories, each named by its id. */
+  /** The bare repositories, named by their IDs. */
   readonly bare: Repositories;
 
   constructor(name: KindName, kind: Kind, root: string) {
@@ -48,7 +48,7 @@ export class Emulator {
     return this.bare.folder(String(id));
   }
 
-  /** The repository at this path; throws 404. */
+  /** Returns the repository at this path; throws 404. */
   get(path: string): HostedRepository {
     const found = this.repositories.find(path);
     if (!found) throw new ApiError(404, `${path} is not here`);
@@ -99,7 +99,7 @@ export class Emulator {
     return pull;
   }
 
-  /** Hosts keep the head of a closed pull request; the merge goes. */
+  /** Closes a pull request: hosts keep its head, but not its merge ref. */
   async closePull(path: string, number: number, base: string): Promise<void> {
     const repository = this.get(path);
     const pull = repository.pullRequests.find((one) => one.number === number);
@@ -111,7 +111,7 @@ export class Emulator {
     this.#report(repository, { type: 'closed', pull }, base);
   }
 
-  /** A webhook as a person makes it on the host's web page, for pushes and pull requests. */
+  /** Adds a webhook for pushes and pull requests, as a user does on the host's web page. */
   addHooks(path: string, url: string, secret: string): void {
     const repository = this.get(path);
     for (const events of usualEvents[this.#name]) {
@@ -119,7 +119,7 @@ export class Emulator {
     }
   }
 
-  /** After a push: pull requests follow their branches, and webhooks are called. */
+  /** Called after a push: updates pull requests, and calls webhooks. */
   async pushed(repository: HostedRepository, before: ReadonlyMap<string, string>, base: string): Promise<void> {
     const after = await refsOf(this.folder(repository));
     const changes = changesBetween(before, after);
@@ -139,7 +139,7 @@ export class Emulator {
     }
   }
 
-  /** Lets the refs that the host keeps for a pull request be those of its newest commit. */
+  /** Updates the refs that the host keeps for a pull request to its newest commit. */
   async #keepRefs(repository: HostedRepository, pull: PullRequest): Promise<void> {
     const { head, merge } = this.kind.pullRefs(pull.number);
     const branch = `refs/heads/${pull.branch}`;

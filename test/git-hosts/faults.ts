@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 import type { Reply } from './api.ts';
 
-/** How a host may fail one whose calls of `match` it answers. */
+/** How a host fails for calls that match `match`. */
 export interface Fault {
   /** A regular expression over `METHOD /path?query`. */
   match: string;
-  /** An HTTP status to answer, with `headers`; or what else goes wrong. */
+  /** The HTTP status of the response, with `headers`, or another failure. */
   answer: number | 'hang' | 'slow' | 'half' | 'page loop' | 'sign-in page' | 'not JSON';
   headers?: Record<string, string>;
 }
 
-/** So long a slow host takes for each of its answers. */
+/** Delay of each response of a slow host, in milliseconds. */
 const slowMs = 5000;
 
-/** The faults of each repository, by its path; also of those that do not exist. */
+/** The faults of each repository by path, also of missing repositories. */
 export class Faults {
   readonly #faults = new Map<string, Fault[]>();
 
@@ -40,8 +40,8 @@ export function send(response: ServerResponse, { status, headers = {}, json, tex
 }
 
 /**
- * Answers as the fault wants it, in the host's own form of an error; false when the call is to be answered all the
- * same, after a while, with half of the answer left out or with pages that never end.
+ * Responds as the fault requires, in the host's own error format. Returns false if the call is to be handled anyway:
+ * after a delay, truncated, or with endless pages.
  */
 export async function fail(
   { answer, headers }: Fault,

@@ -10,13 +10,13 @@ const identity = {
   GIT_COMMITTER_EMAIL: 'host@example.com',
 };
 
-/** Runs git in a bare repository; gives what it printed, without the last line end. */
+/** Runs git in a bare repository; returns its output without the trailing line break. */
 async function git(folder: string, ...args: string[]): Promise<string> {
   const { stdout } = await execute('git', ['-C', folder, ...args], { env: { PATH: process.env['PATH'], ...identity } });
   return stdout.trimEnd();
 }
 
-/** Each branch and tag with the object that it points to, by full name. */
+/** Returns the branches and tags with their objects, by full name. */
 export async function refsOf(folder: string): Promise<Map<string, string>> {
   const lines = await git(folder, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads', 'refs/tags');
   return new Map(
@@ -35,7 +35,7 @@ export async function hasCommit(folder: string, commit: string): Promise<boolean
   );
 }
 
-/** Brings a branch of one repository into another under a name of its own, as hosts keep the head of a pull request. */
+/** Copies a branch of one repository to a ref of another, as hosts keep the head of a pull request. */
 export async function copyRef(from: string, name: string, to: string, as: string): Promise<void> {
   if (from === to) await git(to, 'update-ref', as, name);
   else await git(to, 'fetch', '--quiet', '--no-tags', from, `+${name}:${as}`);
@@ -45,7 +45,7 @@ export async function deleteRef(folder: string, name: string): Promise<void> {
   await git(folder, 'update-ref', '-d', name);
 }
 
-/** Lets the ref be the merge of two commits; takes it away where they conflict. Gives the merge's commit. */
+/** Sets the ref to the merge of two commits; deletes it if they conflict. Returns the merge commit. */
 export async function mergeRef(
   folder: string,
   name: string,

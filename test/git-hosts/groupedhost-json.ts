@@ -1,7 +1,7 @@
 import { firstParts, lastPart } from './kind.ts';
 import type { Comment, Grant, Hook, HostedRepository, PullRequest, Status } from './repositories.ts';
 
-// GitLab's JSON, by its published description (https://docs.gitlab.com/api; the types of @gitbeaker/core).
+// GitLab's JSON, by its published types (https://docs.gitlab.com/api; the types of @gitbeaker/core).
 
 export const apiOf = (base: string, { id }: HostedRepository): string => `${base}/api/v4/projects/${id}`;
 
@@ -10,7 +10,7 @@ export function userJson(base: string, username: string): object {
   return { id: 7, username, name: username, state: 'active', avatar_url: `${base}/avatar.png`, web_url };
 }
 
-/** GitLab's levels: 20 Reporter, 30 Developer, 40 Maintainer. */
+/** Returns GitLab's level: 20 Reporter, 30 Developer, 40 Maintainer. */
 function accessLevel(grants: ReadonlySet<Grant>): number {
   if (grants.has('hooks')) return 40;
   return grants.has('push') || grants.has('statuses') ? 30 : 20;
@@ -116,7 +116,7 @@ export function mergeRequestJson(base: string, repository: HostedRepository, pul
   };
 }
 
-/** What only the merge request's own call says. */
+/** Adds the fields that only the merge request's own endpoint returns. */
 export function fullMergeRequestJson(base: string, repository: HostedRepository, pull: PullRequest): object {
   return {
     ...mergeRequestJson(base, repository, pull),
@@ -172,7 +172,7 @@ export function noteJson(base: string, repository: HostedRepository, comment: Co
   };
 }
 
-/** Its token is never reported again. */
+/** Returns a hook without its token. */
 export function hookJson(repository: HostedRepository, hook: Hook): object {
   return {
     id: hook.id,

@@ -37,7 +37,7 @@ async function setStatus(call: ApiCall): Promise<Reply> {
     if ((field(name) ?? '').length > 255) throw new ApiError(400, `${name} is too long (maximum is 255 characters)`);
   }
   if (!(await call.hasCommit(params['commit'] ?? ''))) throw new ApiError(404, '404 Commit Not Found');
-  // A status that has not ended is the same job, which cannot go to where it is.
+  // A status that has not ended is the same job, which cannot transition to its current state.
   const last = repository.statuses.findLast(
     (status) => status.commit === params['commit'] && status.context === context,
   );
@@ -74,7 +74,7 @@ const routes: Route[] = [
       const found = call.repository.statuses.filter(
         ({ commit, context }) => commit === call.params['commit'] && (name === null || context === name),
       );
-      // The newest of each name counts.
+      // The newest status of each name counts.
       const newest = [...new Map(found.map((status) => [status.context, status])).values()];
       return linkedPage(call, newest, 20, (status) => statusJson(call.base, call.repository, status));
     },
@@ -153,7 +153,7 @@ const routes: Route[] = [
 
 const actions = { opened: 'open', updated: 'update', closed: 'close' };
 
-/** Which switch of a hook asks for the event, the event's name, and its payload (docs.gitlab.com: webhook events). */
+/** Returns the hook's setting for the event, the event's name, and its payload (docs.gitlab.com: webhook events). */
 function payload(
   event: Exclude<HostEvent, { type: 'ping' }>,
   repository: HostedRepository,
@@ -196,7 +196,7 @@ function payload(
   return { wanted: 'merge_requests_events', name: 'Merge Request Hook', json };
 }
 
-/** GitLab: the API below /api/v4. */
+/** GitLab, with the API below /api/v4. */
 export const groupedhost: Kind = {
   routes,
   hasETags: true,

@@ -27,7 +27,7 @@ const recordSchema = z.object({
 });
 export type HostRecord = z.infer<typeof recordSchema>;
 
-/** What a test may ask of one of the Git hosts, such as http://ownerhost.localhost:8080. */
+/** A client for tests of one of the Git hosts, such as http://ownerhost.localhost:8080. */
 export class HostAdmin {
   readonly #url: string;
 
@@ -35,7 +35,7 @@ export class HostAdmin {
     this.#url = url;
   }
 
-  /** Makes a repository, or changes who can what in it. A fork starts with the branches of the other one. */
+  /** Creates a repository, or changes its permissions. A fork starts with the branches of its origin. */
   async put(
     path: string,
     options: { isPrivate?: boolean; forkOf?: string; tokens?: Record<string, readonly Grant[]> } = {},
@@ -55,7 +55,7 @@ export class HostAdmin {
     await this.#call('PUT', path, '/faults', faults);
   }
 
-  /** Gives its number. */
+  /** Opens a pull request; returns its number. */
   async openPull(path: string, pull: NewPullRequest): Promise<number> {
     const answer = await this.#call('POST', path, '/pull-requests', pull);
     return z.object({ number: z.int() }).parse(answer).number;
@@ -65,7 +65,7 @@ export class HostAdmin {
     await this.#call('DELETE', path, `/pull-requests/${number}`);
   }
 
-  /** Makes a webhook as a person does on the host's web page. */
+  /** Adds a webhook as a user does on the host's web page. */
   async addHook(path: string, url: string, secret: string): Promise<void> {
     await this.#call('POST', path, '/hooks', { url, secret });
   }

@@ -32,7 +32,7 @@ async function handle(
   await serveApi(emulator, request, response, url);
 }
 
-/** A server of Git hosts; which one a request is for, its name says. */
+/** Creates a server of Git hosts, selected by the request's host name. */
 export function createHostServer(emulatorOf: (hostname: string) => Emulator | undefined): Server {
   return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);

@@ -8,54 +8,54 @@ export type KindName = (typeof KINDS)[number];
 export const NO_COMMIT = '0'.repeat(40);
 
 export interface RefChange {
-  /** Full name. */
+  /** Full name of the ref. */
   ref: string;
-  /** NO_COMMIT when it was made. */
+  /** NO_COMMIT for a new ref. */
   before: string;
-  /** NO_COMMIT when it was deleted. */
+  /** NO_COMMIT for a deleted ref. */
   after: string;
 }
 
-/** What a host reports those who asked for it by a webhook. */
+/** An event that a host reports by webhooks. */
 export type HostEvent =
   { type: 'ping' } | { type: 'push'; change: RefChange } | { type: 'opened' | 'updated' | 'closed'; pull: PullRequest };
 
-/** One webhook call as the host would make it. */
+/** One webhook call of the host. */
 export interface Call {
   event: string;
   body: string;
   headers: Record<string, string>;
 }
 
-/** What distinguishes the kinds of host. */
+/** What distinguishes the types of host. */
 export interface Kind {
-  /** The repository of a URL that git asks for, and what comes after its name; undefined for any other URL. */
+  /** Returns the repository of a URL that git requests, and the rest of the path; undefined for other URLs. */
   gitPath(pathname: string): { path: string; rest: string } | undefined;
   routes: readonly Route[];
-  /** The repository that a call is about, or about whose hooks; undefined when there is none. */
+  /** Returns the repository that a call, also one for its hooks, concerns; undefined if there is none. */
   repositoryOf(
     repositories: HostedRepositories,
     params: Record<string, string>,
     body: Record<string, unknown>,
     token: string | undefined,
   ): HostedRepository | undefined;
-  /** What is answered about no repository at all. */
+  /** Returns the response to calls that concern no repository. */
   discover?(method: string, pathname: string): Reply | undefined;
   tokenOf(headers: IncomingHttpHeaders): string | undefined;
-  /** Whether a token counts as the password of this user. */
+  /** Returns whether a token is accepted as the password of this user. */
   takesGitUser(username: string): boolean;
-  /** What those are answered who say nothing of themselves; an error of 401 otherwise. */
+  /** Response to callers without authentication; defaults to an error 401. */
   challenge?: Reply;
-  /** An error in the host's own form. */
+  /** Returns an error in the host's own format. */
   refuse(status: number, message: string): Reply;
-  /** What the host keeps of a pull request beside the branch: its head, its merge. */
+  /** Returns the refs that the host keeps for a pull request: its head, its merge. */
   pullRefs(number: number): { head?: string; merge?: string };
-  /** Undefined when the hook did not ask for the event. */
+  /** Returns the webhook call; undefined if the hook does not include the event. */
   call(event: HostEvent, hook: Hook, repository: HostedRepository, base: string): Call | undefined;
   hasETags: boolean;
 }
 
-/** The user and password of a Basic authorization. */
+/** Returns the user and password of a Basic authorization. */
 export function basicCredentials(headers: IncomingHttpHeaders): { username: string; password: string } | undefined {
   const [, encoded] = /^Basic (.+)$/i.exec(headers.authorization ?? '') ?? [];
   if (encoded === undefined) return undefined;
@@ -68,13 +68,13 @@ export function bearerToken(headers: IncomingHttpHeaders): string | undefined {
   return /^(?:Bearer|token) (.+)$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** Splits /A/B.git/info/refs, whatever the number of parts that the host's names have. */
+/** Splits /A/B.git/info/refs, for any number of path segments. */
 export function plainGitPath(pathname: string): { path: string; rest: string } | undefined {
   const [, path, rest] = /^\/(.+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/.exec(pathname) ?? [];
   return path === undefined || rest === undefined ? undefined : { path: decodeURIComponent(path), rest };
 }
 
-/** The last part of a full name of a ref or of a repository's path. */
+/** Returns the last part of a ref's full name or of a repository's path. */
 export const shortName = (ref: string): string => ref.replace(/^refs\/(heads|tags)\//, '');
 export const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 export const firstParts = (path: string): string => path.slice(0, path.lastIndexOf('/'));

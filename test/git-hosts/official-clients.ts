@@ -5,7 +5,7 @@ import git from 'azure-devops-node-api/interfaces/GitInterfaces.js';
 import { Bitbucket } from './bitbucket-package.ts';
 import { withoutNulls, type TypedAnswer } from './published-types.ts';
 
-/** Where a client finds the repository: pull request 1 is from a branch, 2 from a fork, 3 is closed. */
+/** The repository for the clients: pull request 1 is from a branch, 2 from a fork, 3 is closed. */
 export interface HostRepository {
   url: string;
   path: string;
@@ -82,12 +82,12 @@ export async function readAsGroupedhost({ url, path, token, commit }: HostReposi
   await gitlab.ProjectHooks.remove(path, hook.id);
   const from = "import type * as gitlab from '@gitbeaker/core';";
   const typed = (name: string, type: string, value: unknown) => ({ name: `groupedhost ${name}`, from, type, value });
-  // The package's project has every member that any edition reports, and its hook a projectId that none reports.
+  // The package's project type has the fields of all editions, and its hook a projectId that no edition returns.
   const memberNames = Object.keys(project).filter((name) => name !== 'permissions');
   const known = memberNames.map((name) => JSON.stringify(name)).join(' | ');
   const { permissions, ...projectRest } = project;
   const hookType = "Omit<gitlab.ExpandedHookSchema, 'disabled_until'>";
-  // Null where the package says absent.
+  // Null where the package's type says absent.
   const withoutEnd = (one: object) =>
     Object.fromEntries(Object.entries(one).filter(([member]) => member !== 'disabled_until'));
   return [

@@ -1,7 +1,7 @@
 import { firstParts, lastPart } from './kind.ts';
 import type { Comment, Grant, Hook, HostedRepository, PullRequest, Status } from './repositories.ts';
 
-// GitHub's JSON, by its published description (https://docs.github.com/rest; the types of @octokit/openapi-types).
+// GitHub's JSON, by its published types (https://docs.github.com/rest; the types of @octokit/openapi-types).
 
 const nodeId = (type: string, id: number): string => Buffer.from(`0${type.length}:${type}${id}`).toString('base64');
 
@@ -85,7 +85,7 @@ export function repositoryJson(base: string, repository: HostedRepository): obje
   };
 }
 
-/** What only the repository's own call says; `permissions` only to those who say who they are. */
+/** Adds the fields that only the repository's own endpoint returns, and `permissions` for authenticated callers. */
 export function fullRepositoryJson(
   base: string,
   repository: HostedRepository,
@@ -164,7 +164,7 @@ export function pullJson(base: string, repository: HostedRepository, pull: PullR
   };
 }
 
-/** What only the pull request's own call says. */
+/** Adds the fields that only the pull request's own endpoint returns. */
 export function fullPullJson(base: string, repository: HostedRepository, pull: PullRequest): object {
   return {
     ...pullJson(base, repository, pull),
@@ -214,7 +214,7 @@ export function commentJson(base: string, repository: HostedRepository, comment:
   };
 }
 
-/** Its secret is never reported again. */
+/** Returns a hook without its secret. */
 export function hookJson(base: string, repository: HostedRepository, hook: Hook): object {
   const url = `${apiOf(base, repository)}/hooks/${hook.id}`;
   return {

@@ -127,7 +127,7 @@ const routes: Route[] = [
 
 const actions = { opened: 'opened', updated: 'synchronize', closed: 'closed' };
 
-/** The event and payload of a webhook; Gitea and Forgejo tell the same. */
+/** Returns the event and payload of a webhook, as GitHub, Gitea and Forgejo send them. */
 function payload(event: HostEvent, repository: HostedRepository, base: string): [string, object] {
   const sender = userJson(base, firstParts(repository.path));
   const common = { repository: repositoryJson(base, repository), sender };
@@ -145,7 +145,7 @@ function payload(event: HostEvent, repository: HostedRepository, base: string): 
   return ['pull_request', { action: actions[event.type], number: pull.number, pull_request, ...common }];
 }
 
-/** One call of a webhook in GitHub's form: signed over the very bytes that are sent. */
+/** Returns a webhook call in GitHub's format, signed over the bytes that are sent. */
 export function ownerhostCall(
   event: HostEvent,
   hook: Pick<Hook, 'id' | 'secret'>,
@@ -171,7 +171,7 @@ export function ownerhostCall(
   };
 }
 
-/** GitHub, as an instance of one's own answers it: the API below /api/v3. */
+/** GitHub, like a self-hosted instance: with the API below /api/v3. */
 export const ownerhost: Kind = {
   routes,
   hasETags: true,

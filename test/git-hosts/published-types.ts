@@ -3,17 +3,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { localFolder, repositoryRoot } from '../cluster/paths.ts';
 
-/** A value that a client was given, and the published type that it must be of. */
+/** A value that a client received, and the published type that it must have. */
 export interface TypedAnswer {
-  /** What the value is, for people. */
+  /** Description of the value. */
   name: string;
-  /** An import that brings the type. */
+  /** An import statement for the type. */
   from: string;
   type: string;
   value: unknown;
 }
 
-/** Where some packages say that a member may be absent, the host often says null. */
+/** Removes nulls, which hosts often return where a package's type says that a field is absent. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
@@ -21,7 +21,7 @@ export function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
 }
 
-/** The value as an expression: JSON, but for the times that a client made of texts. */
+/** Returns the value as an expression: JSON, except for the Dates that a client created. */
 function literal(value: unknown): string {
   if (value instanceof Date) return `new Date(${JSON.stringify(value)})`;
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
@@ -31,8 +31,8 @@ function literal(value: unknown): string {
 }
 
 /**
- * Asks the TypeScript compiler whether each value is of its type: nothing missing that is not optional, nothing of
- * another type, no word that an enumeration lacks, nothing that a closed type does not know. Gives what is wrong.
+ * Checks with the TypeScript compiler that each value has its type: no missing required fields, no fields of another
+ * type, no unknown values of enumerations, no unknown fields of closed types. Returns the errors.
  */
 export function typeErrors(answers: readonly TypedAnswer[]): string[] {
   const imports = [...new Set(answers.map(({ from }) => from))];
@@ -45,13 +45,13 @@ export function typeErrors(answers: readonly TypedAnswer[]): string[] {
 }
 
 interface CompilerError {
-  /** Counted from 0, as the column. */
+  /** Line and column count from 0. */
   line: number;
   column: number;
   message: string;
 }
 
-/** What the compiler says of a module, which stands where the packages of this repository are found. */
+/** Returns the compiler's errors for a module, which is placed where the packages of this repository are found. */
 function compilerErrors(text: string): CompilerError[] {
   mkdirSync(localFolder, { recursive: true });
   const folder = mkdtempSync(join(localFolder, 'types-'));
@@ -71,7 +71,7 @@ function compilerErrors(text: string): CompilerError[] {
   }
 }
 
-/** `path(line,column): error TS1: message`, followed by indented lines that say more. */
+/** Parses `path(line,column): error TS1: message`, followed by indented lines with details. */
 function parseErrors(output: string): CompilerError[] {
   const found = output.matchAll(/^.+\((\d+),(\d+)\): error TS\d+: (.+(?:\n .+)*)/gm);
   return [...found].map(([, line, column, message = '']) => ({

@@ -3,7 +3,7 @@ import { ApiError, byId, pullRequestOf } from './api.ts';
 import type { ApiCall } from './api.ts';
 import type { Comment, Hook, HostedRepository, Status } from './repositories.ts';
 
-/** Keeps a status of the commit that the call names; throws 404 or 422 where the host has no such commit. */
+/** Stores a status of the call's commit; throws 404 or 422 if the host does not have the commit. */
 export async function addStatus(
   { repository, repositories, params, hasCommit }: ApiCall,
   given: Pick<Status, 'state' | 'context' | 'key' | 'description' | 'targetUrl'>,
@@ -22,13 +22,13 @@ export function addComment({ repository, repositories }: ApiCall, pullRequest: n
   return comment;
 }
 
-/** Those of the pull request that the call names. */
+/** Returns the comments of the call's pull request. */
 export function commentsOf(call: ApiCall): Comment[] {
   const { number } = pullRequestOf(call);
   return call.repository.comments.filter(({ pullRequest }) => pullRequest === number);
 }
 
-/** Writes the comment that the call names anew. */
+/** Changes the call's comment. */
 export function editComment({ repository, params }: ApiCall, body: string): Comment {
   return Object.assign(byId(repository.comments, params['id']), { body, updatedAt: new Date().toISOString() });
 }

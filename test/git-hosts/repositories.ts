@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** What a token may do beside reading. */
+/** Permissions of a token in addition to reading. */
 export const GRANTS = ['push', 'statuses', 'comments', 'hooks'] as const;
 export type Grant = (typeof GRANTS)[number];
 
@@ -8,7 +8,7 @@ export interface PullRequest {
   number: number;
   title: string;
   state: 'open' | 'closed';
-  /** The repository of the source branch; another one when it comes from a fork. */
+  /** Repository of the source branch; differs for a fork. */
   from: HostedRepository;
   branch: string;
   target: string;
@@ -19,14 +19,14 @@ export interface PullRequest {
   updatedAt: string;
 }
 
-/** A commit status as the host keeps it. */
+/** A commit status as stored by the host. */
 export interface Status {
   id: number;
   commit: string;
-  /** In the host's own words. */
+  /** In the host's own terms. */
   state: string;
   context: string;
-  /** What distinguishes it from the commit's others, where that is not the context. */
+  /** Distinguishes the commit's statuses, if the context does not. */
   key?: string;
   description: string;
   targetUrl: string;
@@ -45,28 +45,28 @@ export interface Hook {
   id: number;
   uuid: string;
   url: string;
-  /** Signs or authenticates deliveries, as the kind does. */
+  /** Signs or authenticates deliveries, depending on the type of host. */
   secret: string | undefined;
-  /** In the host's own words. */
+  /** In the host's own terms. */
   events: string[];
-  /** Azure DevOps: what the subscription was made with. */
+  /** For Azure DevOps: inputs of the subscription. */
   inputs: Record<string, string>;
   createdAt: string;
 }
 
-/** One webhook call that was made. */
+/** A webhook call that was sent. */
 export interface Delivery {
   url: string;
   event: string;
-  /** The answer; undefined when none came. */
+  /** Status of the response; undefined without one. */
   status: number | undefined;
   milliseconds: number;
 }
 
-/** One call that was received, without its headers. */
+/** A received call, without its headers. */
 export interface Received {
   method: string;
-  /** With the query. */
+  /** Path including the query. */
   path: string;
   status: number;
 }
@@ -74,7 +74,7 @@ export interface Received {
 export interface HostedRepository {
   id: number;
   uuid: string;
-  /** As the host's web address has it: owner/repo, group/project, org/project/repo, workspace/repository. */
+  /** Path in the host's web address: owner/repo, group/project, org/project/repo, workspace/repository. */
   path: string;
   isPrivate: boolean;
   forkOf: HostedRepository | undefined;
@@ -96,7 +96,7 @@ export interface NewRepository {
   tokens: Record<string, readonly Grant[]>;
 }
 
-/** What one host knows beside the commits; forgotten when the process ends. */
+/** A host's data except commits, held in memory. */
 export class HostedRepositories {
   readonly #repositories = new Map<string, HostedRepository>();
   #lastId = 1000;
@@ -113,7 +113,7 @@ export class HostedRepositories {
     return this.#repositories.get(path);
   }
 
-  /** Adds the repository; of one that is there already, privacy and tokens change. */
+  /** Adds a repository; changes privacy and tokens of an existing one. */
   put({ path, isPrivate, forkOf, tokens }: NewRepository): HostedRepository {
     const grants = new Map(Object.entries(tokens).map(([token, granted]) => [token, new Set(granted)] as const));
     const there = this.#repositories.get(path);
@@ -142,7 +142,7 @@ export class HostedRepositories {
     this.#repositories.delete(path);
   }
 
-  /** Whether this token was given out for any repository of the host. */
+  /** Returns whether this token was issued for any repository of the host. */
   isToken(token: string): boolean {
     return this.all.some(({ tokens }) => tokens.has(token));
   }

@@ -14,7 +14,7 @@ export interface RunningHost {
   stop(): Promise<void>;
 }
 
-/** Runs one kind of Git host on this machine, without a cluster. */
+/** Runs one type of Git host on this machine, without a cluster. */
 export async function startHost(name: KindName): Promise<RunningHost> {
   const root = await mkdtemp(join(tmpdir(), 'coppice-git-host-'));
   const emulator = createEmulator(name, root);

@@ -8,7 +8,7 @@ import { hasCommit } from './git.ts';
 import type { Grant, HostedRepository } from './repositories.ts';
 import { deliver } from './webhooks.ts';
 
-/** Answers a call of the host's API. */
+/** Handles a call of the host's API. */
 export async function serveApi(
   emulator: Emulator,
   request: IncomingMessage,
@@ -68,7 +68,7 @@ function findRoute(
   return undefined;
 }
 
-/** Throws 401, 403 or 404 where the host does not let the token do it. */
+/** Throws 401, 403 or 404 if the token does not permit the call. */
 function allow(
   { repositories }: Emulator,
   repository: HostedRepository | undefined,
@@ -95,7 +95,7 @@ async function readJson(request: IncomingMessage): Promise<Record<string, unknow
   }
 }
 
-/** Gives the answer an ETag, and says whether the caller has it already. */
+/** Adds an ETag to the response; returns whether the caller has it already. */
 function isKnown(request: IncomingMessage, reply: Reply): boolean {
   const hash = createHash('sha256')
     .update(JSON.stringify([reply.json, reply.headers?.['link']]))

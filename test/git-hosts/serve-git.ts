@@ -13,7 +13,7 @@ export interface GitCall {
   rest: string;
 }
 
-/** Answers git over HTTP, to those whom the host lets do it. */
+/** Serves git over HTTP to permitted callers. */
 export async function serveGit(
   emulator: Emulator,
   request: IncomingMessage,
@@ -49,7 +49,7 @@ export async function serveGit(
 
 const signIn: Reply = { status: 401, text: 'sign in', headers: { 'www-authenticate': 'Basic realm="Git"' } };
 
-/** Why git is refused; callers who must not know that the repository exists get 404. */
+/** Returns why git is refused; callers who must not learn that the repository exists get 404. */
 function refuse(
   { kind, repositories }: Emulator,
   repository: HostedRepository | undefined,

@@ -1,6 +1,6 @@
 /**
- * The four hosted kinds of Git host for the tests: ownerhost.localhost and so on, each with its API and with git over
- * real bare repositories, and /admin/ for what a test wants of the host (admin.ts; host-admin.ts calls it).
+ * The four hosted types of Git host for the tests: ownerhost.localhost and so on, each with its API, git over real bare
+ * repositories, and /admin/ for the tests (admin.ts, called by host-admin.ts).
  */
 import { createEmulator, createHostServer } from './host-server.ts';
 import { KINDS } from './kind.ts';

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { KindName } from './kind.ts';
 import { withoutNulls, type TypedAnswer } from './published-types.ts';
 
-// A delivery may tell less than the type has, for the emulators tell what Coppice could read; nothing that it has not,
-// and nothing of another type. The packages publish no type for what Azure DevOps and Bitbucket put around it.
+// Deliveries may lack fields of the type, because the emulators send what Coppice could read, but must not have unknown
+// fields or fields of another type. The packages publish no type for the envelopes of Azure DevOps and Bitbucket.
 
-/** Declares `NAMEPart<T>`: a T of which any member may be absent. */
+/** Declares `NAMEPart<T>`: a T with all fields optional. */
 const part = (name: string) =>
   `type ${name}Part<T> = T extends (infer U)[] ? ${name}Part<U>[] : T extends object ? { [K in keyof T]?: ${name}Part<T[K]> } : T;`;
 const fromOctokit = `import type { components } from '@octokit/openapi-types'; ${part('Octokit')}`;
@@ -31,7 +31,7 @@ const gitlabTypes = {
   merge_request: 'WebhookMergeRequestEventSchema',
 };
 
-/** What of a delivery's body has a published type. */
+/** Returns the part of a delivery's body that has a published type. */
 export function typedDelivery(kind: KindName, body: unknown): TypedAnswer[] {
   switch (kind) {
     case 'ownerhost': {
@@ -48,7 +48,7 @@ export function typedDelivery(kind: KindName, body: unknown): TypedAnswer[] {
     case 'cloudorg': {
       const { eventType, resource } = cloudorgSchema.parse(body);
       const name = eventType === 'git.push' ? 'GitPush' : 'GitPullRequest';
-      // As the package reads JSON: words of enumerations become numbers, times become Dates.
+      // Converts JSON as the package does: names of enumerations become numbers, times become Dates.
       const metadata = (git.TypeInfo as Record<typeof name, ContractMetadata>)[name];
       const value: unknown = ContractSerializer.deserialize(structuredClone(resource), metadata, false, false);
       return [{ name: `cloudorg ${eventType}`, from: fromAzure, type: `azure.${name}`, value: withoutNulls(value) }];

@@ -3,7 +3,7 @@ import type { Hook, HostedRepository } from './repositories.ts';
 
 const timeoutMs = 10_000;
 
-/** Calls every webhook of the repository that asked for the event, once each, and records what was answered. */
+/** Calls every webhook of the repository that includes the event, once each, and records the responses. */
 export async function deliver(
   kind: Kind,
   repository: HostedRepository,
@@ -23,7 +23,7 @@ export async function deliver(
   );
 }
 
-/** The status of the answer; undefined when none came, which is for the test to judge. */
+/** Returns the status of the response; undefined if there was none. */
 async function post(url: string, headers: Record<string, string>, body: string): Promise<number | undefined> {
   const signal = AbortSignal.timeout(timeoutMs);
   const answered = fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });

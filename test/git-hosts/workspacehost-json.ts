@@ -2,13 +2,13 @@ import { firstParts, lastPart, NO_COMMIT, shortName } from './kind.ts';
 import type { RefChange } from './kind.ts';
 import type { Comment, Hook, HostedRepository, PullRequest, Status } from './repositories.ts';
 
-// Bitbucket Cloud's JSON, by its published description (the types of the npm package bitbucket).
+// Bitbucket Cloud's JSON, by its published types (the types of the npm package bitbucket).
 
 export const apiOf = (base: string, { path }: HostedRepository): string => `${base}/2.0/repositories/${path}`;
 const braced = (uuid: string): string => `{${uuid}}`;
 const href = (to: string): object => ({ href: to });
 
-/** Bitbucket reports commits of pull requests short. */
+/** Returns an abbreviated commit ID, as Bitbucket returns for pull requests. */
 export const shortHash = (commit: string): string => commit.slice(0, 12);
 
 export function accountJson(base: string, name: string): object {
@@ -126,7 +126,7 @@ export function commentJson(base: string, repository: HostedRepository, comment:
   };
 }
 
-/** Its secret is never reported again. */
+/** Returns a hook without its secret. */
 export function hookJson(base: string, repository: HostedRepository, hook: Hook): object {
   return {
     type: 'webhook_subscription',
@@ -143,7 +143,7 @@ export function hookJson(base: string, repository: HostedRepository, hook: Hook)
   };
 }
 
-/** One of a push's changes: the ref as it is now and as it was, either of them null. */
+/** Returns one of a push's changes: the ref's new and old states, either of which can be null. */
 export function changeJson({ ref, before, after }: RefChange): object {
   const type = ref.startsWith('refs/tags/') ? 'tag' : 'branch';
   const end = (hash: string) =>

@@ -18,7 +18,7 @@ import {
 const repo = String.raw`/2\.0/repositories/(?<workspace>[^/]+)/(?<name>[^/]+)`;
 const path = (rest: string) => new RegExp(`^${repo}${rest}$`);
 
-/** A list as Bitbucket pages it: the next page's address is in the body. */
+/** Returns a page as Bitbucket does: the next page's address is in the body. */
 function page<T>(call: ApiCall, all: readonly T[], max: number, form: (item: T) => unknown): Reply {
   const { items, number, size, total, next } = pageOf(call, all, 'pagelen', 10, max);
   const json = {
@@ -148,7 +148,7 @@ function payload(
   return [keys[event.type], { pullrequest: pullJson(base, repository, event.pull), ...common }];
 }
 
-/** Bitbucket Cloud: the API below /2.0. */
+/** Bitbucket Cloud, with the API below /2.0. */
 export const workspacehost: Kind = {
   routes,
   hasETags: false,

@@ -12,7 +12,7 @@ export const gitServerSource: ImageSource = {
   dockerfile: join(import.meta.dirname, 'Dockerfile'),
 };
 
-/** Runs the Git server in the cluster and waits until it answers on the host; gives the URL below which its repositories are. */
+/** Deploys the Git server to the cluster and waits until it responds; returns the URL of its repositories. */
 export async function deployGitServer(cluster: Cluster, progress: Progress): Promise<string> {
   const image = await deliverImage(gitServerSource, cluster, progress);
   return progress.step('Git server', async () => {

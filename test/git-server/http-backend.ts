@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Longer than the Ingress controller keeps an idle connection: a POST on one that is just being closed gets 502. */
+/**
+ * Longer than the Ingress controller keeps idle connections: a POST on a connection that is being closed gets 502. In
+ * milliseconds.
+ */
 export const KEEP_ALIVE_MS = 120_000;
 
 const headerEnd = Buffer.from('\r\n\r\n');
 
-/** Answers one request by `git http-backend`, Git's own CGI program for its smart HTTP protocol. */
+/** Handles one request with `git http-backend`, Git's CGI program for its smart HTTP protocol. */
 export function serveByHttpBackend(request: IncomingMessage, response: ServerResponse, root: string, url: URL): void {
   const header = (name: string): string => {
     const value = request.headers[name];
@@ -36,12 +39,12 @@ export function serveByHttpBackend(request: IncomingMessage, response: ServerRes
   child.on('error', fail);
   child.stdin.on('error', (error) => {
     console.error(`${url.pathname}: git http-backend ended early: ${error.message}`);
-    request.resume(); // the rest of the body still has to be read
+    request.resume(); // The rest of the body must still be read.
   });
   request.pipe(child.stdin);
   response.on('close', () => child.kill());
-  // Git answers its head at once; a proxy written in Go, as most Ingress controllers are, loses what is left of the
-  // request's body when the answer starts before its end.
+  // Git sends its response header immediately; a proxy written in Go, like most Ingress controllers, loses the rest of
+  // the request's body if the response starts before its end.
   child.stdout.pause();
   request.on('end', () => child.stdout.resume());
 
@@ -67,7 +70,7 @@ export function serveByHttpBackend(request: IncomingMessage, response: ServerRes
   });
 }
 
-/** The head of a CGI answer: header lines, among them `Status: 404 Not Found`. */
+/** Writes the head of a CGI response: header lines, including `Status: 404 Not Found`. */
 function writeHead(response: ServerResponse, head: string): void {
   let status = 200;
   for (const line of head.split('\r\n')) {

@@ -13,8 +13,8 @@ interface LfsObject {
 }
 
 /**
- * Git LFS for one repository (git-lfs, docs/api): the batch call, and a PUT and a GET for each object below it. True
- * when the request was one of these.
+ * Serves Git LFS for one repository (git-lfs, docs/api): the batch call, and a PUT and a GET for each object. Returns
+ * whether it handled the request.
  */
 export async function serveLargeFiles(
   request: IncomingMessage,

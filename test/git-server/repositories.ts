@@ -6,17 +6,17 @@ import { promisify } from 'node:util';
 
 const git = promisify(execFile);
 
-/** `name` or `owner/name`; no part starts with a dot. */
+/** Matches `name` or `owner/name`; no part starts with a dot. */
 const namePattern = String.raw`(?:[\w-][\w.-]*/)?[\w-][\w.-]*`;
 const urlPattern = new RegExp(String.raw`^/(${namePattern})\.git(?:/.*)?$`);
 const adminPattern = new RegExp(String.raw`^/admin/repositories/(${namePattern})$`);
 
-/** The repository that a path such as /shop.git/info/refs is about. */
+/** Returns the repository of a path such as /shop.git/info/refs. */
 export const repositoryOf = (path: string): string | undefined => urlPattern.exec(path)?.[1];
-/** The repository that a call such as PUT /admin/repositories/shop is about. */
+/** Returns the repository of a call such as PUT /admin/repositories/shop. */
 export const administeredRepository = (path: string): string | undefined => adminPattern.exec(path)?.[1];
 
-/** Bare repositories below one folder, each with or without a user name and password of its own. */
+/** Bare repositories below one folder, optionally with a user name and password each. */
 export class Repositories {
   readonly root: string;
 
@@ -24,7 +24,7 @@ export class Repositories {
     this.root = root;
   }
 
-  /** Where a repository is, whether it exists or not. */
+  /** Returns the folder of a repository, which need not exist. */
   folder(name: string): string {
     return join(this.root, `${name}.git`);
   }
@@ -37,7 +37,10 @@ export class Repositories {
     return existsSync(join(this.folder(name), 'HEAD'));
   }
 
-  /** Makes an empty repository, unless it is there. Like the big hosts it serves any commit by its hash, and filters. */
+  /**
+   * Creates an empty repository, unless it exists. Like the public hosts, it serves any commit by its hash, and
+   * supports filters.
+   */
   async create(name: string): Promise<void> {
     if (this.exists(name)) return;
     const folder = this.folder(name);
@@ -54,13 +57,13 @@ export class Repositories {
     await rm(this.folder(name), { recursive: true, force: true });
   }
 
-  /** Makes a repository private, so that `user:password` is asked for, or with undefined public again. */
+  /** Makes a repository private with `user:password`, or public with undefined. */
   async protect(name: string, credentials: string | undefined): Promise<void> {
     if (credentials === undefined) await rm(this.#credentials(name), { force: true });
     else await writeFile(this.#credentials(name), credentials, { mode: 0o600 });
   }
 
-  /** `user:password` of a private repository; undefined for a public one. */
+  /** Returns `user:password` of a private repository; undefined for a public one. */
   async credentialsOf(name: string): Promise<string | undefined> {
     if (!existsSync(this.#credentials(name))) return undefined;
     return readFile(this.#credentials(name), 'utf8');

@@ -37,7 +37,7 @@ async function administer(request: IncomingMessage, response: ServerResponse, na
   answer(response, 200, `${name}.git`);
 }
 
-/** `username:password`; undefined when the text does not hold both. */
+/** Parses `username:password`; undefined if one of them is missing. */
 function parseCredentials(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);

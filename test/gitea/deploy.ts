@@ -8,8 +8,8 @@ import type { Progress } from '../cluster/progress.ts';
 import { images } from '../cluster/versions.ts';
 
 /**
- * Runs Gitea in the cluster, in the namespace of the Git server, and waits until it answers on the host. It has no user
- * yet: tests make their own by its command line.
+ * Deploys Gitea to the cluster, in the Git server's namespace, and waits until it responds. It has no users: tests
+ * create them with its command line.
  */
 export async function deployGitea(cluster: Cluster, progress: Progress): Promise<void> {
   if (cluster.isMirror) await mirrorImages(['gitea'], cluster.registry, progress);

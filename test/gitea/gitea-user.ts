@@ -5,22 +5,22 @@ import type { Kubectl } from '../cluster/kubectl.ts';
 import { pushRepository, type Push } from '../sample/push-repository.ts';
 
 export const giteaUrl = 'http://gitea.localhost:8080';
-/** As pods reach it. */
+/** The address for pods. */
 export const giteaSshUrl = 'ssh://git@gitea-ssh.git.svc.cluster.local:2222';
 
 const pullRequestSchema = z.looseObject({ number: z.int(), head: z.looseObject({ sha: z.string() }) });
 const hookSchema = z.looseObject({ id: z.int() });
 
-/** What Coppice's settings answer of a webhook. */
+/** A webhook in Coppice's repository settings. */
 interface Webhook {
   url: string;
   secret: string;
 }
 
-/** A user of the Gitea in the cluster, made by its command line, and what one does there: by its REST API and by git. */
+/** A user of the cluster's Gitea, created with its command line, who acts through its REST API and git. */
 export class GiteaUser {
   readonly name: string;
-  /** An access token, which git takes for a password. */
+  /** An access token, which git uses as a password. */
   readonly token: string;
   readonly #kubectl: Kubectl;
 
@@ -43,21 +43,21 @@ export class GiteaUser {
     return { username: this.name, password: this.token };
   }
 
-  /** Makes a private repository whose default branch is main; gives its URL over HTTP. */
+  /** Creates a private repository with the default branch main; returns its URL over HTTP. */
   async createRepository(repository: string): Promise<string> {
-    // An empty one takes for its default branch whichever of the first pushes Gitea sees to last.
+    // In an empty repository, the default branch would be any of the first pushed ones.
     const body = { name: repository, private: true, auto_init: true, default_branch: 'main' };
     await this.#call(z.unknown(), 'POST', '/user/repos', body);
     return `${giteaUrl}/${this.name}/${repository}.git`;
   }
 
-  /** Pushes files as one commit to a branch; gives the commit. */
+  /** Pushes files as one commit to a branch; returns the commit. */
   push(repository: string, push: Omit<Push, 'url' | 'credentials'>): Promise<string> {
     const url = `${giteaUrl}/${this.name}/${repository}.git`;
     return pushRepository({ ...push, url, credentials: this.credentials });
   }
 
-  /** Makes a commit on top of `branch`: there, or as a new branch. */
+  /** Creates a commit on top of `branch`, there or as a new branch. */
   async commit(
     repository: string,
     branch: string,
@@ -93,7 +93,7 @@ export class GiteaUser {
     await this.#call(z.unknown(), 'PATCH', `/repos/${this.name}/${repository}/pulls/${number}`, { state: 'closed' });
   }
 
-  /** Sets up a webhook for every event, as a person would who pastes the URL and the secret; gives its id. */
+  /** Adds a webhook for every event, as a user does who pastes the URL and the secret; returns its ID. */
   async createWebhook(repository: string, { url, secret }: Webhook): Promise<number> {
     const config = { url, secret, content_type: 'json' };
     const events = ['push', 'create', 'delete', 'pull_request', 'pull_request_sync'];
@@ -101,7 +101,7 @@ export class GiteaUser {
     return (await this.#call(hookSchema, 'POST', `/repos/${this.name}/${repository}/hooks`, body)).id;
   }
 
-  /** Lets whoever has the private half read the repository over SSH. */
+  /** Permits reading the repository over SSH with this key. */
   async addDeployKey(repository: string, key: string): Promise<void> {
     await this.#call(z.unknown(), 'POST', `/repos/${this.name}/${repository}/keys`, {
       title: 'Coppice',
@@ -110,7 +110,7 @@ export class GiteaUser {
     });
   }
 
-  /** Takes the user away, with all that is the user's. */
+  /** Deletes the user with all their data. */
   async remove(): Promise<void> {
     await command(this.#kubectl, 'delete', '--purge', '--username', this.name);
   }

@@ -1,6 +1,6 @@
-// `npm run up` as on a machine with Docker and a reachable registry: an engine without any image, whose mirror of docker.io
-// serves the images that were built locally under their upstream names. Fails when anything is compiled, or when an image
-// is built that is pulled elsewhere. The engine has a network namespace, so the local cluster stays as it is.
+// Runs `npm run up` as on a machine with Docker and a reachable registry: an engine without images, whose docker.io
+// mirror serves the locally built images under their upstream names. Fails if anything is compiled, or an image is
+// built that can be pulled. The engine has a network namespace, so the local cluster is not affected.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -36,7 +36,7 @@ const pulled = ['busybox', 'debian', 'node', 'redis', 'buildkit', 'traefik', 're
 const progress = startProgress();
 const processes: ChildProcess[] = [];
 
-/** Starts a program in the namespace; its output goes into a file. */
+/** Starts a program in the namespace; its output goes to a file. */
 function start(folder: string, name: string, program: string, args: readonly string[]): void {
   const output = openSync(join(folder, `${name}.log`), 'a');
   const inside = [`--net=/run/netns/${namespace}`, program, ...args];
@@ -70,7 +70,7 @@ async function removeNamespace(): Promise<void> {
   await tryRun('ip', ['netns', 'delete', namespace]);
 }
 
-/** Serves what was built locally under the upstream names. */
+/** Serves the locally built images under their upstream names. */
 async function serveImages(folder: string): Promise<void> {
   const storage = `storage: {filesystem: {rootdirectory: ${join(folder, 'registry')}}}`;
   writeFileSync(join(folder, 'registry.yml'), `version: 0.1\n${storage}\nhttp: {addr: "${registryAddress}"}\n`);
@@ -94,7 +94,7 @@ async function serveImages(folder: string): Promise<void> {
   await pushLayers(imageStore, stored, nodeImage, registry);
 }
 
-/** Starts an engine with the flags that this machine's has, in so far as they matter to kind. */
+/** Starts an engine with this machine's flags that matter to kind. */
 async function startEngine(folder: string): Promise<Record<string, string>> {
   const runtime = join(programsFolder, 'runc-without-sys-resource');
   const flags = existsSync(runtime) ? ['--add-runtime', `plain=${runtime}`, '--default-runtime', 'plain'] : [];
@@ -108,7 +108,7 @@ async function startEngine(folder: string): Promise<Record<string, string>> {
   return env;
 }
 
-/** Lays out a PATH with the command line tools, and a Go that only records that it was called. */
+/** Creates a PATH with the command line tools, and a Go that only records that it was called. */
 function layOutPrograms(folder: string): string {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
@@ -120,7 +120,7 @@ function layOutPrograms(folder: string): string {
 async function bringUp(folder: string, engine: Record<string, string>): Promise<void> {
   const checkout = join(folder, 'checkout');
   mkdirSync(checkout);
-  // A checkout of its own, whose .local is of its own too.
+  // A separate checkout, with a separate .local.
   await run('sh', ['-ec', 'git archive HEAD | tar -x -C "$1"', 'sh', checkout], { cwd: repositoryRoot });
   symlinkSync(join(repositoryRoot, 'node_modules'), join(checkout, 'node_modules'));
   const env = {
@@ -142,7 +142,7 @@ async function verify(folder: string, env: Record<string, string>): Promise<void
   }
   const list = await run('docker', ['images', '--format', '{{.Repository}}:{{.Tag}}'], { env });
   const present = list.trim().split('\n').sort();
-  // Docker has what the scripts use; Redis, Traefik and BuildKit are pulled by the node.
+  // Docker has what the scripts use; the node pulls Redis, Traefik and BuildKit.
   const expected = [
     /^coppice(-git-server|-git-hosts|-tester)?:/,
     /^kindest\/node:/,
@@ -158,7 +158,7 @@ async function verify(folder: string, env: Record<string, string>): Promise<void
   console.log(`Docker has ${present.join(', ')}`);
 }
 
-/** Sizes of what a registry sends, compressed as gzip does: the stored layers themselves are not compressed. */
+/** Prints the compressed sizes of what a registry sends; the stored layers are not compressed. */
 async function showSizes(): Promise<void> {
   const stored = await storeBaseImages(pulled, progress);
   const node = imageStore.findCurrent((await ensureNodeImage(versions.pulledNodeImage, progress)).name);
@@ -180,7 +180,7 @@ async function takeDown(folder: string, env: Record<string, string>): Promise<vo
     await ended;
   }
   await removeNamespace();
-  // What dockerd leaves mounted of its own network namespace.
+  // dockerd leaves this mount of its network namespace.
   await tryRun('umount', [join(folder, 'exec/netns/default')]);
   rmSync(folder, { recursive: true, force: true });
 }

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { createClient } from 'redis';
 import { endServer, freePort } from '../local-server.ts';
 
-/** A Redis of the test's own: the redis-server of this machine's PATH, on a free loopback port, with its AOF as the chart has it. */
+/** A separate Redis for a test: the machine's redis-server on a free loopback port, with an AOF as in the chart. */
 export interface TestRedis {
   port: number;
-  /** A client that is connected, and connects again by itself; closed by `stop`. */
+  /** Returns a connected client, which reconnects by itself; `stop` closes it. */
   connect: () => Promise<RedisClient>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill: () => Promise<void>;
-  /** SIGSTOP: connections stand, and nothing is answered; `thaw` ends it. */
+  /** Sends SIGSTOP: connections stay open without responses until `thaw`. */
   freeze: () => void;
   thaw: () => void;
-  /** Starts it again with the data that it has on disk. */
+  /** Starts it again with its data on disk. */
   start: () => Promise<void>;
-  /** Ends the clients and the server and removes the data. */
+  /** Ends the clients and the server, and deletes the data. */
   stop: () => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function startRedis(): Promise<TestRedis> {
 
 function newClient(port: number) {
   const client = createClient({ socket: { host: '127.0.0.1', port, reconnectStrategy: 50 } });
-  // It connects again; what matters to a test shows in its commands.
+  // The client reconnects; failures that matter to a test show in its commands.
   client.on('error', () => undefined);
   return client;
 }

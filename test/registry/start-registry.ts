@@ -6,21 +6,24 @@ import { run } from '../cluster/run.ts';
 import { images } from '../cluster/versions.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 
-/** A registry of the test's own: Distribution in a container, with nothing in it, on a free loopback port. */
+/** A separate registry for a test: an empty Distribution in a container, on a free loopback port. */
 export interface TestRegistry {
   /** `http://127.0.0.1:PORT` */
   origin: string;
   stop: () => Promise<void>;
 }
 
-/** @param auth `auth` of its configuration file, which may name `/etc/distribution/authority.crt`. */
+/**
+ * Starts a registry.
+ * @param auth `auth` in its configuration file, which can refer to `/etc/distribution/authority.crt`
+ */
 export async function startRegistry(auth: object, authority: string): Promise<TestRegistry> {
   const port = await freePort();
   const container = (await run('docker', ['create', '--publish', `127.0.0.1:${port}:5000`, images.registry])).trim();
   const stop = async () => void (await run('docker', ['rm', '--force', '--volumes', container]));
   const folder = mkdtempSync(join(tmpdir(), 'coppice-registry-'));
   try {
-    // The files go in as a tar archive, since the engine need not share this machine's file system.
+    // The files are copied as a tar archive, because the engine may have another file system.
     const files = join(folder, 'distribution');
     mkdirSync(files);
     const configuration = {

@@ -7,20 +7,20 @@ import { run } from '../cluster/run.ts';
 export const sampleRepository = join(import.meta.dirname, 'repository');
 
 export interface Push {
-  /** The repository's URL. */
+  /** URL of the repository. */
   url: string;
   branch: string;
-  /** Full name of the ref to push to, where that is not a branch. */
+  /** Full name of the ref to push to, if it is not a branch. */
   ref?: string;
-  /** A folder to start with; nothing when absent. */
+  /** A folder to start with; empty if absent. */
   from?: string;
   /** Files to add or change, by path. */
   files?: Record<string, string>;
-  /** A username and password for the Git server. */
+  /** User name and password for the Git server. */
   credentials?: { username: string; password: string };
 }
 
-/** A fixed author and time: the same files make the same commit, so pushing them again changes nothing. */
+/** A fixed author and time: equal files give equal commits, so pushing them again changes nothing. */
 const identity = {
   GIT_AUTHOR_NAME: 'Sample',
   GIT_AUTHOR_EMAIL: 'sample@example.com',
@@ -30,7 +30,7 @@ const identity = {
   GIT_COMMITTER_DATE: '2026-01-01T00:00:00Z',
 };
 
-/** Pushes files as one commit to a branch, whatever was there; gives the commit. */
+/** Pushes files as one commit that replaces a branch; returns the commit. */
 export async function pushRepository({ url, branch, ref, from, files = {}, credentials }: Push): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'coppice-push-'));
   try {
@@ -51,7 +51,7 @@ export async function pushRepository({ url, branch, ref, from, files = {}, crede
   }
 }
 
-/** Deletes a ref, named in full, at the Git server. */
+/** Deletes a ref, by full name, at the Git server. */
 export async function deleteRef(
   url: string,
   ref: string,

@@ -19,8 +19,8 @@ const idSchema = z.looseObject({ id: z.string() });
 const repository = 'shop';
 
 /**
- * The main job, once, as a user would do it: a Git repository, a user, a group, the repository registered, a branch
- * spawned, its build log followed, its page opened. What is there already is left as it is.
+ * Runs the main use case as a user would: creates a Git repository, a user and a group, adds the repository, spawns a
+ * branch, follows its build log, and opens its page. Existing objects are kept.
  */
 export async function runSample(
   apiUrl: string,

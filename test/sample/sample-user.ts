@@ -8,8 +8,8 @@ export const sampleGroup = 'sample';
 const location = ['--namespace', 'git', 'get', 'secret', 'sample-user', '--ignore-not-found'];
 
 /**
- * The sample user's password. The cluster keeps it, so that every checkout that brings this cluster up knows it; where
- * it does not, a sample of unknown password that may be there is taken away, to be made anew.
+ * Returns the sample user's password. The cluster stores it, so that every checkout can read it; without it, an
+ * existing sample of unknown password is deleted, to be created again.
  */
 export async function samplePassword(kubectl: Kubectl): Promise<string> {
   const kept = await kubectl([...location, '--output', 'jsonpath={.data.password}']);

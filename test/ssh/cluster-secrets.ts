@@ -1,7 +1,7 @@
 import { ApiError } from '../../kubernetes/api-error.ts';
 import type { Secret } from '../../kubernetes/resource-type.ts';
 
-/** Secrets in memory, as an API server keeps them: with a resourceVersion that a patch may insist on. */
+/** Secrets in memory, with resourceVersions that a patch can require, as in an API server. */
 export class ClusterSecrets {
   readonly #secrets = new Map<string, Secret>();
   #version = 0;

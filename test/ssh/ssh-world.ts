@@ -14,14 +14,14 @@ import { ClusterSecrets } from './cluster-secrets.ts';
 import { startSshd, type TestSshd } from './start-sshd.ts';
 import { groupFlows } from '../../operator/shared/testing/group-flows.ts';
 
-/** The name by which the server is asked for. */
+/** Name under which the server is requested. */
 export const host = 'git.example.com';
 export const main = { name: 'main', type: 'branch' } as const;
 
-/** A server, repositories on it, and the operator's way to them. */
+/** A server, its repositories, and the operator's access to them. */
 export class SshWorld {
   readonly sshd: TestSshd;
-  /** Where the operator's calls have their files; nothing is left of any call. */
+  /** Folder for files of the operator's calls, which must leave nothing. */
   readonly scratch: string;
   secrets = new ClusterSecrets();
 
@@ -39,13 +39,13 @@ export class SshWorld {
     await rm(this.scratch, { recursive: true });
   }
 
-  /** No key is let in, no Secret is there. */
+  /** Removes all accepted keys and all Secrets. */
   async forget(): Promise<void> {
     this.secrets = new ClusterSecrets();
     await this.sshd.authorize([]);
   }
 
-  /** A bare repository with these files on main; gives the commit. */
+  /** Creates a bare repository with these files on main; returns the commit. */
   bareRepository(name: string, files: Record<string, string>, links: Record<string, string> = {}): string {
     const git = (args: string[], input?: string) =>
       execFileSync('git', ['-C', join(this.sshd.folder, name), ...args], { input, encoding: 'utf8' }).trim();
@@ -102,12 +102,12 @@ export class SshWorld {
     return secretText(await this.secrets.find(undefined, { name: 'ssh-shop' }), key) ?? '';
   }
 
-  /** A repository whose host needs no first contact. */
+  /** Returns a repository whose host keys are known. */
   async known(origin: string): Promise<Repository> {
     return this.repository(origin, `[${host}]:${this.sshd.port} ${await this.sshd.hostKey()}`);
   }
 
-  /** Lets the repository's key in, which is made for it. */
+  /** Registers the repository's key, which is created for it. */
   async letIn(of: Repository): Promise<string> {
     const key = await this.world().hosts.sshPublicKey(of);
     await this.sshd.authorize([key ?? '']);
@@ -115,7 +115,10 @@ export class SshWorld {
   }
 }
 
-/** The world that the tests of one file share. Each connection is a process on both sides, so they take their time. */
+/**
+ * Creates the world that the tests of one file share. Each connection starts a process on both sides, so the tests are
+ * slow.
+ */
 export function useSshWorld(): () => SshWorld {
   jest.setTimeout(60_000);
   let world: SshWorld | undefined;
@@ -129,7 +132,7 @@ export function useSshWorld(): () => SshWorld {
   afterAll(() => started().stop());
   beforeEach(() => started().forget());
   afterEach(async () => {
-    // Keys were in folders that are gone: nothing is left of any call.
+    // Keys were in folders that are deleted: no call may leave anything.
     const left = (await readdir(started().scratch)).filter((name) => /^(git|ssh-key)-/.test(name));
     expect(left).toEqual([]);
   });

@@ -7,19 +7,19 @@ import { endServer, freePort } from '../local-server.ts';
 
 const run = promisify(execFile);
 
-/** OpenSSH's own server as a plain process of the user who runs the tests, on a free loopback port. */
+/** OpenSSH's server as a process of the user who runs the tests, on a free loopback port. */
 export interface TestSshd {
   port: number;
   user: string;
-  /** Where bare repositories lie; the path in an origin is this and a name. */
+  /** Folder of the bare repositories; the path in an origin is this folder and a name. */
   folder: string;
-  /** Who can log in from now on: nobody at first. */
+  /** Sets who can log in; nobody at first. */
   authorize: (publicKeys: readonly string[]) => Promise<void>;
-  /** The server's public host key, `TYPE BASE64`. */
+  /** Returns the server's public host key, `TYPE BASE64`. */
   hostKey: () => Promise<string>;
-  /** Starts it again with a new host key. */
+  /** Restarts the server with a new host key. */
   changeHostKey: () => Promise<void>;
-  /** What it said. */
+  /** Returns the server's output. */
   log: () => string;
   stop: () => Promise<void>;
 }
@@ -32,13 +32,13 @@ export async function startSshd(): Promise<TestSshd> {
   const config = join(folder, 'sshd_config');
   await writeFile(authorizedKeys, '');
   await writeFile(config, configOf({ port, hostKeyFile, authorizedKeys }));
-  // Where it runs as root, it wants this folder to hide in.
+  // As root, sshd requires this folder for privilege separation.
   if (userInfo().uid === 0) await mkdir('/run/sshd', { recursive: true });
   let output = '';
   const launch = async () => {
     await rm(hostKeyFile, { force: true });
     await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', hostKeyFile]);
-    // It starts itself anew for each connection, for which it wants to know where it is.
+    // sshd executes itself for each connection, and requires its absolute path.
     const { stdout: program } = await run('sh', ['-c', 'PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v sshd']);
     return launchSshd(program.trim(), config, (text) => (output += text));
   };
@@ -76,7 +76,7 @@ function configOf({
     `HostKey ${hostKeyFile}`,
     `AuthorizedKeysFile ${authorizedKeys}`,
     'PidFile none',
-    // The files are in a folder below /tmp.
+    // The files are in a folder below /tmp, which is writable by others.
     'StrictModes no',
     'UsePAM no',
     'PasswordAuthentication no',

@@ -8,7 +8,7 @@ const advisorySchema = z.looseObject({
   range: z.string(),
 });
 
-/** What `npm audit --json` prints (auditReportVersion 2). A string in `via` names another entry. */
+/** Output of `npm audit --json` (auditReportVersion 2). A string in `via` names another entry. */
 const reportSchema = z.looseObject({
   auditReportVersion: z.literal(2),
   vulnerabilities: z.record(
@@ -17,16 +17,16 @@ const reportSchema = z.looseObject({
   ),
 });
 
-/** What it prints where the registry has no such endpoint, or cannot be asked. */
+/** Output if the registry has no such endpoint, or cannot be reached. */
 const failureSchema = z.looseObject({ message: z.string(), error: z.looseObject({}) });
 
-/** One advisory that is known and borne for a while, and why. */
+/** A known advisory that is accepted for some time, with the reason. */
 export const exceptionsSchema = z.array(
   z.strictObject({
     /** Such as https://github.com/advisories/GHSA-… */
     url: z.url(),
     reason: z.string().min(20),
-    /** The day from which it has to be reconciled again. */
+    /** The day from which it must be assessed again. */
     until: z.iso.date(),
   }),
 );
@@ -34,7 +34,10 @@ export type Exceptions = z.infer<typeof exceptionsSchema>;
 
 export type Audit = { checked: false; why: string } | { checked: true; problems: string[] };
 
-/** What an audit means, with the exceptions that hold on `today` (YYYY-MM-DD). @throws Error when npm says something else. */
+/**
+ * Returns the result of an audit, with the exceptions valid on `today` (YYYY-MM-DD).
+ * @throws Error for other output of npm
+ */
 export function judge(output: string, exceptions: Exceptions, today: string): Audit {
   const parsed: unknown = JSON.parse(output);
   const failure = failureSchema.safeParse(parsed);

@@ -1,6 +1,6 @@
-// Whether an advisory is known of a locked dependency, by `npm audit`. One that is borne for a while stands, with the
-// reason, in audit-exceptions.json. Ends with 1 when one is new, or an exception is over. A registry without an audit
-// endpoint, as some mirrors are, is said and is not a failure.
+// Checks locked dependencies for known advisories with `npm audit`. audit-exceptions.json lists accepted ones with the
+// reason. Exits with 1 if an advisory is new, or an exception has expired. A registry without an audit endpoint, such
+// as some mirrors, is reported, but is not a failure.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

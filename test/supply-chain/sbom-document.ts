@@ -28,7 +28,7 @@ export const lockSchema = z.looseObject({
 });
 export type Lock = z.infer<typeof lockSchema>;
 
-/** What runs, of the lock file: `name@version`. */
+/** Returns the packages of the lock file that run: `name@version`. */
 function running({ packages }: Lock): Set<string> {
   return new Set(
     Object.entries(packages).flatMap(([path, { version, dev, optional }]) => {
@@ -42,8 +42,8 @@ function running({ packages }: Lock): Set<string> {
 const nameOf = ({ name, version }: { name: string; version: string }) => `${name}@${version}`;
 
 /**
- * npm's SBOM of everything, with what the lock file has run alone: npm itself leaves out, with `--omit dev`, what is needed
- * for development as well. Without what differs from one run to the next: serial number, time, the folder's name.
+ * Returns npm's SBOM with only the packages that run according to the lock file: npm's `--omit dev` also omits packages
+ * that development needs too. Removes what differs between runs: serial number, time, and the folder's name.
  */
 export function runtimeDocument(text: string, lock: Lock): SbomDocument {
   const document = documentSchema.parse(JSON.parse(text));
@@ -64,7 +64,7 @@ export function runtimeDocument(text: string, lock: Lock): SbomDocument {
   };
 }
 
-/** The locked packages that run and are not in the document, and those in it without hash or licence. */
+/** Returns the locked packages that run and are missing from the document, and components without hash or license. */
 export function missingFrom({ components }: SbomDocument, lock: Lock): string[] {
   const listed = new Map(components.map((component) => [nameOf(component), component]));
   return [...running(lock)].flatMap((name) => {

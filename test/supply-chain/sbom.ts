@@ -1,6 +1,6 @@
-// Prints the SBOM (CycloneDX) of what the image has of npm: `npm run --silent sbom > sbom.json`. It is made of the
-// lock file and of what is installed, without a network, and the same for the same lock file. With `--check` it says instead
-// whether the SBOM is whole: each locked package that is not for development alone, with its hash and its licence.
+// Prints the SBOM (CycloneDX) of the image's npm packages: `npm run --silent sbom > sbom.json`. It is created from the
+// lock file and the installed packages, without a network, and is reproducible. With `--check`, verifies instead that
+// the SBOM is complete: each locked package that is not only for development, with its hash and license.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

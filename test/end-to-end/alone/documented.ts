@@ -6,7 +6,7 @@ import { programsFolder, repositoryRoot } from '../../cluster/paths.ts';
 import { run } from '../../cluster/run.ts';
 import { codeBlocks, codeOf } from '../../docs/code-blocks.ts';
 
-/** Somebody who pastes what a page says into a shell, in a folder of their own beside the chart. */
+/** A reader who pastes a page's blocks into a shell, in a folder next to the chart. */
 export class Reader {
   readonly #pages: readonly string[];
   readonly #kubeconfig: string;
@@ -18,7 +18,7 @@ export class Reader {
     symlinkSync(join(repositoryRoot, 'charts'), join(this.folder, 'charts'));
   }
 
-  /** Runs the block of this name; @throws CommandError when one of its commands fails. @returns what it printed. */
+  /** Runs the block of this name; @throws CommandError if one of its commands fails. @returns its output */
   paste(block: string, variables: Record<string, string> = {}): Promise<string> {
     return run('sh', ['-eu', '-c', this.#codeOf(block)], {
       cwd: this.folder,

@@ -1,11 +1,11 @@
-// Stands in a pod between a part of Coppice and the API server, and fails that part from the first SIGUSR2 on. It runs
-// by itself, from a ConfigMap: it may import nothing of this repository.
+// A proxy in a pod between a part of Coppice and the API server, which fails from the first SIGUSR2 on. It runs from a
+// ConfigMap, so it must not import anything of this repository.
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 
 const account = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** `conflicts`: the first try of each write; `gone`: every watch, again and again; `silent`: the watches that are open. */
+/** `conflicts`: fails the first attempt of each write; `gone`: every watch, repeatedly; `silent`: the open watches. */
 const [, , fault = ''] = process.argv;
 const watchLifetimeMs = 2000;
 const apiServer = {
@@ -54,7 +54,7 @@ function answer(request: http.IncomingMessage, body: Buffer, response: http.Serv
   outgoing.end(body);
 }
 
-/** Of two writes of one object, one after the other, the first. */
+/** Returns whether it is the first of two consecutive writes of one object. */
 function isFirstTry(method: string, path: string, body: Buffer): boolean {
   if (method === 'GET') return false;
   const object = method === 'POST' ? (JSON.parse(body.toString()) as { metadata?: { name?: string } }) : {};
@@ -64,7 +64,7 @@ function isFirstTry(method: string, path: string, body: Buffer): boolean {
   return true;
 }
 
-/** Whole events alone, so that the last one before the failure can be read. */
+/** Forwards only complete events, so that the last one before the failure can be parsed. */
 function passWatch(incoming: http.IncomingMessage, response: http.ServerResponse): void {
   let rest = '';
   let isSilent = false;

@@ -1,5 +1,5 @@
-// Loaded before a part of Coppice (node --import): at SIGUSR2 its clock jumps by CLOCK_JUMP_SECONDS, as when somebody
-// sets it. It runs by itself, from a ConfigMap: it may import nothing of this repository.
+// Loaded before a part of Coppice (node --import): on SIGUSR2 its clock jumps by CLOCK_JUMP_SECONDS, as if somebody had
+// set it. It runs from a ConfigMap, so it must not import anything of this repository.
 const RealDate = Date;
 let aheadMs = 0;
 const now = () => RealDate.now() + aheadMs;

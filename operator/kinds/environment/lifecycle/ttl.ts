@@ -9,7 +9,7 @@ export interface TtlInput {
   status: Pick<EnvironmentStatus, 'activation' | 'ttl' | 'handledRequests'>;
   /** The repository's default for a new environment that sets no TTL; 0 means unlimited. */
   defaultTtlSeconds: number;
-  /** Whether this is the object's first reconcile. One that lost its status and was adopted had its first before. */
+  /** Whether this is the object's first reconcile; false for an adopted object that lost its status. */
   isNew?: boolean;
   now: Date;
 }
