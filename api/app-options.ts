@@ -6,7 +6,7 @@ import type { ClusterRequests, FreshCaches } from './cluster/caches.ts';
 import type { WrittenRedis } from './cluster/written-versions.ts';
 import type { Config } from './config.ts';
 import type { LogTimes } from './environments/log-stream.ts';
-import type { LogRoutes } from './environments/log-routes.ts';
+import type { LogRoutesOptions } from './environments/log-routes.ts';
 import type { ResultsTester } from './environments/test-results.ts';
 import type { WriteBudgetRedis } from './limits/write-budget.ts';
 import type { UserServicesOptions } from './users/user-services.ts';
@@ -34,8 +34,8 @@ export interface AppOptions {
   writeBudget: WriteBudgetRedis;
   limitStores: StoreFactory;
   passwords: Passwords;
-  logReader: LogRoutes['reader'];
-  runtimeLogs: LogRoutes['runtimeLogs'];
+  logReader: LogRoutesOptions['reader'];
+  runtimeLogs: LogRoutesOptions['runtimeLogs'];
   webSockets: WebSockets;
   /** Absent if tests are disabled. */
   tester?: ResultsTester | undefined;

@@ -25,7 +25,7 @@ export interface SourceLimits {
   maxLogBytes?: number;
 }
 
-const NOTHING: Plan = { messages: [], change: [] };
+const nothing: Plan = { messages: [], change: [] };
 
 /** Redis has lost acknowledged lines. */
 export class LogLostError extends Error {
@@ -45,11 +45,11 @@ export function planAppend(
   limits: SourceLimits,
 ): Plan {
   // Nothing may follow the end message, so later lines are dropped.
-  if (state.hasEnded) return NOTHING;
+  if (state.hasEnded) return nothing;
   const written = state.lines(source);
   if (first > written) throw new LogLostError(`Redis has ${written} of the ${first} lines of ${source} that it took`);
   const fresh = lines.slice(written - first);
-  if (fresh.length === 0) return NOTHING;
+  if (fresh.length === 0) return nothing;
   const messages: UnnumberedMessage[] = [];
   let bytes = state.bytes(source);
   let storedBytes = state.storedBytes;
@@ -77,13 +77,13 @@ export function planAppend(
 
 /** Plans adding a line of the operator's own, unless `key` was used before. */
 export function planOnce(state: LogState, key: string, line: PlannedLine): Plan {
-  if (state.hasOnce(key) || state.hasEnded) return NOTHING;
+  if (state.hasOnce(key) || state.hasEnded) return nothing;
   return { messages: [line], change: [[`once:${key}`, '1']] };
 }
 
 /** Plans adding the end message, unless there is one. */
 export function planEnd(state: LogState, time: string, result: BuildLogResult, message: string): Plan {
-  if (state.hasEnded) return NOTHING;
+  if (state.hasEnded) return nothing;
   return { messages: [{ time, end: { result, message } }], change: [['end', '1']] };
 }
 

@@ -20,7 +20,7 @@ export interface LogWriterRedis extends ScriptRedis {
  * number of ended logs to drop, number of fields, the fields and their values, the chunks and the seq of the last
  * message of each.
  */
-const APPEND = new Script(`${DROP_LOG}
+const append = new Script(`${DROP_LOG}
 local function isFull(share)
   local info = redis.call('INFO', 'memory')
   local limit = tonumber(string.match(info, '\\nmaxmemory:(%d+)') or '0')
@@ -86,7 +86,7 @@ export async function runPlan(
     ['seq', String(state.seq + plan.messages.length)],
     ['stored', String(bytes)],
   ];
-  const done = await APPEND.run(redis, {
+  const done = await append.run(redis, {
     keys: [keys.stream, keys.state],
     arguments: [
       ...[state.version, retentionSeconds, firstKept, memoryShare, maxDropped, change.length].map(String),

@@ -1,7 +1,7 @@
 import type { LogPage } from './page.ts';
 import { Signal } from './signal.ts';
 
-const MAX_BYTES = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /**
  * Buffers new pages for one reader up to a limit. Beyond it all are dropped, and the reader reads the log from its
@@ -18,7 +18,7 @@ export class LiveBuffer {
     if (this.#hasOverflowed) return;
     this.#pages.push(page);
     this.#bytes += page.bytes.length;
-    if (this.#bytes > MAX_BYTES) {
+    if (this.#bytes > maxBytes) {
       this.#empty();
       this.#hasOverflowed = true;
     }

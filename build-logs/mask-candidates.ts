@@ -5,25 +5,25 @@ export interface MaskCandidate {
   secret?: boolean | undefined;
 }
 
-const MIN_RANDOM = 8;
-const MIN_LETTERS = 12;
-const MIN_DIGITS = 16;
-const MIN_HEX = 16;
+const minRandom = 8;
+const minLetters = 12;
+const minDigits = 16;
+const minHex = 16;
 /**
  * Minimum number of changes between lower case, upper case, digits and other characters; an initial capital does not
  * count.
  */
-const FEWEST_CHANGES = 3;
+const fewestChanges = 3;
 /** Maximum share of common letter pairs in random text: words have more, and random letters about one fifth. */
-const RANDOM_PAIRS = 0.4;
+const randomPairs = 0.4;
 
 /** Separators of the parts of names, addresses, paths, queries and lists. */
-const SEPARATORS = /[\s.,:;/@_?=&#-]+/;
+const separators = /[\s.,:;/@_?=&#-]+/;
 /** Matches the password in `scheme://user:password@host`. */
-const URL_PASSWORD = /^[a-z][a-z\d+.-]*:\/\/[^\s/:@]*:([^\s/@]+)@/i;
+const urlPassword = /^[a-z][a-z\d+.-]*:\/\/[^\s/:@]*:([^\s/@]+)@/i;
 
 /** The letter pairs that make up most of English words, and of those in other European languages. */
-const COMMON_PAIRS = new Set(
+const commonPairs = new Set(
   (
     'th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ' +
     'ne ea ra ce li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un ' +
@@ -46,7 +46,7 @@ export function textsToMask(candidates: readonly MaskCandidate[]): string[] {
 }
 
 function passwordOf(value: string): string | undefined {
-  const password = URL_PASSWORD.exec(value)?.[1];
+  const password = urlPassword.exec(value)?.[1];
   if (password === undefined) return undefined;
   try {
     return decodeURIComponent(password);
@@ -63,22 +63,22 @@ function passwordOf(value: string): string | undefined {
  */
 export function isLikelyRandom(value: string): boolean {
   const hex = value.trim().replaceAll('-', '');
-  if (hex.length >= MIN_HEX && /^[\da-f]+$/i.test(hex) && /\d/.test(hex) && /[a-f]/i.test(hex)) return true;
-  return value.split(SEPARATORS).some(isRandomWord);
+  if (hex.length >= minHex && /^[\da-f]+$/i.test(hex) && /\d/.test(hex) && /[a-f]/i.test(hex)) return true;
+  return value.split(separators).some(isRandomWord);
 }
 
 function isRandomWord(word: string): boolean {
-  if (word.length < MIN_RANDOM) return false;
-  if (/^\d+$/.test(word)) return word.length >= MIN_DIGITS;
-  if (/^[a-z]+$/i.test(word) && word.length >= MIN_LETTERS && shareOfCommonPairs(word) < RANDOM_PAIRS) return true;
-  return changesIn(word) >= FEWEST_CHANGES;
+  if (word.length < minRandom) return false;
+  if (/^\d+$/.test(word)) return word.length >= minDigits;
+  if (/^[a-z]+$/i.test(word) && word.length >= minLetters && shareOfCommonPairs(word) < randomPairs) return true;
+  return changesIn(word) >= fewestChanges;
 }
 
 function shareOfCommonPairs(word: string): number {
   const small = word.toLowerCase();
   let common = 0;
   for (let index = 0; index + 1 < small.length; index++) {
-    if (COMMON_PAIRS.has(small.slice(index, index + 2))) common++;
+    if (commonPairs.has(small.slice(index, index + 2))) common++;
   }
   return common / (small.length - 1);
 }

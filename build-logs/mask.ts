@@ -4,11 +4,11 @@ import { Fragments, RollingHash, WINDOW } from './masking/fragments.ts';
 import { PatternSet } from './masking/pattern-set.ts';
 import { secretForms } from './masking/secret-forms.ts';
 
-const MASK = '***';
+const placeholder = '***';
 /** Matches lines that may read differently once escapes are decoded or terminal sequences removed. */
-const ESCAPES = /%[0-9a-f]{2}|&[#a-z]|\\[ux0-7]/i;
+const escapes = /%[0-9a-f]{2}|&[#a-z]|\\[ux0-7]/i;
 // eslint-disable-next-line no-control-regex
-const SEQUENCE_STARTS = /[\u001b\u0080-\u009f]/;
+const sequenceStarts = /[\u001b\u0080-\u009f]/;
 
 /** Where a line ended inside a base64 text, whose continuation in the next lines is masked too. */
 export interface LineEnd {
@@ -22,15 +22,15 @@ export interface LineEnd {
 export type LineMask = (line: string, before?: LineEnd) => { line: string; end?: LineEnd | undefined };
 
 /** BuildKit prefixes lines with a number and a time, and interleaves lines of other steps. */
-const LINES_IN_BETWEEN = 8;
+const linesInBetween = 8;
 /** A shorter rest of a base64 text is not searched. */
-const MIN_REST = 4;
-const MAX_REST = 8;
+const minRest = 4;
+const maxRest = 8;
 /**
  * Maximum distance between two parts of a base64 text in one line: an escaped newline, and the indentation of the next
  * line.
  */
-const MAX_GAP = 24;
+const maxGap = 24;
 
 /**
  * Returns a function that masks secrets in a text: in their original form, with invisible characters in between, and as
@@ -97,7 +97,7 @@ class Finder {
    */
   mayHaveSecrets(line: string): boolean {
     if (this.#mayHave(line)) return true;
-    const hasSequences = SEQUENCE_STARTS.test(line);
+    const hasSequences = sequenceStarts.test(line);
     if (hasSequences && this.#mayHave(withoutSequences(line))) return true;
     if (!mayHaveEscapes(line)) return false;
     return this.#mayHaveDecoded(line, false) || (hasSequences && this.#mayHaveDecoded(line, true));
@@ -147,7 +147,7 @@ class Finder {
   find(line: string, before: LineEnd | undefined): { hits: Hit[]; end: LineEnd | undefined } {
     const hits = this.#literalHits(line);
     let end: LineEnd | undefined;
-    for (const isStripped of SEQUENCE_STARTS.test(line) ? [false, true] : [false]) {
+    for (const isStripped of sequenceStarts.test(line) ? [false, true] : [false]) {
       for (const decoded of mayHaveEscapes(line) ? [false, true] : [false]) {
         const text = readCanonical(line, { withoutSequences: isStripped, decoded });
         this.#patternHits(text, hits);
@@ -197,7 +197,7 @@ class Finder {
       const first = start - this.#fragments.sharedBefore(found, text.bytes, start, Math.max(position, start - WINDOW));
       const shared = this.#fragments.sharedFrom(found, text.bytes, start, text.length);
       hits.push(hitOf(text, first, start + shared));
-      const rest = this.#goOn(text, found + shared, start + shared, start + shared + MAX_GAP, hits);
+      const rest = this.#goOn(text, found + shared, start + shared, start + shared + maxGap, hits);
       end = endAt(rest.position);
       position = rest.index;
       since = position;
@@ -221,13 +221,13 @@ class Finder {
     let reached = { index: from, position };
     let last = to;
     for (let index = from; index < Math.min(last, length); index++) {
-      const left = this.#fragments.left(reached.position, MAX_REST);
-      if (left < MIN_REST) break;
+      const left = this.#fragments.left(reached.position, maxRest);
+      if (left < minRest) break;
       if (this.#fragments.sharedFrom(reached.position, bytes, index, Math.min(length, index + left)) < left) continue;
       const shared = this.#fragments.sharedFrom(reached.position, bytes, index, length);
       hits.push([starts[index] ?? 0, ends[index + shared - 1] ?? 0]);
       reached = { index: index + shared, position: reached.position + shared };
-      last = reached.index + MAX_GAP;
+      last = reached.index + maxGap;
       index = reached.index - 1;
     }
     return reached;
@@ -235,12 +235,12 @@ class Finder {
 }
 
 function endAt(position: number): LineEnd {
-  return { position, lines: LINES_IN_BETWEEN };
+  return { position, lines: linesInBetween };
 }
 
 /** Returns whether a line may contain escapes, which invisible characters can interrupt. */
 function mayHaveEscapes(line: string): boolean {
-  return ESCAPES.test(line) || (/[%&\\]/.test(line) && /[^\t -~]/.test(line));
+  return escapes.test(line) || (/[%&\\]/.test(line) && /[^\t -~]/.test(line));
 }
 
 function hitOf({ starts, ends }: CanonicalText, first: number, end: number): Hit {
@@ -253,7 +253,7 @@ function hide(line: string, hits: Hit[]): string {
   let shown = '';
   let position = 0;
   for (const [start, end] of hits) {
-    if (start >= position) shown += line.slice(position, start) + MASK;
+    if (start >= position) shown += line.slice(position, start) + placeholder;
     position = Math.max(position, end);
   }
   return shown + line.slice(position);

@@ -1,10 +1,10 @@
 import { MAX_CHUNK_BYTES } from './chunks.ts';
 import { type BuildLogMessage, decodeMessages } from './message.ts';
 
-const NEWLINE = 0x0a;
+const newline = 0x0a;
 /** Matches the start of encodeMessage's lines; no external text precedes `end` in an end message. */
-const BEGINNING = /^\{"seq":(\d+),"time":"[^"]{1,40}",("end":)?/;
-const MAX_PREFIX = 100;
+const lineStart = /^\{"seq":(\d+),"time":"[^"]{1,40}",("end":)?/;
+const maxPrefix = 100;
 
 /**
  * Consecutive messages of a log as they are stored and sent: lines of JSON in UTF-8. They are not parsed between Redis
@@ -21,7 +21,7 @@ export class LogPage {
 
   /** Throws if the bytes are not valid messages. */
   constructor(bytes: Buffer) {
-    const lastLine = bytes.subarray(bytes.lastIndexOf(NEWLINE) + 1);
+    const lastLine = bytes.subarray(bytes.lastIndexOf(newline) + 1);
     const last = beginningOf(lastLine);
     this.bytes = bytes;
     this.first = beginningOf(bytes).seq;
@@ -34,7 +34,7 @@ export class LogPage {
     if (seq >= this.last) return undefined;
     if (seq < this.first) return this;
     for (let start = 0; ;) {
-      start = this.bytes.indexOf(NEWLINE, start) + 1;
+      start = this.bytes.indexOf(newline, start) + 1;
       const rest = this.bytes.subarray(start);
       if (beginningOf(rest).seq > seq) return new LogPage(rest);
     }
@@ -55,8 +55,8 @@ export class LogPage {
 }
 
 function beginningOf(line: Buffer): { seq: number; isEnd: boolean } {
-  const beginning = line.toString('latin1', 0, MAX_PREFIX);
-  const match = BEGINNING.exec(beginning);
+  const beginning = line.toString('latin1', 0, maxPrefix);
+  const match = lineStart.exec(beginning);
   if (!match) throw new Error('an entry of a log is not a valid message');
   return { seq: Number(match[1]), isEnd: match[2] !== undefined };
 }
@@ -65,8 +65,8 @@ function split(bytes: Buffer): Buffer[] {
   const frames: Buffer[] = [];
   let start = 0;
   while (bytes.length - start > MAX_CHUNK_BYTES) {
-    let end = bytes.lastIndexOf(NEWLINE, start + MAX_CHUNK_BYTES);
-    if (end < start) end = bytes.indexOf(NEWLINE, start);
+    let end = bytes.lastIndexOf(newline, start + MAX_CHUNK_BYTES);
+    if (end < start) end = bytes.indexOf(newline, start);
     if (end < 0) break;
     frames.push(bytes.subarray(start, end));
     start = end + 1;

@@ -6,13 +6,13 @@ import { Script, type ScriptRedis } from './script.ts';
 export type LogReaderRedis = ScriptRedis;
 
 /** Maximum size of a page in bytes, except for a longer single entry (chunks.ts). A slow reader holds one page. */
-const PAGE_BYTES = 512 * 1024;
+const pageBytes = 512 * 1024;
 
 /**
  * Returns the entries after a message, joined, up to a number of bytes: one string from Redis, and one Buffer here, for
  * any number of lines. KEYS: stream. ARGV: seq of the message before, bytes.
  */
-const READ_PAGE = new Script(`
+const pageScript = new Script(`
 local chunks, size, after = {}, 0, '(' .. ARGV[1] .. '-0'
 while true do
   local entries = redis.call('XRANGE', KEYS[1], after, '+', 'COUNT', 32)
@@ -27,21 +27,21 @@ while true do
 end
 `);
 
-const READ_NEWEST = new Script(`
+const newestScript = new Script(`
 local entries = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
 return entries[1] and entries[1][2][2] or ''
 `);
 
 /** Returns the messages after `seq`, up to one page; undefined if there are none. */
 export async function readPage(redis: LogReaderRedis, keys: LogKeys, seq: number): Promise<LogPage | undefined> {
-  const call = { keys: [keys.stream], arguments: [String(seq), String(PAGE_BYTES)] };
+  const call = { keys: [keys.stream], arguments: [String(seq), String(pageBytes)] };
   // The first entry can contain earlier messages, which are removed.
-  return toPage(await READ_PAGE.run(redis, call))?.after(seq);
+  return toPage(await pageScript.run(redis, call))?.after(seq);
 }
 
 /** Returns the newest entry. */
 export async function readNewest(redis: LogReaderRedis, keys: LogKeys): Promise<LogPage | undefined> {
-  return toPage(await READ_NEWEST.run(redis, { keys: [keys.stream], arguments: [] }));
+  return toPage(await newestScript.run(redis, { keys: [keys.stream], arguments: [] }));
 }
 
 function toPage(answer: unknown): LogPage | undefined {

@@ -26,7 +26,7 @@ export class LogMissingError extends Error {
 }
 
 /** Delay before a failed call to Redis is repeated, in milliseconds. */
-const POLL_MS = 1000;
+const pollMs = 1000;
 
 /** Reads logs for all readers in this process. */
 export class LogReader {
@@ -61,7 +61,7 @@ export class LogReader {
         }
         if (pages.length > 0) continue;
         if (tail.hasEnded && tail.last <= last) return;
-        const waitMs = tail.last === 0 ? Math.min(POLL_MS, deadline - performance.now()) : POLL_MS;
+        const waitMs = tail.last === 0 ? Math.min(pollMs, deadline - performance.now()) : pollMs;
         if (waitMs <= 0) throw new LogMissingError(`no message of ${keys.stream} within ${deadlineMs} ms`);
         await buffer.arrived.wait(waitMs, signal);
       }

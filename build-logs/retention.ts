@@ -9,13 +9,13 @@ export interface RetentionBudget {
   totalBytes: number;
 }
 
-const WEEK_MS = 7 * 24 * 3600 * 1000;
+const weekMs = 7 * 24 * 3600 * 1000;
 
 /**
  * Counts an ended log and enforces the budget. KEYS: index, sizes and total of ended logs. ARGV: environment's UID,
  * number of the ended build, current time, time before which logs have expired, builds per environment, total bytes.
  */
-const ENDED = new Script(`${DROP_LOG}
+const endedScript = new Script(`${DROP_LOG}
 local log = ARGV[1] .. '/' .. ARGV[2]
 local size = tonumber(redis.call('HGET', 'build-log:{' .. log .. '}:state', 'stored') or '0')
 redis.call('DECRBY', KEYS[3], redis.call('HGET', KEYS[2], log) or '0')
@@ -34,7 +34,7 @@ return 1
 `);
 
 /** Drops the logs of an environment. KEYS: as above. ARGV: environment's UID, number of its last build. */
-const FORGET = new Script(`${DROP_LOG}
+const forgetScript = new Script(`${DROP_LOG}
 local last = tonumber(ARGV[2])
 for number = last, math.max(1, last - 200), -1 do drop(ARGV[1] .. '/' .. number, 'UNLINK') end
 return 1
@@ -56,8 +56,8 @@ export class BuildLogRetention {
   async ended(environmentUid: string, build: number): Promise<void> {
     const now = this.#now().getTime();
     const { buildsPerEnvironment, totalBytes } = this.#budget;
-    const numbers = [build, now, now - WEEK_MS, buildsPerEnvironment, totalBytes];
-    await ENDED.run(this.#redis, {
+    const numbers = [build, now, now - weekMs, buildsPerEnvironment, totalBytes];
+    await endedScript.run(this.#redis, {
       keys: [ENDED_INDEX, ENDED_SIZES, ENDED_TOTAL],
       arguments: [environmentUid, ...numbers.map(String)],
     });
@@ -65,7 +65,7 @@ export class BuildLogRetention {
 
   /** Drops the logs of a deleted environment, of the builds up to `lastBuild`. */
   async forget(environmentUid: string, lastBuild: number): Promise<void> {
-    await FORGET.run(this.#redis, {
+    await forgetScript.run(this.#redis, {
       keys: [ENDED_INDEX, ENDED_SIZES, ENDED_TOTAL],
       arguments: [environmentUid, String(lastBuild)],
     });

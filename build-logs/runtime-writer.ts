@@ -28,17 +28,17 @@ export interface RuntimeLogWriterRedis extends LogWriterRedis {
   del(key: string): Promise<unknown>;
 }
 
-const MAX_LINE_BYTES = 4 * 1024;
+const maxLineBytes = 4 * 1024;
 /** Approximate size of each line in addition to its text, in bytes. */
-const LINE_OVERHEAD = 100;
+const lineOverhead = 100;
 /** Approximate maximum size of a message, in bytes. */
-export const MAX_RUNTIME_MESSAGE_BYTES = MAX_LINE_BYTES + LINE_OVERHEAD;
+export const MAX_RUNTIME_MESSAGE_BYTES = maxLineBytes + lineOverhead;
 /** Maximum size of a running service's log, in bytes. */
 export const MAX_RUNTIME_LOG_BYTES = 2 * 1024 * 1024;
-const RETENTION_SECONDS = 300;
-const LOADED_SECONDS = 20;
+const runtimeRetentionSeconds = 300;
+const loadedSeconds = 20;
 /** Lower than for logs of builds, because pods still have these lines. */
-const MEMORY_SHARE = 0.7;
+const runtimeMemoryShare = 0.7;
 
 /**
  * Writes a running service's log while somebody reads it. The last 2 MiB are kept, and everything expires 5 minutes
@@ -85,8 +85,8 @@ export class RuntimeLogWriter {
   /** Extends the log's expiry; `isLoaded` informs readers that earlier lines are complete. */
   async touch(isLoaded: boolean): Promise<void> {
     const { stream, state, loaded } = this.#keys;
-    for (const key of [stream, state]) await this.#redis.expire(key, RETENTION_SECONDS);
-    if (isLoaded) await this.#redis.set(loaded, '1', { expiration: { type: 'EX', value: LOADED_SECONDS } });
+    for (const key of [stream, state]) await this.#redis.expire(key, runtimeRetentionSeconds);
+    if (isLoaded) await this.#redis.set(loaded, '1', { expiration: { type: 'EX', value: loadedSeconds } });
   }
 
   /** Removes the log's marker, because it is no longer followed. */
@@ -96,8 +96,8 @@ export class RuntimeLogWriter {
 
   async #append(source: string, lines: readonly RuntimeLine[], position?: SourcePosition): Promise<void> {
     if (lines.length === 0) return;
-    const messages = lines.map((line) => ({ ...line, line: cutLine(line.line, MAX_LINE_BYTES) }));
-    const bytes = messages.reduce((sum, { line }) => sum + Buffer.byteLength(line) + LINE_OVERHEAD, 0);
+    const messages = lines.map((line) => ({ ...line, line: cutLine(line.line, maxLineBytes) }));
+    const bytes = messages.reduce((sum, { line }) => sum + Buffer.byteLength(line) + lineOverhead, 0);
     const change = position ? [[`at:${source}`, `${position.time} ${position.count}`] as const] : [];
     this.#steps.push({ last: this.#state.seq + messages.length, bytes });
     this.#bytes += bytes;
@@ -108,7 +108,7 @@ export class RuntimeLogWriter {
       this.#bytes -= dropped;
     }
     const plan = { messages, change };
-    const keeping = { retentionSeconds: RETENTION_SECONDS, firstKept, memoryShare: MEMORY_SHARE };
+    const keeping = { retentionSeconds: runtimeRetentionSeconds, firstKept, memoryShare: runtimeMemoryShare };
     if (!(await runPlan(this.#redis, this.#keys, this.#state, plan, keeping))) {
       throw new RuntimeLogTakenError(`${this.#keys.stream} was changed by another writer, or lost`);
     }

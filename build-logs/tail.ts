@@ -19,10 +19,10 @@ export interface TailOptions {
 }
 
 /** Maximum delay of a message after a lost announcement, or while Redis is disconnected, in milliseconds. */
-const POLL_MS = 1000;
-const RETRY_MS = 500;
+const pollMs = 1000;
+const retryMs = 500;
 /** Minimum time between two pages, in milliseconds, so that messages within it reach all readers together. */
-const GATHER_MS = 10;
+const gatherMs = 10;
 
 /** Follows one live log for all its readers in this process, so that each new message is read from Redis once. */
 export class Tail {
@@ -75,7 +75,7 @@ export class Tail {
     const { redis, keys, onRedisError } = this.#options;
     let knowsLast = false;
     while (!stopped.aborted && !this.#hasEnded) {
-      let waitMs = POLL_MS;
+      let waitMs = pollMs;
       try {
         // Existing messages are not distributed: each reader reads them at its own pace.
         const newest = knowsLast ? undefined : await readNewest(redis, keys);
@@ -84,12 +84,12 @@ export class Tail {
         const page = await readPage(redis, keys, this.#last);
         if (page) {
           this.#push(page);
-          await sleep(GATHER_MS);
+          await sleep(gatherMs);
           continue;
         }
       } catch (error) {
         onRedisError(error);
-        waitMs = RETRY_MS;
+        waitMs = retryMs;
       }
       await this.#announced.wait(waitMs, stopped);
     }

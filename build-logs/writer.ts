@@ -31,17 +31,17 @@ export interface BuildLogWriterOptions {
   limits?: SourceLimits;
 }
 
-const WEEK = 7 * 24 * 3600;
-const LIMITS: SourceLimits = { maxBytes: 8 * 1024 * 1024, maxLines: 400_000, maxLogBytes: 16 * 1024 * 1024 };
+const week = 7 * 24 * 3600;
+const sourceLimits: SourceLimits = { maxBytes: 8 * 1024 * 1024, maxLines: 400_000, maxLogBytes: 16 * 1024 * 1024 };
 /**
  * The rest of Redis's memory is for logins, rate-limit counters and test runs. Notes and the end message may exceed the
  * share.
  */
-const LINES_MEMORY = { memoryShare: 0.75, maxDropped: 20 };
+const linesMemory = { memoryShare: 0.75, maxDropped: 20 };
 /** Redis is blocked for some milliseconds while it carries out one step. */
-const LINES_PER_STEP = 10_000;
-const BYTES_PER_STEP = 1024 * 1024;
-const MAX_CONFLICTS = 100;
+const linesPerStep = 10_000;
+const bytesPerStep = 1024 * 1024;
+const maxConflicts = 100;
 
 /**
  * Writes one build's log. There should be one writer, but two at the same time, such as that of an operator that was
@@ -70,8 +70,8 @@ export class BuildLogWriter {
     this.#state = state;
     this.#mask = createLineMask(options.secrets ?? []);
     this.#now = options.now ?? (() => new Date());
-    this.#retentionSeconds = options.retentionSeconds ?? WEEK;
-    this.#limits = options.limits ?? LIMITS;
+    this.#retentionSeconds = options.retentionSeconds ?? week;
+    this.#limits = options.limits ?? sourceLimits;
   }
 
   /** Opens the log with this ID, which need not exist, to continue it. */
@@ -106,7 +106,7 @@ export class BuildLogWriter {
         let number = first;
         for (const step of steps(this.#prepareAll(source, first, lines))) {
           const from = number;
-          await this.#carryOut((state) => planAppend(state, source, from, step, this.#limits), LINES_MEMORY);
+          await this.#carryOut((state) => planAppend(state, source, from, step, this.#limits), linesMemory);
           number += step.length;
         }
       } catch (error) {
@@ -162,7 +162,7 @@ export class BuildLogWriter {
 
   async #carryOut(makePlan: (state: LogState) => Plan, memory: Partial<Keeping> = {}): Promise<void> {
     const keeping = { retentionSeconds: this.#retentionSeconds, ...memory };
-    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
+    for (let conflicts = 0; conflicts < maxConflicts; conflicts++) {
       if (this.#lost) throw this.#lost;
       const plan = makePlan(this.#state);
       if (plan.change.length === 0) return;
@@ -183,7 +183,7 @@ function* steps(lines: readonly PlannedLine[]): Generator<PlannedLine[]> {
   for (const line of lines) {
     step.push(line);
     length += line.line.length;
-    if (step.length === LINES_PER_STEP || length >= BYTES_PER_STEP) {
+    if (step.length === linesPerStep || length >= bytesPerStep) {
       yield step;
       step = [];
       length = 0;

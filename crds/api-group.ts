@@ -1,7 +1,7 @@
 /** The API group and version that all of Coppice's kinds are served under. */
 export const API_GROUP = 'coppice.dev';
-const API_VERSION = 'v1alpha1';
-export const GROUP_VERSION = `${API_GROUP}/${API_VERSION}`;
+const apiVersion = 'v1alpha1';
+export const GROUP_VERSION = `${API_GROUP}/${apiVersion}`;
 
 /** How the API server addresses a kind, in the shape that `kubernetes/` uses. */
 export interface KindAddress {
@@ -13,5 +13,5 @@ export interface KindAddress {
 }
 
 export function kindAddress(kind: string, plural: string, namespaced: boolean): KindAddress {
-  return { group: API_GROUP, version: API_VERSION, kind, plural, namespaced };
+  return { group: API_GROUP, version: apiVersion, kind, plural, namespaced };
 }

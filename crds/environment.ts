@@ -3,7 +3,7 @@ import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
 import { displayNameSchema } from './display-name.ts';
 import { testsStatusSchema } from './environment-tests.ts';
-import { gitRefRules, gitRefSchema } from './git-ref.ts';
+import { GIT_REF_RULES, gitRefSchema } from './git-ref.ts';
 import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema } from './requests.ts';
 
@@ -11,8 +11,8 @@ import { handledRequestsSchema } from './requests.ts';
 export const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
 export type EnvironmentState = (typeof ENVIRONMENT_STATES)[number];
 
-const BUILD_RESULTS = ['running', 'succeeded', 'failed', 'superseded', 'cancelled'] as const;
-export type BuildResult = (typeof BUILD_RESULTS)[number];
+const buildResults = ['running', 'succeeded', 'failed', 'superseded', 'cancelled'] as const;
+export type BuildResult = (typeof buildResults)[number];
 
 /** Why a build started. */
 export const BUILD_TRIGGERS = ['create', 'build', 'commit', 'rebuild', 'schedule', 'recovery'] as const;
@@ -34,7 +34,7 @@ export const environmentSpecSchema = z.object({
     .max(63)
     .meta({ description: 'Name of the Repository in the same namespace.', ...immutable('repository') }),
   gitRef: gitRefSchema.meta({
-    'x-kubernetes-validations': [...gitRefRules, ...immutable('gitRef')['x-kubernetes-validations']],
+    'x-kubernetes-validations': [...GIT_REF_RULES, ...immutable('gitRef')['x-kubernetes-validations']],
   }),
   active: z.boolean().default(true).meta({
     description: 'Whether the environment has contents. A change has the effect of a create or delete request.',
@@ -91,7 +91,7 @@ const servedRequestSchema = z.string().max(200).meta({
 
 export const buildStatusSchema = z.object({
   number: z.int().min(1).meta({ description: 'Number of the build, counted from 1 for each environment.' }),
-  result: z.enum(BUILD_RESULTS).meta({ description: 'State or result of the build.' }),
+  result: z.enum(buildResults).meta({ description: 'State or result of the build.' }),
   trigger: triggerSchema.optional(),
   request: servedRequestSchema.optional(),
   commit: z.string().optional().meta({ description: 'Commit being built.' }),
@@ -129,7 +129,7 @@ export type BuildStatus = z.infer<typeof buildStatusSchema>;
 
 const finishedBuildSchema = z.object({
   number: z.int().min(1).meta({ description: 'Number of the build, counted from 1 for each environment.' }),
-  result: z.enum(BUILD_RESULTS).meta({ description: 'How the build ended.' }),
+  result: z.enum(buildResults).meta({ description: 'How the build ended.' }),
   trigger: triggerSchema.optional(),
   request: servedRequestSchema.optional(),
   commit: z.string().optional().meta({ description: 'Commit that was built; absent if none was found.' }),

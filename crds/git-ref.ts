@@ -19,7 +19,7 @@ export function isRefName(name: string): boolean {
   return name.length > 0 && name.isWellFormed() && !forbiddenPatterns.some((pattern) => pattern.test(name));
 }
 
-export const gitRefRules = [
+export const GIT_REF_RULES = [
   {
     rule: `self.type != 'pull request' || self.name.matches('${pullRequestNumber.source}')`,
     message: 'a pull request is named by its number',
@@ -48,7 +48,7 @@ export const gitRefSchema = z
   })
   .meta({
     description: 'The Git reference that an environment is made from.',
-    'x-kubernetes-validations': gitRefRules,
+    'x-kubernetes-validations': GIT_REF_RULES,
   });
 export type GitRef = z.infer<typeof gitRefSchema>;
 

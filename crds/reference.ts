@@ -39,7 +39,7 @@ interface Spec {
 }
 
 /** Objects of a status by which controllers keep track; users read its other fields and the conditions. */
-const INTERNAL: ReadonlySet<string> = new Set([
+const internalObjects: ReadonlySet<string> = new Set([
   'activation',
   'ttl',
   'schedule',
@@ -70,7 +70,7 @@ export function referencePage(definition: Definition): string {
     '## status',
     'Only Coppice writes the status. [Conditions](../environment-lifecycle.md#conditions) lists types and reasons. ' +
       'The fields of internal objects are not listed.',
-    list('status', status, { internal: INTERNAL, bounds: () => [], remarks: statusRemarks }),
+    list('status', status, { internal: internalObjects, bounds: () => [], remarks: statusRemarks }),
     '',
   ].join('\n\n');
 }

@@ -1,7 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { apiErrorFrom, isConflict, isNotFound } from './api-error.ts';
 import { sleep, systemClock } from './clock.ts';
-import { defaultTimeoutMs, HttpTransport, type HttpRequest } from './http-transport.ts';
+import { DEFAULT_TIMEOUT_MS, HttpTransport, type HttpRequest } from './http-transport.ts';
 import { streamLines } from './line-stream.ts';
 import { resourcePath, type PathSegments } from './resource-path.ts';
 import { apiVersionOf, Pod, type KubernetesObject, type ObjectName, type ResourceType } from './resource-type.ts';
@@ -158,7 +158,7 @@ export class ClusterClient {
 
   /** Returns whether the API server reports that it is ready. */
   async isReady(options: RequestOptions = {}): Promise<boolean> {
-    const { timeoutMs = defaultTimeoutMs, signal } = options;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
     return (await this.#transport.request({ method: 'GET', path: '/readyz', timeoutMs, signal })) === 'ok';
   }
 
@@ -204,7 +204,7 @@ export class ClusterClient {
     method: HttpRequest['method'],
     type: ResourceType,
     at: PathSegments,
-    { timeoutMs = defaultTimeoutMs, signal }: RequestOptions = {},
+    { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: RequestOptions = {},
     rest: Pick<HttpRequest, 'query' | 'body' | 'contentType' | 'accept'> = {},
   ): Promise<unknown> {
     return this.#transport.request({ method, path: resourcePath(type, at), timeoutMs, signal, ...rest });

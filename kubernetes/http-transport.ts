@@ -20,7 +20,7 @@ export interface HttpRequest {
 /** Called once per response with the status code, or `<error>` without a response, as client-go counts them. */
 export type RequestObserver = (method: string, code: string, seconds: number) => void;
 
-export const defaultTimeoutMs = 30_000;
+export const DEFAULT_TIMEOUT_MS = 30_000;
 /** Maximum number of attempts of a request that the API server delays with Retry-After. */
 const maxTries = 5;
 const maxRetryAfterSeconds = 10;

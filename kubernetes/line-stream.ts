@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { UnreachableError } from './api-error.ts';
-import { defaultTimeoutMs, type HttpRequest, type HttpTransport } from './http-transport.ts';
+import { DEFAULT_TIMEOUT_MS, type HttpRequest, type HttpTransport } from './http-transport.ts';
 import { readLines } from './lines.ts';
 
 interface StreamOptions {
@@ -26,7 +26,7 @@ export async function* streamLines(
   const { query, accept, signal, totalMs, idleMs, maxLineBytes, wholeLinesOnly } = options;
   if (signal?.aborted) return;
   const response = await transport
-    .stream({ method: 'GET', path, query, accept, timeoutMs: defaultTimeoutMs, signal })
+    .stream({ method: 'GET', path, query, accept, timeoutMs: DEFAULT_TIMEOUT_MS, signal })
     .catch((error: unknown) => {
       if (signal?.aborted) return undefined;
       throw error;

@@ -16,8 +16,8 @@ export interface RedisWatchOptions {
   onError: (error: unknown) => void;
 }
 
-const PING_MS = 1000;
-const TIMEOUT_MS = 3000;
+const defaultPingMs = 1000;
+const defaultTimeoutMs = 3000;
 /** For the client's `socket` option: maximum silence of a connection before its first ping, in milliseconds. */
 export const SOCKET_TIMEOUT_MS = 5000;
 
@@ -27,7 +27,7 @@ export const SOCKET_TIMEOUT_MS = 5000;
  * The client renews its subscriptions. Does not keep the process running.
  */
 export function watchRedis(redis: WatchedRedis, options: RedisWatchOptions): void {
-  const { pingMs = PING_MS, timeoutMs = TIMEOUT_MS, onError } = options;
+  const { pingMs = defaultPingMs, timeoutMs = defaultTimeoutMs, onError } = options;
   const check = async (): Promise<void> => {
     if (redis.isReady && (await isSilent(redis, timeoutMs))) {
       onError(new Error(`Redis has not responded for ${timeoutMs} ms; reconnecting`));

@@ -11,7 +11,7 @@ export interface KeyPair {
 export const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 /** Tolerance for nodes whose clocks are behind, in milliseconds. */
-export const clockSkewMs = 5 * 60 * 1000;
+export const CLOCK_SKEW_MS = 5 * 60 * 1000;
 
 export function newKeys() {
   return webcrypto.subtle.generateKey(ecdsa, true, ['sign', 'verify']);

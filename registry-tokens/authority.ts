@@ -9,7 +9,7 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import { webcrypto } from 'node:crypto';
-import { clockSkewMs, ecdsa, newKeys, newSerialNumber, pemOfKey, type KeyPair } from '../process/x509.ts';
+import { CLOCK_SKEW_MS, ecdsa, newKeys, newSerialNumber, pemOfKey, type KeyPair } from '../process/x509.ts';
 
 const dayMs = 24 * 3600 * 1000;
 /** Long, because the registry reads the certificate only when it starts, so only an administrator can replace it. */
@@ -21,7 +21,7 @@ export async function createAuthority(now: Date): Promise<KeyPair> {
   const keys = await newKeys();
   const serialNumber = newSerialNumber();
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    notBefore: new Date(now.getTime() - clockSkewMs),
+    notBefore: new Date(now.getTime() - CLOCK_SKEW_MS),
     notAfter: new Date(now.getTime() + authorityValidityMs),
     name: `CN=Coppice registry tokens ${serialNumber}`,
     serialNumber,
@@ -41,7 +41,7 @@ export async function issueSigner({ certificate, key }: KeyPair, now: Date): Pro
   const signingKey = await webcrypto.subtle.importKey('pkcs8', PemConverter.decodeFirst(key), ecdsa, false, ['sign']);
   const keys = await newKeys();
   const signer = await X509CertificateGenerator.create({
-    notBefore: new Date(now.getTime() - clockSkewMs),
+    notBefore: new Date(now.getTime() - CLOCK_SKEW_MS),
     notAfter: new Date(now.getTime() + signerValidityMs),
     subject: 'CN=Coppice registry token signer',
     issuer: authority.subject,

@@ -1,5 +1,5 @@
 import { createPrivateKey, randomUUID, sign, X509Certificate, type KeyObject } from 'node:crypto';
-import { clockSkewMs, isRenewalDue, type KeyPair } from '../process/x509.ts';
+import { CLOCK_SKEW_MS, isRenewalDue, type KeyPair } from '../process/x509.ts';
 import { issueSigner } from './authority.ts';
 import type { Scope } from './scope.ts';
 
@@ -47,7 +47,7 @@ export class TokenSigner {
       sub: subject,
       aud: this.#service,
       exp: issuedAt + validity,
-      nbf: issuedAt - clockSkewMs / 1000,
+      nbf: issuedAt - CLOCK_SKEW_MS / 1000,
       iat: issuedAt,
       jti: randomUUID(),
       access,

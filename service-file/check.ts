@@ -9,7 +9,7 @@ import { localFolder } from './local-folder.ts';
 import { readServiceFile } from './parse.ts';
 import type { Variables } from './variables.ts';
 
-const USAGE = 'usage: npm run -s check -- FILE [--variables FILE]';
+const usage = 'usage: npm run -s check -- FILE [--variables FILE]';
 
 /** An error of which only the message is shown to the user. */
 class UsageError extends Error {}
@@ -29,11 +29,11 @@ function readArguments(args: string[]): { file: string; variables: string | unde
       options: { variables: { type: 'string' } },
     });
     const [file, ...rest] = positionals;
-    if (file === undefined || rest.length > 0) throw new UsageError(USAGE);
+    if (file === undefined || rest.length > 0) throw new UsageError(usage);
     return { file: pathOf(file), variables: values.variables === undefined ? undefined : pathOf(values.variables) };
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof TypeError)) throw error;
-    throw new UsageError(`${error.message}\n${USAGE}`);
+    throw new UsageError(`${error.message}\n${usage}`);
   }
 }
 

@@ -3,7 +3,7 @@ import { type DockerfileInstruction, readDockerfile } from './read-dockerfile.ts
 import { BUILD_DEFAULTS, SERVICE_DEFAULTS, type ServiceFile } from './schema.ts';
 import type { Variables } from './variables.ts';
 
-const FILE = 'Dockerfile';
+const fileName = 'Dockerfile';
 
 /**
  * Returns the service file for a repository with only a Dockerfile: one service `app` with the ports that the last
@@ -16,7 +16,7 @@ export function serviceFileOfDockerfile(text: string, variables: Variables, prob
   const [first] = ports;
   if (first === undefined) {
     problems.warn(
-      { file: FILE, path: '', line: 1, column: 1 },
+      { file: fileName, path: '', line: 1, column: 1 },
       'it EXPOSEs no port: the environment will have no web address; add EXPOSE, or a compose.yaml',
     );
   }
@@ -52,7 +52,7 @@ function exposedPorts(found: readonly DockerfileInstruction[], problems: Problem
       if (port >= 1 && port <= 65_535) ports.add(port);
       else
         problems.warn(
-          { file: FILE, path: 'EXPOSE', line, column: 1 },
+          { file: fileName, path: 'EXPOSE', line, column: 1 },
           `ignored: ${JSON.stringify(word)} is not one plain TCP port`,
         );
     }

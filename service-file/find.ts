@@ -1,6 +1,6 @@
 /** Permitted names of a service file; the first existing one is used. */
-const NAMES = ['coppice.yaml', 'compose.yaml', 'docker-compose.yml'] as const;
-const SIMILAR = new Set([...NAMES, 'coppice.yml', 'compose.yml', 'docker-compose.yaml']);
+const fileNames = ['coppice.yaml', 'compose.yaml', 'docker-compose.yml'] as const;
+const similarNames = new Set([...fileNames, 'coppice.yml', 'compose.yml', 'docker-compose.yaml']);
 
 export type FoundServiceFile =
   | { kind: 'compose'; name: string }
@@ -12,15 +12,15 @@ export type FoundServiceFile =
 
 /** Finds the file that describes the services of a repository. `names`: names of the files in its root folder. */
 export function findServiceFile(names: readonly string[]): FoundServiceFile {
-  const found = NAMES.find((name) => names.includes(name));
+  const found = fileNames.find((name) => names.includes(name));
   if (found !== undefined) return { kind: 'compose', name: found };
-  const similar = names.find((name) => SIMILAR.has(name.toLowerCase()));
+  const similar = names.find((name) => similarNames.has(name.toLowerCase()));
   if (similar !== undefined) {
     return { kind: 'misnamed', message: `${similar} is not read: rename it to compose.yaml` };
   }
   if (names.includes('Dockerfile')) return { kind: 'dockerfile', name: 'Dockerfile' };
   return {
     kind: 'missing',
-    message: `the repository's root has no service file (${NAMES.join(', ')}) and no Dockerfile: add one`,
+    message: `the repository's root has no service file (${fileNames.join(', ')}) and no Dockerfile: add one`,
   };
 }

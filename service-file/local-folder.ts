@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileKind, FileUnreadableError, type RepositoryFiles } from './files.ts';
 
-const MAX_BYTES = 1024 * 1024;
-const MAX_FILES = 50_000;
+const maxBytes = 1024 * 1024;
+const maxFiles = 50_000;
 
 /** Returns the files of a local folder. Never reads outside it, neither by `..` nor through symbolic links. */
 export function localFolder(root: string): RepositoryFiles {
@@ -22,7 +22,7 @@ export function localFolder(root: string): RepositoryFiles {
     read: async (path) => {
       if (kindOf(path) !== 'file') throw new FileUnreadableError(`there is no file ${path} in the folder`);
       const file = join(root, path);
-      if (lstatSync(file).size > MAX_BYTES) throw new FileUnreadableError(`${path} is larger than 1 MiB`);
+      if (lstatSync(file).size > maxBytes) throw new FileUnreadableError(`${path} is larger than 1 MiB`);
       try {
         return await readFile(file);
       } catch (error) {
@@ -43,7 +43,7 @@ function kindAt(path: string): FileKind | undefined {
 function filesBelow(root: string, folder: string): string[] {
   const files: string[] = [];
   const folders = [folder];
-  for (let next = folders.pop(); next !== undefined && files.length < MAX_FILES; next = folders.pop()) {
+  for (let next = folders.pop(); next !== undefined && files.length < maxFiles; next = folders.pop()) {
     for (const entry of readdirSync(join(root, next), { withFileTypes: true })) {
       const path = next === '' ? entry.name : `${next}/${entry.name}`;
       // Links are listed without being followed, as in a repository.

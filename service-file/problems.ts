@@ -23,13 +23,13 @@ export interface Problem {
 }
 
 /** A longer list is not useful, and must fit into a condition or log. */
-const MAX_PROBLEMS = 50;
-const MAX_QUOTED = 60;
+const maxProblems = 50;
+const maxQuoted = 60;
 /**
  * Minimum length of values to mask; shorter ones are parts of too many words. Texts that consist of one variable are
  * replaced by `written`.
  */
-const MIN_MASKED = 4;
+const minMasked = 4;
 
 /** Collects the problems of a service file while it is read, so that users see all of them at once. */
 export class Problems {
@@ -40,7 +40,7 @@ export class Problems {
   /** Creates an empty list. `variables`: values that no message may contain. */
   constructor(variables: Variables = new Map()) {
     this.#masks = [...variables]
-      .filter(([, { value }]) => value.length >= MIN_MASKED)
+      .filter(([, { value }]) => value.length >= minMasked)
       .flatMap(([name, { value }]) => [value, JSON.stringify(value).slice(1, -1)].map((text) => [text, name] as const))
       .sort(([a], [b]) => b.length - a.length);
   }
@@ -58,10 +58,10 @@ export class Problems {
   addElsewhere(others: Problems): void {
     const reported = new Set(this.#errors.map(positionKey));
     this.#errors.push(...others.#errors.filter((problem) => !reported.has(positionKey(problem))));
-    this.#errors.splice(MAX_PROBLEMS);
+    this.#errors.splice(maxProblems);
   }
 
-  /** Number of errors, at most MAX_PROBLEMS. */
+  /** Number of errors, at most maxProblems. */
   get errorCount(): number {
     return this.#errors.length;
   }
@@ -80,10 +80,11 @@ export class Problems {
   }
 
   #add(problems: Problem[], { file, path, line, column, written }: SourcePosition, message: string): void {
-    if (problems.length >= MAX_PROBLEMS) return;
-    let text = written === undefined ? message : message.replaceAll(QUOTED, (found) => asWritten(found, written));
+    if (problems.length >= maxProblems) return;
+    let text =
+      written === undefined ? message : message.replaceAll(quotedPattern, (found) => asWritten(found, written));
     for (const [value, name] of this.#masks) text = text.replaceAll(value, () => `\${${name}}`);
-    const problem = { file, path, line, column, message: text.replaceAll(QUOTED, shorten) };
+    const problem = { file, path, line, column, message: text.replaceAll(quotedPattern, shorten) };
     // An env file can be read several times: for the service file, and for services.
     if (!problems.some((reported) => formatProblem(reported) === formatProblem(problem))) problems.push(problem);
   }
@@ -101,7 +102,7 @@ export function quoted(text: string): string {
 }
 
 /** Matches the result of quoted(). */
-const QUOTED = /"(?:[^"\\]|\\.)*"/g;
+const quotedPattern = /"(?:[^"\\]|\\.)*"/g;
 
 /** Returns quoted text as it is in the file, without the values of variables. */
 function asWritten(found: string, written: string): string {
@@ -109,8 +110,8 @@ function asWritten(found: string, written: string): string {
 }
 
 function shorten(found: string): string {
-  if (found.length <= MAX_QUOTED + 2) return found;
-  return `${found.slice(0, MAX_QUOTED + 1).replace(/\\[^\\]{0,5}$/, '')}…"`;
+  if (found.length <= maxQuoted + 2) return found;
+  return `${found.slice(0, maxQuoted + 1).replace(/\\[^\\]{0,5}$/, '')}…"`;
 }
 
 function positionKey({ file, line, column }: Problem): string {

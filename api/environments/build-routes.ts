@@ -21,7 +21,7 @@ import {
   type BuildView,
 } from './build-view.ts';
 
-export interface BuildRoutes {
+export interface BuildRoutesOptions {
   directory: Directory;
   authenticator: Pick<Authenticator, 'authenticate'>;
   cache: Pick<Caches['environments'], 'waitFor'>;
@@ -45,7 +45,7 @@ const requestQuery = waitQuery.extend({
 type WaitQuery = z.infer<typeof waitQuery>;
 
 /** Routes (an extension) to list the builds of an environment and to wait for one. */
-export function buildRoutes({ directory, authenticator, cache, longPolls }: BuildRoutes): Endpoint[] {
+export function buildRoutes({ directory, authenticator, cache, longPolls }: BuildRoutesOptions): Endpoint[] {
   const path = '/api/environment/{environmentID}';
   const find = (viewer: Viewer, { environmentID }: { environmentID: string }) => ({
     environmentID,
@@ -140,7 +140,7 @@ function buildOfRequest(environment: Environment, request: string): BuildView {
 
 /** Resolves when the build has ended; also when the environment is deleted, or on timeout, disconnect and shutdown. */
 async function untilOver(
-  cache: BuildRoutes['cache'],
+  cache: BuildRoutesOptions['cache'],
   environment: Environment,
   read: (environment: Environment) => BuildView,
   { timeoutMs, signal }: Wait,

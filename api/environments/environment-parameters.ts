@@ -3,8 +3,8 @@ import { gitRefSchema } from '../../crds/git-ref.ts';
 import { booleanField, integerField, nameField } from '../http/parse.ts';
 
 /** Ten years, also the limit in the CRD. */
-export const maxTtlSeconds = 10 * 365 * 24 * 3600;
-const ttlField = integerField(0, maxTtlSeconds);
+export const MAX_TTL_SECONDS = 10 * 365 * 24 * 3600;
+const ttlField = integerField(0, MAX_TTL_SECONDS);
 
 /** Body of POST /api/repository/{id}/spawn. */
 export const spawnSchema = z.object({

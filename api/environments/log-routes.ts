@@ -22,7 +22,7 @@ import { streamRuntimeLog } from './runtime-log-stream.ts';
 import { answerLogText, MAX_SILENCE_MS } from './log-text.ts';
 import type { RuntimeLogs } from './runtime-logs.ts';
 
-export interface LogRoutes extends LogStreamOptions {
+export interface LogRoutesOptions extends LogStreamOptions {
   directory: Directory;
   authenticator: Authenticator;
   webSockets: WebSockets;
@@ -47,8 +47,8 @@ interface LogCall<Target> {
  * Routes of logs: streams over WebSockets, and the existing lines for plain requests. Their parameters are extensions:
  * `?build=` selects a build, `?from=` resumes a log. So are the logs of services.
  */
-export function logRoutes(dependencies: LogRoutes): Endpoint[] {
-  const { directory } = dependencies;
+export function logRoutes(options: LogRoutesOptions): Endpoint[] {
+  const { directory } = options;
   const followed = { method: 'get', writes: false, answer: z.string() } as const;
   return [
     streamEndpoint({
@@ -59,7 +59,7 @@ export function logRoutes(dependencies: LogRoutes): Endpoint[] {
       mediaType: 'text/plain',
       also: { 101: 'Response to a WebSocket handshake.', 426: 'The handshake is not valid.' },
       find: (caller, { environmentID }) => directory.environment(caller, environmentID),
-      serve: buildLog(dependencies),
+      serve: buildLog(options),
     }),
     streamEndpoint({
       ...followed,
@@ -77,39 +77,39 @@ export function logRoutes(dependencies: LogRoutes): Endpoint[] {
         environmentID,
         serviceID,
       }),
-      serve: serviceLog(dependencies),
+      serve: serviceLog(options),
     }),
   ];
 }
 
-function buildLog(dependencies: LogRoutes) {
-  const { reader } = dependencies;
+function buildLog(options: LogRoutesOptions) {
+  const { reader } = options;
   return async ({ caller, target, request, response }: LogCall<EnvironmentTarget>) => {
     const { environment } = target;
-    const mayRead = stillMayRead(caller, target, dependencies);
+    const mayRead = stillMayRead(caller, target, options);
     const { build, from, header } = parse(logStreamQuerySchema, request.query, 'the query');
     if (build !== undefined && build > newestBuild(environment)) throw new NotFound('no such build');
     if (!isWebSocketUpgrade(request)) {
       await answerLogText(request, response, { environment, build, from }, reader);
       return;
     }
-    const accepted = acceptViewer({ caller, request, response }, dependencies);
-    void streamLog(accepted, { environment, build, from, header, mayRead }, dependencies);
+    const accepted = acceptViewer({ caller, request, response }, options);
+    void streamLog(accepted, { environment, build, from, header, mayRead }, options);
   };
 }
 
-function serviceLog(dependencies: LogRoutes) {
-  const { runtimeLogs } = dependencies;
+function serviceLog(options: LogRoutesOptions) {
+  const { runtimeLogs } = options;
   return async ({ caller, target, request, response }: LogCall<ServiceTarget>) => {
     const { environment, environmentID, serviceID } = target;
-    const mayRead = stillMayRead(caller, target, dependencies);
+    const mayRead = stillMayRead(caller, target, options);
     const service = serviceOf(environment, environmentID, serviceID);
     if (service === undefined) throw new NotFound('no such service');
     const { follow, ...range } = parse(runtimeLogQuerySchema, request.query, 'the query');
     const followRequest = { environment: keyOf(environment), uid: environment.metadata.uid ?? '', service };
     if (isWebSocketUpgrade(request)) {
-      const accepted = acceptViewer({ caller, request, response }, dependencies);
-      void streamRuntimeLog(accepted, { environment, followRequest, range, mayRead }, dependencies);
+      const accepted = acceptViewer({ caller, request, response }, options);
+      void streamRuntimeLog(accepted, { environment, followRequest, range, mayRead }, options);
       return;
     }
     if (follow === true) throw new UpgradeRequired('following a log requires a WebSocket');
@@ -132,7 +132,7 @@ function serviceLog(dependencies: LogRoutes) {
  */
 function acceptViewer(
   { caller, request, response }: Pick<LogCall<unknown>, 'caller' | 'request' | 'response'>,
-  { viewers, webSockets }: Pick<LogRoutes, 'viewers' | 'webSockets'>,
+  { viewers, webSockets }: Pick<LogRoutesOptions, 'viewers' | 'webSockets'>,
 ): AcceptedSocket {
   const release = viewers.take(caller.user.accountId);
   try {
@@ -160,7 +160,7 @@ function serviceOf({ status }: Environment, environmentId: string, given: string
 function stillMayRead(
   { credential }: Caller,
   target: EnvironmentTarget,
-  { directory, authenticator }: Pick<LogRoutes, 'directory' | 'authenticator'>,
+  { directory, authenticator }: Pick<LogRoutesOptions, 'directory' | 'authenticator'>,
 ): () => Promise<boolean> {
   return async () => {
     const now = await authenticator.authenticate(credential);

@@ -10,7 +10,7 @@ import { requestAnnotation } from '../../crds/requests.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_NAMESPACE, TEST_ORIGIN } from '../testing/test-dependencies.ts';
+import { TEST_NAMESPACE, TEST_ORIGIN } from '../testing/test-options.ts';
 import { userName } from '../user-records/user-record.ts';
 
 const path = '/api/environment/acme.shop-main/build/logs';

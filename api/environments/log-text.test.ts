@@ -7,7 +7,7 @@ import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { requestAnnotation } from '../../crds/requests.ts';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_BUDGETS } from '../testing/test-dependencies.ts';
+import { TEST_BUDGETS } from '../testing/test-options.ts';
 
 /** A build's log to a plain request: where commit statuses lead, opened by a browser. */
 

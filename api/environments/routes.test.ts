@@ -4,7 +4,7 @@ import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { REPOSITORY } from '../../crds/repository.ts';
 import { requestAnnotation } from '../../crds/requests.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_ORIGIN } from '../testing/test-dependencies.ts';
+import { TEST_ORIGIN } from '../testing/test-options.ts';
 
 const id = 'acme.shop-main';
 const path = `/api/environment/${id}`;

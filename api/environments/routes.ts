@@ -11,7 +11,7 @@ import type { EnvironmentService } from './environment-service.ts';
 import type { RequireQuota } from './group-quota.ts';
 import { environmentView, environmentViewSchema, type EnvironmentView, type WebAddress } from './environment-view.ts';
 
-export interface EnvironmentRoutes {
+export interface EnvironmentRoutesOptions {
   directory: Directory;
   environments: EnvironmentService;
   requireQuota: RequireQuota;
@@ -20,8 +20,8 @@ export interface EnvironmentRoutes {
   ownOrigin: string;
 }
 
-export function environmentRoutes(dependencies: EnvironmentRoutes): Endpoint[] {
-  const { directory, environments, requireQuota, webAddress, ownOrigin } = dependencies;
+export function environmentRoutes(options: EnvironmentRoutesOptions): Endpoint[] {
+  const { directory, environments, requireQuota, webAddress, ownOrigin } = options;
   const path = '/api/environment/{environmentID}';
   const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
     directory.environment(caller, environmentID);

@@ -7,7 +7,7 @@ import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { Unavailable } from '../shared/errors.ts';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_ORIGIN } from '../testing/test-dependencies.ts';
+import { TEST_ORIGIN } from '../testing/test-options.ts';
 
 const path = '/api/environment/acme.shop-main/services/web/logs';
 const at = { namespace: 'group-acme', name: 'shop-main' };

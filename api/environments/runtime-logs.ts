@@ -28,7 +28,7 @@ export interface RuntimeLogRange {
   from?: number | undefined;
 }
 
-const POLL_MS = 50;
+const pollMs = 50;
 
 /** Reads logs of running services, which the operator follows while a follow request is renewed here. */
 export class RuntimeLogs {
@@ -93,7 +93,7 @@ export class RuntimeLogs {
         throw new Unavailable('too many service logs are being followed. Try again in a few minutes');
       }
       if (performance.now() > end) throw new Unavailable('no operator follows the log now. Try again');
-      await delay(POLL_MS);
+      await delay(pollMs);
     }
     const last = (await reach(readNewest(pages, keys)))?.last ?? 0;
     return { from: from ?? Math.max(last - tail, 0), last };

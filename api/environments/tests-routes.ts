@@ -7,7 +7,7 @@ import type { EnvironmentService } from './environment-service.ts';
 import type { TestResultsReader } from './test-results.ts';
 import { testsView, testsViewSchema } from './tests-view.ts';
 
-export interface TestsRoutes {
+export interface TestsRoutesOptions {
   directory: Directory;
   environments: EnvironmentService;
   results: TestResultsReader;
@@ -16,7 +16,7 @@ export interface TestsRoutes {
 const querySchema = z.object({ name: z.string().max(40).optional() });
 
 /** Routes (an extension) to read the tests of an environment and to run them again. */
-export function testsRoutes({ directory, environments, results }: TestsRoutes): Endpoint[] {
+export function testsRoutes({ directory, environments, results }: TestsRoutesOptions): Endpoint[] {
   const path = '/api/environment/{environmentID}/tests';
   const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
     directory.environment(caller, environmentID);

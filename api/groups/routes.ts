@@ -20,7 +20,7 @@ const createGroupSchema = z.object({
   displayName: nameField.optional(),
 });
 
-export interface GroupRoutes {
+export interface GroupRoutesOptions {
   directory: Directory;
   groups: GroupService;
   repositories: RepositoryService;
@@ -28,7 +28,7 @@ export interface GroupRoutes {
   caps: AccountCaps;
 }
 
-export function groupRoutes({ directory, groups, repositories, members, caps }: GroupRoutes): Endpoint[] {
+export function groupRoutes({ directory, groups, repositories, members, caps }: GroupRoutesOptions): Endpoint[] {
   const path = '/api/group/{groupID}';
   const find = (caller: Caller, { groupID }: { groupID: string }) => directory.group(caller, groupID);
   const view = (group: Group): GroupView => ({

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_NAMESPACE } from '../testing/test-dependencies.ts';
+import { TEST_NAMESPACE } from '../testing/test-options.ts';
 import { MemberService } from './member-service.ts';
 
 let api: TestApi;

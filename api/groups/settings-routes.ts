@@ -22,7 +22,7 @@ const groupSettingsSchema = z
   .object({ variables: z.array(variableViewSchema), members: z.array(memberViewSchema) })
   .meta({ id: 'GroupSettings' });
 
-export interface GroupSettingsRoutes {
+export interface GroupSettingsRoutesOptions {
   directory: Directory;
   groups: Pick<GroupService, 'awaitNamespace'>;
   members: MemberService;
@@ -31,7 +31,13 @@ export interface GroupSettingsRoutes {
 }
 
 /** Routes of a group's settings, variables and members. */
-export function groupSettingsRoutes({ directory, groups, members, variables, caps }: GroupSettingsRoutes): Endpoint[] {
+export function groupSettingsRoutes({
+  directory,
+  groups,
+  members,
+  variables,
+  caps,
+}: GroupSettingsRoutesOptions): Endpoint[] {
   const path = '/api/group/{groupID}';
   const hasRepositories = (group: Group) => directory.repositories(group).length > 0;
   const find = (caller: Caller, { groupID }: { groupID: string }) => directory.group(caller, groupID);

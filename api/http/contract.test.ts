@@ -3,7 +3,7 @@ import request from 'supertest';
 import { UnreachableError } from '../../kubernetes/api-error.ts';
 import { everyRouteApi, repository, routes, spawn, type Route } from '../testing/every-route.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_ORIGIN } from '../testing/test-dependencies.ts';
+import { TEST_ORIGIN } from '../testing/test-options.ts';
 
 const byId = routes.filter(({ path }) => path.includes('acme'));
 const withBody = routes.filter(({ body }) => body !== undefined);

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { encodeTexts } from '../../kubernetes/secret-texts.ts';
-import { byLogin, everyRouteApi, harmless, ofAccount, operated, routes, type Route } from '../testing/every-route.ts';
+import { BY_LOGIN, everyRouteApi, HARMLESS, OF_ACCOUNT, OPERATED, routes, type Route } from '../testing/every-route.ts';
 import { type TestApi } from '../testing/test-api.ts';
-import { TEST_ORIGIN } from '../testing/test-dependencies.ts';
+import { TEST_ORIGIN } from '../testing/test-options.ts';
 
 let api: TestApi;
 let token: string;
@@ -66,20 +66,20 @@ type Answers = (route: Route) => number;
 const byAccess =
   (may: (route: Route) => boolean): Answers =>
   (route) =>
-    may(route) && !byLogin.includes(nameOf(route)) ? route.status : 403;
-const reads = (route: Route) => route.method === 'get' || harmless.includes(nameOf(route));
+    may(route) && !BY_LOGIN.includes(nameOf(route)) ? route.status : 403;
+const reads = (route: Route) => route.method === 'get' || HARMLESS.includes(nameOf(route));
 const administers = byAccess(() => true);
 /** Of a token that reaches only some: `unseen` says which paths are as if they were not there. */
 const restricted =
   (unseen: (path: string) => boolean): Answers =>
   (route) => {
     if (unseen(route.path)) return 404;
-    return ofAccount.includes(nameOf(route)) ? 403 : administers(route);
+    return OF_ACCOUNT.includes(nameOf(route)) ? 403 : administers(route);
   };
 
 const kinds: [string, object, Answers][] = [
   ['access read', { access: 'read' }, byAccess(reads)],
-  ['access operate', { access: 'operate' }, byAccess((route) => reads(route) || operated.includes(nameOf(route)))],
+  ['access operate', { access: 'operate' }, byAccess((route) => reads(route) || OPERATED.includes(nameOf(route)))],
   ['access administer', { access: 'administer' }, administers],
   ['the group', { groups: ['acme'] }, restricted(() => false)],
   ['another group', { groups: ['tools'] }, restricted((path) => path.includes('acme'))],
@@ -89,8 +89,8 @@ const kinds: [string, object, Answers][] = [
     'the group to operate',
     { groups: ['acme'], access: 'operate' },
     byAccess((route) => {
-      const isOfAccount = ofAccount.includes(nameOf(route));
-      return !isOfAccount && (reads(route) || operated.includes(nameOf(route)));
+      const isOfAccount = OF_ACCOUNT.includes(nameOf(route));
+      return !isOfAccount && (reads(route) || OPERATED.includes(nameOf(route)));
     }),
   ],
 ];

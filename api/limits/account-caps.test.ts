@@ -4,7 +4,7 @@ import { GROUP } from '../../crds/group.ts';
 import { REPOSITORY } from '../../crds/repository.ts';
 import { ANNOTATIONS } from '../../crds/labels.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_BUDGETS } from '../testing/test-dependencies.ts';
+import { TEST_BUDGETS } from '../testing/test-options.ts';
 
 const account = { groups: 3, repositories: 4, textBytes: 100_000 };
 const origin = 'https://git.example/a.git';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { startServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_BUDGETS } from '../testing/test-dependencies.ts';
+import { TEST_BUDGETS } from '../testing/test-options.ts';
 
 const mebibyte = 1024 * 1024;
 let api: TestApi;

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_BUDGETS } from '../testing/test-dependencies.ts';
+import { TEST_BUDGETS } from '../testing/test-options.ts';
 
 const kibibyte = 1024;
 let api: TestApi;

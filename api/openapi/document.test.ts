@@ -6,7 +6,7 @@ import request from 'supertest';
 import { z } from 'zod';
 import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_BUDGETS } from '../testing/test-dependencies.ts';
+import { TEST_BUDGETS } from '../testing/test-options.ts';
 import { newUserSchema } from '../users/user-parameters.ts';
 
 async function served(): Promise<{ paths: Record<string, Record<string, { operationId: string }>> }> {

@@ -8,7 +8,7 @@ import {
   type Repository,
 } from '../../crds/repository.ts';
 import { isTimeZone } from '../../crds/time-zone.ts';
-import { maxTtlSeconds } from '../environments/environment-parameters.ts';
+import { MAX_TTL_SECONDS } from '../environments/environment-parameters.ts';
 import { booleanField, encodedTextField, integerField } from '../http/parse.ts';
 import type { ServiceFileTexts } from './service-file-texts.ts';
 import { variableViewSchema, type VariableView } from '../variables/variable-view.ts';
@@ -111,7 +111,7 @@ export function repositorySettingsView(
 /** Body of POST /api/repository/{id}/settings, a partial merge: absent settings do not change. */
 export const changeSettingsSchema = z
   .object({
-    environmentTTL: integerField(0, maxTtlSeconds).optional(),
+    environmentTTL: integerField(0, MAX_TTL_SECONDS).optional(),
     scheduledRebuild: z
       .object({
         mode: z.enum(REBUILD_MODES, { error: `must be one of ${REBUILD_MODES.join(', ')}` }).optional(),

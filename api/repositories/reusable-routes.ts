@@ -5,13 +5,13 @@ import { BELONGS_TO_OTHERS, deleteOwn } from '../cluster/ownership.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { repositoryView, repositoryViewSchema } from './repository-view.ts';
 
-export interface ReusableRoutes {
+export interface ReusableRoutesOptions {
   directory: Directory;
   cluster: Pick<ClusterWriter, 'find' | 'delete'>;
 }
 
 /** Returns the route to delete reusable environments, which builds publish. */
-export function reusableRoutes({ directory, cluster }: ReusableRoutes): Endpoint[] {
+export function reusableRoutes({ directory, cluster }: ReusableRoutesOptions): Endpoint[] {
   return [
     endpoint({
       method: 'delete',

@@ -18,7 +18,7 @@ import { renameSchema } from './repository-parameters.ts';
 import type { RepositoryService } from './repository-service.ts';
 import { repositoryView, repositoryViewSchema } from './repository-view.ts';
 
-export interface RepositoryRoutes {
+export interface RepositoryRoutesOptions {
   directory: Directory;
   repositories: RepositoryService;
   environments: EnvironmentService;
@@ -27,8 +27,8 @@ export interface RepositoryRoutes {
   webAddress: WebAddress;
 }
 
-export function repositoryRoutes(dependencies: RepositoryRoutes): Endpoint[] {
-  const { directory, repositories, environments, requireQuota, syncRequests, webAddress } = dependencies;
+export function repositoryRoutes(options: RepositoryRoutesOptions): Endpoint[] {
+  const { directory, repositories, environments, requireQuota, syncRequests, webAddress } = options;
   const path = '/api/repository/{repoID}';
   const find = (caller: Caller, { repoID }: { repoID: string }) => directory.repository(caller, repoID);
   const view = (group: Group, repository: Repository) =>

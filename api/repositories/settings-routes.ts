@@ -24,7 +24,7 @@ import {
 } from './repository-settings.ts';
 import type { ServiceFileTexts } from './service-file-texts.ts';
 
-export interface RepositorySettingsRoutes {
+export interface RepositorySettingsRoutesOptions {
   directory: Directory;
   repositories: RepositoryService;
   variables: VariableService<Repository>;
@@ -35,8 +35,8 @@ export interface RepositorySettingsRoutes {
 }
 
 /** Routes of a repository's settings and variables. */
-export function repositorySettingsRoutes(dependencies: RepositorySettingsRoutes): Endpoint[] {
-  const { directory, repositories, variables, texts, caps, checker, cluster } = dependencies;
+export function repositorySettingsRoutes(options: RepositorySettingsRoutesOptions): Endpoint[] {
+  const { directory, repositories, variables, texts, caps, checker, cluster } = options;
   const path = '/api/repository/{repoID}';
   const find = (caller: Caller, { repoID }: { repoID: string }) => directory.repository(caller, repoID).repository;
   const view = async (caller: Caller, repository: Repository) => {

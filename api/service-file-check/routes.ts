@@ -23,7 +23,7 @@ const checkResultSchema = z
   })
   .meta({ id: 'ServiceFileCheck', description: '`services` is empty when there are errors.' });
 
-export interface CheckRoutes {
+export interface CheckRoutesOptions {
   directory: Directory;
   checker: ServiceFileChecker;
   groupVariables: VariableService<Group>;
@@ -31,19 +31,19 @@ export interface CheckRoutes {
 }
 
 /** Replaces values that the caller must not see: the response shows the service file with its variables filled in. */
-const WITHHELD_VALUE = 'withheld';
+const withheldValue = 'withheld';
 
 function filledIn({ name, value, visibility, secret, withheld, error }: VariableView): [string, Variable][] {
   if (error !== undefined) return [];
   const marked = { visibility, ...(secret === true && { secret }) };
-  return [[name, { value: (secret ?? withheld) ? WITHHELD_VALUE : value, ...marked }]];
+  return [[name, { value: (secret ?? withheld) ? withheldValue : value, ...marked }]];
 }
 
 /**
  * Returns the route (an extension) that checks whether Coppice would run a service file. It creates and stores nothing.
  */
-export function checkRoutes(dependencies: CheckRoutes): Endpoint[] {
-  const { directory, checker, groupVariables, repositoryVariables } = dependencies;
+export function checkRoutes(options: CheckRoutesOptions): Endpoint[] {
+  const { directory, checker, groupVariables, repositoryVariables } = options;
   return [
     endpoint({
       method: 'post',

@@ -77,7 +77,7 @@ export const routes: Route[] = [
 ];
 
 /** Endpoints other than reads that the access `operate` permits; all others need `administer`. */
-export const operated = [
+export const OPERATED = [
   'post /api/repository/acme.shop/spawn',
   'post /api/repository/acme.shop/sync',
   'put /api/environment/acme.shop-empty',
@@ -90,13 +90,13 @@ export const operated = [
 ];
 
 /** Endpoints other than GET that change nothing, or only the caller's own token. */
-export const harmless = ['post /api/user/logout', 'post /api/repository/acme.shop/check'];
+export const HARMLESS = ['post /api/user/logout', 'post /api/repository/acme.shop/check'];
 
 /** Endpoints that no API token can use, whatever its access. */
-export const byLogin = ['post /api/user/tokens', 'post /api/users', 'delete /api/users/carol@example.com'];
+export const BY_LOGIN = ['post /api/user/tokens', 'post /api/users', 'delete /api/users/carol@example.com'];
 
 /** Endpoints that a token restricted to groups or repositories cannot use. */
-export const ofAccount = ['post /api/groups', 'delete /api/user/tokens', 'get /api/users'];
+export const OF_ACCOUNT = ['post /api/groups', 'delete /api/user/tokens', 'get /api/users'];
 
 /** Returns an API with everything that the routes name: alice, an administrator, sees it, except the group rival. */
 export async function everyRouteApi(

@@ -20,7 +20,7 @@ import { FakeCluster } from './fake-cluster.ts';
 import { FakeLogReader } from './fake-log-reader.ts';
 import { FakeRedis } from './fake-redis.ts';
 import { FakeRuntimeLogs } from './fake-runtime-logs.ts';
-import { testOptions, TEST_NAMESPACE } from './test-dependencies.ts';
+import { testOptions, TEST_NAMESPACE } from './test-options.ts';
 
 export function fakeCaches(cluster: FakeCluster): FreshCaches {
   return {

@@ -5,7 +5,7 @@ import { Directory } from '../auth/directory.ts';
 import { Passwords } from '../auth/passwords.ts';
 import { Memberships } from '../groups/memberships.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_NAMESPACE } from '../testing/test-dependencies.ts';
+import { TEST_NAMESPACE } from '../testing/test-options.ts';
 import { ensureAdministrator } from './first-administrator.ts';
 import { UserStore } from '../auth/user-store.ts';
 

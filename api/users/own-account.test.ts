@@ -4,7 +4,7 @@ import { GROUP, type Group } from '../../crds/group.ts';
 import { ANNOTATIONS } from '../../crds/labels.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_NAMESPACE, TEST_ORIGIN } from '../testing/test-dependencies.ts';
+import { TEST_NAMESPACE, TEST_ORIGIN } from '../testing/test-options.ts';
 import { userName } from '../user-records/user-record.ts';
 
 const bob = { email: 'bob@example.com', password: 'correct horse' };

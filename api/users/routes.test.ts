@@ -3,7 +3,7 @@ import request from 'supertest';
 import { GROUP } from '../../crds/group.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_NAMESPACE } from '../testing/test-dependencies.ts';
+import { TEST_NAMESPACE } from '../testing/test-options.ts';
 import { userName } from '../user-records/user-record.ts';
 
 const alice = { email: 'Alice@Example.com', password: 'correct horse' };

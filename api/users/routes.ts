@@ -46,7 +46,7 @@ export function openUserRoutes({ accounts }: { accounts: Accounts }): Endpoint[]
   ];
 }
 
-export interface UserRoutes {
+export interface UserRoutesOptions {
   users: UserStore;
   accounts: Accounts;
   administration: Pick<Administration, 'removeOwn'>;
@@ -56,8 +56,8 @@ export interface UserRoutes {
   isHttps: boolean;
 }
 
-export function userRoutes(dependencies: UserRoutes): Endpoint[] {
-  const { users, accounts, administration, sessions, apiTokens, isHttps } = dependencies;
+export function userRoutes(options: UserRoutesOptions): Endpoint[] {
+  const { users, accounts, administration, sessions, apiTokens, isHttps } = options;
   return [
     endpoint({
       method: 'post',

@@ -10,12 +10,12 @@ import { apiTokenNameBodySchema, apiTokenNameSchema, newApiTokenSchema } from '.
 
 const path = '/api/user/tokens';
 
-export interface TokenRoutes {
+export interface TokenRoutesOptions {
   apiTokens: ApiTokens;
   directory: Pick<Directory, 'sees'>;
 }
 
-export function tokenRoutes({ apiTokens, directory }: TokenRoutes): Endpoint[] {
+export function tokenRoutes({ apiTokens, directory }: TokenRoutesOptions): Endpoint[] {
   return [
     endpoint({
       method: 'post',

@@ -18,7 +18,7 @@ import { GroupInvitations } from './group-invitations.ts';
 import { boundedFetch } from './oidc/bounded-fetch.ts';
 import { LoginStates, type LoginRedis } from './oidc/login-states.ts';
 import { OidcAccounts } from './oidc/oidc-accounts.ts';
-import { callbackPath, oidcRoutes } from './oidc/oidc-routes.ts';
+import { CALLBACK_PATH, oidcRoutes } from './oidc/oidc-routes.ts';
 import { Provider, type OidcConfig } from './oidc/provider.ts';
 import type { RegistrationPolicy } from './registration-policy.ts';
 import { openUserRoutes, userRoutes } from './routes.ts';
@@ -95,7 +95,7 @@ function oidcEndpoints(
   oidcAccounts: OidcAccounts,
   { config, sessions, limitStores, logger, randomBytes, fetch = globalThis.fetch }: UserServicesOptions,
 ): Endpoint[] {
-  const provider = new Provider(oidc, `${config.ownOrigin}${callbackPath}`, boundedFetch(fetch));
+  const provider = new Provider(oidc, `${config.ownOrigin}${CALLBACK_PATH}`, boundedFetch(fetch));
   const states = new LoginStates(sessions, randomBytes);
   const limit = limitOidc(config.limits, limitStores, logger);
   return oidcRoutes({

@@ -11,7 +11,7 @@ import { variableViewSchema } from './variable-view.ts';
 /** Description of the response 409 to texts in the OpenAPI document. */
 export const TOO_MUCH_TEXT = 'Variables and service files of the account that created the group reached the limit.';
 
-export interface VariableRoutes<Owner extends VariableOwner> {
+export interface VariableRoutesOptions<Owner extends VariableOwner> {
   /** Path of the owner of the variables. */
   path: '/api/group/{groupID}' | '/api/repository/{repoID}';
   /** Finds the owner by the parameter in the path. @throws NotFound */
@@ -29,7 +29,7 @@ export function variableRoutes<Owner extends VariableOwner>({
   variables,
   caps,
   ready,
-}: VariableRoutes<Owner>): Endpoint[] {
+}: VariableRoutesOptions<Owner>): Endpoint[] {
   return [
     endpoint({
       method: 'post',

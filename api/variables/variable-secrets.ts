@@ -10,7 +10,7 @@ import type { VariableOwner } from '../shared/variable-owner.ts';
 /**
  * Maximum number of bytes in one Secret, except for a single larger value: writing one value rewrites its whole Secret.
  */
-const SECRET_BYTES = 8 * 1024;
+const secretBytes = 8 * 1024;
 /** Maximum number of bytes of all values of one Group or Repository. */
 export const OWNER_BYTES = 256 * 1024;
 
@@ -80,7 +80,7 @@ export class VariableSecrets {
     for (let index = 0; ; index++) {
       const name = `${stem}-${index}`;
       const size = sizes.get(name) ?? 0;
-      if (size === 0 || size + bytes <= SECRET_BYTES) return name;
+      if (size === 0 || size + bytes <= secretBytes) return name;
     }
   }
 }

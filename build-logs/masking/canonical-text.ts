@@ -21,11 +21,11 @@ export interface Reading {
   decoded: boolean;
 }
 
-const BACKSLASH = 0x5c;
-const PERCENT = 0x25;
-const AMPERSAND = 0x26;
+const backslash = 0x5c;
+const percent = 0x25;
+const ampersand = 0x26;
 /** Marks a byte from an escape such as `%C3`, which is only a part of a character. */
-const BYTE = 0x20_0000;
+const byteMark = 0x20_0000;
 
 const entities: readonly [string, number][] = [
   ['lt;', 0x3c],
@@ -46,9 +46,9 @@ export function readCanonical(text: string, { withoutSequences, decoded }: Readi
   reserve(text.length);
   let count = load(text, withoutSequences ? sequenceRanges(text) : []);
   if (decoded) {
-    count = decodeFrom(PERCENT, count, decodePercents);
-    count = decodeFrom(AMPERSAND, count, decodeEntities);
-    count = decodeFrom(BACKSLASH, count, decodeBackslashes);
+    count = decodeFrom(percent, count, decodePercents);
+    count = decodeFrom(ampersand, count, decodeEntities);
+    count = decodeFrom(backslash, count, decodeBackslashes);
   }
   return { bytes, length: fold(count), starts: byteStarts, ends: byteEnds };
 }
@@ -68,7 +68,7 @@ export function foldedByte(byte: number): number {
     case 0x22:
     case 0x27:
     case 0x60:
-    case BACKSLASH:
+    case backslash:
       return 0;
     // When escaped, these are letters, and backslashes are removed.
     case 0x0a:
@@ -151,7 +151,7 @@ function hexNumber(index: number, digits: number): number {
 }
 
 function escapedByte(value: number): number {
-  return value < 0x80 ? value : BYTE | value;
+  return value < 0x80 ? value : byteMark | value;
 }
 
 /** Decodes from the first character that may start an escape; everything before it is unchanged. */
@@ -166,11 +166,11 @@ function decodePercents(first: number, count: number): number {
   for (let index = first; index < count;) {
     let end = index + 1;
     let value = -1;
-    if (at(index) === PERCENT) {
+    if (at(index) === percent) {
       for (let byte = hexNumber(end, 2); byte !== -1; byte = hexNumber(end, 2)) {
         value = byte;
         end += 2;
-        if (byte !== PERCENT) break;
+        if (byte !== percent) break;
       }
     }
     put(into++, value === -1 ? at(index) : escapedByte(value), index, end);
@@ -191,7 +191,7 @@ function startsWith(index: number, word: string): boolean {
 function decodeEntities(first: number, count: number): number {
   let into = first;
   for (let index = first; index < count;) {
-    const { codePoint, end } = at(index) === AMPERSAND ? entity(index) : { codePoint: at(index), end: index + 1 };
+    const { codePoint, end } = at(index) === ampersand ? entity(index) : { codePoint: at(index), end: index + 1 };
     put(into++, codePoint, index, end);
     index = end;
   }
@@ -205,7 +205,7 @@ function entity(index: number): { codePoint: number; end: number } {
   for (const [name, codePoint] of entities) {
     if (startsWith(end, name)) return { codePoint, end: end + name.length };
   }
-  if (at(end) !== 0x23) return { codePoint: AMPERSAND, end };
+  if (at(end) !== 0x23) return { codePoint: ampersand, end };
   const isHex = (at(end + 1) | 0x20) === 0x78;
   const base = isHex ? 16 : 10;
   const first = end + (isHex ? 2 : 1);
@@ -217,7 +217,7 @@ function entity(index: number): { codePoint: number; end: number } {
     value = value * base + one;
   }
   const isOne = digit > first && at(digit) === 0x3b && value <= 0x10_ffff;
-  return isOne ? { codePoint: value, end: digit + 1 } : { codePoint: AMPERSAND, end };
+  return isOne ? { codePoint: value, end: digit + 1 } : { codePoint: ampersand, end };
 }
 
 /**
@@ -228,7 +228,7 @@ function decodeBackslashes(first: number, count: number): number {
   let into = first;
   for (let index = first; index < count;) {
     let escape = index;
-    while (at(escape) === BACKSLASH) escape++;
+    while (at(escape) === backslash) escape++;
     if (escape === index) {
       put(into++, at(index), index, index + 1);
       index++;
@@ -265,14 +265,14 @@ function backslashEscape(index: number): { codePoint: number; end: number } {
 function utf16Escape(high: number, end: number): { codePoint: number; end: number } {
   if (high < 0xd800 || high > 0xdbff) return { codePoint: high, end };
   let next = end;
-  while (at(next) === BACKSLASH) next++;
+  while (at(next) === backslash) next++;
   const low = next > end && at(next) === 0x75 ? hexNumber(next + 1, 4) : -1;
   if (low < 0xdc00 || low > 0xdfff) return { codePoint: high, end };
   return { codePoint: 0x1_0000 + (high - 0xd800) * 0x400 + (low - 0xdc00), end: next + 5 };
 }
 
 /** Results of foldedByte(). */
-const FOLDED = Uint8Array.from({ length: 0x80 }, (_, byte) => foldedByte(byte));
+const folded = Uint8Array.from({ length: 0x80 }, (_, byte) => foldedByte(byte));
 
 function fold(count: number): number {
   let length = 0;
@@ -282,7 +282,7 @@ function fold(count: number): number {
       length = emitUtf8(codePoint, index, length);
       continue;
     }
-    const byte = FOLDED[codePoint] ?? 0;
+    const byte = folded[codePoint] ?? 0;
     if (byte === 0) continue;
     bytes[length] = byte;
     byteStarts[length] = starts[index] ?? 0;
@@ -294,7 +294,7 @@ function fold(count: number): number {
 
 function emitUtf8(codePoint: number, index: number, before: number): number {
   let length = before;
-  for (const byte of codePoint >= BYTE ? [codePoint & 0xff] : utf8Bytes(codePoint)) {
+  for (const byte of codePoint >= byteMark ? [codePoint & 0xff] : utf8Bytes(codePoint)) {
     bytes[length] = byte;
     byteStarts[length] = starts[index] ?? 0;
     byteEnds[length] = ends[index] ?? 0;

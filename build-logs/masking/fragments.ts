@@ -1,11 +1,11 @@
 /** Number of shared bytes to search for; every eighth window of a longer text is stored. */
 export const WINDOW = 16;
-const STRIDE = 8;
+const stride = 8;
 /** Shared parts of at least this length are always found. */
-export const MIN_FRAGMENT = WINDOW + STRIDE - 1;
+export const MIN_FRAGMENT = WINDOW + stride - 1;
 
-const MULTIPLIER = 0x0100_0193;
-const OUTGOING = power(MULTIPLIER, WINDOW);
+const multiplier = 0x0100_0193;
+const outgoing = power(multiplier, WINDOW);
 
 /**
  * Finds parts of long texts in another text, as when an encoder splits them into lines of any length. Uses three bytes
@@ -23,14 +23,14 @@ export class Fragments {
     const long = texts.filter(({ length }) => length >= WINDOW);
     this.isEmpty = long.length === 0;
     this.#texts = new Uint8Array(long.reduce((sum, { length }) => sum + length + 1, 0));
-    const windows = long.reduce((sum, { length }) => sum + Math.floor((length - WINDOW) / STRIDE) + 1, 0);
+    const windows = long.reduce((sum, { length }) => sum + Math.floor((length - WINDOW) / stride) + 1, 0);
     const size = 2 ** Math.ceil(Math.log2(2 * windows + 2));
     this.#positions = new Int32Array(size);
     this.#hashes = new Int32Array(size);
     let start = 0;
     for (const text of long) {
       this.#texts.set(text, start);
-      for (let at = start; at + WINDOW <= start + text.length; at += STRIDE) this.#add(at);
+      for (let at = start; at + WINDOW <= start + text.length; at += stride) this.#add(at);
       start += text.length + 1;
     }
   }
@@ -104,7 +104,7 @@ export class RollingHash {
     const index = this.#seen++ & (WINDOW - 1);
     const gone = this.#window[index] ?? 0;
     this.#window[index] = byte;
-    this.#hash = (Math.imul(this.#hash, MULTIPLIER) + byte - Math.imul(OUTGOING, gone)) | 0;
+    this.#hash = (Math.imul(this.#hash, multiplier) + byte - Math.imul(outgoing, gone)) | 0;
     return this.#hash;
   }
 
@@ -116,7 +116,7 @@ export class RollingHash {
 
 function hashOf(bytes: Uint8Array, at: number): number {
   let hash = 0;
-  for (let index = at; index < at + WINDOW; index++) hash = (Math.imul(hash, MULTIPLIER) + (bytes[index] ?? 0)) | 0;
+  for (let index = at; index < at + WINDOW; index++) hash = (Math.imul(hash, multiplier) + (bytes[index] ?? 0)) | 0;
   return hash;
 }
 

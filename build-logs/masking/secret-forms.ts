@@ -2,11 +2,11 @@ import { canonicalBytes } from './canonical-text.ts';
 import { MIN_FRAGMENT } from './fragments.ts';
 
 /** Minimum length of a masked text: masking shorter ones would hide half the log. */
-const MIN = 4;
+const minLength = 4;
 /** Minimum length of single lines of a secret with several lines, such as a key; shorter ones are common words. */
-const MIN_LINE = 8;
+const minLine = 8;
 /** Minimum number of base64 characters that the secret fully determines; as many do not occur by chance. */
-const MIN_BASE64 = 8;
+const minBase64 = 8;
 /** Maximum number of characters of one secret, and of all together; more would use too much memory. */
 export const MAX_SECRET = 64 * 1024;
 export const MAX_SECRETS = 512 * 1024;
@@ -35,11 +35,11 @@ export function secretForms(secrets: readonly string[]): SecretForms {
 
 function addForms(forms: SecretForms, secret: string): void {
   const whole = secret.trim();
-  if (whole.length < MIN) return;
+  if (whole.length < minLength) return;
   const lines = whole
     .split(/\r?\n/)
     .map((line) => line.trim())
-    .filter((line) => line.length >= MIN_LINE);
+    .filter((line) => line.length >= minLine);
   const texts = whole.includes('\n') ? [whole, ...lines] : [whole];
   for (const text of texts) addPatterns(forms, text);
   for (const text of new Set([secret, ...texts])) {
@@ -58,8 +58,8 @@ function addForms(forms: SecretForms, secret: string): void {
 function addPatterns({ patterns, literals }: SecretForms, text: string): void {
   const forms = [text, JSON.stringify(text)].flatMap((one) => [canonicalBytes(one, false), canonicalBytes(one, true)]);
   const distinct = new Map(forms.map((bytes) => [Buffer.from(bytes).toString('latin1'), bytes]));
-  for (const bytes of distinct.values()) if (bytes.length >= MIN) patterns.push(bytes);
-  if ((forms[0]?.length ?? 0) < MIN) literals.push(text);
+  for (const bytes of distinct.values()) if (bytes.length >= minLength) patterns.push(bytes);
+  if ((forms[0]?.length ?? 0) < minLength) literals.push(text);
 }
 
 /**
@@ -77,5 +77,5 @@ function base64Forms(secret: string): Uint8Array[] {
       const end = Math.floor(((before + bytes.length) * 8) / 6);
       return canonicalBytes(text.slice(first, end), false);
     })
-    .filter((form) => form.length >= MIN_BASE64);
+    .filter((form) => form.length >= minBase64);
 }

@@ -13,7 +13,7 @@ import type { OperatorContext } from './context.ts';
 import { Waiting } from '../shared/errors.ts';
 import { recordRestored } from '../reports/events/record.ts';
 import { GroupMembership } from '../kinds/group/group-membership.ts';
-import { secretRecheckMs } from '../source/hosts/git-hosts.ts';
+import { SECRET_RECHECK_MS } from '../source/hosts/git-hosts.ts';
 import { IsolationStates } from '../services/isolation/isolation-states.ts';
 import { readRegistrySecrets } from '../images/registry/secrets.ts';
 import { defaultPlatform } from '../shared/scheduling.ts';
@@ -164,7 +164,7 @@ function pullSecrets({
     const { auths, missing } = await readRegistrySecrets(client, groupNamespace(repository.group), names);
     // New contents wait, because their images could not be pulled; running services continue without the Secret.
     const isNew = status.revision === undefined && !status.deployed;
-    if (isNew && missing.length > 0) throw new Waiting('RegistrySecretMissing', missing.join('; '), secretRecheckMs);
+    if (isNew && missing.length > 0) throw new Waiting('RegistrySecretMissing', missing.join('; '), SECRET_RECHECK_MS);
     const { credentials, renewAt } = access.forPulls({ environmentUid: uid, repository });
     const all = withOwnRegistry(config.registry.address, credentials, auths);
     return { secret: pullSecret(namespace, labels, all), renewAt };

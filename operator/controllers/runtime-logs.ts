@@ -6,7 +6,7 @@ import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { OperatorCaches } from './caches.ts';
 import { RuntimeLogs, type RuntimeLogsOptions } from '../reports/runtime-logs/runtime-logs.ts';
 
-export interface RuntimeLogsContext {
+export interface CreateRuntimeLogsOptions {
   client: ClusterClient;
   caches: Pick<OperatorCaches, 'pods' | 'environments'>;
   redis: RuntimeLogsOptions['redis'];
@@ -14,7 +14,7 @@ export interface RuntimeLogsContext {
 }
 
 /** Creates the logs of running services, which changes of pods update. */
-export function createRuntimeLogs({ client, caches, redis, logger }: RuntimeLogsContext): RuntimeLogs {
+export function createRuntimeLogs({ client, caches, redis, logger }: CreateRuntimeLogsOptions): RuntimeLogs {
   const { pods, environments } = caches;
   const namespaceOf = ({ metadata }: Environment) =>
     environmentNamespace({ group: groupOfNamespace(metadata.namespace ?? '') ?? '', name: metadata.name });

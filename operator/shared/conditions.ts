@@ -63,7 +63,7 @@ export function afterError(error: unknown): ConditionReport[] {
   return reconciling('Retrying', describe(error));
 }
 
-const MAX_BRIEF = 200;
+const maxBrief = 200;
 
 /**
  * Returns the start of a message that another condition contains completely, so that output of programs is not repeated
@@ -71,7 +71,7 @@ const MAX_BRIEF = 200;
  */
 export function brief(message: string): string {
   const [first = ''] = message.split('\n');
-  const shown = cut(first, MAX_BRIEF);
+  const shown = cut(first, maxBrief);
   return shown === first && first.length < message.length ? `${first} …` : shown;
 }
 

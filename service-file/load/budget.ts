@@ -3,7 +3,7 @@ import { YamlBudget } from '../yaml/yaml-budget.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 
 /** Limits over all files together, which ordinary files never reach and hostile files cannot exceed. */
-const LIMITS = {
+const limits = {
   files: 20,
   envFiles: 50,
   bytes: 512 * 1024,
@@ -28,31 +28,31 @@ export class Budget {
 
   /** Counts a YAML file; returns false if it is one too many. */
   takeFile(at: SourcePosition): boolean {
-    const message = `more than ${LIMITS.files} files are read: include and extend fewer`;
-    return this.#isWithin(this.#files, (this.#files += 1), LIMITS.files, at, message);
+    const message = `more than ${limits.files} files are read: include and extend fewer`;
+    return this.#isWithin(this.#files, (this.#files += 1), limits.files, at, message);
   }
 
   takeEnvFile(at: SourcePosition): boolean {
-    const message = `more than ${LIMITS.envFiles} env files are read`;
-    return this.#isWithin(this.#envFiles, (this.#envFiles += 1), LIMITS.envFiles, at, message);
+    const message = `more than ${limits.envFiles} env files are read`;
+    return this.#isWithin(this.#envFiles, (this.#envFiles += 1), limits.envFiles, at, message);
   }
 
   /** Counts a file's size. */
   takeBytes(bytes: number, at: SourcePosition): boolean {
-    const message = `the service file and what it includes are larger than ${LIMITS.bytes / 1024} KiB`;
-    return this.#isWithin(this.#bytes, (this.#bytes += bytes), LIMITS.bytes, at, message);
+    const message = `the service file and what it includes are larger than ${limits.bytes / 1024} KiB`;
+    return this.#isWithin(this.#bytes, (this.#bytes += bytes), limits.bytes, at, message);
   }
 
   /** Counts a text with variables filled in. */
   takeFilled(bytes: number, at: SourcePosition): boolean {
-    const message = `the file is larger than ${LIMITS.filledBytes / 1024} KiB with its variables filled in`;
-    return this.#isWithin(this.#filledBytes, (this.#filledBytes += bytes), LIMITS.filledBytes, at, message);
+    const message = `the file is larger than ${limits.filledBytes / 1024} KiB with its variables filled in`;
+    return this.#isWithin(this.#filledBytes, (this.#filledBytes += bytes), limits.filledBytes, at, message);
   }
 
   /** Counts the values of a merged tree, in which parts of files can be repeated. */
   takeValues(tree: YamlNode): boolean {
-    const message = `more than ${LIMITS.values} values, extended and included ones filled in`;
-    return this.#isWithin(this.#values, (this.#values += sizeOf(tree)), LIMITS.values, tree, message);
+    const message = `more than ${limits.values} values, extended and included ones filled in`;
+    return this.#isWithin(this.#values, (this.#values += sizeOf(tree)), limits.values, tree, message);
   }
 
   #isWithin(before: number, after: number, limit: number, at: SourcePosition, message: string): boolean {

@@ -17,13 +17,13 @@ export class DotenvError extends Error {
 export type DotenvWarn = (line: number, message: string) => void;
 
 /** `export` can precede a name; a `:` can replace the `=`. */
-const NAME = /(?:export[^\S\n]+)?([\w.-]+)[^\S\n]*([=:]?)[^\S\n]*/y;
-const BLANK = /(?:\s+|#[^\n]*)+/y;
-const SINGLE_QUOTED = /'((?:[^'\\]|\\[^])*)'/y;
-const DOUBLE_QUOTED = /"((?:[^"\\]|\\[^])*)"/y;
-const UNQUOTED = /[^\n]*/y;
+const namePattern = /(?:export[^\S\n]+)?([\w.-]+)[^\S\n]*([=:]?)[^\S\n]*/y;
+const blank = /(?:\s+|#[^\n]*)+/y;
+const singleQuoted = /'((?:[^'\\]|\\[^])*)'/y;
+const doubleQuoted = /"((?:[^"\\]|\\[^])*)"/y;
+const unquoted = /[^\n]*/y;
 /** Maximum length of all values of a file together: short lines can repeat a long value. */
-const MAX_FILLED = 256 * 1024;
+const maxFilled = 256 * 1024;
 
 /**
  * Parses the lines of an env file as Compose does: `NAME=value`, quotes, comments, and `${…}` outside single quotes,
@@ -54,8 +54,8 @@ class DotenvReader {
   }
 
   read(): ReadonlyMap<string, Variable> {
-    for (this.#take(BLANK); this.#position < this.#text.length; this.#take(BLANK)) {
-      const [, name, equals] = this.#take(NAME) ?? this.#fail('is not of the form NAME=value');
+    for (this.#take(blank); this.#position < this.#text.length; this.#take(blank)) {
+      const [, name, equals] = this.#take(namePattern) ?? this.#fail('is not of the form NAME=value');
       if (name === undefined) continue;
       if (equals !== '') this.#found.set(name, this.#readValue());
       else if (!/[\n]|$/y.test(this.#text.slice(this.#position, this.#position + 1)))
@@ -75,14 +75,14 @@ class DotenvReader {
     const start = this.#position;
     const quote = this.#text[this.#position];
     if (quote === "'") {
-      const [, text = ''] = this.#take(SINGLE_QUOTED) ?? this.#fail("has a ' that is not closed");
+      const [, text = ''] = this.#take(singleQuoted) ?? this.#fail("has a ' that is not closed");
       return { value: text.replaceAll("\\'", "'"), visibility: 'always' };
     }
     if (quote === '"') {
-      const [, text = ''] = this.#take(DOUBLE_QUOTED) ?? this.#fail('has a " that is not closed');
+      const [, text = ''] = this.#take(doubleQuoted) ?? this.#fail('has a " that is not closed');
       return this.#fill(unescape(text), start);
     }
-    const [line = ''] = this.#take(UNQUOTED) ?? [];
+    const [line = ''] = this.#take(unquoted) ?? [];
     return this.#fill(line.split(' #', 1)[0]?.trimEnd() ?? '', start);
   }
 
@@ -90,7 +90,7 @@ class DotenvReader {
     try {
       const { text: value, used, unset } = interpolate(text, (name) => this.#lookup(name)?.value);
       this.#filled += value.length;
-      if (this.#filled > MAX_FILLED) this.#fail('is too long with its variables filled in');
+      if (this.#filled > maxFilled) this.#fail('is too long with its variables filled in');
       for (const name of unset) this.#reportUnset(name, 'it is empty; write $$ for a literal $', start);
       const filled = [...used].map((name) => this.#lookup(name));
       const isBuildtime = filled.some((variable) => variable?.visibility === 'buildtime');

@@ -41,7 +41,7 @@ interface Services {
   extended: Map<string, YamlNode>;
 }
 
-const MAX_DEPTH = 32;
+const maxDepth = 32;
 
 class Extender {
   readonly #loader: ModelLoader;
@@ -89,7 +89,7 @@ class Extender {
       const circle = [...here.slice(here.indexOf(next)), next].map((step) => step.slice(step.indexOf('#') + 1));
       return problems.error(node, `the services extend each other: ${circle.join(' → ')}`);
     }
-    if (here.length > MAX_DEPTH) return problems.error(node, `more than ${MAX_DEPTH} services extend one another`);
+    if (here.length > maxDepth) return problems.error(node, `more than ${maxDepth} services extend one another`);
     const base = services.services.get(wanted);
     if (base === undefined) return this.#reportMissing(nameNode ?? node, wanted, services);
     const whole = await this.extend(wanted, base, services, here);

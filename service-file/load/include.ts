@@ -8,7 +8,7 @@ import { merge } from './merge.ts';
 import type { ModelContext, ModelLoader } from './model-loader.ts';
 
 /** The top-level keys that an included file contributes. */
-const RESOURCES = new Set(['services', 'volumes', 'networks', 'secrets', 'configs', 'models']);
+const resources = new Set(['services', 'volumes', 'networks', 'secrets', 'configs', 'models']);
 
 /** Loads the models that a file includes, each separately, in the file's order. */
 export async function readIncludes(file: YamlMap, loader: ModelLoader, context: ModelContext): Promise<YamlMap[]> {
@@ -78,7 +78,7 @@ function pathsOf(node: YamlNode, { sources }: ModelLoader): { path: string; node
  */
 export function withIncluded(file: YamlMap, included: YamlMap, problems: Problems): YamlMap {
   return included.entries
-    .filter(({ key, value }) => RESOURCES.has(key) && value.kind === 'map')
+    .filter(({ key, value }) => resources.has(key) && value.kind === 'map')
     .reduce((tree, entry) => withResources(tree, entry, problems), file);
 }
 

@@ -5,19 +5,19 @@ import type { Budget } from './budget.ts';
 import { interpolate, type Interpolated, InterpolationError } from './interpolation.ts';
 
 /** Matches the values that only builds see, the only ones into which `buildtime` variables can be filled. */
-const BUILD_ONLY = /^services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.build\.(?:args|secrets)(?![\w-])/;
+const buildOnly = /^services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.build\.(?:args|secrets)(?![\w-])/;
 
 /**
  * Matches the values into which secret variables can be filled: Coppice stores them in Secrets, or in nothing that is
  * readable in the cluster. Other values would be visible in the specification of a pod, an Ingress or a volume.
  */
-const HIDDEN =
+const hidden =
   /^(?:services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:environment|env_file|command|entrypoint|healthcheck\.test|labels|annotations|logging|build\.(?:args|secrets|labels)|x-coppice\.(?:seed|jobs\[\d+\])\.command)|secrets|configs|x-coppice\.tests)(?![\w-])/;
 
 /** Matches the values that are, or start with, a path in the repository. */
-const PATHS =
+const paths =
   /^(?:services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:volumes|env_file|extends|build(?!\.args))|configs|secrets|include)(?![\w-])/;
-const STARTS_WITH_PWD = /^\$(?:PWD|\{PWD\})(?=[/:]|$)/;
+const startsWithPwd = /^\$(?:PWD|\{PWD\})(?=[/:]|$)/;
 
 /**
  * Fills variables into every value of one file. Does not change keys, and values of extensions other than Coppice's.
@@ -58,7 +58,7 @@ export class TreeInterpolator {
   #interpolate(text: string, at: SourcePosition): Interpolated {
     try {
       // $PWD is the folder of a shell, usually the file's own, to which relative paths refer.
-      const folder = PATHS.test(at.path) && STARTS_WITH_PWD.test(text) ? '.' : undefined;
+      const folder = paths.test(at.path) && startsWithPwd.test(text) ? '.' : undefined;
       return interpolate(text, (name) => this.#variables.get(name)?.value ?? (name === 'PWD' ? folder : undefined));
     } catch (error) {
       if (!(error instanceof InterpolationError)) throw error;
@@ -74,7 +74,7 @@ export class TreeInterpolator {
   }
 
   #checkVisibility(name: string, at: SourcePosition): void {
-    if (this.#variables.get(name)?.visibility !== 'buildtime' || BUILD_ONLY.test(at.path)) return;
+    if (this.#variables.get(name)?.visibility !== 'buildtime' || buildOnly.test(at.path)) return;
     this.#problems.error(
       at,
       `the variable ${name} is for builds only: use it in build.args or a build's secrets, or make it visible always`,
@@ -82,7 +82,7 @@ export class TreeInterpolator {
   }
 
   #checkSecrecy(name: string, at: SourcePosition): void {
-    if (this.#variables.get(name)?.secret !== true || HIDDEN.test(at.path)) return;
+    if (this.#variables.get(name)?.secret !== true || hidden.test(at.path)) return;
     this.#problems.error(
       at,
       `the variable ${name} is secret, and Kubernetes shows this value to everybody who can read the environment: use it in environment, command, healthcheck.test, build.args, secrets or configs, or remove its secret mark`,

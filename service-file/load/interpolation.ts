@@ -18,11 +18,11 @@ export class InterpolationError extends Error {
   override readonly name = 'InterpolationError';
 }
 
-const MAX_DEPTH = 16;
+const maxDepth = 16;
 /** Maximum length of a text with its variables filled in. */
-const MAX_LENGTH = 128 * 1024;
-const NAME = /[A-Za-z_]\w*/y;
-const OPERATOR = /:?[-?+]/y;
+const maxLength = 128 * 1024;
+const namePattern = /[A-Za-z_]\w*/y;
+const operatorPattern = /:?[-?+]/y;
 
 /**
  * Fills variables into a text by the Compose Specification's grammar: `$$`, `$NAME`, `${NAME}`, `${NAME:-default}`,
@@ -55,7 +55,7 @@ class Filler {
 
   /** Reads to the end of the text, or inside braces to the matching `}`. Discards the result unless `wanted`. */
   #fillUntilEnd(depth: number, wanted: boolean): string {
-    if (depth > MAX_DEPTH) throw new InterpolationError('has variables that are nested too deep');
+    if (depth > maxDepth) throw new InterpolationError('has variables that are nested too deep');
     const special = depth === 0 ? /\$/g : /[${}]/g;
     let filled = '';
     let open = 0;
@@ -69,7 +69,7 @@ class Filler {
       if (found === '$') {
         const value = this.#fillDollar(depth, wanted);
         this.#length += value.length;
-        if (this.#length > MAX_LENGTH) throw new InterpolationError('is too long with its variables filled in');
+        if (this.#length > maxLength) throw new InterpolationError('is too long with its variables filled in');
         filled += value;
       } else if (found !== undefined) {
         open += found === '{' ? 1 : -1;
@@ -88,15 +88,15 @@ class Filler {
       return '$';
     }
     if (after === '{') return this.#fillBraces(depth, wanted);
-    const name = this.#take(NAME);
+    const name = this.#take(namePattern);
     return name === undefined ? '$' : this.#value(name, wanted);
   }
 
   #fillBraces(depth: number, wanted: boolean): string {
     this.#position += 1;
-    const name = this.#take(NAME);
+    const name = this.#take(namePattern);
     if (name === undefined) throw new InterpolationError('has "${" without a name after it: write $$ for a literal $');
-    const operator = this.#take(OPERATOR);
+    const operator = this.#take(operatorPattern);
     const value = this.#lookup(name);
     const isThere = operator?.startsWith(':') === true ? value !== undefined && value !== '' : value !== undefined;
     const kind = operator?.at(-1);

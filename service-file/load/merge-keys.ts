@@ -28,11 +28,11 @@ const byMountedAt =
   };
 
 /** Matches [ip:][published:]target[/protocol]. */
-const SHORT_PORT = /^(?:(?:(.+):)?([^:]*):)?([^:/]+)(?:\/(\w+))?$/;
+const shortPort = /^(?:(?:(.+):)?([^:]*):)?([^:/]+)(?:\/(\w+))?$/;
 
 /** Both forms of a port have the same key: {ip, target, published, protocol}. */
 const byPort: KeyOf = (item) => {
-  const short = SHORT_PORT.exec(textOf(item) ?? '') ?? undefined;
+  const short = shortPort.exec(textOf(item) ?? '') ?? undefined;
   const long = (key: string) => textOf(valueAt(item, key));
   const [ip, published, target, protocol] =
     item.kind === 'map'

@@ -12,41 +12,41 @@ export function shapeOf(path: readonly string[]): string {
 const inServices = (...keys: string[]) => keys.map((key) => `services.*.${key}`);
 
 /** Shapes of lists of `NAME=value` that can also be maps. */
-const VARIABLES: ReadonlySet<string> = new Set([
+const variables: ReadonlySet<string> = new Set([
   ...inServices('annotations', 'environment', 'labels', 'sysctls', 'deploy.labels'),
   ...inServices('build.args', 'build.labels', 'build.additional_contexts'),
   ...['networks', 'volumes', 'secrets', 'configs'].map((resource) => `${resource}.*.labels`),
 ]);
 
-const REPLACED: ReadonlySet<string> = new Set(inServices('command', 'entrypoint', 'healthcheck.test', 'ulimits.*'));
+const replaced: ReadonlySet<string> = new Set(inServices('command', 'entrypoint', 'healthcheck.test', 'ulimits.*'));
 
 /** Returns whether the last file's value replaces earlier ones completely, as for commands. */
 export function isReplaced(path: readonly string[]): boolean {
-  return REPLACED.has(shapeOf(path)) || VARIABLES.has(shapeOf(path.slice(0, -1)));
+  return replaced.has(shapeOf(path)) || variables.has(shapeOf(path.slice(0, -1)));
 }
 
 /** Shapes of lists of names that can also be maps by name. */
-const NAMES: ReadonlySet<string> = new Set(inServices('networks', 'models', 'depends_on'));
+const names: ReadonlySet<string> = new Set(inServices('networks', 'models', 'depends_on'));
 
 /** Shapes of lists that can also be written as their only item. */
-const LISTS: ReadonlySet<string> = new Set(inServices('dns', 'dns_search', 'env_file', 'label_file', 'tmpfs'));
+const lists: ReadonlySet<string> = new Set(inServices('dns', 'dns_search', 'env_file', 'label_file', 'tmpfs'));
 
 /** Shapes of lists of `host=address` that can also be maps of one or several addresses. */
-const HOSTS: ReadonlySet<string> = new Set(inServices('extra_hosts', 'build.extra_hosts'));
+const hosts: ReadonlySet<string> = new Set(inServices('extra_hosts', 'build.extra_hosts'));
 
 /** Converts a value that has several forms to the one that can be merged. */
 export function mergeable(node: YamlNode, shape: string): YamlNode {
-  if (node.kind === 'list' && VARIABLES.has(shape)) return mapOf(node, node.items.flatMap(variableOf));
-  if (node.kind === 'list' && NAMES.has(shape)) {
+  if (node.kind === 'list' && variables.has(shape)) return mapOf(node, node.items.flatMap(variableOf));
+  if (node.kind === 'list' && names.has(shape)) {
     const value = (item: YamlNode) => (shape.endsWith('depends_on') ? started(item) : nothing(item));
     return mapOf(
       node,
       node.items.map((item) => ({ key: textOf(item) ?? '', at: item, value: value(item) })),
     );
   }
-  if (node.kind === 'scalar' && node.value !== null && LISTS.has(shape))
+  if (node.kind === 'scalar' && node.value !== null && lists.has(shape))
     return { ...node, kind: 'list', items: [node] };
-  if (node.kind === 'map' && HOSTS.has(shape)) return { ...node, kind: 'list', items: node.entries.flatMap(hostsOf) };
+  if (node.kind === 'map' && hosts.has(shape)) return { ...node, kind: 'list', items: node.entries.flatMap(hostsOf) };
   if (node.kind === 'scalar' && node.value !== null && shape === 'services.*.build') {
     return mapOf(node, [{ key: 'context', at: node, value: node }]);
   }

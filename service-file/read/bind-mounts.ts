@@ -44,15 +44,15 @@ export async function mountFromRepository(
 }
 
 /** Mounts of the machine's time zone are common, and are ignored instead of refused. */
-const TIME_ZONE = /^\/etc\/(localtime|timezone)$/;
-const SOCKET = /^(\/var)?\/run\/(docker|podman\/podman|containerd\/containerd)\.sock$/;
+const timeZone = /^\/etc\/(localtime|timezone)$/;
+const socket = /^(\/var)?\/run\/(docker|podman\/podman|containerd\/containerd)\.sock$/;
 
 function reportAbsolute(source: string, node: YamlNode, { problems }: FileScope): undefined {
-  if (TIME_ZONE.test(source)) {
+  if (timeZone.test(source)) {
     problems.warn(node, 'ignored: files of the machine cannot be mounted; set the variable TZ for a time zone');
     return undefined;
   }
-  if (SOCKET.test(source)) {
+  if (socket.test(source)) {
     return problems.error(node, 'refused: there is no Docker socket, and containers cannot start other containers');
   }
   return problems.error(

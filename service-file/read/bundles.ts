@@ -9,10 +9,10 @@ export interface BundledFile {
   mode: number;
 }
 
-const MAX_FILE_KIB = 512;
+const maxFileKib = 512;
 /** Limit for all bundles together, which are stored as objects in the cluster. */
-const MAX_TOTAL_KIB = 900;
-const MAX_FILES = 500;
+const maxTotalKib = 900;
+const maxFiles = 500;
 
 /** The bundles of one service file; equal ones are stored once. */
 export class Bundles {
@@ -52,7 +52,7 @@ export class Bundles {
   add(files: readonly BundledFile[], secret: boolean, at: SourcePosition): FileBundle | undefined {
     const large = files.find(({ content }) => isTooLarge(content));
     if (large !== undefined) {
-      const what = `${large.path} is larger than ${MAX_FILE_KIB} KiB`;
+      const what = `${large.path} is larger than ${maxFileKib} KiB`;
       return this.#problems.error(at, `${what}, too large to be mounted: copy it into the image`);
     }
     const keys = keysOf(files);
@@ -66,9 +66,9 @@ export class Bundles {
     if (known !== undefined) return known;
     this.#bytes += files.reduce((sum, { content }) => sum + content.length, 0);
     this.#files += files.length;
-    if (this.#bytes > MAX_TOTAL_KIB * 1024 || this.#files > MAX_FILES) {
+    if (this.#bytes > maxTotalKib * 1024 || this.#files > maxFiles) {
       this.#isFull = true;
-      const limit = `${MAX_FILES} files or ${MAX_TOTAL_KIB} KiB`;
+      const limit = `${maxFiles} files or ${maxTotalKib} KiB`;
       return this.#problems.error(at, `with this, more than ${limit} are mounted in total: copy them into an image`);
     }
     const bundle = { name, secret, files: described };
@@ -85,12 +85,12 @@ export class Bundles {
 }
 
 export function isTooLarge(content: Buffer): boolean {
-  return content.length > MAX_FILE_KIB * 1024;
+  return content.length > maxFileKib * 1024;
 }
 
 /** Returns whether a folder has too many files for a bundle, before they are read. */
 export function isTooMany(files: number): boolean {
-  return files > MAX_FILES;
+  return files > maxFiles;
 }
 
 /** Returns unique keys for a ConfigMap: the files' paths with other characters replaced. */

@@ -84,7 +84,7 @@ function runsOnce({ service, restarts, restartAt }: LocatedService, isAwaited: b
 }
 
 /** Limit for all services together: each alias is a Kubernetes Service. */
-const MAX_ALIASES = 50;
+const maxAliases = 50;
 
 /** Returns the aliases of each service, sorted: from its networks, and from links of other services. */
 function collectAliases(services: readonly LocatedService[], problems: Problems): ReadonlyMap<string, string[]> {
@@ -107,8 +107,8 @@ function collectAliases(services: readonly LocatedService[], problems: Problems)
       );
     } else if (owner === undefined) {
       owners.set(name, key);
-      if (owners.size === services.length + MAX_ALIASES + 1)
-        problems.error(at, `more than ${MAX_ALIASES} aliases and links`);
+      if (owners.size === services.length + maxAliases + 1)
+        problems.error(at, `more than ${maxAliases} aliases and links`);
       const names = result.get(key) ?? [];
       names.push(name);
       result.set(key, names);

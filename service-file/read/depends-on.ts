@@ -13,7 +13,7 @@ export interface LocatedDependency extends Dependency {
   required: boolean;
 }
 
-const CONDITIONS = new Map<string, Dependency['condition']>([
+const conditions = new Map<string, Dependency['condition']>([
   ['service_started', 'started'],
   ['service_healthy', 'healthy'],
   ['service_completed_successfully', 'completed'],
@@ -41,13 +41,13 @@ function readEntry({ key, at, value }: YamlEntry, problems: Problems): LocatedDe
   const required = optional(fields, 'required', readBoolean, problems) ?? true;
   const conditionNode = fields.get('condition')?.value;
   if (conditionNode === undefined) {
-    return problems.error(at, `has no condition: write one of ${[...CONDITIONS.keys()].join(', ')}`);
+    return problems.error(at, `has no condition: write one of ${[...conditions.keys()].join(', ')}`);
   }
   const text = readName(conditionNode, problems);
-  const condition = CONDITIONS.get(text ?? '');
+  const condition = conditions.get(text ?? '');
   if (condition !== undefined) return { service: key, condition, required, at };
   if (text === undefined) return undefined;
-  return problems.error(conditionNode, `${quoted(text)} is not a condition: use ${[...CONDITIONS.keys()].join(', ')}`);
+  return problems.error(conditionNode, `${quoted(text)} is not a condition: use ${[...conditions.keys()].join(', ')}`);
 }
 
 interface Dependent {

@@ -4,7 +4,7 @@ import type { YamlNode } from '../yaml/yaml-node.ts';
 import { deployKeys, restartPolicyKeys } from './keys/deploy-keys.ts';
 import { type Fields, isEmpty, optional, readFields, readInteger, readName } from './read.ts';
 
-const REPLICAS = { min: 0, max: 100 };
+const replicaRange = { min: 0, max: 100 };
 
 export function readDeploy(fields: Fields, problems: Problems): Fields | undefined {
   return optional(fields, 'deploy', (node) => readFields(node, deployKeys, problems), problems);
@@ -12,7 +12,7 @@ export function readDeploy(fields: Fields, problems: Problems): Fields | undefin
 
 /** Reads `deploy.replicas` or its equivalent `scale`. */
 export function readReplicas(fields: Fields, deploy: Fields | undefined, problems: Problems): number {
-  const read = (node: YamlNode): number | undefined => readInteger(node, REPLICAS, problems);
+  const read = (node: YamlNode): number | undefined => readInteger(node, replicaRange, problems);
   const scale = optional(fields, 'scale', read, problems);
   const replicas = deploy && optional(deploy, 'replicas', read, problems);
   const entry = fields.get('scale');

@@ -19,24 +19,23 @@ export async function readEnvironment(fields: Fields, scope: FileScope): Promise
   const found = new Map<string, string>();
   const files = fields.get('env_file')?.value;
   const items = (files?.kind === 'map' ? [files] : files && readListOrOne(files, problems)) ?? [];
-  if (files !== undefined && items.length > MAX_FILES) problems.error(files, `more than ${MAX_FILES} env files`);
-  for (const item of items.slice(0, MAX_FILES)) {
+  if (files !== undefined && items.length > maxFiles) problems.error(files, `more than ${maxFiles} env files`);
+  for (const item of items.slice(0, maxFiles)) {
     for (const [name, value] of (await readEnvFile(item, scope)) ?? []) found.set(name, value);
   }
   const own = optional(fields, 'environment', (node) => readVariables(node, 'container', scope), problems);
   for (const [name, value] of own ?? []) found.set(name, value);
   const entry = fields.get('environment') ?? fields.get('env_file');
-  if (entry !== undefined && found.size > MAX_VARIABLES)
-    problems.error(entry.at, `more than ${MAX_VARIABLES} variables`);
+  if (entry !== undefined && found.size > maxVariables) problems.error(entry.at, `more than ${maxVariables} variables`);
   return toRecord(found);
 }
 
 /** Limit for one service. */
-const MAX_FILES = 20;
-const MAX_VARIABLES = 1000;
+const maxFiles = 20;
+const maxVariables = 1000;
 /** Limit for all services together. */
-const MAX_FILES_IN_ALL = 50;
-const MAX_KIB = 64;
+const maxFilesInAll = 50;
+const maxKib = 64;
 
 interface EnvFile {
   node: YamlNode;
@@ -55,10 +54,10 @@ async function readEnvFile(item: YamlNode, scope: FileScope): Promise<ReadonlyMa
   const key = `${file.raw ? 'raw' : 'dotenv'}:${path}`;
   const known = envFiles.get(key);
   if (known !== undefined) return known;
-  if (envFiles.size >= MAX_FILES_IN_ALL) return problems.error(file.node, `more than ${MAX_FILES_IN_ALL} env files`);
+  if (envFiles.size >= maxFilesInAll) return problems.error(file.node, `more than ${maxFilesInAll} env files`);
   const content = await readFile(path, file.node, scope);
   if (content === undefined) return undefined;
-  if (content.length > MAX_KIB * 1024) return problems.error(file.node, `is larger than ${MAX_KIB} KiB`);
+  if (content.length > maxKib * 1024) return problems.error(file.node, `is larger than ${maxKib} KiB`);
   const found = parse(content.toString('utf8'), path, file, scope);
   // Problems in a file are reported once.
   envFiles.set(key, found ?? new Map());

@@ -12,7 +12,7 @@ import { nearest } from './nearest.ts';
 import { type Fields, optional, readFields, readList, readName, readText } from './read.ts';
 
 /** World-readable, the Compose Specification's default. */
-const DEFAULT_MODE = 0o444;
+const defaultMode = 0o444;
 
 interface Grant {
   node: YamlNode;
@@ -85,13 +85,13 @@ function readGrants(fields: Fields, key: string, problems: Problems): Grant[] {
 function readGrant(node: YamlNode, problems: Problems): Grant | undefined {
   if (node.kind !== 'map') {
     const source = readName(node, problems);
-    return source === undefined ? undefined : { node, source, target: undefined, mode: DEFAULT_MODE };
+    return source === undefined ? undefined : { node, source, target: undefined, mode: defaultMode };
   }
   const fields = readFields(node, grantKeys, problems);
   if (fields === undefined) return undefined;
   const source = optional(fields, 'source', readName, problems);
   const target = optional(fields, 'target', readName, problems);
-  const mode = optional(fields, 'mode', readMode, problems) ?? DEFAULT_MODE;
+  const mode = optional(fields, 'mode', readMode, problems) ?? defaultMode;
   if (source === undefined) return problems.error(node, 'has no source: name a config or secret');
   return { node, source, target, mode };
 }

@@ -8,13 +8,13 @@ import { readSeconds } from './seconds.ts';
 type ProbeTimes = Omit<Healthcheck, 'command' | 'http'>;
 
 /** Docker's defaults, which also replace 0, as in Docker. */
-const DEFAULTS: ProbeTimes = { intervalSeconds: 30, timeoutSeconds: 30, retries: 3, startPeriodSeconds: 0 };
+const defaultTimes: ProbeTimes = { intervalSeconds: 30, timeoutSeconds: 30, retries: 3, startPeriodSeconds: 0 };
 
 /** Reads a service's health check; returns 'none' for `disable: true` and `test: NONE`, undefined on errors. */
 export function readHealthcheck(node: YamlNode, problems: Problems): Healthcheck | 'none' | undefined {
   const fields = readFields(node, healthcheckKeys, problems);
   if (fields === undefined) return undefined;
-  const times = readProbeTimes(fields, DEFAULTS, problems);
+  const times = readProbeTimes(fields, defaultTimes, problems);
   const disabled = optional(fields, 'disable', readBoolean, problems) ?? false;
   const test = fields.get('test')?.value;
   if (test === undefined) {

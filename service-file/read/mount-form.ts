@@ -5,11 +5,11 @@ import { bindKeys, mountKeys, tmpfsKeys, volumeOptionKeys } from './keys/mount-k
 import { type Fields, optional, readBoolean, readFields, readName, readText } from './read.ts';
 import { readSize } from './volumes.ts';
 
-const TYPES = ['volume', 'bind', 'tmpfs'] as const;
+const types = ['volume', 'bind', 'tmpfs'] as const;
 
 /** One item of `volumes` in the file. A volume without a source is anonymous. */
 export interface MountForm {
-  type: (typeof TYPES)[number];
+  type: (typeof types)[number];
   source: string | undefined;
   target: string;
   readOnly: boolean;
@@ -49,7 +49,7 @@ function isPath(source: string | undefined): boolean {
   return source !== undefined && /^[./~]/.test(source);
 }
 
-const WITHOUT_EFFECT =
+const withoutEffect =
   /^(z|Z|cached|delegated|consistent|nocopy|volume-nocopy|(bind-)?(r?shared|r?slave|r?private|nonrecursive))$/;
 
 function readOptions(text: string, node: YamlNode, problems: Problems): Pick<MountForm, 'readOnly' | 'writable'> {
@@ -57,7 +57,7 @@ function readOptions(text: string, node: YamlNode, problems: Problems): Pick<Mou
   const readOnly = options.delete('ro') || options.delete('readonly');
   const writable = options.delete('rw');
   for (const option of options) {
-    if (WITHOUT_EFFECT.test(option))
+    if (withoutEffect.test(option))
       problems.warn(node, `the option ${quoted(option)} is ignored: it has no effect here`);
     else problems.error(node, `${quoted(option)} is not an option of a mount: use ro or rw`);
   }
@@ -75,9 +75,9 @@ export function readLongMount(node: YamlNode, problems: Problems): MountForm | u
   const readOnly = optional(fields, 'read_only', readBoolean, problems);
   const details = readDetails(fields, problems);
   if (typeName === undefined) return undefined;
-  const type = TYPES.find((name) => name === typeName);
+  const type = types.find((name) => name === typeName);
   if (type === undefined) {
-    return problems.error(typeNode, `refused: ${quoted(typeName)} cannot be mounted: ${TYPES.join(', ')} can`);
+    return problems.error(typeNode, `refused: ${quoted(typeName)} cannot be mounted: ${types.join(', ')} can`);
   }
   if (target === undefined) return problems.error(node, 'has no target: name the path in the container');
   if (type === 'bind' && source === undefined) {

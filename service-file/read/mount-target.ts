@@ -10,7 +10,7 @@ export interface LocatedMount {
 }
 
 /** Paths that the container runtime manages. */
-const KEPT = /^\/(proc|sys|dev)(\/|$)/;
+const kept = /^\/(proc|sys|dev)(\/|$)/;
 
 /** Returns a normalized path in the container. */
 export function readTarget(text: string, at: SourcePosition, problems: Problems): string | undefined {
@@ -21,7 +21,7 @@ export function readTarget(text: string, at: SourcePosition, problems: Problems)
   if (target === '' || /[:\\\p{Cc}]/u.test(target) || target.length > 1024) {
     return problems.error(at, `nothing can be mounted at ${quoted(text)}: name a folder or file below /`);
   }
-  if (KEPT.test(target) && target !== '/dev/shm') {
+  if (kept.test(target) && target !== '/dev/shm') {
     return problems.error(at, `nothing can be mounted at ${quoted(text)}: the container runtime manages it`);
   }
   return target;

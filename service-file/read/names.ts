@@ -71,7 +71,7 @@ function renamed(
 }
 
 /** Keys whose values can contain addresses of services. */
-const MAY_MENTION = new Set(['environment', 'command', 'entrypoint', 'healthcheck', 'x-coppice']);
+const mayMention = new Set(['environment', 'command', 'entrypoint', 'healthcheck', 'x-coppice']);
 
 /** Returns the first value of the file that contains the name as a word. */
 function findMention(name: string, services: readonly YamlEntry[]): YamlNode | undefined {
@@ -86,7 +86,7 @@ function findMention(name: string, services: readonly YamlEntry[]): YamlNode | u
   };
   for (const { value } of services) {
     for (const entry of value.kind === 'map' ? value.entries : []) {
-      const found = MAY_MENTION.has(entry.key) ? find(entry.value) : undefined;
+      const found = mayMention.has(entry.key) ? find(entry.value) : undefined;
       if (found !== undefined) return found;
     }
   }

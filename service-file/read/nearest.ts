@@ -1,7 +1,7 @@
 import type { Problems } from '../problems.ts';
 
 /** Maximum number of errors with a suggestion; untrusted files can have thousands. */
-const MAX_ERRORS = 20;
+const maxErrors = 20;
 
 /** Returns the candidate that `word` was probably meant to be: the one with the fewest edits, if they are few. */
 export function nearest(
@@ -9,7 +9,7 @@ export function nearest(
   candidates: Iterable<string>,
   problems: Pick<Problems, 'errorCount'>,
 ): string | undefined {
-  if (word.length > 40 || problems.errorCount >= MAX_ERRORS) return undefined;
+  if (word.length > 40 || problems.errorCount >= maxErrors) return undefined;
   const meant = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.min(2, Math.floor(word.length / 3)) + 1;

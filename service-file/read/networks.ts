@@ -18,19 +18,19 @@ import {
 } from './read.ts';
 
 /** Network of services that name none. */
-const DEFAULT = 'default';
+const defaultNetwork = 'default';
 /** Limit, because each network is a NetworkPolicy. */
-const MAX_NETWORKS = 20;
+const maxNetworks = 20;
 
 /** Reads the top-level `networks`; returns their names in the model. */
 export function readNetworks(node: YamlNode | undefined, problems: Problems): ReadonlyMap<string, string> {
   const entries = node === undefined ? [] : (readEntries(node, problems) ?? []);
-  if (node !== undefined && entries.length > MAX_NETWORKS) problems.error(node, `more than ${MAX_NETWORKS} networks`);
+  if (node !== undefined && entries.length > maxNetworks) problems.error(node, `more than ${maxNetworks} networks`);
   for (const { value } of entries) {
     const fields = readFields(emptyAsMap(value), networkKeys, problems);
     if (fields !== undefined) checkNetwork(fields, problems);
   }
-  return labelsFor([...new Set([DEFAULT, ...entries.map(({ key }) => key)])]);
+  return labelsFor([...new Set([defaultNetwork, ...entries.map(({ key }) => key)])]);
 }
 
 function checkNetwork(fields: Fields, problems: Problems): void {
@@ -66,7 +66,8 @@ export function readServiceNetworks(
   }
   if (isolated === true) return { networks: [], aliases: [] };
   const found = entry === undefined || isEmpty(entry.value) ? undefined : readJoined(entry.value, declared, problems);
-  if (found === undefined || found.networks.length === 0) return { networks: [DEFAULT], aliases: found?.aliases ?? [] };
+  if (found === undefined || found.networks.length === 0)
+    return { networks: [defaultNetwork], aliases: found?.aliases ?? [] };
   return { ...found, networks: found.networks.sort() };
 }
 

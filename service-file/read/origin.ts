@@ -31,7 +31,7 @@ export async function readOrigin(
 }
 
 /** Matches an image reference by Distribution's grammar: [host[:port]/]path[:tag][@digest]. */
-const IMAGE = new RegExp(
+const imagePattern = new RegExp(
   [
     /^(?:(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::\d+)?\/)?/,
     /[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*/,
@@ -43,7 +43,7 @@ const IMAGE = new RegExp(
 
 function readImage(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
-  if (text === undefined || (text.length <= 512 && IMAGE.test(text))) return text;
+  if (text === undefined || (text.length <= 512 && imagePattern.test(text))) return text;
   return problems.error(
     node,
     `${quoted(text)} is not an image: write it like redis:7 or registry.example.com/team/app:1.2`,

@@ -6,7 +6,7 @@ import { optional, readFields, readInteger, readList, readText } from './read.ts
 
 export const PORT_RANGE = { min: 1, max: 65_535 };
 /** Limit for one service: each is a port of a Kubernetes Service. */
-const MAX_PORTS = 100;
+const maxPorts = 100;
 
 export interface Port {
   number: number;
@@ -14,9 +14,9 @@ export interface Port {
 }
 
 /** Matches [[address:]published:]target[/protocol], with an IPv4 address or an IPv6 address in brackets. */
-const SHORT =
+const short =
   /^(?:(?:(?:\[[0-9A-Fa-f:.]+\]|[\d.]+):)?(?<published>[\d-]*):)?(?<target>\d+(?:-\d+)?)(?:\/(?<protocol>\w+))?$/;
-const EXPOSED = /^(?<target>\d+(?:-\d+)?)(?:\/(?<protocol>\w+))?$/;
+const exposed = /^(?<target>\d+(?:-\d+)?)(?:\/(?<protocol>\w+))?$/;
 
 /**
  * Reads the container's ports in `ports`, in the order of the file. The published port and address have no effect,
@@ -24,14 +24,14 @@ const EXPOSED = /^(?<target>\d+(?:-\d+)?)(?:\/(?<protocol>\w+))?$/;
  */
 export function readPorts(node: YamlNode, problems: Problems): Port[] | undefined {
   const ports = readList(node, problems)?.flatMap(
-    (item) => (item.kind === 'map' ? readLong(item, problems) : readShort(item, SHORT, problems)) ?? [],
+    (item) => (item.kind === 'map' ? readLong(item, problems) : readShort(item, short, problems)) ?? [],
   );
   return checkCount(ports, node, problems);
 }
 
 /** Reads the container's ports in `expose`. */
 export function readExpose(node: YamlNode, problems: Problems): Port[] | undefined {
-  const ports = readList(node, problems)?.flatMap((item) => readShort(item, EXPOSED, problems) ?? []);
+  const ports = readList(node, problems)?.flatMap((item) => readShort(item, exposed, problems) ?? []);
   return checkCount(ports, node, problems);
 }
 
@@ -42,8 +42,8 @@ export function portNumbers(ports: readonly Port[], protocol: Port['protocol']):
 }
 
 function checkCount(ports: Port[] | undefined, node: YamlNode, problems: Problems): Port[] | undefined {
-  if (ports === undefined || ports.length <= MAX_PORTS) return ports;
-  return problems.error(node, `more than ${MAX_PORTS} ports: name those that are needed`);
+  if (ports === undefined || ports.length <= maxPorts) return ports;
+  return problems.error(node, `more than ${maxPorts} ports: name those that are needed`);
 }
 
 function readShort(node: YamlNode, form: RegExp, problems: Problems): Port[] | undefined {
@@ -68,7 +68,7 @@ function expand(range: string): number[] | undefined {
   const [, first = '', last = first] = /^(\d+)(?:-(\d+))?$/.exec(range) ?? [];
   const [from, to] = [Number(first), Number(last)];
   if (!(from >= PORT_RANGE.min && from <= to && to <= PORT_RANGE.max)) return undefined;
-  return Array.from({ length: Math.min(to - from, MAX_PORTS) + 1 }, (_, index) => from + index);
+  return Array.from({ length: Math.min(to - from, maxPorts) + 1 }, (_, index) => from + index);
 }
 
 function readLong(node: YamlNode, problems: Problems): Port[] | undefined {

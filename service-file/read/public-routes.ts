@@ -16,7 +16,7 @@ export interface NamedRoute {
 }
 
 /** Limit for all services together: each route can be a separate host. */
-const MAX_ROUTES = 20;
+const maxRoutes = 20;
 
 export function readRoutes(node: YamlNode, problems: Problems): NamedRoute[] | undefined {
   return readList(node, problems)?.flatMap((item) => {
@@ -104,8 +104,8 @@ export function planPublicRoutes(
 }
 
 function checkNamed(named: readonly { service: Candidate; route: NamedRoute }[], problems: Problems): PublicRoute[] {
-  const beyond = named[MAX_ROUTES];
-  if (beyond !== undefined) problems.error(beyond.route.at, `more than ${MAX_ROUTES} public routes`);
+  const beyond = named[maxRoutes];
+  if (beyond !== undefined) problems.error(beyond.route.at, `more than ${maxRoutes} public routes`);
   const byAddress = new Map<string, PublicRoute>();
   for (const { service, route } of named) {
     const { port, path, alias, at } = route;

@@ -8,7 +8,7 @@ import { bytesQuantity, cpuQuantity, parseBytes, parseCpus } from './units.ts';
 
 type Resources = Service['resources'];
 
-const MIB = 2 ** 20;
+const mib = 2 ** 20;
 
 /**
  * Reads a service's limits and reservations from `deploy.resources`, and from `cpus`, `mem_limit` and
@@ -86,6 +86,6 @@ function readMemory(node: YamlNode, problems: Problems): number | undefined {
   if (bytes === undefined || bytes > 64 * 2 ** 40) {
     return problems.error(node, `${quoted(text)} is not an amount of memory: write it like 512m or 1.5g`);
   }
-  if (bytes === 0 || bytes >= 6 * MIB) return bytes;
+  if (bytes === 0 || bytes >= 6 * mib) return bytes;
   return problems.error(node, `${quoted(text)} is too little memory for any container: 6m is the least`);
 }

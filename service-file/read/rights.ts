@@ -10,21 +10,21 @@ import { readVariables, toRecord } from './variables.ts';
  * The capabilities that the level `baseline` of the Pod Security Standards permits adding; all of them are Docker's
  * defaults.
  */
-const MAY_ADD = new Set(
+const mayAdd = new Set(
   `AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT`.split(
     ' ',
   ),
 );
 
 /** The sysctls that `baseline` permits, which are namespaced. */
-const MAY_SET = new Set(
+const maySet = new Set(
   `kernel.shm_rmid_forced net.ipv4.ip_local_port_range net.ipv4.ip_unprivileged_port_start net.ipv4.tcp_syncookies
   net.ipv4.ping_group_range net.ipv4.ip_local_reserved_ports net.ipv4.tcp_keepalive_time net.ipv4.tcp_fin_timeout
   net.ipv4.tcp_keepalive_intvl net.ipv4.tcp_keepalive_probes`.split(/\s+/),
 );
 
 /** 2³¹ - 1: the largest ID that Kubernetes accepts. */
-const MAX_ID = 2_147_483_647;
+const maxId = 2_147_483_647;
 
 type Rights = Pick<Service, 'user' | 'groups' | 'capAdd' | 'capDrop' | 'sysctls'>;
 
@@ -35,7 +35,7 @@ export function readRights(fields: Fields, context: ReadContext): Rights {
   return {
     ...(user !== undefined && { user }),
     groups: optional(fields, 'group_add', readGroups, problems) ?? [],
-    capAdd: optional(fields, 'cap_add', (node) => readCapabilities(node, MAY_ADD, problems), problems) ?? [],
+    capAdd: optional(fields, 'cap_add', (node) => readCapabilities(node, mayAdd, problems), problems) ?? [],
     capDrop: optional(fields, 'cap_drop', (node) => readCapabilities(node, undefined, problems), problems) ?? [],
     sysctls: optional(fields, 'sysctls', (node) => readSysctls(node, context), problems) ?? {},
   };
@@ -78,7 +78,7 @@ function readGroups(node: YamlNode, problems: Problems): number[] | undefined {
 
 function idOf(text: string): number | undefined {
   if (text === 'root') return 0;
-  return /^\d{1,10}$/.test(text) && Number(text) <= MAX_ID ? Number(text) : undefined;
+  return /^\d{1,10}$/.test(text) && Number(text) <= maxId ? Number(text) : undefined;
 }
 
 /** Reads capabilities without `CAP_`, sorted. `allowed`: undefined permits all. */
@@ -100,7 +100,7 @@ function readCapabilities(
 }
 
 function refusal(name: string): string {
-  return `refused: ${name} affects more than the container; you can add ${[...MAY_ADD].join(', ')}`;
+  return `refused: ${name} affects more than the container; you can add ${[...mayAdd].join(', ')}`;
 }
 
 function readSysctls(node: YamlNode, context: ReadContext): Record<string, string> | undefined {
@@ -111,7 +111,7 @@ function readSysctls(node: YamlNode, context: ReadContext): Record<string, strin
       ? node.entries.map(({ key, at }) => [key, at] as const)
       : [...found.keys()].map((key) => [key, node] as const);
   for (const [name, at] of entries) {
-    if (MAY_SET.has(name) || !found.has(name)) continue;
+    if (maySet.has(name) || !found.has(name)) continue;
     found.delete(name);
     context.problems.warn(at, `ignored: ${quoted(name)} affects, or may affect, the whole machine`);
   }

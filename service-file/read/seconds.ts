@@ -4,12 +4,12 @@ import type { YamlNode } from '../yaml/yaml-node.ts';
 import { parseDuration } from './duration.ts';
 import { readText } from './read.ts';
 
-const DAY = 86_400;
+const day = 86_400;
 
 /** Reads a duration in seconds. Kubernetes uses whole seconds, so fractions are rounded up with a warning. */
 export function readSeconds(
   node: YamlNode,
-  { min = 0, max = DAY }: { min?: number; max?: number },
+  { min = 0, max = day }: { min?: number; max?: number },
   problems: Problems,
 ): number | undefined {
   const text = readText(node, problems);

@@ -16,9 +16,9 @@ import { type LocatedService, readService } from './service.ts';
 import { MAX_VOLUMES, readVolumes } from './volumes.ts';
 
 /** Including jobs. */
-const MAX_SERVICES = 100;
+const maxServices = 100;
 /** Maximum size of the model as JSON: each revision of an environment is stored and cached. */
-const MAX_KIB = 256;
+const maxKib = 256;
 
 /**
  * Reads a merged tree into the model. Each key is supported, ignored with a warning, or an error; all errors are
@@ -34,14 +34,14 @@ export async function readTree(root: YamlNode, context: ReadContext): Promise<Se
   if (services.kind !== 'map')
     return problems.error(services, `must be a map of services, this is ${kindOf(services)}`);
   if (services.entries.length === 0) return problems.error(services, 'is empty: add at least one service');
-  if (services.entries.length > MAX_SERVICES) return problems.error(services, `more than ${MAX_SERVICES} services`);
+  if (services.entries.length > maxServices) return problems.error(services, `more than ${maxServices} services`);
   const enabled = enabledServices(services.entries, context);
   if (enabled.length === 0) return problems.error(services, 'none of the services has an enabled profile');
   const located = await readServices(enabled, scope);
   if (located === undefined) return undefined;
   const leftOut = new Set(services.entries.filter((entry) => !enabled.includes(entry)).map(({ key }) => key));
   const { combined, services: all } = combine(located, leftOut, scope.volumes, problems);
-  if (all.length > MAX_SERVICES) return problems.error(services, `more than ${MAX_SERVICES} services and jobs`);
+  if (all.length > maxServices) return problems.error(services, `more than ${maxServices} services and jobs`);
   // Otherwise an invalid port would be reported again as missing.
   if (problems.hasErrors) return undefined;
   const volumes = usedVolumes(all, scope);
@@ -53,8 +53,8 @@ export async function readTree(root: YamlNode, context: ReadContext): Promise<Se
     bundles: scope.bundles.all,
     ...optional(fields, 'x-coppice', readFileExtension, problems),
   };
-  if (JSON.stringify(serviceFile).length <= MAX_KIB * 1024) return serviceFile;
-  return problems.error(services, `the services are larger than ${MAX_KIB} KiB with their variables filled in`);
+  if (JSON.stringify(serviceFile).length <= maxKib * 1024) return serviceFile;
+  return problems.error(services, `the services are larger than ${maxKib} KiB with their variables filled in`);
 }
 
 function readScope(fields: Fields, context: ReadContext): FileScope {

@@ -1,7 +1,7 @@
 /** The words of a command line, or why it cannot be split. */
 export type ShellWords = { words: string[] } | { error: string };
 
-const NEEDS_A_SHELL = 'write it as a list that names the shell: ["/bin/sh", "-c", "…"]';
+const needsAShell = 'write it as a list that names the shell: ["/bin/sh", "-c", "…"]';
 
 /**
  * Splits a command line as Compose does (go-shellwords): quotes group, a backslash escapes outside single quotes (`\t`
@@ -16,7 +16,7 @@ export function splitShellWords(line: string): ShellWords {
   let escaped = false;
   for (const character of line) {
     if (escaped) {
-      word = (word ?? '') + (ESCAPES.get(character) ?? character);
+      word = (word ?? '') + (escapes.get(character) ?? character);
       escaped = false;
     } else if (character === '\\' && quote !== "'") {
       escaped = true;
@@ -30,7 +30,7 @@ export function splitShellWords(line: string): ShellWords {
       if (word !== undefined) words.push(word);
       word = undefined;
     } else if (/[;&|<>()`]/.test(character)) {
-      return { error: `an unquoted ${character} needs a shell: ${NEEDS_A_SHELL}` };
+      return { error: `an unquoted ${character} needs a shell: ${needsAShell}` };
     } else {
       word = (word ?? '') + character;
     }
@@ -41,7 +41,7 @@ export function splitShellWords(line: string): ShellWords {
   return { words };
 }
 
-const ESCAPES = new Map([
+const escapes = new Map([
   ['t', '\t'],
   ['n', '\n'],
 ]);

@@ -8,17 +8,17 @@ import { testKeys } from './keys/x-coppice-keys.ts';
 import { optional, readFields, readList, readName } from './read.ts';
 
 /** Limit, because all groups share the tester. */
-const MAX_TESTS = 10;
+const maxTests = 10;
 /** Maximum size of all `params` of a test, as JSON. */
-const MAX_PARAMS_BYTES = 8 * 1024;
-const MAX_DEPTH = 6;
+const maxParamsBytes = 8 * 1024;
+const maxDepth = 6;
 
 const params = z.record(z.string(), z.json());
 
 /** Reads the file's tests. The tester checks their types and params. */
 export function readTests(node: YamlNode, problems: Problems): EnvironmentTest[] | undefined {
   const items = readList(node, problems);
-  if (items !== undefined && items.length > MAX_TESTS) return problems.error(node, `more than ${MAX_TESTS} tests`);
+  if (items !== undefined && items.length > maxTests) return problems.error(node, `more than ${maxTests} tests`);
   const names = new Set<string>();
   return items?.flatMap((item) => {
     const test = readTest(item, problems);
@@ -61,8 +61,8 @@ function readParams(node: YamlNode, problems: Problems): EnvironmentTest['params
   if (!isPlain(node, problems, 1)) return undefined;
   const { success, data } = params.safeParse(plainData(node));
   if (!success) return problems.error(node, 'contains a number that JSON cannot represent: put it in quotes');
-  if (Buffer.byteLength(JSON.stringify(data)) <= MAX_PARAMS_BYTES) return data;
-  return problems.error(node, `larger than ${MAX_PARAMS_BYTES / 1024} KiB`);
+  if (Buffer.byteLength(JSON.stringify(data)) <= maxParamsBytes) return data;
+  return problems.error(node, `larger than ${maxParamsBytes / 1024} KiB`);
 }
 
 /**
@@ -75,8 +75,8 @@ function isPlain(node: YamlNode, problems: Problems, depth: number): boolean {
     problems.error(node, 'variables are not filled into tests, whose results would show them: write the value');
     return false;
   }
-  if (depth > MAX_DEPTH) {
-    problems.error(node, `more than ${MAX_DEPTH} levels deep`);
+  if (depth > maxDepth) {
+    problems.error(node, `more than ${maxDepth} levels deep`);
     return false;
   }
   const values = node.kind === 'list' ? node.items : node.entries.map(({ value }) => value);

@@ -1,5 +1,5 @@
 /** Bytes of each unit of Compose, all based on 1024, and of Kubernetes (`Mi`). */
-const UNITS = new Map([
+const units = new Map([
   ['', 1],
   ['b', 1],
   ['k', 2 ** 10],
@@ -23,7 +23,7 @@ const UNITS = new Map([
 /** Parses an amount of memory or storage (`512m`, `1.5G`, `1024`) to bytes; returns undefined if it is not valid. */
 export function parseBytes(text: string): number | undefined {
   const [, digits = '', unit = ''] = /^(\d{1,15}(?:\.\d{1,9})?) ?([A-Za-z]{0,3})$/.exec(text) ?? [];
-  const factor = UNITS.get(unit.toLowerCase());
+  const factor = units.get(unit.toLowerCase());
   return digits === '' || factor === undefined ? undefined : Math.ceil(Number(digits) * factor);
 }
 

@@ -5,7 +5,7 @@ import type { ReadContext } from './context.ts';
 import { isEmpty, kindOf, readText } from './read.ts';
 
 /** Names of environment variables that every version of Kubernetes accepts. */
-const NAME = /^[-._A-Za-z][-._A-Za-z0-9]{0,252}$/;
+const namePattern = /^[-._A-Za-z][-._A-Za-z0-9]{0,252}$/;
 
 /** Who reads a value: only builds can read buildtime variables. */
 export type Reader = 'container' | 'build';
@@ -51,7 +51,7 @@ export function readVariables(node: YamlNode, reader: Reader, context: ReadConte
 
 /** Returns whether the name is valid. Kubernetes accepts `__proto__`, but JavaScript objects do not. */
 export function isVariableName(name: string): boolean {
-  return NAME.test(name) && name !== '__proto__';
+  return namePattern.test(name) && name !== '__proto__';
 }
 
 /** Returns the value of Coppice's variable; reports if it is not set, or not available to this reader. */

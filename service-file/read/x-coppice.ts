@@ -47,12 +47,12 @@ export function readExtension(node: YamlNode, problems: Problems): Extension | u
 }
 
 /** Shorter than Docker's defaults, because a request is cheap. */
-const REQUEST_DEFAULTS = { intervalSeconds: 10, timeoutSeconds: 5, retries: 3, startPeriodSeconds: 0 };
+const requestDefaults = { intervalSeconds: 10, timeoutSeconds: 5, retries: 3, startPeriodSeconds: 0 };
 
 function readHttpHealthcheck(node: YamlNode, problems: Problems): Healthcheck | undefined {
   const fields = readFields(node, httpHealthcheckKeys, problems);
   if (fields === undefined) return undefined;
-  const times = readProbeTimes(fields, REQUEST_DEFAULTS, problems);
+  const times = readProbeTimes(fields, requestDefaults, problems);
   const path = fields.has('path') ? optional(fields, 'path', readRequestPath, problems) : '/';
   const port = optional(fields, 'port', (value) => readInteger(value, PORT_RANGE, problems), problems);
   if (port === undefined && !fields.has('port')) {
@@ -67,11 +67,11 @@ function readRequestPath(node: YamlNode, problems: Problems): string | undefined
   return problems.error(node, `${quoted(text)} is not a path: start it with /, without spaces`);
 }
 
-const MAX_JOBS = 20;
+const maxJobs = 20;
 
 function readJobs(node: YamlNode, problems: Problems): LocatedJob[] | undefined {
   const items = readList(node, problems);
-  if (items !== undefined && items.length > MAX_JOBS) return problems.error(node, `more than ${MAX_JOBS} jobs`);
+  if (items !== undefined && items.length > maxJobs) return problems.error(node, `more than ${maxJobs} jobs`);
   return items?.flatMap((item) => {
     const fields = readFields(item, jobKeys, problems);
     if (fields === undefined) return [];
@@ -105,20 +105,20 @@ function readJobCommand(node: YamlNode, problems: Problems): string[] | undefine
   return command?.length === 0 ? problems.error(node, 'is empty: write the command') : command;
 }
 
-const MAX_GLOBS = 50;
-const MAX_GLOB_LENGTH = 128;
+const maxGlobs = 50;
+const maxGlobLength = 128;
 /** Maximum number of `*` and `**` in a glob: each multiplies the time to match it. */
-const MAX_STARS = 4;
+const maxStars = 4;
 
 /** Reads globs of the repository's files: `libs/**`, `package.json`, `!libs/*.md`. */
 function readWatch(node: YamlNode, problems: Problems): string[] | undefined {
   const items = readList(node, problems);
-  if (items !== undefined && items.length > MAX_GLOBS) return problems.error(node, `more than ${MAX_GLOBS} globs`);
+  if (items !== undefined && items.length > maxGlobs) return problems.error(node, `more than ${maxGlobs} globs`);
   return items?.flatMap((item) => {
     const text = readName(item, problems);
     if (text === undefined) return [];
-    if (text.length > MAX_GLOB_LENGTH || (text.match(/\*+/g)?.length ?? 0) > MAX_STARS) {
-      problems.error(item, `a glob has at most ${MAX_GLOB_LENGTH} characters and ${MAX_STARS} times * or **`);
+    if (text.length > maxGlobLength || (text.match(/\*+/g)?.length ?? 0) > maxStars) {
+      problems.error(item, `a glob has at most ${maxGlobLength} characters and ${maxStars} times * or **`);
       return [];
     }
     const [, mark = '', glob = ''] = /^(!?)(.*)$/s.exec(text) ?? [];

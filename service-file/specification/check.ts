@@ -9,11 +9,11 @@ import { serviceFile } from './service-file.ts';
  */
 export function checkSpecification(tree: YamlNode, problems: Problems): void {
   const { error } = serviceFile.safeParse(dataOf(tree));
-  for (const issue of (error?.issues ?? []).slice(0, MAX_ISSUES).flatMap(narrowed)) reportIssue(issue, tree, problems);
+  for (const issue of (error?.issues ?? []).slice(0, maxIssues).flatMap(narrowed)) reportIssue(issue, tree, problems);
 }
 
 /** Problems stores no more. */
-const MAX_ISSUES = 50;
+const maxIssues = 50;
 
 type Issue = z.core.$ZodIssue;
 
@@ -44,7 +44,7 @@ function reportIssue(issue: Issue, tree: YamlNode, problems: Problems): void {
   const key = String(issue.path.at(-1));
   if (issue.code === 'unrecognized_keys') {
     // A file can have thousands, each of which needs a search.
-    for (const unknown of issue.keys.slice(0, MAX_ISSUES)) {
+    for (const unknown of issue.keys.slice(0, maxIssues)) {
       const [at] = find([...issue.path, unknown], tree);
       problems.error(at?.at ?? tree, `${quoted(unknown)} is not a key of ${issue.message}: remove it`);
     }
@@ -59,11 +59,16 @@ function reportIssue(issue: Issue, tree: YamlNode, problems: Problems): void {
   }
 }
 
-const KINDS: Readonly<Record<string, string>> = { object: 'a map', record: 'a map', array: 'a list', string: 'text' };
+const kindNames: Readonly<Record<string, string>> = {
+  object: 'a map',
+  record: 'a map',
+  array: 'a list',
+  string: 'text',
+};
 
 /** Describes what a value must be. */
 function kindWanted(issue: Issue): string {
-  return issue.code === 'invalid_type' ? (KINDS[issue.expected] ?? `a ${issue.expected}`) : issue.message;
+  return issue.code === 'invalid_type' ? (kindNames[issue.expected] ?? `a ${issue.expected}`) : issue.message;
 }
 
 function kindOf(node: YamlNode): string {

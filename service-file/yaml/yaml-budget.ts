@@ -4,12 +4,12 @@ import { Lexer } from 'yaml';
  * A token uses up to 1.2 KiB of memory until its file is read, so tokens are counted before the tree is created.
  * Ordinary files have one token for every three characters, so the limit of one file corresponds to 180 KiB.
  */
-const MAX_TOKENS_OF_FILE = 60_000;
+const maxTokensOfFile = 60_000;
 /** Limit for all files of one service file; a file that is extended several times counts each time. */
-const MAX_TOKENS = 120_000;
+const maxTokens = 120_000;
 /** Counted after aliases are filled in, which limits "billion laughs" files. */
 export const MAX_VALUES_OF_FILE = 20_000;
-const MAX_VALUES = 60_000;
+const maxValues = 60_000;
 
 /** What is left of the YAML limits for one service file, over all its files. */
 export class YamlBudget {
@@ -23,9 +23,9 @@ export class YamlBudget {
     while (tokens.next().done !== true) {
       ofFile += 1;
       this.#tokens += 1;
-      if (ofFile > MAX_TOKENS_OF_FILE) return `more than ${MAX_TOKENS_OF_FILE} YAML tokens: shorten the file`;
-      if (this.#tokens > MAX_TOKENS) {
-        return `more than ${MAX_TOKENS} YAML tokens in all files together: include and extend less`;
+      if (ofFile > maxTokensOfFile) return `more than ${maxTokensOfFile} YAML tokens: shorten the file`;
+      if (this.#tokens > maxTokens) {
+        return `more than ${maxTokens} YAML tokens in all files together: include and extend less`;
       }
     }
     return undefined;
@@ -34,9 +34,9 @@ export class YamlBudget {
   /** Counts a value; returns false if it is one too many over all files. */
   takeValue(): boolean {
     this.#values += 1;
-    return this.#values <= MAX_VALUES;
+    return this.#values <= maxValues;
   }
 
   /** Message for exceeding the limit of values over all files. */
-  static readonly tooManyValues = `more than ${MAX_VALUES} values in all files together, aliases filled in`;
+  static readonly tooManyValues = `more than ${maxValues} values in all files together, aliases filled in`;
 }

@@ -15,11 +15,11 @@ import { quoted } from '../problems.ts';
 import { MAX_VALUES_OF_FILE, YamlBudget } from './yaml-budget.ts';
 import { childPath, type YamlEntry, type YamlNode } from './yaml-node.ts';
 
-const MAX_BYTES = 128 * 1024;
-const MAX_DEPTH = 32;
-const MAX_SYNTAX_ERRORS = 5;
+const maxBytes = 128 * 1024;
+const maxDepth = 32;
+const maxSyntaxErrors = 5;
 
-const CORE_TAGS = new Set(['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((n) => `tag:yaml.org,2002:${n}`));
+const coreTags = new Set(['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((n) => `tag:yaml.org,2002:${n}`));
 
 /** The file of a text, and the folder to which its relative paths refer. */
 export interface YamlOrigin {
@@ -40,8 +40,8 @@ export function parseYaml(
   budget = new YamlBudget(),
 ): YamlNode | undefined {
   const start = startOf(origin.file);
-  if (Buffer.byteLength(text) > MAX_BYTES) {
-    return problems.error(start, `the file is larger than ${MAX_BYTES / 1024} KiB`);
+  if (Buffer.byteLength(text) > maxBytes) {
+    return problems.error(start, `the file is larger than ${maxBytes / 1024} KiB`);
   }
   const exceeded = budget.takeTokens(text);
   if (exceeded !== undefined) return problems.error(start, exceeded);
@@ -57,9 +57,9 @@ export function parseYaml(
       logLevel: 'error',
     }),
   );
-  for (const { code, message, pos } of document.errors.slice(0, MAX_SYNTAX_ERRORS)) {
+  for (const { code, message, pos } of document.errors.slice(0, maxSyntaxErrors)) {
     const { line, col } = lines.linePos(pos[0]);
-    problems.error({ ...start, line, column: col }, `not valid YAML: ${SYNTAX_MESSAGES.get(code) ?? message}`);
+    problems.error({ ...start, line, column: col }, `not valid YAML: ${syntaxMessages.get(code) ?? message}`);
   }
   if (document.errors.length > 0) return undefined;
   if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.2') {
@@ -80,13 +80,13 @@ function withoutStacks<T>(run: () => T): T {
   }
 }
 
-const SYNTAX_MESSAGES = new Map<string, string>([
+const syntaxMessages = new Map<string, string>([
   ['RESOURCE_EXHAUSTION', 'it is nested too deep'],
   ['MULTIPLE_DOCS', 'the file can contain only one document: remove what follows "---"'],
 ]);
 
 /** How a value is merged over that of another file: load/merge.ts. */
-const MERGE_TAGS = new Map([
+const mergeTags = new Map([
   ['!reset', 'reset'],
   ['!override', 'override'],
 ] as const) as ReadonlyMap<string, 'reset' | 'override'>;
@@ -135,10 +135,10 @@ class TreeReader {
       return this.#exceed(at, `more than ${MAX_VALUES_OF_FILE} values, aliases filled in`);
     }
     if (!this.#budget.takeValue()) return this.#exceed(at, YamlBudget.tooManyValues);
-    if (depth > MAX_DEPTH) return this.#problems.error(at, 'nested too deep');
+    if (depth > maxDepth) return this.#problems.error(at, 'nested too deep');
     if (isAlias(node)) return this.#readAlias(node, at, depth);
-    const tag = MERGE_TAGS.get(node.tag ?? '');
-    if (node.tag !== undefined && tag === undefined && !CORE_TAGS.has(node.tag)) {
+    const tag = mergeTags.get(node.tag ?? '');
+    if (node.tag !== undefined && tag === undefined && !coreTags.has(node.tag)) {
       return this.#problems.error(at, `the tag ${quoted(node.tag)} is not supported: remove it`);
     }
     const here = { ...at, ...(tag !== undefined && { tag }) };

@@ -6,7 +6,7 @@ import { indexes, type ClusterRequests } from '../../api/cluster/caches.ts';
 import { FreshCache } from '../../api/cluster/fresh-cache.ts';
 import { createApp } from '../../api/app.ts';
 import { FakeRedis } from '../../api/testing/fake-redis.ts';
-import { testOptions, UNLIMITED } from '../../api/testing/test-dependencies.ts';
+import { testOptions, UNLIMITED } from '../../api/testing/test-options.ts';
 import { userName, userSecret } from '../../api/user-records/user-record.ts';
 import { API_GROUP } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';

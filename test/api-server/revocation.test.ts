@@ -6,7 +6,7 @@ import { indexes } from '../../api/cluster/caches.ts';
 import { createApp } from '../../api/app.ts';
 import { FakeCluster } from '../../api/testing/fake-cluster.ts';
 import { fakeCaches } from '../../api/testing/test-api.ts';
-import { testOptions, UNLIMITED, weakPasswords } from '../../api/testing/test-dependencies.ts';
+import { testOptions, UNLIMITED, weakPasswords } from '../../api/testing/test-options.ts';
 import { userName, userSecret } from '../../api/user-records/user-record.ts';
 import { ClusterClient } from '../../kubernetes/client.ts';
 import { systemClock } from '../../kubernetes/clock.ts';

@@ -7,7 +7,7 @@ import { processorTime, timeSince } from './processor-time.ts';
 import { byApply, byCreate, COPY_LABEL, copyOf, makeCopies, type Copy } from './raw-copies.ts';
 
 /** The operator's number of workers (chart value operator.workers). */
-export const clientsAtOnce = 16;
+export const CLIENTS_AT_ONCE = 16;
 /** The rate of the bare API server is measured with the objects of at most this many environments. */
 const maxCopied = 50;
 /** Longer than any undisturbed rollout, in milliseconds. */
@@ -29,7 +29,7 @@ export async function createBare(client: ClusterClient, objects: readonly Copy[]
   const [toCreate, toApply] = [namespaces.slice(0, half), namespaces.slice(half, 2 * half)];
   return {
     ...(await createCopies(client, copiesOf('create', toCreate), half)),
-    applied: await rateOf(copiesOf('apply', toApply), (copies) => makeCopies(client, copies, clientsAtOnce, byApply)),
+    applied: await rateOf(copiesOf('apply', toApply), (copies) => makeCopies(client, copies, CLIENTS_AT_ONCE, byApply)),
   };
 }
 
@@ -37,7 +37,7 @@ async function createCopies(client: ClusterClient, copies: readonly Copy[], name
   const before = await processorTime();
   let created = Number.NaN;
   const rolledOut = await rateOf(copies, async () => {
-    created = await rateOf(copies, () => makeCopies(client, copies, clientsAtOnce, byCreate));
+    created = await rateOf(copies, () => makeCopies(client, copies, CLIENTS_AT_ONCE, byCreate));
     await deploymentsRolledOut(client, copies);
   });
   const time = timeSince(before, await processorTime());

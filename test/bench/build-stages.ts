@@ -4,7 +4,7 @@ import type { ContentsMoments } from './contents-watch.ts';
 import type { Figure } from './measure.ts';
 
 /** Stages from the request to the first response, in order. */
-const STAGES = [
+const stageNames = [
   'namespace',
   'isolation policies',
   'commit and service file',
@@ -26,7 +26,7 @@ const byBuildctl = /^#\d+ /;
 const imagesReady = /^all images are in the registry/;
 
 /** Duration of each stage in seconds. */
-export type Stages = Record<(typeof STAGES)[number], number>;
+export type Stages = Record<(typeof stageNames)[number], number>;
 
 /** Times that the log does not contain, in Unix milliseconds. */
 export interface Asked {
@@ -64,7 +64,7 @@ export function stagesOf(log: readonly BuildLogMessage[], { asked, moments, answ
     (ended - moments.rolledOut) / 1000,
     (answered - ended) / 1000,
   ];
-  return Object.fromEntries(STAGES.map((stage, index) => [stage, seconds[index]])) as Stages;
+  return Object.fromEntries(stageNames.map((stage, index) => [stage, seconds[index]])) as Stages;
 }
 
 /**

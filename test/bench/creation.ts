@@ -1,5 +1,5 @@
 import { atOnce } from './at-once.ts';
-import { clientsAtOnce, createBare } from './bare-creation.ts';
+import { CLIENTS_AT_ONCE, createBare } from './bare-creation.ts';
 import { createEnvironment, targetsOf, type BenchGroup, type Target } from './bench-groups.ts';
 import { settled, type Bench } from './held.ts';
 import { secondsOf, type Figure } from './measure.ts';
@@ -68,7 +68,7 @@ async function createAll({ progress, cluster, watch }: Bench, targets: readonly 
     secondsOf(async () => {
       const converged = watch.allAt('built', targets, Math.max(1800, targets.length * secondsOfEach));
       const count = setInterval(() => detail(`${watch.countAt('built', targets)} built`), countEveryMs);
-      const creating = atOnce(clientsAtOnce, targets, (target) => createEnvironment(cluster.client, target));
+      const creating = atOnce(CLIENTS_AT_ONCE, targets, (target) => createEnvironment(cluster.client, target));
       await Promise.all([converged, creating]).finally(() => clearInterval(count));
     }),
   );

@@ -1,7 +1,7 @@
 import { tryOnNode } from '../cluster/on-node.ts';
 
 /** Processes that do work for any client, by the start of their command line. */
-const CLUSTER_PARTS = {
+const clusterParts = {
   'API server': /^kube-apiserver /,
   etcd: /^etcd /,
   'controller manager': /^kube-controller-manager /,
@@ -9,16 +9,16 @@ const CLUSTER_PARTS = {
 } as const;
 
 /** Processes that do work only for Coppice. A process's time includes that of its finished child processes. */
-const COPPICE_PARTS = {
+const coppiceParts = {
   'Git server with its git processes': /^\S*node \/app\/server\.ts/,
   'operator with its git processes': /^\S*node operator\/main\.ts/,
   'API, all replicas': /^\S*node api\/main\.ts/,
 } as const;
 
-const PARTS = { ...CLUSTER_PARTS, ...COPPICE_PARTS };
+const parts = { ...clusterParts, ...coppiceParts };
 
 /** Everything else: kubelet and container runtime, the benchmark itself, and other processes of the machine. */
-const REST = 'everything else on the machine';
+const rest = 'everything else on the machine';
 
 /** CPU seconds since the machine started, by part. */
 export type ProcessorTime = ReadonlyMap<string, number>;
@@ -41,7 +41,7 @@ export function timeSince(before: ProcessorTime, after: ProcessorTime): Readonly
 
 /** Returns whether a part does work for clients that know nothing of Coppice. */
 export function worksForAnyClient(part: string): boolean {
-  return !(part in COPPICE_PARTS);
+  return !(part in coppiceParts);
 }
 
 /** Parses the line `cpu` of /proc/stat, and lines `/proc/PID/stat:…` and `/proc/PID/cmdline:…`. */
@@ -53,13 +53,13 @@ export function processorTimeOf(text: string): ProcessorTime {
     if (file === 'cmdline') commands.set(pid, line.replaceAll('\0', ' '));
     else ticks.set(pid, ticksOf(line));
   }
-  const seconds = new Map<string, number>(Object.keys(PARTS).map((part) => [part, 0]));
+  const seconds = new Map<string, number>(Object.keys(parts).map((part) => [part, 0]));
   for (const [pid, command] of commands) {
-    const part = Object.entries(PARTS).find(([, start]) => start.test(command))?.[0];
+    const part = Object.entries(parts).find(([, start]) => start.test(command))?.[0];
     if (part) seconds.set(part, (seconds.get(part) ?? 0) + (ticks.get(pid) ?? 0) / ticksPerSecond);
   }
   const known = [...seconds.values()].reduce((sum, one) => sum + one, 0);
-  return seconds.set(REST, busySeconds(text) - known);
+  return seconds.set(rest, busySeconds(text) - known);
 }
 
 /**

@@ -2,7 +2,7 @@
 // readers are connected, and finally prints the bytes sent to each and its memory.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { containers, madeUpLines } from './simulated-lines.ts';
+import { CONTAINERS, madeUpLines } from './simulated-lines.ts';
 import { watchMemory } from './peak-memory.ts';
 
 const [rate = 0, seconds = 0, viewers = 0] = process.argv.slice(2).map(Number);
@@ -30,7 +30,7 @@ const write = async () => {
     text += `${line}\n`;
   }
 };
-await Promise.all(containers.map(write));
+await Promise.all(CONTAINERS.map(write));
 setImmediate(() => {
   for (const reader of readers) reader.end();
   process.send?.({ sent, ...memory() });

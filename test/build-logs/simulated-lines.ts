@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The containers of a simulated build. */
-export const containers = ['build-web', 'build-api', 'build-worker', 'build-docs'];
+/** The CONTAINERS of a simulated build. */
+export const CONTAINERS = ['build-web', 'build-api', 'build-worker', 'build-docs'];
 const tickMs = 5;
 /** Every hundredth line contains the time when it was due, so that every second has the same number of them. */
 const markEvery = 100;
@@ -14,7 +14,7 @@ export const MARK = '#';
  * as due at its time even if this process is delayed.
  */
 export async function* madeUpLines(rate: number, seconds: number): AsyncGenerator<string> {
-  const perMs = rate / containers.length / 1000;
+  const perMs = rate / CONTAINERS.length / 1000;
   const total = perMs * seconds * 1000;
   const started = performance.now();
   for (let written = 0; written < total;) {

@@ -10,7 +10,7 @@ import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { LogSession } from '../../operator/images/build/log-session.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
 import { startRedis, type TestRedis } from '../redis/start-redis.ts';
-import { containers, madeUpLines } from './simulated-lines.ts';
+import { CONTAINERS, madeUpLines } from './simulated-lines.ts';
 
 const [rate = 50_000, seconds = 5, viewers = 50] = process.argv.slice(2).map(Number);
 const secrets = Array.from({ length: 50 }, (_, index) => `secret-number-${index}-${'x'.repeat(index)}`);
@@ -20,7 +20,7 @@ function buildPod(state: object): Pod {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { namespace: 'env-x', name: 'build' },
-    status: { containerStatuses: containers.map((name) => ({ name, state })) },
+    status: { containerStatuses: CONTAINERS.map((name) => ({ name, state })) },
   };
   return pod as unknown as Pod;
 }

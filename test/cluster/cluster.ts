@@ -8,7 +8,7 @@ import { dockerHubMirrors } from './docker.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
 import { exclusively } from './exclusively.ts';
 import { ensureImageRegistry } from './image-registry.ts';
-import { ensureKindCluster, hasNode, ingressPort, waitForNode } from './kind-cluster.ts';
+import { ensureKindCluster, hasNode, INGRESS_PORT, waitForNode } from './kind-cluster.ts';
 import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
 import { ensureNodeImage, storeNodeImage } from './node-image.ts';
@@ -97,7 +97,7 @@ async function bringUpKindCluster(
   await Promise.all([configureNodeRegistry(registry, node.madeHere, hubMirrors), imageRegistry]);
   // While programs are compiled and images built, deployments would exceed their deadlines for lack of CPU time.
   if (build.isNeeded) await ready;
-  const ingressUrl = `http://127.0.0.1:${ingressPort}`;
+  const ingressUrl = `http://127.0.0.1:${INGRESS_PORT}`;
   const isMirror = node.madeHere;
   return {
     hubMirrors,

@@ -5,19 +5,19 @@ import { z } from 'zod';
 import type { KeyPair } from '../../process/x509.ts';
 import { createAuthority } from '../../registry-tokens/authority.ts';
 import { TOKEN_ISSUER } from '../../registry-tokens/token-signer.ts';
-import { clusterName, nodeContainer } from './kind-cluster.ts';
+import { CLUSTER_NAME, NODE_CONTAINER } from './kind-cluster.ts';
 import type { Kubectl } from './kubectl.ts';
 import { localFolder } from './paths.ts';
 import type { Detail } from './progress.ts';
 import { recipeHash } from './recipe.ts';
-import { imagesAddress, imagesContainer, imagesHostAddress, registryVolume } from './registry.ts';
+import { IMAGES_ADDRESS, IMAGES_CONTAINER, IMAGES_HOST_ADDRESS, REGISTRY_VOLUME } from './registry.ts';
 import { run, tryRun } from './run.ts';
 import { images } from './versions.ts';
 import { waitFor } from './wait-for.ts';
 
 /** URL of the token server at the Ingress controller, by a name that the node, pods and containers resolve. */
-export const tokenUrl = `http://${nodeContainer}/registry/token`;
-export const authoritySecret = 'coppice-registry-authority';
+export const TOKEN_URL = `http://${NODE_CONTAINER}/registry/token`;
+export const AUTHORITY_SECRET_NAME = 'coppice-registry-authority';
 
 const authorityFile = join(localFolder, 'registry', 'authority.json');
 const authoritySchema = z.object({ certificate: z.string(), key: z.string() });
@@ -27,7 +27,7 @@ const authoritySchema = z.object({ certificate: z.string(), key: z.string() });
  * one.
  */
 async function ensureAuthority(kubectl: Kubectl): Promise<KeyPair> {
-  const at = ['--namespace', 'coppice-system', 'get', 'secret', authoritySecret, '--ignore-not-found'];
+  const at = ['--namespace', 'coppice-system', 'get', 'secret', AUTHORITY_SECRET_NAME, '--ignore-not-found'];
   const format = '{{with .data}}{{index . "tls.crt" | base64decode}}{{index . "tls.key" | base64decode}}{{end}}';
   const pem = await kubectl([...at, '--output', `go-template=${format}`]);
   const start = pem.indexOf('-----BEGIN PRIVATE KEY-----');
@@ -54,8 +54,8 @@ const configuration = {
   http: { addr: ':5000' },
   auth: {
     token: {
-      realm: tokenUrl,
-      service: imagesAddress,
+      realm: TOKEN_URL,
+      service: IMAGES_ADDRESS,
       issuer: TOKEN_ISSUER,
       rootcertbundle: '/etc/distribution/authority.crt',
     },
@@ -70,15 +70,15 @@ export async function ensureImageRegistry(kubectl: Kubectl, detail: Detail): Pro
   const { certificate } = await ensureAuthority(kubectl);
   const recipe = recipeHash([], [JSON.stringify(configuration), new X509Certificate(certificate).fingerprint256]);
   const label = '{{index .Config.Labels "dev.coppice.recipe"}}';
-  const former = (await tryRun('docker', ['inspect', '--format', label, imagesContainer]))?.trim();
+  const former = (await tryRun('docker', ['inspect', '--format', label, IMAGES_CONTAINER]))?.trim();
   if (former !== recipe) {
-    await tryRun('docker', ['rm', '--force', imagesContainer]);
+    await tryRun('docker', ['rm', '--force', IMAGES_CONTAINER]);
     detail('creating the container');
     await create(certificate, recipe);
   }
-  await run('docker', ['start', imagesContainer]);
+  await run('docker', ['start', IMAGES_CONTAINER]);
   await waitFor('the registry of built images', 60, () =>
-    fetch(`http://${imagesHostAddress}/v2/`).then(
+    fetch(`http://${IMAGES_HOST_ADDRESS}/v2/`).then(
       ({ status }) => (status === 401 ? true : undefined),
       () => undefined,
     ),
@@ -86,12 +86,12 @@ export async function ensureImageRegistry(kubectl: Kubectl, detail: Detail): Pro
 }
 
 async function create(certificate: string, recipe: string): Promise<void> {
-  const labels = ['--label', `dev.coppice.cluster=${clusterName}`, '--label', `dev.coppice.recipe=${recipe}`];
+  const labels = ['--label', `dev.coppice.cluster=${CLUSTER_NAME}`, '--label', `dev.coppice.recipe=${recipe}`];
   await run('docker', [
     'create',
-    ...['--name', imagesContainer, '--network', 'kind', '--restart', 'unless-stopped'],
-    ...['--publish', `${imagesHostAddress}:5000`, '--env', 'OTEL_TRACES_EXPORTER=none'],
-    ...['--volume', `${registryVolume}:/var/lib/registry`],
+    ...['--name', IMAGES_CONTAINER, '--network', 'kind', '--restart', 'unless-stopped'],
+    ...['--publish', `${IMAGES_HOST_ADDRESS}:5000`, '--env', 'OTEL_TRACES_EXPORTER=none'],
+    ...['--volume', `${REGISTRY_VOLUME}:/var/lib/registry`],
     ...labels,
     images.registry,
   ]);
@@ -100,5 +100,5 @@ async function create(certificate: string, recipe: string): Promise<void> {
   // JSON is valid YAML. The files are copied as a tar archive, because the engine may have another file system.
   writeFileSync(join(folder, 'distribution', 'config.yml'), JSON.stringify(configuration));
   writeFileSync(join(folder, 'distribution', 'authority.crt'), certificate);
-  await run('docker', ['cp', join(folder, 'distribution'), `${imagesContainer}:/etc/`]);
+  await run('docker', ['cp', join(folder, 'distribution'), `${IMAGES_CONTAINER}:/etc/`]);
 }

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { currentImage, deliverImage, hasCurrentImage, type ImageSource } from './app-image.ts';
 import type { Cluster } from './running-cluster.ts';
-import { authoritySecret, readAuthority, tokenUrl } from './image-registry.ts';
+import { AUTHORITY_SECRET_NAME, readAuthority, TOKEN_URL } from './image-registry.ts';
 import { waitForAnswer } from './ingress.ts';
 import { apply, rollout, type Kubectl } from './kubectl.ts';
 import { localFolder, repositoryRoot } from './paths.ts';
@@ -167,7 +167,7 @@ function systemObjects({ registry, isKind }: Cluster): string {
     objects.push({
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: authoritySecret, namespace, labels },
+      metadata: { name: AUTHORITY_SECRET_NAME, namespace, labels },
       type: 'kubernetes.io/tls',
       stringData: { 'tls.crt': certificate, 'tls.key': key },
     });
@@ -250,7 +250,7 @@ function chartValues(
       credentialsSecret: 'registry-credentials',
       // Another checkout may have set another password at the registry.
       credentialsRevision: createHash('sha256').update(registry.password).digest('hex').slice(0, 16),
-      ...(isKind && { tokenAuth: { enabled: true, url: tokenUrl, service: registry.address, replicas: 1 } }),
+      ...(isKind && { tokenAuth: { enabled: true, url: TOKEN_URL, service: registry.address, replicas: 1 } }),
     },
     builder: {
       image: images.buildkit,

@@ -11,9 +11,9 @@ import type { Progress } from './progress.ts';
 import { run, tryRun } from './run.ts';
 import { waitFor } from './wait-for.ts';
 
-export const clusterName = 'coppice';
-export const nodeContainer = `${clusterName}-control-plane`;
-export const ingressPort = 8080;
+export const CLUSTER_NAME = 'coppice';
+export const NODE_CONTAINER = `${CLUSTER_NAME}-control-plane`;
+export const INGRESS_PORT = 8080;
 
 /** Returns whether there is a cluster, running or not. */
 export async function hasNode(): Promise<boolean> {
@@ -22,7 +22,7 @@ export async function hasNode(): Promise<boolean> {
 
 /** Returns 'none', or Docker's state of the node's container: running, exited, … */
 async function nodeState(): Promise<string> {
-  const state = await tryRun('docker', ['inspect', '--format', '{{.State.Status}}', nodeContainer]);
+  const state = await tryRun('docker', ['inspect', '--format', '{{.State.Status}}', NODE_CONTAINER]);
   return state?.trim() ?? 'none';
 }
 
@@ -52,7 +52,7 @@ function kindConfiguration(): string {
     nodes: [
       {
         role: 'control-plane',
-        extraPortMappings: [{ containerPort: 80, hostPort: ingressPort, listenAddress: '127.0.0.1' }],
+        extraPortMappings: [{ containerPort: 80, hostPort: INGRESS_PORT, listenAddress: '127.0.0.1' }],
       },
     ],
   });
@@ -71,14 +71,14 @@ export async function ensureKindCluster(
   if (state !== 'none') {
     try {
       if (state !== 'running') {
-        await progress.step('start the stopped node again', () => run('docker', ['start', nodeContainer]));
+        await progress.step('start the stopped node again', () => run('docker', ['start', NODE_CONTAINER]));
       }
       if (!existsSync(kubeconfigFile)) await exportKubeconfig(tools);
       await progress.step('wait for the node', async () => {
         await waitForNode(tools, 120);
         await waitForPodStatuses(tools, 120);
       });
-      const name = await run('docker', ['inspect', '--format', '{{.Config.Image}}', nodeContainer]);
+      const name = await run('docker', ['inspect', '--format', '{{.Config.Image}}', NODE_CONTAINER]);
       return nodeImageNamed(name.trim());
     } catch (error) {
       console.log(`The node does not become healthy, so the cluster is created again: ${messageOf(error)}`);
@@ -92,7 +92,7 @@ export async function ensureKindCluster(
       'create',
       'cluster',
       '--name',
-      clusterName,
+      CLUSTER_NAME,
       '--image',
       nodeImage.name,
       '--kubeconfig',
@@ -108,12 +108,12 @@ export async function ensureKindCluster(
 
 async function exportKubeconfig(tools: CommandLineTools): Promise<void> {
   mkdirSync(localFolder, { recursive: true });
-  await run(tools.kind, ['export', 'kubeconfig', '--name', clusterName, '--kubeconfig', kubeconfigFile]);
+  await run(tools.kind, ['export', 'kubeconfig', '--name', CLUSTER_NAME, '--kubeconfig', kubeconfigFile]);
   chmodSync(kubeconfigFile, 0o600);
 }
 
 async function nodeStarted(): Promise<number> {
-  return Date.parse((await run('docker', ['inspect', '--format', '{{.State.StartedAt}}', nodeContainer])).trim());
+  return Date.parse((await run('docker', ['inspect', '--format', '{{.State.StartedAt}}', NODE_CONTAINER])).trim());
 }
 
 /**
@@ -124,7 +124,7 @@ export async function waitForNode(tools: CommandLineTools, deadline: number): Pr
   const kubectl = kubectlWith(tools.kubectl);
   const started = await nodeStarted();
   const ready = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}';
-  const renewed = ['-n', 'kube-node-lease', 'get', 'lease', nodeContainer, '-o', 'jsonpath={.spec.renewTime}'];
+  const renewed = ['-n', 'kube-node-lease', 'get', 'lease', NODE_CONTAINER, '-o', 'jsonpath={.spec.renewTime}'];
   await waitFor('the node to be Ready', deadline, async () => {
     const options = { deadline: 10 };
     if ((await kubectl(['get', 'nodes', '-o', ready], options)).trim() !== 'True') return undefined;
@@ -147,14 +147,14 @@ async function waitForPodStatuses(tools: CommandLineTools, deadline: number): Pr
 
 /** Removes the node with its volumes. Uses only Docker, so that cleaning up does not need kind. */
 export async function deleteKindCluster(): Promise<void> {
-  await tryRun('docker', ['rm', '--force', '--volumes', nodeContainer], { deadline: 120 });
+  await tryRun('docker', ['rm', '--force', '--volumes', NODE_CONTAINER], { deadline: 120 });
   rmSync(kubeconfigFile, { force: true });
 }
 
 /** Writes a file in the node, readable only by root, unless its content is the same. */
 export async function writeNodeFile(path: string, text: string): Promise<void> {
-  const present = await tryRun('docker', ['exec', nodeContainer, 'cat', path]);
+  const present = await tryRun('docker', ['exec', NODE_CONTAINER, 'cat', path]);
   if (present === text) return;
   const script = 'umask 077; mkdir -p "$(dirname "$1")"; cat >"$1"';
-  await run('docker', ['exec', '-i', nodeContainer, 'sh', '-c', script, 'sh', path], { input: text });
+  await run('docker', ['exec', '-i', NODE_CONTAINER, 'sh', '-c', script, 'sh', path], { input: text });
 }

@@ -1,6 +1,6 @@
 import { imageStore } from './image-store.ts';
 import type { StoredImage } from './image-store.ts';
-import { nodeContainer } from './kind-cluster.ts';
+import { NODE_CONTAINER } from './kind-cluster.ts';
 import type { Progress } from './progress.ts';
 import { onNode, tryOnNode } from './on-node.ts';
 
@@ -23,7 +23,7 @@ export async function loadIntoNode(images: readonly StoredImage[], progress: Pro
     if ((await nodeRecipe(image)) === recipe) continue;
     await progress.step(`load ${image} into the node`, async (detail) => {
       const load = 'docker exec -i "$1" ctr -n k8s.io images import --digests=true --snapshotter=overlayfs -';
-      await imageStore.stream([stored], load, [nodeContainer], detail);
+      await imageStore.stream([stored], load, [NODE_CONTAINER], detail);
       await onNode('ctr', '-n', 'k8s.io', 'images', 'label', containerdName(image), `${recipeLabel}=${recipe}`);
     });
   }

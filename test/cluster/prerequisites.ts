@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { ingressPort, nodeContainer } from './kind-cluster.ts';
+import { INGRESS_PORT, NODE_CONTAINER } from './kind-cluster.ts';
 import { cacheFolder } from './paths.ts';
 import { Problem } from './problem.ts';
-import { imagesContainer, registryContainer } from './registry.ts';
+import { IMAGES_CONTAINER, REGISTRY_CONTAINER } from './registry.ts';
 import { tryRun } from './run.ts';
 
 const gibibyte = 1024 ** 3;
@@ -32,9 +32,9 @@ export async function checkMachine(): Promise<void> {
 
 /** Checks that the ports on 127.0.0.1 are free, or used by our own containers. The Docker Engine must be running. */
 export async function checkPorts(): Promise<void> {
-  await checkPort(ingressPort, nodeContainer, 'io.x-k8s.kind.cluster');
-  await checkPort(5001, registryContainer, 'dev.coppice.cluster');
-  await checkPort(5002, imagesContainer, 'dev.coppice.cluster');
+  await checkPort(INGRESS_PORT, NODE_CONTAINER, 'io.x-k8s.kind.cluster');
+  await checkPort(5001, REGISTRY_CONTAINER, 'dev.coppice.cluster');
+  await checkPort(5002, IMAGES_CONTAINER, 'dev.coppice.cluster');
 }
 
 async function checkPort(port: number, container: string, label: string): Promise<void> {

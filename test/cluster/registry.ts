@@ -12,12 +12,12 @@ import { messageOf, Problem } from './problem.ts';
 import { run, tryRun } from './run.ts';
 import { waitFor } from './wait-for.ts';
 
-export const registryContainer = 'kind-registry';
-export const registryVolume = 'coppice-registry';
+export const REGISTRY_CONTAINER = 'kind-registry';
+export const REGISTRY_VOLUME = 'coppice-registry';
 /** Container that serves built images from the same volume, with token authentication (image-registry.ts). */
-export const imagesContainer = 'kind-images';
-export const imagesAddress = `${imagesContainer}:5000`;
-export const imagesHostAddress = '127.0.0.1:5002';
+export const IMAGES_CONTAINER = 'kind-images';
+export const IMAGES_ADDRESS = `${IMAGES_CONTAINER}:5000`;
+export const IMAGES_HOST_ADDRESS = '127.0.0.1:5002';
 const registryFile = join(localFolder, 'registry.json');
 
 const registrySchema = z.object({
@@ -55,9 +55,9 @@ export function basicAuthorization(registry: Registry): string {
 }
 
 function localRegistry(password: string): Registry {
-  const nodeAddress = `${registryContainer}:5000`;
+  const nodeAddress = `${REGISTRY_CONTAINER}:5000`;
   return {
-    address: imagesAddress,
+    address: IMAGES_ADDRESS,
     nodeAddress,
     hostAddress: '127.0.0.1:5001',
     username: 'coppice',
@@ -103,7 +103,7 @@ export async function ensureRegistry(
       return registry;
     }
     // The images on the volume are kept.
-    await run('docker', ['rm', '--force', registryContainer]);
+    await run('docker', ['rm', '--force', REGISTRY_CONTAINER]);
   }
   const registry = localRegistry(known.at(0) ?? randomBytes(24).toString('base64url'));
   writeRegistry(registry);
@@ -119,7 +119,7 @@ export async function ensureRegistry(
 /** Returns the existing registry; undefined if its recipe differs, it does not respond, or its password is unknown. */
 async function existingRegistry(passwords: string[], detail: Detail): Promise<Registry | undefined> {
   if ((await inspect('{{index .Config.Labels "dev.coppice.recipe"}}')) !== recipe) return undefined;
-  if ((await containerState()) !== 'running') await tryRun('docker', ['start', registryContainer]);
+  if ((await containerState()) !== 'running') await tryRun('docker', ['start', REGISTRY_CONTAINER]);
   try {
     await waitFor('the registry', 60, async () => (await statusOf(localRegistry(''))) !== undefined || undefined);
   } catch (error) {
@@ -138,13 +138,13 @@ function containerState(): Promise<string | undefined> {
 }
 
 async function inspect(format: string): Promise<string | undefined> {
-  return (await tryRun('docker', ['inspect', '--format', format, registryContainer]))?.trim();
+  return (await tryRun('docker', ['inspect', '--format', format, REGISTRY_CONTAINER]))?.trim();
 }
 
 /** Returns the state and last output of its container, to find out why it does not respond. */
 async function containerStory(): Promise<string> {
   const state = await inspect('{{json .State}} {{json .NetworkSettings.Ports}}');
-  const log = await tryRun('sh', ['-c', `docker logs --tail 5 ${registryContainer} 2>&1`]);
+  const log = await tryRun('sh', ['-c', `docker logs --tail 5 ${REGISTRY_CONTAINER} 2>&1`]);
   return [state, log].filter((part) => part !== undefined).join('\n');
 }
 
@@ -153,11 +153,11 @@ async function createRegistry(registry: Registry, progress: Progress, detail: De
   const options = ['--restart', 'unless-stopped', '--publish', `${registry.hostAddress}:5000`];
   const withoutTraces = ['--env', 'OTEL_TRACES_EXPORTER=none'];
   const labels = ['--label', 'dev.coppice.cluster=coppice', '--label', `dev.coppice.recipe=${recipe}`];
-  const storage = ['--volume', `${registryVolume}:/var/lib/registry`];
+  const storage = ['--volume', `${REGISTRY_VOLUME}:/var/lib/registry`];
   await run('docker', [
     'create',
     '--name',
-    registryContainer,
+    REGISTRY_CONTAINER,
     ...options,
     ...withoutTraces,
     ...labels,
@@ -172,8 +172,8 @@ async function createRegistry(registry: Registry, progress: Progress, detail: De
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(join(folder, 'distribution', name), text, { mode: 0o600 });
   }
-  await run('docker', ['cp', join(folder, 'distribution'), `${registryContainer}:/etc/`]);
-  await run('docker', ['start', registryContainer]);
+  await run('docker', ['cp', join(folder, 'distribution'), `${REGISTRY_CONTAINER}:/etc/`]);
+  await run('docker', ['start', REGISTRY_CONTAINER]);
 }
 
 /**
@@ -209,13 +209,13 @@ async function statusOf(registry: Registry): Promise<number | undefined> {
 /** Connects the registry's container to the cluster's network, so that the node and pods can reach it by name. */
 export async function connectRegistry(): Promise<void> {
   const format = '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}';
-  const networks = await run('docker', ['inspect', '--format', format, registryContainer]);
-  if (!networks.split(' ').includes('kind')) await run('docker', ['network', 'connect', 'kind', registryContainer]);
+  const networks = await run('docker', ['inspect', '--format', format, REGISTRY_CONTAINER]);
+  if (!networks.split(' ').includes('kind')) await run('docker', ['network', 'connect', 'kind', REGISTRY_CONTAINER]);
 }
 
 export async function removeRegistry(): Promise<void> {
-  for (const name of [registryContainer, imagesContainer]) {
+  for (const name of [REGISTRY_CONTAINER, IMAGES_CONTAINER]) {
     await tryRun('docker', ['rm', '--force', '--volumes', name]);
   }
-  await tryRun('docker', ['volume', 'rm', registryVolume]);
+  await tryRun('docker', ['volume', 'rm', REGISTRY_VOLUME]);
 }

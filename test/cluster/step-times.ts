@@ -7,8 +7,8 @@ import type { StepTime } from './progress.ts';
 import { run } from './run.ts';
 
 /** The measured states of a machine, each a column of the table. */
-export const columns = ['empty', 'warm', 'up'] as const;
-export type ColumnName = (typeof columns)[number];
+export const COLUMNS = ['empty', 'warm', 'up'] as const;
+export type ColumnName = (typeof COLUMNS)[number];
 
 const descriptions: Record<ColumnName, string> = {
   empty: 'empty caches',
@@ -17,7 +17,7 @@ const descriptions: Record<ColumnName, string> = {
 };
 
 const timesSchema = z.partialRecord(
-  z.enum(columns),
+  z.enum(COLUMNS),
   z.object({
     date: z.iso.date(),
     processors: z.int(),
@@ -39,7 +39,7 @@ const stableName = (name: string): string => name.replaceAll(/:[0-9a-f]{16}\b/g,
  * to end.
  */
 export function stepTable(times: StepTimes): string {
-  const there = columns.flatMap((column) => (times[column] ? [[column, times[column]] as const] : []));
+  const there = COLUMNS.flatMap((column) => (times[column] ? [[column, times[column]] as const] : []));
   const names = [...new Set(there.flatMap(([, { steps }]) => steps.map(({ name }) => stableName(name))))];
   const cells = (name: string) =>
     there.map(([, { steps }]) => {

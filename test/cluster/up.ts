@@ -13,14 +13,14 @@ import { programsFolder } from './paths.ts';
 import { Problem } from './problem.ts';
 import { warnOfUnlimitedProcesses } from './process-limits.ts';
 import { runMain, startProgress } from './progress.ts';
-import { columns, recordStepTimes, type ColumnName } from './step-times.ts';
+import { COLUMNS, recordStepTimes, type ColumnName } from './step-times.ts';
 
 const usage = `npm run up                      brings up the local kind cluster
 npm run up -- --fixture-images  with the images that the sample set under test/fixtures is built from
 npm run up -- --gitea           with Gitea at http://gitea.localhost:8080, for the end-to-end tests
 npm run up -- --node-image NAME
                                 pulls that node image of kind's, for another version of Kubernetes
-npm run up -- --record NAME     and keeps the times of its steps as a column of docs/measurements/local-cluster.md: ${columns.join(', ')}
+npm run up -- --record NAME     and keeps the times of its steps as a column of docs/measurements/local-cluster.md: ${COLUMNS.join(', ')}
 npm run up -- --context NAME --registry ADDRESS [--ingress-url URL]
                                 uses the cluster of that kubeconfig context, and a registry, HOST[:PORT][/PATH],
                                 that this machine and the cluster reach by the same name`;
@@ -62,7 +62,7 @@ function parseOptions(): Options {
   }
   const { context, registry, 'ingress-url': ingressUrl = 'http://127.0.0.1:8080' } = values;
   const { 'fixture-images': fixtureImages = false, gitea = false } = values;
-  const record = columns.find((column) => column === values.record);
+  const record = COLUMNS.find((column) => column === values.record);
   if (values.record !== undefined && record === undefined) throw new Problem(usage);
   if (context === undefined && registry === undefined) {
     return {

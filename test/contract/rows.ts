@@ -4,7 +4,7 @@
  */
 
 /** Section 2: the fields of each resource. */
-export const fieldRows = [
+export const FIELD_ROWS = [
   'repository: id',
   'repository: gid',
   'repository: name',
@@ -54,14 +54,14 @@ export const fieldRows = [
 ] as const;
 
 /** Section 3: the environment's states. */
-export const stateRows = [
+export const STATE_ROWS = [
   'PUT of an empty environment',
   'DELETE where no other shares the Git reference',
   'DELETE where others share the Git reference',
 ] as const;
 
 /** Section 4: endpoints. */
-export const endpointRows = [
+export const ENDPOINT_ROWS = [
   'GET /api/repository/{repoID}',
   'POST /api/repository/{repoID}',
   'DELETE /api/repository/{repoID}',
@@ -99,10 +99,10 @@ export const endpointRows = [
 ] as const;
 
 /** Section 4: params by repository type. */
-export const typeRows = ['generic', 'cloudorg', 'groupedhost', 'workspacehost', 'ownerhost'] as const;
+export const TYPE_ROWS = ['generic', 'cloudorg', 'groupedhost', 'workspacehost', 'ownerhost'] as const;
 
 /** Sections 5, 7 and 8. */
-export const ruleRows = [
+export const RULE_ROWS = [
   'authentication: every endpoint needs a token of POST /api/user/login',
   'authentication: by the header X-SERVICE-TOKEN or the cookie token',
   'authentication: the header is looked at first',
@@ -114,8 +114,8 @@ export const ruleRows = [
   'constant: ttl and environmentTTL are omitted when zero',
 ] as const;
 
-export type FieldRow = (typeof fieldRows)[number];
-export type StateRow = (typeof stateRows)[number];
-export type EndpointRow = (typeof endpointRows)[number];
-export type TypeRow = (typeof typeRows)[number];
-export type RuleRow = (typeof ruleRows)[number];
+export type FieldRow = (typeof FIELD_ROWS)[number];
+export type StateRow = (typeof STATE_ROWS)[number];
+export type EndpointRow = (typeof ENDPOINT_ROWS)[number];
+export type TypeRow = (typeof TYPE_ROWS)[number];
+export type RuleRow = (typeof RULE_ROWS)[number];

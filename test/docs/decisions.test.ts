@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { repositoryRoot } from '../cluster/paths.ts';
 
 /** Longer ones are not read: figures go to docs/measurements, steps to a guide. */
-const MAX_WORDS = 280;
+const maxWords = 280;
 
 describe.each(globSync('docs/adr/*.md', { cwd: repositoryRoot }))('%s', (page) => {
   const text = readFileSync(join(repositoryRoot, page), 'utf8');
@@ -13,7 +13,7 @@ describe.each(globSync('docs/adr/*.md', { cwd: repositoryRoot }))('%s', (page) =
     expect(text.match(/^## .*$/gm)).toEqual(['## Context', '## Decision', '## Consequences']);
   });
 
-  test(`has at most ${MAX_WORDS} words`, () => {
-    expect(text.match(/[^\s|:-]\S*/g)?.length).toBeLessThanOrEqual(MAX_WORDS);
+  test(`has at most ${maxWords} words`, () => {
+    expect(text.match(/[^\s|:-]\S*/g)?.length).toBeLessThanOrEqual(maxWords);
   });
 });

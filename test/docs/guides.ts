@@ -1,7 +1,7 @@
 import { codeBlocks } from './code-blocks.ts';
 
 /** A page's blocks of this name run as one script, in order. */
-const PASTE = 'paste';
+const paste = 'paste';
 
 /** Pages whose `paste` blocks test/end-to-end/alone/guides.test.ts runs, in this order, in one group. */
 export const GUIDES: readonly string[] = [
@@ -26,7 +26,7 @@ export const GUIDES: readonly string[] = [
 /** Returns what a reader pastes from the page into a shell, as one script. */
 export function scriptOf(markdown: string): string {
   return codeBlocks(markdown)
-    .filter(({ name }) => name === PASTE)
+    .filter(({ name }) => name === paste)
     .map(({ code }) => code)
     .join('\n');
 }
@@ -39,7 +39,7 @@ export function scriptOf(markdown: string): string {
 export function unrunBlocks(page: string, markdown: string, tests: readonly string[]): string[] {
   const own = tests.filter((source) => source.includes(`'${page}'`));
   const isRun = (name: string) =>
-    name !== '' && ((name === PASTE && GUIDES.includes(page)) || own.some((source) => source.includes(`'${name}'`)));
+    name !== '' && ((name === paste && GUIDES.includes(page)) || own.some((source) => source.includes(`'${name}'`)));
   return codeBlocks(markdown)
     .filter(({ language, name, notRun }) => language === 'sh' && notRun === '' && !isRun(name))
     .map(({ code }) => code.split('\n')[0] ?? '');

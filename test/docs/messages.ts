@@ -1,5 +1,5 @@
 /** Shorter pieces of a message can occur anywhere by chance. */
-const MIN_PIECE_LENGTH = 8;
+const minPieceLength = 8;
 
 /**
  * Returns the page's messages with a piece, between varying parts (`…`), that no source file contains. A message is
@@ -10,7 +10,7 @@ export function missingMessages(page: string, source: string): string[] {
   // Joins adjacent strings without their quotes, so that long messages can be found.
   const known = plain(source.replace(/['"`]\s*\+\s*['"`]/g, '').replace(/\$\{[^}]*\}/g, '…'));
   return quotedMessages(page).filter((message) =>
-    message.split('…').some((piece) => piece.trim().length >= MIN_PIECE_LENGTH && !known.includes(plain(piece.trim()))),
+    message.split('…').some((piece) => piece.trim().length >= minPieceLength && !known.includes(plain(piece.trim()))),
   );
 }
 

@@ -13,7 +13,7 @@ import { namespaceOf } from './harness.ts';
 import { conditionOf } from './lifecycle-conditions.ts';
 
 /** A finalizer with which the test keeps a namespace. */
-const HOLD = 'coppice.test/hold';
+const holdAnnotation = 'coppice.test/hold';
 
 /** Watches all Environments of some groups: waiting for hundreds needs no polling. */
 export class LifecycleBoard {
@@ -95,7 +95,7 @@ export class LifecycleBoard {
 
   /** Delays the deletion of the contents until release(). */
   async hold(id: string): Promise<void> {
-    const metadata = { name: 'hold', namespace: namespaceOf(id), finalizers: [HOLD] };
+    const metadata = { name: 'hold', namespace: namespaceOf(id), finalizers: [holdAnnotation] };
     await this.client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
   }
 

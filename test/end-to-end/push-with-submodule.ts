@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { send } from '../client/local-http.ts';
 import { run } from '../cluster/run.ts';
 
-export interface PushWithSubmodule {
+export interface PushWithSubmoduleOptions {
   url: string;
   credentials: { username: string; password: string };
   files: Record<string, string>;
@@ -16,7 +16,7 @@ export interface PushWithSubmodule {
 }
 
 /** Pushes a repository with a submodule and large files to its branch main, which needs more than files. */
-export async function pushWithSubmodule(push: PushWithSubmodule): Promise<void> {
+export async function pushWithSubmodule(push: PushWithSubmoduleOptions): Promise<void> {
   const { url, credentials, submodule, largeFiles } = push;
   const basic = `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`;
   const pointers: Record<string, string> = {};

@@ -74,7 +74,7 @@ const proxied = (fault: 'conflicts' | 'gone' | 'silent'): Fault => ({
 
 const clockJumps = (deployment: Deployment, seconds: number): Fault => ({
   prepare: (kubectl) => withJumpingClock(kubectl, deployment, seconds),
-  inject: describe(`^${PROCESSES[deployment]}`),
+  inject: describe(`^${processes[deployment]}`),
   requireHarm: (kubectl) => requireJumped(kubectl, deployment),
 });
 
@@ -88,7 +88,7 @@ const apiServerAway: Fault['inject'] = async (kubectl) => {
   await onNode('mv', file, aside);
   try {
     await waitFor('the API server to have ended', 90, async () => {
-      const running = await onNode('sh', '-c', `pgrep --full '${API_SERVER}' || true`);
+      const running = await onNode('sh', '-c', `pgrep --full '${apiServer}' || true`);
       return running.trim() === '' ? true : undefined;
     });
     await sleep(awaySeconds * 1000);
@@ -98,23 +98,23 @@ const apiServerAway: Fault['inject'] = async (kubectl) => {
   await waitFor('the API server to be ready again', 180, () => kubectl(['get', '--raw', '/readyz']));
 };
 
-const OPERATOR = 'node operator/main.ts';
-const API = 'node api/main.ts';
-const PROCESSES: Record<Deployment, string> = { 'coppice-operator': OPERATOR, 'coppice-api': API };
-const API_SERVER = '^kube-apiserver';
-const REDIS = 'redis-server';
-const BUILDER = 'buildkitd';
+const operator = 'node operator/main.ts';
+const api = 'node api/main.ts';
+const processes: Record<Deployment, string> = { 'coppice-operator': operator, 'coppice-api': api };
+const apiServer = '^kube-apiserver';
+const redis = 'redis-server';
+const builder = 'buildkitd';
 
 /** Faults that are injected while environments go through their moves. */
 export const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['undisturbed', { inject: () => Promise.resolve() }],
-  ['operator-killed', { inject: killed(OPERATOR) }],
-  ['api-killed', { inject: killed(API) }],
-  ['redis-killed', { inject: killed(REDIS) }],
-  ['builder-killed', { inject: killed(BUILDER), endsBuilds: true }],
-  ['operator-redis-and-builder-killed', { inject: killed(OPERATOR, REDIS, BUILDER), endsBuilds: true }],
-  ['api-server-killed', { inject: killed(API_SERVER) }],
-  ['api-server-silent', { inject: silent(API_SERVER) }],
+  ['operator-killed', { inject: killed(operator) }],
+  ['api-killed', { inject: killed(api) }],
+  ['redis-killed', { inject: killed(redis) }],
+  ['builder-killed', { inject: killed(builder), endsBuilds: true }],
+  ['operator-redis-and-builder-killed', { inject: killed(operator, redis, builder), endsBuilds: true }],
+  ['api-server-killed', { inject: killed(apiServer) }],
+  ['api-server-silent', { inject: silent(apiServer) }],
   ['api-server-away', { inject: apiServerAway }],
   ['git-server-away', { inject: gitServerAway }],
   ['conflicts', proxied('conflicts')],
@@ -124,5 +124,5 @@ export const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['clock-behind', clockJumps('coppice-operator', -3600)],
   ['api-clock-ahead', clockJumps('coppice-api', 3600)],
   ['api-clock-behind', { ...clockJumps('coppice-api', -3600), takesExpired: true }],
-  ['crowd', { inject: killed(OPERATOR), sizes: { moving: 150, running: 50 }, withinSeconds: 480 }],
+  ['crowd', { inject: killed(operator), sizes: { moving: 150, running: 50 }, withinSeconds: 480 }],
 ]);

@@ -23,7 +23,7 @@ export interface Sizes {
   built: number;
 }
 
-const RUNNING = {
+const runningState = {
   'compose.yaml': `services:
   web:
     image: busybox:1
@@ -39,7 +39,7 @@ const requests: Record<Ask, { method: string; path: string }> = {
   delete: { method: 'DELETE', path: '' },
 };
 
-const STATES = ['empty', 'created', 'building', 'built'] as const;
+const states = ['empty', 'created', 'building', 'built'] as const;
 /** Their logs last longer than the wait for the fault. */
 const numberedLines = 400;
 /** Every third moving environment is built before the moves start. */
@@ -82,7 +82,7 @@ export class FaultWorld {
       named('numbered', sizes.built),
     ];
     const table = await lifecycle.addRepository(group, 'table', { quick: moving, endless: [] });
-    if (running.length > 0) await pushBranches(lifecycle.urlOf(table), RUNNING, running);
+    if (running.length > 0) await pushBranches(lifecycle.urlOf(table), runningState, running);
     let origin = '';
     for (const name of built) {
       origin = await harness.push('shop', name, {
@@ -127,7 +127,7 @@ export class FaultWorld {
       this.ids.filter((id) => this.#lifecycle.board.read(id)?.status?.state === state).length;
     // The moves last 20 s at most, and a state may last a tenth of a second.
     for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5)) {
-      const counts = STATES.map((state) => [count(state), state] as const);
+      const counts = states.map((state) => [count(state), state] as const);
       if (counts.some(([number]) => number === 0)) continue;
       const lines = [...this.#viewers.values()].map((viewer) => viewer.number);
       if (lines.some((line) => line >= numberedLines)) break;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /** Requests that a user sends through the REST API, and the resulting state if none follows. */
-const ENDS = { put: 'built', rebuild: 'built', delete: 'empty' } as const;
-export type Ask = keyof typeof ENDS;
+const ends = { put: 'built', rebuild: 'built', delete: 'empty' } as const;
+export type Ask = keyof typeof ends;
 
 /** A sequence of requests, each with a delay after the previous one. */
 export type Moves = readonly { ask: Ask; afterMs: number }[];
@@ -36,5 +36,5 @@ export function movesFrom(seed: number, environments: number): Moves[] {
 /** Returns the state after the last move. */
 export function endOf(moves: Moves): 'built' | 'empty' {
   const last = moves.at(-1);
-  return last === undefined ? 'empty' : ENDS[last.ask];
+  return last === undefined ? 'empty' : ends[last.ask];
 }

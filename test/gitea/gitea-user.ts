@@ -4,9 +4,9 @@ import { send } from '../client/local-http.ts';
 import type { Kubectl } from '../cluster/kubectl.ts';
 import { pushRepository, type Push } from '../sample/push-repository.ts';
 
-export const giteaUrl = 'http://gitea.localhost:8080';
+export const GITEA_URL = 'http://gitea.localhost:8080';
 /** The address for pods. */
-export const giteaSshUrl = 'ssh://git@gitea-ssh.git.svc.cluster.local:2222';
+export const GITEA_SSH_URL = 'ssh://git@gitea-ssh.git.svc.cluster.local:2222';
 
 const pullRequestSchema = z.looseObject({ number: z.int(), head: z.looseObject({ sha: z.string() }) });
 const hookSchema = z.looseObject({ id: z.int() });
@@ -48,12 +48,12 @@ export class GiteaUser {
     // In an empty repository, the default branch would be any of the first pushed ones.
     const body = { name: repository, private: true, auto_init: true, default_branch: 'main' };
     await this.#call(z.unknown(), 'POST', '/user/repos', body);
-    return `${giteaUrl}/${this.name}/${repository}.git`;
+    return `${GITEA_URL}/${this.name}/${repository}.git`;
   }
 
   /** Pushes files as one commit to a branch; returns the commit. */
   push(repository: string, push: Omit<Push, 'url' | 'credentials'>): Promise<string> {
-    const url = `${giteaUrl}/${this.name}/${repository}.git`;
+    const url = `${GITEA_URL}/${this.name}/${repository}.git`;
     return pushRepository({ ...push, url, credentials: this.credentials });
   }
 
@@ -116,7 +116,7 @@ export class GiteaUser {
   }
 
   async #call<T>(schema: z.ZodType<T>, method: string, path: string, body?: unknown): Promise<T> {
-    const answer = await send(`${giteaUrl}/api/v1${path}`, {
+    const answer = await send(`${GITEA_URL}/api/v1${path}`, {
       method,
       headers: { authorization: `token ${this.token}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),

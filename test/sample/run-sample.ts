@@ -7,7 +7,7 @@ import { watchStates } from '../client/watch-states.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { pushRepository, sampleRepository } from './push-repository.ts';
-import { sampleEmail as email, sampleGroup as group, samplePassword } from './sample-user.ts';
+import { SAMPLE_EMAIL as email, SAMPLE_GROUP as group, samplePassword } from './sample-user.ts';
 
 export interface SampleResult {
   email: string;

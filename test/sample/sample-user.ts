@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
 import { apply, type Kubectl } from '../cluster/kubectl.ts';
 
-export const sampleEmail = 'sample@example.com';
-export const sampleGroup = 'sample';
+export const SAMPLE_EMAIL = 'sample@example.com';
+export const SAMPLE_GROUP = 'sample';
 
 const location = ['--namespace', 'git', 'get', 'secret', 'sample-user', '--ignore-not-found'];
 
@@ -14,10 +14,10 @@ const location = ['--namespace', 'git', 'get', 'secret', 'sample-user', '--ignor
 export async function samplePassword(kubectl: Kubectl): Promise<string> {
   const kept = await kubectl([...location, '--output', 'jsonpath={.data.password}']);
   if (kept !== '') return Buffer.from(kept, 'base64').toString('utf8');
-  await kubectl(['delete', 'groups.coppice.dev', sampleGroup, '--ignore-not-found', '--timeout=120s'], {
+  await kubectl(['delete', 'groups.coppice.dev', SAMPLE_GROUP, '--ignore-not-found', '--timeout=120s'], {
     deadline: 130,
   });
-  const record = `user-${createHash('sha256').update(sampleEmail).digest('hex').slice(0, 32)}`;
+  const record = `user-${createHash('sha256').update(SAMPLE_EMAIL).digest('hex').slice(0, 32)}`;
   await kubectl(['--namespace', 'coppice-users', 'delete', 'secret', record, '--ignore-not-found']);
   const password = randomBytes(12).toString('base64url');
   const metadata = { name: 'sample-user', namespace: 'git' };

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { Secret } from '../../../kubernetes/resource-type.ts';
 import { OIDC_CLIENT, OIDC_ISSUER, OidcProvider } from '../../testing/oidc-provider.ts';
 import { TestApi } from '../../testing/test-api.ts';
-import { TEST_ORIGIN } from '../../testing/test-dependencies.ts';
+import { TEST_ORIGIN } from '../../testing/test-options.ts';
 
 // Somebody between Coppice and a real provider, or a client of the same provider, answers with a token of their own.
 

@@ -3,7 +3,7 @@ import { newToken, tokenHash, type RandomBytes } from '../../shared/tokens.ts';
 import { orUnavailable } from '../../shared/errors.ts';
 
 /** Maximum time for a login at the provider. */
-export const loginMs = 10 * 60 * 1000;
+export const LOGIN_MS = 10 * 60 * 1000;
 
 /** The Redis commands that logins at a provider need. */
 export interface LoginRedis {
@@ -34,7 +34,7 @@ export class LoginStates {
       string,
     ];
     const value = JSON.stringify({ nonce, codeVerifier, browserHash: tokenHash(browser) });
-    await reach(this.#redis.set(keyOf(state), value, { expiration: { type: 'PX', value: loginMs } }));
+    await reach(this.#redis.set(keyOf(state), value, { expiration: { type: 'PX', value: LOGIN_MS } }));
     return { state, browser, secrets: { nonce, codeVerifier } };
   }
 

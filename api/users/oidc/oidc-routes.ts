@@ -6,12 +6,12 @@ import { Unauthorized } from '../../shared/errors.ts';
 import { parse } from '../../http/parse.ts';
 import type { Accounts } from '../accounts.ts';
 import { setLoginCookie } from '../login-cookie.ts';
-import { loginMs, type LoginStates } from './login-states.ts';
+import { LOGIN_MS, type LoginStates } from './login-states.ts';
 import type { OidcAccounts } from './oidc-accounts.ts';
 import type { Provider } from './provider.ts';
 
 const loginPath = '/api/user/oidc/login';
-export const callbackPath = '/api/user/oidc/callback';
+export const CALLBACK_PATH = '/api/user/oidc/callback';
 /** Cookies that bind a login to the browser that started it, so that no other browser completes it. */
 const browserCookies = {
   http: { name: 'oidc-login', path: '/api/user/oidc' },
@@ -22,7 +22,7 @@ const browserCookieOptions: CookieOptions = { httpOnly: true, secure: true, same
 
 const callbackSchema = z.looseObject({ state: z.string() });
 
-export interface OidcRoutes {
+export interface OidcRoutesOptions {
   provider: Provider;
   states: LoginStates;
   oidcAccounts: OidcAccounts;
@@ -35,15 +35,15 @@ export interface OidcRoutes {
 }
 
 /** Returns the routes (an extension) to log in at an OpenID Connect provider with a browser. */
-export function oidcRoutes(dependencies: OidcRoutes): Endpoint[] {
-  const { provider, states, oidcAccounts, accounts, landingPage, limit, isHttps } = dependencies;
+export function oidcRoutes(options: OidcRoutesOptions): Endpoint[] {
+  const { provider, states, oidcAccounts, accounts, landingPage, limit, isHttps } = options;
   const { name: browserCookie, path } = browserCookies[isHttps ? 'https' : 'http'];
   const cookieOptions = { ...browserCookieOptions, path };
 
   const login: RequestHandler = async (_request, response) => {
     const { state, browser, secrets } = await states.start();
     const url = await provider.authorizationUrl(state, secrets);
-    response.cookie(browserCookie, browser, { ...cookieOptions, maxAge: loginMs });
+    response.cookie(browserCookie, browser, { ...cookieOptions, maxAge: LOGIN_MS });
     redirect(response, url.href);
   };
 
@@ -72,7 +72,7 @@ export function oidcRoutes(dependencies: OidcRoutes): Endpoint[] {
     },
     {
       ...common,
-      path: callbackPath,
+      path: CALLBACK_PATH,
       summary: 'Callback of the OpenID Connect provider (extension)',
       description: `Sets the cookie \`${LOGIN_COOKIE}\`, and over https \`${HOST_LOGIN_COOKIE}\` besides.`,
       query: callbackSchema,

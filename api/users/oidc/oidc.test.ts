@@ -3,7 +3,7 @@ import request from 'supertest';
 import { Secret } from '../../../kubernetes/resource-type.ts';
 import { OIDC_CLIENT, OIDC_ISSUER, OidcProvider } from '../../testing/oidc-provider.ts';
 import { TestApi } from '../../testing/test-api.ts';
-import { TEST_ORIGIN } from '../../testing/test-dependencies.ts';
+import { TEST_ORIGIN } from '../../testing/test-options.ts';
 import { userOf } from '../../user-records/user-record.ts';
 
 const ann = { email: 'Ann@example.com', email_verified: true };

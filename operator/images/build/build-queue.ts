@@ -29,7 +29,7 @@ interface Entry extends QueuedBuild {
 }
 
 /** A build that has not asked for this time was cancelled, or its environment was deleted. */
-const FORGET_MS = 120_000;
+const forgetMs = 120_000;
 
 /**
  * Limits concurrent builds. The leader holds the queue in memory: the Jobs show which builds run, and waiting builds
@@ -114,7 +114,7 @@ export class BuildQueue {
   }
 
   #forget(now: number): void {
-    const isForgotten = ({ lastSeen }: Entry) => now - lastSeen > FORGET_MS;
+    const isForgotten = ({ lastSeen }: Entry) => now - lastSeen > forgetMs;
     for (const entry of this.#waiting.values()) if (isForgotten(entry)) this.#stopWaiting(entry.id);
     for (const entry of this.#admitted.values()) {
       if (!isForgotten(entry)) continue;

@@ -8,9 +8,9 @@ export class WatchTooLargeError extends Error {
 }
 
 /** About a second of work; a monorepo of 50,000 files with five globs for each of ten services takes a third of it. */
-const MAX_STEPS = 100_000_000;
+const maxSteps = 100_000_000;
 /** Some milliseconds of work. */
-const STEPS_PER_TICK = 200_000;
+const stepsPerTick = 200_000;
 
 /**
  * Budget for matching all globs of a plan, in steps of one compared name or character: globs and files are untrusted,
@@ -18,10 +18,10 @@ const STEPS_PER_TICK = 200_000;
  */
 export class WatchBudget {
   #left: number;
-  #leftInTick = STEPS_PER_TICK;
+  #leftInTick = stepsPerTick;
   readonly #giveWay: () => Promise<unknown>;
 
-  constructor(steps = MAX_STEPS, giveWay: () => Promise<unknown> = () => setImmediate()) {
+  constructor(steps = maxSteps, giveWay: () => Promise<unknown> = () => setImmediate()) {
     this.#left = steps;
     this.#giveWay = giveWay;
   }
@@ -36,7 +36,7 @@ export class WatchBudget {
   /** Yields to other work after some steps. */
   async pause(): Promise<void> {
     if (this.#leftInTick > 0) return;
-    this.#leftInTick = STEPS_PER_TICK;
+    this.#leftInTick = stepsPerTick;
     await this.#giveWay();
   }
 }

@@ -9,7 +9,7 @@ import {
   X509CertificateGenerator,
   type Extension,
 } from '@peculiar/x509';
-import { clockSkewMs, ecdsa, newKeys, newSerialNumber, pemOfKey, type KeyPair } from '../../../process/x509.ts';
+import { CLOCK_SKEW_MS, ecdsa, newKeys, newSerialNumber, pemOfKey, type KeyPair } from '../../../process/x509.ts';
 
 /** Certificates for mutual TLS with one builder, from an authority that no other builder uses. */
 export interface BuilderCertificates {
@@ -27,7 +27,7 @@ const validityMs = 365 * 24 * 3600 * 1000;
  */
 export async function issueCertificates(serverName: string, now: Date): Promise<BuilderCertificates> {
   const validity = {
-    notBefore: new Date(now.getTime() - clockSkewMs),
+    notBefore: new Date(now.getTime() - CLOCK_SKEW_MS),
     notAfter: new Date(now.getTime() + validityMs),
   };
   const authorityKeys = await newKeys();

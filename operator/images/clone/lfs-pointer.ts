@@ -5,14 +5,14 @@ export interface LfsPointer {
   size: number;
 }
 
-export const maxPointer = 1024;
+export const MAX_POINTER = 1024;
 
 /**
  * Parses the pointer that Git stores in place of a large file (git-lfs, docs/spec.md); returns undefined for any other
  * text.
  */
 export function parsePointer(text: string): LfsPointer | undefined {
-  if (text.length > maxPointer) return undefined;
+  if (text.length > MAX_POINTER) return undefined;
   const [version, ...lines] = text.split('\n');
   if (version !== 'version https://git-lfs.github.com/spec/v1') return undefined;
   const values = new Map(lines.filter(Boolean).map((line) => [line.split(' ')[0], line.split(' ')[1]]));

@@ -5,7 +5,7 @@ import { parseSshOrigin } from '../../source/network/ssh-origin.ts';
 import type { Checkout } from './checkout.ts';
 import { entriesOf, runGit, report } from './git.ts';
 import { LfsClient } from './lfs-client.ts';
-import { maxPointer, parsePointer, type LfsPointer } from './lfs-pointer.ts';
+import { MAX_POINTER, parsePointer, type LfsPointer } from './lfs-pointer.ts';
 
 interface LargeFile {
   path: string;
@@ -60,7 +60,7 @@ async function largeFiles({ gitDir, folder, commit, config }: Checkout): Promise
   const git = ['--git-dir', gitDir, '--work-tree', folder];
   const small = entriesOf(await runGit([...git, 'ls-tree', '-r', '-z', '-l', commit], config)).flatMap((entry) => {
     const [, size, path] = /^100\d+ blob [0-9a-f]+ +(\d+)\t(.*)$/s.exec(entry) ?? [];
-    return path !== undefined && Number(size) <= maxPointer ? [path] : [];
+    return path !== undefined && Number(size) <= MAX_POINTER ? [path] : [];
   });
   const input = small.map((path) => `${path}\0`).join('');
   const attributes = entriesOf(

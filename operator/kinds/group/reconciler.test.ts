@@ -12,7 +12,7 @@ import {
 } from '../../../kubernetes/resource-type.ts';
 import { GroupReconciler, type GroupReconcilerOptions } from './reconciler.ts';
 
-const ENFORCE = 'pod-security.kubernetes.io/enforce';
+const enforce = 'pod-security.kubernetes.io/enforce';
 
 const binding = (name: string, role: string, labels?: Record<string, string>): RoleBinding => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -36,7 +36,7 @@ function world(
   bindings: RoleBinding[],
   {
     deletionTimestamp,
-    labels = { [LABELS.group]: 'acme', [ENFORCE]: 'restricted' },
+    labels = { [LABELS.group]: 'acme', [enforce]: 'restricted' },
     madeFor,
     refused = [],
   }: Given = {},
@@ -152,10 +152,10 @@ test('why it cannot go is reported, and what can go goes', async () => {
 describe('the labels of its namespace are put back', () => {
   const managed = { [LABELS.managedBy]: 'coppice', [LABELS.group]: 'acme' };
   test.each<[string, Given, string[]]>([
-    ['that an administrator made without Pod Security', { labels: { [LABELS.group]: 'acme' } }, [ENFORCE]],
-    ['that was opened', { madeFor: 'u', labels: { ...managed, [ENFORCE]: 'privileged' } }, [ENFORCE]],
-    ['that lost all', { madeFor: 'u', labels: {} }, [LABELS.managedBy, LABELS.group, ENFORCE]],
-    ['which is as it should be', { madeFor: 'u', labels: { ...managed, [ENFORCE]: 'restricted' } }, []],
+    ['that an administrator made without Pod Security', { labels: { [LABELS.group]: 'acme' } }, [enforce]],
+    ['that was opened', { madeFor: 'u', labels: { ...managed, [enforce]: 'privileged' } }, [enforce]],
+    ['that lost all', { madeFor: 'u', labels: {} }, [LABELS.managedBy, LABELS.group, enforce]],
+    ['which is as it should be', { madeFor: 'u', labels: { ...managed, [enforce]: 'restricted' } }, []],
   ])('of one %s', async (_what, given, lost) => {
     const bindings = [binding('members', 'look', managed), binding('api', 'keep', managed)];
     const { writes, reconcile } = world(bindings, given);

@@ -11,7 +11,7 @@ import type { ServiceFileSettings } from '../../../service-file/parse.ts';
 import type { Variable, Variables } from '../../../service-file/variables.ts';
 import { Stalled, Waiting } from '../../shared/errors.ts';
 import type { GitHost } from '../../source/hosts/host.ts';
-import { type GitHosts, secretRecheckMs } from '../../source/hosts/git-hosts.ts';
+import { type GitHosts, SECRET_RECHECK_MS } from '../../source/hosts/git-hosts.ts';
 
 /** The configuration of a Repository and its Group for reading and building its refs. */
 export interface RepositoryConfiguration {
@@ -173,6 +173,6 @@ function textOf(
   throw new Waiting(
     missing,
     `${what} is in the key ${key} of the Secret ${name}, which is not in ${namespace}. Create it`,
-    secretRecheckMs,
+    SECRET_RECHECK_MS,
   );
 }

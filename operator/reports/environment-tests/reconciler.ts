@@ -12,7 +12,7 @@ import { isAnythingReported, isOfRound, isOver, isRunOver, wantedRound, type Rou
 import type { RunSecrets } from './run-secrets.ts';
 import { ended, followRun, startRun, type Tester } from './run-step.ts';
 import { testedReport, unknown, type Diagnosis } from './summary.ts';
-import { leftToSettleMs, requeueAfterMs, isOverdue, overdueWords } from './times.ts';
+import { leftToSettleMs, requeueAfterMs, isOverdue, OVERDUE_WORDS } from './times.ts';
 import { isOfTester, diagnosisOf } from './diagnosis.ts';
 
 export interface TestsReconcilerOptions {
@@ -107,7 +107,7 @@ export class TestsReconciler {
     const now = this.#options.now();
     const tests = {
       ...before,
-      runs: runs.map((run) => (isOverdue(before, now) ? giveUp(run, overdueWords, now) : run)),
+      runs: runs.map((run) => (isOverdue(before, now) ? giveUp(run, OVERDUE_WORDS, now) : run)),
     };
     await this.#write(environment, tests, testedReport(tests, diagnosis));
     return isOver(tests);

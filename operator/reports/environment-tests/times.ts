@@ -10,7 +10,7 @@ const maxMs = 60 * 60_000;
 const minGapMs = 2000;
 const maxGapMs = 15_000;
 
-export const overdueWords = `not finished after ${maxMs / 60_000} minutes. Run the tests again`;
+export const OVERDUE_WORDS = `not finished after ${maxMs / 60_000} minutes. Run the tests again`;
 
 /** Returns the rest of the delay in milliseconds. @param finishedAt end of the build, RFC 3339 */
 export function leftToSettleMs(finishedAt: string | undefined, now: Date): number {

@@ -27,16 +27,16 @@ export interface InstanceFollowerOptions {
 }
 
 /** Number of earlier lines that are shown. */
-const HISTORY_LINES = 1000;
-const RETRY_MS = 500;
+const historyLines = 1000;
+const retryMs = 500;
 /** Maximum number of characters of a line that are processed; the log stores fewer. */
-const MAX_LINE = 8 * 1024;
+const maxLine = 8 * 1024;
 /**
  * Reading pauses after this many omitted bytes, because counting them would otherwise use all of the operator's CPU
  * time.
  */
-const LEFT_OUT_BYTES_AT_ONCE = 512 * 1024;
-const LEFT_OUT_PAUSE_MS = 100;
+const leftOutBytesAtOnce = 512 * 1024;
+const leftOutPauseMs = 100;
 
 interface Item {
   line: RuntimeLine;
@@ -58,7 +58,7 @@ export class InstanceFollower {
 
   /** Reads the existing lines. Throws only RuntimeLogTakenError. */
   async readHistory(): Promise<void> {
-    await this.#attempt({ tailLines: HISTORY_LINES });
+    await this.#attempt({ tailLines: historyLines });
   }
 
   /** Reads new lines until the container has ended or the signal is aborted. Throws only RuntimeLogTakenError. */
@@ -66,9 +66,9 @@ export class InstanceFollower {
     const { signal, isRunning } = this.#options;
     while (!signal.aborted) {
       const isLast = !isRunning();
-      const isGone = await this.#attempt({ follow: true, ...(!this.#position && { tailLines: HISTORY_LINES }) });
+      const isGone = await this.#attempt({ follow: true, ...(!this.#position && { tailLines: historyLines }) });
       if (isLast || isGone) return;
-      await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      await delay(retryMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -110,7 +110,7 @@ export class InstanceFollower {
     );
     try {
       for await (const text of lines) {
-        const stamped = splitTimestamp(text.slice(0, MAX_LINE));
+        const stamped = splitTimestamp(text.slice(0, maxLine));
         if (!stamped || !filter.isNew(stamped.time)) continue;
         const { time, line } = stamped;
         if (quota.admits(line.length)) {
@@ -124,9 +124,9 @@ export class InstanceFollower {
           timer = undefined;
           this.#reportLeftOut(add, time);
         }, quota.waitMs);
-        if (bytesLeftOut < LEFT_OUT_BYTES_AT_ONCE) continue;
+        if (bytesLeftOut < leftOutBytesAtOnce) continue;
         bytesLeftOut = 0;
-        await delay(LEFT_OUT_PAUSE_MS, undefined, { signal });
+        await delay(leftOutPauseMs, undefined, { signal });
       }
     } finally {
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 /** Maximum number of bytes per second of one service's log. */
 export const MAX_BYTES_PER_SECOND = 1024 * 1024;
-const LINE_OVERHEAD = 100;
-const WINDOW_MS = 1000;
+const lineOverhead = 100;
+const windowMs = 1000;
 
 /** Admits lines up to a number of bytes per second. */
 export class LineQuota {
@@ -16,10 +16,10 @@ export class LineQuota {
 
   /** Returns whether a line is admitted. Counts its length and an overhead for what is stored with it. */
   admits(length: number): boolean {
-    const bytes = length + LINE_OVERHEAD;
+    const bytes = length + lineOverhead;
     const now = this.#now();
     if (now >= this.#windowEnd) {
-      this.#windowEnd = now + WINDOW_MS;
+      this.#windowEnd = now + windowMs;
       this.#left = MAX_BYTES_PER_SECOND;
     }
     if (bytes > this.#left) {

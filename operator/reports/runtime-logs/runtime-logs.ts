@@ -36,10 +36,10 @@ export interface FollowSubscriber {
 }
 
 /** How often expired follow requests are removed, in milliseconds. */
-const CHECK_MS = 4000;
-const RESTART_MS = 1000;
-const MAX_FOLLOWED = 200;
-const MAX_FOLLOWED_OF_GROUP = 40;
+const checkMs = 4000;
+const restartMs = 1000;
+const defaultMaxFollowed = 200;
+const defaultMaxFollowedOfGroup = 40;
 
 interface Followed {
   group: string;
@@ -63,7 +63,7 @@ export class RuntimeLogs {
 
   /** Listens for follow requests on a connection of its own. */
   start(subscriber: FollowSubscriber): void {
-    this.#timer = setInterval(() => void this.#check(), CHECK_MS);
+    this.#timer = setInterval(() => void this.#check(), checkMs);
     void this.#listen(subscriber);
   }
 
@@ -89,7 +89,7 @@ export class RuntimeLogs {
         return;
       } catch (error) {
         this.#options.logger.debug({ err: error }, 'follow requests cannot be received yet');
-        await delay(RESTART_MS);
+        await delay(restartMs);
       }
     }
   }
@@ -130,7 +130,7 @@ export class RuntimeLogs {
         onFailed: (error) => {
           logger.info({ err: error, service: key }, 'following the log of a service is restarted');
           this.#followed.delete(key);
-          void delay(RESTART_MS).then(() => this.#take(JSON.stringify(followRequest)));
+          void delay(restartMs).then(() => this.#take(JSON.stringify(followRequest)));
         },
         now: () => now().getTime(),
         logger,
@@ -146,8 +146,8 @@ export class RuntimeLogs {
     const groups = [...this.#opening.values(), ...[...this.#followed.values()].map((followed) => followed.group)];
     const ofGroup = groups.filter((other) => other === group).length;
     return (
-      groups.length < (this.#options.maxFollowed ?? MAX_FOLLOWED) &&
-      ofGroup < (this.#options.maxFollowedOfGroup ?? MAX_FOLLOWED_OF_GROUP)
+      groups.length < (this.#options.maxFollowed ?? defaultMaxFollowed) &&
+      ofGroup < (this.#options.maxFollowedOfGroup ?? defaultMaxFollowedOfGroup)
     );
   }
 

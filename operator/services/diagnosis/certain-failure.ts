@@ -4,13 +4,13 @@ import { isForGood } from './refusal.ts';
 /**
  * Failed pulls are retried after 10 s and 20 s: an image that is still missing after that is not about to be pushed.
  */
-const PULL_TRIES_MS = 45_000;
+const pullTriesMs = 45_000;
 /** The kubelet's caches can be a minute old. */
-const SET_UP_TRIES_MS = 60_000;
+const setUpTriesMs = 60_000;
 /** A recent refusal may concern pods of the previous template. */
-const REFUSAL_MS = 10_000;
+const refusalMs = 10_000;
 /** Number of starts after which a missing command counts as certain. */
-const START_TRIES = 2;
+const startTries = 2;
 
 const missingImage =
   /not found|manifest unknown|name unknown|repository does not exist|no match for platform|no matching manifest/i;
@@ -66,17 +66,15 @@ function failsAt(pod: Pod, { state, lastState, restartCount }: Status, hasVolume
       return startedAt;
     case 'ErrImagePull':
     case 'ImagePullBackOff':
-      return missingImage.test(message) && !passing.test(withoutHidden(message))
-        ? startedAt + PULL_TRIES_MS
-        : undefined;
+      return missingImage.test(message) && !passing.test(withoutHidden(message)) ? startedAt + pullTriesMs : undefined;
     case 'CreateContainerConfigError':
-      return missingReference.test(message) ? startedAt + SET_UP_TRIES_MS : undefined;
+      return missingReference.test(message) ? startedAt + setUpTriesMs : undefined;
     default: {
       const ended = state?.terminated ?? lastState?.terminated;
       const isStartError = ended?.reason === 'StartError' || ended?.reason === 'ContainerCannotRun';
       const isMissing = isStartError && missingCommand.test(ended.message ?? '');
       // Another service may still write the file to a volume.
-      return isMissing && !hasVolumes && restartCount >= START_TRIES ? startedAt : undefined;
+      return isMissing && !hasVolumes && restartCount >= startTries ? startedAt : undefined;
     }
   }
 }
@@ -101,7 +99,7 @@ function retryAt({ state, lastState }: Status): number | undefined {
 function refusedAt(deployment: Deployment | undefined, since: Date): number | undefined {
   const refusal = deployment?.status?.conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True');
   if (refusal?.message === undefined || !isForGood(refusal.message)) return undefined;
-  return Math.max(Date.parse(refusal.lastTransitionTime ?? ''), since.getTime()) + REFUSAL_MS;
+  return Math.max(Date.parse(refusal.lastTransitionTime ?? ''), since.getTime()) + refusalMs;
 }
 
 function dateOf(times: readonly (number | undefined)[], pick: (times: number[]) => number): Date | undefined {

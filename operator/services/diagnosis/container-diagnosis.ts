@@ -9,8 +9,8 @@ type Terminated = NonNullable<NonNullable<Status['state']>['terminated']>;
 type Spec = NonNullable<Pod['spec']>['containers'][number];
 
 /** Enough for a runtime's error report, which states the cause above the stack trace. */
-const MAX_LINES = 20;
-const MAX_COMMAND = 300;
+const maxLines = 20;
+const maxCommand = 300;
 
 /** Facts about a container that its status does not contain. */
 export interface ContainerFacts {
@@ -49,7 +49,7 @@ export function containerDiagnosis(status: Status, spec: Spec | undefined, facts
 function restartWords(last: Terminated, { started }: Status, spec: Spec | undefined, facts: ContainerFacts): string {
   if (isEndedByCheck(last, spec?.startupProbe, started, facts.unreadySince)) {
     const reason = withOutput(`${checkWords(spec?.startupProbe)} did not succeed in time`, facts.checkOutput);
-    const lines = lastLines(last.message ?? '', MAX_LINES);
+    const lines = lastLines(last.message ?? '', maxLines);
     return `it was restarted because ${reason}${lines === '' ? '' : `; its last lines: ${lines}`}`;
   }
   if (last.exitCode === 0) {
@@ -64,9 +64,9 @@ function ending({ exitCode, reason, message }: Terminated, spec: Spec | undefine
   const raise = `raise deploy.resources.limits.memory${limit === undefined ? '' : ` (now ${limit})`}`;
   if (reason === 'OOMKilled') return `it ran out of memory and was killed: ${raise}`;
   if (reason === 'StartError' || reason === 'ContainerCannotRun') {
-    return `it cannot be started. Check its command and its image (${lastLines(message ?? '', MAX_LINES)})`;
+    return `it cannot be started. Check its command and its image (${lastLines(message ?? '', maxLines)})`;
   }
-  const lines = lastLines(message ?? '', MAX_LINES);
+  const lines = lastLines(message ?? '', maxLines);
   // Not every node reports why it killed a container.
   if (exitCode === 137 && lines === '') return `it was killed, probably because it ran out of memory: ${raise}`;
   return `exit code ${exitCode}${withCause(lines)}`;
@@ -100,6 +100,6 @@ function withOutput(words: string, output: string | undefined): string {
 function checkWords(probe: Probe): string {
   const { httpGet, exec } = probe ?? {};
   if (httpGet) return `its health check (GET ${httpGet.path ?? '/'} on port ${String(httpGet.port)})`;
-  const command = exec?.command && cutAtSpace(exec.command.join(' '), MAX_COMMAND);
+  const command = exec?.command && cutAtSpace(exec.command.join(' '), maxCommand);
   return command === undefined ? 'its health check' : `its health check (${command})`;
 }

@@ -5,9 +5,9 @@ type Terminated = NonNullable<NonNullable<Status['state']>['terminated']>;
 type Probe = NonNullable<Pod['spec']>['containers'][number]['startupProbe'];
 
 /** Exit codes of a program that SIGKILL or SIGTERM ended. */
-const KILLED = [137, 143];
+const killed = [137, 143];
 /** The kubelet rounds times to seconds. */
-const ROUNDING_MS = 1000;
+const roundingMs = 1000;
 
 /**
  * Returns whether the kubelet stopped a container because its startup probe never succeeded. No status reports this,
@@ -23,8 +23,8 @@ export function isEndedByCheck(
   if (!probe || started === true || reason === 'OOMKilled') return false;
   const startedMs = Date.parse(startedAt ?? '');
   const uptimeMs = Date.parse(finishedAt ?? '') - startedMs;
-  if (Number.isNaN(uptimeMs) || !unreadySince) return KILLED.includes(exitCode);
+  if (Number.isNaN(uptimeMs) || !unreadySince) return killed.includes(exitCode);
   const { failureThreshold = 3, periodSeconds = 10 } = probe;
   const hadTimeMs = (failureThreshold - 1) * periodSeconds * 1000;
-  return uptimeMs + ROUNDING_MS >= hadTimeMs && unreadySince.getTime() <= startedMs + ROUNDING_MS;
+  return uptimeMs + roundingMs >= hadTimeMs && unreadySince.getTime() <= startedMs + roundingMs;
 }

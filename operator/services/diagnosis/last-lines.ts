@@ -1,5 +1,5 @@
 /** The kubelet stores this many bytes of a container's log in its status; the first line may be truncated. */
-const KEPT_BYTES = 2048;
+const keptBytes = 2048;
 
 /** Matches how runtimes and databases print an error: `TypeError: …`, `FATAL:  …`, `[error] …`, `panic: …`. */
 const errorReport = /(?:^|[\s["'])(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?: |(?:panic|fatal|error|emerg)(?:: |\] ))/i;
@@ -17,6 +17,6 @@ export function errorLine(lines: string): string | undefined {
  * be masked.
  */
 export function lastLines(text: string, count: number): string {
-  const whole = Buffer.byteLength(text) < KEPT_BYTES ? text : text.slice(text.search(/\s|$/) + 1);
+  const whole = Buffer.byteLength(text) < keptBytes ? text : text.slice(text.search(/\s|$/) + 1);
   return whole.trimEnd().split('\n').slice(-count).join('\n');
 }

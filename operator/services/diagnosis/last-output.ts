@@ -14,11 +14,11 @@ export interface ContainerOutput {
   lines: LogLine[];
 }
 
-const MAX_LINES = 100;
-const MAX_BYTES = 16 * 1024;
+const maxLines = 100;
+const maxBytes = 16 * 1024;
 /** Maximum number of services; for each, only the newest pod is read. */
-const MAX_SERVICES = 10;
-const READ_MS = 10_000;
+const maxServices = 10;
+const readMs = 10_000;
 
 export interface LastOutputOptions {
   client: Pick<ClusterClient, 'podLog'>;
@@ -39,7 +39,7 @@ export class LastOutput {
    * is omitted.
    */
   async of(namespace: string, services: readonly string[]): Promise<ContainerOutput[]> {
-    const runs = services.slice(0, MAX_SERVICES).flatMap((service) => this.#runs(namespace, service));
+    const runs = services.slice(0, maxServices).flatMap((service) => this.#runs(namespace, service));
     const outputs = await Promise.all(runs.map((run) => this.#read(run)));
     return outputs.filter((output) => output !== undefined);
   }
@@ -58,19 +58,19 @@ export class LastOutput {
     const options = {
       container,
       previous,
-      tailLines: MAX_LINES,
+      tailLines: maxLines,
       timestamps: true,
-      signal: AbortSignal.timeout(READ_MS),
+      signal: AbortSignal.timeout(readMs),
     };
     let kept: LogLine[] = [];
     let bytes = 0;
     try {
       for await (const text of this.#options.client.podLog({ namespace, name }, options)) {
-        const line = splitTimestamp(text.slice(0, MAX_BYTES));
+        const line = splitTimestamp(text.slice(0, maxBytes));
         if (!line) continue;
         kept.push({ service, stage: 'run', ...line });
         bytes += line.line.length;
-        while (bytes > MAX_BYTES && kept.length > 1) bytes -= kept.shift()?.line.length ?? 0;
+        while (bytes > maxBytes && kept.length > 1) bytes -= kept.shift()?.line.length ?? 0;
       }
     } catch (error) {
       this.#options.logger.debug({ err: error, pod: name, container }, 'the last output of a container cannot be read');

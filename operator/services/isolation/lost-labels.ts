@@ -1,9 +1,9 @@
 import type { Namespace } from '../../../kubernetes/resource-type.ts';
 
 export const POD_SECURITY = 'pod-security.kubernetes.io/';
-const ENFORCE = `${POD_SECURITY}enforce`;
+const enforce = `${POD_SECURITY}enforce`;
 /** An older version of a Pod Security level can permit more than the current one. */
-const ENFORCE_VERSION = `${POD_SECURITY}enforce-version`;
+const enforceVersion = `${POD_SECURITY}enforce-version`;
 
 /** From the least to the most strict; a missing or unknown label enforces nothing. */
 const levels: readonly (string | undefined)[] = ['privileged', 'baseline', 'restricted'];
@@ -15,9 +15,9 @@ const levels: readonly (string | undefined)[] = ['privileged', 'baseline', 'rest
 export function lostLabels(wanted: Namespace, live: Namespace): Record<string, string | null> | undefined {
   const { labels: held = {} } = live.metadata;
   const lost: [string, string | null][] = Object.entries(wanted.metadata.labels ?? {}).filter(
-    ([key, value]) => held[key] !== value && !(key === ENFORCE && isStricter(held[key], value)),
+    ([key, value]) => held[key] !== value && !(key === enforce && isStricter(held[key], value)),
   );
-  if ((held[ENFORCE_VERSION] ?? 'latest') !== 'latest') lost.push([ENFORCE_VERSION, null]);
+  if ((held[enforceVersion] ?? 'latest') !== 'latest') lost.push([enforceVersion, null]);
   return lost.length > 0 ? Object.fromEntries(lost) : undefined;
 }
 

@@ -5,7 +5,7 @@ import type { PublicRoute, ServiceFile } from '../../../service-file/schema.ts';
 import type { WorkloadContext } from './input.ts';
 import { objectMeta } from './object-meta.ts';
 
-const NAME = 'web';
+const ingressName = 'web';
 
 /** Returns the Ingress for the environment's host and its aliases; undefined if nothing is public. */
 export function ingress(context: WorkloadContext): Ingress | undefined {
@@ -20,12 +20,12 @@ export function ingress(context: WorkloadContext): Ingress | undefined {
   }
   if (hosts.size === 0) return undefined;
   // Without a Secret, the Ingress controller uses its default certificate.
-  const tls = { hosts: [...hosts.keys()], ...(clusterIssuer !== undefined && { secretName: `${NAME}-tls` }) };
+  const tls = { hosts: [...hosts.keys()], ...(clusterIssuer !== undefined && { secretName: `${ingressName}-tls` }) };
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'Ingress',
     metadata: {
-      ...objectMeta(context, NAME),
+      ...objectMeta(context, ingressName),
       annotations: {
         ...annotations,
         ...(clusterIssuer !== undefined && { 'cert-manager.io/cluster-issuer': clusterIssuer }),

@@ -7,12 +7,12 @@ import { podsOfNamespace } from '../../shared/network-peers.ts';
 import type { WorkloadContext } from './input.ts';
 import { objectMeta, objectName } from './object-meta.ts';
 
-const NETWORK_PREFIX = 'network';
-const PUBLIC_PREFIX = 'public';
+const networkPrefix = 'network';
+const publicPrefix = 'public';
 
 /** Returns whether this is a policy of services, not one that isolates the whole environment. */
 export function isServicePolicy({ metadata }: NetworkPolicy): boolean {
-  return [NETWORK_PREFIX, PUBLIC_PREFIX].some((prefix) => metadata.name.startsWith(`${prefix}-`));
+  return [networkPrefix, publicPrefix].some((prefix) => metadata.name.startsWith(`${prefix}-`));
 }
 
 /** Returns the label of the pods in a network. */
@@ -45,7 +45,7 @@ export function networkPolicies(context: WorkloadContext): NetworkPolicy[] {
 
 function networkPolicy(context: WorkloadContext, network: string): NetworkPolicy {
   const members = { podSelector: { matchLabels: { [networkLabel(network)]: 'true' } } };
-  return policy(context, objectName(NETWORK_PREFIX, network), {
+  return policy(context, objectName(networkPrefix, network), {
     ...members,
     policyTypes: ['Ingress', 'Egress'],
     ingress: [{ from: [members] }],
@@ -57,7 +57,7 @@ function publicPolicy(context: WorkloadContext, service: string): NetworkPolicy 
   const { namespace, cidrs = [] } = context.settings.ingress;
   const routes = context.serviceFile.publicRoutes.filter((route) => route.service === service);
   const ports = [...new Set(routes.map(({ port }) => port))].sort((a, b) => a - b);
-  return policy(context, objectName(PUBLIC_PREFIX, service), {
+  return policy(context, objectName(publicPrefix, service), {
     podSelector: { matchLabels: { [LABELS.service]: service } },
     policyTypes: ['Ingress'],
     ingress: [

@@ -2,11 +2,11 @@ import type { ClusterClient } from '../../../kubernetes/client.ts';
 import { Event, type Pod } from '../../../kubernetes/resource-type.ts';
 
 /** A check that has just started has no output yet. */
-const GRACE_MS = 10_000;
+const graceMs = 10_000;
 /** How long an output is cached, unless the container was restarted. */
-const KEPT_MS = 60_000;
-const MAX_KEPT = 1000;
-const MAX_EVENTS = 50;
+const keptMs = 60_000;
+const maxKept = 1000;
+const maxEvents = 50;
 
 interface Kept {
   restarts: number;
@@ -29,18 +29,18 @@ export class CheckOutputs {
     if (!mayHaveFailed(pod, now)) return undefined;
     const restarts = restartsOf(pod);
     const kept = this.#kept.get(uid);
-    if (kept && kept.restarts === restarts && now.getTime() - kept.at < KEPT_MS) return kept.output;
+    if (kept && kept.restarts === restarts && now.getTime() - kept.at < keptMs) return kept.output;
     const output = await this.#read(pod);
     this.#kept.delete(uid);
     this.#kept.set(uid, { restarts, at: now.getTime(), output });
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest);
     return output;
   }
 
   async #read({ metadata: { namespace, name, uid } }: Pod): Promise<string | undefined> {
     const fieldSelector = `reason=Unhealthy,regarding.kind=Pod,regarding.name=${name}`;
-    const { items } = await this.#client.list(Event, { namespace, fieldSelector, limit: MAX_EVENTS });
+    const { items } = await this.#client.list(Event, { namespace, fieldSelector, limit: maxEvents });
     const own = items.filter(({ regarding, reason }) => regarding?.uid === uid && reason === 'Unhealthy');
     const newest = own.sort((a, b) => seenAt(a) - seenAt(b)).at(-1);
     return outputOf(newest?.note);
@@ -64,7 +64,7 @@ function mayHaveFailed({ spec, status }: Pod, now: Date): boolean {
   return (status?.containerStatuses ?? []).some(({ ready, restartCount, state }) => {
     if (ready) return false;
     const startedAt = Date.parse(state?.running?.startedAt ?? '');
-    return restartCount > 0 || now.getTime() - startedAt >= GRACE_MS;
+    return restartCount > 0 || now.getTime() - startedAt >= graceMs;
   });
 }
 

@@ -2,13 +2,13 @@ import { FileUnreadableError } from '../../../service-file/files.ts';
 import type { GitRunner } from './git.ts';
 import type { BlobMemory } from './known-blobs.ts';
 
-const MAX_FILE_BYTES = 1024 * 1024;
+const maxFileBytes = 1024 * 1024;
 /** Maximum number of files read of one commit: its service file, which is untrusted, decides which are read. */
-const MAX_FILES = 1000;
-const MAX_TOTAL_BYTES = 8 * 1024 * 1024;
+const maxFiles = 1000;
+const maxTotalBytes = 8 * 1024 * 1024;
 
 /** The command with which git itself fetches missing objects of a partial clone; it writes no ref. */
-const FETCH = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--filter=blob:none', 'origin'];
+const fetchArguments = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--filter=blob:none', 'origin'];
 
 /**
  * Reads the blobs of the partial clone `repository`. Each blob that is not in memory is requested once, and any number
@@ -40,10 +40,10 @@ export class Blobs {
   /** Reads all of these that are not known yet at once; read() reports those that cannot be read. */
   async prefetch(ids: readonly string[]): Promise<void> {
     const wanted = [...new Set(ids)].filter((id) => !this.#known.has(id));
-    const taken = wanted.slice(0, MAX_FILES - this.#files);
+    const taken = wanted.slice(0, maxFiles - this.#files);
     this.#files += taken.length;
     for (const id of wanted.slice(taken.length)) {
-      this.#known.set(id, new FileUnreadableError(`would exceed ${MAX_FILES} files, which is the limit`));
+      this.#known.set(id, new FileUnreadableError(`would exceed ${maxFiles} files, which is the limit`));
     }
     const remembered = new Map(taken.map((id) => [id, this.#memory.get(id)]));
     const sizes = await this.#fetch(taken.filter((id) => remembered.get(id) === undefined));
@@ -61,15 +61,15 @@ export class Blobs {
 
   /** Counts the bytes of a blob that is small enough; records why others are not read. */
   #isTaken(id: string, size: number): boolean {
-    const left = MAX_TOTAL_BYTES - this.#bytes;
-    if (size <= Math.min(left, MAX_FILE_BYTES)) {
+    const left = maxTotalBytes - this.#bytes;
+    if (size <= Math.min(left, maxFileBytes)) {
       this.#bytes += size;
       return true;
     }
     const why =
-      size > MAX_FILE_BYTES
-        ? `is larger than ${MAX_FILE_BYTES / 1024} KiB`
-        : `would exceed ${MAX_TOTAL_BYTES / 1024} KiB, which is the limit`;
+      size > maxFileBytes
+        ? `is larger than ${maxFileBytes / 1024} KiB`
+        : `would exceed ${maxTotalBytes / 1024} KiB, which is the limit`;
     this.#known.set(id, new FileUnreadableError(why));
     return false;
   }
@@ -77,7 +77,7 @@ export class Blobs {
   /** Fetches blobs from the Git host. Returns their sizes, which git prints as one line `<id> blob <size>` each. */
   async #fetch(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     if (ids.length === 0) return new Map();
-    await this.#run([...FETCH, ...ids]);
+    await this.#run([...fetchArguments, ...ids]);
     const output = await this.#run(['cat-file', '--batch-check'], linesOf(ids));
     const lines = output.toString('utf8').split('\n');
     return new Map(ids.map((id, index) => [id, sizeIn(lines[index] ?? '', id)]));

@@ -1,5 +1,5 @@
 import { HostTimeoutError, KeyNotAcceptedError, SourceRefusedError, SourceUnreachableError } from '../errors.ts';
-import { minKeyWaitMs } from './key-waits.ts';
+import { MIN_KEY_WAIT_MS } from './key-waits.ts';
 
 /** Matches ssh's message when the server accepts none of the offered keys. */
 const keyNotAccepted = /^\S+: Permission denied \(|: Too many authentication failures$/m;
@@ -71,7 +71,7 @@ export function sourceError(stderr: string, failure: GitFailure): Error {
   }
   const cause = failure.error;
   if (keyNotAccepted.test(stderr)) {
-    return new KeyNotAcceptedError('the Git host does not accept the key', minKeyWaitMs, { cause });
+    return new KeyNotAcceptedError('the Git host does not accept the key', MIN_KEY_WAIT_MS, { cause });
   }
   const changed = hostKeyChanged(stderr, cause);
   if (changed) return changed;

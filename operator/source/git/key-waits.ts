@@ -1,4 +1,4 @@
-export const minKeyWaitMs = 30_000;
+export const MIN_KEY_WAIT_MS = 30_000;
 const maxMs = 5 * 60_000;
 /** Keys without attempts for this time are forgotten. */
 const forgottenAfterMs = 3600_000;
@@ -26,7 +26,7 @@ export class KeyWaits {
     }
     this.#refused.delete(key);
     this.#refused.set(key, { since, triedAt: now });
-    return Math.min(Math.max(now - since, minKeyWaitMs), maxMs);
+    return Math.min(Math.max(now - since, MIN_KEY_WAIT_MS), maxMs);
   }
 
   accepted(key: string): void {

@@ -11,8 +11,8 @@ export interface BlobMemory {
  * Maximum size of a stored blob, enough for service files and Dockerfiles; larger ones are fetched again. A flood of
  * blobs displaces those of others, which only costs them time.
  */
-const MAX_BLOB_BYTES = 64 * 1024;
-const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
+const maxBlobBytes = 64 * 1024;
+const maxTotalBytes = 16 * 1024 * 1024;
 
 /**
  * Small files of recently read commits: a file that commits of one origin share is not fetched again. An ID is valid
@@ -20,7 +20,7 @@ const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
  */
 export class KnownBlobs {
   readonly #bytes = new LRUCache<string, Buffer>({
-    maxSize: MAX_TOTAL_BYTES,
+    maxSize: maxTotalBytes,
     // Memory of an entry itself, whose blob may be empty.
     sizeCalculation: (bytes, key) => bytes.length + key.length + 128,
   });
@@ -30,7 +30,7 @@ export class KnownBlobs {
     return {
       get: (id) => this.#bytes.get(keyOf(id)),
       set: (id, bytes) => {
-        if (bytes.length <= MAX_BLOB_BYTES) this.#bytes.set(keyOf(id), bytes);
+        if (bytes.length <= maxBlobBytes) this.#bytes.set(keyOf(id), bytes);
       },
     };
   }

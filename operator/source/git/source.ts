@@ -43,7 +43,7 @@ export interface SourceOptions extends OriginRules {
 }
 
 /** Timeout of all git processes that one call starts, in milliseconds. */
-const TOTAL_MS = 60_000;
+const totalTimeoutMs = 60_000;
 
 /** Reads Git repositories over HTTP(S) and SSH. Only this class and the clone container connect to Git servers. */
 export class Source {
@@ -141,7 +141,7 @@ export class Source {
     const publicKey = access.ssh?.publicKey;
     const key = `${access.origin} ${publicKey}`;
     try {
-      const options = { scratch, files, flow: flowOf(access), onSlot, timeoutMs, totalMs: TOTAL_MS };
+      const options = { scratch, files, flow: flowOf(access), onSlot, timeoutMs, totalMs: totalTimeoutMs };
       const result = await withGit(options, use);
       this.#keyWaits.accepted(key);
       return result;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type HostApi, pathOf } from './host-api.ts';
-import { listSchema, maxUnpaged } from './list-schema.ts';
+import { listSchema, MAX_UNPAGED } from './list-schema.ts';
 import type { Webhook } from './host.ts';
 import { unlessNotAllowed } from './not-allowed.ts';
 
@@ -34,7 +34,7 @@ export class CloudorgHooks {
   ensure(webhook: Webhook, location: { projectId: string; repository: string }): Promise<string | undefined> {
     return unlessNotAllowed(async () => {
       const query = `publisherId=tfs&consumerId=webHooks&consumerActionId=httpRequest&${revision}`;
-      const list = z.object({ value: listSchema(subscriptionSchema, maxUnpaged) });
+      const list = z.object({ value: listSchema(subscriptionSchema, MAX_UNPAGED) });
       const { value: all } = await this.#api.getLong(`${path}?${query}`, list);
       const ids: string[] = [];
       for (const eventType of eventTypes) {

@@ -5,7 +5,7 @@ import { CloudorgHooks } from './cloudorg-hooks.ts';
 import { commitSchema, isReadableRef, nameSchema, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
-import { listSchema, maxPerPage, maxUnpaged } from './list-schema.ts';
+import { listSchema, MAX_PER_PAGE, MAX_UNPAGED } from './list-schema.ts';
 import type { Capabilities, CommentLocation, CommitStatus, GitHost, PullRequest, Webhook } from './host.ts';
 import { writeMarkedComment, type FoundComment } from './marked-comment.ts';
 import type { Page } from './pages.ts';
@@ -36,7 +36,7 @@ const threadSchema = z.object({
   isDeleted: z.boolean().nullish(),
   comments: listSchema(
     z.object({ id: z.int(), content: z.string().nullish(), isDeleted: z.boolean().nullish() }),
-    maxUnpaged,
+    MAX_UNPAGED,
   ).nullish(),
 });
 const anySchema = z.object({});
@@ -84,7 +84,7 @@ export class CloudorgHost implements GitHost {
   async openPullRequests(): Promise<readonly PullRequest[]> {
     const path = `${this.#path('pullrequests')}?searchCriteria.status=active&$top=${pageSize}&$skip=0&${revision}`;
     const readPage = async (url: URL): Promise<Page<z.infer<typeof pullRequestSchema>>> => {
-      const { value } = (await this.#api.readLong(url, listOf(pullRequestSchema, maxPerPage))).value;
+      const { value } = (await this.#api.readLong(url, listOf(pullRequestSchema, MAX_PER_PAGE))).value;
       return { items: value, next: value.length < pageSize ? undefined : skipped(url) };
     };
     const found = await this.#api.list(path, readPage, ({ pullRequestId }) => pullRequestId);
@@ -127,7 +127,7 @@ export class CloudorgHost implements GitHost {
   }
 
   async #comments(path: string): Promise<FoundComment[]> {
-    const { value } = await this.#api.getLong(`${path}?${revision}`, listOf(threadSchema, maxUnpaged));
+    const { value } = await this.#api.getLong(`${path}?${revision}`, listOf(threadSchema, MAX_UNPAGED));
     return value
       .filter(({ isDeleted }) => isDeleted !== true)
       .flatMap((thread) =>

@@ -25,7 +25,7 @@ import type { SshKeys } from './ssh-keys.ts';
  * Wait before a missing Secret is read again, in milliseconds: it may be applied after the Repository, and is not
  * watched.
  */
-export const secretRecheckMs = 2000;
+export const SECRET_RECHECK_MS = 2000;
 
 export interface GitHostsOptions {
   client: Pick<ClusterClient, 'find'>;
@@ -161,7 +161,7 @@ export class GitHosts {
     throw new Waiting(
       'CredentialsMissing',
       `the Secret ${name} with the ${named} is not in ${namespace}`,
-      secretRecheckMs,
+      SECRET_RECHECK_MS,
     );
   }
 }

@@ -4,7 +4,7 @@ import type { Source, SourceAccess } from '../git/source.ts';
 import { commitSchema, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
-import { listSchema, maxPerPage } from './list-schema.ts';
+import { listSchema, MAX_PER_PAGE } from './list-schema.ts';
 import type { Capabilities, CommentLocation, CommitStatus, GitHost, PullRequest, Webhook } from './host.ts';
 import { writeMarkedComment, type FoundComment } from './marked-comment.ts';
 import { unlessNotAllowed } from './not-allowed.ts';
@@ -27,7 +27,7 @@ const projectSchema = z.object({
   permissions: z.object({ project_access: accessSchema, group_access: accessSchema }).optional(),
 });
 type ProjectAnswer = z.infer<typeof projectSchema>;
-const tokenSchema = z.object({ scopes: listSchema(z.string(), maxPerPage) });
+const tokenSchema = z.object({ scopes: listSchema(z.string(), MAX_PER_PAGE) });
 
 export const mergeRequestSchema = z.object({
   iid: numberSchema,
@@ -68,7 +68,7 @@ export class GroupedhostHost implements GitHost {
   async check(): Promise<Capabilities> {
     const project = await this.#api.get(this.#path(), projectSchema);
     // Merge requests can be disabled, or be visible only to members.
-    await this.#api.get(`${this.#path('merge_requests')}?state=opened&per_page=1`, listSchema(idSchema, maxPerPage));
+    await this.#api.get(`${this.#path('merge_requests')}?state=opened&per_page=1`, listSchema(idSchema, MAX_PER_PAGE));
     await this.#options.source.check(this.access);
     // Not every kind of token can read its own permissions, and not every GitLab version has this endpoint.
     const self = await unlessNotAllowed(

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { HostAnswer, HostHttp, HostRequest } from './host-http.ts';
-import { listSchema, maxPerPage } from './list-schema.ts';
+import { listSchema, MAX_PER_PAGE } from './list-schema.ts';
 import { nextLink, readPages, type Page } from './pages.ts';
 
 export interface HostApiOptions {
@@ -66,7 +66,7 @@ export class HostApi {
   /** Reads a whole list whose pages are linked by headers, as those of GitHub and GitLab. */
   linkedList<T>(path: string, item: z.ZodType<T>, keyOf: (item: T) => string | number): Promise<T[]> {
     const read = async (url: URL): Promise<Page<T>> => {
-      const { value, headers } = await this.readLong(url, listSchema(item, maxPerPage));
+      const { value, headers } = await this.readLong(url, listSchema(item, MAX_PER_PAGE));
       return { items: value, next: nextLink(headers['link'], url) };
     };
     return this.list(path, read, keyOf);

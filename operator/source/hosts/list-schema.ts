@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /** Maximum number of items that a page is requested with; no host returns more. */
-export const maxPerPage = 100;
+export const MAX_PER_PAGE = 100;
 /** Maximum number of items of a list without pages. */
-export const maxUnpaged = 10_000;
+export const MAX_UNPAGED = 10_000;
 
 /**
  * Returns the schema of a list with at most `max` items, which stops at the first invalid item. z.array() creates an

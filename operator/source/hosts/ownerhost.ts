@@ -3,7 +3,7 @@ import type { Source, SourceAccess } from '../git/source.ts';
 import { commitSchema, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
-import { listSchema, maxPerPage } from './list-schema.ts';
+import { listSchema, MAX_PER_PAGE } from './list-schema.ts';
 import type { Capabilities, CommentLocation, CommitStatus, GitHost, PullRequest, Webhook } from './host.ts';
 import { writeMarkedComment, type FoundComment } from './marked-comment.ts';
 import { unlessNotAllowed } from './not-allowed.ts';
@@ -72,7 +72,7 @@ export class OwnerhostHost implements GitHost {
   async check(): Promise<Capabilities> {
     const { value, headers } = await this.#api.read(this.#api.url(this.#path()), repositorySchema);
     // Fine-grained tokens have a separate permission for this.
-    await this.#api.get(`${this.#path('pulls')}?state=open&per_page=1`, listSchema(anySchema, maxPerPage));
+    await this.#api.get(`${this.#path('pulls')}?state=open&per_page=1`, listSchema(anySchema, MAX_PER_PAGE));
     await this.#options.source.check(this.access);
     if (this.#options.token === undefined) return { statuses: false, hooks: false };
     return capabilitiesOf(value, headers['x-oauth-scopes']);

@@ -4,7 +4,7 @@ import type { Source, SourceAccess } from '../git/source.ts';
 import { commitSchema, isReadableRef, nameSchema, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
-import { listSchema, maxPerPage } from './list-schema.ts';
+import { listSchema, MAX_PER_PAGE } from './list-schema.ts';
 import type { Capabilities, CommentLocation, CommitStatus, GitHost, PullRequest, Webhook } from './host.ts';
 import { writeMarkedComment } from './marked-comment.ts';
 import { unlessNotAllowed } from './not-allowed.ts';
@@ -80,7 +80,7 @@ export class WorkspacehostHost implements GitHost {
     // Requires a scope that the repository's scope does not include.
     await this.#api.get(
       `${this.#path('pullrequests')}?state=OPEN&pagelen=1`,
-      z.object({ values: listSchema(anySchema, maxPerPage) }),
+      z.object({ values: listSchema(anySchema, MAX_PER_PAGE) }),
     );
     await this.#options.source.check(this.access);
     return capabilitiesOf(headers['x-oauth-scopes']);
@@ -146,7 +146,7 @@ export class WorkspacehostHost implements GitHost {
   }
 
   #list<T>(path: string, item: z.ZodType<T>, keyOf: (item: T) => string | number): Promise<T[]> {
-    const schema = z.object({ values: listSchema(item, maxPerPage), next: z.string().optional() });
+    const schema = z.object({ values: listSchema(item, MAX_PER_PAGE), next: z.string().optional() });
     const readPage = async (url: URL): Promise<Page<T>> => {
       const { values, next } = (await this.#api.readLong(url, schema)).value;
       return { items: values, next: next === undefined ? undefined : nextUrl(next, url) };

@@ -1,6 +1,6 @@
 import { keyTable } from './key-table.ts';
 
-const ONE_BUILDER = 'builders are shared, so a service file cannot set it';
+const oneBuilder = 'builders are shared, so a service file cannot set it';
 
 export const buildKeys = keyTable({
   of: 'build',
@@ -13,16 +13,16 @@ export const buildKeys = keyTable({
     'no_cache no_cache_filter': 'request a rebuild to build without the cache',
     'provenance sbom': 'no attestations are created',
     pull: 'each build checks for newer base images',
-    'shm_size ulimits': ONE_BUILDER,
+    'shm_size ulimits': oneBuilder,
     tags: 'Coppice names the images that it builds',
   },
   refused: {
     additional_contexts:
       'only the context is sent to the builder: move the files into it, or set it to the root of the repository',
     dockerfile_inline: 'write it into a file of the repository, and name that in dockerfile',
-    entitlements: ONE_BUILDER,
-    extra_hosts: ONE_BUILDER,
-    network: ONE_BUILDER,
+    entitlements: oneBuilder,
+    extra_hosts: oneBuilder,
+    network: oneBuilder,
     privileged: 'builds are not privileged',
     ssh: 'there is no SSH agent: give the key as a build secret',
   },

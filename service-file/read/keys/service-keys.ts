@@ -1,10 +1,10 @@
 import { keyTable } from './key-table.ts';
 
-const OWN_POD = 'each service runs in a pod of its own';
-const NODE_TUNING = 'nodes are shared, so a service cannot tune them';
-const WINDOWS = 'it is for Windows containers';
-const CPUS = 'use cpus or deploy.resources';
-const NO_HOST = 'containers get no access to the node';
+const ownPod = 'each service runs in a pod of its own';
+const nodeTuning = 'nodes are shared, so a service cannot tune them';
+const windows = 'it is for Windows containers';
+const cpus = 'use cpus or deploy.resources';
+const noHost = 'containers get no access to the node';
 
 export const serviceKeys = keyTable({
   of: 'a service',
@@ -18,16 +18,16 @@ export const serviceKeys = keyTable({
     annotations: 'no container runtime reads them here; use labels',
     attach: 'the logs of every service are kept',
     'blkio_config cpuset mem_swappiness memswap_limit oom_kill_disable oom_score_adj pids_limit storage_opt ulimits':
-      NODE_TUNING,
-    cgroup_parent: NODE_TUNING,
-    'cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares': CPUS,
-    'cpu_count cpu_percent': `${WINDOWS}; ${CPUS}`,
+      nodeTuning,
+    cgroup_parent: nodeTuning,
+    'cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares': cpus,
+    'cpu_count cpu_percent': `${windows}; ${cpus}`,
     container_name: "Kubernetes names containers; other services use the service's name",
     develop: 'docker compose watch is for local folders; Coppice builds each push',
     'dns dns_opt dns_search': "the cluster's DNS finds the other services",
     domainname: 'services are reached by their name and aliases',
     external_links: 'a service can link only to services of its environment',
-    isolation: WINDOWS,
+    isolation: windows,
     label_file: 'use labels',
     logging: 'the cluster keeps the logs of every service, and Coppice shows them',
     mac_address: 'the cluster assigns addresses',
@@ -36,22 +36,22 @@ export const serviceKeys = keyTable({
     userns_mode: 'the cluster decides on user namespaces',
   },
   refused: {
-    credential_spec: WINDOWS,
-    'devices device_cgroup_rules': `${NO_HOST}: remove it`,
+    credential_spec: windows,
+    'devices device_cgroup_rules': `${noHost}: remove it`,
     gpus: 'GPUs are not supported: remove it',
     models: 'Coppice runs no AI models: run a model server as a service of its own',
     'post_start pre_stop': 'lifecycle commands are not run: put them into the entrypoint',
     pre_start: 'write it as a job: x-coppice.jobs',
-    privileged: `${NO_HOST}: name the capabilities it needs in cap_add`,
+    privileged: `${noHost}: name the capabilities it needs in cap_add`,
     provider: 'a service must be a container: remove it',
     use_api_socket: 'there is no Docker socket, and containers cannot start other containers',
-    volumes_from: `${OWN_POD}: name the same volumes in volumes`,
+    volumes_from: `${ownPod}: name the same volumes in volumes`,
   },
   unless: {
-    'cgroup uts': { why: OWN_POD, unless: { values: /^host$/, why: NO_HOST } },
+    'cgroup uts': { why: ownPod, unless: { values: /^host$/, why: noHost } },
     'ipc pid': {
-      why: OWN_POD,
-      unless: { values: /^(host$|service:|container:)/, why: `${NO_HOST} or to another container` },
+      why: ownPod,
+      unless: { values: /^(host$|service:|container:)/, why: `${noHost} or to another container` },
     },
     runtime: {
       why: 'the cluster decides which runtime starts the containers',

@@ -1,6 +1,6 @@
 import { keyTable } from './key-table.ts';
 
-const OUTSIDE = 'external configs and secrets do not exist here: use file or environment';
+const outside = 'external configs and secrets do not exist here: use file or environment';
 
 export const topLevelKeys = keyTable({
   of: 'a service file',
@@ -49,7 +49,7 @@ export const configKeys = keyTable({
   path: 'configs.*',
   supported: 'file content environment',
   ignored: { name: 'configs are not shared with other environments', labels: 'configs have no labels' },
-  refused: { external: OUTSIDE, template_driver: 'templates are not supported: write the content itself' },
+  refused: { external: outside, template_driver: 'templates are not supported: write the content itself' },
 });
 
 export const secretKeys = keyTable({
@@ -58,7 +58,7 @@ export const secretKeys = keyTable({
   supported: 'file environment',
   ignored: { name: 'secrets are not shared with other environments', labels: 'secrets have no labels' },
   refused: {
-    external: OUTSIDE,
+    external: outside,
     'driver driver_opts template_driver': 'drivers and templates are not supported: use file or environment',
   },
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { endpointCases } from '../../contract/endpoints.ts';
 import { fieldCases } from '../../contract/fields.ts';
-import { fieldRows, typeRows } from '../../contract/rows.ts';
+import { FIELD_ROWS, TYPE_ROWS } from '../../contract/rows.ts';
 import { pageCanBeTried } from '../../contract/page.ts';
 import { namesItsParameters, ruleCases, stateCases } from '../../contract/rules.ts';
 import { see, show, startWorld, type Seen, type World } from '../../contract/world.ts';
@@ -20,7 +20,7 @@ afterAll(() => world.harness.remove(), 60_000);
 
 /** Sections 3, 4, 5, 7 and 8 of the contract: a case for each row, all at once. */
 const cases = Object.entries({ ...endpointCases, ...stateCases, ...ruleCases });
-const types = typeRows.map((type) => [`params of ${type}`, () => namesItsParameters(world, type)] as const);
+const types = TYPE_ROWS.map((type) => [`params of ${type}`, () => namesItsParameters(world, type)] as const);
 testsSideBySide(
   {
     ...Object.fromEntries([...cases.map(([row, run]) => [row, () => run(world)] as const), ...types]),
@@ -30,5 +30,5 @@ testsSideBySide(
 );
 
 describe('section 2', () => {
-  test.each(fieldRows)('%s', async (row) => fieldCases[row](await seeing), 200_000);
+  test.each(FIELD_ROWS)('%s', async (row) => fieldCases[row](await seeing), 200_000);
 });

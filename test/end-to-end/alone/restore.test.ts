@@ -6,7 +6,7 @@ import { RestClient } from '../../client/rest-client.ts';
 import { repositoryRoot } from '../../cluster/paths.ts';
 import { run } from '../../cluster/run.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
-import { sampleGroup } from '../../sample/sample-user.ts';
+import { SAMPLE_GROUP } from '../../sample/sample-user.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { Reader } from './documented.ts';
 
@@ -145,7 +145,7 @@ test('all of Coppice, backed up, removed from the cluster and restored into what
   const { client, connection } = harness;
   const groups = async () => names(await harness.kubectl(['get', 'groups.coppice.dev', '--output', 'name']));
   const own = await client.call(z.array(z.looseObject({ id: z.string() })), 'GET', '/api/groups');
-  const expected = [sampleGroup, ...own.map(({ id }) => id)].sort();
+  const expected = [SAMPLE_GROUP, ...own.map(({ id }) => id)].sort();
   // What others have here would lose its volumes; and what is on its way out would come back.
   await waitFor("no group but the sample's and this test's", 120, async () => {
     const others = (await groups()).filter((name) => !expected.includes(name));
@@ -175,7 +175,7 @@ test('all of Coppice, backed up, removed from the cluster and restored into what
   const sample = new RestClient(connection.apiUrl);
   await sample.login(connection.email, connection.password);
   const environments = z.looseObject({ environments: z.array(z.looseObject({ id: z.string() })).min(1) });
-  const shop = await sample.call(environments, 'GET', `/api/repository/${sampleGroup}.shop`);
+  const shop = await sample.call(environments, 'GET', `/api/repository/${SAMPLE_GROUP}.shop`);
   for (const { id } of shop.environments) {
     const { weburl: address } = await sample.waitForEnvironment(id, ({ status }) => status === 'built', 300);
     await pageWith(address, 'Hello from the API');

@@ -4,7 +4,7 @@ import { githubDelivery } from '../../client/github-delivery.ts';
 import { send } from '../../client/local-http.ts';
 import { webhookOf } from '../../client/webhook-of.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
-import { GiteaUser, giteaSshUrl } from '../../gitea/gitea-user.ts';
+import { GiteaUser, GITEA_SSH_URL } from '../../gitea/gitea-user.ts';
 import { pageWith, startHarness, type Harness } from '../harness.ts';
 
 /** A real Git server: private repositories over HTTP and SSH, pull requests, and webhooks that it signs. */
@@ -106,7 +106,7 @@ test('a delivery that is not rightly signed is refused, whether there is such a 
 test('a private repository over SSH: not let in until its key is a deploy key, then built', async () => {
   await gitea.createRepository('by-ssh');
   await gitea.push('by-ssh', { branch: 'main', files: page('by ssh') });
-  const repository = await addRepository('by-ssh', { origin: `${giteaSshUrl}/${gitea.name}/by-ssh.git` });
+  const repository = await addRepository('by-ssh', { origin: `${GITEA_SSH_URL}/${gitea.name}/by-ssh.git` });
   const ready = async () => (await repositoryOf(repository)).conditions.find(({ type }) => type === 'Ready');
   expect(await ready()).toMatchObject({ status: 'False', reason: 'KeyNotAccepted' });
 

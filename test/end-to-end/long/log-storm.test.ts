@@ -8,7 +8,7 @@ import { localhostLookup } from '../../client/local-http.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { namespaceOf, startHarness, type Harness } from '../harness.ts';
 
-const LINES = 100_000;
+const lineCount = 100_000;
 
 let harness: Harness;
 let environment: string;
@@ -20,7 +20,7 @@ beforeAll(async () => {
     // A number of its own, or the step would come from a cache without its output.
     'api/Dockerfile': [
       'FROM node:24-slim',
-      `RUN echo ${randomBytes(8).toString('hex')} && seq -f "storm line %.0f" 1 ${LINES}`,
+      `RUN echo ${randomBytes(8).toString('hex')} && seq -f "storm line %.0f" 1 ${lineCount}`,
       'WORKDIR /app',
       'COPY *.mjs ./',
       'USER node',
@@ -135,14 +135,14 @@ test('100,000 lines to 20 viewers, two of them slow, one connecting again ten ti
   while ((await Promise.race([all, delay(500)])) === undefined) during = Math.max(during, await apiBuffers());
   const [log, ...viewers] = await all;
   const last = viewers[0]?.seqs.last ?? 0;
-  expect(last).toBeGreaterThan(LINES);
+  expect(last).toBeGreaterThan(lineCount);
   const written = createHash('sha256').update(log).digest('hex');
   for (const viewer of viewers) {
     expect(viewer).toMatchObject({ seqs: { last, gaps: 0 }, end: { end: { result: 'succeeded' } } });
     expect(viewer.written.digest('hex')).toBe(written);
     // Where buildctl turns to another step for a moment, it may cut a line, and print it again, whole, when it returns.
-    expect(viewer.lastNumber).toBe(LINES);
-    expect(viewer.stormLines).toBeGreaterThan(LINES - 100);
+    expect(viewer.lastNumber).toBe(lineCount);
+    expect(viewer.stormLines).toBeGreaterThan(lineCount - 100);
   }
   expect(viewers.at(-1)?.connections).toBeGreaterThanOrEqual(11);
   const after = await apiBuffers();
@@ -181,9 +181,9 @@ test('a page in a browser reads the log, by the cookie and its own origin', asyn
           }),
         url,
       );
-    const seen = await read(logUrl(LINES / 2));
+    const seen = await read(logUrl(lineCount / 2));
     expect(seen.code).toBe(1000);
-    expect(seen.lines).toBeGreaterThan(LINES / 2);
+    expect(seen.lines).toBeGreaterThan(lineCount / 2);
     expect(seen.last).toContain('"end":{"result":"succeeded"');
     // The same cookie from another site's page: refused.
     await page.goto((await harness.client.environment(environment)).weburl);

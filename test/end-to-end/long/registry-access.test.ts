@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { send } from '../../client/local-http.ts';
-import { imagesHostAddress } from '../../cluster/registry.ts';
+import { IMAGES_HOST_ADDRESS } from '../../cluster/registry.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { pushRepository } from '../../sample/push-repository.ts';
 import { askBuildkitd } from '../ask-buildkitd.ts';
@@ -171,7 +171,7 @@ async function statusesOf(dockerConfig: string, image: string, from: string): Pr
   const [fromName = '', layer = ''] = from.slice(address.length + 1).split('@');
   const ask = async (method: string, path: string, ...scopes: string[]) => {
     const authorization = `Bearer ${await tokenFor(dockerConfig, scopes)}`;
-    const url = `http://${imagesHostAddress}/v2/${path}`;
+    const url = `http://${IMAGES_HOST_ADDRESS}/v2/${path}`;
     return (await send(url, { method, headers: { authorization, accept: manifestType } })).status;
   };
   const pull = `repository:${name}:pull`;
@@ -197,7 +197,7 @@ const tokenSchema = z.object({ token: z.string() });
 /** Follows the registry's challenge, as every client does. */
 async function tokenFor(dockerConfig: string, scopes: readonly string[]): Promise<string> {
   const auth = authSchema.parse(JSON.parse(dockerConfig)).auths[address]?.auth ?? '';
-  const { headers } = await send(`http://${imagesHostAddress}/v2/`);
+  const { headers } = await send(`http://${IMAGES_HOST_ADDRESS}/v2/`);
   const [, realm = '', service = ''] =
     /realm="([^"]+)",service="([^"]+)"/.exec(headers['www-authenticate'] ?? '') ?? [];
   const { host, pathname } = new URL(realm);

@@ -21,9 +21,9 @@ export interface Schedule {
 }
 
 /** Rebuilds scheduled for the same time start within this many minutes, each always at the same offset. */
-const SPREAD_MINUTES = 30;
+const spreadMinutes = 30;
 const minuteMs = 60_000;
-const spreadMs = SPREAD_MINUTES * minuteMs;
+const spreadMs = spreadMinutes * minuteMs;
 /** Maximum delay after which a rebuild still counts as on time. */
 const toleranceMs = 2 * minuteMs;
 
@@ -68,5 +68,5 @@ function inItsMinute(lateMs: number, now: Date): Date {
 }
 
 function minuteOf(uid: string): number {
-  return createHash('sha256').update(uid).digest().readUInt32BE() % SPREAD_MINUTES;
+  return createHash('sha256').update(uid).digest().readUInt32BE() % spreadMinutes;
 }

@@ -41,7 +41,7 @@ export function hideSecrets(
 }
 
 /** Commands have few words. Each hidden one is a variable of the container. */
-const MAX_WORDS = 200;
+const maxWords = 200;
 
 function hiddenVariables(service: Service, isSecret: (text: string) => boolean): Record<string, string> {
   const { name, environment, entrypoint = [], command = [], healthcheck } = service;
@@ -49,8 +49,8 @@ function hiddenVariables(service: Service, isSecret: (text: string) => boolean):
   const known = new Set(values.filter(([variable]) => isShellName(variable)).map(([, value]) => value));
   const all = [entrypoint, command, healthcheck?.command ?? []].flatMap((words) => secretWords(words, isSecret));
   const words = [...new Set(all)].filter((word) => !known.has(word));
-  if (words.length > MAX_WORDS) {
-    const message = `services.${name}: its commands have more than ${MAX_WORDS} words that contain a secret. Use a shorter command, or a variable`;
+  if (words.length > maxWords) {
+    const message = `services.${name}: its commands have more than ${maxWords} words that contain a secret. Use a shorter command, or a variable`;
     throw new Stalled('ServiceFileInvalid', message);
   }
   const names = Array.from({ length: words.length + Object.keys(environment).length }, (_, index) => index + 1)

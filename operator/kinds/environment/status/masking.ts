@@ -9,7 +9,7 @@ import type { Revision } from '../revision/revision.ts';
 export type Mask = (text: string) => string;
 
 /** A mask of many secrets takes several MiB. */
-const MAX_MASKS = 16;
+const maxMasks = 16;
 
 /**
  * Masks an environment's secrets in the output of its containers before it is written into statuses, which more people
@@ -40,7 +40,7 @@ export class Masking {
     this.#made.delete(scope.uid);
     this.#made.set(scope.uid, { secrets, mask });
     const [oldest] = this.#made.keys();
-    if (this.#made.size > MAX_MASKS && oldest !== undefined) this.#made.delete(oldest);
+    if (this.#made.size > maxMasks && oldest !== undefined) this.#made.delete(oldest);
     return mask;
   }
 
