@@ -255,7 +255,7 @@ test('no secret is in any answer but what the contract returns', async () => {
   await keep(send('post', '/api/group/acme', { name: 'private', type: 'generic', params }));
   const hosted = { owner: 'acme', repo: 'hosted', token: planted.token };
   await keep(send('post', '/api/group/acme', { name: 'hosted', type: 'ownerhost', params: hosted }));
-  // Refused ones repeat nothing of it.
+  // The response to a refused request repeats no part of it.
   await keep(send('post', '/api/group/acme', { name: 'x', type: 'generic', params: { ...params, origin: 'ftp://x' } }));
   const inUrl = `https://bot:${planted.credentials}@git.example/a.git`;
   await keep(send('post', '/api/group/acme', { name: 'x', type: 'generic', params: { origin: inUrl } }));

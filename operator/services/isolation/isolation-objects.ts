@@ -43,7 +43,7 @@ export interface MembersAccess {
   members: readonly string[];
 }
 
-/** Returns the RoleBinding by which the members of the group read what runs, and its logs. */
+/** Returns the RoleBinding that lets the members of the group read the workloads and their logs. */
 export function membersBinding(owned: Owned, { role, members }: MembersAccess): RoleBinding {
   const apiGroup = 'rbac.authorization.k8s.io';
   return {

@@ -80,7 +80,7 @@ async function refusedByRest(type: RepositoryType, { params }: Branch): Promise<
   return refusalSchema.parse(JSON.parse(answer.text)).details[0].message;
 }
 
-/** The words of the condition. */
+/** Returns the message of the condition. */
 async function refusedByKubectl(type: RepositoryType, { source, secret }: Branch): Promise<string> {
   const metadata = { name: randomName(type), namespace: `group-${harness.group}` };
   const objects = [

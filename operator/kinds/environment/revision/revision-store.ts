@@ -62,7 +62,7 @@ export class RevisionStore {
       data: { [revisionKey]: await pack(revision), [contentsKey]: await pack(contents) },
     };
     if (!(await this.#isCreated(Secret, secret))) {
-      // A revision that does not match the schema, or one that a killed operator stored during its first plan.
+      // Deletes a revision that does not match the schema, or that a killed operator stored during its first plan.
       await this.#delete(Secret, location, objectName(revision.id));
       await this.#isCreated(Secret, secret);
     }
