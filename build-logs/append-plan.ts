@@ -47,7 +47,11 @@ export function planAppend(
   // Nothing may follow the end message, so later lines are dropped.
   if (state.hasEnded) return nothing;
   const written = state.lines(source);
-  if (first > written) throw new LogLostError(`Redis has ${written} of the ${first} lines of ${source} that it took`);
+  if (first > written) {
+    throw new LogLostError(
+      `Redis has lost log lines of ${source}: it acknowledged ${first} and has ${written}. Append the others again`,
+    );
+  }
   const fresh = lines.slice(written - first);
   if (fresh.length === 0) return nothing;
   const messages: UnnumberedMessage[] = [];

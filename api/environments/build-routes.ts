@@ -28,6 +28,8 @@ export interface BuildRoutesOptions {
   longPolls: Pick<LongPolls, 'run'>;
 }
 
+const NO_BUILD = 'there is no build of this number, or it is no longer kept. GET …/builds lists those that are kept';
+
 const waitQuery = z.object({
   wait: integerField(0, MAX_WAIT_SECONDS).default(0).meta({
     description: 'Seconds to wait for the build to end. The response is sent as soon as it ends.',
@@ -113,7 +115,7 @@ export function buildRoutes({ directory, authenticator, cache, longPolls }: Buil
       run: (call) =>
         answer(call, (environment) => {
           const build = numberedBuild(environment, call.target.number);
-          if (!build) throw new NotFound('no such build, or it is no longer kept');
+          if (!build) throw new NotFound(NO_BUILD);
           return build;
         }),
     }),
@@ -121,7 +123,7 @@ export function buildRoutes({ directory, authenticator, cache, longPolls }: Buil
 }
 
 function buildNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new NotFound('no such build, or it is no longer kept');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new NotFound(NO_BUILD);
   return Number(text);
 }
 

@@ -24,9 +24,12 @@ export interface LogTimes {
   keepaliveMs?: number;
   /** How long a client waits for a build to start. Default 10 min. */
   startTimeoutMs?: number;
-  /** How long a log can be silent after its build has ended or its environment was deleted. Default 10 s. */
+  /**
+   * The stream ends when no line arrives for this long after the build has ended or its environment was deleted.
+   * Default 10 s.
+   */
   silenceMs?: number;
-  /** How long a client can take to read what was sent ahead of it. Default 60 s. */
+  /** The connection of a client that does not read a frame within this time is closed. Default 60 s. */
   stallTimeoutMs?: number;
 }
 

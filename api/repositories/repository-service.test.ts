@@ -183,7 +183,7 @@ describe('a name is one repository’s of its group', () => {
   });
   const names = (cluster: FakeCluster) =>
     cluster.all<Repository>(REPOSITORY).map(({ metadata, spec }) => spec.displayName ?? metadata.name);
-  const taken = new Conflict('a repository of this name already exists in the group');
+  const taken = new Conflict('a repository of this name already exists in the group. Choose another name');
 
   /** With the repositories shop and docs; at the next upTo() the watch reports what `write` does at another replica. */
   function setUpTwo(write?: (cluster: FakeCluster) => void) {

@@ -169,7 +169,7 @@ export class RepositoryService {
         if (!isGoing || isLast) {
           const state = isGoing
             ? 'is still being deleted. Try again in a minute, or choose another name'
-            : 'already exists in the group';
+            : 'already exists in the group. Choose another name';
           throw new Conflict(`a repository of this name ${state}`, { cause: error });
         }
         await awaitGone(cache, held, formerGoneTimeoutMs);
@@ -216,7 +216,7 @@ function comparable(name: string): string {
 }
 
 function nameTaken(): Conflict {
-  return new Conflict('a repository of this name already exists in the group');
+  return new Conflict('a repository of this name already exists in the group. Choose another name');
 }
 
 /**

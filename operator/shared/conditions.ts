@@ -28,7 +28,12 @@ export function reconciling(reason: string, message: string): ConditionReport[] 
 export function stalled(reason: string, message: string): ConditionReport[] {
   return [
     { type: 'Ready', status: 'False', reason, message: brief(message) },
-    { type: 'Reconciling', status: 'False', reason, message: 'reconciliation cannot continue' },
+    {
+      type: 'Reconciling',
+      status: 'False',
+      reason,
+      message: 'reconciliation has stopped until you act. The condition Stalled says why and what to do',
+    },
     { type: 'Stalled', status: 'True', reason, message },
   ];
 }

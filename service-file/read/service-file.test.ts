@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readYaml } from '../testing/read-yaml.ts';
 import { BUILD_DEFAULTS, serviceFileSchema, type Service } from '../schema.ts';
 
-/** The service `web` of a file in which only it stands, with `image: app` unless `yaml` says where it comes from. */
+/** Returns the only service of a file, `web`; `image: app` is added to YAML without `build` and `image`. */
 async function service(yaml: string): Promise<Service> {
   const origin = /^(build|image):/m.test(yaml) ? '' : 'image: app\n';
   const indented = (origin + yaml).replaceAll(/^/gm, '    ');

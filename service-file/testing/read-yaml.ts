@@ -1,7 +1,7 @@
 import { memoryFiles } from '../memory-files.ts';
 import { type ParsedServiceFile, readServiceFile } from '../parse.ts';
 
-/** Reads a repository for tests, with a `compose.yaml`, other files, and variables that are always visible. */
+/** Returns the service file of a repository that contains `text` as `compose.yaml`; no variable is a secret. */
 export function readYaml(
   text: string,
   files: Readonly<Record<string, string>> = {},

@@ -34,7 +34,7 @@ export const nodePrograms: readonly ProgramName[] = [
   'local-path-provisioner',
 ];
 
-/** Stages of node.Dockerfile without programs, which can be built while Go compiles. */
+/** Stages of node.Dockerfile that need no compiled Go program, so they are built while Go compiles. */
 const systemStages = { network: 'coppice-kind-node-network', system: 'coppice-kind-node-system' };
 const dockerfile = join(import.meta.dirname, 'node-image/node.Dockerfile');
 

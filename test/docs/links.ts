@@ -6,12 +6,12 @@ export interface Link {
 }
 
 const link = /\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g;
-const isolated = /^ *```.*?^ *```/gms;
+const codeBlock = /^ *```.*?^ *```/gms;
 
 /** Returns a page's text with its code replaced by blank lines. */
 function withoutCode(markdown: string): string {
   return markdown
-    .replace(isolated, (block) => block.replace(/[^\n]/g, ''))
+    .replace(codeBlock, (block) => block.replace(/[^\n]/g, ''))
     .replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ' '));
 }
 
@@ -26,7 +26,7 @@ export function linksOf(markdown: string): Link[] {
 
 /** Returns the anchors of a page's headings, as GitHub derives them. */
 export function anchorsOf(markdown: string): Set<string> {
-  const headings = markdown.replace(isolated, '').matchAll(/^#{1,6} +(.*)$/gm);
+  const headings = markdown.replace(codeBlock, '').matchAll(/^#{1,6} +(.*)$/gm);
   const seen = new Map<string, number>();
   return new Set(
     [...headings].map(([, words = '']) => {

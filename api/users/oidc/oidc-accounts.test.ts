@@ -6,7 +6,10 @@ const ann: User = { name: 'user-1', accountId: 'a', email: 'ann@example.com', ve
 const mine = { issuer: 'https://idp.example', subject: '1' };
 const another = { ...mine, subject: '2' };
 
-/** A login at a replica that has not heard of the link; `meanwhile` is what the account is once it is written. */
+/**
+ * Logs in at a replica whose cache finds no account linked to the identity. `read` is the account that it finds by email
+ * address, `meanwhile` the stored one when it writes the link.
+ */
 function logIn(read: User, meanwhile = read): Promise<User> {
   const users = {
     readByIdentity: () => Promise.resolve(undefined),

@@ -28,7 +28,7 @@ describe('the pod', () => {
     expect(secrets).toEqual([['ca.crt', 'tls.crt', 'tls.key']]);
   });
 
-  test('keeps a group’s cache on its volume, a ephemeral’s nowhere', () => {
+  test('keeps a group’s cache on its volume, an ephemeral one’s nowhere', () => {
     const cacheOf = (identity: typeof own) => podOf(identity).spec?.volumes?.find(({ name }) => name === 'cache');
     expect(cacheOf(own)).toMatchObject({ persistentVolumeClaim: { claimName: 'group-acme' } });
     expect(cacheOf(ephemeral)).toEqual({ name: 'cache', emptyDir: { sizeLimit: '10Gi' } });
@@ -81,7 +81,7 @@ describe('the network policy', () => {
     );
   const buildPods = { matchExpressions: [{ key: 'coppice.dev/build', operator: 'Exists' }] };
 
-  test('lets a group’s builds into its builder, and one environment’s into a ephemeral one', () => {
+  test('lets a group’s builds into its builder, and one environment’s into an ephemeral one', () => {
     expect(clientsOf(own)).toEqual([[{ 'coppice.dev/group': 'acme' }, buildPods]]);
     expect(clientsOf(ephemeral)).toEqual([[{ 'coppice.dev/environment-uid': 'u7' }, buildPods]]);
   });

@@ -75,7 +75,7 @@ export class BuilderPool {
       return endpoint;
     }
     if (identity.isEphemeral) {
-      this.#requireModest(identity.name, build);
+      this.#refuseEvicted(identity.name, build);
       await this.#starts.run(ephemeralQueue, () => this.#startEphemeral(identity, request));
     } else {
       await this.#startFor(request, identity);
@@ -159,14 +159,14 @@ export class BuilderPool {
   }
 
   /** Throws Stalled if the builder was evicted for its disk usage: another attempt would use as much. */
-  #requireModest(name: string, build: BuildIdentity): void {
+  #refuseEvicted(name: string, build: BuildIdentity): void {
     const status = this.#options.builders.pod(name)?.status;
     if (!usedTooMuchDisk(status)) return;
     this.#waiters.remove(name, build);
     throw new Stalled(
       'BuildFailed',
-      `the build used more disk than permitted for untrusted code (${status?.message?.trim() ?? ''}). Reduce ` +
-        'write less, or let an administrator give such builds more (chart value builder.ephemeral.storage)',
+      `the build used more disk than permitted for untrusted code (${status?.message?.trim() ?? ''}). Write ` +
+        'less, or ask an administrator to raise the limit (chart value builder.ephemeral.storage)',
     );
   }
 

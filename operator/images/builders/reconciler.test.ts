@@ -104,7 +104,7 @@ describe('a group’s builder', () => {
   });
 });
 
-describe('a ephemeral builder', () => {
+describe('an ephemeral builder', () => {
   const now = Date.parse('2026-01-01T00:06:00Z');
   const rolledOutAfter = (ms: number) => ({
     build: { ...building, images: [], rolloutStartedAt: new Date(now + ms).toISOString() },

@@ -49,9 +49,19 @@ export class Submodules {
   /** Fetches the submodules of a checkout, recursively; calls `onFetched` for each. */
   async fetch(parent: Checkout, onFetched: (checkout: Checkout) => Promise<void>, depth = 1): Promise<void> {
     for (const submodule of await this.#needed(parent)) {
-      if (depth > deepest) throw new Error(`submodules are nested more than ${deepest} deep at ${submodule.path}`);
+      if (depth > deepest) {
+        throw new Error(
+          `the submodule ${submodule.path} is nested more than ${deepest} deep, which is the limit. Move it to a ` +
+            'repository further up, or commit its files',
+        );
+      }
       this.#count += 1;
-      if (this.#count > maxSubmodules) throw new Error(`there are more than ${maxSubmodules} submodules`);
+      if (this.#count > maxSubmodules) {
+        throw new Error(
+          `the build contexts need more than ${maxSubmodules} submodules, which is the limit. Remove some, or commit ` +
+            'their files',
+        );
+      }
       const checkout = await this.#checkOut(submodule);
       await onFetched(checkout);
       await this.fetch(checkout, onFetched, depth + 1);
@@ -126,7 +136,8 @@ export class Submodules {
       // Such a URL is on the server that the root's configuration connects to (submoduleUrl).
       if (isKeyLent) return { config: root.config, authorization: undefined };
       throw new Error(
-        `the submodule ${path} requires the repository's SSH key, ` + 'which builds of forks do not receive',
+        `the submodule ${path} requires the repository's SSH key, which builds of forks do not receive. Give it a ` +
+          'public HTTPS URL in .gitmodules, or set trustForks in the Repository',
       );
     }
     const isOwnHost = !parseSshOrigin(root.origin) && new URL(url).origin === new URL(root.origin).origin;

@@ -50,7 +50,7 @@ const removalRecheckMs = 10_000;
 /** Reconciles the cluster with an Environment, from any state (docs/reference/environment-lifecycle.md). */
 export class EnvironmentReconciler {
   readonly #options: EnvironmentReconcilerOptions;
-  /** Run in this order; a phase that is done, or an error, ends the reconcile. */
+  /** Phases run in this order until one fails or returns `done`; the following ones are then skipped. */
   readonly #phases: readonly Phase[];
 
   constructor(options: EnvironmentReconcilerOptions) {
@@ -133,7 +133,7 @@ export class EnvironmentReconciler {
     return this.#options.recorder.finish(scope, 'cancelled', message);
   }
 
-  /** Deletes the contents of an environment that is to have none. */
+  /** Deletes the contents of an inactive environment. */
   async #removeContents(scope: EnvironmentScope): Promise<PhaseResult<ContentsField, ContentsCondition>> {
     if (scope.isActive) return {};
     const { namespace, environmentQuota, seeding } = this.#options;

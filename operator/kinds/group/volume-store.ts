@@ -35,7 +35,10 @@ export class ReusableStore {
   async ensure(groupName: string): Promise<string> {
     const { client, namespaces, groups } = this.#options;
     const group = groups.get(groupName);
-    if (!group) throw new Waiting('GroupMissing', `there is no ${GROUP.kind} ${groupName}`, recheckMs);
+    if (!group) {
+      const message = `volumes cannot be published, because there is no ${GROUP.kind} ${groupName}. Create it`;
+      throw new Waiting('GroupMissing', message, recheckMs);
+    }
     const name = storeNamespace(groupName);
     const namespace =
       namespaces.get(name) ?? (await createOrGet(client, namespaces, Namespace, storeNamespaceObject(group)));

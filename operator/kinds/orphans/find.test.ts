@@ -82,12 +82,12 @@ describe('orphans', () => {
     ['the builder of a group that is there', { builderSecrets: [secret('group-acme')] }, []],
     ['of one that is gone', { groups: [], builderSecrets: [secret('group-acme')] }, ['Builder group-acme']],
     [
-      'a ephemeral builder',
+      'an ephemeral builder',
       { builderSecrets: [secret('ephemeral-u1-1', { ...labels, 'coppice.dev/build': '1' })] },
       ['Builder ephemeral-u1-1'],
     ],
     [
-      'a ephemeral builder of an environment that is there',
+      'an ephemeral builder of an environment that is there',
       { environments: [environment('u1')], builderSecrets: [secret('ephemeral-u1-1', labels)] },
       [],
     ],

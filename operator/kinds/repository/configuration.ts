@@ -59,7 +59,9 @@ export class RepositoryConfigurations {
     }
     const group = this.#groups.get(id.group);
     const { metadata } = repository;
-    if (metadata.uid === undefined) throw new Error(`the Repository ${formatId(id)} has no UID`);
+    if (metadata.uid === undefined) {
+      throw new Error(`the Repository ${formatId(id)} has no UID, which the API server sets. Report this as a defect`);
+    }
     return {
       repositoryUid: metadata.uid,
       host: await this.#hosts.of(repository),

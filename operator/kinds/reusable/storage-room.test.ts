@@ -27,10 +27,10 @@ test.each([
   ['too many', sized('1', '1', '1'), '3 volumes exceed the limit of 2 per environment'],
   ['what is not a size', sized('much'), 'the volumes request much; the limit of an environment is 3Gi'],
 ])('refused: %s', (_name, copies, words) => {
-  const remedy = 'reduce it in the service file, or ask an administrator to raise the limit';
+  const remedy = 'Use fewer or smaller volumes in the service file, or ask an administrator to raise the limit';
   expect(() => {
     requireEnvironmentRoom(copies, quota);
-  }).toThrow(expect.objectContaining({ reason: 'QuotaExceeded', message: `${words}: ${remedy}` }));
+  }).toThrow(expect.objectContaining({ reason: 'QuotaExceeded', message: `${words}. ${remedy}` }));
 });
 
 const claim = (name: string, storage: string, metadata: Partial<PersistentVolumeClaim['metadata']> = {}) => ({

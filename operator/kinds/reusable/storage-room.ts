@@ -20,15 +20,15 @@ const leavingRecheckMs = 5000;
 export function requireEnvironmentRoom(copies: readonly Pick<VolumeCopy, 'size'>[], quota: Quota): void {
   const sizes = copies.map(({ size }) => size);
   const { persistentvolumeclaims: max, 'requests.storage': room } = quota;
-  const remedy = 'reduce it in the service file, or ask an administrator to raise the limit';
+  const remedy = 'Use fewer or smaller volumes in the service file, or ask an administrator to raise the limit';
   if (isTooMany(sizes.length, quota)) {
-    throw new Stalled('QuotaExceeded', `${sizes.length} volumes exceed the limit of ${max} per environment: ${remedy}`);
+    throw new Stalled('QuotaExceeded', `${sizes.length} volumes exceed the limit of ${max} per environment. ${remedy}`);
   }
   // Sizes that are not quantities are refused too.
   if (!(bytesOver(sizes, quota) <= 0)) {
     throw new Stalled(
       'QuotaExceeded',
-      `the volumes request ${sizes.join(' + ')}; the limit of an environment is ${room}: ${remedy}`,
+      `the volumes request ${sizes.join(' + ')}; the limit of an environment is ${room}. ${remedy}`,
     );
   }
 }

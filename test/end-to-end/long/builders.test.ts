@@ -53,7 +53,7 @@ test('each group builds in a buildkitd of its own, and its certificate opens no 
   });
 }, 300_000);
 
-/** While one group's own builder is left alone, a ephemeral one works for the other. */
+/** The tests run side by side: one uses the first group's builder, the other an ephemeral builder of the second group. */
 testsSideBySide(
   {
     'a builder sleeps when it is idle, and wakes with its cache': sleepsAndWakes,

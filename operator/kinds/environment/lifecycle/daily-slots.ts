@@ -19,7 +19,14 @@ export function lastSlot(time: DailyTime, now: Date): Date {
     const slot = slotOfDay(time.hour, zone, new Date(now.getTime() - back * dayMs));
     if (slot <= now) return slot;
   }
-  throw new Error(`no ${time.hour} in ${time.timeZone} within two days`);
+  throw notFound(time, now);
+}
+
+function notFound({ hour, timeZone }: DailyTime, now: Date): Error {
+  return new Error(
+    `the clocks of ${timeZone} do not show ${hour} within two days of ${now.toISOString()}. Correct the hour and the ` +
+      'time zone of the schedule',
+  );
 }
 
 /** Returns the first slot after `now`. */
@@ -29,7 +36,7 @@ export function nextSlot(time: DailyTime, now: Date): Date {
     const slot = lastSlot(time, new Date(now.getTime() + (ahead * dayMs) / 2));
     if (slot > now) return slot;
   }
-  throw new Error(`no ${time.hour} in ${time.timeZone} within two days`);
+  throw notFound(time, now);
 }
 
 /** Returns the slot of the day that contains `moment` in the zone's calendar. */
