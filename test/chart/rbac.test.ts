@@ -45,6 +45,18 @@ test('no role has a `*`, the way into a pod, or a right to take more rights', as
   expect(found).toEqual([]);
 });
 
+test('the API can get each object of what it changes or deletes, because it first reads who owns it', async () => {
+  const roles = (await renderObjects(everything)).filter(
+    ({ kind, metadata }) => kind.endsWith('Role') && /^coppice-(api|group-api)$/.test(metadata.name),
+  );
+  const rules = roles.flatMap((role) => rulesSchema.parse(role['rules']));
+  const changing = rules.filter(({ verbs }) => verbs.includes('patch') || verbs.includes('delete'));
+  expect(changing.flatMap(({ resources }) => resources)).toEqual(
+    expect.arrayContaining(['groups', 'repositories', 'environments', 'reusableenvironments', 'secrets']),
+  );
+  expect(changing.filter(({ verbs }) => !verbs.includes('get'))).toEqual([]);
+});
+
 test('operator and API have a role each, bound to nobody else', async () => {
   const bindings = (await renderObjects(everything)).filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind));
   const bindingSchema = z.looseObject({
