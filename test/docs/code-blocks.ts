@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '../cluster/paths.ts';
 
-/** A code block of a page: its language, the optional name after it, and its content. */
+/** A code block of a page: its language, the name that may follow the language, and its content. */
 export interface CodeBlock {
   language: string;
   name: string;
