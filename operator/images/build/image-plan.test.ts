@@ -37,6 +37,31 @@ async function addressOf(build: Partial<NonNullable<Service['build']>>, lines = 
   return (await planImages([service(build)], snapshot(lines), hashKey)).images[0]?.address;
 }
 
+describe('of many services that name one large Dockerfile', () => {
+  const services = (size: number) => {
+    const text = `FROM a\n${'\\\n'.repeat(size / 2)}`;
+    const { entries } = snapshot();
+    const files = new SnapshotFiles(entries, () => Promise.resolve(Buffer.from(text)));
+    const named = Array.from({ length: 20 }, (_, index) => service({ target: `stage-${index}` }));
+    return planImages(named, { entries, files }, hashKey);
+  };
+
+  test('other work continues between two of them', async () => {
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 0);
+    const { images } = await services(100_000);
+    clearInterval(timer);
+    expect(images).toHaveLength(20);
+    expect(ticks).toBeGreaterThan(5);
+  });
+
+  test('a Dockerfile above 128 KiB is refused', async () => {
+    const { images, problems } = await services(1_000_000);
+    expect(images).toEqual([]);
+    expect(problems[0]).toBe('service web: build.dockerfile: Dockerfile is larger than 128 KiB');
+  });
+});
+
 test('an image for each service with a build, at its paths in the workspace', async () => {
   const secrets = [{ id: 'npm', bundle: 'files-1', key: 'token' }];
   const given = service({ context: 'web', dockerfile: '../Dockerfile', args: { V: '2' }, secrets }, 'linux/arm64');

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { buildFilesFault } from '../../../service-file/build-files.ts';
 import { FileUnreadableError } from '../../../service-file/files.ts';
@@ -33,6 +34,9 @@ export interface BuildPlan {
   problems: string[];
 }
 
+/** Each service of a commit can name another stage of one Dockerfile, and reading it takes time. */
+const maxDockerfileKiB = 128;
+
 type Snapshot = Pick<SourceSnapshot, 'entries' | 'files'>;
 
 /**
@@ -49,6 +53,8 @@ export async function planImages(
   const plan: BuildPlan = { images: [], problems: [] };
   for (const service of services) {
     if (!service.build) continue;
+    // All of a commit's files can be known already: other work continues between two services.
+    await setImmediate();
     const image = await planImage(service, service.build, snapshot, hashKey, budget);
     if (typeof image === 'string') plan.problems.push(`service ${service.name}: ${image}`);
     else plan.images.push(image);
@@ -74,7 +80,11 @@ async function planImage(
   try {
     const contextId = build.watch.length > 0 ? await watchedId(build, snapshot, budget) : contextEntry.id;
     if (contextId === undefined) return `x-coppice.watch: no file in the repository matches ${build.watch.join(', ')}`;
-    const text = dockerfileEntry.isInSubmodule ? '' : (await snapshot.files.read(dockerfile)).toString('utf8');
+    const content = dockerfileEntry.isInSubmodule ? Buffer.of() : await snapshot.files.read(dockerfile);
+    if (content.length > maxDockerfileKiB * 1024) {
+      return `build.dockerfile: ${dockerfile} is larger than ${maxDockerfileKiB} KiB`;
+    }
+    const text = content.toString('utf8');
     const address = contentAddress(hashKey, {
       contextId,
       dockerfile,
