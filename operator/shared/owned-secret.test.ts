@@ -16,7 +16,10 @@ function secretOf(uid: string, texts: Record<string, string>): Secret {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'its', ownerReferences }, data: encodeTexts(texts) };
 }
 
-/** `there` is seen at once, `first` only when the name turns out to be taken. */
+/**
+ * Calls ensureOwnedSecret() with a fake client whose `find` returns `there`. If `first` is set, `create` fails because the
+ * name is taken, and `get` returns `first`.
+ */
 function ensure({ there, first }: { there?: Secret; first?: Secret }) {
   const created: Secret[] = [];
   const client = {

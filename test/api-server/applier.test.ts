@@ -36,7 +36,7 @@ function desired<T extends KubernetesObject>(type: ResourceType<T>, name: string
   return [type, { metadata: { namespace, name, labels: { app: 'web' } }, ...rest } as unknown as T];
 }
 
-/** How much of the world an environment needs, quantities in other forms than the API server keeps included. */
+/** Returns one object of each type that an environment needs, some with quantities in a form that the API server rewrites. */
 function objects() {
   const labels = { app: 'web' };
   const container = {

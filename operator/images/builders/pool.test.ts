@@ -14,7 +14,7 @@ function poolIn(cluster: FakeCluster) {
   const enqueue = (key: string) => void woken.push(key);
   const logger = pino({ enabled: false });
   const pool = new BuilderPool({ builders: cluster.builders, settings, enqueue, logger, now: () => cluster.now });
-  /** What acquire() gives or why it does not. */
+  /** Returns what acquire() resolves to, or the error with which it rejects. */
   const ask = (request: BuilderRequest) => pool.acquire(request).catch((error: unknown) => error);
   return { pool, woken, ask };
 }
