@@ -79,7 +79,7 @@ const sources: CrdSource[] = [
   {
     address: REUSABLE_ENVIRONMENT,
     shortName: 'creusable',
-    description: 'Images and volumes of a built environment that seed others; created by Coppice.',
+    description: 'Images and volumes of a built environment, which seed new environments; created by Coppice.',
     maxNameLength: 63,
     spec: reusableEnvironmentSpecSchema,
     status: reusableEnvironmentStatusSchema,

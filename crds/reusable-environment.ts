@@ -26,7 +26,9 @@ export const reusableEnvironmentSpecSchema = z.object({
 
 const volumeCopySchema = z.object({
   name: z.string().meta({ description: 'Name of the volume in the service file.' }),
-  claim: z.string().meta({ description: "PersistentVolumeClaim of the copy, in the group's store." }),
+  claim: z
+    .string()
+    .meta({ description: "PersistentVolumeClaim of the copy, in the namespace of the group's published volumes." }),
   size: z.string().meta({ description: 'Requested size of the copy.' }),
 });
 
