@@ -89,7 +89,9 @@ async function bringUpKindCluster(
   const ready = Promise.all([
     imageRegistry,
     waitForNode(tools, 120),
-    load('traefik').then(() => Promise.all([startIngressController(kubectl, progress), load('buildkit')])),
+    Promise.all([load('traefik'), applyFile(kubectl, 'traefik-service.yaml')]).then(() =>
+      Promise.all([startIngressController(kubectl, progress), load('buildkit')]),
+    ),
     progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl)),
     build.images,
   ]).then(() => undefined);
@@ -112,9 +114,12 @@ async function bringUpKindCluster(
   };
 }
 
+const applyFile = (kubectl: Kubectl, name: string): Promise<void> =>
+  apply(kubectl, readFileSync(join(import.meta.dirname, name), 'utf8'));
+
 async function startIngressController(kubectl: Kubectl, progress: Progress): Promise<void> {
   await progress.step('Ingress controller', async () => {
-    await apply(kubectl, readFileSync(join(import.meta.dirname, 'traefik.yaml'), 'utf8'));
+    await applyFile(kubectl, 'traefik.yaml');
     await rollout(kubectl, 'traefik', 'traefik');
   });
 }

@@ -102,13 +102,13 @@ async function upgradeRelease(
   const image = await deliver(imageSource);
   const testerImage = tester === 'current' ? await deliver(testerSource) : await installedTesterImage(cluster.kubectl);
   const deployments = ['coppice-operator', 'coppice-api', ...(testerImage === undefined ? [] : ['coppice-tester'])];
-  const values = stringify(chartValues(cluster, image, testerImage, await gitServerNetworks(cluster)));
+  const [networks, last] = await Promise.all([gitServerNetworks(cluster), lastRelease(cluster)]);
+  const values = stringify(chartValues(cluster, image, testerImage, networks));
   const version = createHash('sha256')
     .update(values)
     .update(recipeHash([chart], []))
     .digest('hex')
     .slice(0, 16);
-  const last = await lastRelease(cluster);
   if (last?.status === 'deployed' && last.description === version) return deployments;
   await progress.step('install Coppice', async (detail) => {
     if (last?.status.startsWith('pending')) await forgetInterrupted(cluster, last.revision);
