@@ -34,7 +34,7 @@ test.each(pages)('%s: each shell block is run by a test, or says why not: <!-- n
   expect(unrunBlocks(page, read(page), tests)).toEqual([]);
 });
 
-/** Generated measurements do not count. A table's bars do, as in `wc -w`. */
+/** Generated measurements do not count. The bars of tables do, as in `wc -w`. */
 const MAX_WORDS = 45_000;
 
 test(`all pages together have at most ${MAX_WORDS} words`, () => {
