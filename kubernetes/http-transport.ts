@@ -136,7 +136,7 @@ export class HttpTransport {
 
   #url({ path, query = {} }: HttpRequest): URL {
     const cluster = this.#config.getCurrentCluster();
-    if (!cluster) throw new Error('the kubeconfig has no current cluster');
+    if (!cluster) throw new Error('the kubeconfig has no current cluster. Select one with kubectl config use-context');
     const url = new URL(cluster.server.replace(/\/$/, '') + path);
     for (const [key, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(key, String(value));

@@ -95,7 +95,7 @@ export function authenticated(authenticator: Authenticator, ownOrigin: string, l
     const owner = isKnown ? apiTokenUser(credential.token) : undefined;
     if (owner !== undefined) await limits.ofUser(request, response, owner);
     const caller = await authenticator.authenticate(credential);
-    if (!caller) throw new Unauthorized('the token is not valid, or has expired');
+    if (!caller) throw new Unauthorized('the token is not valid, or has expired. Log in again');
     if (credential.source === 'cookie' && !isOwnOrigin(request, ownOrigin)) {
       throw new Forbidden(
         `cookies are accepted from pages of ${ownOrigin} only. Send the token in the header X-SERVICE-TOKEN`,

@@ -69,7 +69,7 @@ export function buildRoutes({ directory, authenticator, cache, longPolls }: Buil
     await longPolls.run(poll, (wait) => untilOver(cache, environment, read, wait));
     // The token can have been deleted, or its account removed, during the wait.
     const viewer = await authenticator.authenticate(caller.credential);
-    if (!viewer) throw new Unauthorized('the token is not valid, or has expired');
+    if (!viewer) throw new Unauthorized('the token is not valid, or has expired. Log in again');
     const now = directory.environment(viewer, environmentID).environment;
     if (now.metadata.uid !== environment.metadata.uid) throw new NotFound('no such environment');
     return read(now);

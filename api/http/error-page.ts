@@ -24,7 +24,7 @@ export function errorPage({ status, body }: ErrorResponse, { url, loginPath }: E
   if (status === 404) steps.push('The log no longer exists, or your account is not a member of its group.');
   const login =
     loginPath === undefined ? '' : `<p><a href="${escape(loginPath)}">Log in</a>, then open this page again.</p>`;
-  // Users paste it into a shell, and the author of the link chose the address.
+  // Users paste the command into a shell, and the author of a link can put any text into its URL.
   const quoted = `'${url.replaceAll("'", '%27')}'`;
   const command = `curl -H "X-SERVICE-TOKEN: $token" ${quoted}`;
   return `<!doctype html>

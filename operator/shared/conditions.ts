@@ -56,7 +56,12 @@ export function requestReport(
 export function suspended(wasReady: boolean, message: string): ConditionReport[] {
   return [
     { type: 'Ready', status: wasReady ? 'True' : 'False', reason: 'Suspended', message },
-    { type: 'Reconciling', status: 'False', reason: 'Suspended', message: 'reconciliation is suspended' },
+    {
+      type: 'Reconciling',
+      status: 'False',
+      reason: 'Suspended',
+      message: 'reconciliation is suspended. Set spec.suspend to false to continue',
+    },
     { type: 'Stalled', status: 'False', reason: 'Suspended', message: 'there is no failure; spec.suspend is set' },
   ];
 }

@@ -52,7 +52,7 @@ describe('what cannot be filled in', () => {
     ['${SET', 'followed by something other than'],
     ['${SET/a/b}', 'followed by something other than'],
     ['${SET:-a', 'without the closing }'],
-    ['${A:-'.repeat(50) + '}'.repeat(50), 'nested too deep'],
+    ['${A:-'.repeat(50) + '}'.repeat(50), 'nested more than'],
   ])('%s: %s', (text, message) => {
     expect(() => interpolate(text, lookup)).toThrow(InterpolationError);
     expect(() => interpolate(text, lookup)).toThrow(message);

@@ -55,7 +55,8 @@ class Filler {
 
   /** Reads to the end of the text, or inside braces to the matching `}`. Discards the result unless `wanted`. */
   #fillUntilEnd(depth: number, wanted: boolean): string {
-    if (depth > maxDepth) throw new InterpolationError('has variables that are nested too deep');
+    if (depth > maxDepth)
+      throw new InterpolationError(`has variables that are nested more than ${maxDepth} deep. Nest fewer`);
     const special = depth === 0 ? /\$/g : /[${}]/g;
     let filled = '';
     let open = 0;

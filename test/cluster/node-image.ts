@@ -38,7 +38,7 @@ export const nodePrograms: readonly ProgramName[] = [
 const systemStages = { network: 'coppice-kind-node-network', system: 'coppice-kind-node-system' };
 const dockerfile = join(import.meta.dirname, 'node-image/node.Dockerfile');
 
-/** Returns whether a node image exists, and need neither be built nor pulled. */
+/** Returns whether a node image exists, so that none has to be built or pulled. */
 export async function hasNodeImage(official: string): Promise<boolean> {
   return (await findNodeImage(official)) !== undefined || imageStore.find(madeName, recipe()) !== undefined;
 }

@@ -59,7 +59,7 @@ async function countsVolumes(): Promise<void> {
   const isEmpty = (one: { status: string }) => one.status === 'empty' && sizeSchema.parse(one).size === 0;
   await waitFor('the contents to be gone, with their size', 60, async () => {
     const answer = await harness.client.send('GET', `/api/environment/${id}?build=false`);
-    // Sync made another one of this ref: then the object goes too.
+    // If a sync has created another environment of this ref, this one is deleted completely.
     if (answer.status === 404) return true;
     return isEmpty(JSON.parse(answer.text) as { status: string }) ? true : undefined;
   });

@@ -168,7 +168,8 @@ async function open(page: Page, url: URL): Promise<{ response?: Response; fault?
       return { ...answered(), fault: `the page did not finish loading within ${loadMs / 1000} s` };
     }
     const code = error instanceof Error ? /net::(ERR_\w+)/.exec(error.message)?.[1] : undefined;
-    if (code === undefined) throw new CouldNotRun('the browser ended while it had the page', { cause: error });
+    if (code === undefined)
+      throw new CouldNotRun('the browser ended while it loaded the page. Run the tests again', { cause: error });
     if (code === 'ERR_CONNECTION_REFUSED' || code === 'ERR_ADDRESS_UNREACHABLE') {
       throw new CouldNotRun('the Ingress controller was not reached', { cause: error });
     }

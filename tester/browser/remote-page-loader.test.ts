@@ -63,9 +63,13 @@ describe('nothing is believed of a browser that a page may have taken over', () 
     [
       'a redirect',
       (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
-      'the browser ended while it had the page',
+      'the browser ended while it loaded the page. Run the tests again',
     ],
-    ['a broken connection', (response) => response.destroy(), 'the browser ended while it had the page'],
+    [
+      'a broken connection',
+      (response) => response.destroy(),
+      'the browser ended while it loaded the page. Run the tests again',
+    ],
   ])('%s', async (_what, answer, message) => {
     await expect(remotePageLoader(await answering(answer))(visit, signal)).rejects.toThrow(message);
   });

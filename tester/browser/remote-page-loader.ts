@@ -33,7 +33,7 @@ async function send(url: URL, visit: Visit, signal: AbortSignal): Promise<Respon
     signal.throwIfAborted();
     const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
     if (cause?.code === 'ECONNREFUSED') return undefined;
-    throw new CouldNotRun('the browser ended while it had the page', { cause: error });
+    throw new CouldNotRun('the browser ended while it loaded the page. Run the tests again', { cause: error });
   }
 }
 
@@ -49,7 +49,7 @@ async function snapshotOf(response: Response): Promise<PageSnapshot> {
     }
   } catch (error) {
     if (error instanceof CouldNotRun) throw error;
-    throw new CouldNotRun('the browser ended while it had the page', { cause: error });
+    throw new CouldNotRun('the browser ended while it loaded the page. Run the tests again', { cause: error });
   }
   const answer = answerSchema.safeParse(jsonOf(Buffer.concat(chunks).toString()));
   if (!answer.success) throw new CouldNotRun('the response of the browser is not valid');

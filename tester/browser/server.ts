@@ -17,7 +17,10 @@ export function createBrowserApp(loadPage: PageLoader, logger: Logger): Express 
     } catch (error) {
       if (gone.signal.aborted) return;
       logger.warn({ err: error }, 'a page could not be opened');
-      const message = error instanceof CouldNotRun ? error.message : 'the browser ended while it had the page';
+      const message =
+        error instanceof CouldNotRun
+          ? error.message
+          : 'the browser ended while it loaded the page. Run the tests again';
       response.json({ error: message });
     }
   });

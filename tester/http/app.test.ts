@@ -193,7 +193,7 @@ describe('results', () => {
   test.each<[RunStatus['state'], string]>([
     ['queued', 'the test has not finished yet. Try again later'],
     ['running', 'the test has not finished yet. Try again later'],
-    ['failed', 'the test could not run, so there are no results'],
+    ['failed', 'the test could not run, so there are no results. GET /test/status says why'],
   ])('of a %s one are 409', async (state, error) => {
     const answer = await get(app({ state }), `/test/results${which}`);
     expect([answer.status, answer.body]).toEqual([409, { error }]);

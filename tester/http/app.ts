@@ -108,7 +108,8 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
   app.get('/test/results', async (request, response) => {
     const which = parsed(whichSchema, request.query);
     const { state } = await knownRun(which);
-    if (state === 'failed') throw new Refused(409, 'the test could not run, so there are no results');
+    if (state === 'failed')
+      throw new Refused(409, 'the test could not run, so there are no results. GET /test/status says why');
     if (state !== 'finished') throw new Refused(409, 'the test has not finished yet. Try again later');
     response.json({ ...which, result: await runs.result(which.ID) });
   });

@@ -100,7 +100,7 @@ describe('a path', () => {
     [{ path: '/moved', text: 'Hello' }, true, '1 path as expected'],
     [{ path: '/moved', status: 302 }, true, '1 path as expected'],
     [{ path: '/away', status: 302 }, true, '1 path as expected'],
-    [{ path: '/loop' }, false, '/loop: it redirects more than 5 times'],
+    [{ path: '/loop' }, false, '/loop: it redirects more than 5 times. Check the redirects for a loop'],
     [{ path: '/away' }, false, '/away: it redirects to http://evil.example, which is outside this environment'],
     [{ path: '/inside' }, false, '/inside: it redirects to http://127.0.0.1:1, which is outside this environment'],
     [

@@ -45,7 +45,7 @@ export async function getFollowing(url: URL, options: GetOptions): Promise<Page>
     if (target === null) throw new NoAnswer('it redirects to an invalid URL');
     next = target;
   }
-  throw new NoAnswer(`it redirects more than ${maxRedirects} times`);
+  throw new NoAnswer(`it redirects more than ${maxRedirects} times. Check the redirects for a loop`);
 }
 
 /** Sends a GET without following redirects; `location` is the redirect's target, if any. */

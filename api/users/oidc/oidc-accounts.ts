@@ -57,7 +57,9 @@ export class OidcAccounts {
     if (!existing.verified) return accounts.replace(existing, (fresh) => ({ ...fresh, verified: true, identity }));
     return users.update(existing, (current) => {
       if (current.identity && !isOf(current, identity))
-        throw new Conflict("this e-mail address belongs to another person's account");
+        throw new Conflict(
+          "this email address belongs to another person's account. Log in with another address, or ask an administrator",
+        );
       return { ...current, identity };
     });
   }

@@ -12,7 +12,7 @@ export function diagnosisOf(error: unknown): Diagnosis {
   if (error instanceof TesterUnreachableError && error.status !== undefined && error.status !== 503) {
     return {
       reason: 'TesterRefuses',
-      message: `${error.message}: an administrator can fix that (docs/reference/tester.md)`,
+      message: `${error.message}. Ask an administrator to check the tester (docs/reference/tester.md)`,
     };
   }
   if (error instanceof TesterUnreachableError) {

@@ -34,7 +34,7 @@ afterAll(() => harness.remove(), 60_000);
 interface Viewer {
   /** What each viewer has of the log, without holding its text. */
   seqs: { last: number; gaps: number };
-  /** Of the lines that the build's container wrote, as sent. */
+  /** Hash of the lines that the build's container wrote, as the viewer received them. */
   written: Hash;
   /** Numbered lines that came after all those with smaller numbers. */
   stormLines: number;
