@@ -37,6 +37,8 @@ export function containerDiagnosis(status: Status, spec: Spec | undefined, facts
     if (reason === 'RunContainerError') return `it cannot be started. Check its command and its image (${message})`;
     return message === '' ? reason : `${reason} (${message})`;
   }
+  // On a busy node a container that exited waits as if it were new until it is restarted.
+  if (waiting && lastState?.terminated) return restarted(lastState.terminated);
   if (state?.terminated && facts.isRestarted) return restarted(state.terminated);
   if (state?.terminated && state.terminated.exitCode !== 0) return ending(state.terminated, spec);
   if (!state?.running || ready) return undefined;

@@ -27,6 +27,11 @@ describe('why a pod does not run', () => {
   const table: [string, Pod, string | undefined][] = [
     ['it runs', container({ running: {} }), undefined],
     ['it is being made', waiting('ContainerCreating'), undefined],
+    [
+      'it is being made again after a crash',
+      container({ waiting: { reason: 'ContainerCreating' } }, { lastState: { terminated: { exitCode: 3 } } }),
+      'it exits and is restarted: exit code 3',
+    ],
     ['its command ended well', container({ terminated: { exitCode: 0 } }), undefined],
     [
       'no such image',

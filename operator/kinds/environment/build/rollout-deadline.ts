@@ -23,7 +23,10 @@ export function rolloutDeadline(
   const startedAt = Math.max(rolloutStartedAt, jobsEndAt?.getTime() ?? 0);
   const deadline = startedAt + deadlineSeconds * 1000;
   if (now >= deadline) {
-    throw new Stalled('RolloutFailed', `not ready after ${deadlineSeconds} s: ${waitingFor.join('; ')}`);
+    throw new Stalled(
+      'RolloutFailed',
+      `not ready after ${deadlineSeconds} s: ${waitingFor.map(withReason).join('; ')}`,
+    );
   }
   const failsAt = failureTime(outlook, deadline);
   if (failsAt !== undefined && failsAt <= now) {
@@ -32,6 +35,12 @@ export function rolloutDeadline(
     throw new Stalled('RolloutFailed', words);
   }
   return { givesUpAt: new Date(deadline), requeueAfterMs: Math.min(deadline, failsAt ?? deadline) - now };
+}
+
+/** Adds what to do where a service's pods show no reason, for example because their node is too busy to start them. */
+function withReason(service: string): string {
+  if (service.includes(': ')) return service;
+  return `${service}: its pods show no reason. Build again and, if that fails too, ask an administrator to check the nodes`;
 }
 
 /** Returns when services certainly cannot become ready, in milliseconds since 1970. */
