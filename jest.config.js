@@ -31,6 +31,11 @@ export default {
     { ...typescript, displayName: 'api-server', testMatch: ['<rootDir>/test/api-server/*.test.ts'] },
     { ...typescript, displayName: 'api-server-long', testMatch: ['<rootDir>/test/api-server/long/*.test.ts'] },
     { ...typescript, displayName: 'end-to-end', testMatch: ['<rootDir>/test/end-to-end/*.test.ts'] },
+    {
+      ...typescript,
+      displayName: 'end-to-end-disruptive',
+      testMatch: ['<rootDir>/test/end-to-end/disruptive/*.test.ts'],
+    },
     { ...typescript, displayName: 'end-to-end-alone', testMatch: ['<rootDir>/test/end-to-end/alone/*.test.ts'] },
     { ...typescript, displayName: 'end-to-end-long', testMatch: ['<rootDir>/test/end-to-end/long/*.test.ts'] },
   ],

@@ -86,6 +86,8 @@ async function cluster(): Promise<Outcome[]> {
 async function endToEndTests(): Promise<Outcome[]> {
   return [
     await jest(['end-to-end', ...(isFull ? ['end-to-end-long'] : [])], 4),
+    // It kills the operator, whose deadlines the other tests count on.
+    await jest(['end-to-end-disruptive'], 1),
     // Run one at a time: they cause too much load for others, or end a replica that others use.
     ...(isFull
       ? [

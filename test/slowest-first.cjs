@@ -16,7 +16,6 @@ const slow = [
   'log-storm',
   'fixtures-builds',
   'failing-services',
-  'operator-killed',
 ];
 
 function rank({ path }) {

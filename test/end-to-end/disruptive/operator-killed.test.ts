@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { BuildLogMessage } from '../../build-logs/message.ts';
-import { run } from '../cluster/run.ts';
-import { pageWith, startHarness, type Harness } from './harness.ts';
-import { countedLog, numberIn, numberedDockerfile } from './numbered-build.ts';
+import type { BuildLogMessage } from '../../../build-logs/message.ts';
+import { run } from '../../cluster/run.ts';
+import { pageWith, startHarness, type Harness } from '../harness.ts';
+import { countedLog, numberIn, numberedDockerfile } from '../numbered-build.ts';
 
 let harness: Harness;
 
