@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Environment } from '../../crds/environment.ts';
 import {
   keptRunsSchema,
@@ -14,6 +13,7 @@ import type { TesterClient } from '../../tester-client/client.ts';
 import { TesterUnreachableError, UnknownRunError } from '../../tester-client/errors.ts';
 import type { ResultItem } from '../../tester-client/interface.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
+import { jsonText } from '../shared/json-text.ts';
 import { ResultSlots, type Taker } from './result-slots.ts';
 
 export type ResultsTester = Pick<TesterClient, 'results'>;
@@ -108,17 +108,7 @@ export class TestResultsReader {
   }
 }
 
-const keptSchema = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'is not JSON' });
-      return z.NEVER;
-    }
-  })
-  .pipe(keptRunsSchema);
+const keptSchema = jsonText(keptRunsSchema);
 
 const gone: TestResults = { message: 'the results are no longer kept. Run the tests again' };
 const silent: TestResults = { message: 'the tester does not respond. Try again later' };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { Secret } from '../../kubernetes/resource-type.ts';
 import { encodeTexts, secretText } from '../../kubernetes/secret-texts.ts';
+import { jsonText } from '../shared/json-text.ts';
 import type { RandomBytes } from '../shared/tokens.ts';
 import { apiTokenSchema, type ApiToken } from './api-token.ts';
 
@@ -38,30 +39,14 @@ export function newAccount(email: string, randomBytes: RandomBytes): Omit<User, 
   return { accountId: randomBytes(16).toString('hex'), email, verified: false };
 }
 
-/** Returns the schema of a field that is stored as JSON. */
-function jsonField<T>(schema: z.ZodType<T>) {
-  return z
-    .string()
-    .transform((text, context): unknown => {
-      try {
-        return JSON.parse(text);
-      } catch {
-        context.addIssue({ code: 'custom', message: 'is not JSON' });
-        return z.NEVER;
-      }
-    })
-    .pipe(schema)
-    .optional();
-}
-
 const dataSchema = z.object({
   accountId: z.string().min(1),
   email: z.string().min(3),
   passwordHash: z.string().min(1).optional(),
   verified: z.enum(['true', 'false']),
-  apiTokens: jsonField(z.array(apiTokenSchema)),
-  identity: jsonField(identitySchema),
-  invitation: jsonField(accountInvitationSchema),
+  apiTokens: jsonText(z.array(apiTokenSchema)).optional(),
+  identity: jsonText(identitySchema).optional(),
+  invitation: jsonText(accountInvitationSchema).optional(),
 });
 
 export function userName(email: string): string {

@@ -45,7 +45,7 @@ function world(refusal?: Error) {
     spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' } },
     status: { build },
   } as unknown as Environment;
-  const scope = scopeOf(object, () => now, read);
+  const scope = scopeOf(object, () => now, { read });
   const imageBuilder = { ended: () => undefined };
   const options = { imageBuilder, log: new BuildLog(logs), masking } as unknown as BuildRecorderOptions;
   return {

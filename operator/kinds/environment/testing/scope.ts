@@ -5,15 +5,15 @@ import { EnvironmentScope, type ScopeOptions } from '../scope/scope.ts';
 const unread = () => Promise.reject<RepositoryConfiguration>(new Error('the configuration is read'));
 
 /**
- * Returns a scope in which forks are not trusted and, unless `read` is given, reading the repository's configuration
- * fails.
+ * Returns a scope in which forks are not trusted unless `trustForks` is given and, unless `read` is given, reading the
+ * repository's configuration fails.
  */
 export function scopeOf(
   environment: Environment,
   now: () => Date,
-  read: ScopeOptions['configurations']['read'] = unread,
+  { read = unread, trustForks = false }: { read?: ScopeOptions['configurations']['read']; trustForks?: boolean } = {},
 ): EnvironmentScope {
-  const registryAccess = () => ({ trustForks: false, registrySecrets: [] });
+  const registryAccess = () => ({ trustForks, registrySecrets: [] });
   const environmentsUrl = new URL('http://env.example');
   return new EnvironmentScope(environment, { configurations: { read, registryAccess }, environmentsUrl, now });
 }

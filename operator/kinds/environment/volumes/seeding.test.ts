@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { GitRef } from '../../../../crds/git-ref.ts';
-import { EnvironmentScope } from '../scope/scope.ts';
+import type { EnvironmentScope } from '../scope/scope.ts';
+import { scopeOf as environmentScope } from '../testing/scope.ts';
 import { finalStatus } from '../status/final-status.ts';
 import { enteredNamespace } from '../scope/contents.ts';
 import type { Revision } from '../revision/revision.ts';
@@ -35,14 +36,7 @@ function scopeOf(
     spec: { repository: 'shop', gitRef, active: true, buildOnCreate: true },
     status,
   };
-  const scope = new EnvironmentScope(environment, {
-    configurations: {
-      read: () => Promise.reject(new Error('not read')),
-      registryAccess: () => ({ trustForks, registrySecrets: [] }),
-    },
-    environmentsUrl: new URL('http://env.example'),
-    now: () => now,
-  });
+  const scope = environmentScope(environment, () => now, { trustForks });
   return scope.with(enteredNamespace(scope.status, namespaceUid));
 }
 
