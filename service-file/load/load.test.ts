@@ -332,7 +332,7 @@ describe('settings', () => {
     });
   });
 
-  test('their mistakes are reported with their place', async () => {
+  test('their mistakes are reported with their position', async () => {
     expect((await load(repository, {}, 'services: { web: { image: "${A:?}" } }')).errors).toEqual([
       'settings:1:27: services.web.image: needs the variable A, which is not set',
     ]);

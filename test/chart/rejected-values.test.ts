@@ -27,7 +27,7 @@ test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a digest that is none', 'image.digest', 'latest', /\/image\/digest.*pattern/],
   ['a platform of another system', 'environments.platform', 'windows/amd64', /\/environments\/platform.*pattern/],
   ['resources by another name', 'api.resources', { limit: {} }, /additional properties 'limit' not allowed/],
-])('%s is reported by its place', async (_what, path, value, words) => {
+])('%s is reported by its path', async (_what, path, value, words) => {
   await expect(render(withValue(least, path, value))).rejects.toThrow(words);
 });
 

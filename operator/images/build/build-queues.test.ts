@@ -48,7 +48,7 @@ test('the Jobs of builds that work count, and each that ends makes room', () => 
   expect(queues.of(true).positionOf({ id: 'u2/1', group: 'b', environmentKey: 'env-2' })).toBeUndefined();
 });
 
-test('a group whose builds work has no more than its own places; another one comes first', () => {
+test('a group whose builds work has no more than its own slots; another group comes first', () => {
   const { jobs, queues } = queuesOver({ total: 2, perGroup: 1, perAccount: 2 });
   jobs.push(buildJob('u1', 'a'));
   const queue = queues.of(true);

@@ -185,7 +185,7 @@ test('a build is queued, and one that needs no Job does not', async () => {
     message: expect.stringContaining('position 2 of 3'),
   });
   expect(jobs.size).toBe(0);
-  // Turns are by group, and that it counts for, is looked at by this key.
+  // The queue is fair among groups, and the limit of a group counts the environments by this key.
   expect(waiting.asked).toEqual([{ id: 'uid/1', group: 'g', environmentKey: 'group-g/x' }]);
   delete waiting.position;
   await build();

@@ -101,7 +101,12 @@ const reading = (name: string): EnvironmentStatus => ({
 });
 
 test.each<[string, Partial<World>, string[], boolean]>([
-  ['what a newer publication took the place of goes, and what is coming is reconciled again', {}, ['former'], true],
+  [
+    'a volume that a newer publication replaced is deleted, and the coming one is reconciled again',
+    {},
+    ['former'],
+    true,
+  ],
   ['what stands by now is not reconciled again', { publication: 'succeeded' }, ['former'], false],
   ['what a publication that failed has left goes', { publication: 'failed' }, ['former', 'coming'], false],
   ['also where nothing has been published', { publication: 'failed', status: {} }, ['former', 'now', 'coming'], false],

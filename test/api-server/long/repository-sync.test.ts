@@ -147,7 +147,7 @@ test(`${branches} branches of a real repository get an environment each, in turn
   expect(new Set(items.map(({ spec }) => spec.gitRef.name)).size).toBe(branches);
   const plain = await plainCreates();
   console.info(
-    `${branches} branches: ${first.seconds.toFixed(1)} s in ${first.rounds} turns, ` +
+    `${branches} branches: ${first.seconds.toFixed(1)} s in ${first.rounds} reconciles, ` +
       `${((first.seconds / branches) * 1000).toFixed(1)} ms each; a plain create, four at once: ${(plain * 1000).toFixed(1)} ms`,
   );
 

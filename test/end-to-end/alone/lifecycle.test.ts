@@ -174,7 +174,7 @@ testsSideBySide(
       }),
     ),
     ...Object.fromEntries(pairs.map((pair) => [`two at once: ${pair}`, () => runsThrough(pair)])),
-    '20 whole lives at once': wholeLifecycles,
+    '20 whole lifecycles at once': wholeLifecycles,
   },
   240_000,
 );

@@ -125,7 +125,7 @@ test('a fork’s pull request gets nothing of what a branch of the same commit g
 
   expect(conditionOf(ofFork, 'Trusted')).toMatchObject({ status: 'False', reason: 'Unknown' });
   expect(conditionOf(ofMain, 'Trusted')).toBeUndefined();
-  // Nor may it start with, or take the place of, what others start with.
+  // Nor can it start with, or replace, what others start with.
   const reported = await harness.client.waitForEnvironment(
     fork,
     (one) => conditionOf(one, 'Published') !== undefined,

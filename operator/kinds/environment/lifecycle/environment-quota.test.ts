@@ -11,7 +11,7 @@ function namespaceOf(name: string): Namespace {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { [LABELS.environment]: name } } };
 }
 
-/** Places of a group that has namespaces for `there`; `own`: the Group's own number. */
+/** The quota of a group that has namespaces for `there`; `own`: the Group's own number. */
 function quotaOf(there: string[], maxPerGroup: number, own?: number) {
   const woken: string[] = [];
   const spec = { ...(own !== undefined && { maxActiveEnvironments: own }) };
@@ -40,7 +40,7 @@ test.each<[string, string[], number, number | undefined, boolean]>([
   else expect(take).toThrow(own === 0 ? 'limit of 0 active environments' : words);
 });
 
-test('a place that was given counts before its namespace is there, and is free when it is given back', () => {
+test('a reservation counts before its namespace exists, and no longer once it is released', () => {
   const { environmentQuota, woken } = quotaOf([], 1);
   environmentQuota.take(id('a'));
   environmentQuota.take(id('a'));
