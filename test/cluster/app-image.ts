@@ -8,7 +8,7 @@ import type { Progress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { recipeHash } from './recipe.ts';
 import { pushImage, pushStored } from './registry-images.ts';
-import { images } from './versions.ts';
+import { IMAGES } from './versions.ts';
 
 /** What a Dockerfile copies from its build context. */
 export function copiedPaths(dockerfile: string): Set<string> {
@@ -73,12 +73,23 @@ async function recipeOf({ context, dockerfile }: ImageSource): Promise<string> {
   return recipeHash([dockerfile, ...paths], [await identityOf('node')], counts);
 }
 
-/** Builds an image of ours from a folder, unless Docker has it. */
-async function buildImage({ context, dockerfile }: ImageSource, image: string, progress: Progress): Promise<void> {
+let lastBuild: Promise<void> = Promise.resolve();
+
+/**
+ * Builds an image of ours from a folder, unless Docker has it. Builds run one after another: side by side, two that
+ * share their first commands would each make layers of their own, which the node would then unpack twice.
+ */
+function buildImage(source: ImageSource, image: string, progress: Progress): Promise<void> {
+  const build = lastBuild.then(() => buildMissing(source, image, progress));
+  lastBuild = build.catch(() => undefined);
+  return build;
+}
+
+async function buildMissing({ context, dockerfile }: ImageSource, image: string, progress: Progress): Promise<void> {
   if ((await imageRecipes([image])).has(image)) return;
   await ensureBaseImages(['node'], progress);
   const args: Record<string, string> = {};
-  if (readFileSync(dockerfile, 'utf8').includes('ARG NODE_IMAGE=')) args['NODE_IMAGE'] = images.node;
+  if (readFileSync(dockerfile, 'utf8').includes('ARG NODE_IMAGE=')) args['NODE_IMAGE'] = IMAGES.node;
   const recipe = image.slice(image.lastIndexOf(':') + 1);
   await progress.step(`build ${image}`, (detail) => dockerBuild(image, context, { recipe, dockerfile, args, detail }));
 }

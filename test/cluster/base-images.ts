@@ -16,16 +16,16 @@ import { dockerBuild, imageRecipes, recipeLabelOf } from './docker.ts';
 import { moduleSources } from './go-workspace.ts';
 import { imageStore, loadIntoDocker } from './image-store.ts';
 import type { StoredImage } from './image-store.ts';
-import { cacheFolder } from './paths.ts';
+import { CACHE_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 import { buildPrograms, programPath, programStamp } from './programs.ts';
 import type { ProgramName } from './programs.ts';
 import type { Detail, Progress } from './progress.ts';
 import { filesBelow, recipeHash } from './recipe.ts';
 import { run, tryRun } from './run.ts';
-import { images, versions } from './versions.ts';
+import { IMAGES, VERSIONS } from './versions.ts';
 
-export type ImageName = keyof typeof images;
+export type ImageName = keyof typeof IMAGES;
 const hostCertificates = '/etc/ssl/certs/ca-certificates.crt';
 
 /** What goes into an image beside the files of its folder under base-images/. */
@@ -38,11 +38,11 @@ interface Recipe {
 }
 
 const recipes: Record<ImageName, Recipe> = {
-  debian: { words: [versions.debian] },
+  debian: { words: [VERSIONS.debian] },
   busybox: { hostFiles: { busybox: '/bin/busybox' } },
   node: {
     from: 'debian',
-    words: [versions.node, versions.npm],
+    words: [VERSIONS.node, VERSIONS.npm],
     hostFiles: { 'host-ca-certificates.pem': hostCertificates },
     prepare: installNode,
   },
@@ -50,7 +50,7 @@ const recipes: Record<ImageName, Recipe> = {
   buildkit: { from: 'debian', programs: ['buildkitd', 'buildctl', 'rootlesskit'] },
   traefik: { from: 'busybox', programs: ['traefik'] },
   registry: { from: 'busybox', programs: ['registry'] },
-  golang: { from: 'debian', words: [versions.go], prepare: installGo },
+  golang: { from: 'debian', words: [VERSIONS.go], prepare: installGo },
   nginx: { from: 'debian' },
   postgres: { from: 'debian' },
   python: { from: 'debian' },
@@ -63,7 +63,7 @@ let reached: Promise<boolean> | undefined;
 
 /** Whether the Docker Engine can pull images at all; asked once, and given 20 s. */
 export function registriesAreReached(): Promise<boolean> {
-  reached ??= tryRun('docker', ['pull', '-q', images.busybox], { deadline: 20 }).then((id) => id !== undefined);
+  reached ??= tryRun('docker', ['pull', '-q', IMAGES.busybox], { deadline: 20 }).then((id) => id !== undefined);
   return reached;
 }
 
@@ -83,19 +83,19 @@ export async function ensureBaseImages(names: readonly ImageName[], progress: Pr
 }
 
 async function ensureBaseImage(name: ImageName, progress: Progress): Promise<void> {
-  const found = (await imageRecipes([images[name]])).get(images[name]);
+  const found = (await imageRecipes([IMAGES[name]])).get(IMAGES[name]);
   if (found === '') return; // a pulled one
   if (found !== undefined) {
     if (found === recipeOf(name)) return;
   }
   const stored = findStored(name);
   if (stored !== undefined) {
-    await progress.step(`load ${images[name]} into Docker`, (detail) => loadIntoDocker([stored], detail));
+    await progress.step(`load ${IMAGES[name]} into Docker`, (detail) => loadIntoDocker([stored], detail));
     return;
   }
   if (found === undefined && (await registriesAreReached())) {
-    await progress.step(`pull ${images[name]}`, (detail) =>
-      run('docker', ['pull', images[name]], { detail, deadline: 600 }),
+    await progress.step(`pull ${IMAGES[name]}`, (detail) =>
+      run('docker', ['pull', IMAGES[name]], { detail, deadline: 600 }),
     );
     return;
   }
@@ -103,7 +103,7 @@ async function ensureBaseImage(name: ImageName, progress: Progress): Promise<voi
 }
 
 function findStored(name: ImageName): StoredImage | undefined {
-  return imageStore.find(images[name], recipeOf(name));
+  return imageStore.find(IMAGES[name], recipeOf(name));
 }
 
 /** Builds and stores those of the images that are not stored. Only where no registry is reached. Returns them in order. */
@@ -111,20 +111,20 @@ export async function storeBaseImages(names: readonly ImageName[], progress: Pro
   const missing = names.filter((name) => findStored(name) === undefined);
   await ensureBaseImages(missing, progress);
   await imageStore.store(
-    missing.map((name) => images[name]),
+    missing.map((name) => IMAGES[name]),
     progress,
   );
   return names.map((name) => {
     const stored = findStored(name);
-    if (stored === undefined) throw new Error(`${images[name]} was not stored: Docker has it, but not of this recipe`);
+    if (stored === undefined) throw new Error(`${IMAGES[name]} was not stored: Docker has it, but not of this recipe`);
     return stored;
   });
 }
 
 /** Changes whenever an image that is based on this one has to be built again. */
 export async function identityOf(name: ImageName): Promise<string> {
-  const found = (await imageRecipes([images[name]])).get(images[name]);
-  if (found === '') return run('docker', ['image', 'inspect', '--format', '{{.Id}}', images[name]]);
+  const found = (await imageRecipes([IMAGES[name]])).get(IMAGES[name]);
+  if (found === '') return run('docker', ['image', 'inspect', '--format', '{{.Id}}', IMAGES[name]]);
   return recipeOf(name);
 }
 
@@ -143,26 +143,26 @@ async function makeImage(name: ImageName, progress: Progress): Promise<void> {
   const recipe = recipes[name];
   if (!isDebianRoot()) {
     throw new Problem(
-      `${images[name]} cannot be pulled: no image registry is reached. Only on Debian, as root, is it made here.`,
+      `${IMAGES[name]} cannot be pulled: no image registry is reached. Only on Debian, as root, is it made here.`,
     );
   }
   if (recipe.from) await ensureBaseImages([recipe.from], progress);
   await buildPrograms(recipe.programs ?? [], progress);
-  await progress.step(`build ${images[name]}`, async (detail) => {
+  await progress.step(`build ${IMAGES[name]}`, async (detail) => {
     await installDebianPackages(['debootstrap', 'busybox-static'], detail);
     const hash = recipeOf(name);
     if (name === 'debian') {
-      const args = [images.debian, versions.debian, recipeLabelOf(hash)];
+      const args = [IMAGES.debian, VERSIONS.debian, recipeLabelOf(hash)];
       await run(join(folderOf('debian'), 'make'), args, { detail, deadline: 900 });
       return;
     }
-    const context = mkdtempSync(join(cacheFolder, 'image-'));
+    const context = mkdtempSync(join(CACHE_FOLDER, 'image-'));
     try {
       for (const file of filesBelow(folderOf(name))) copyFileSync(file, join(context, basename(file)));
       for (const [to, from] of Object.entries(recipe.hostFiles ?? {})) copyFileSync(from, join(context, to));
       for (const program of recipe.programs ?? []) linkSync(programPath(program), join(context, program));
       await recipe.prepare?.(context, detail);
-      await dockerBuild(images[name], context, { recipe: hash, detail });
+      await dockerBuild(IMAGES[name], context, { recipe: hash, detail });
     } finally {
       rmSync(context, { recursive: true, force: true });
     }
@@ -178,7 +178,7 @@ async function installNode(context: string, detail: Detail): Promise<void> {
   mkdirSync(join(local, 'lib/node_modules'), { recursive: true });
   mkdirSync(scratch);
   writeFileSync(join(scratch, 'package.json'), '{}');
-  const packages = [`${platform}@${versions.node}`, `npm@${versions.npm}`];
+  const packages = [`${platform}@${VERSIONS.node}`, `npm@${VERSIONS.npm}`];
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefix', scratch];
   await run('npm', ['install', ...flags, ...packages], { cwd: scratch, detail, deadline: 600 });
   renameSync(join(scratch, 'node_modules', platform, 'bin/node'), join(local, 'bin/node'));
@@ -191,7 +191,7 @@ async function installNode(context: string, detail: Detail): Promise<void> {
 
 /** Lays out go/ as /usr/local/go: the toolchain of that version, which Go itself fetches where it is another's. */
 async function installGo(context: string, detail: Detail): Promise<void> {
-  const env = { GOTOOLCHAIN: `go${versions.go}` };
+  const env = { GOTOOLCHAIN: `go${VERSIONS.go}` };
   const root = (await run('go', ['env', 'GOROOT'], { env, deadline: 300 })).trim();
   detail(`copying ${root}`);
   for (const name of ['VERSION', 'go.env', 'bin', 'lib', 'pkg', 'src']) {

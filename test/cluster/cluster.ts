@@ -13,15 +13,21 @@ import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
 import { ensureNodeImage, storeNodeImage } from './node-image.ts';
 import type { NodeImage } from './node-image.ts';
-import { loadIntoNode } from './node-images.ts';
+import { pullIntoNode } from './node-images.ts';
 import { mirrorImages } from './mirror.ts';
 import { configureNodeRegistry } from './node-registry.ts';
-import { kubeconfigFile } from './paths.ts';
+import { KUBECONFIG_FILE } from './paths.ts';
 import { checkMachine, checkPorts } from './prerequisites.ts';
 import type { Progress } from './progress.ts';
-import { connectRegistry, ensureRegistry, installedPassword } from './registry.ts';
+import {
+  connectRegistry,
+  ensureRegistry,
+  IMAGES_CONTAINER,
+  installedPassword,
+  REGISTRY_CONTAINER,
+} from './registry.ts';
 import type { Cluster } from './running-cluster.ts';
-import { versions } from './versions.ts';
+import { VERSIONS } from './versions.ts';
 import { startLocalBuild } from './local-build.ts';
 import { useExistingCluster } from './existing-cluster.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
@@ -37,7 +43,7 @@ export interface ClusterOptions {
 /** Starts the local kind cluster, or connects to the existing cluster that the options name. */
 export async function bringUpCluster(
   progress: Progress,
-  { existing, nodeImage = versions.pulledNodeImage, images = [] }: ClusterOptions,
+  { existing, nodeImage = VERSIONS.pulledNodeImage, images = [] }: ClusterOptions,
 ): Promise<Cluster> {
   return exclusively(progress, () =>
     existing ? useExistingCluster(existing, progress) : bringUpKindCluster(nodeImage, images, progress),
@@ -60,34 +66,38 @@ async function bringUpKindCluster(
   const tools = await findCommandLineTools(progress);
   const kubectl = kubectlWith(tools.kubectl);
 
-  // An existing cluster has the registry's password. With a new cluster, the registry starts and receives its images
+  // An existing cluster has the registry's password. With a new cluster, the registries start and receive images
   // concurrently.
   const isNew = !(await hasNode());
   let image: Promise<NodeImage> | undefined;
   const nodeImage = () => (image ??= ensureNodeImage(official, progress));
-  const startRegistry = async () => {
+  const startRegistries = async () => {
     await build.programs;
     await ensureBaseImages(['registry'], progress);
     const password = isNew ? async () => undefined : () => installedPassword(kubectl);
     const registry = await progress.step('registry', (detail) => ensureRegistry(password, progress, detail));
+    const installed = isNew ? undefined : kubectl;
+    await progress.step('registry of built images', (detail) => ensureImageRegistry(installed, detail));
     const { madeHere } = isNew ? await nodeImage() : node;
     if (madeHere) await mirrorImages(['redis', 'node'], registry, progress);
     if (madeHere && isNew) for (const one of images) await deliverStored(one, registry, progress);
     return registry;
   };
-  const early = isNew ? startRegistry() : undefined;
+  const early = isNew ? startRegistries() : undefined;
   early?.catch(() => undefined); // Reported below.
   const node = await ensureKindCluster(nodeImage, tools, progress);
-  const registry = await (early ?? startRegistry());
-  await connectRegistry();
+  const registry = await (early ?? startRegistries());
+  await Promise.all([REGISTRY_CONTAINER, IMAGES_CONTAINER].map(connectRegistry));
   // The node and builders do not read Docker's configuration, so they get its mirrors.
   const hubMirrors = node.madeHere ? [] : await dockerHubMirrors();
-  const imageRegistry = progress.step('registry of built images', (detail) => ensureImageRegistry(kubectl, detail));
+  const nodeRegistry = configureNodeRegistry(registry, node.madeHere, hubMirrors);
   const load = async (name: 'traefik' | 'buildkit') => {
-    if (node.madeHere) await loadIntoNode(await storeBaseImages([name], progress), progress);
+    if (!node.madeHere) return;
+    await mirrorImages([name], registry, progress);
+    await nodeRegistry;
+    await pullIntoNode(await storeBaseImages([name], progress), progress);
   };
   const ready = Promise.all([
-    imageRegistry,
     waitForNode(tools, 120),
     Promise.all([load('traefik'), applyFile(kubectl, 'traefik-service.yaml')]).then(() =>
       Promise.all([startIngressController(kubectl, progress), load('buildkit')]),
@@ -96,14 +106,14 @@ async function bringUpKindCluster(
     build.images,
   ]).then(() => undefined);
   ready.catch(() => undefined); // Callers that await it report a failure.
-  await Promise.all([configureNodeRegistry(registry, node.madeHere, hubMirrors), imageRegistry]);
+  await nodeRegistry;
   // While programs are compiled and images built, deployments would exceed their deadlines for lack of CPU time.
   if (build.isNeeded) await ready;
   const ingressUrl = `http://127.0.0.1:${INGRESS_PORT}`;
   const isMirror = node.madeHere;
   return {
     hubMirrors,
-    kubeconfig: kubeconfigFile,
+    kubeconfig: KUBECONFIG_FILE,
     kubectl,
     tools,
     registry,

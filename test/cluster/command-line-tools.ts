@@ -2,12 +2,12 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { registriesAreReached } from './base-images.ts';
 import { downloadTool } from './downloaded-tools.ts';
-import { cacheFolder, programsFolder } from './paths.ts';
+import { CACHE_FOLDER, PROGRAMS_FOLDER } from './paths.ts';
 import { messageOf } from './problem.ts';
 import { buildPrograms, isBuilt, programPath } from './programs.ts';
 import type { Progress } from './progress.ts';
 import { tryRun } from './run.ts';
-import { versions } from './versions.ts';
+import { VERSIONS } from './versions.ts';
 
 /** Where the three command line tools are: on the PATH, or in the cache folder. */
 export interface CommandLineTools {
@@ -21,11 +21,11 @@ const minorOf = (version: string): number => Number(/v?1\.(\d+)/.exec(version)?.
 /** Returns whether kubectl is within one minor version of the API server, as its version skew policy requires. */
 function kubectlFits(output: string): boolean {
   const client = /"gitVersion": *"v1\.(\d+)/.exec(output)?.[1];
-  return client !== undefined && Math.abs(Number(client) - minorOf(versions.kubernetes)) <= 1;
+  return client !== undefined && Math.abs(Number(client) - minorOf(VERSIONS.kubernetes)) <= 1;
 }
 
 const onPath: Record<keyof CommandLineTools, { version: string[]; fits: (output: string) => boolean }> = {
-  kind: { version: ['version', '-q'], fits: (output) => output.trim().replace(/^v?/, 'v') === versions.kind },
+  kind: { version: ['version', '-q'], fits: (output) => output.trim().replace(/^v?/, 'v') === VERSIONS.kind },
   kubectl: { version: ['version', '--client', '-o', 'json'], fits: kubectlFits },
   helm: {
     version: ['version', '--template', '{{.Version}}'],
@@ -73,8 +73,8 @@ async function downloadAll(tools: readonly (typeof names)[number][], progress: P
     for (const tool of tools) {
       try {
         const get = (url: string) => fetch(url, { signal: AbortSignal.timeout(120_000) });
-        const path = await downloadTool(tool, join(cacheFolder, 'downloads'), get);
-        mkdirSync(programsFolder, { recursive: true });
+        const path = await downloadTool(tool, join(CACHE_FOLDER, 'downloads'), get);
+        mkdirSync(PROGRAMS_FOLDER, { recursive: true });
         rmSync(programPath(tool), { force: true });
         symlinkSync(path, programPath(tool));
         downloaded.add(tool);

@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { localFolder } from './paths.ts';
+import { LOCAL_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 
-export const connectionFile = join(localFolder, 'connection.json');
+export const CONNECTION_FILE = join(LOCAL_FOLDER, 'connection.json');
 
 const connectionSchema = z.object({
   /** URL of the REST API, such as http://coppice.localhost:8080. */
@@ -23,18 +23,18 @@ export type Connection = z.infer<typeof connectionSchema>;
 
 /** Writes .local/connection.json for scripts and tests, readable only by this user. */
 export function writeConnection(connection: Connection): void {
-  mkdirSync(localFolder, { recursive: true });
-  writeFileSync(connectionFile, `${JSON.stringify(connectionSchema.parse(connection), null, 2)}\n`, { mode: 0o600 });
-  chmodSync(connectionFile, 0o600); // The mode above applies only to a new file.
+  mkdirSync(LOCAL_FOLDER, { recursive: true });
+  writeFileSync(CONNECTION_FILE, `${JSON.stringify(connectionSchema.parse(connection), null, 2)}\n`, { mode: 0o600 });
+  chmodSync(CONNECTION_FILE, 0o600); // The mode above applies only to a new file.
 }
 
 /** Reads the connection that `npm run up` wrote. Throws a Problem if there is none. */
 export function readConnection(): Connection {
   let text: string;
   try {
-    text = readFileSync(connectionFile, 'utf8');
+    text = readFileSync(CONNECTION_FILE, 'utf8');
   } catch (error) {
-    throw new Problem(`There is no ${connectionFile}: start the cluster with \`npm run up\`.`, { cause: error });
+    throw new Problem(`There is no ${CONNECTION_FILE}: start the cluster with \`npm run up\`.`, { cause: error });
   }
   return connectionSchema.parse(JSON.parse(text));
 }

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
-import { localFolder, programsFolder } from './paths.ts';
+import { LOCAL_FOLDER, PROGRAMS_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 import type { Detail } from './progress.ts';
 import { run, tryRun } from './run.ts';
 import { waitFor } from './wait-for.ts';
 
-const pidFile = join(localFolder, 'dockerd.pid');
-const dockerdLog = join(localFolder, 'dockerd.log');
+const pidFile = join(LOCAL_FOLDER, 'dockerd.pid');
+const dockerdLog = join(LOCAL_FOLDER, 'dockerd.log');
 
 /** Returns true if a Docker Engine responds; otherwise undefined. */
 export async function engineAnswers(): Promise<true | undefined> {
@@ -43,15 +43,15 @@ async function startDockerd(): Promise<void> {
   // capability.
   const capable = await tryRun('capsh', ['--has-p=cap_sys_resource']);
   if (capable === undefined) {
-    mkdirSync(programsFolder, { recursive: true });
-    const runtime = join(programsFolder, 'runc-without-sys-resource');
+    mkdirSync(PROGRAMS_FOLDER, { recursive: true });
+    const runtime = join(PROGRAMS_FOLDER, 'runc-without-sys-resource');
     copyFileSync(join(import.meta.dirname, 'runc-without-sys-resource'), runtime);
     flags.push('--add-runtime', `plain=${runtime}`, '--default-runtime', 'plain');
   }
-  mkdirSync(localFolder, { recursive: true });
+  mkdirSync(LOCAL_FOLDER, { recursive: true });
   const output = openSync(dockerdLog, 'a');
   // The PATH may contain the node's containerd, which is newer than Docker's: Docker must not find its shim.
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => resolve(folder) !== programsFolder);
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => resolve(folder) !== PROGRAMS_FOLDER);
   const env = { ...process.env, PATH: folders.join(delimiter) };
   const dockerd = spawn('dockerd', flags, { detached: true, stdio: ['ignore', output, output], env });
   dockerd.on('error', (error) => console.error(`dockerd could not be started: ${error.message}`));

@@ -4,7 +4,7 @@ import { engineAnswers, ensureDockerEngine, startedHere, stopDockerEngine } from
 import { removeMadeImages } from './docker.ts';
 import { exclusively } from './exclusively.ts';
 import { deleteKindCluster } from './kind-cluster.ts';
-import { cacheFolder, localFolder } from './paths.ts';
+import { CACHE_FOLDER, LOCAL_FOLDER } from './paths.ts';
 import { runMain, startProgress } from './progress.ts';
 import { removeRegistry } from './registry.ts';
 import { tryRun } from './run.ts';
@@ -25,7 +25,7 @@ await runMain(async () => {
       if (values.caches) await progress.step('remove the images that were built locally', removeMadeImages);
     }
     await progress.step('stop Docker Engine, if it was started here', stopDockerEngine);
-    if (existsSync(localFolder)) rmSync(localFolder, { recursive: true });
-    if (values.caches) rmSync(cacheFolder, { recursive: true, force: true });
+    if (existsSync(LOCAL_FOLDER)) rmSync(LOCAL_FOLDER, { recursive: true });
+    if (values.caches) rmSync(CACHE_FOLDER, { recursive: true, force: true });
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { downloadTool, type Get } from './downloaded-tools.ts';
 import { run } from './run.ts';
-import { versions } from './versions.ts';
+import { VERSIONS } from './versions.ts';
 
 describe('downloadTool', () => {
   let folder: string;
@@ -28,13 +28,13 @@ describe('downloadTool', () => {
 
   const program = new TextEncoder().encode('#!/bin/sh\necho it runs\n');
 
-  it('leaves an executable program of the pinned release', async () => {
+  it('writes an executable program of the pinned release', async () => {
     const path = await downloadTool('kubectl', folder, publisher(program), 'linux/arm64');
     expect(await run(path, [])).toBe('it runs\n');
-    expect(asked).toContain(`https://dl.k8s.io/release/${versions.kubernetes}/bin/linux/arm64/kubectl`);
+    expect(asked).toContain(`https://dl.k8s.io/release/${VERSIONS.kubernetes}/bin/linux/arm64/kubectl`);
   });
 
-  it('downloads nothing that is there', async () => {
+  it('downloads nothing that exists', async () => {
     await downloadTool('kind', folder, publisher(program), 'linux/amd64');
     asked = [];
     await downloadTool('kind', folder, publisher(program), 'linux/amd64');

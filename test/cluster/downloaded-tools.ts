@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './run.ts';
-import { versions } from './versions.ts';
+import { VERSIONS } from './versions.ts';
 
 export type DownloadedTool = 'kind' | 'kubectl' | 'helm';
 
@@ -20,9 +20,9 @@ interface Download {
 function downloadOf(tool: DownloadedTool, platform: string): Download {
   const [os = '', architecture = ''] = platform.split('/');
   const from = {
-    kind: `https://github.com/kubernetes-sigs/kind/releases/download/${versions.kind}/kind-${os}-${architecture}`,
-    kubectl: `https://dl.k8s.io/release/${versions.kubernetes}/bin/${platform}/kubectl`,
-    helm: `https://get.helm.sh/helm-${versions.helm}-${os}-${architecture}.tar.gz`,
+    kind: `https://github.com/kubernetes-sigs/kind/releases/download/${VERSIONS.kind}/kind-${os}-${architecture}`,
+    kubectl: `https://dl.k8s.io/release/${VERSIONS.kubernetes}/bin/${platform}/kubectl`,
+    helm: `https://get.helm.sh/helm-${VERSIONS.helm}-${os}-${architecture}.tar.gz`,
   };
   const url = from[tool];
   if (tool === 'kubectl') return { url, checksum: `${url}.sha256` };
@@ -40,7 +40,7 @@ export async function downloadTool(
   get: Get,
   platform = `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
 ): Promise<string> {
-  const version = tool === 'kubectl' ? versions.kubernetes : versions[tool];
+  const version = tool === 'kubectl' ? VERSIONS.kubernetes : VERSIONS[tool];
   const path = join(folder, `${tool}-${version}`);
   if (existsSync(path)) return path;
   const { url, checksum, member } = downloadOf(tool, platform);

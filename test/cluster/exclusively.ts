@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder } from './paths.ts';
+import { CACHE_FOLDER } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { waitFor } from './wait-for.ts';
 
-const lockFile = join(cacheFolder, 'lock');
+const lockFile = join(CACHE_FOLDER, 'lock');
 const deadline = 3600;
 
 function isRunning(pid: number): boolean {
@@ -39,7 +39,7 @@ let held = false;
  */
 export async function exclusively<T>(progress: Progress, action: () => Promise<T>): Promise<T> {
   if (held) return action();
-  mkdirSync(cacheFolder, { recursive: true });
+  mkdirSync(CACHE_FOLDER, { recursive: true });
   const holder = tryLock();
   if (holder !== undefined) {
     await progress.step(`wait for process ${holder}, which is changing the cluster`, () =>

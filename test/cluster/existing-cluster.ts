@@ -4,7 +4,7 @@ import type { Cluster } from './running-cluster.ts';
 import { findCommandLineTools } from './command-line-tools.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
 import { kubectlWith } from './kubectl.ts';
-import { kubeconfigFile, localFolder } from './paths.ts';
+import { KUBECONFIG_FILE, LOCAL_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 import type { Progress } from './progress.ts';
 import { basicAuthorization, writeRegistry } from './registry.ts';
@@ -29,9 +29,9 @@ export async function useExistingCluster(options: ExistingClusterOptions, progre
   await progress.step('Docker Engine', ensureDockerEngine);
   const tools = await findCommandLineTools(progress);
   const view = ['config', 'view', '--raw', '--minify', '--flatten', '--context', options.context];
-  mkdirSync(localFolder, { recursive: true });
-  writeFileSync(kubeconfigFile, await run(tools.kubectl, view), { mode: 0o600 });
-  chmodSync(kubeconfigFile, 0o600);
+  mkdirSync(LOCAL_FOLDER, { recursive: true });
+  writeFileSync(KUBECONFIG_FILE, await run(tools.kubectl, view), { mode: 0o600 });
+  chmodSync(KUBECONFIG_FILE, 0o600);
 
   const kubectl = kubectlWith(tools.kubectl);
   await progress.step(`cluster of context ${options.context}`, async () => {
@@ -49,7 +49,7 @@ export async function useExistingCluster(options: ExistingClusterOptions, progre
   const ready = Promise.resolve();
   return {
     hubMirrors: [],
-    kubeconfig: kubeconfigFile,
+    kubeconfig: KUBECONFIG_FILE,
     kubectl,
     tools,
     registry,

@@ -1,12 +1,12 @@
 import { cpSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { cacheFolder } from './paths.ts';
-import { layOutPruned, prunedModules } from './pruned-modules.ts';
+import { CACHE_FOLDER } from './paths.ts';
+import { layOutPruned, PRUNED_MODULES } from './pruned-modules.ts';
 import { run } from './run.ts';
 
 /** Folder of our go.mod and programs. */
-export const goModule = join(import.meta.dirname, 'go-module');
+export const GO_MODULE = join(import.meta.dirname, 'go-module');
 
 const requirementsSchema = z.object({
   Require: z.array(z.object({ Path: z.string(), Version: z.string() })),
@@ -14,7 +14,7 @@ const requirementsSchema = z.object({
 const downloadSchema = z.object({ Dir: z.string() });
 
 /** Returns the folder with a module's sources, in the version that the go.mod in a folder requires. */
-export async function moduleSources(module: string, folder: string = goModule): Promise<string> {
+export async function moduleSources(module: string, folder: string = GO_MODULE): Promise<string> {
   const { Require } = requirementsSchema.parse(JSON.parse(await run('go', ['mod', 'edit', '-json'], { cwd: folder })));
   const version = Require.find(({ Path }) => Path === module)?.Version;
   if (version === undefined) throw new Error(`${join(folder, 'go.mod')} does not require ${module}`);
@@ -28,13 +28,13 @@ export async function moduleSources(module: string, folder: string = goModule): 
  * its path.
  */
 export async function layOutGoWorkspace(): Promise<string> {
-  const folder = join(cacheFolder, 'go-workspace');
+  const folder = join(CACHE_FOLDER, 'go-workspace');
   const scratch = `${folder}.new`;
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true });
-  cpSync(goModule, scratch, { recursive: true });
-  for (const pruned of prunedModules) {
-    layOutPruned(await moduleSources(pruned.module), join(scratch, 'pruned', pruned.folder), goModule, pruned);
+  cpSync(GO_MODULE, scratch, { recursive: true });
+  for (const pruned of PRUNED_MODULES) {
+    layOutPruned(await moduleSources(pruned.module), join(scratch, 'pruned', pruned.folder), GO_MODULE, pruned);
   }
   rmSync(folder, { recursive: true, force: true });
   renameSync(scratch, folder);

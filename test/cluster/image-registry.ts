@@ -7,37 +7,42 @@ import { createAuthority } from '../../registry-tokens/authority.ts';
 import { TOKEN_ISSUER } from '../../registry-tokens/token-signer.ts';
 import { CLUSTER_NAME, NODE_CONTAINER } from './kind-cluster.ts';
 import type { Kubectl } from './kubectl.ts';
-import { localFolder } from './paths.ts';
+import { LOCAL_FOLDER } from './paths.ts';
 import type { Detail } from './progress.ts';
 import { recipeHash } from './recipe.ts';
 import { IMAGES_ADDRESS, IMAGES_CONTAINER, IMAGES_HOST_ADDRESS, REGISTRY_VOLUME } from './registry.ts';
 import { run, tryRun } from './run.ts';
-import { images } from './versions.ts';
+import { IMAGES } from './versions.ts';
 import { waitFor } from './wait-for.ts';
 
 /** URL of the token server at the Ingress controller, by a name that the node, pods and containers resolve. */
 export const TOKEN_URL = `http://${NODE_CONTAINER}/registry/token`;
 export const AUTHORITY_SECRET_NAME = 'coppice-registry-authority';
 
-const authorityFile = join(localFolder, 'registry', 'authority.json');
+const authorityFile = join(LOCAL_FOLDER, 'registry', 'authority.json');
 const authoritySchema = z.object({ certificate: z.string(), key: z.string() });
 
 /**
  * Returns the authority whose tokens the registry of built images accepts: the installed one, this checkout's, or a new
- * one.
+ * one. Without kubectl, none is installed yet.
  */
-async function ensureAuthority(kubectl: Kubectl): Promise<KeyPair> {
+async function ensureAuthority(kubectl: Kubectl | undefined): Promise<KeyPair> {
+  if (kubectl === undefined) return localAuthority();
   const at = ['--namespace', 'coppice-system', 'get', 'secret', AUTHORITY_SECRET_NAME, '--ignore-not-found'];
   const format = '{{with .data}}{{index . "tls.crt" | base64decode}}{{index . "tls.key" | base64decode}}{{end}}';
   const pem = await kubectl([...at, '--output', `go-template=${format}`]);
   const start = pem.indexOf('-----BEGIN PRIVATE KEY-----');
   if (start > 0) return keep({ certificate: pem.slice(0, start), key: pem.slice(start) });
+  return localAuthority();
+}
+
+async function localAuthority(): Promise<KeyPair> {
   if (existsSync(authorityFile)) return readAuthority();
   return keep(await createAuthority(new Date()));
 }
 
 function keep(authority: KeyPair): KeyPair {
-  mkdirSync(join(localFolder, 'registry'), { recursive: true });
+  mkdirSync(join(LOCAL_FOLDER, 'registry'), { recursive: true });
   writeFileSync(authorityFile, JSON.stringify(authority), { mode: 0o600 });
   return authority;
 }
@@ -64,9 +69,10 @@ const configuration = {
 
 /**
  * Starts a second registry on the volume of the first one, for built images, which uses Coppice's token server. The
- * first one uses a password, and serves the images that are needed before Coppice runs.
+ * first one uses a password, and serves the images that are needed before Coppice runs. Without kubectl, Coppice is not
+ * installed yet.
  */
-export async function ensureImageRegistry(kubectl: Kubectl, detail: Detail): Promise<void> {
+export async function ensureImageRegistry(kubectl: Kubectl | undefined, detail: Detail): Promise<void> {
   const { certificate } = await ensureAuthority(kubectl);
   const recipe = recipeHash([], [JSON.stringify(configuration), new X509Certificate(certificate).fingerprint256]);
   const label = '{{index .Config.Labels "dev.coppice.recipe"}}';
@@ -89,13 +95,13 @@ async function create(certificate: string, recipe: string): Promise<void> {
   const labels = ['--label', `dev.coppice.cluster=${CLUSTER_NAME}`, '--label', `dev.coppice.recipe=${recipe}`];
   await run('docker', [
     'create',
-    ...['--name', IMAGES_CONTAINER, '--network', 'kind', '--restart', 'unless-stopped'],
+    ...['--name', IMAGES_CONTAINER, '--restart', 'unless-stopped'],
     ...['--publish', `${IMAGES_HOST_ADDRESS}:5000`, '--env', 'OTEL_TRACES_EXPORTER=none'],
     ...['--volume', `${REGISTRY_VOLUME}:/var/lib/registry`],
     ...labels,
-    images.registry,
+    IMAGES.registry,
   ]);
-  const folder = join(localFolder, 'registry', 'images');
+  const folder = join(LOCAL_FOLDER, 'registry', 'images');
   mkdirSync(join(folder, 'distribution'), { recursive: true });
   // JSON is valid YAML. The files are copied as a tar archive, because the engine may have another file system.
   writeFileSync(join(folder, 'distribution', 'config.yml'), JSON.stringify(configuration));

@@ -12,7 +12,7 @@ import {
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { imageRecipes } from './docker.ts';
-import { cacheFolder } from './paths.ts';
+import { CACHE_FOLDER } from './paths.ts';
 import type { Detail, Progress } from './progress.ts';
 import { run } from './run.ts';
 
@@ -158,7 +158,7 @@ export class ImageStore {
 const withoutAlgorithm = (digest: string): string => digest.replace(/^sha256:/, '');
 
 /** The locally built images for the cluster. */
-export const imageStore = new ImageStore(join(cacheFolder, 'images'));
+export const imageStore = new ImageStore(join(CACHE_FOLDER, 'images'));
 
 /** Loads stored images into Docker. */
 export function loadIntoDocker(images: readonly StoredImage[], detail: Detail): Promise<void> {

@@ -8,29 +8,30 @@ import type { Cluster } from './running-cluster.ts';
 import { AUTHORITY_SECRET_NAME, readAuthority, TOKEN_URL } from './image-registry.ts';
 import { waitForAnswer } from './ingress.ts';
 import { apply, rollout, type Kubectl } from './kubectl.ts';
-import { localFolder, repositoryRoot } from './paths.ts';
+import { LOCAL_FOLDER, REPOSITORY_ROOT } from './paths.ts';
 import { Problem } from './problem.ts';
 import type { Progress } from './progress.ts';
+import { registryNetworks } from './registry-networks.ts';
 import { recipeHash } from './recipe.ts';
 import { run, tryRun } from './run.ts';
-import { images } from './versions.ts';
+import { IMAGES } from './versions.ts';
 import { waitFor } from './wait-for.ts';
 
 const namespace = 'coppice-system';
 const release = 'coppice';
-const chart = join(repositoryRoot, 'charts/coppice');
+const chart = join(REPOSITORY_ROOT, 'charts/coppice');
 /** The image of the operator and the API. */
-export const imageSource: ImageSource = {
+export const IMAGE_SOURCE: ImageSource = {
   name: 'coppice',
-  context: repositoryRoot,
-  dockerfile: join(repositoryRoot, 'Dockerfile'),
+  context: REPOSITORY_ROOT,
+  dockerfile: join(REPOSITORY_ROOT, 'Dockerfile'),
 };
-export const apiUrl = 'http://coppice.localhost:8080';
+export const API_URL = 'http://coppice.localhost:8080';
 
 const testerSource = {
   name: 'coppice-tester',
-  context: repositoryRoot,
-  dockerfile: join(repositoryRoot, 'tester/Dockerfile'),
+  context: REPOSITORY_ROOT,
+  dockerfile: join(REPOSITORY_ROOT, 'tester/Dockerfile'),
 };
 
 export interface InstallOptions {
@@ -50,7 +51,7 @@ export async function canUpgradeTester({ kubectl }: Cluster): Promise<boolean> {
 }
 
 /**
- * Installs or upgrades Coppice from this checkout with Helm, and waits until it responds. Changes nothing if this
+ * Installs or upgrades Coppice from this checkout with Helm, and waits until its API responds. Changes nothing if this
  * checkout is installed.
  */
 export async function installCoppice(cluster: Cluster, progress: Progress, { tester }: InstallOptions): Promise<void> {
@@ -58,8 +59,16 @@ export async function installCoppice(cluster: Cluster, progress: Progress, { tes
   // Checked even if nothing changed: in a restarted node, Coppice starts together with everything else.
   await progress.step('Coppice answers', async () => {
     for (const name of deployments) await rollout(cluster.kubectl, namespace, name);
-    await waitForAnswer(cluster, new URL(apiUrl).host, '/api/openapi.json');
+    await waitForAnswer(cluster, new URL(API_URL).host, '/api/openapi.json');
   });
+}
+
+/**
+ * Waits until the token server responds, without which the registry of built images accepts nobody. It needs the keys
+ * that the operator creates, so it starts last.
+ */
+export async function waitForTokenServer({ kubectl, isKind }: Cluster): Promise<void> {
+  if (isKind) await rollout(kubectl, namespace, 'coppice-registry-tokens');
 }
 
 /**
@@ -67,7 +76,7 @@ export async function installCoppice(cluster: Cluster, progress: Progress, { tes
  * values.
  */
 export async function requireThisImage(kubectl: Kubectl): Promise<void> {
-  const image = await currentImage(imageSource);
+  const image = await currentImage(IMAGE_SOURCE);
   const tag = image.slice(image.lastIndexOf(':'));
   const format = 'jsonpath={range .items[*]}{.spec.template.spec.containers[0].image}{"\\n"}{end}';
   const args = [
@@ -99,11 +108,15 @@ async function upgradeRelease(
   tester: InstallOptions['tester'],
 ): Promise<readonly string[]> {
   const deliver = (source: ImageSource) => deliverImage(source, cluster, progress);
-  const image = await deliver(imageSource);
+  const image = await deliver(IMAGE_SOURCE);
   const testerImage = tester === 'current' ? await deliver(testerSource) : await installedTesterImage(cluster.kubectl);
   const deployments = ['coppice-operator', 'coppice-api', ...(testerImage === undefined ? [] : ['coppice-tester'])];
-  const [networks, last] = await Promise.all([gitServerNetworks(cluster), lastRelease(cluster)]);
-  const values = stringify(chartValues(cluster, image, testerImage, networks));
+  const [networks, builderNetworks, last] = await Promise.all([
+    gitServerNetworks(cluster),
+    registryNetworks(cluster),
+    lastRelease(cluster),
+  ]);
+  const values = stringify(chartValues(cluster, image, testerImage, networks, builderNetworks));
   const version = createHash('sha256')
     .update(values)
     .update(recipeHash([chart], []))
@@ -113,12 +126,12 @@ async function upgradeRelease(
   await progress.step('install Coppice', async (detail) => {
     if (last?.status.startsWith('pending')) await forgetInterrupted(cluster, last.revision);
     await apply(cluster.kubectl, systemObjects(cluster));
-    mkdirSync(localFolder, { recursive: true });
-    const valuesFile = join(localFolder, 'values.yaml');
+    mkdirSync(LOCAL_FOLDER, { recursive: true });
+    const valuesFile = join(LOCAL_FOLDER, 'values.yaml');
     writeFileSync(valuesFile, values, { mode: 0o600 });
     const options = ['--namespace', namespace, '--values', valuesFile, '--description', version];
     // Manual changes in this cluster are overwritten.
-    const how = ['--force-conflicts', '--wait', '--timeout', '180s'];
+    const how = ['--force-conflicts', '--timeout', '180s'];
     await run(
       cluster.tools.helm,
       ['--kubeconfig', cluster.kubeconfig, 'upgrade', '--install', release, chart, ...options, ...how],
@@ -196,6 +209,7 @@ function chartValues(
   image: string,
   testerImage: string | undefined,
   allowedCidrs: string[],
+  privateEgress: string[],
 ): object {
   const imageValue = (name: string) => {
     const colon = name.lastIndexOf(':');
@@ -210,7 +224,9 @@ function chartValues(
     // Two cores have no capacity for a standby; the tests of failover start one.
     operator: { replicas: 1 },
     api: {
-      url: apiUrl,
+      // The second replica starts with the tester: the sample does not need it.
+      ...(testerImage === undefined && { replicas: 1 }),
+      url: API_URL,
       registration: { mode: 'open', provesAddress: true },
       administrators: ['root@localhost'],
       loginsPerMinute: 600,
@@ -253,17 +269,17 @@ function chartValues(
       ...(isKind && { tokenAuth: { enabled: true, url: TOKEN_URL, service: registry.address, replicas: 1 } }),
     },
     builder: {
-      image: images.buildkit,
+      image: IMAGES.buildkit,
       // Short, because a developer's machine needs its memory.
       idleSeconds: 60,
       // The tests have many groups at once, more than two cores can schedule at the chart's 100m each.
       resources: { requests: { cpu: '10m' } },
       cache: { size: '10Gi' },
       ephemeral: { maxConcurrent: 2, storage: '5Gi' },
-      privateEgress: ['172.16.0.0/12'],
+      privateEgress,
       ...(mirrors.length > 0 && { mirrors: { 'docker.io': mirrors } }),
       ...(insecureRegistries.length > 0 && { insecureRegistries }),
     },
-    redis: { image: images.redis },
+    redis: { image: IMAGES.redis },
   };
 }

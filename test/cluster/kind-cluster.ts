@@ -4,7 +4,7 @@ import type { CommandLineTools } from './command-line-tools.ts';
 import { nodeImageNamed } from './node-image.ts';
 import type { NodeImage } from './node-image.ts';
 import { kubectlWith } from './kubectl.ts';
-import { kubeconfigFile, localFolder } from './paths.ts';
+import { KUBECONFIG_FILE, LOCAL_FOLDER } from './paths.ts';
 import { isReadySinceBefore, podsSchema } from './pod-readiness.ts';
 import { messageOf } from './problem.ts';
 import type { Progress } from './progress.ts';
@@ -33,6 +33,8 @@ function kindConfiguration(): string {
   const patches = [
     {
       kind: 'ClusterConfiguration',
+      // Faster to generate than RSA keys.
+      encryptionAlgorithm: 'ECDSA-P256',
       // Without these, the controller manager's defaults would slow down a thousand environments more than Coppice
       // does.
       controllerManager: { extraArgs: extraArgs.map(([name, value]) => ({ name, value })) },
@@ -73,7 +75,7 @@ export async function ensureKindCluster(
       if (state !== 'running') {
         await progress.step('start the stopped node again', () => run('docker', ['start', NODE_CONTAINER]));
       }
-      if (!existsSync(kubeconfigFile)) await exportKubeconfig(tools);
+      if (!existsSync(KUBECONFIG_FILE)) await exportKubeconfig(tools);
       await progress.step('wait for the node', async () => {
         await waitForNode(tools, 120);
         await waitForPodStatuses(tools, 120);
@@ -86,7 +88,7 @@ export async function ensureKindCluster(
     }
   }
   const nodeImage = await image();
-  mkdirSync(localFolder, { recursive: true });
+  mkdirSync(LOCAL_FOLDER, { recursive: true });
   await progress.step('create the kind cluster', async (detail) => {
     const args = [
       'create',
@@ -96,20 +98,20 @@ export async function ensureKindCluster(
       '--image',
       nodeImage.name,
       '--kubeconfig',
-      kubeconfigFile,
+      KUBECONFIG_FILE,
     ];
     const input = kindConfiguration();
     // The next steps need only the API server, and wait for the node themselves.
     await run(tools.kind, [...args, '--config', '-'], { input, detail, deadline: 600 });
-    chmodSync(kubeconfigFile, 0o600);
+    chmodSync(KUBECONFIG_FILE, 0o600);
   });
   return nodeImage;
 }
 
 async function exportKubeconfig(tools: CommandLineTools): Promise<void> {
-  mkdirSync(localFolder, { recursive: true });
-  await run(tools.kind, ['export', 'kubeconfig', '--name', CLUSTER_NAME, '--kubeconfig', kubeconfigFile]);
-  chmodSync(kubeconfigFile, 0o600);
+  mkdirSync(LOCAL_FOLDER, { recursive: true });
+  await run(tools.kind, ['export', 'kubeconfig', '--name', CLUSTER_NAME, '--kubeconfig', KUBECONFIG_FILE]);
+  chmodSync(KUBECONFIG_FILE, 0o600);
 }
 
 async function nodeStarted(): Promise<number> {
@@ -148,7 +150,7 @@ async function waitForPodStatuses(tools: CommandLineTools, deadline: number): Pr
 /** Removes the node with its volumes. Uses only Docker, so that cleaning up does not need kind. */
 export async function deleteKindCluster(): Promise<void> {
   await tryRun('docker', ['rm', '--force', '--volumes', NODE_CONTAINER], { deadline: 120 });
-  rmSync(kubeconfigFile, { force: true });
+  rmSync(KUBECONFIG_FILE, { force: true });
 }
 
 /** Writes a file in the node, readable only by root, unless its content is the same. */

@@ -1,4 +1,4 @@
-import { kubeconfigFile, programsFolder } from './paths.ts';
+import { KUBECONFIG_FILE, PROGRAMS_FOLDER } from './paths.ts';
 import type { RunOptions } from './run.ts';
 import { run } from './run.ts';
 import { addressesOfNobody, podsAndSlicesSchema } from './service-addresses.ts';
@@ -9,12 +9,12 @@ export type Kubectl = (args: readonly string[], options?: RunOptions) => Promise
 
 /** Creates a Kubectl for a running cluster; uses the machine's program, or that of findCommandLineTools. */
 export function kubectlOf({ kubeconfig }: { kubeconfig: string }): Kubectl {
-  const env = { PATH: `${programsFolder}:${process.env['PATH'] ?? ''}` };
+  const env = { PATH: `${PROGRAMS_FOLDER}:${process.env['PATH'] ?? ''}` };
   return (args, options) => run('kubectl', ['--kubeconfig', kubeconfig, ...args], { env, ...options });
 }
 
 export function kubectlWith(program: string): Kubectl {
-  return (args, options) => run(program, ['--kubeconfig', kubeconfigFile, ...args], options);
+  return (args, options) => run(program, ['--kubeconfig', KUBECONFIG_FILE, ...args], options);
 }
 
 /** Applies a manifest: YAML of one or more objects. */

@@ -1,7 +1,7 @@
 import { ensureBaseImages, registriesAreReached } from './base-images.ts';
 import { missingCommandLineTools } from './command-line-tools.ts';
 import { isDebianRoot } from './debian-packages.ts';
-import { ensureNodeSystem, hasNodeImage, nodePrograms } from './node-image.ts';
+import { ensureNodeSystem, hasNodeImage, NODE_PROGRAMS } from './node-image.ts';
 import { buildPrograms } from './programs.ts';
 import type { Progress } from './progress.ts';
 
@@ -24,7 +24,7 @@ export async function startLocalBuild(nodeImage: string, progress: Progress): Pr
   if (!isDebianRoot() || (await hasNodeImage(nodeImage)) || (await registriesAreReached())) return nothing;
   const tools = await missingCommandLineTools();
   // One call, so that the links of the first programs run in parallel with the compilation of others.
-  const first = buildPrograms([...nodePrograms, ...tools], progress);
+  const first = buildPrograms([...NODE_PROGRAMS, ...tools], progress);
   const programs = first.then(() =>
     buildPrograms(['registry', 'rootlesskit', 'buildkitd', 'buildctl', 'traefik'], progress),
   );

@@ -5,14 +5,14 @@ import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { dockerBuild, imageRecipes } from './docker.ts';
 import { moduleSources } from './go-workspace.ts';
 import { imageStore, loadIntoDocker } from './image-store.ts';
-import { cacheFolder, programsFolder } from './paths.ts';
+import { CACHE_FOLDER, PROGRAMS_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 import { buildPrograms, programStamp } from './programs.ts';
 import type { ProgramName } from './programs.ts';
 import type { Detail, Progress } from './progress.ts';
 import { recipeHash } from './recipe.ts';
 import { run } from './run.ts';
-import { versions } from './versions.ts';
+import { VERSIONS } from './versions.ts';
 
 export interface NodeImage {
   name: string;
@@ -21,12 +21,12 @@ export interface NodeImage {
 }
 
 const madeRepository = 'coppice-kind-node';
-const madeName = `${madeRepository}:${versions.kubernetes}`;
+const madeName = `${madeRepository}:${VERSIONS.kubernetes}`;
 
 export const nodeImageNamed = (name: string): NodeImage => ({ name, madeHere: name.startsWith(`${madeRepository}:`) });
 
 /** Programs in the node image. */
-export const nodePrograms: readonly ProgramName[] = [
+export const NODE_PROGRAMS: readonly ProgramName[] = [
   'node',
   'containerd',
   'ctr',
@@ -76,7 +76,7 @@ export async function ensureNodeImage(official: string, progress: Progress): Pro
       'kindest/node cannot be pulled: no image registry is reached. It can be built locally only on Debian, as root.',
     );
   }
-  await Promise.all([buildPrograms(nodePrograms, progress), ensureNodeSystem(progress)]);
+  await Promise.all([buildPrograms(NODE_PROGRAMS, progress), ensureNodeSystem(progress)]);
   await progress.step(`build the node image ${madeName}`, make);
   return nodeImageNamed(madeName);
 }
@@ -93,7 +93,7 @@ async function buildNodeSystem(progress: Progress): Promise<void> {
   await ensureBaseImages(['debian', 'busybox'], progress);
   await progress.step("build the node image's system", async (detail) => {
     await installDebianPackages(['containernetworking-plugins', 'gcc', 'jq', 'libc6-dev', 'runc'], detail);
-    const context = mkdtempSync(join(cacheFolder, 'node-system-'));
+    const context = mkdtempSync(join(CACHE_FOLDER, 'node-system-'));
     try {
       for (const [target, name] of Object.entries(systemStages)) {
         await dockerBuild(name, context, { recipe: recipe(), dockerfile, target, detail });
@@ -105,7 +105,7 @@ async function buildNodeSystem(progress: Progress): Promise<void> {
 }
 
 function recipe(): string {
-  const { kubernetes, etcdImageTag, corednsImageTag, pauseImageTag, kind, debian } = versions;
+  const { kubernetes, etcdImageTag, corednsImageTag, pauseImageTag, kind, debian } = VERSIONS;
   const words = [
     kubernetes,
     etcdImageTag,
@@ -113,24 +113,24 @@ function recipe(): string {
     pauseImageTag,
     kind,
     debian,
-    ...nodePrograms.map(programStamp),
+    ...NODE_PROGRAMS.map(programStamp),
   ];
   return recipeHash([join(import.meta.dirname, 'node-image')], words);
 }
 
 async function make(detail: Detail): Promise<void> {
-  mkdirSync(cacheFolder, { recursive: true });
-  const work = mkdtempSync(join(cacheFolder, 'node-image-'));
+  mkdirSync(CACHE_FOLDER, { recursive: true });
+  const work = mkdtempSync(join(CACHE_FOLDER, 'node-image-'));
   try {
     const env = {
       WORK: work,
-      PROGRAMS: programsFolder,
+      PROGRAMS: PROGRAMS_FOLDER,
       KIND_SOURCE: await moduleSources('sigs.k8s.io/kind'),
       KUBERNETES_SOURCE: await moduleSources('k8s.io/kubernetes'),
-      KUBERNETES: versions.kubernetes,
-      ETCD: versions.etcdImageTag,
-      COREDNS: versions.corednsImageTag,
-      PAUSE: versions.pauseImageTag,
+      KUBERNETES: VERSIONS.kubernetes,
+      ETCD: VERSIONS.etcdImageTag,
+      COREDNS: VERSIONS.corednsImageTag,
+      PAUSE: VERSIONS.pauseImageTag,
     };
     await run(join(import.meta.dirname, 'node-image/make'), [], { env, detail, deadline: 900 });
     await dockerBuild(madeName, work, { recipe: recipe(), dockerfile, detail });

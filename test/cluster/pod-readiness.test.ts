@@ -18,6 +18,6 @@ test.each([
   expect(isReadySinceBefore(started, pod)).toBe(expected);
 });
 
-test('a pod that was never looked at', () => {
+test('describes a pod that was never observed', () => {
   expect(isReadySinceBefore(started, { metadata: {}, status: {} })).toBe(false);
 });

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { INGRESS_PORT, NODE_CONTAINER } from './kind-cluster.ts';
-import { cacheFolder } from './paths.ts';
+import { CACHE_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 import { IMAGES_CONTAINER, REGISTRY_CONTAINER } from './registry.ts';
 import { tryRun } from './run.ts';
@@ -21,8 +21,8 @@ export async function checkMachine(): Promise<void> {
       `The local cluster runs on Linux and macOS, not on ${process.platform}: use a Linux machine or WSL 2.`,
     );
   }
-  mkdirSync(cacheFolder, { recursive: true });
-  for (const folder of [cacheFolder, '/var/lib/docker'].filter((path) => existsSync(path))) {
+  mkdirSync(CACHE_FOLDER, { recursive: true });
+  for (const folder of [CACHE_FOLDER, '/var/lib/docker'].filter((path) => existsSync(path))) {
     const { bavail, bsize } = await statfs(folder);
     if (bavail * bsize >= neededSpace) continue;
     const free = ((bavail * bsize) / gibibyte).toFixed(1);

@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { installDebianPackages } from './debian-packages.ts';
-import { goModule, layOutGoWorkspace } from './go-workspace.ts';
-import { programsFolder } from './paths.ts';
+import { GO_MODULE, layOutGoWorkspace } from './go-workspace.ts';
+import { PROGRAMS_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 import type { Detail, Progress } from './progress.ts';
 import { filesBelow } from './recipe.ts';
 import { run, tryRun } from './run.ts';
-import { versions } from './versions.ts';
+import { VERSIONS } from './versions.ts';
 
 /** A file that Go links. */
 interface Binary {
@@ -38,7 +38,7 @@ interface Binary {
   cTags?: string[];
 }
 
-const giteaSettings = `-X main.Version=${versions.gitea} -X code.gitea.io/gitea/modules/setting.StaticRootPath=/app/gitea`;
+const giteaSettings = `-X main.Version=${VERSIONS.gitea} -X code.gitea.io/gitea/modules/setting.StaticRootPath=/app/gitea`;
 
 const binaries = {
   /** The command line tools for scripts and their users. */
@@ -63,6 +63,9 @@ const binaries = {
   },
   /** Used only by `npm run test:full`; without the cloud libraries for service discovery. */
   promtool: { package: 'github.com/prometheus/prometheus/cmd/promtool', folder: 'promtool', tags: ['remove_all_sd'] },
+  /** Used only by `npm run test:full`: Kubernetes' suite for NetworkPolicies, and the program of its pods. */
+  'network-policy-suite': { package: './network-policy-suite', folder: 'network-policy-conformance' },
+  agnhost: { package: './agnhost', folder: 'network-policy-conformance' },
 } satisfies Record<string, Binary>;
 
 type BinaryName = keyof typeof binaries;
@@ -81,15 +84,15 @@ export type ProgramName = BinaryName | keyof typeof linked;
 const isLinked = (name: ProgramName): name is keyof typeof linked => name in linked;
 const binaryOf = (name: ProgramName): BinaryName => (isLinked(name) ? linked[name] : name);
 
-const [major = '', minor = ''] = versions.kubernetes.slice(1).split('.');
+const [major = '', minor = ''] = VERSIONS.kubernetes.slice(1).split('.');
 const versionFlags = [
   ...['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((name) => [
-    `-X ${name}.gitVersion=${versions.kubernetes}`,
+    `-X ${name}.gitVersion=${VERSIONS.kubernetes}`,
     `-X ${name}.gitMajor=${major} -X ${name}.gitMinor=${minor} -X ${name}.gitTreeState=clean`,
   ]),
-  `-X helm.sh/helm/v4/internal/version.version=${versions.helm}`,
-  `-X github.com/containerd/containerd/v2/version.Version=${versions.containerd}`,
-  `-X github.com/traefik/traefik/v3/pkg/version.Version=${versions.traefik}`,
+  `-X helm.sh/helm/v4/internal/version.version=${VERSIONS.helm}`,
+  `-X github.com/containerd/containerd/v2/version.Version=${VERSIONS.containerd}`,
+  `-X github.com/traefik/traefik/v3/pkg/version.Version=${VERSIONS.traefik}`,
 ].join(' ');
 
 /** Omits symbols and DWARF, which take an eighth of the compile time and are used only for debugging. */
@@ -98,16 +101,16 @@ const compilerFlags = ['-v', '-trimpath', '-buildvcs=false', '-gcflags=all=-dwar
 const compilerEnvironment = { GOGC: '400' };
 
 const moduleFolder = (name: string): string => join(import.meta.dirname, 'go-modules', name);
-const stampsFolder = join(programsFolder, '.stamps');
+const stampsFolder = join(PROGRAMS_FOLDER, '.stamps');
 
-export const programPath = (name: ProgramName): string => join(programsFolder, name);
+export const programPath = (name: ProgramName): string => join(PROGRAMS_FOLDER, name);
 
 /** Returns a text that changes whenever the built program would change. */
 export function programStamp(name: ProgramName): string {
   const binary: Binary = binaries[binaryOf(name)];
   const hash = createHash('sha256').update(JSON.stringify([binary, versionFlags, compilerFlags]));
   const own = binary.folder ? [] : [join(import.meta.dirname, 'pruned-modules.ts')];
-  for (const file of [...filesBelow(binary.folder ? moduleFolder(binary.folder) : goModule), ...own]) {
+  for (const file of [...filesBelow(binary.folder ? moduleFolder(binary.folder) : GO_MODULE), ...own]) {
     hash.update(basename(file)).update(readFileSync(file));
   }
   return hash.digest('hex');
@@ -161,7 +164,7 @@ async function build(names: readonly BinaryName[], folder: string | undefined, d
   const cwd = folder === undefined ? await layOutGoWorkspace() : moduleFolder(folder);
   const tags = [...cTags, ...group.flatMap((binary) => binary.tags ?? [])];
   const flags = ['-s', '-w', versionFlags, ...group.flatMap((binary) => binary.linkerFlags ?? [])].join(' ');
-  const scratch = mkdtempSync(join(programsFolder, '.build-'));
+  const scratch = mkdtempSync(join(PROGRAMS_FOLDER, '.build-'));
   const args = ['build', ...compilerFlags, '-ldflags', flags, ...(tags.length > 0 ? ['-tags', tags.join(',')] : [])];
   const env = { ...compilerEnvironment, CGO_ENABLED: cTags.length > 0 ? '1' : '0' };
   // -v prints each package as it is compiled, which shows progress.
@@ -179,6 +182,13 @@ async function build(names: readonly BinaryName[], folder: string | undefined, d
   rmSync(scratch, { recursive: true });
 }
 
+/** Runs the unit tests of a package of our module, with the flags of the programs, so that they share compiled packages. */
+export async function testPackage(name: string, detail: Detail): Promise<void> {
+  const cwd = await layOutGoWorkspace();
+  const env = { ...compilerEnvironment, CGO_ENABLED: '0' };
+  await run('go', ['test', ...compilerFlags, name], { cwd, env, detail, deadline: 1200 });
+}
+
 async function requireGo(missing: readonly BinaryName[]): Promise<void> {
   const version = await tryRun('go', ['env', 'GOVERSION']);
   const found = /^go1\.(\d+)/.exec(version ?? '')?.[1];
@@ -186,7 +196,7 @@ async function requireGo(missing: readonly BinaryName[]): Promise<void> {
   if (found !== undefined && Number(found) >= 21) return;
   const what = missing.includes('host') ? 'kind, kubectl or helm' : missing.join(', ');
   const instead = missing.includes('host')
-    ? `, or put kind ${versions.kind}, kubectl 1.${minor} and helm 3.14 or later on the PATH`
+    ? `, or put kind ${VERSIONS.kind}, kubectl 1.${minor} and helm 3.14 or later on the PATH`
     : '';
   throw new Problem(
     `${what} must be compiled locally, but there is ${found ? `only Go 1.${found}` : 'no Go'}. ` +

@@ -26,7 +26,7 @@ export interface PrunedModule {
 const traefikProviders = ['Docker', 'Swarm', 'ConsulCatalog', 'Nomad', 'Ecs', 'Consul', 'Etcd', 'ZooKeeper', 'Redis'];
 
 /** What is removed takes longer to compile than the rest of each module, such as libraries of clouds and engines. */
-export const prunedModules: readonly PrunedModule[] = [
+export const PRUNED_MODULES: readonly PrunedModule[] = [
   {
     folder: 'traefik',
     module: 'github.com/traefik/traefik/v3',

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { ImageStore, StoredImage } from './image-store.ts';
+import { linkLayer } from './link-layers.ts';
 import { basicAuthorization } from './registry.ts';
 import type { Registry } from './registry.ts';
 
@@ -45,7 +46,8 @@ export async function pushLayers(
 
 async function pushBlob(store: ImageStore, digest: string, repository: string, registry: Registry): Promise<void> {
   const known = `/v2/${repository}/blobs/sha256:${digest}`;
-  if ((await call(registry, 'HEAD', known, { accepted: [200, 404] })).statusCode !== 200) {
+  const has = async () => (await call(registry, 'HEAD', known, { accepted: [200, 404] })).statusCode === 200;
+  if (!(await has()) && !((await linkLayer(store, digest, repository)) && (await has()))) {
     const from = repositories.get(digest);
     const mount = from === undefined ? '' : `?mount=sha256:${digest}&from=${encodeURIComponent(from)}`;
     const started = await call(registry, 'POST', `/v2/${repository}/blobs/uploads/${mount}`);

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { imageRecipes } from './docker.ts';
-import { localFolder } from './paths.ts';
+import { LOCAL_FOLDER } from './paths.ts';
 import { imageStore } from './image-store.ts';
 import type { StoredImage } from './image-store.ts';
 import type { Detail, Progress } from './progress.ts';
@@ -73,7 +73,7 @@ async function push(image: string, path: string, registry: Registry, detail: Det
 
 /** Returns a separate Docker configuration with the credentials, because `docker login` would change the user's. */
 async function dockerCredentials(registry: Registry): Promise<Record<string, string>> {
-  const folder = join(localFolder, 'docker');
+  const folder = join(LOCAL_FOLDER, 'docker');
   mkdirSync(folder, { recursive: true });
   const auth = Buffer.from(`${registry.username}:${registry.password}`).toString('base64');
   const config = { auths: { [registry.hostAddress.split('/')[0] ?? '']: { auth } } };

@@ -3,9 +3,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ensureBaseImages } from './base-images.ts';
-import { images } from './versions.ts';
+import { IMAGES } from './versions.ts';
 import type { Kubectl } from './kubectl.ts';
-import { localFolder } from './paths.ts';
+import { LOCAL_FOLDER } from './paths.ts';
 import type { Detail, Progress } from './progress.ts';
 import { recipeHash } from './recipe.ts';
 import { messageOf, Problem } from './problem.ts';
@@ -18,7 +18,7 @@ export const REGISTRY_VOLUME = 'coppice-registry';
 export const IMAGES_CONTAINER = 'kind-images';
 export const IMAGES_ADDRESS = `${IMAGES_CONTAINER}:5000`;
 export const IMAGES_HOST_ADDRESS = '127.0.0.1:5002';
-const registryFile = join(localFolder, 'registry.json');
+const registryFile = join(LOCAL_FOLDER, 'registry.json');
 
 const registrySchema = z.object({
   /** Address of built images for Coppice, builds and the kubelet: host:port. */
@@ -28,7 +28,7 @@ const registrySchema = z.object({
    * absent.
    */
   nodeAddress: z.string().optional(),
-  /** Address for this machine. */
+  /** Address of the registry as this machine reaches it. */
   hostAddress: z.string(),
   username: z.string(),
   password: z.string(),
@@ -44,7 +44,7 @@ export function readRegistry(): Registry | undefined {
 }
 
 export function writeRegistry(registry: Registry): void {
-  mkdirSync(localFolder, { recursive: true });
+  mkdirSync(LOCAL_FOLDER, { recursive: true });
   writeFileSync(registryFile, JSON.stringify(registry, null, 2), { mode: 0o600 });
   chmodSync(registryFile, 0o600);
 }
@@ -162,12 +162,12 @@ async function createRegistry(registry: Registry, progress: Progress, detail: De
     ...withoutTraces,
     ...labels,
     ...storage,
-    images.registry,
+    IMAGES.registry,
   ]);
   const hash = await bcrypt(registry.password, progress);
   const files = { 'config.yml': configuration, htpasswd: `${registry.username}:${hash}\n` };
   // The files are copied as a tar archive, because the engine may have another file system.
-  const folder = join(localFolder, 'registry');
+  const folder = join(LOCAL_FOLDER, 'registry');
   mkdirSync(join(folder, 'distribution'), { recursive: true });
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(join(folder, 'distribution', name), text, { mode: 0o600 });
@@ -188,7 +188,7 @@ async function bcrypt(password: string, progress: Progress): Promise<string> {
   const hash = await tryRun('perl', ['-e', script], { input });
   if (hash?.startsWith(settings.slice(0, -1)) === true) return hash;
   await ensureBaseImages(['debian'], progress);
-  return run('docker', ['run', '--rm', '-i', '--network', 'none', images.debian, 'perl', '-e', script], { input });
+  return run('docker', ['run', '--rm', '-i', '--network', 'none', IMAGES.debian, 'perl', '-e', script], { input });
 }
 
 /** Returns the status of its response; undefined if it does not respond. */
@@ -206,11 +206,11 @@ async function statusOf(registry: Registry): Promise<number | undefined> {
   }
 }
 
-/** Connects the registry's container to the cluster's network, so that the node and pods can reach it by name. */
-export async function connectRegistry(): Promise<void> {
+/** Connects a registry's container to the cluster's network, so that the node and pods can reach it by name. */
+export async function connectRegistry(container: string): Promise<void> {
   const format = '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}';
-  const networks = await run('docker', ['inspect', '--format', format, REGISTRY_CONTAINER]);
-  if (!networks.split(' ').includes('kind')) await run('docker', ['network', 'connect', 'kind', REGISTRY_CONTAINER]);
+  const networks = await run('docker', ['inspect', '--format', format, container]);
+  if (!networks.split(' ').includes('kind')) await run('docker', ['network', 'connect', 'kind', container]);
 }
 
 export async function removeRegistry(): Promise<void> {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { localFolder, logFile } from './paths.ts';
+import { LOCAL_FOLDER, LOG_FILE } from './paths.ts';
 import type { Detail } from './progress.ts';
 
 export interface RunOptions {
@@ -27,8 +27,8 @@ class CommandError extends Error {
 }
 
 function log(text: string): void {
-  mkdirSync(localFolder, { recursive: true });
-  appendFileSync(logFile, `${new Date().toISOString()} ${text}\n`, { mode: 0o600 });
+  mkdirSync(LOCAL_FOLDER, { recursive: true });
+  appendFileSync(LOG_FILE, `${new Date().toISOString()} ${text}\n`, { mode: 0o600 });
 }
 
 /**
@@ -75,7 +75,7 @@ export function run(program: string, args: readonly string[], options: RunOption
       if (code === 0) return fulfil(stdout.join(''));
       const why = late ? `did not end within ${deadline} s` : `failed (exit code ${code ?? 'none'})`;
       const tail = (last.length > 0 ? last : stdout.join('').trimEnd().split('\n').slice(-12)).join('\n');
-      reject(new CommandError(`${command}: ${why}. Its output is in ${logFile}\n${tail}`, code));
+      reject(new CommandError(`${command}: ${why}. Its output is in ${LOG_FILE}\n${tail}`, code));
     });
   });
 }

@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util';
 import { deployGitHosts } from '../git-hosts/deploy.ts';
-import { deployGitServer, gitServerSource } from '../git-server/deploy.ts';
+import { deployGitServer, GIT_SERVER_SOURCE } from '../git-server/deploy.ts';
 import { deployGitea } from '../gitea/deploy.ts';
 import { runSample } from '../sample/run-sample.ts';
 import { bringUpCluster, completeImages } from './cluster.ts';
 import { exclusively } from './exclusively.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
-import { connectionFile, writeConnection } from './connection.ts';
-import { apiUrl, canUpgradeTester, imageSource, installCoppice } from './install-coppice.ts';
+import { CONNECTION_FILE, writeConnection } from './connection.ts';
+import { API_URL, canUpgradeTester, IMAGE_SOURCE, installCoppice, waitForTokenServer } from './install-coppice.ts';
 import { provideFixtureImages } from './mirror.ts';
-import { programsFolder } from './paths.ts';
+import { PROGRAMS_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 import { warnOfUnlimitedProcesses } from './process-limits.ts';
 import { runMain, startProgress } from './progress.ts';
@@ -84,7 +84,7 @@ await runMain(async () => {
   await exclusively(progress, async () => {
     const cluster = await bringUpCluster(progress, {
       ...clusterOptions,
-      images: [gitServerSource, imageSource],
+      images: [GIT_SERVER_SOURCE, IMAGE_SOURCE],
     });
     // The tester's image with a browser is the largest, and the sample does not need it, so an installed tester keeps
     // running meanwhile.
@@ -92,16 +92,17 @@ await runMain(async () => {
     const [gitUrl] = await Promise.all([
       deployGitServer(cluster, progress),
       installCoppice(cluster, progress, { tester: withTester ? 'current' : 'installed' }),
-      cluster.ready,
     ]);
-    const { email, password, weburl } = await runSample(apiUrl, gitUrl, cluster, progress);
+    const buildable = Promise.all([cluster.ready, waitForTokenServer(cluster)]);
+    buildable.catch(() => undefined); // The sample reports it.
+    const { email, password, weburl } = await runSample(API_URL, gitUrl, { ...cluster, ready: buildable }, progress);
     const { kubeconfig, ingressUrl, registry } = cluster;
-    writeConnection({ apiUrl, ingressUrl, kubeconfig, registry: registry.address, gitUrl, email, password });
+    writeConnection({ apiUrl: API_URL, ingressUrl, kubeconfig, registry: registry.address, gitUrl, email, password });
     await progress.step('the sample page is up', () => Promise.resolve());
     console.log(`
 Web page    ${weburl}
-REST API    ${apiUrl}/api, described at ${apiUrl}/api/docs (user ${email}, password in ${connectionFile})
-Kubernetes  export KUBECONFIG=${kubeconfig} PATH=$PATH:${programsFolder}
+REST API    ${API_URL}/api, described at ${API_URL}/api/docs (user ${email}, password in ${CONNECTION_FILE})
+Kubernetes  export KUBECONFIG=${kubeconfig} PATH=$PATH:${PROGRAMS_FOLDER}
 Git server  ${gitUrl}
 `);
     await warnOfUnlimitedProcesses(cluster.kubectl);

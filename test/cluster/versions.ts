@@ -1,5 +1,5 @@
 /** All versions of the local cluster's components. No other file under test/cluster contains one. */
-export const versions = {
+export const VERSIONS = {
   kind: 'v0.33.0',
   /** The node image of that version of kind: https://github.com/kubernetes-sigs/kind/releases/tag/v0.33.0 */
   pulledNodeImage: 'kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed',
@@ -30,7 +30,7 @@ export const versions = {
  * The images that the cluster and its users name. They are pulled if a registry is reachable, otherwise built under
  * these names.
  */
-export const images = {
+export const IMAGES = {
   debian: 'debian:bookworm-slim',
   busybox: 'busybox:1',
   node: 'node:24-slim',

@@ -19,8 +19,8 @@ RUN apt-get update \
  && sed -i '/^OOMScoreAdjust=/d; /^Limit/d' /lib/systemd/system/dbus.service /lib/systemd/system/systemd-journald.service \
  && echo ReadKMsg=no >>/etc/systemd/journald.conf
 FROM system
-COPY node/ /
-RUN systemctl enable kubelet.service containerd.service undo-mount-hacks.service \
+ADD node.tar /
+RUN systemctl enable kubelet.service containerd.service network-policy-agent.service undo-mount-hacks.service \
  && systemctl mask systemd-binfmt.service
 ENV container=docker PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 STOPSIGNAL SIGRTMIN+3

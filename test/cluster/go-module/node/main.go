@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"coppice/local-cluster/networkpolicy"
 	containerd "github.com/containerd/containerd/v2/cmd/containerd/command"
 	ctr "github.com/containerd/containerd/v2/cmd/ctr/app"
 	"github.com/coredns/coredns/coremain"
@@ -45,6 +46,7 @@ var programs = map[string]func(){
 	"coredns":                 coremain.Run,
 	"containerd":              func() { exitWith("containerd", containerd.App().Run(os.Args)) },
 	"ctr":                     func() { exitWith("ctr", ctr.New().Run(os.Args)) },
+	"network-policy-agent":    func() { exitWith("network-policy-agent", networkpolicy.Run()) },
 }
 
 func main() {
