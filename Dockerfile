@@ -1,19 +1,29 @@
 # One image for the operator, the API and the clone init container of a build: `node operator/main.ts`,
-# `node api/main.ts`, `git`. Node runs the TypeScript as it is, so nothing is compiled here.
+# `node api/main.ts`, `git`. Node runs the TypeScript as it is; only the panel is compiled, for browsers (ADR 51).
 # The digest is of the list of all platforms' images; docs/reference/supply-chain.md says how to get the next one.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
+FROM ${NODE_IMAGE} AS panel
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY panel/build-packages.ts panel/
+RUN node panel/build-packages.ts && npm install --ignore-scripts --no-audit --no-fund
+COPY panel panel
+RUN node panel/build.ts
+
 FROM ${NODE_IMAGE}
-# tini reaps what git leaves behind; ssh refuses to run for a user that /etc/passwd does not name.
+# tini reaps what git leaves behind; ssh refuses to run for a user that /etc/passwd does not name. Perl's modules are a
+# fifth of this layer, and only commands of git that Coppice does not run need them.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates git openssh-client tini \
- && rm -rf /var/lib/apt/lists/* \
+ && rm -rf /var/lib/apt/lists/* /usr/share/perl /usr/lib/*-linux-gnu/perl \
  && useradd --uid 10001 --user-group --home-dir /tmp --no-create-home coppice
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Source maps and declarations of types are a seventh of the image, and nothing that runs reads them.
-RUN npm ci --omit=dev --no-audit --no-fund --cache /tmp/npm \
- && rm -rf /tmp/npm \
- && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+# Only the tester needs the optional package, Playwright. Nothing that runs reads source maps, declarations of types, or
+# programs for the runtime Bare (prebuilds).
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund --cache /tmp/npm \
+ && rm -rf /tmp/* \
+ && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -path '*/bare-*/prebuilds/*' \) -delete
 COPY process process
 COPY fair-queue fair-queue
 COPY crds crds
@@ -24,6 +34,7 @@ COPY tester-client tester-client
 COPY registry-tokens registry-tokens
 COPY operator operator
 COPY api api
+COPY --from=panel /app/panel/dist panel/dist
 # The root file system may be read-only: what is written goes to /tmp. What Node compiles of the modules is kept in the image,
 # by the user that runs them: a process starts in half of the time.
 ENV NODE_ENV=production HOME=/tmp NODE_COMPILE_CACHE=/app/compiled

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import type { Clock } from '../kubernetes/clock.ts';
+import type { ClusterClient } from '../kubernetes/client.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { RandomBytes } from './shared/tokens.ts';
 import type { ClusterRequests, FreshCaches } from './cluster/caches.ts';
@@ -13,6 +15,7 @@ import type { UserServicesOptions } from './users/user-services.ts';
 import type { ReplayRedis } from './webhooks/replays.ts';
 import type { StoreFactory } from './limits/rate-limit.ts';
 import type { WebSockets } from './http/web-sockets.ts';
+import type { PanelFiles } from './panel/panel-files.ts';
 
 export interface AppOptions {
   config: Pick<
@@ -27,6 +30,8 @@ export interface AppOptions {
   > &
     UserServicesOptions['config'];
   cluster: ClusterRequests;
+  /** Lists what no cache has: Events, and what pods use. */
+  clusterReads: Pick<ClusterClient, 'list'>;
   caches: FreshCaches;
   sessions: UserServicesOptions['sessions'];
   written: WrittenRedis;
@@ -37,12 +42,16 @@ export interface AppOptions {
   logReader: LogRoutesOptions['reader'];
   runtimeLogs: LogRoutesOptions['runtimeLogs'];
   webSockets: WebSockets;
+  /** Absent if the panel is not built. */
+  panel?: PanelFiles | undefined;
   /** Absent if tests are disabled. */
   tester?: ResultsTester | undefined;
   /** Timeouts of log streams; defaults if absent. */
   logTimes?: LogTimes;
   fetch?: UserServicesOptions['fetch'];
   now: () => number;
+  /** Timers of event streams; defaults to the process's. */
+  clock?: Clock | undefined;
   randomBytes: RandomBytes;
   registry: Registry;
   logger: Logger;

@@ -11,6 +11,8 @@ import { mount, refuseOtherMethods } from './http/endpoint.ts';
 import { errorPage, wantsErrorPage } from './http/error-page.ts';
 import { errorResponse } from './http/error-response.ts';
 import { NotFound } from './shared/errors.ts';
+import { NO_SUCH_RESOURCE } from './shared/messages.ts';
+import { panelRouter } from './panel/router.ts';
 import { limitByAddress, limitDeliveries, limitRequests } from './limits/rate-limit.ts';
 import { requestContext, requestContextOf } from './shared/request-context.ts';
 import { requestMetrics } from './http/request-metrics.ts';
@@ -39,6 +41,7 @@ export function createApp(options: AppOptions): Express {
     next();
   });
   app.use('/api/docs', docsPage());
+  if (options.panel) app.use(panelRouter(options.panel));
 
   app.post(['/api/user/register', '/api/user/login'], limitByAddress(limits, limitStores, logger));
   app.post('/api/webhooks/:type/:repoID', limitDeliveries(limits, limitStores, logger));
@@ -55,7 +58,7 @@ export function createApp(options: AppOptions): Express {
   );
   refuseOtherMethods(app, endpoints);
   app.use(() => {
-    throw new NotFound('no such resource');
+    throw new NotFound(NO_SUCH_RESOURCE);
   });
   app.use(answerError(logger, config));
   return app;

@@ -7,7 +7,7 @@ const min = {
   REDIS_URL: 'redis://redis:6379',
 };
 
-test('the least that must be said', () => {
+test('needs only the required variables', () => {
   expect(parseConfig({ ...min, REGISTRATION: '' })).toEqual({
     port: 3000,
     healthPort: 3001,
@@ -31,7 +31,7 @@ test('the least that must be said', () => {
   });
 });
 
-test('what may be said besides', () => {
+test('reads the optional variables', () => {
   const more = {
     PORT: '80',
     REGISTRATION: 'domains',
@@ -52,12 +52,12 @@ test('what may be said besides', () => {
     trustedProxyCidrs: ['10.42.0.0/16', 'fd00::/8'],
     metricsToken: 'a-token-of-16-characters',
     administrators: ['root@example.com', 'ann@example.com'],
-    oidc: { clientId: 'coppice', landingPage: '/api/docs' },
+    oidc: { clientId: 'coppice', landingPage: '/' },
     firstAdministrator: { email: 'root@example.com', password: 'correct horse' },
   });
 });
 
-test('every fault is named, and no value', () => {
+test('names every invalid variable, and no value', () => {
   const wrong = { API_URL: 'coppice', REDIS_URL: 'http://:hunter2@redis', PORT: '99999', REGISTRATION: 'domains' };
   const message = /^(?!.*hunter2).*API_URL.*ENVIRONMENTS_URL.*REDIS_URL/;
   expect(() => parseConfig(wrong)).toThrow(message);

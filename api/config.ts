@@ -80,7 +80,7 @@ const environmentSchema = z
     OIDC_LANDING_PAGE: z
       .string()
       .regex(/^(\/(?!\/)|https?:\/\/)/, 'must be a path or an http(s) URL')
-      .default('/api/docs'),
+      .default('/'),
     MAX_ENVIRONMENTS_PER_GROUP: integerField(1, 1_000_000).default(200),
     TESTER_URL: httpUrl.optional(),
     TESTER_TOKEN_FILE: z.string().default('/etc/coppice-tester/token'),

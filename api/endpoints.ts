@@ -1,9 +1,12 @@
 import { logRoutes } from './environments/log-routes.ts';
 import { buildRoutes } from './environments/build-routes.ts';
+import { environmentDetailRoutes } from './environment-details/routes.ts';
+import { eventRoutes } from './events/routes.ts';
 import { environmentRoutes } from './environments/routes.ts';
 import { testsRoutes } from './environments/tests-routes.ts';
 import { groupRoutes } from './groups/routes.ts';
 import { groupSettingsRoutes } from './groups/settings-routes.ts';
+import { overviewRoutes } from './overview/routes.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { reusableRoutes } from './repositories/reusable-routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
@@ -16,7 +19,18 @@ import type { Services } from './services.ts';
 
 /** Returns the endpoints of the REST API. */
 export function createEndpoints(
-  { config, caches, webSockets, logReader, runtimeLogs, logger, logTimes }: AppOptions,
+  {
+    config,
+    caches,
+    clusterReads,
+    webSockets,
+    logReader,
+    runtimeLogs,
+    logger,
+    logTimes,
+    clock,
+    randomBytes,
+  }: AppOptions,
   services: Services,
 ): Endpoint[] {
   const { ownOrigin, webAddress } = config;
@@ -49,6 +63,9 @@ export function createEndpoints(
     ...logRoutes({ ...logs, cache: caches.environments, ...logTimes }),
     // After the logs, which are under the same path as the builds.
     ...buildRoutes({ directory, authenticator, cache: caches.environments, longPolls: webSockets.longPolls }),
+    ...environmentDetailRoutes({ directory, reads: clusterReads, ...checked }),
+    ...overviewRoutes({ directory, caches }),
+    ...eventRoutes({ hub: services.hub, viewers: services.eventViewers, authenticator, clock, randomBytes, logger }),
   ];
   return [...endpoints, ...openApiRoutes(endpoints, ownOrigin)];
 }

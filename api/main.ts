@@ -1,5 +1,6 @@
 // Wires the API's components, and starts and stops them in order.
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LogReader } from '../build-logs/reader.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
@@ -24,6 +25,7 @@ import { createApp } from './app.ts';
 import { redisStores } from './limits/rate-limit.ts';
 import { startServer, stopServer } from './http/server.ts';
 import { WebSockets } from './http/web-sockets.ts';
+import { readPanelFiles } from './panel/panel-files.ts';
 import { ensureAdministrator } from './users/first-administrator.ts';
 import { UserStore } from './auth/user-store.ts';
 
@@ -48,11 +50,14 @@ const pages = withBuffers(redis);
 const onRedisError = (error: unknown) => logger.warn({ err: error }, 'a log cannot be read from Redis; trying again');
 const logReader = new LogReader({ redis: pages, subscriber, onRedisError });
 const passwords = new Passwords(randomBytes);
+const panel = readPanelFiles(join(import.meta.dirname, '../panel/dist'));
+if (!panel) logger.warn('the panel is not built: run `npx node panel/build.ts`, then start again');
 let isStopping = false;
 
 const app = createApp({
   config,
   cluster: client,
+  clusterReads: client,
   caches,
   sessions: redis,
   written: redis,
@@ -63,6 +68,7 @@ const app = createApp({
   logReader,
   runtimeLogs: new RuntimeLogs({ redis, pages, reader: logReader, onRedisError }),
   webSockets,
+  panel,
   tester: testerClient(config.tester),
   now: Date.now,
   randomBytes,
@@ -77,7 +83,7 @@ const health = new HealthServer({
   readyz: {
     informers: () => requireSynced(informers),
     redis: () => {
-      if (!redis.isReady) throw new Error('not connected');
+      if (!redis.isReady) throw new Error('Redis is not connected. Check that it runs');
     },
     shutdown: () => {
       if (isStopping) throw new Error('stopping');

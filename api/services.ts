@@ -1,10 +1,12 @@
 import type { User } from './user-records/user-record.ts';
+import { steadyClock } from '../kubernetes/clock.ts';
 import { Directory } from './auth/directory.ts';
 import { freshByKind } from './cluster/caches.ts';
 import { orderedWriter } from './cluster/ordered-writer.ts';
 import { ReadYourWrites } from './http/read-your-writes.ts';
 import { sharedReads } from './cluster/shared-reads.ts';
 import { WrittenVersions } from './cluster/written-versions.ts';
+import { ChangeHub } from './events/hub.ts';
 import { EnvironmentService } from './environments/environment-service.ts';
 import { requireQuotaBy } from './environments/group-quota.ts';
 import { TestResultsReader } from './environments/test-results.ts';
@@ -14,7 +16,7 @@ import { Memberships } from './groups/memberships.ts';
 import { AccountCaps } from './limits/account-caps.ts';
 import { limitMetrics } from './limits/limit-metrics.ts';
 import { memoryBudget } from './limits/memory-budget.ts';
-import { DEFAULT_VIEWER_LIMITS, viewers } from './limits/viewers.ts';
+import { EVENT_STREAMS, LOG_STREAMS, viewers } from './limits/viewers.ts';
 import { budgetedWriter, WriteBudget } from './limits/write-budget.ts';
 import { RepositoryService } from './repositories/repository-service.ts';
 import { ServiceFileTexts } from './repositories/service-file-texts.ts';
@@ -60,12 +62,20 @@ export function createServices(options: AppOptions) {
     results: new TestResultsReader(cluster, options.tester),
     caps: new AccountCaps({ directory, limits: budgets.account, metrics }),
     memory: memoryBudget(budgets.requestMemoryBytes, registry, metrics),
-    viewers: viewers(DEFAULT_VIEWER_LIMITS, metrics, registry),
+    viewers: viewers(LOG_STREAMS, metrics, registry),
+    eventViewers: viewers(EVENT_STREAMS, metrics, registry),
+    hub: changeHub(options),
     checker: new ServiceFileChecker(metrics),
     ...webhookServices(options, cluster),
   };
 }
 export type Services = ReturnType<typeof createServices>;
+
+function changeHub({ caches, webSockets, clock = steadyClock }: AppOptions): ChangeHub {
+  const hub = new ChangeHub({ caches, clock });
+  webSockets.closing.addEventListener('abort', () => hub.close(), { once: true });
+  return hub;
+}
 
 function webhookServices({ caches, replays, now }: AppOptions, cluster: ClusterWriter) {
   const cache = caches.repositories;

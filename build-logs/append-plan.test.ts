@@ -23,7 +23,7 @@ describe('append', () => {
     expect(new Map(plan.change).get('lines:s')).toBe(cursor === undefined ? undefined : String(cursor));
   });
 
-  test('past the limit one message says so, and the rest is only counted', () => {
+  test('reports once that the limit was exceeded, and only counts further lines', () => {
     const state = new LogState({});
     const notice = '[this log is longer than 1 MiB: the rest is omitted]';
     const long = 'x'.repeat(600 * 1024);
@@ -37,18 +37,18 @@ describe('append', () => {
     expect(state.lines('s')).toBe(4);
   });
 
-  test('so does one past the number of lines', () => {
+  test('reports the same beyond the number of lines', () => {
     const plan = planAppend(new LogState({ 'lines:s': '4' }), 's', 4, lines('e', 'f', 'g', 'h'), limits);
     expect(texts(plan)).toEqual(['e', 'f', '[this log is longer than 6 lines: the rest is omitted]']);
     expect(new Map(plan.change).get('lines:s')).toBe('8');
   });
 
-  test('a gap is an error', () => {
+  test('throws for a gap', () => {
     expect(() => planAppend(new LogState({ 'lines:s': '1' }), 's', 2, lines('c'), limits)).toThrow(LogLostError);
   });
 });
 
-test('a line of the operator is written once for its key, and not after the end', () => {
+test('writes a line of the operator once per key, and not after the end', () => {
   const state = new LogState({});
   const [line] = lines('a') as [PlannedLine];
   const plan = planOnce(state, 'start', line);
@@ -58,7 +58,7 @@ test('a line of the operator is written once for its key, and not after the end'
   expect(planOnce(new LogState({ end: '1' }), 'start', line).change).toEqual([]);
 });
 
-test('the end is written once', () => {
+test('writes the end once', () => {
   const state = new LogState({});
   const plan = planEnd(state, time, 'failed', 'no');
   expect(plan.messages).toEqual([{ time, end: { result: 'failed', message: 'no' } }]);

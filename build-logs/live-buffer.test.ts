@@ -43,7 +43,7 @@ test.each([
   expect(buffer.take(last)).toEqual([]);
 });
 
-test('too much overflows it: nothing is given, and what comes afterwards is kept again', () => {
+test('returns nothing after an overflow, and then collects again', () => {
   const buffer = new LiveBuffer();
   for (let seq = 1; seq <= 70; seq++) buffer.push(page(seq, seq, 'x'.repeat(16 * 1024)));
   expect(buffer.take(0)).toEqual([]);
@@ -51,7 +51,7 @@ test('too much overflows it: nothing is given, and what comes afterwards is kept
   expect(spans(buffer.take(70))).toEqual([[71, 72]]);
 });
 
-test('a push lets the reader that waits, or that will wait, go on', async () => {
+test('resumes a reader that waits, or will wait, after a push', async () => {
   const buffer = new LiveBuffer();
   const { signal } = new AbortController();
   buffer.push(page(1, 1));

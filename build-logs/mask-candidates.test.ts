@@ -29,7 +29,7 @@ test.each([
   'application/json',
   'CamelCaseNames',
   'correct horse battery staple',
-])('%j is a word like others', (value) => {
+])('treats %j as an ordinary word', (value) => {
   expect(isLikelyRandom(value)).toBe(false);
 });
 
@@ -45,11 +45,11 @@ test.each([
   'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
   'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.dBjftJeZ4CVP',
   'postgres://app:Xk29dLq8Zp@db:5432/shop',
-])('%j is random', (value) => {
+])('treats %j as random', (value) => {
   expect(isLikelyRandom(value)).toBe(true);
 });
 
-test('random bytes in base64 and in hexadecimal digits are random', () => {
+test('treats random bytes in base64 and hexadecimal digits as random', () => {
   const bytes = fc.nat().map((seed) => createHash('sha256').update(String(seed)).digest().subarray(0, 18));
   fc.assert(
     fc.property(bytes, (some) => {
@@ -60,7 +60,7 @@ test('random bytes in base64 and in hexadecimal digits are random', () => {
   );
 });
 
-test('hides what is marked, however it looks, and of the rest what is random', () => {
+test('masks marked values whatever they look like, and others that are random', () => {
   const texts = textsToMask([
     { value: 'node' },
     { value: 'word', secret: true },

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from '../test/properties.ts';
 import { stripControls } from './controls.ts';
 import { cutLine, MAX_LINE_BYTES } from './cut.ts';
-import { createLineMask, createMask, type LineEnd } from './mask.ts';
+import { createLineMask, createMask, maskLines, type LineEnd } from './mask.ts';
 import { MAX_SECRET } from './masking/secret-forms.ts';
 
 describe('mask', () => {
@@ -27,6 +27,12 @@ describe('mask', () => {
     ['punctuation alone', [`'"\`\\`], `x '"\`\\ x`, 'x *** x'],
     ['characters beyond ASCII', ['Schlüssel🔑'], 'der Schlüssel🔑!', 'der ***!'],
     ['those escaped in a URL', ['Schlüssel🔑'], 'k=Schl%C3%BCssel%f0%9f%94%91;', 'k=***;'],
+    [
+      'those escaped by Rust and by C',
+      ['Schlüssel🔑'],
+      '\\u{53}chl\\u{fc}ssel\\u{1f511} Schl\\U000000fcssel\\U0001F511',
+      '*** ***',
+    ],
     ['those escaped in JSON', ['Schlüssel🔑'], '"Schl\\u00fcssel\\ud83d\\udd11"', '"***"'],
     ['Go’s JSON', ['a<b>&c'], '{"k":"a\\u003cb\\u003e\\u0026c"}', '{"k":"***"}'],
     ['PHP’s JSON', ['path/to/key'], '{"k":"path\\/to\\/key"}', '{"k":"***"}'],
@@ -44,7 +50,7 @@ describe('mask', () => {
   });
 });
 
-describe('mask, with characters that nothing is seen of', () => {
+describe('mask, with invisible characters', () => {
   const secret = 'correct horse';
   test.each([
     ['a colour', 'corre\u001b[0mct horse'],
@@ -65,15 +71,15 @@ describe('mask, with characters that nothing is seen of', () => {
     expect(stripControls(masked)).not.toContain('orrect horse');
   });
 
-  test('inside of an escape', () => {
+  test('hides a secret inside an escape sequence', () => {
     expect(createMask(['p@ss&word'])('p%\u200b40ss%\u001b[0m26word')).toBe('***');
   });
 
-  test('colours beside it stay', () => {
+  test('keeps colours beside a secret', () => {
     expect(createMask([secret])(`\u001b[1m${secret}\u001b[0m ✔`)).toBe('\u001b[1m***\u001b[0m ✔');
   });
 
-  test('what is shown of a text never has the secret, whatever is put between its characters', () => {
+  test('hides the secret whatever is inserted between its characters', () => {
     const noise = fc.constantFrom(
       '',
       '',
@@ -104,7 +110,7 @@ describe('mask, in base64', () => {
   const secret = 'correct horse battery?>';
   const encode = (text: string, encoding: BufferEncoding = 'base64') => Buffer.from(text).toString(encoding);
 
-  test.each(['', 'u', 'us', 'user:', 'x-token:'])('after %j', (before) => {
+  test.each(['', 'u', 'us', 'user:', 'x-token:'])('hides it after %j', (before) => {
     for (const after of ['', '\n', '!!']) {
       const masked = createMask([secret])(`Basic ${encode(before + secret + after)} end`);
       expect(masked).toMatch(/^Basic \S*\*\*\* ?\S* end$|^Basic \S{0,12}\*\*\*\S{0,8} end$/);
@@ -112,11 +118,11 @@ describe('mask, in base64', () => {
     }
   });
 
-  test('in the alphabet of URLs', () => {
+  test('hides it in the alphabet of URLs', () => {
     expect(createMask([secret])(encode(secret, 'base64url'))).toMatch(/^\*\*\*\S{0,4}$/);
   });
 
-  test('a key of several lines as a whole', () => {
+  test('hides a key of several lines as a whole', () => {
     const key = `-----BEGIN KEY-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n'.repeat(20)}-----END KEY-----\n`;
     expect(createMask([key])(`KEY=${encode(key)}`)).toMatch(/^KEY=\*\*\*\S{0,4}$/);
   });
@@ -128,13 +134,13 @@ describe('mask, in base64', () => {
     [76, ''],
     [76, 'user:'],
     [64, '#9 0.12 '],
-  ])('broken into lines of %d characters, after %j', (width, before) => {
+  ])('hides it in lines of %d characters, after %j', (width, before) => {
     const prefix = before.startsWith('#') ? before : '';
     const lines = encode(before + pem).match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
     const mask = createLineMask([pem]);
     let end: LineEnd | undefined;
     const shown = lines.flatMap((line, index) => {
-      // Another step's line comes in between.
+      // A line of another step is in between.
       return ['#8 0.1 installs', prefix + line].map((one) => {
         const masked = mask(one, end);
         end = masked.end;
@@ -147,6 +153,24 @@ describe('mask, in base64', () => {
     expect(shown.filter((line) => line === '#8 0.1 installs')).toHaveLength(lines.length - 1);
   });
 
+  test.each([
+    ['Xk29dLq8ZpW4', 7],
+    ['Xk29dLq8ZpW4yT', 7],
+    ['correct horse battery staple', 15],
+    ['ghp_0123456789abcdefghijABCDEFGHIJ012345', 15],
+  ])('of %j with the end of a line anywhere in it, all but one part of %i characters', (short, max) => {
+    const mask = createLineMask([short]);
+    const fill = ' '.repeat(100);
+    for (let before = 0; before < 57; before++) {
+      const text = encode(fill.slice(0, before) + short + fill);
+      const masked = maskLines(mask, text.match(/.{1,76}/g)?.join('\n') ?? '');
+      // What is left of the characters that are not those of the spaces around it.
+      const left = masked.replace(/ICAg/g, '').replace(/\*\*\*|\n/g, '');
+      expect(left.length).toBeLessThanOrEqual(max + 12);
+      expect(masked).toContain('***');
+    }
+  });
+
   test('broken into lines inside of one text, and inside of JSON', () => {
     const lines = encode(pem).match(/.{1,76}/g) ?? [];
     for (const text of [lines.join('\n'), JSON.stringify(lines.join('\n')), JSON.stringify(lines.join('\r\n  '))]) {
@@ -154,7 +178,7 @@ describe('mask, in base64', () => {
     }
   });
 
-  test('with the slashes of PHP’s JSON, and in a URL', () => {
+  test("hides it with the slashes of PHP's JSON, and in a URL", () => {
     const bytes = Buffer.from('\u00ff\u00fe?>~\u00ff\u00fe?>~\u00ff\u00fe?>~', 'latin1').toString('utf8');
     const encoded = encode(bytes.repeat(3));
     const mask = createMask([bytes.repeat(3)]);
@@ -163,13 +187,13 @@ describe('mask, in base64', () => {
     }
   });
 
-  test('a short secret is not looked for: so few characters stand in other texts too', () => {
+  test('does not search for a short secret, whose characters occur in other texts too', () => {
     expect(createMask(['test'])(encode('test'))).toBe(encode('test'));
   });
 });
 
-describe('mask, of much', () => {
-  test('the time is linear in the line, whatever the secrets have in common with it', () => {
+describe('mask, of long texts', () => {
+  test('takes time linear in the line, whatever it has in common with the secrets', () => {
     const secrets = Array.from({ length: 16 }, (_, index) => `${'a'.repeat(4096)}${index}`);
     const mask = createMask(secrets);
     const timeOf = (line: string) => {
@@ -189,7 +213,7 @@ describe('mask, of much', () => {
       expect(timeOf(one)).toBeLessThan(2_000_000);
   });
 
-  test('of a secret that is very long the beginning is known', () => {
+  test('finds a very long secret by its start', () => {
     const lines = Array.from({ length: 8000 }, (_, index) => `the line ${index} of a long file`);
     const mask = createMask([lines.join('\n'), 'short-secret-1']);
     expect(mask(`${lines[0]}; ${lines[2000]}; short-secret-1`)).toBe('***; ***; ***');
@@ -200,7 +224,7 @@ describe('mask, of much', () => {
 
 describe('cut', () => {
   test.each(['', 'short', 'x'.repeat(MAX_LINE_BYTES), 'ä'.repeat(MAX_LINE_BYTES / 2)])(
-    'a line that fits stays',
+    'keeps a line that fits',
     (line) => {
       expect(cutLine(line)).toBe(line);
     },
@@ -210,7 +234,7 @@ describe('cut', () => {
     ['x'.repeat(MAX_LINE_BYTES + 1), MAX_LINE_BYTES],
     ['x' + 'ä'.repeat(MAX_LINE_BYTES), MAX_LINE_BYTES - 1],
     ['xx' + '🌳'.repeat(MAX_LINE_BYTES), MAX_LINE_BYTES - 2],
-  ])('a longer one is cut between characters, and says so', (line, kept) => {
+  ])('cuts a longer one between characters, and marks it', (line, kept) => {
     const [beginning = '', mark] = cutLine(line).split('… ');
     expect(Buffer.byteLength(beginning)).toBe(kept);
     expect(line.startsWith(beginning)).toBe(true);

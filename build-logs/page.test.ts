@@ -17,16 +17,16 @@ function pageOf(first: number, ...messages: UnnumberedMessage[]): LogPage {
   );
 }
 
-test('messages are the same after they were stored', () => {
+test('reads back the stored messages', () => {
   const messages = [line('ein\u2028e "Zeile" \ud800\n\\'), line(''), end];
   expect(pageOf(7, ...messages).messages()).toEqual(messages.map((message, index) => ({ seq: 7 + index, ...message })));
 });
 
-test.each(['', '{', '{"time":1}', '{"seq":1}', '[]', 'null'])('%j is not a page', (text) => {
+test.each(['', '{', '{"time":1}', '{"seq":1}', '[]', 'null'])('refuses the page %j', (text) => {
   expect(() => new LogPage(Buffer.from(text))).toThrow('not a valid message');
 });
 
-test('an end message is reported from a line that looks like one', () => {
+test('distinguishes an end message from a line that looks like one', () => {
   expect(pageOf(1, line('a'), end)).toMatchObject({ first: 1, last: 2, isEnd: true });
   expect(pageOf(1, line('{"seq":9,"time":"x","end":')).isEnd).toBe(false);
 });
@@ -46,7 +46,7 @@ describe('after', () => {
         .map((message) => message.seq),
     ).toEqual(seqs);
   });
-  test('nothing follows the last one', () => {
+  test('returns nothing after the last one', () => {
     expect([page.after(12), page.after(99)]).toEqual([undefined, undefined]);
   });
 });
@@ -64,7 +64,7 @@ describe('chunks and frames', () => {
           .frames()
           .map(String),
     ],
-  ])('%s hold whole messages in order, and only a long message alone makes one that is large', (_, make) => {
+  ])('contain whole messages in order, and only a long message exceeds the size: %s', (_, make) => {
     const parts = make();
     expect(parts.flatMap(decodeMessages).map(({ seq }) => seq)).toEqual(mixed.map((_message, index) => index + 1));
     const large = parts.filter((part) => Buffer.byteLength(part) > MAX_CHUNK_BYTES);
@@ -72,11 +72,11 @@ describe('chunks and frames', () => {
     expect(parts.length).toBeLessThan(40);
   });
 
-  test('a chunk is named after its last message', () => {
+  test('are named after their last message', () => {
     for (const { last, text } of encodeChunks(5, mixed)) expect(decodeMessages(text).at(-1)?.seq).toBe(last);
   });
 
-  test('frames are made once', () => {
+  test('are created once', () => {
     const page = pageOf(1, line('a'));
     expect(page.frames()).toBe(page.frames());
   });

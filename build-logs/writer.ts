@@ -172,7 +172,9 @@ export class BuildLogWriter {
       // Versions only increase, so this one belongs to a log that was started again.
       if (this.#state.version < version) this.#lost = new LogLostError(`Redis has lost lines of ${this.#keys.stream}`);
     }
-    throw new Error(`another process keeps writing to the build log ${this.#keys.stream}`);
+    throw new Error(
+      `another process keeps writing to the build log ${this.#keys.stream}. Check that only one operator leads`,
+    );
   }
 }
 

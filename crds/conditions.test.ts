@@ -4,7 +4,7 @@ import { mergeConditions } from './conditions.ts';
 const first = new Date('2026-01-01T00:00:00.500Z');
 const second = new Date('2026-01-02T00:00:00Z');
 
-test('the transition time moves only with the status, others stay, sorted by type', () => {
+test('changes the transition time only with the status, keeps other conditions, and sorts by type', () => {
   const before = mergeConditions(
     undefined,
     [

@@ -24,7 +24,7 @@ const definitionSchema = z.looseObject({
   }),
 });
 
-/** The schemas of a kind's spec and status. */
+/** Returns the schemas of a kind's spec and status. */
 function partsOf(definition: object): Record<string, Field> {
   const [version] = definitionSchema.parse(definition).spec.versions;
   const { spec, status } = version?.schema.openAPIV3Schema.properties ?? {};
@@ -32,11 +32,11 @@ function partsOf(definition: object): Record<string, Field> {
   return { spec, status };
 }
 
-/** The paths of the fields without a description, from `name` down. */
+/** Returns the paths of the fields without a description, from `name` down. */
 function undescribed(name: string, { description, properties = {}, items, additionalProperties }: Field): string[] {
   const below = [
     ...Object.entries(properties).map(([key, field]) => undescribed(`${name}.${key}`, field)),
-    // An element of a list has no line of its own in `kubectl explain`, its fields do.
+    // An element of a list has no line in `kubectl explain`, but its fields have.
     ...[items, additionalProperties].map((inner) =>
       inner ? undescribed(`${name}[]`, { description: '', ...inner }) : [],
     ),
@@ -44,17 +44,17 @@ function undescribed(name: string, { description, properties = {}, items, additi
   return description === undefined ? [name, ...below] : below;
 }
 
-test.each(customResourceDefinitions())('kubectl explain describes every field of $plural', ({ definition }) => {
+test.each(customResourceDefinitions())('describes every field of $plural', ({ definition }) => {
   const parts = Object.entries(partsOf(definition));
   expect(parts.flatMap(([name, field]) => undescribed(name, field))).toEqual([]);
 });
 
-test('a field without a description is found, however deep', () => {
+test('finds a field without a description, however deep', () => {
   const field = { description: 'a', properties: { list: { description: 'b', items: { properties: { name: {} } } } } };
   expect(undescribed('spec', field)).toEqual(['spec.list[].name']);
 });
 
-test('a scheduled rebuild must name its hour', () => {
+test('requires an hour for a scheduled rebuild', () => {
   const definition = customResourceDefinitions().find(({ plural }) => plural === 'repositories')?.definition ?? {};
   const field = partsOf(definition)['spec']?.properties?.['scheduledRebuild'];
   expect(field?.['x-kubernetes-validations']?.map(({ rule }) => rule)).toEqual([

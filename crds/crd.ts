@@ -73,6 +73,7 @@ const sources: CrdSource[] = [
       { name: 'Repository', type: 'string', jsonPath: '.spec.repository', priority: 1 },
       { name: 'Build', type: 'string', jsonPath: '.status.build.result', priority: 1 },
       { name: 'Expires', type: 'string', jsonPath: '.status.expiresAt', priority: 1 },
+      { name: 'Next rebuild', type: 'string', jsonPath: '.status.schedule.next', priority: 1 },
       message,
     ],
   },

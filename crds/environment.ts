@@ -21,8 +21,13 @@ export type BuildTrigger = (typeof BUILD_TRIGGERS)[number];
 /** Number of finished builds in the status: twice the number of logs kept by default. */
 export const MAX_BUILD_HISTORY = 10;
 
+/** Maximum length of the texts of a commit in the status. */
+export const MAX_COMMIT_TEXT = 120;
+
 const immutable = (field: string) => ({
-  'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: `${field} cannot be changed` }],
+  'x-kubernetes-validations': [
+    { rule: 'self == oldSelf', message: `${field} cannot be changed. Create another Environment` },
+  ],
 });
 const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
 
@@ -89,12 +94,18 @@ const servedRequestSchema = z.string().max(200).meta({
   description: 'The newest build or rebuild request that started or joined this build.',
 });
 
+const commitTexts = {
+  author: z.string().max(MAX_COMMIT_TEXT).optional().meta({ description: 'Author of the commit.' }),
+  subject: z.string().max(MAX_COMMIT_TEXT).optional().meta({ description: 'First line of its message.' }),
+};
+
 export const buildStatusSchema = z.object({
   number: z.int().min(1).meta({ description: 'Number of the build, counted from 1 for each environment.' }),
   result: z.enum(buildResults).meta({ description: 'State or result of the build.' }),
   trigger: triggerSchema.optional(),
   request: servedRequestSchema.optional(),
   commit: z.string().optional().meta({ description: 'Commit being built.' }),
+  ...commitTexts,
   revision: z
     .string()
     .optional()
@@ -133,7 +144,9 @@ const finishedBuildSchema = z.object({
   trigger: triggerSchema.optional(),
   request: servedRequestSchema.optional(),
   commit: z.string().optional().meta({ description: 'Commit that was built; absent if none was found.' }),
+  ...commitTexts,
   startedAt: time.meta({ description: 'When the build started.' }),
+  rolloutStartedAt: time.optional().meta({ description: 'When its services were started.' }),
   finishedAt: time.meta({ description: 'When the build ended.' }),
 });
 export type FinishedBuild = z.infer<typeof finishedBuildSchema>;
@@ -202,6 +215,7 @@ export const environmentStatusSchema = z.object({
     .object({
       setting: z.string().meta({ description: 'Mode, hour and time zone of the schedule.' }),
       since: time.meta({ description: 'When it was first observed; the schedule counts from then.' }),
+      next: time.optional().meta({ description: 'When this environment is rebuilt next.' }),
     })
     .optional()
     .meta({ description: "The repository's scheduled rebuild, if it includes this environment." }),
@@ -212,6 +226,10 @@ export const environmentStatusSchema = z.object({
   namespaceUID: z.string().optional().meta({ description: 'UID of the namespace that holds the contents.' }),
   commit: z.string().optional().meta({ description: 'Commit of the deployed revision.' }),
   revision: z.string().optional().meta({ description: 'ID of the revision that the contents were planned as.' }),
+  storedBytes: z.int().min(0).optional().meta({
+    description:
+      'What the revisions in use store in the cluster: service file, mounted files, and the objects of the services.',
+  }),
   fromFork: z
     .boolean()
     .optional()
@@ -248,6 +266,11 @@ export const environmentStatusSchema = z.object({
             description: 'How one of its containers last terminated; absent if none has.',
           }),
         message: z.string().optional().meta({ description: 'Why the service is not ready.' }),
+        job: z.literal(true).optional().meta({ description: 'Whether it is a job.' }),
+        built: z.literal(true).optional().meta({ description: 'Whether its image is built.' }),
+        ports: z.array(z.int()).optional().meta({ description: 'TCP ports.' }),
+        dependsOn: z.array(z.string()).optional().meta({ description: 'Services started before it.' }),
+        addresses: z.array(z.string()).optional().meta({ description: 'Public web addresses.' }),
       }),
     )
     .optional()

@@ -26,11 +26,11 @@ test.each([
   ['a\nb', false],
   ['a\ud800b', false],
   ['', false],
-])('isRefName(%j) is %s', (name, expected) => {
+])('returns whether %j is a ref name: %s', (name, expected) => {
   expect(isRefName(name)).toBe(expected);
 });
 
-test('fullRefName', () => {
+test('returns the full name of a ref', () => {
   expect(fullRefName({ name: 'main', type: 'branch' })).toBe('refs/heads/main');
   expect(fullRefName({ name: 'v1', type: 'tag' })).toBe('refs/tags/v1');
 });
@@ -40,6 +40,6 @@ test.each([
   ['0', false],
   ['07', false],
   ['main', false],
-])('the pull request %s is one: %s', (name, expected) => {
+])('returns whether the pull request %s is valid: %s', (name, expected) => {
   expect(gitRefSchema.safeParse({ name, type: 'pull request' }).success).toBe(expected);
 });

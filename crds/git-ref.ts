@@ -13,6 +13,8 @@ const forbidden = [
 ];
 const forbiddenPatterns = forbidden.map((pattern) => new RegExp(pattern));
 
+const notRefName = 'is not a valid Git reference name, such as feature/login';
+
 const pullRequestNumber = /^[1-9][0-9]{0,8}$/;
 
 export function isRefName(name: string): boolean {
@@ -22,7 +24,7 @@ export function isRefName(name: string): boolean {
 export const GIT_REF_RULES = [
   {
     rule: `self.type != 'pull request' || self.name.matches('${pullRequestNumber.source}')`,
-    message: 'a pull request is named by its number',
+    message: 'a pull request is named by its number, such as 42',
   },
 ];
 
@@ -32,18 +34,18 @@ export const gitRefSchema = z
       .string()
       .min(1)
       .max(200)
-      .refine(isRefName, { error: 'is not a valid Git reference name' })
+      .refine(isRefName, { error: notRefName })
       .meta({
         description: 'Short name of a branch or tag, without refs/heads/ or refs/tags/, or number of a pull request.',
         'x-kubernetes-validations': forbidden.map((pattern) => ({
           rule: `!self.matches(r'${pattern}')`,
-          message: 'is not a valid Git reference name',
+          message: notRefName,
         })),
       }),
     type: z.enum(GIT_REF_TYPES).meta({ description: 'Whether it is a branch, a pull request or a tag.' }),
   })
   .refine(({ name, type }) => type !== 'pull request' || pullRequestNumber.test(name), {
-    error: 'a pull request is named by its number',
+    error: 'a pull request is named by its number, such as 42',
     path: ['name'],
   })
   .meta({

@@ -9,11 +9,11 @@ test.each([
   ['Acme.shop', undefined],
   ['acme.__proto__', undefined],
   ['../x.y', undefined],
-])('parseId(%j)', (text, expected) => {
+])('parses the ID %j', (text, expected) => {
   expect(parseId(text)).toEqual(expected);
 });
 
-test('an id formats and parses back, a namespace names its group', () => {
+test('parses the IDs that it formats, and finds the group of a namespace', () => {
   expect(parseId(formatId({ group: 'a-b', name: 'c' }))).toEqual({ group: 'a-b', name: 'c' });
   expect(groupOfNamespace(groupNamespace('acme'))).toBe('acme');
   expect(groupOfNamespace('kube-system')).toBeUndefined();

@@ -22,7 +22,7 @@ test.each<[string, string, ReturnType<typeof ownedBy>[] | undefined, string | un
   else expect(answer).toContain(refusal);
 });
 
-test('a namer without a UID owns nothing', () => {
+test('treats a namer without a UID as the owner of nothing', () => {
   const secret = { metadata: { name: 'token', ownerReferences: [ownedBy('Repository', 'uid-1')] } };
   expect(secretRefusal(secret, { kind: 'Repository', uid: undefined })).toBeDefined();
 });

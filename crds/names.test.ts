@@ -24,7 +24,7 @@ describe('nameHash', () => {
     for (const hash of hashes) expect(hash).toMatch(/^[a-z2-7]{16}$/);
   });
 
-  it('stands behind as much of the text as there is room for', () => {
+  it('follows as much of the text as fits', () => {
     const readable = 'a'.repeat(60);
     expect(hashedName(readable, 'one', 59)).toHaveLength(59);
     expect(hashedName(readable, 'one', 59)).not.toBe(hashedName(readable, 'other', 59));
@@ -42,7 +42,7 @@ describe('environmentLabel', () => {
     expect(environmentLabel(id)).toMatch(expected);
   });
 
-  test('is a DNS label, also behind env-, and differs for different ids', () => {
+  test('is a DNS label, also after env-, and differs for different IDs', () => {
     fc.assert(
       fc.property(name, name, name, name, (group, resource, otherGroup, otherResource) => {
         const id = { group, name: resource };
@@ -54,7 +54,7 @@ describe('environmentLabel', () => {
     );
   });
 
-  test('ids whose parts would join alike do not meet', () => {
+  test('differs for IDs whose joined parts are equal', () => {
     const labels = [
       { group: 'b-c', name: 'a' },
       { group: 'c', name: 'a-b' },
@@ -65,7 +65,7 @@ describe('environmentLabel', () => {
   });
 });
 
-test('environmentHost', () => {
+test('returns the host of an environment', () => {
   expect(environmentHost({ group: 'acme', name: 'shop-main' }, 'env.localhost')).toBe('shop-main--acme.env.localhost');
 });
 
@@ -82,11 +82,11 @@ describe('environmentAliasHost', () => {
     );
   });
 
-  // What an attacker would try: a group or an environment called as what stands before or behind another's separator.
+  // What an attacker would try: names of groups and environments that contain another's separator.
   const cunning = fc.constantFrom('shop', 'admin', 'xn', 'a', 'a--b', 'admin---shop', 'shop-acme', 'alias-admin');
   const part = fc.oneof(name, cunning);
 
-  test('is one DNS label, and never the host or the alias of another environment', () => {
+  test('is one DNS label, and never the host or an alias of another environment', () => {
     fc.assert(
       fc.property(part, part, part, part, part, part, (group, resource, alias, otherGroup, otherResource, other) => {
         const domain = 'd';
@@ -102,7 +102,7 @@ describe('environmentAliasHost', () => {
     );
   });
 
-  test('no label of an environment can stand for the hash, nor hold the separator', () => {
+  test('cannot end in a label that looks like the hash or contains the separator', () => {
     fc.assert(
       fc.property(part, part, (group, resource) => {
         const label = environmentHost({ group, name: resource }, 'd').split('.')[0] ?? '';
@@ -112,7 +112,7 @@ describe('environmentAliasHost', () => {
     );
   });
 
-  test('stands in the same address as the environment', () => {
+  test('is in the same domain as the environment', () => {
     const url = environmentAliasUrl(new URL('http://env.localhost:8080'), id, 'admin');
     expect(url).toBe('http://admin---shop-main--acme.env.localhost:8080/');
   });
@@ -121,7 +121,7 @@ describe('environmentAliasHost', () => {
 test.each([
   ['http://env.localhost:8080', 'http://shop-main--acme.env.localhost:8080/'],
   ['https://env.example.com', 'https://shop-main--acme.env.example.com/'],
-])('environmentUrl below %s', (base, expected) => {
+])('returns the URL of an environment below %s', (base, expected) => {
   expect(environmentUrl(new URL(base), { group: 'acme', name: 'shop-main' })).toBe(expected);
 });
 
@@ -143,7 +143,7 @@ describe.each(['nested', 'flat'] as const)('images in a registry that is %s', (l
   const service = fc.stringMatching(/^[a-z]([a-z0-9-]{0,20}[a-z0-9])?$/);
   const below = (image: string) => image.slice(registry.address.length + 1);
 
-  test('are of one repository, service and trust alone, and tell their group', () => {
+  test('belong to one repository, service and trust, and contain their group', () => {
     const one = fc.tuple(name, name, fc.oneof(service, fc.constant('untrusted')), fc.boolean());
     fc.assert(
       fc.property(one, one, (mine, other) => {
@@ -166,11 +166,11 @@ describe.each(['nested', 'flat'] as const)('images in a registry that is %s', (l
 test.each([
   ['nested', 'r/acme/shop/untrusted/web'],
   ['flat', 'r/acme.shop.untrusted.web'],
-] as const)('what a fork builds, %s', (layout, expected) => {
+] as const)('names what a fork builds, %s', (layout, expected) => {
   expect(imageRepository({ address: 'r', layout }, { group: 'acme', name: 'shop' }, 'web', false)).toBe(expected);
 });
 
-/** Refs as people and machines call them, and as somebody would who wants two of them to meet. */
+/** Refs as people and machines name them, and as somebody would who wants two of them to collide. */
 describe('for any ref', () => {
   const repository = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/);
   const long = fc.string({ minLength: 40, maxLength: 200, unit: fc.constantFrom('a', 'B', '-', '/', '.', '_', '1') });
@@ -197,11 +197,11 @@ describe('for any ref', () => {
   );
   const ref = fc.record({ name: refName, type: fc.constantFrom('branch', 'tag', 'pull request') });
 
-  test('names, hosts, namespaces and images are valid, at most 63 characters a label, and stable', () => {
+  test('has valid, stable names, hosts, namespaces and images with labels of at most 63 characters', () => {
     fc.assert(
       fc.property(repository, ref, name, (of, wanted, group) => {
         for (const made of [environmentName(of, wanted), environmentNameBeside(of, wanted)]) {
-          // Room for what a spawn beside others adds: a dash and five characters.
+          // A second environment of a ref gets a dash and five more characters.
           expect(isResourceName(`${made}-abcde`)).toBe(true);
           const id = { group, name: made };
           expect(isResourceName(environmentNamespace(id))).toBe(true);
@@ -217,7 +217,7 @@ describe('for any ref', () => {
           ['flat', false],
         ] as const) {
           const image = imageRepository({ address: 'r', layout }, { group, name: of }, 'web', trusted);
-          // As registries read it (distribution, reference grammar).
+          // The reference grammar of registries (distribution).
           expect(image).toMatch(/^r(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$/);
           expect(image.length).toBeLessThan(256);
         }
@@ -226,7 +226,7 @@ describe('for any ref', () => {
     );
   });
 
-  test('two refs have two names, however alike they start or read', () => {
+  test('has another name than any other ref, however similar', () => {
     const pair = fc.oneof(
       fc.tuple(ref, ref),
       fc.tuple(long, fc.constantFrom('a', 'b', 'B'), fc.constantFrom('c', '/', 'C')).map(([start, one, other]) => [
@@ -247,7 +247,7 @@ describe('for any ref', () => {
     );
   });
 
-  test('where two repositories would have one name for two refs, the second name is of one alone', () => {
+  test('has a second name of its own where two repositories would share one', () => {
     const ofShop = { name: 'b-c', type: 'branch' } as const;
     const ofShopB = { name: 'c', type: 'branch' } as const;
     expect(environmentName('a', ofShop)).toBe(environmentName('a-b', ofShopB));
@@ -259,6 +259,6 @@ test.each([
   ['Fix Login', 'fix-login'],
   ['--a__b--', 'a-b'],
   ['日本', ''],
-])('slug(%j)', (text, expected) => {
+])('shortens %j to a slug', (text, expected) => {
   expect(slug(text)).toBe(expected);
 });

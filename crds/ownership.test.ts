@@ -11,7 +11,7 @@ function object(managedFields?: unknown[]) {
   return { metadata: { name: 'x', ...(managedFields && { managedFields }) } };
 }
 
-describe('what a cache keeps reports whether somebody applied the object', () => {
+describe('a cached object shows whether somebody applied it', () => {
   test.each<[string, unknown[] | undefined, boolean]>([
     ['a GitOps tool', [api, flux], true],
     ['nobody but Coppice', [api], false],
@@ -22,7 +22,7 @@ describe('what a cache keeps reports whether somebody applied the object', () =>
   });
 });
 
-test('of managedFields a cache keeps no fields, and nothing where nobody applied', () => {
+test('keeps no fields of managedFields in a cache, and nothing if nobody applied the object', () => {
   const kept = [{ manager: 'flux', operation: 'Apply' }];
   expect(withAppliers(object([api, flux])).metadata).toEqual({ name: 'x', managedFields: kept });
   expect(withAppliers(object([api, status])).metadata).toEqual({ name: 'x' });
@@ -36,7 +36,7 @@ const keeper = (manager: string) => ({
   fieldsV1: { 'f:metadata': { 'f:annotations': { [`f:${lastApplied}`]: {} } }, 'f:spec': {} },
 });
 
-describe('otherManager names whoever else an object belongs to', () => {
+describe('the other field manager of an object', () => {
   test.each<[string, object, string | undefined]>([
     ['nobody, of what Coppice made', { ...own, managedFields: [api] }, undefined],
     ['the tool that applies what Coppice made', { ...own, managedFields: [api, flux] }, 'flux'],
@@ -55,7 +55,7 @@ describe('otherManager names whoever else an object belongs to', () => {
   });
 });
 
-describe('appliedFieldIn finds the field that another manager applies', () => {
+describe('the field that another manager applies', () => {
   const spec = {
     displayName: 'Acme',
     members: ['ann@example.com', 'bob@example.com'],
@@ -105,14 +105,14 @@ describe('appliedFieldIn finds the field that another manager applies', () => {
     ['a field that is not applied', { environmentTTLSeconds: 60 }, undefined],
     ['a list, which is replaced as a whole', { members: [...spec.members, 'eve@example.com'] }, 'spec.members'],
     ['a field beside the one that is applied', { scheduledRebuild: { hour: '04:00' } }, undefined],
-  ])('by kubectl apply: %s', (_what, patch, path) => {
+  ])('is found after kubectl apply: %s', (_what, patch, path) => {
     const applied = { spec: { displayName: 'Acme', members: [], scheduledRebuild: { mode: 'all' } } };
     const annotations = { [lastApplied]: JSON.stringify(applied) };
     const found = appliedFieldIn({ metadata: { annotations, managedFields: [keeper('argocd')] }, spec }, patch);
     expect(found).toEqual(path === undefined ? undefined : { path, manager: 'argocd' });
   });
 
-  test('nothing of what Coppice itself applies, or somebody updates', () => {
+  test('is absent for what Coppice itself applies, or somebody updates', () => {
     const fieldsV1 = { 'f:spec': fields };
     const managedFields = [
       { manager: FIELD_MANAGERS.operator, operation: 'Apply', fieldsV1 },

@@ -3,7 +3,7 @@ import { noteOf, notedPullRequests } from './pull-request-events.ts';
 
 const now = new Date('2026-01-01T00:00:00Z');
 
-test('what is noted is read again', () => {
+test('reads back a recorded event', () => {
   const opened = noteOf({ number: 12, isOpen: true }, now, 'a');
   const closed = noteOf({ number: 3, isOpen: false }, now, 'b');
   expect(notedPullRequests(Object.fromEntries([opened, closed, ['other', 'x/open']]))).toEqual([
@@ -17,6 +17,6 @@ test.each([
   ['coppice.dev/pull-request-', 'x/open'],
   ['coppice.dev/pull-request-1', 'merged'],
   ['coppice.dev/pull-request-1x', 'x/open'],
-])('%s: %s says nothing', (annotation, value) => {
+])('ignores %s: %s', (annotation, value) => {
   expect(notedPullRequests({ [annotation]: value })).toEqual([]);
 });

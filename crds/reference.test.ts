@@ -62,7 +62,7 @@ const definition = {
   },
 };
 
-test('each field has its path, its type, and what it may hold', () => {
+test('lists each field with its path, type and limits', () => {
   const page = referencePage(definition);
   expect(page).toContain('# Thing fields\n\nSome thing. ');
   expect(page).toContain('\n\nThings are few.\n\n## spec\n');

@@ -55,7 +55,8 @@ const internalObjects: ReadonlySet<string> = new Set([
 export function referencePage(definition: Definition): string {
   const { group, scope, names, versions } = definition['spec'] as Spec;
   const [version] = versions;
-  if (!version) throw new Error(`${names.kind} has no version`);
+  if (!version)
+    throw new Error(`the CRD of ${names.kind} has no version, so its page cannot be written. Add one in crds/`);
   const schema = version.schema.openAPIV3Schema;
   const { spec = {}, status = {} } = schema.properties ?? {};
   return [
@@ -192,7 +193,7 @@ function rulesOf(schema: Schema): string[] {
 
 /** Returns the message of a validation rule as a sentence about the field. */
 function ruleText(message: string): string {
-  if (message.endsWith('cannot be changed')) return 'Immutable.';
+  if (message.includes('cannot be changed')) return 'Immutable.';
   const rule = text(message).replace(/^is not /, 'must be ');
   return `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`;
 }

@@ -18,6 +18,6 @@ test.each<[Parameters<typeof repositoryServer>[0], string]>([
     'https://dev.azure.com',
   ],
   [{ type: 'workspacehost', workspacehost: { workspace: 'a', repository: 'b' } }, 'the configured workspacehost'],
-])('%j: %s', (spec, server) => {
+])('returns the server of %j: %s', (spec, server) => {
   expect(repositoryServer(spec)).toBe(server);
 });

@@ -4,7 +4,8 @@ import { z } from 'zod';
 export const REPOSITORY_TYPES = ['generic', 'cloudorg', 'workspacehost', 'groupedhost', 'ownerhost'] as const;
 export type RepositoryType = (typeof REPOSITORY_TYPES)[number];
 
-const isUrl = { 'x-kubernetes-validations': [{ rule: 'isURL(self)', message: 'is not a valid URL' }] };
+const notUrl = 'is not a valid URL, such as https://git.example.com/team/shop';
+const isUrl = { 'x-kubernetes-validations': [{ rule: 'isURL(self)', message: notUrl }] };
 const host = String.raw`([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?`;
 const httpUrl = String.raw`https?://${host}/[^\s@]*`;
 const sshUrl = String.raw`ssh://([A-Za-z0-9_][A-Za-z0-9_.-]*@)?${host}/[^\s@]+`;
@@ -18,9 +19,9 @@ export const originSchema = z
   .regex(new RegExp(`^(${httpUrl}|${sshUrl}|${scpForm})$`), {
     error: 'must be an http://, https:// or ssh:// URL, or user@host:path, without a password',
   })
-  .refine((origin) => !origin.includes('://') || URL.canParse(origin), { error: 'is not a valid URL' })
+  .refine((origin) => !origin.includes('://') || URL.canParse(origin), { error: notUrl })
   .meta({
-    'x-kubernetes-validations': [{ rule: "!self.contains('://') || isURL(self)", message: 'is not a valid URL' }],
+    'x-kubernetes-validations': [{ rule: "!self.contains('://') || isURL(self)", message: notUrl }],
   });
 
 /** The web address of a self-hosted instance. */
@@ -28,7 +29,7 @@ export const instanceUrlSchema = z
   .string()
   .max(2048)
   .regex(new RegExp(`^https?://${host}(/[A-Za-z0-9._~/-]*)?$`), { error: 'must be an http:// or https:// URL' })
-  .refine((url) => URL.canParse(url), { error: 'is not a valid URL' })
+  .refine((url) => URL.canParse(url), { error: notUrl })
   .meta(isUrl);
 
 /** One segment of a path at a host: no slash, and nothing with a special meaning in URLs or git. */

@@ -10,12 +10,12 @@ const repository = (serviceFile?: Repository['spec']['serviceFile'], manifest?: 
   spec: { type: 'generic', generic: { origin: 'https://git.example/a.git' }, ...(serviceFile && { serviceFile }) },
 });
 
-test('a Repository without texts stays as it is', () => {
+test('keeps a Repository without texts unchanged', () => {
   const same = repository({ mode: 'repo' });
   expect(withoutTexts(same)).toBe(same);
 });
 
-test('the content goes, and the manifest that kubectl has noted, but not that there is one', () => {
+test('removes the content and the manifest of kubectl, and keeps that there was one', () => {
   const large = 'x'.repeat(131_072);
   const small = withoutTexts(repository({ mode: 'both', content: large }, large));
   expect(JSON.stringify(small).length).toBeLessThan(500);
@@ -23,7 +23,7 @@ test('the content goes, and the manifest that kubectl has noted, but not that th
   expect(small.metadata.annotations).toEqual({ other: 'a', [lastApplied]: '' });
 });
 
-test('a manifest alone goes too', () => {
+test('removes a manifest without content too', () => {
   expect(withoutTexts(repository(undefined, 'manifest'))).toMatchObject({
     metadata: { annotations: { [lastApplied]: '' } },
     spec: repository().spec,

@@ -37,7 +37,7 @@ const serviceFileSettingsSchema = z
     'x-kubernetes-validations': [
       {
         rule: '!(has(self.content) && has(self.contentFrom))',
-        message: 'content and contentFrom exclude each other',
+        message: 'content and contentFrom exclude each other: remove one',
       },
     ],
   });
@@ -87,7 +87,9 @@ const reusableSettingsSchema = z
     }),
   )
   .max(20)
-  .refine((all) => new Set(all.map(({ label }) => label)).size === all.length, { error: 'names a label twice' })
+  .refine((all) => new Set(all.map(({ label }) => label)).size === all.length, {
+    error: 'names a label twice: remove one',
+  })
   .meta({
     description: 'Which refs can publish which reusable environments; none if absent.',
     'x-kubernetes-list-type': 'map',

@@ -11,7 +11,7 @@ import {
 const early = requestValue(new Date('2026-01-01T00:00:00Z'), 'a');
 const late = requestValue(new Date('2026-01-01T00:00:01Z'), 'b');
 
-test('only requests that were not handled, oldest first', () => {
+test('returns requests that were not handled, oldest first', () => {
   const annotations = {
     [requestAnnotation('create')]: late,
     [requestAnnotation('delete')]: early,
@@ -21,7 +21,7 @@ test('only requests that were not handled, oldest first', () => {
   expect(pendingRequests(annotations, { build: early }).map((request) => request.name)).toEqual(['delete', 'create']);
 });
 
-test('a value without a time is a request all the same', () => {
+test('accepts a request without a time', () => {
   expect(pendingRequests({ [requestAnnotation('build')]: 'now' }, undefined)).toEqual([
     { name: 'build', value: 'now', at: 0 },
   ]);
@@ -32,11 +32,11 @@ test.each([
   ['2026-01-01T00:00:00.000Z/abc/0', 0],
   ['2026-01-01T00:00:00.000Z/abc', undefined],
   ['x/99999999999', undefined],
-])('requestedTtlSeconds(%j)', (value, expected) => {
+])('returns the TTL that %j requests', (value, expected) => {
   expect(requestedTtlSeconds(value)).toBe(expected);
 });
 
-describe('a request is made after all before it', () => {
+describe('the time of a new request is later than all before', () => {
   const now = new Date('2026-01-01T00:00:00.500Z');
   test.each<[string, Record<string, string>, string]>([
     ['of which there are none', { unrelated: '2027-01-01T00:00:00Z/x' }, '2026-01-01T00:00:00.500Z'],
@@ -76,12 +76,12 @@ test.each<[string, Record<string, string>, string[]]>([
     { 'coppice.dev/request-ttl': 'x'.repeat(70) },
     [`coppice.dev/request-ttl has the value ${'x'.repeat(60)}…, which does not end in /SECONDS`],
   ],
-])('of what is malformed is reported: %s', (_what, annotations, expected) => {
+])('reports malformed requests: %s', (_what, annotations, expected) => {
   expect(malformedRequests(['ttl'], annotations)).toEqual(expected);
 });
 
-test('where no request is known, all are malformed', () => {
+test('treats all requests as malformed where none is known', () => {
   expect(malformedRequests([], { 'coppice.dev/request-build': 'now' })).toEqual([
-    'coppice.dev/request-build is unknown: there are none here',
+    'coppice.dev/request-build is unknown: this kind has no requests',
   ]);
 });

@@ -67,7 +67,9 @@ export function malformedRequests(known: readonly string[], annotations: Record<
 }
 
 function knownNames(known: readonly string[]): string {
-  return known.length > 0 ? `known are ${known.map((name) => requestPrefix + name).join(', ')}` : 'there are none here';
+  return known.length > 0
+    ? `known are ${known.map((name) => requestPrefix + name).join(', ')}`
+    : 'this kind has no requests';
 }
 
 function shown(text: string): string {

@@ -6,7 +6,7 @@ import { reusableLabelSchema, reusableName, storeNamespace } from './reusable-en
 const repository = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/);
 const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/).filter((text) => text.length <= 40);
 
-test('a name is a DNS label, and that of one repository and label alone', () => {
+test('names it by a DNS label that only its repository and label have', () => {
   fc.assert(
     fc.property(repository, label, repository, label, (one, its, other, others) => {
       const name = reusableName(one, its);
@@ -17,11 +17,11 @@ test('a name is a DNS label, and that of one repository and label alone', () => 
   expect(reusableName('a-b', 'c')).not.toBe(reusableName('a', 'b-c'));
 });
 
-test.each(['', '-a', 'a-', 'A', 'a_b', 'a.b', 'a/b', 'a'.repeat(41)])('%j is not a label', (text) => {
+test.each(['', '-a', 'a-', 'A', 'a_b', 'a.b', 'a/b', 'a'.repeat(41)])('refuses the label %j', (text) => {
   expect(reusableLabelSchema.safeParse(text).success).toBe(false);
 });
 
-test('every group has a store of its own, at most as long as a namespace may be', () => {
+test('gives every group a store of its own, whose name is short enough for a namespace', () => {
   expect(storeNamespace('acme')).toBe('reusable-acme');
   expect(isResourceName(storeNamespace('g'.repeat(50)))).toBe(true);
 });

@@ -6,7 +6,11 @@ import { gitRefSchema } from './git-ref.ts';
 import { objectSchema } from './metadata.ts';
 import { hashedName, slug } from './names.ts';
 
-const immutable = { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'cannot be changed' }] };
+const immutable = {
+  'x-kubernetes-validations': [
+    { rule: 'self == oldSelf', message: 'cannot be changed. Delete the object, and a build publishes it again' },
+  ],
+};
 const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
 
 /** The label in a service file's `x-coppice.reusable` and `x-coppice.from`. */

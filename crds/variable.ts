@@ -30,7 +30,7 @@ const variableSchema = z
   })
   .meta({
     'x-kubernetes-validations': [
-      { rule: 'has(self.value) != has(self.valueFrom)', message: 'needs one of value and valueFrom' },
+      { rule: 'has(self.value) != has(self.valueFrom)', message: 'needs either value or valueFrom' },
       {
         rule: '!(has(self.secret) && self.secret && has(self.value))',
         message: 'a secret variable needs valueFrom: a value in the spec is not secret',

@@ -6,7 +6,10 @@ interface Item extends Flow {
   id: string;
 }
 
-/** `a.x@h1` is the first item of the group x of the tenant a at the host h; without `.x` or `@h` of a group or host of its own. */
+/**
+ * `a.x@h1` is the first item of the group x of the tenant a at the host h. Without `.x` or `@h` it has a group or
+ * host of its own.
+ */
 function item(id: string): Item {
   const [path = '', host = ''] = id.replace(/\d+$/, '').split('@');
   const [tenant = '', group = tenant] = path.split('.');
@@ -45,15 +48,15 @@ describe('takes', () => {
     expect(takeAll(filled(limits, ids))).toBe(expected);
   });
 
-  test('the tenant with the fewest items in execution first', () => {
+  test('the next item from the tenant with the fewest running items', () => {
     const queue = filled({}, 'a1 a2 a3 b1 b2');
     queue.setExecuting([item('a9'), item('a8')]);
     expect(takeAll(queue)).toBe('b1 b2 a1 a2 a3');
   });
 });
 
-describe('a victim whose single item comes after everything of one tenant', () => {
-  /** Each item takes a second; returns after how many seconds the victim's starts. */
+describe('a tenant whose single item arrives after all items of another one', () => {
+  /** Each item takes a second. Returns after how many seconds the victim's item starts. */
   function waitOfVictim(limits: FlowLimits, others: readonly Item[]): number {
     const queue = new FairQueue<Item>(limits);
     for (const other of others) queue.push(other, other);
@@ -91,13 +94,13 @@ describe('a victim whose single item comes after everything of one tenant', () =
     ],
     ['16 builds of 4 groups, 8 of one account at most', { total: 16, perTenant: 8, perGroup: 4 }, attack(4, 4), 0],
     ['everything without limits for a tenant', { total: 4 }, attack(8, 12), 1],
-  ])('of %s', (_name, limits, others, seconds) => {
+  ])('waits for a bounded number of items of %s', (_name, limits, others, seconds) => {
     expect(waitOfVictim(limits, others)).toBe(seconds);
   });
 });
 
 describe('a queue', () => {
-  test('gives the seats of what has finished to the next', () => {
+  test('gives the slots of finished items to the next', () => {
     const queue = filled({ perTenant: 1 }, 'a1 a2 b1');
     expect(takeAll(queue)).toBe('a1 b1');
     queue.finished(item('a1'));
@@ -105,7 +108,7 @@ describe('a queue', () => {
     expect([queue.size, queue.executing]).toEqual([0, 2]);
   });
 
-  test('forgets an item that is removed, and an unknown one changes nothing', () => {
+  test('forgets a removed item, and ignores an unknown one', () => {
     const queue = new FairQueue<string>();
     for (const id of ['a1', 'a2']) queue.push(item(id), id);
     queue.remove(item('a1'), 'a1');
@@ -113,7 +116,7 @@ describe('a queue', () => {
     expect([queue.size, queue.take(), queue.take()]).toEqual([1, 'a2', undefined]);
   });
 
-  test('reports the order in which items are taken, beyond the limits, and takes none', () => {
+  test('returns the order in which items are taken, beyond the limits, without taking them', () => {
     const queue = filled({ total: 1 }, 'a1 a2 b1');
     queue.setExecuting([item('a9')]);
     expect(queue.order().map(({ id }) => id)).toEqual(['b1', 'a1', 'a2']);
@@ -134,7 +137,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('finish' as const), which: fc.nat() }),
 );
 
-test('property: no limit is exceeded, nothing that can start is left, none is lost, and a flow keeps its order', () => {
+test('property: exceeds no limit, leaves nothing that can start, loses nothing, and keeps the order of each flow', () => {
   fc.assert(
     fc.property(limits, fc.array(step, { maxLength: 80 }), (max, steps) => {
       const queue = new FairQueue<Item>(max);
@@ -171,7 +174,7 @@ test('property: no limit is exceeded, nothing that can start is left, none is lo
   );
 });
 
-test('property: a tenant waits for one item of each other tenant per item of its own, whatever groups those have', () => {
+test('property: lets a tenant wait for one item of each other tenant per item of its own, whatever its groups', () => {
   const others = fc.array(
     fc.record({ tenant: fc.constantFrom('a', 'b', 'c'), group: fc.string(), host: fc.string() }),
     {

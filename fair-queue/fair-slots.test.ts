@@ -4,7 +4,7 @@ import { FairSlots } from './fair-slots.ts';
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 1));
 
-/** Work that ends when it is let. */
+/** Tasks that run until the test ends them. */
 function workshop(count: number) {
   const slots = new FairSlots(count);
   const running = new Map<string, () => void>();
@@ -22,7 +22,7 @@ function workshop(count: number) {
   return { start, end, launched };
 }
 
-test('runs as many as the limit, of one host in order, and goes on after a failure', async () => {
+test('runs as many as permitted, those of one host in order, and continues after a failure', async () => {
   const slots = new FairSlots(4);
   const order: string[] = [];
   let running = 0;
@@ -43,7 +43,7 @@ test('runs as many as the limit, of one host in order, and goes on after a failu
   expect(max).toBe(2);
 });
 
-test('a host that hangs leaves a slot for another host', async () => {
+test('leaves a slot for another host when one hangs', async () => {
   const { start, launched } = workshop(4);
   const started = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => start(name));
   await tick();
@@ -51,7 +51,7 @@ test('a host that hangs leaves a slot for another host', async () => {
   expect(launched).toEqual(['a1', 'a2', 'b1']);
 });
 
-test('a tenant whose groups and hosts all hang, however many it has, leaves a slot for another tenant', async () => {
+test('leaves a slot for another tenant when all groups and hosts of one hang', async () => {
   const { start, launched } = workshop(4);
   const started = ['a1', 'b1', 'c1', 'd1', 'e1'].map((name) =>
     start(name, { tenant: 'evil', group: name, host: name }),
@@ -62,7 +62,7 @@ test('a tenant whose groups and hosts all hang, however many it has, leaves a sl
   expect(launched).toEqual(['a1', 'b1', 'c1', 'x1']);
 });
 
-test('work that ends starts all that waited for it', async () => {
+test('starts everything that waited for a task that ends', async () => {
   const { start, end, launched } = workshop(4);
   const at = (name: string, tenant: string, host: string) => start(name, { tenant, group: tenant, host });
   const started = [at('1', 'p', 'h'), at('2', 'p', 'h'), at('3', 'p', 'i')];
@@ -71,11 +71,11 @@ test('work that ends starts all that waited for it', async () => {
   expect(launched).toEqual(['1', '2', '3']);
   await end('1');
   expect(started).toHaveLength(5);
-  // The other tenant has nothing in execution yet.
+  // The other tenant has no running items yet.
   expect(launched).toEqual(['1', '2', '3', '5', '4']);
 });
 
-test('hosts are served in turn', async () => {
+test('serves hosts alternately', async () => {
   const { start, end, launched } = workshop(1);
   const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => start(name));
   await tick();
@@ -84,7 +84,7 @@ test('hosts are served in turn', async () => {
   expect(launched).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
 });
 
-test('tenants at one host are served in turn, whoever came first and has most', async () => {
+test('serves tenants at one host alternately, whoever was first and has most', async () => {
   const { start, end, launched } = workshop(1);
   const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) =>
     start(name, { tenant: name.charAt(0), group: '', host: 'host' }),
@@ -95,7 +95,7 @@ test('tenants at one host are served in turn, whoever came first and has most', 
   expect(launched).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
 });
 
-test('with three slots, a host has one and a tenant two', async () => {
+test('gives a host one of three slots, and a tenant two', async () => {
   const { start, launched } = workshop(3);
   const flow = (group: string, host: string) => ({ tenant: 'evil', group, host });
   const started = [start('1', flow('a', 'h')), start('2', flow('b', 'h')), start('3', flow('b', 'i'))];

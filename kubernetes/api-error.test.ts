@@ -25,7 +25,7 @@ const helpers = {
   isUnavailable,
 };
 
-describe('which helpers say yes', () => {
+describe('the helpers that match an error', () => {
   test.each<[number, unknown, (keyof typeof helpers)[]]>([
     [404, { reason: 'NotFound' }, ['isNotFound']],
     [404, '404 page not found', ['isNotFound']],
@@ -47,19 +47,19 @@ describe('which helpers say yes', () => {
       { reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } },
       ['isResourceVersionTooLarge', 'isUnavailable'],
     ],
-  ])('%p %j: %p', (code, body, expected) => {
+  ])('of %p with %j are %p', (code, body, expected) => {
     const error = apiErrorFrom('GET /x', code, body);
     const yes = Object.entries(helpers).filter(([, matches]) => matches(error));
     expect(yes.map(([name]) => name)).toEqual([...expected].sort());
   });
 
-  test('an UnreachableError is unavailable; another error is nothing of it', () => {
+  test('match an UnreachableError as unavailable, and no other error', () => {
     expect(isUnavailable(new UnreachableError('away'))).toBe(true);
     expect(Object.values(helpers).some((matches) => matches(new Error('other')))).toBe(false);
   });
 });
 
-test('an ApiError reports the request, the code, the reason and the message', () => {
+test('has a message with the request, the code, the reason and the message', () => {
   const details = { name: 'web', causes: [{ field: 'spec.x', message: 'is bad' }] };
   const error = apiErrorFrom('PATCH /x', 422, { reason: 'Invalid', message: 'web is invalid', details });
   expect(error).toMatchObject({ code: 422, reason: 'Invalid', statusMessage: 'web is invalid', details });
@@ -70,6 +70,6 @@ test.each<[unknown, string]>([
   [null, 'ServiceUnavailable'],
   ['', 'ServiceUnavailable'],
   [{}, 'ServiceUnavailable'],
-])('a body without a Status, %j, still gives a reason', (body, reason) => {
+])('has a reason for a body without a Status: %j', (body, reason) => {
   expect(apiErrorFrom('GET /x', 503, body)).toMatchObject({ code: 503, reason, statusMessage: 'no message' });
 });

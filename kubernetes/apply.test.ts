@@ -5,7 +5,7 @@ import { ConfigMap, type KubernetesObject, type ResourceType } from './resource-
 
 const hashAnnotation = 'example.org/applied';
 
-/** An API server that holds one object, and keeps the value `1000m` as `1`. */
+/** An API server that stores one object, and the value `1000m` as `1`. */
 class FakeServer {
   requests: ApplyOptions[] = [];
   live: ConfigMap | undefined;
@@ -39,7 +39,7 @@ function setUp() {
 }
 
 describe('Applier', () => {
-  test('creates what is not there, by a forced apply under its field manager, with the hash', async () => {
+  test('creates a missing object by a forced apply under its field manager, with the hash', async () => {
     const { server, apply } = setUp();
     const { object, written } = await apply({ a: '1' });
     expect(written).toBe(true);
@@ -47,7 +47,7 @@ describe('Applier', () => {
     expect(server.requests).toMatchObject([{ fieldManager: 'me', force: true }]);
   });
 
-  test('makes no request when nothing is to be changed, and hands the live object back', async () => {
+  test('makes no request if nothing changes, and returns the live object', async () => {
     const { server, apply } = setUp();
     await apply({ a: '1' });
     const { object, written } = await apply({ a: '1' });
@@ -56,7 +56,7 @@ describe('Applier', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('fields that others added do not count', async () => {
+  test('ignores fields that others added', async () => {
     const { server, apply } = setUp();
     const { object } = await apply({ a: '1' });
     await apply(
@@ -66,7 +66,7 @@ describe('Applier', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('writes when a value changed, and when one is no longer named though all that is named is there', async () => {
+  test('applies when a value changed, and when a field is no longer named', async () => {
     const { server, apply } = setUp();
     await apply({ a: '1', b: '2' });
     expect((await apply({ a: '1', b: '3' })).written).toBe(true);
@@ -75,14 +75,14 @@ describe('Applier', () => {
     expect(server.live?.data).toEqual({ a: '1' });
   });
 
-  test('writes when somebody changed the live object', async () => {
+  test('applies when somebody changed the live object', async () => {
     const { server, apply } = setUp();
     const { object } = await apply({ a: '1' });
     await apply({ a: '1' }, { ...object, data: { a: 'drifted' } });
     expect(server.requests).toHaveLength(2);
   });
 
-  test('what the API server keeps in another form is applied once, and again when it drifts', async () => {
+  test('applies once what the API server stores in another form, and again after a drift', async () => {
     const { server, apply } = setUp();
     const { object } = await apply({ cpu: '1000m' });
     expect(object.data).toEqual({ cpu: '1' });
@@ -95,7 +95,7 @@ describe('Applier', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('a new process finds such an object by one request that changes nothing', async () => {
+  test('finds such an object in a new process by one request that changes nothing', async () => {
     const { server, apply } = setUp();
     await apply({ cpu: '1000m' });
     const restarted = new Applier({ client: server, fieldManager: 'me', hashAnnotation });
@@ -105,7 +105,7 @@ describe('Applier', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test("the client's error comes as it is", async () => {
+  test('passes on the error of the client', async () => {
     const failure = new Error('refused');
     const applier = new Applier({
       client: { apply: () => Promise.reject(failure) },

@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { steadyClock, systemClock } from './clock.ts';
 
-test('the steady clock starts with the time, and does not jump when that is set', () => {
+test('starts the steady clock at the system time, and ignores later changes of it', () => {
   const before = steadyClock.now();
   expect(Math.abs(before - systemClock.now())).toBeLessThan(60_000);
   const set = jest.spyOn(Date, 'now').mockReturnValue(before + 3600_000);

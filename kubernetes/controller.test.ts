@@ -37,15 +37,15 @@ function setUp(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
   return { controller, clock, calls, counted };
 }
 
-/** Reconciles that last until the test ends them. */
+/** Returns reconciles that run until the test ends them. */
 function held() {
   const ends = new Map<string, () => void>();
   const reconcile: Reconcile = (key) => new Promise<void>((resolve) => ends.set(key, resolve));
   return { reconcile, end: (key: string) => ends.get(key)?.(), under: () => [...ends.keys()] };
 }
 
-describe('results', () => {
-  test('success: not again until something changes', async () => {
+describe('a reconcile', () => {
+  test('that succeeds is not repeated until something changes', async () => {
     const { controller, clock, calls, counted } = setUp(() => Promise.resolve());
     await controller.start();
     controller.enqueue('a');
@@ -55,7 +55,7 @@ describe('results', () => {
     await controller.stop();
   });
 
-  test('requeueAfterMs: again after that time', async () => {
+  test('with requeueAfterMs is repeated after that time', async () => {
     const { controller, clock, calls, counted } = setUp(() => Promise.resolve({ requeueAfterMs: 1000 }));
     await controller.start();
     controller.enqueue('a');
@@ -71,7 +71,7 @@ describe('results', () => {
     ['a wait', new WaitingError('not yet', 1000), 400, [0, 400, 800]],
     ['nothing at all', new StallingError('never'), 400, [0, 400, 800]],
   ])(
-    'a failure with a time: again then, instead of after %s, if that is later',
+    'that fails with a time is repeated then instead of after %s, if that is later',
     async (_what, failure, ms, expected) => {
       const at: number[] = [];
       const { controller, clock } = setUp(() => {
@@ -86,7 +86,7 @@ describe('results', () => {
     },
   );
 
-  test('a failure is tried again after 5 ms, 10 ms, 20 ms; after a success the waits start anew', async () => {
+  test('that fails is repeated after 5 ms, 10 ms, 20 ms, and from 5 ms again after a success', async () => {
     let failures = 3;
     const { controller, clock, calls, counted } = setUp(() =>
       failures-- > 0 ? Promise.reject(new Error('not yet')) : Promise.resolve(),
@@ -105,7 +105,7 @@ describe('results', () => {
     await controller.stop();
   });
 
-  test('StallingError: counted as an error for good, and not tried again', async () => {
+  test('that throws StallingError counts as a permanent error, and is not repeated', async () => {
     const { controller, clock, calls, counted } = setUp(() => Promise.reject(new StallingError('fix your file')));
     await controller.start();
     controller.enqueue('a');
@@ -115,7 +115,7 @@ describe('results', () => {
     await controller.stop();
   });
 
-  test('WaitingError: again after its time, and no failure', async () => {
+  test('that throws WaitingError is repeated after its time, and is not a failure', async () => {
     const { controller, clock, calls, counted } = setUp(() => Promise.reject(new WaitingError('not there yet', 3000)));
     await controller.start();
     controller.enqueue('a');
@@ -137,7 +137,7 @@ describe('results', () => {
     ],
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what it is about
     ['a throw of no error', () => Promise.reject('text')],
-  ])('%s is survived, counted, and tried again', async (_name, reconcile) => {
+  ])('that throws %s is counted and repeated', async (_name, reconcile) => {
     const { controller, clock, calls, counted } = setUp(reconcile);
     await controller.start();
     controller.enqueue('a');
@@ -149,7 +149,7 @@ describe('results', () => {
 });
 
 describe('workers', () => {
-  test('so many keys at once and no more, never the same twice', async () => {
+  test('reconcile a limited number of keys at once, and no key twice at once', async () => {
     const { reconcile, end, under } = held();
     const { controller, calls, counted } = setUp(reconcile, { workers: 2 });
     await controller.start();
@@ -178,7 +178,7 @@ describe('workers', () => {
     ['one host', (i: number) => `evil/host/${i}`, 4],
     ['a host each', (i: number) => `evil/host-${i}/${i}`, 8],
   ])(
-    "of forty of one tenant that hang at %s, all but a part wait outside, and hold no other's up",
+    'are shared: of forty keys of one tenant that hang at %s, most wait, and delay no other tenant',
     async (_w, key, count) => {
       const { reconcile, end, under } = held();
       const hang: Reconcile = (one, signal) => (one.startsWith('evil/') ? reconcile(one, signal) : Promise.resolve());
@@ -201,7 +201,7 @@ describe('workers', () => {
     },
   );
 
-  test("within a tenant, what hangs at one host holds up none of the others', and those that wait come in order", async () => {
+  test('are shared within a tenant: keys that hang at one host delay no others, and wait in order', async () => {
     const { reconcile, end, under } = held();
     const hang: Reconcile = (one, signal) => (one.includes('/bad/') ? reconcile(one, signal) : Promise.resolve());
     const { controller, calls } = setUp(hang, { workers: 16, flowOf });
@@ -218,7 +218,7 @@ describe('workers', () => {
     await controller.stop();
   });
 
-  test('a part of few workers is one', async () => {
+  test('are shared by at least one', async () => {
     const { controller, calls } = setUp(() => Promise.resolve(), { workers: 1, flowOf });
     await controller.start();
     for (const key of ['acme/git/1', 'acme/git/2']) controller.enqueue(key);
@@ -227,7 +227,7 @@ describe('workers', () => {
     await controller.stop();
   });
 
-  test('none starts before every informer has synced', async () => {
+  test('do not start before every informer has synced', async () => {
     const synced = Promise.withResolvers<undefined>();
     const informer = (whenSynced: Promise<unknown>) => ({
       name: 'x',
@@ -247,7 +247,7 @@ describe('workers', () => {
     await controller.stop();
   });
 
-  test('enqueueAfter, and the earlier of two', async () => {
+  test('reconcile after enqueueAfter at the earlier of two times', async () => {
     const { controller, clock, calls } = setUp(() => Promise.resolve());
     await controller.start();
     controller.enqueueAfter('a', 100);
@@ -261,7 +261,7 @@ describe('workers', () => {
 });
 
 describe('stop', () => {
-  test('waits for what is under way, and starts nothing more', async () => {
+  test('waits for running reconciles, and starts no more', async () => {
     const { reconcile, end } = held();
     const { controller, calls } = setUp(reconcile);
     await controller.start();
@@ -279,7 +279,7 @@ describe('stop', () => {
     expect(calls).toEqual(['a']);
   });
 
-  test('aborts what takes longer than drainMs', async () => {
+  test('aborts reconciles that take longer than drainMs', async () => {
     const { controller, clock, counted } = setUp(
       (_key, signal) =>
         new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
@@ -295,7 +295,7 @@ describe('stop', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('before the informers have synced', async () => {
+  test('ends also before the informers have synced', async () => {
     const { controller } = setUp(() => Promise.resolve(), {
       informers: [{ name: 'x', whenSynced: () => new Promise<void>(() => undefined) }],
     });
@@ -305,7 +305,7 @@ describe('stop', () => {
   });
 });
 
-test('a reconcile whose time is over finds its signal aborted', async () => {
+test('aborts the signal of a reconcile whose time is over', async () => {
   let reason: unknown;
   const { controller, clock } = setUp(
     (_key, signal) =>

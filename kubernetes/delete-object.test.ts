@@ -5,7 +5,7 @@ import { Pod } from './resource-type.ts';
 
 const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'x', name: 'web', uid: 'u1' } };
 
-/** What it gives, and what the API server was asked. */
+/** Returns the result, and the requests to the API server. */
 async function deleted(object: Pod, failure?: Error) {
   const asked: unknown[] = [];
   const client = {
@@ -17,12 +17,12 @@ async function deleted(object: Pod, failure?: Error) {
   return { started: await deleteObject(client, Pod, object, { propagationPolicy: 'Foreground' }), asked };
 }
 
-test('it is deleted by its UID', async () => {
+test('deletes by UID', async () => {
   const asked = [[Pod, { namespace: 'x', name: 'web' }, { uid: 'u1', propagationPolicy: 'Foreground' }]];
   expect(await deleted(pod)).toEqual({ started: true, asked });
 });
 
-test('one that goes already is not asked for again', async () => {
+test('does not repeat the deletion of an object that is being deleted', async () => {
   const going = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   expect(await deleted(going)).toEqual({ started: false, asked: [] });
 });
@@ -30,10 +30,10 @@ test('one that goes already is not asked for again', async () => {
 test.each([
   ['one that is gone', new ApiError('DELETE', 404, 'NotFound', 'gone')],
   ['another one of its name', new ApiError('DELETE', 409, 'Conflict', 'the UID in the precondition')],
-])('%s is not an error', async (_what, failure) => {
+])('ignores %s', async (_what, failure) => {
   expect((await deleted(pod, failure)).started).toBe(false);
 });
 
-test('another refusal is thrown', async () => {
+test('throws after other refusals', async () => {
   await expect(deleted(pod, new ApiError('DELETE', 403, 'Forbidden', 'no'))).rejects.toThrow('no');
 });

@@ -13,7 +13,7 @@ const environment = (name: string) => ({
 });
 const noteOf = (note: string): EventNote => ({ type: 'Normal', reason: 'BuildStarted', note });
 
-/** The API server's Events, by name. */
+/** The Events of an API server, by name. */
 class Events {
   readonly held = new Map<string, CoreEvent>();
   readonly outcomes: string[] = [];
@@ -55,7 +55,7 @@ class Events {
 }
 
 describe('an event recorder', () => {
-  test('writes what the API server asks of an Event', async () => {
+  test('writes an Event with the fields that the API server requires', async () => {
     const events = new Events();
     const recorder = events.recorder();
     recorder.record(environment('shop'), noteOf('build 1'));
@@ -76,7 +76,7 @@ describe('an event recorder', () => {
     ]);
   });
 
-  test('counts up what was reported before', async () => {
+  test('increases the count of a repeated Event', async () => {
     const events = new Events();
     const recorder = events.recorder();
     for (let time = 0; time < 3; time += 1) {
@@ -93,7 +93,7 @@ describe('an event recorder', () => {
     ]);
   });
 
-  test('reports it anew when the Event has expired', async () => {
+  test('writes a new Event when the former has expired', async () => {
     const events = new Events();
     const recorder = events.recorder();
     recorder.record(environment('shop'), noteOf('build 1'));
@@ -104,7 +104,7 @@ describe('an event recorder', () => {
     expect(events.list.map(({ count }) => count)).toEqual([1]);
   });
 
-  test('of one moment, the names are in order', async () => {
+  test('names Events of one moment in order', async () => {
     const events = new Events();
     const recorder = events.recorder();
     const notes = ['c', 'a', 'b'];
@@ -114,7 +114,7 @@ describe('an event recorder', () => {
     expect(inOrder.map(([, { message }]) => message)).toEqual(notes);
   });
 
-  test('reports another object, and of something else, by itself', async () => {
+  test('writes separate Events for another object or another reason', async () => {
     const events = new Events();
     const recorder = events.recorder();
     recorder.record(environment('shop'), noteOf('build 1'));
@@ -124,7 +124,7 @@ describe('an event recorder', () => {
     expect(events.held.size).toBe(3);
   });
 
-  test('writes no more than its budget of one object, and lets others have theirs', async () => {
+  test('limits the Events of one object without affecting others', async () => {
     const events = new Events();
     const recorder = events.recorder();
     for (let number = 0; number < 100; number += 1) recorder.record(environment('shop'), noteOf(`build ${number}`));
@@ -139,7 +139,7 @@ describe('an event recorder', () => {
     expect(events.held.size).toBe(27);
   });
 
-  test('goes on after one that could not be written, and takes none once stopped', async () => {
+  test('continues after an Event that could not be written, and accepts none once stopped', async () => {
     const events = new Events();
     const recorder = events.recorder();
     events.refusal = new ApiError('POST', 403, 'Forbidden', 'the namespace goes');
@@ -157,7 +157,7 @@ describe('an event recorder', () => {
     ['a'.repeat(1024), 'a'.repeat(1024)],
     ['a'.repeat(1025), `${'a'.repeat(1021)}…`],
     ['ä'.repeat(600), `${'ä'.repeat(510)}…`],
-  ])('cuts a note at 1024 bytes (%#)', async (note, expected) => {
+  ])('truncates a note at 1024 bytes (%#)', async (note, expected) => {
     const events = new Events();
     const recorder = events.recorder();
     recorder.record(environment('shop'), noteOf(note));

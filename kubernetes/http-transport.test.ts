@@ -6,7 +6,7 @@ import { ApiError, UnreachableError } from './api-error.ts';
 import { ClusterClient } from './client.ts';
 import { ConfigMap, Pod } from './resource-type.ts';
 
-/** What only a misbehaving API server shows; the rest is tested against a real one in test/api-server. */
+/** These tests simulate a misbehaving API server; test/api-server tests the rest against a real one. */
 type Answer = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
 const at = { namespace: 'shop', name: 'web' };
@@ -49,7 +49,7 @@ const json =
 const tooMany = json(429, { reason: 'TooManyRequests', message: 'slow down' }, { 'retry-after': '1' });
 const hang: Answer = () => undefined;
 
-test('asks for metadata alone where that is enough', async () => {
+test('requests only metadata where that is enough', async () => {
   const accepted: (string | undefined)[] = [];
   const noted: Answer = (request, response) => {
     accepted.push(request.headers.accept);
@@ -74,7 +74,7 @@ test('sends credentials and user agent, and joins the paths', async () => {
 });
 
 describe('Retry-After', () => {
-  test('is waited for, and the request is made again with its body', async () => {
+  test('delays the request, which is repeated with its body', async () => {
     answers.push(tooMany, json(201, { metadata: { name: 'web' } }));
     const started = Date.now();
     const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data: { a: 'ä' } };
@@ -84,18 +84,18 @@ describe('Retry-After', () => {
     expect(codes).toEqual(['POST 429', 'POST 201']);
   });
 
-  test('is not waited for beyond the deadline', async () => {
+  test('is ignored beyond the deadline', async () => {
     answers.push(tooMany);
     await expect(client.get(ConfigMap, at, { timeoutMs: 900 })).rejects.toMatchObject({ code: 429 });
     expect(requests).toHaveLength(1);
   });
 
-  test('without it a 503 is reported at once', async () => {
+  test('is required for another attempt after a 503', async () => {
     answers.push(json(503, {}));
     await expect(client.get(ConfigMap, at)).rejects.toMatchObject({ code: 503 });
   });
 
-  test('a signal ends the wait', async () => {
+  test('can be interrupted by a signal', async () => {
     answers.push(tooMany);
     const aborting = new AbortController();
     const get = client.get(ConfigMap, at, { signal: aborting.signal });
@@ -114,7 +114,7 @@ describe('conflicts', () => {
     ['a patch', () => client.patch(ConfigMap, at, { data: { a: 'b' } })],
   ];
 
-  test.each(writes)('%s that others came in the way of is made again, with the same body', async (_what, write) => {
+  test.each(writes)('are repeated with the same body: %s', async (_what, write) => {
     answers.push(conflict, conflict, fine);
     expect(await write()).toMatchObject({ metadata: { name: 'web' } });
     expect(new Set(bodies).size).toBe(1);
@@ -125,19 +125,19 @@ describe('conflicts', () => {
     ['an apply that leaves others their fields', () => client.apply(ConfigMap, object, { fieldManager: 'test' })],
     ['a patch of one version', () => client.patch(ConfigMap, at, {}, { resourceVersion: '7' })],
     ['a deletion of one object', () => client.delete(ConfigMap, at, { uid: 'u' })],
-  ])('%s is refused at once', async (_what, write) => {
+  ])('are reported at once for %s', async (_what, write) => {
     answers.push(conflict, fine);
     await expect(write()).rejects.toMatchObject({ reason: 'Conflict' });
     expect(requests).toHaveLength(1);
   });
 
-  test('that do not end are reported', async () => {
+  test('are reported if they do not end', async () => {
     answers.push(conflict, conflict, conflict, conflict, fine);
     await expect(client.patch(ConfigMap, at, {})).rejects.toMatchObject({ reason: 'Conflict' });
     expect(requests).toHaveLength(4);
   });
 
-  test('what is there already is not a conflict', async () => {
+  test('do not include an object that exists already', async () => {
     answers.push(json(409, { reason: 'AlreadyExists', message: 'there is one' }), fine);
     await expect(client.create(ConfigMap, object)).rejects.toMatchObject({ reason: 'AlreadyExists' });
     expect(requests).toHaveLength(1);
@@ -145,25 +145,25 @@ describe('conflicts', () => {
 });
 
 describe('deadlines', () => {
-  test('no answer at all', async () => {
+  test('end a request without a response', async () => {
     answers.push(hang);
     await expect(client.get(ConfigMap, at, { timeoutMs: 100 })).rejects.toThrow(UnreachableError);
     expect(codes).toEqual(['GET <error>']);
   });
 
-  test('an answer that starts and does not end', async () => {
+  test('end a response that does not end', async () => {
     answers.push((_request, response) => void response.writeHead(200).write('{'));
     await expect(client.get(ConfigMap, at, { timeoutMs: 100 })).rejects.toThrow(UnreachableError);
   });
 
-  test('the error names the request and no credential', async () => {
+  test('are reported with the request and without credentials', async () => {
     answers.push(hang);
     const error = await client.get(ConfigMap, at, { timeoutMs: 50 }).catch((reason: unknown) => reason);
     expect(String(error)).toContain('GET /api/v1/namespaces/shop/configmaps/web');
     expect(JSON.stringify(error)).not.toContain('secret-token');
   });
 
-  test('a signal ends the request with its reason', async () => {
+  test('do not prevent a signal from ending the request with its reason', async () => {
     answers.push(hang);
     const signal = AbortSignal.timeout(50);
     const error: unknown = await client.get(ConfigMap, at, { signal }).catch((reason: unknown) => reason);
@@ -171,8 +171,8 @@ describe('deadlines', () => {
   });
 });
 
-describe('bad answers', () => {
-  test('text in place of a Status', async () => {
+describe('a bad response', () => {
+  test('with text in place of a Status is an error', async () => {
     answers.push((_request, response) => response.writeHead(502).end('<html>bad gateway</html>'));
     await expect(client.get(ConfigMap, at)).rejects.toMatchObject({
       code: 502,
@@ -180,20 +180,20 @@ describe('bad answers', () => {
     });
   });
 
-  test('JSON that is cut', async () => {
+  test('with truncated JSON is an error', async () => {
     answers.push((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"metadata":');
     });
     await expect(client.get(ConfigMap, at)).rejects.toThrow(UnreachableError);
   });
 
-  test('nobody listens', async () => {
+  test('is an error if nobody listens', async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await expect(client.get(ConfigMap, at)).rejects.toThrow(UnreachableError);
   });
 
-  test('a kept connection that was closed meanwhile: one more try, but of nothing that creates', async () => {
+  test('on a closed persistent connection is followed by another attempt, except for a creation', async () => {
     const fine = json(200, { metadata: { name: 'web' } });
     const cut: Answer = (request) => request.socket.destroy();
     answers.push(fine, cut, fine, fine, cut);
@@ -206,7 +206,7 @@ describe('bad answers', () => {
   });
 });
 
-test('a deadline that passes within an answer on a kept connection: the request is not made again', async () => {
+test('does not repeat a request whose deadline passes during a response on a persistent connection', async () => {
   answers.push(
     json(200, { metadata: { name: 'web' } }),
     (_request, response) => void response.writeHead(200).write('{'),
@@ -216,7 +216,7 @@ test('a deadline that passes within an answer on a kept connection: the request 
   expect(requests).toHaveLength(2);
 });
 
-describe('streams', () => {
+describe('a stream', () => {
   async function collect<T>(source: AsyncIterable<T>): Promise<{ items: T[]; error: unknown }> {
     const items: T[] = [];
     try {
@@ -227,14 +227,14 @@ describe('streams', () => {
     return { items, error: undefined };
   }
 
-  test('a log ends with its stream', async () => {
+  test('of a log ends when the log does', async () => {
     answers.push((_request, response) => response.writeHead(200).end('one\ntwo'));
     const log = client.podLog(at, { container: 'app', follow: true, sinceTime: '2026-01-01T00:00:00Z' });
     expect(await collect(log)).toEqual({ items: ['one', 'two'], error: undefined });
     expect(requests[0]).toContain('/pods/web/log?container=app&follow=true&sinceTime=2026-01-01T00%3A00%3A00Z');
   });
 
-  test('a log that is cut fails after its whole lines', async () => {
+  test('of a truncated log fails after its complete lines', async () => {
     answers.push((_request, response) => {
       response.writeHead(200).write('one\ntw');
       setTimeout(() => response.destroy(), 50);
@@ -244,14 +244,14 @@ describe('streams', () => {
     expect(error).toBeInstanceOf(UnreachableError);
   });
 
-  test('a silent log fails after idleTimeoutMs', async () => {
+  test('of a silent log fails after idleTimeoutMs', async () => {
     answers.push((_request, response) => void response.writeHead(200).write('one\n'));
     const { items, error } = await collect(client.podLog(at, { follow: true, idleTimeoutMs: 100 }));
     expect(items).toEqual(['one']);
     expect(error).toBeInstanceOf(UnreachableError);
   });
 
-  test('a reader that takes its time is not silence', async () => {
+  test('does not fail because its reader is slow', async () => {
     answers.push((_request, response) => {
       response.writeHead(200).write('one\n');
       setTimeout(() => response.end('two\n'), 50);
@@ -264,13 +264,13 @@ describe('streams', () => {
     expect(items).toEqual(['one', 'two']);
   });
 
-  test('a signal ends a log without an error', async () => {
+  test('of a log ends without an error after a signal', async () => {
     answers.push((_request, response) => void response.writeHead(200).write('one\n'));
     const signal = AbortSignal.timeout(100);
     expect(await collect(client.podLog(at, { follow: true, signal }))).toEqual({ items: ['one'], error: undefined });
   });
 
-  test('leaving a log closes its connection', async () => {
+  test('closes its connection when its reader stops', async () => {
     const closed = Promise.withResolvers<undefined>();
     answers.push((_request, response) => {
       response.on('close', () => closed.resolve(undefined));
@@ -283,7 +283,7 @@ describe('streams', () => {
     await closed.promise;
   });
 
-  test("a refused log is the API server's error", async () => {
+  test("of a refused log fails with the API server's error", async () => {
     answers.push(json(400, { reason: 'BadRequest', message: 'container "app" is waiting to start' }));
     const { error } = await collect(client.podLog(at));
     expect(error).toBeInstanceOf(ApiError);
@@ -291,7 +291,7 @@ describe('streams', () => {
 
   const watch = () => client.watch(Pod, { namespace: 'shop', resourceVersion: '7', timeoutSeconds: 300 });
 
-  test('an ERROR event is thrown as what its Status says', async () => {
+  test('throws an ERROR event as an error with its Status', async () => {
     const added = { type: 'ADDED', object: { metadata: { name: 'a', resourceVersion: '8' } } };
     const error = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } };
     answers.push((_request, response) => {
@@ -303,7 +303,7 @@ describe('streams', () => {
     expect(requests[0]).toContain('/pods?resourceVersion=7&timeoutSeconds=300&watch=true&allowWatchBookmarks=true');
   });
 
-  test('an event that is not JSON is a SyntaxError', async () => {
+  test('throws a SyntaxError for an event that is not JSON', async () => {
     answers.push((_request, response) => response.writeHead(200).end('{"type":\n'));
     expect((await collect(watch())).error).toBeInstanceOf(SyntaxError);
   });

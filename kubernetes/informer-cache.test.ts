@@ -14,7 +14,7 @@ type Step =
   | { event: WatchEvent<KubernetesObject>['type']; of: [string, number] }
   | { observe: [string, number] };
 
-/** @returns what the cache reported, and what it held in the end. */
+/** @returns what the cache reported, and its final contents. */
 function play(steps: Step[]) {
   const reported: string[] = [];
   const cache = new InformerCache<KubernetesObject>({}, (type, { metadata }) => {
@@ -190,7 +190,7 @@ test.each<[string, unknown]>([
   ['no metadata', { type: 'ADDED', object: {} }],
   ['no resource version', { type: 'MODIFIED', object: { metadata: { name: 'a' } } }],
   ['no name', { type: 'ADDED', object: { metadata: { resourceVersion: '8' } } }],
-])('an event with %s is an error and changes nothing', (_name, event) => {
+])('throws for an event with %s, and changes nothing', (_name, event) => {
   const reported: string[] = [];
   const cache = new InformerCache<KubernetesObject>({}, (type) => reported.push(type));
   cache.replace({ items: [], resourceVersion: '7' });

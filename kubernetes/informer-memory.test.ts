@@ -11,7 +11,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 const versions = 20;
 
-test('a version that was followed by a newer one is let go while the watch goes on', async () => {
+test('releases a version once a newer one has arrived, while the watch continues', async () => {
   const seen: WeakRef<KubernetesObject>[] = [];
   let finished = () => {};
   const allSent = new Promise<void>((resolve) => (finished = resolve));
@@ -40,7 +40,7 @@ test('a version that was followed by a newer one is let go while the watch goes 
       await nextTick();
       collectGarbage();
     }
-    // The newest is in the cache, and the one before may still be on its way through a handler.
+    // The cache contains the newest version, and a handler may still have the one before.
     expect(seen.filter((version) => version.deref() !== undefined).length).toBeLessThanOrEqual(2);
   } finally {
     await informer.stop();

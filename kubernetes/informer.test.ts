@@ -16,7 +16,7 @@ const object = (name: string, version: number, labels?: Record<string, string>):
 
 type Event = WatchEvent<KubernetesObject>;
 
-/** One watch as the API server would hold it open: tests send into it, end it, or break it. */
+/** An open watch of an API server: tests send events to it, end it, or break it. */
 class FakeWatch {
   readonly resourceVersion: string;
   readonly signal: AbortSignal;
@@ -34,7 +34,7 @@ class FakeWatch {
     await settle();
   }
 
-  /** Deliberately deaf to the signal, as a connection that died in silence is. */
+  /** Ignores the signal, like a connection that broke silently. */
   async *events(): AsyncGenerator<Event> {
     for (;;) {
       const item = this.#queue.shift();
@@ -49,7 +49,7 @@ class FakeWatch {
 class FakeSource implements ListWatch<KubernetesObject> {
   lists: object[] = [];
   watches: FakeWatch[] = [];
-  /** What the next lists answer, in turn; the last one stays. */
+  /** Responses to the next lists in order; the last one is repeated. */
   answers: (ObjectList<KubernetesObject> | Error)[];
 
   constructor(...answers: (ObjectList<KubernetesObject> | Error)[]) {
@@ -107,7 +107,9 @@ const page = (names: [string, number][], at: number, next?: string): ObjectList<
 });
 const gone = () => apiErrorFrom('watch', 410, { reason: 'Expired', message: 'too old resource version' });
 
-/** What client-go's reflector is held to (tools/cache/reflector_test.go), and silence, which it leaves to the connection. */
+/**
+ * The cases of client-go's reflector (tools/cache/reflector_test.go), and silence, which it leaves to the connection.
+ */
 describe('list and watch', () => {
   test('lists page by page, then watches from the version of the list', async () => {
     const source = new FakeSource(page([['a', 3]], 7, 'more'), page([['b', 4]], 7));
@@ -119,7 +121,7 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('when the pages expire on the way, lists everything at once', async () => {
+  test('lists everything at once when the pages expire meanwhile', async () => {
     const source = new FakeSource(
       page([['a', 3]], 7, 'more'),
       gone(),
@@ -137,7 +139,7 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('a watch that ends in good order is continued at once from the last event or bookmark', async () => {
+  test('continues a watch that ended regularly at once from the last event or bookmark', async () => {
     const { informer, source, clock, reported } = await started(new FakeSource(page([], 7)));
     await source.last.send({ type: 'ADDED', object: object('a', 8) }, { type: 'BOOKMARK', object: object('', 20) });
     await clock.advance(5000);
@@ -148,7 +150,7 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('watches that end at once are not started anew without a wait', async () => {
+  test('delays a new watch after watches that end at once', async () => {
     const { informer, source, clock } = await started(new FakeSource(page([], 7)));
     await source.last.send('end');
     expect(source.watches).toHaveLength(1);
@@ -162,7 +164,7 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('410 Gone: lists anew, and deletions while away are reported', async () => {
+  test('lists again after 410 Gone, and reports deletions that it missed', async () => {
     const source = new FakeSource(
       page(
         [
@@ -181,7 +183,7 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('a broken connection is resumed from the last event, with growing waits, without a list', async () => {
+  test('resumes a broken connection from the last event with backoff, without a list', async () => {
     const { informer, source, clock, failures } = await started(new FakeSource(page([], 7)));
     await source.last.send({ type: 'ADDED', object: object('a', 8) });
     await source.last.send(new UnreachableError('cut'));
@@ -206,7 +208,7 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('an API server whose etcd went back is listed anew', async () => {
+  test('lists again from an API server whose etcd was restored', async () => {
     const { informer, source, clock } = await started(new FakeSource(page([['a', 90]], 100), page([['a', 40]], 60)));
     const details = { causes: [{ reason: 'ResourceVersionTooLarge' }] };
     await source.last.send(apiErrorFrom('watch', 504, { reason: 'Timeout', message: 'Too large', details }));
@@ -216,7 +218,7 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('a watch that dies in silence is left, and made anew from where it was', async () => {
+  test('replaces a silent watch by a new one from the same version', async () => {
     const { informer, source, clock, reported } = await started(new FakeSource(page([], 7)), { silenceMs: 60_000 });
     await clock.advance(59_999);
     await source.last.send({ type: 'ADDED', object: object('a', 8) });
@@ -237,7 +239,7 @@ describe('list and watch', () => {
     ['no JSON', new SyntaxError('Unexpected token')],
     ['without an object', { type: 'ADDED' }],
     ['without metadata', { type: 'MODIFIED', object: {} }],
-  ])('a malformed event, %s: lists anew, since nobody knows what it said', async (_name, event) => {
+  ])('lists again after a malformed event, %s, whose change is unknown', async (_name, event) => {
     const source = new FakeSource(
       page([['a', 3]], 7),
       page(
@@ -257,7 +259,7 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('a list that fails is tried again; until then nothing is synced', async () => {
+  test('repeats a failed list, and is not synced before', async () => {
     const { informer, clock } = await started(new FakeSource(new UnreachableError('away'), page([['a', 3]], 7)));
     expect(informer.hasSynced()).toBe(false);
     const synced = informer.whenSynced();
@@ -267,7 +269,7 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('lists now and then when asked to, and reports what no event reported', async () => {
+  test('lists periodically if configured, and reports what no event reported', async () => {
     const source = new FakeSource(page([['a', 3]], 7), page([], 20));
     const { informer, clock, reported } = await started(source, { relistEveryMs: 10_000, silenceMs: 6000 });
     await clock.advance(6000);
@@ -280,14 +282,14 @@ describe('list and watch', () => {
     await informer.stop();
   });
 
-  test('stop ends the watch and leaves no timer', async () => {
+  test('ends the watch on stop, and leaves no timer', async () => {
     const { informer, source, clock } = await started(new FakeSource(page([], 7)), { relistEveryMs: 10_000 });
     await informer.stop();
     expect(source.last.signal.aborted).toBe(true);
     expect(clock.pending).toBe(0);
   });
 
-  test('stop while it waits to try again', async () => {
+  test('ends on stop while it waits for another attempt', async () => {
     const { informer, clock } = await started(new FakeSource(new UnreachableError('away')));
     await informer.stop();
     expect(clock.pending).toBe(0);
@@ -295,7 +297,7 @@ describe('list and watch', () => {
 });
 
 describe('handlers', () => {
-  test('one that throws is counted, and neither ends the watch nor keeps others from being reported', async () => {
+  test('that throw are counted, and end neither the watch nor other handlers', async () => {
     const { informer, source, reported, failures } = await started(new FakeSource(page([['a', 3]], 7)));
     informer.addHandler(() => {
       throw new Error('bug');
@@ -311,7 +313,7 @@ describe('handlers', () => {
     await informer.stop();
   });
 
-  test('one taken off is reported nothing more', async () => {
+  test('that were removed are not called', async () => {
     const { informer, source } = await started(new FakeSource(page([], 7)));
     const reported: string[] = [];
     const remove = informer.addHandler((type) => reported.push(type));
@@ -338,13 +340,13 @@ describe('waitFor', () => {
   const isThere = (found: KubernetesObject | undefined) => found !== undefined;
   const isGone = (found: KubernetesObject | undefined) => found === undefined;
 
-  test('resolves at once with what is there', async () => {
+  test('resolves at once if the predicate holds', async () => {
     const { informer } = await started(new FakeSource(page([['a', 3]], 7)));
     expect(await informer.waitFor('shop/a', isThere, { timeoutMs: 1 })).toEqual(object('a', 3));
     await informer.stop();
   });
 
-  test.each(['event', 'observe'])('resolves with the change that makes it hold: %s', async (by) => {
+  test.each(['event', 'observe'])('resolves with the change that fulfils it: %s', async (by) => {
     const { informer, source, clock } = await started(new FakeSource(page([['a', 3]], 7)));
     const wait = informer.waitFor('shop/a', (found) => found?.metadata.resourceVersion === '9', { timeoutMs: 1000 });
     await source.last.send({ type: 'MODIFIED', object: object('a', 8) });
@@ -355,7 +357,7 @@ describe('waitFor', () => {
     await informer.stop();
   });
 
-  test('resolves with undefined for a deletion, but not before anything was listed', async () => {
+  test('resolves with undefined for a deletion, but not before the first list', async () => {
     const source = new FakeSource(new UnreachableError('away'), page([['a', 3]], 7));
     const { informer, clock } = await started(source);
     let resolved = false;
@@ -367,7 +369,7 @@ describe('waitFor', () => {
     await informer.stop();
   });
 
-  test('rejects when its time is over, when aborted, when the predicate throws, and when the informer stops', async () => {
+  test('rejects on timeout, on abort, when the predicate throws, and when the informer stops', async () => {
     const { informer, clock } = await started(new FakeSource(page([], 7)));
     const aborting = new AbortController();
     const never = { timeoutMs: 1000 };
@@ -395,7 +397,7 @@ describe('waitFor', () => {
 });
 
 describe('whenSeen', () => {
-  test('resolves when a list, an event or a bookmark has come as far as the version', async () => {
+  test('resolves when a list, an event or a bookmark has reached the version', async () => {
     const source = new FakeSource(new UnreachableError('away'), page([['a', 3]], 5));
     const { informer, clock } = await started(source);
     const seen: string[] = [];
@@ -413,7 +415,7 @@ describe('whenSeen', () => {
     await informer.stop();
   });
 
-  test('what this process wrote itself says nothing of what others wrote before', async () => {
+  test("does not count this process's own writes as the writes of others before", async () => {
     const { informer, clock } = await started(new FakeSource(page([], 5)));
     informer.observe(object('a', 8));
     const seen = expect(informer.whenSeen('7', { timeoutMs: 1000 })).rejects.toThrow(WaitTimeoutError);

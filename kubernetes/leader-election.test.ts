@@ -7,7 +7,7 @@ import type { KubernetesObject, Lease, ObjectName, ResourceType } from './resour
 import { FakeClock } from './testing/fake-clock.ts';
 import { silentLogger } from './testing/silent-logger.ts';
 
-/** Keeps one Lease as the API server does. */
+/** Stores one Lease as the API server does. */
 class FakeServer {
   lease: Lease | undefined;
   away = false;
@@ -73,7 +73,7 @@ function setUp() {
   return { clock, server, candidate, lost };
 }
 
-/** Resolved or not, without waiting for it. */
+/** Returns whether the promise is resolved, without waiting for it. */
 function watched(promise: Promise<boolean>) {
   const state: { is?: boolean } = {};
   void promise.then((value) => (state.is = value));
@@ -81,7 +81,7 @@ function watched(promise: Promise<boolean>) {
 }
 
 describe('taking the Lease', () => {
-  test('makes it when there is none, in the form of client-go', async () => {
+  test('creates it if missing, in the form of client-go', async () => {
     const { clock, server, candidate, lost } = setUp();
     const one = candidate('one');
     expect(await one.acquire()).toBe(true);
@@ -102,7 +102,7 @@ describe('taking the Lease', () => {
     await one.stop();
   });
 
-  test('a second candidate waits as long as the first renews', async () => {
+  test('waits while the first candidate renews it', async () => {
     const { clock, candidate } = setUp();
     const [one, two] = [candidate('one'), candidate('two')];
     await one.acquire();
@@ -113,13 +113,13 @@ describe('taking the Lease', () => {
     await Promise.all([one.stop(), two.stop()]);
   });
 
-  test('takes over when the Lease was not seen to change for its duration, and not before', async () => {
+  test('takes it over when it has not changed for its duration, and not before', async () => {
     const { clock, server, candidate } = setUp();
     server.lease = {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { name: 'operator', resourceVersion: '0' },
-      // Long past by this candidate's clock; the holder's may be wrong.
+      // Long past by this candidate's clock, but the holder's clock may be wrong.
       spec: {
         holderIdentity: 'dead',
         leaseDurationSeconds: 15,
@@ -137,7 +137,7 @@ describe('taking the Lease', () => {
     await two.stop();
   });
 
-  test('of two that take it at once, one does', async () => {
+  test('succeeds for one of two candidates at once', async () => {
     const { clock, candidate } = setUp();
     const both = [candidate('one'), candidate('two')];
     const acquired = both.map((one) => watched(one.acquire()));
@@ -146,7 +146,7 @@ describe('taking the Lease', () => {
     await Promise.all(both.map((one) => one.stop()));
   });
 
-  test('goes on trying while the API server is away', async () => {
+  test('continues while the API server is away', async () => {
     const { clock, server, candidate } = setUp();
     server.away = true;
     const one = candidate('one');
@@ -160,7 +160,7 @@ describe('taking the Lease', () => {
 });
 
 describe('losing it', () => {
-  test('when it cannot renew for 10 s: before another may lead', async () => {
+  test('stops leading after 10 s without a renewal, before another can lead', async () => {
     const { clock, server, candidate, lost } = setUp();
     const [one, two] = [candidate('one'), candidate('two')];
     await one.acquire();
@@ -179,7 +179,7 @@ describe('losing it', () => {
     await Promise.all([one.stop(), two.stop()]);
   });
 
-  test('when another holds it: at once', async () => {
+  test('stops leading at once when another holds it', async () => {
     const { clock, server, candidate, lost } = setUp();
     const one = candidate('one');
     await one.acquire();
@@ -191,7 +191,7 @@ describe('losing it', () => {
     expect(server.lease?.spec?.holderIdentity).toBe('thief');
   });
 
-  test('an outage shorter than the deadline is survived', async () => {
+  test('keeps leading through an outage shorter than the deadline', async () => {
     const { clock, server, candidate, lost } = setUp();
     const one = candidate('one');
     await one.acquire();
@@ -206,7 +206,7 @@ describe('losing it', () => {
 });
 
 describe('stop', () => {
-  test('gives the Lease up, so that the next need not wait', async () => {
+  test('releases the Lease, so that the next leader need not wait', async () => {
     const { clock, server, candidate, lost } = setUp();
     const [one, two] = [candidate('one'), candidate('two')];
     await one.acquire();
@@ -221,7 +221,7 @@ describe('stop', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('of one that still waits: acquire() answers false, and the Lease is left alone', async () => {
+  test('ends a waiting candidate: acquire() returns false, and the Lease is unchanged', async () => {
     const { clock, server, candidate } = setUp();
     const [one, two] = [candidate('one'), candidate('two')];
     await one.acquire();
@@ -234,7 +234,7 @@ describe('stop', () => {
   });
 });
 
-test('the metric is notified of both changes', async () => {
+test('sets the metric at both changes', async () => {
   const { candidate } = setUp();
   const changes: boolean[] = [];
   const one = candidate('one', { onChange: (leads) => changes.push(leads) });
@@ -244,7 +244,7 @@ test('the metric is notified of both changes', async () => {
 });
 
 test.each([[{ leaseDurationMs: 10_000, renewDeadlineMs: 10_000 }], [{ renewDeadlineMs: 2400, retryPeriodMs: 2000 }]])(
-  'times that allow two leaders are refused: %j',
+  'refuses times that permit two leaders: %j',
   (times) => {
     expect(() => setUp().candidate('one', times)).toThrow(RangeError);
   },
@@ -252,7 +252,7 @@ test.each([[{ leaseDurationMs: 10_000, renewDeadlineMs: 10_000 }], [{ renewDeadl
 
 describe("the machine's clock is set", () => {
   const hour = 3600_000;
-  /** With the clocks that a process has. */
+  /** Creates candidates with the clocks of a process. */
   const candidates = () => {
     const server = new FakeServer();
     const lost: string[] = [];
@@ -263,7 +263,7 @@ describe("the machine's clock is set", () => {
     return { server, lost, one: candidate('one'), two: candidate('two') };
   };
 
-  test('forward: the leader keeps its Lease, nobody takes it, and it reports the time as it is now', async () => {
+  test('forward: the leader keeps its Lease, nobody takes it over, and it writes the new time', async () => {
     const { server, lost, one, two } = candidates();
     await one.acquire();
     const taken = two.acquire();
@@ -282,7 +282,7 @@ describe("the machine's clock is set", () => {
     }
   });
 
-  test('back: a leader that cannot renew gives up as soon as ever', async () => {
+  test('back: a leader that cannot renew gives up after the same time', async () => {
     const { server, lost, one } = candidates();
     await one.acquire();
     const set = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - hour);

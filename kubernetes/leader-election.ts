@@ -61,7 +61,9 @@ export class LeaderElector {
     this.#renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
     this.#retryPeriodMs = options.retryPeriodMs ?? 2000;
     if (this.#leaseDurationMs <= this.#renewDeadlineMs || this.#renewDeadlineMs <= this.#retryPeriodMs * jitterFactor) {
-      throw new RangeError('leader election: leaseDuration > renewDeadline > 1.2 × retryPeriod must hold');
+      throw new RangeError(
+        'leader election requires leaseDuration > renewDeadline > 1.2 × retryPeriod. Change one of them',
+      );
     }
   }
 
@@ -114,7 +116,11 @@ export class LeaderElector {
   #lose(): void {
     const { name, onLost } = this.#options;
     this.#setLeads(false);
-    onLost(new Error(`the Lease ${name} could not be renewed within ${this.#renewDeadlineMs / 1000} s or was taken`));
+    onLost(
+      new Error(
+        `the Lease ${name} could not be renewed within ${this.#renewDeadlineMs / 1000} s or was taken. This process stops, so that another one can lead`,
+      ),
+    );
   }
 
   #heldByOther(): boolean {

@@ -26,7 +26,7 @@ test.each([
   expect(await linesOf(text)).toEqual(lines);
 });
 
-test('however the bytes are cut, the lines are the same', async () => {
+test('splits the same lines however the bytes are cut', async () => {
   const cuts = fc.array(fc.integer({ min: 0, max: 5 }));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ unit: 'grapheme' })), cuts, async (parts, sizes) => {
@@ -36,20 +36,20 @@ test('however the bytes are cut, the lines are the same', async () => {
   );
 });
 
-test('a line that is too long comes in pieces, none of which cuts a character', async () => {
+test('splits a line that is too long between characters', async () => {
   const pieces = await linesOf('äöüäöü', [5, 3], 3);
   expect(pieces.join('')).toBe('äöüäöü');
   expect(pieces.length).toBeGreaterThan(2);
   for (const piece of pieces) expect(piece).not.toContain('\ufffd');
 });
 
-test('a last line without a newline is left out where only whole lines count', async () => {
+test('omits a last line without a line break if only complete lines are wanted', async () => {
   const lines: string[] = [];
   for await (const line of readLines(chunksOf(Buffer.from('whole\nhal'), [3]), Infinity, true)) lines.push(line);
   expect(lines).toEqual(['whole']);
 });
 
-test('a last line that a failure cut is not passed on as whole', async () => {
+test('does not return a last line that a failure cut as complete', async () => {
   const lines: string[] = [];
   async function* broken() {
     yield Buffer.from('whole\nhal');

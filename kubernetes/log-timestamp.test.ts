@@ -7,6 +7,6 @@ test.each([
   [`${time} text here`, { time, line: 'text here' }],
   [`${time} `, { time, line: '' }],
   ['failed to open log file', undefined],
-])('splitTimestamp(%j)', (text, expected) => {
+])('splits the timestamp from %j', (text, expected) => {
   expect(splitTimestamp(text)).toEqual(expected);
 });

@@ -5,7 +5,7 @@ import { RuntimeMetrics } from './metrics.ts';
 import { FakeClock } from './testing/fake-clock.ts';
 import { silentLogger } from './testing/silent-logger.ts';
 
-test('a controller at work is seen under the names of controller-runtime and client-go', async () => {
+test('reports a controller under the names of controller-runtime and client-go', async () => {
   const metrics = new RuntimeMetrics();
   const clock = new FakeClock();
   const controller = new Controller({
@@ -44,7 +44,7 @@ test('a controller at work is seen under the names of controller-runtime and cli
   }
 });
 
-test('requests, informers and leadership', async () => {
+test('reports requests, informers and leadership', async () => {
   const metrics = new RuntimeMetrics();
   metrics.observeRequest('GET', '200', 0.01);
   const informer = metrics.forInformer('Pod');

@@ -8,10 +8,10 @@ const object = (name: string, app?: string): KubernetesObject => ({
   metadata: { name, ...(app && { labels: { app } }) },
 });
 
-/** Objects without the label are not in it. */
+/** The index does not contain objects without the label. */
 const byApp = ({ metadata: { labels } }: KubernetesObject) => Object.values(labels ?? {});
 
-test('indexes follow every change', () => {
+test('updates indexes with every change', () => {
   const store = new ObjectStore<KubernetesObject>({ app: byApp });
   const names = (value: string) => store.byIndex('app', value).map(({ metadata }) => metadata.name);
   store.set('a', object('a', 'shop'));
@@ -26,12 +26,12 @@ test('indexes follow every change', () => {
   expect(store.size).toBe(2);
 });
 
-test('an index by a function may file an object under several values', () => {
+test('indexes an object under several values', () => {
   const store = new ObjectStore<KubernetesObject>({ letter: ({ metadata }) => metadata.name.split('-') });
   store.set('a-b', object('a-b'));
   expect([store.byIndex('letter', 'a'), store.byIndex('letter', 'b')]).toEqual([[object('a-b')], [object('a-b')]]);
 });
 
-test('an index that is not there is an error, not an empty answer', () => {
+test('throws for an index that does not exist', () => {
   expect(() => new ObjectStore().byIndex('app', 'x')).toThrow(TypeError);
 });

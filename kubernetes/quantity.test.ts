@@ -11,15 +11,15 @@ test.each([
   ['1.5G', 1.5e9],
   ['2e3', 2000],
   ['1G', 1e9],
-])('%s is %d', (quantity, expected) => {
+])('reads %s as %d', (quantity, expected) => {
   expect(quantityValue(quantity)).toBe(expected);
 });
 
-test.each(['', 'x', 'Gi', '1Q', '20 Gi', '20gb'])('%j is not a quantity', (text) => {
+test.each(['', 'x', 'Gi', '1Q', '20 Gi', '20gb'])('refuses %j', (text) => {
   expect(quantityValue(text)).toBeNaN();
 });
 
-test('the smaller quantity is found across suffixes', () => {
+test('compares quantities with different suffixes', () => {
   expect(smaller('1Gi', '1000Mi')).toBe('1000Mi');
   expect(smaller('900M', '1Gi')).toBe('900M');
 });

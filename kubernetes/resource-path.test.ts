@@ -10,11 +10,11 @@ test.each<[ResourceType, PathSegments, string]>([
   [Namespace, { namespace: 'ignored', name: 'shop' }, '/api/v1/namespaces/shop'],
   [Deployment, { namespace: 'shop', name: 'web' }, '/apis/apps/v1/namespaces/shop/deployments/web'],
   [Pod, { namespace: '../x', name: 'a/b?c' }, '/api/v1/namespaces/..%2Fx/pods/a%2Fb%3Fc'],
-])('of $kind and %p is %p', (type, parts, path) => {
+])('returns for $kind and %p the path %p', (type, parts, path) => {
   expect(resourcePath(type, parts)).toBe(path);
 });
 
-test('a name without a namespace, or an empty one, is refused rather than made another path', () => {
+test('throws for a name without a namespace, or an empty one', () => {
   expect(() => resourcePath(Pod, { name: 'web' })).toThrow(TypeError);
   expect(() => resourcePath(Pod, { namespace: 'shop', name: '' })).toThrow(TypeError);
 });

@@ -5,7 +5,7 @@ test.each([
   ['shop', 'web', 'shop/web'],
   [undefined, 'shop', 'shop'],
   ['', 'shop', 'shop'],
-])('objectKey(%p, %p) is %p and comes apart again', (namespace, name, key) => {
+])('joins %p and %p to %p, and splits it again', (namespace, name, key) => {
   expect(objectKey(namespace, name)).toBe(key);
   expect(splitKey(key)).toEqual(namespace ? { namespace, name } : { name });
 });
@@ -18,7 +18,7 @@ test.each([
   [undefined, '1', -1],
   ['1', undefined, 1],
   [undefined, undefined, 0],
-])('compareResourceVersions(%p, %p) has the sign of %p', (a, b, sign) => {
+])('compares the resource versions %p and %p with the sign %p', (a, b, sign) => {
   expect(Math.sign(compareResourceVersions(a, b))).toBe(sign);
 });
 
@@ -26,7 +26,7 @@ describe('apiVersionOf', () => {
   test.each([
     [Pod, 'v1'],
     [Deployment, 'apps/v1'],
-  ])('of $kind', (type, apiVersion) => {
+  ])('returns that of $kind', (type, apiVersion) => {
     expect(apiVersionOf(type)).toBe(apiVersion);
   });
 });

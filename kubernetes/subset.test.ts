@@ -36,11 +36,11 @@ test.each<[string, unknown, unknown, boolean]>([
   ],
   ['"1000m" is not "1": the applier remembers that', { cpu: '1000m' }, { cpu: '1' }, false],
   ['own properties only', { toString: 'x' }, {}, false],
-])('isSubset: %s', (_name, desired, live, expected) => {
+])('compares subsets: %s', (_name, desired, live, expected) => {
   expect(isSubset(desired, live)).toBe(expected);
 });
 
-test('every JSON value is a subset of itself, and a map of itself with more', () => {
+test('treats every JSON value as a subset of itself, and a map as one of a larger map', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => isSubset(value, value)));
   fc.assert(
     fc.property(
@@ -51,7 +51,7 @@ test('every JSON value is a subset of itself, and a map of itself with more', ()
   );
 });
 
-test('hashOf depends on the values, not on the order of keys nor on undefined', () => {
+test('hashes values independently of the order of keys and of undefined', () => {
   expect(hashOf({ a: 1, b: { c: 2, d: 3 } })).toBe(hashOf({ b: { d: 3, c: 2 }, a: 1, e: undefined }));
   expect(hashOf({ a: 1 })).not.toBe(hashOf({ a: '1' }));
   expect(hashOf([1, 2])).not.toBe(hashOf([2, 1]));

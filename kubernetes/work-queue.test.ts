@@ -5,7 +5,7 @@ import { WorkQueue } from './work-queue.ts';
 
 /** The tests of client-go's util/workqueue (queue_test.go, delaying_queue_test.go, default_rate_limiters_test.go). */
 describe('queue', () => {
-  test('hands keys out in order, each once however often it was added', async () => {
+  test('returns keys in order, each once however often it was added', async () => {
     const queue = new WorkQueue();
     for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
     expect(queue.length).toBe(2);
@@ -13,7 +13,7 @@ describe('queue', () => {
     expect(queue.length).toBe(0);
   });
 
-  test('a key added while it is worked on comes again after done, and not before', async () => {
+  test('returns a key that is added while it is processed again after done, and not before', async () => {
     const queue = new WorkQueue();
     queue.add('a');
     await queue.get();
@@ -27,7 +27,7 @@ describe('queue', () => {
     expect(queue.length).toBe(0);
   });
 
-  test('a get waits for the next add, in the order of the gets', async () => {
+  test('resolves waiting gets in order with added keys', async () => {
     const queue = new WorkQueue();
     const gets = [queue.get(), queue.get()];
     queue.add('a');
@@ -35,14 +35,14 @@ describe('queue', () => {
     expect(await Promise.all(gets)).toEqual(['a', 'b']);
   });
 
-  test('done of a key that is not worked on changes nothing', () => {
+  test('ignores done of a key that is not being processed', () => {
     const queue = new WorkQueue();
     queue.add('a');
     queue.done('a');
     expect(queue.length).toBe(1);
   });
 
-  test('shutDown: nothing more is added, what is there is handed out, then undefined', async () => {
+  test('accepts nothing after shutDown, returns the rest, and then undefined', async () => {
     const queue = new WorkQueue();
     queue.add('a');
     queue.shutDown();
@@ -50,14 +50,14 @@ describe('queue', () => {
     expect([await queue.get(), await queue.get()]).toEqual(['a', undefined]);
   });
 
-  test('shutDown ends the gets that wait', async () => {
+  test('ends waiting gets on shutDown', async () => {
     const queue = new WorkQueue();
     const get = queue.get();
     queue.shutDown();
     expect(await get).toBeUndefined();
   });
 
-  test('shutDownWithDrain resolves when every key handed out is done', async () => {
+  test('resolves shutDownWithDrain when every returned key is done', async () => {
     const queue = new WorkQueue();
     queue.add('a');
     queue.add('b');
@@ -72,7 +72,7 @@ describe('queue', () => {
     await drain;
   });
 
-  test('shutDownWithDrain of an idle queue resolves at once', async () => {
+  test('resolves shutDownWithDrain of an idle queue at once', async () => {
     await new WorkQueue().shutDownWithDrain();
   });
 });
@@ -81,7 +81,7 @@ describe('flows', () => {
   const flowOf = (key: string) => ({ tenant: key.charAt(0), group: key.charAt(0), host: key });
   const limits = { perTenant: 1 };
 
-  test('a get waits while the share of all that is there is handed out; done gives it the next', async () => {
+  test('let a get wait while their share is in use, and done continues with the next', async () => {
     const queue = new WorkQueue({ flowOf, limits });
     for (const key of ['a1', 'a2', 'b1']) queue.add(key);
     expect([await queue.get(), await queue.get()]).toEqual(['a1', 'b1']);
@@ -92,7 +92,7 @@ describe('flows', () => {
     expect(await next).toBe('a2');
   });
 
-  test('one that came again while it was worked on lets the others of its tenant go first', async () => {
+  test('let other keys of the tenant go before one that was added while it was processed', async () => {
     const queue = new WorkQueue({ flowOf, limits });
     for (const key of ['a1', 'a2']) queue.add(key);
     await queue.get();
@@ -101,7 +101,7 @@ describe('flows', () => {
     expect(await queue.get()).toBe('a2');
   });
 
-  test('shutDown: what waits for its share is handed out too, then undefined', async () => {
+  test('are returned after shutDown too, when their share is free, and then undefined', async () => {
     const queue = new WorkQueue({ flowOf, limits });
     for (const key of ['a1', 'a2']) queue.add(key);
     const gets = [queue.get(), queue.get(), queue.get()];
@@ -112,7 +112,7 @@ describe('flows', () => {
 });
 
 describe('delays', () => {
-  test('a key put off comes when its time is over', async () => {
+  test('return a key when its time is over', async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.addAfter('a', 50);
@@ -125,7 +125,7 @@ describe('delays', () => {
   test.each([
     ['later then earlier', [100, 30]],
     ['earlier then later', [30, 100]],
-  ])('of two waits for a key the earlier counts, once: %s', async (_name, waits) => {
+  ])('count the earlier of two times for a key, once: %s', async (_name, waits) => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     for (const ms of waits) queue.addAfter('a', ms);
@@ -137,7 +137,7 @@ describe('delays', () => {
   test.each([
     ['forward past it: within half a minute', 3600_000, 30_000],
     ['back: when its timer fires, as it would have been', -7200_000, 1800_000],
-  ])('the clock is set %s', async (_how, setBy, expected) => {
+  ])('work while the clock is set %s', async (_how, setBy, expected) => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.addAfter('soon', 10_000);
@@ -152,14 +152,14 @@ describe('delays', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('no wait, or one in the past, adds at once', () => {
+  test('of zero or less add the key at once', () => {
     const queue = new WorkQueue({ clock: new FakeClock() });
     queue.addAfter('a', 0);
     queue.addAfter('b', -1);
     expect(queue.length).toBe(2);
   });
 
-  test('shutDown drops what is put off', () => {
+  test('are dropped on shutDown', () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.addAfter('a', 10);
@@ -169,7 +169,7 @@ describe('delays', () => {
 });
 
 describe('backoff', () => {
-  test('doubles from 5 ms to 1000 s, for each key by itself', async () => {
+  test('doubles from 5 ms to 1000 s, separately for each key', async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     const waits: number[] = [];
@@ -187,7 +187,7 @@ describe('backoff', () => {
     expect(queue.length).toBe(1);
   });
 
-  test('never exceeds the longest, however often it failed', async () => {
+  test('never exceeds the maximum, however often a key failed', async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock, maxDelayMs: 100 });
     for (let failure = 0; failure < 2000; failure++) queue.addRateLimited('a');
@@ -197,7 +197,7 @@ describe('backoff', () => {
     expect(queue.length).toBe(1);
   });
 
-  test('forget makes the next one short again', async () => {
+  test('starts over after forget', async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.addRateLimited('a');
@@ -211,7 +211,7 @@ describe('backoff', () => {
   });
 });
 
-test('metrics tell depth, adds, retries, both durations, and what is worked on', async () => {
+test('reports depth, adds, retries, both durations, and what is being processed', async () => {
   const reported: [string, number?][] = [];
   let underWork: () => number[] = () => [];
   const clock = new FakeClock();
@@ -248,7 +248,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('advance' as const), ms: fc.integer({ min: 1, max: 100 }) }),
 );
 
-/** Says what the queue must do, in the plainest way. */
+/** States what the queue must do, without optimization. */
 class Model {
   readonly dirty = new Set<string>();
   readonly processing = new Set<string>();
@@ -272,7 +272,7 @@ class Model {
   }
 }
 
-test('property: in whatever order things happen, no key is lost, doubled, or handed out twice at once', async () => {
+test('property: no key is lost, duplicated, or returned twice at once, in whatever order things happen', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
       const clock = new FakeClock();

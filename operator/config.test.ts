@@ -40,7 +40,7 @@ async function read(
     environments: { quota: {}, defaultRequests: {}, defaultLimits: {}, volumes: { size: '1Gi' } },
     groups: { memberRole: 'member', apiRole: 'api', apiServiceAccount: 'api' },
   };
-  // JSON is YAML.
+  // JSON is a subset of YAML.
   await writeFile(file, JSON.stringify(config));
   return readConfig(file);
 }
@@ -52,7 +52,7 @@ test.each([
   ['registry.example.com', 'registry.example.com/proxies/docker.io/'],
   ['ghcr.io/acme/coppice', 'ghcr.io/acme/coppice-mirror'],
   ['ghcr.io/acme/coppice', 'ghcr.io/acme/coppice/docker.io'],
-])('at the registry %s, %s may stand in for Docker Hub', async (address, mirror) => {
+])('at the registry %s, permits %s as a mirror of Docker Hub', async (address, mirror) => {
   expect((await read(address, [mirror])).registry.mirrors).toEqual({ 'docker.io': [mirror] });
 });
 
@@ -65,11 +65,14 @@ test.each([
   ['ghcr.io/acme/coppice', 'ghcr.io'],
   ['ghcr.io/acme/coppice', 'GHCR.io/acme/'],
   ['ghcr.io/acme/coppice', 'ghcr.io/acme/coppice'],
-])('at the registry %s, %s would lead to built images by the name of Docker Hub', async (address, mirror) => {
-  await expect(read(address, ['mirror.example.com', mirror])).rejects.toThrow(
-    'registry.mirrors.docker.io: names the whole registry of built images',
-  );
-});
+])(
+  'at the registry %s, refuses %s as a mirror of Docker Hub, which would lead to built images',
+  async (address, mirror) => {
+    await expect(read(address, ['mirror.example.com', mirror])).rejects.toThrow(
+      'registry.mirrors.docker.io: names the whole registry of built images',
+    );
+  },
+);
 
 test.each([
   'europe-docker.pkg.dev/my-project/images',
@@ -77,25 +80,25 @@ test.each([
   'harbor.example.com:8443/coppice',
   'ghcr.io/acme',
   'docker.io/acme',
-])('built images can go to %s', async (address) => {
+])('permits built images at %s', async (address) => {
   expect((await read(address, [])).registry).toMatchObject({ address, layout: 'nested' });
 });
 
 test.each(['https://ghcr.io/acme', 'ghcr.io/Acme', 'ghcr.io/', 'ghcr.io/a//b', 'ghcr.io/a/../b', 'me@ghcr.io'])(
-  'built images cannot go to %s',
+  'refuses built images at %s',
   async (address) => {
     await expect(read(address, [])).rejects.toThrow('registry.address: must be host[:port][/path]');
   },
 );
 
 test.each(['https://registry:5000', '//registry:5000', 'x@registry:5000', 'registry:5000/x/..', 'registry:5000//'])(
-  'a mirror such as %s is none',
+  'refuses the mirror %s',
   async (mirror) => {
     await expect(read('registry:5000', [mirror])).rejects.toThrow('must be host[:port][/path]');
   },
 );
 
-test.each(['', 'Gi', '20 Gi', '20gb', '-1Gi', '500m'])('%j is not a size of a cache', async (size) => {
+test.each(['', 'Gi', '20 Gi', '20gb', '-1Gi', '500m'])('refuses the cache size %j', async (size) => {
   await expect(read('registry:5000', [], { cacheSize: size })).rejects.toThrow(
     'builder.cache.size: must be an amount of storage',
   );
@@ -105,7 +108,7 @@ test.each([
   [{ url: 'https://coppice.example.org/registry/token', service: 'registry:5000' }, undefined],
   [{ url: 'ftp://coppice.example.org', service: 'registry:5000' }, 'registry.tokenAuth.url'],
   [{ url: 'https://coppice.example.org' }, 'registry.tokenAuth.service'],
-])('the token server %j is read, or refused by name', async (tokenAuth, refused) => {
+])('reads or refuses the token server %j, naming it', async (tokenAuth, refused) => {
   const reading = read('registry:5000', [], { tokenAuth });
   if (refused !== undefined) await expect(reading).rejects.toThrow(refused);
   else expect((await reading).registry.tokenAuth?.url.pathname).toBe('/registry/token');

@@ -136,6 +136,8 @@ const configSchema = z.strictObject({
       })
       .prefault({ total: 16, perGroup: 4 }),
     ephemeral: z.strictObject({ maxConcurrent: z.int().min(1), storage }),
+    /** Maximum size of one image's layers in the registry; larger images are not deployed. */
+    maxImageSize: storage.default('10Gi'),
     resources: z.strictObject({ requests: quantities.optional(), limits: quantities.optional() }),
     scheduling,
     /** Scheduling of build Jobs, which clone and run buildctl. */
@@ -203,6 +205,14 @@ const configSchema = z.strictObject({
     apiServiceAccount: z.string(),
   }),
   workers: z.int().min(1).default(16),
+  /** Limits on what the commits of one account, or of a group that none created, make the operator write. */
+  limits: z
+    .strictObject({
+      writtenMiBPerMinute: z.int().min(1).default(16),
+      writtenMiBPerHour: z.int().min(1).default(256),
+      storedMiBPerAccount: z.int().min(1).default(128),
+    })
+    .prefault({}),
 });
 export type OperatorConfig = z.infer<typeof configSchema>;
 
@@ -223,7 +233,9 @@ export type OperatorSecrets = z.infer<typeof secretsSchema>;
 export async function readConfig(file: string): Promise<OperatorConfig> {
   const result = configSchema.safeParse(parse(await readFile(file, 'utf8')));
   if (result.success) return result.data;
-  throw new Error(`the configuration file ${file} is not valid: ${faultsOf(result.error)}`);
+  throw new Error(
+    `the configuration file ${file} is not valid: ${faultsOf(result.error)}. Correct the chart values that set it`,
+  );
 }
 
 export function readSecrets(environment: NodeJS.ProcessEnv): OperatorSecrets {

@@ -49,7 +49,7 @@ describe('checks', () => {
   });
 });
 
-test('/metrics', async () => {
+test('serves /metrics', async () => {
   const registry = new Registry();
   new Counter({ name: 'things_total', help: 'Things', registers: [registry] }).inc(3);
   const { status, body, type } = await get('/metrics', { registry });
@@ -61,11 +61,11 @@ test('/metrics', async () => {
 test.each([
   ['/other', 'GET', 404],
   ['/healthz', 'POST', 405],
-])('%s %s is %d', async (path, method, status) => {
+])('answers %s %s with %d', async (path, method, status) => {
   expect((await get(path, {}, method)).status).toBe(status);
 });
 
-test('a port that is taken is an error of start()', async () => {
+test('throws from start() if the port is taken', async () => {
   const first = new HealthServer({ port: 0, host: '127.0.0.1', registry: new Registry() });
   const port = await first.start();
   const second = new HealthServer({ port, host: '127.0.0.1', registry: new Registry() });
@@ -82,7 +82,7 @@ describe('/metrics with a token', () => {
     [metricsToken, 401],
     [`Bearer ${metricsToken}`, 200],
     [`bearer ${metricsToken}`, 200],
-  ])('and the header %p: %d', async (authorization, status) => {
+  ])('and the header %p answers %d', async (authorization, status) => {
     server = new HealthServer({ port: 0, host: '127.0.0.1', registry: new Registry(), metricsToken });
     const url = `http://127.0.0.1:${await server.start()}`;
     const answer = await fetch(`${url}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
@@ -91,7 +91,7 @@ describe('/metrics with a token', () => {
       challenge: status === 401 ? 'Bearer' : null,
     });
     expect(await answer.text()).not.toContain(metricsToken);
-    // The kubelet sends none.
+    // The kubelet sends no token.
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 });

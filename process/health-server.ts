@@ -55,7 +55,7 @@ export class HealthServer {
   }
 
   async #answer({ method, url = '/', headers }: http.IncomingMessage): Promise<Answer> {
-    if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: 'only GET\n' };
+    if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: 'this server answers only GET\n' };
     const { healthz = {}, readyz = {}, registry, metricsToken } = this.#options;
     switch (new URL(url, 'http://localhost').pathname) {
       case '/healthz':

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createLogger } from './logger.ts';
 
-test('a line has the name of its level, and a time as RFC 3339 has it', () => {
+test('writes the name of the level and an RFC 3339 time', () => {
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(line) });
   logger.warn({ err: new Error('gone') }, 'the connection failed');

@@ -10,7 +10,7 @@ async function samples(redis: RedisToMeasure, registry = new Registry()): Promis
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-test('a Redis that answers is up, and says how full it is', async () => {
+test('reports Redis as up with its memory usage', async () => {
   expect((await samples({ isReady: true, info: () => Promise.resolve(info) })).sort()).toEqual([
     'coppice_redis_max_memory_bytes 2097152',
     'coppice_redis_memory_bytes 1048576',
@@ -27,11 +27,11 @@ test.each<[what: string, redis: RedisToMeasure, expected: string[]]>([
     { isReady: true, info: () => Promise.reject(new Error("NOPERM User coppice has no permissions to run 'info'")) },
     ['coppice_redis_up 1'],
   ],
-])('one that %s', async (_what, redis, expected) => {
+])('reports Redis as down if it %s', async (_what, redis, expected) => {
   expect(await samples(redis)).toEqual(expected);
 });
 
-test('a memory that was known is not reported once Redis is away', async () => {
+test('does not report a former memory usage while Redis is away', async () => {
   const registry = new Registry();
   const redis = { isReady: true, info: () => Promise.resolve(info) };
   expect(await samples(redis, registry)).toHaveLength(3);

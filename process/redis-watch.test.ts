@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { watchRedis } from './redis-watch.ts';
 
-/** A client whose pings are answered by `answer`; `calls` reports what was done with it. */
+/** A client whose pings are answered by `answer`; `calls` lists what was done with it. */
 function watched(answer: () => Promise<unknown>, isReady = true) {
   const calls: string[] = [];
   let pings = 0;
@@ -30,7 +30,7 @@ async function until(isReached: () => boolean): Promise<void> {
   while (!isReached()) await delay(1);
 }
 
-test('a Redis that is silent is connected to anew, once', async () => {
+test('reconnects once to a Redis that does not respond', async () => {
   const { calls, errors, pings } = watched(() => new Promise(() => undefined));
   await until(() => errors.length === 2);
   expect(calls).toEqual(['destroy', 'connect']);
@@ -41,7 +41,7 @@ test('a Redis that is silent is connected to anew, once', async () => {
 test.each<[string, () => Promise<unknown>]>([
   ['answers', () => Promise.resolve('PONG')],
   ['answers with an error, as while it loads its data', () => Promise.reject(new Error('LOADING'))],
-])('one that %s is left', async (_, answer) => {
+])('does not reconnect to one that %s', async (_, answer) => {
   const { calls, pings } = watched(answer);
   await until(() => pings() > 3);
   expect(calls).toEqual([]);

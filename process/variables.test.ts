@@ -4,11 +4,11 @@ import { readVariables } from './variables.ts';
 
 const schema = z.object({ PORT: z.coerce.number().int().default(3000), TOKEN: z.string().min(5) });
 
-test('an empty variable counts as absent', () => {
+test('treats an empty variable as absent', () => {
   expect(readVariables(schema, { PORT: '', TOKEN: 'abcdef', OTHER: 'x' })).toEqual({ PORT: 3000, TOKEN: 'abcdef' });
 });
 
-test('each variable that is missing or wrong is named, and no value', () => {
+test('names each missing or invalid variable, and no value', () => {
   const read = () => readVariables(schema, { PORT: 'a-secret', TOKEN: '1234' });
   expect(read).toThrow(/^the environment variables are not valid: PORT: .*; TOKEN: /);
   expect(read).not.toThrow(/a-secret|1234/);

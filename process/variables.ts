@@ -11,7 +11,9 @@ export function readVariables<S extends z.ZodType>(
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
   const result = schema.safeParse(given);
   if (result.success) return result.data;
-  throw new Error(`the environment variables are not valid: ${faultsOf(result.error)}`);
+  throw new Error(
+    `the environment variables are not valid: ${faultsOf(result.error)}. Correct them, or the chart values that set them`,
+  );
 }
 
 /** Returns the location and kind of each fault, without values. */

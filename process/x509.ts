@@ -8,13 +8,13 @@ export interface KeyPair {
   key: string;
 }
 
-export const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+export const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 /** Tolerance for nodes whose clocks are behind, in milliseconds. */
 export const CLOCK_SKEW_MS = 5 * 60 * 1000;
 
 export function newKeys() {
-  return webcrypto.subtle.generateKey(ecdsa, true, ['sign', 'verify']);
+  return webcrypto.subtle.generateKey(ECDSA, true, ['sign', 'verify']);
 }
 
 /** Returns a positive number, as RFC 5280 requires, in hexadecimal digits. */

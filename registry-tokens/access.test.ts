@@ -14,7 +14,7 @@ const flatForkBuild = holder('push', 'acme.shop.untrusted.');
 const flatKubelet = holder('pull', 'acme.shop.');
 const deepBuild = holder('push', 'coppice/acme/shop/');
 
-/** What is granted, as scopes. */
+/** Returns the granted access as scopes. */
 function granted(to: Holder, ...scopes: string[]): string[] {
   return grantedAccess(to, readScopes(scopes) ?? [], ['docker.io/']).map(
     ({ type, name, actions }) => `${type}:${name}:${actions.join(',')}`,
@@ -72,7 +72,7 @@ describe('refuses', () => {
   });
 });
 
-test('grants what it can of several', () => {
+test('grants a part of several scopes', () => {
   expect(granted(build, 'repository:acme/shop/web:pull,push repository:globex/shop/web:pull')).toEqual([
     'repository:acme/shop/web:pull,push',
   ]);
@@ -101,7 +101,7 @@ describe('reads scopes', () => {
   test.each([
     ['too many', Array.from({ length: 33 }, () => 'repository:a:pull')],
     ['too long ones', [`repository:${'a/'.repeat(2100)}a:pull`]],
-  ])('not %s', (_what, texts) => {
+  ])('does not read %s', (_what, texts) => {
     expect(readScopes(texts)).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import { webcrypto } from 'node:crypto';
-import { CLOCK_SKEW_MS, ecdsa, newKeys, newSerialNumber, pemOfKey, type KeyPair } from '../process/x509.ts';
+import { CLOCK_SKEW_MS, ECDSA, newKeys, newSerialNumber, pemOfKey, type KeyPair } from '../process/x509.ts';
 
 const dayMs = 24 * 3600 * 1000;
 /** Long, because the registry reads the certificate only when it starts, so only an administrator can replace it. */
@@ -26,7 +26,7 @@ export async function createAuthority(now: Date): Promise<KeyPair> {
     name: `CN=Coppice registry tokens ${serialNumber}`,
     serialNumber,
     keys,
-    signingAlgorithm: ecdsa,
+    signingAlgorithm: ECDSA,
     extensions: [new BasicConstraintsExtension(true, 0, true), new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true)],
   });
   return { certificate: certificate.toString('pem'), key: await pemOfKey(keys.privateKey) };
@@ -38,7 +38,7 @@ export async function createAuthority(now: Date): Promise<KeyPair> {
  */
 export async function issueSigner({ certificate, key }: KeyPair, now: Date): Promise<KeyPair> {
   const authority = new PeculiarCertificate(certificate);
-  const signingKey = await webcrypto.subtle.importKey('pkcs8', PemConverter.decodeFirst(key), ecdsa, false, ['sign']);
+  const signingKey = await webcrypto.subtle.importKey('pkcs8', PemConverter.decodeFirst(key), ECDSA, false, ['sign']);
   const keys = await newKeys();
   const signer = await X509CertificateGenerator.create({
     notBefore: new Date(now.getTime() - CLOCK_SKEW_MS),
@@ -48,7 +48,7 @@ export async function issueSigner({ certificate, key }: KeyPair, now: Date): Pro
     serialNumber: newSerialNumber(),
     publicKey: keys.publicKey,
     signingKey,
-    signingAlgorithm: ecdsa,
+    signingAlgorithm: ECDSA,
     extensions: [new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true)],
   });
   return { certificate: signer.toString('pem'), key: await pemOfKey(keys.privateKey) };
@@ -59,8 +59,8 @@ export function checkAuthority({ certificate, key }: KeyPair, now: Date): void {
   const parsed = new X509Certificate(certificate);
   const privateKey = createPrivateKey(key);
   if (!parsed.ca) throw new Error('the certificate is not an authority: it lacks CA:TRUE');
-  if (!parsed.checkPrivateKey(privateKey)) throw new Error('the key is not of the certificate');
+  if (!parsed.checkPrivateKey(privateKey)) throw new Error('the key does not belong to the certificate');
   if (privateKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-    throw new Error('the key is not of the curve P-256');
+    throw new Error('the key does not use the curve P-256');
   if (parsed.validToDate <= now) throw new Error('the certificate has expired');
 }

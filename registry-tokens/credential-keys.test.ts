@@ -6,7 +6,7 @@ const day = 24 * 3600;
 const keyOf = (createdAt: number): CredentialKey => ({ createdAt, key: Buffer.alloc(32, createdAt % 251) });
 const encoded = Buffer.alloc(32, 7).toString('base64');
 
-test('reads keys by their age, and nothing else', () => {
+test('reads keys by age, and ignores everything else', () => {
   const data = {
     [String(start + day)]: encoded,
     [String(start)]: encoded,

@@ -14,7 +14,7 @@ const claims = {
 } as const;
 const credential = signCredential(claims, key);
 
-test('reads back what was signed', () => {
+test('reads back what it signed', () => {
   expect(readCredential(credential, [key], at(60))).toEqual(claims);
   expect(credential).toMatch(
     /^v1\.1700000000\.0b8c1a52-6c5e-4f5a-9d53-0f7b0c6f8a11\.1700086400\.push\.acme\/shop\/\.[\w-]{43}$/,
@@ -50,12 +50,12 @@ describe('refuses', () => {
     expect(readCredential(text, [key], at(60))).toBeUndefined();
   });
 
-  test('what has expired', () => {
+  test('an expired credential', () => {
     expect(readCredential(credential, [key], at(day - 1))).toBeDefined();
     expect(readCredential(credential, [key], at(day))).toBeUndefined();
   });
 
-  test('what a removed key has signed', () => {
+  test('a credential that a removed key signed', () => {
     expect(readCredential(credential, [], at(60))).toBeUndefined();
   });
 });
@@ -64,7 +64,7 @@ describe('a credential for pulls', () => {
   const issue = (uid: string, seconds: number) =>
     issuePullCredential({ uid, prefix: 'acme/shop/' }, [key], at(seconds));
 
-  test('stays the same until its renewal, and is valid for a week after it', () => {
+  test('stays the same until its renewal, and is valid for a week afterwards', () => {
     const first = issue('a', 0)!;
     const renewal = first.renewAt.getTime() / 1000 - createdAt;
     expect(renewal).toBeGreaterThan(0);
@@ -77,28 +77,28 @@ describe('a credential for pulls', () => {
     expect(readCredential(first.credential, [key], at(renewal + 7 * day))).toBeUndefined();
   });
 
-  test('is renewed at another time for another environment', () => {
+  test('is renewed at a different time for another environment', () => {
     const times = Array.from({ length: 50 }, (_, index) => issue(`uid-${index}`, 0)!.renewAt.getTime());
     expect(new Set(times).size).toBe(50);
   });
 
-  test('does not change because a key was added', () => {
+  test('does not change when a key is added', () => {
     const next: CredentialKey = { createdAt: createdAt + day, key: Buffer.alloc(32, 3) };
     const first = issue('a', 0)!;
     const renewal = first.renewAt.getTime() / 1000 - createdAt;
     const later = (seconds: number) =>
       issuePullCredential({ uid: 'a', prefix: 'acme/shop/' }, [key, next], at(seconds))!;
     expect(later(renewal - 1)).toEqual(first);
-    // What was signed with the former one is valid until that is removed.
+    // What the former key signed is valid until that key is removed.
     expect(readCredential(first.credential, [key, next], at(renewal - 1))).toBeDefined();
   });
 
-  test('needs a key', () => {
+  test('requires a key', () => {
     expect(issuePullCredential({ uid: 'a', prefix: 'acme/shop/' }, [], at(0))).toBeUndefined();
   });
 });
 
-test('a credential for a build expires after its time, and after two weeks at most', () => {
+test('expires a credential for a build after its time, and after at most two weeks', () => {
   const expiryOf = (seconds: number) =>
     readCredential(issueBuildCredential({ uid: 'a', prefix: 'acme/shop/' }, seconds, [key], at(0)) ?? '', [key], at(0))
       ?.expiresAt;

@@ -67,7 +67,7 @@ const health = new HealthServer({
   readyz: {
     keys: () => {
       if (keys.current().length === 0)
-        throw new Error('there is no key to verify credentials with. The operator creates the Secret');
+        throw new Error('there is no key to verify credentials with. The operator creates it: check that it runs');
     },
   },
   registry,

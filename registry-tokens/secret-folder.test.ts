@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** As the kubelet does it: a folder of its own for each version, and a link that is exchanged. */
+/** Writes a Secret as the kubelet does: a folder for each version, and a link that is replaced. */
 function write(version: string, files: Record<string, string>): void {
   mkdirSync(join(folder, version));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, version, name), text);
@@ -45,7 +45,7 @@ test('reads the files of a Secret, and again when they change', async () => {
   stop();
 });
 
-test('throws where there is nothing to start with', () => {
+test('throws if there is nothing to read at the start', () => {
   write('..1', {});
   expect(() => new SecretFolder(folder, parse, logger)).toThrow('there is no key');
 });

@@ -31,14 +31,14 @@ function ask(port: number, headers: Record<string, string>, method = 'GET', body
   });
 }
 
-test('hands on method, path and credentials', async () => {
+test('passes on method, path and credentials', async () => {
   const port = await start((asked) => Promise.resolve({ status: 200, body: asked }));
   const { status, text } = await ask(port, { authorization: 'Basic abc' });
   expect(status).toBe(200);
   expect(JSON.parse(text)).toEqual({ method: 'GET', url: '/registry/token?a=b', authorization: 'Basic abc' });
 });
 
-test('closes a connection whose request has a body, and reads none of it', async () => {
+test('closes a connection whose request has a body, without reading it', async () => {
   const port = await start(() => Promise.resolve({ status: 405, body: {} }));
   expect(await ask(port, { 'content-length': '3' }, 'POST', 'a=b')).toMatchObject({ status: 405, connection: 'close' });
 });
@@ -48,7 +48,7 @@ test('refuses headers that are too large', async () => {
   expect((await ask(port, { authorization: 'a'.repeat(10_000) })).status).toBe(431);
 });
 
-test('reports a failure without its words', async () => {
+test('answers a failure without its message', async () => {
   const port = await start(() => Promise.reject(new Error('the key is secret')));
   const { status, text } = await ask(port, {});
   expect([status, text.includes('secret')]).toEqual([500, false]);

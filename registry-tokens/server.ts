@@ -21,7 +21,22 @@ export class TokenServer {
         (answer) => send(response, answer, hasBody),
         (error: unknown) => {
           logger.error({ err: error }, 'a token cannot be signed');
-          send(response, { status: 500, body: { errors: [{ code: 'UNKNOWN', message: 'see the log' }] } }, true);
+          send(
+            response,
+            {
+              status: 500,
+              body: {
+                errors: [
+                  {
+                    code: 'UNKNOWN',
+                    message:
+                      'the token could not be signed. An administrator finds the reason in the log of the token server',
+                  },
+                ],
+              },
+            },
+            true,
+          );
         },
       );
     });

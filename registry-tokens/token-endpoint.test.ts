@@ -50,7 +50,7 @@ function claimsOf(body: object): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
 }
 
-test('gives a token that the authority’s certificate proves', async () => {
+test("returns a token that the authority's certificate verifies", async () => {
   const { ask, outcomes } = newEndpoint();
   const { status, body } = await ask(`service=registry.example.com&scope=${own}&account=coppice`);
   expect([status, body]).toEqual([200, expect.objectContaining({ expires_in: 300, issued_at: start.toISOString() })]);
@@ -96,7 +96,7 @@ test('does not log a push that asks to mount a layer from another image', async 
   expect([outcomes.at(-1), lines.length]).toEqual(['partly', 1]);
 });
 
-test('gives the administrator whatever they ask for', async () => {
+test('gives the administrator every requested scope', async () => {
   const { ask } = newEndpoint();
   const { body } = await ask('scope=registry:catalog:*', 'a long password', 'root');
   expect(claimsOf(body)).toMatchObject({ sub: 'administrator', access: [{ name: 'catalog', actions: ['*'] }] });
@@ -116,7 +116,7 @@ describe('refuses', () => {
     expect(outcomes).toEqual(['unauthorized']);
   });
 
-  test('an administrator where there is none', async () => {
+  test('an administrator where none is configured', async () => {
     const { ask } = newEndpoint({ administrator: () => undefined });
     expect((await ask(`scope=${own}`, '', '')).status).toBe(401);
   });
@@ -142,7 +142,7 @@ describe('refuses', () => {
     expect(answer.status).toBe(status);
   });
 
-  test('a holder that asks without end, and no other one', async () => {
+  test('a holder that sends too many requests, and no others', async () => {
     let now = start;
     const { ask, outcomes } = newEndpoint({ now: () => now });
     for (let count = 0; count < 300; count += 1) expect((await ask(`scope=${own}`)).status).toBe(200);
@@ -155,7 +155,7 @@ describe('refuses', () => {
   });
 });
 
-test('signs with another certificate once two thirds of its validity are over', async () => {
+test('signs with another certificate after two thirds of its validity', async () => {
   let now = start;
   const { ask } = newEndpoint({ now: () => now });
   const headerOf = async () => {
@@ -172,6 +172,8 @@ test('signs with another certificate once two thirds of its validity are over', 
 test('checks an authority that an administrator may have created', async () => {
   const other = await createAuthority(start);
   expect(() => checkAuthority(authority, start)).not.toThrow();
-  expect(() => checkAuthority({ ...authority, key: other.key }, start)).toThrow('not of the certificate');
+  expect(() => checkAuthority({ ...authority, key: other.key }, start)).toThrow(
+    'the key does not belong to the certificate',
+  );
   expect(() => checkAuthority(authority, new Date('2046-01-01'))).toThrow('has expired');
 });

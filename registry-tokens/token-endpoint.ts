@@ -71,7 +71,11 @@ export class TokenEndpoint {
     if (!holder) {
       const headers = { 'www-authenticate': 'Basic realm="coppice"' };
       return this.#refused('unauthorized', {
-        ...failure(401, 'UNAUTHORIZED', 'the credential is not valid, or has expired'),
+        ...failure(
+          401,
+          'UNAUTHORIZED',
+          'the credential is not valid, or has expired. The operator renews it: check that it runs',
+        ),
         headers,
       });
     }
@@ -79,7 +83,7 @@ export class TokenEndpoint {
     if (!budget.take(subject, now())) {
       const headers = { 'retry-after': '1' };
       return this.#refused('limited', {
-        ...failure(429, 'TOOMANYREQUESTS', 'too many tokens were requested'),
+        ...failure(429, 'TOOMANYREQUESTS', 'too many tokens were requested. Try again in a second'),
         headers,
       });
     }

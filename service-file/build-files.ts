@@ -44,6 +44,6 @@ function kindOf(path: string, files: Kinds): FileKind | 'in submodule' | undefin
 }
 
 function isNot(kind: FileKind | undefined, wanted: 'folder' | 'file'): string {
-  if (kind === undefined) return `is not in the repository (a ${wanted} is needed there)`;
-  return `is a ${kind === 'symlink' ? 'symbolic link' : kind}, not a ${wanted}`;
+  if (kind === undefined) return `is not in the repository: add this ${wanted}, or correct the path`;
+  return `is a ${kind === 'symlink' ? 'symbolic link' : kind}, not a ${wanted}: name a ${wanted}`;
 }

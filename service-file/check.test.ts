@@ -57,19 +57,19 @@ function check(...args: string[]): Promise<{ code: number; stdout: string; stder
   });
 }
 
-test('a file that Coppice would run, included ones from its folder', async () => {
+test('accepts a file that Coppice would run, with included ones from its folder', async () => {
   const { code, stdout } = await check('good.yml');
   const { services, errors } = answer.parse(JSON.parse(stdout));
   expect([code, errors]).toEqual([0, []]);
   expect(services.map(({ name, image }) => `${name} ${image ?? ''}`)).toEqual(['db db', 'web a:1']);
 });
 
-test('variables from a file', async () => {
+test('reads variables from a file', async () => {
   const { code, stdout } = await check('needs.yml', '--variables', 'tag.env');
   expect([code, answer.parse(JSON.parse(stdout)).services[0]?.image]).toEqual([0, 'a:7']);
 });
 
-test('a link in a folder that is mounted is reported as a run reports it', async () => {
+test('reports a link in a mounted folder as the operator does', async () => {
   const { code, stdout } = await check('mounts.yml');
   const { warnings } = answer.parse(JSON.parse(stdout));
   expect(code).toBe(0);
@@ -78,7 +78,7 @@ test('a link in a folder that is mounted is reported as a run reports it', async
   );
 });
 
-test('what a file of variables asks for and is set nowhere', async () => {
+test('reports variables of a file of variables that are set nowhere', async () => {
   const { code, stderr } = await check('needs.yml', '--variables', 'unset.env');
   expect(code).toBe(0);
   expect(stderr).toContain('unset.env:2: the variable none is not set');
@@ -109,7 +109,7 @@ test.each([
   [['--wrong', 'good.yml'], 'usage:'],
   [['good.yml', '--variables', 'none.env'], 'there is no file none.env'],
   [['good.yml', '--variables', 'broken.env'], 'broken.env:1: is not of the form NAME=value'],
-])('asked wrongly: %j', async (args, message) => {
+])('explains its use after the arguments %j', async (args, message) => {
   const { code, stdout, stderr } = await check(...args);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain(message);

@@ -22,7 +22,7 @@ test.each([
   ['# escape=`\nEXPOSE 80 `\n 81\nENV A=C:\\\nEXPOSE 82', [80, 81, 82], 80],
   ['EXPOSE 80\\\n80', [8080], 8080],
   ['RUN echo \\\\\nEXPOSE 80', [80], 80],
-])('%j', async (text, ports, publicPort) => {
+])('reads the ports of %j', async (text, ports, publicPort) => {
   const { serviceFile, errors } = await read(text);
   expect(errors).toEqual([]);
   expect(serviceFileSchema.parse(serviceFile)).toEqual(serviceFile);
@@ -32,7 +32,7 @@ test.each([
   expect(serviceFile?.publicRoutes[0]?.port).toBe(publicPort);
 });
 
-test('what is left out is reported with its line', async () => {
+test('reports ignored ports with their lines', async () => {
   const { warnings } = await read('FROM a\nEXPOSE $PORT\n');
   expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
     expect.stringContaining('1 it EXPOSEs no port'),
@@ -40,7 +40,7 @@ test('what is left out is reported with its line', async () => {
   ]);
 });
 
-test('declared arguments that a variable names reach the build, no other variable does', async () => {
+test('passes only declared arguments that a variable names to the build', async () => {
   const { serviceFile } = await read('ARG BASE=a\nFROM $BASE\nARG TOKEN __proto__ OTHER=1\nEXPOSE 80', {
     TOKEN: 't',
     BASE: 'b',

@@ -1,3 +1,5 @@
+import { quoted } from './problems.ts';
+
 /** The kind of object at a path of a repository. */
 export type FileKind = 'file' | 'folder' | 'symlink' | 'submodule';
 
@@ -24,5 +26,11 @@ export class FileUnreadableError extends Error {
   override readonly name = 'FileUnreadableError';
 }
 
-/** The contents of each bundle's files, by the bundle's name and the file's key. */
-export type BundleContents = ReadonlyMap<string, ReadonlyMap<string, Buffer>>;
+/** The contents of mounted files, by the object that stores them and the key in it. */
+export type FileContents = ReadonlyMap<string, ReadonlyMap<string, Buffer>>;
+
+/** Returns the message for a path that must be a file. `kind`: what is there. */
+export function notAFile(path: string, kind: FileKind | undefined): string {
+  const found = kind === undefined ? 'there is no such file in the repository' : `it is a ${kind}`;
+  return `${quoted(path)} cannot be read, because ${found}: add the file, or correct the path`;
+}

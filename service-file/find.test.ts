@@ -11,7 +11,7 @@ test.each([
   [['compose.yml', 'compose.yaml'], 'compose compose.yaml'],
   [['README.md', 'dockerfile'], 'missing'],
   [[], 'missing'],
-])('%j → %s', (names, expected) => {
+])('finds in %j: %s', (names, expected) => {
   const found = findServiceFile(names);
   expect('name' in found ? `${found.kind} ${found.name}` : found.kind).toBe(expected);
 });

@@ -22,7 +22,7 @@ const mergedLaughs = Array.from({ length: 20 }, (_, level) =>
 ).join('\n');
 
 const size = 120 * 1024;
-/** What is refused for another reason than its number of tokens. */
+/** Fewer tokens than the limit, so that another limit applies. */
 const tokens = 50_000;
 
 test.each<[string, string, string]>([
@@ -57,7 +57,7 @@ test.each<[string, string, string]>([
   ],
   ['a prototype as services', 'services: { __proto__: { image: a } }', 'cannot be a host name'],
   ['duplicate keys', 'services: { web: { image: a }, web: { image: b } }', 'the key is repeated'],
-])('%s: refused within seconds, in few words', async (_, yaml, message) => {
+])('refuses %s within seconds, with a short message', async (_, yaml, message) => {
   const start = performance.now();
   const { serviceFile, errors } = await readYaml(yaml);
   expect(performance.now() - start).toBeLessThan(20_000);
@@ -150,7 +150,7 @@ test.each<[string, string, Record<string, string>, string]>([
     { '.env': 'A="' + '\\"'.repeat(60_000) },
     'not closed',
   ],
-])('%s: refused within seconds, in few words', async (_, yaml, others, message) => {
+])('refuses %s within seconds, with a short message', async (_, yaml, others, message) => {
   const start = performance.now();
   const { serviceFile, errors } = await readYaml(yaml, others);
   expect(performance.now() - start).toBeLessThan(20_000);
@@ -159,7 +159,7 @@ test.each<[string, string, Record<string, string>, string]>([
   expect(JSON.stringify(errors).length).toBeLessThan(20_000);
 });
 
-test('no message holds the value of a variable, whole, in part or escaped', async () => {
+test('contains no value of a variable in messages, whole, in part or escaped', async () => {
   const secret = 'hunter2-"quoted"\\-and-quite-a-long-tail-that-goes-on-and-on-and-on-and-on';
   const yaml = `
 services:
@@ -176,13 +176,13 @@ services:
   }
 });
 
-test('nothing reaches the prototype of objects', async () => {
+test('does not reach the prototype of objects', async () => {
   await readYaml('services: { web: { image: a, environment: { __proto__: b, constructor: c } } }\n__proto__: { x: 1 }');
   expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain('b');
 });
 
-test('each alias means the anchor before it, also where it is filled in later', async () => {
+test('resolves each alias to the anchor before it, also where it is filled in later', async () => {
   const { serviceFile, errors } = await readYaml(`
 x-1: &name { A: first }
 x-2: &env { environment: *name, image: i }
@@ -193,7 +193,7 @@ services: { web: *env }
   expect(serviceFile?.services[0]?.environment).toEqual({ A: 'first' });
 });
 
-test('whatever the text: it never throws, and there is a service file exactly when there are no errors', async () => {
+test('never throws, and returns a service file exactly when there are no errors', async () => {
   const key = fc.constantFrom(
     'image',
     'build',

@@ -20,9 +20,10 @@ export function localFolder(root: string): RepositoryFiles {
     filesBelow: (folder) => (kindOf(folder) === 'folder' ? filesBelow(root, folder) : []),
     isExecutable: (path) => kindOf(path) === 'file' && (lstatSync(join(root, path)).mode & 0o111) !== 0,
     read: async (path) => {
-      if (kindOf(path) !== 'file') throw new FileUnreadableError(`there is no file ${path} in the folder`);
+      if (kindOf(path) !== 'file')
+        throw new FileUnreadableError(`there is no file ${path} in the folder: add it, or correct the path`);
       const file = join(root, path);
-      if (lstatSync(file).size > maxBytes) throw new FileUnreadableError(`${path} is larger than 1 MiB`);
+      if (lstatSync(file).size > maxBytes) throw new FileUnreadableError(`${path} is larger than 1 MiB: shorten it`);
       try {
         return await readFile(file);
       } catch (error) {

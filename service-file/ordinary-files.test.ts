@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { formatProblem } from './problems.ts';
 import { readYaml } from './testing/read-yaml.ts';
 
-/** The shapes that public sample repositories have, in words of our own: what a user's first file looks like. */
+/** Typical files of public sample repositories, rewritten: what a user's first file looks like. */
 const files: [name: string, yaml: string, services: string[], others?: Record<string, string>][] = [
   [
     'a web server with its configuration',

@@ -1,5 +1,5 @@
 import { serviceFileOfDockerfile } from './dockerfile.ts';
-import { type BundleContents, FileUnreadableError, type RepositoryFiles } from './files.ts';
+import { type FileContents, FileUnreadableError, type RepositoryFiles } from './files.ts';
 import { findServiceFile, type FoundServiceFile } from './find.ts';
 import { loadServiceFile } from './load/load.ts';
 import { type Problem, Problems, SETTINGS } from './problems.ts';
@@ -34,8 +34,8 @@ export interface ServiceFileSettings {
 export interface ParsedServiceFile {
   /** Undefined if and only if there are errors. */
   serviceFile: ServiceFile | undefined;
-  /** Contents of the service file's bundles. */
-  contents: BundleContents;
+  /** Contents of the files in the service file's bundles. */
+  contents: FileContents;
   warnings: Problem[];
   errors: Problem[];
 }

@@ -122,3 +122,8 @@ function byPosition(a: Problem, b: Problem): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column;
 }
+
+/** Returns the message for a list that has more entries than are read. `what`: in the plural. */
+export function tooMany(max: number, what: string): string {
+  return `more than ${max} ${what}, which is the limit: remove some`;
+}

@@ -20,7 +20,7 @@ export function readRepositoryPath(text: string, base: string, node: YamlNode, p
   }
   const joined = posix.join(base, text).replace(/\/$/, '');
   if (joined === '..' || joined.startsWith('../')) {
-    return problems.error(node, `the path ${quoted(text)} leads out of the repository`);
+    return problems.error(node, `the path ${quoted(text)} leads out of the repository: name one inside it`);
   }
   return joined === '.' ? '' : joined;
 }

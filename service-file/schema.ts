@@ -135,15 +135,24 @@ const publicRouteSchema = z.strictObject({
 /** A named volume, which is deleted with the environment's contents. */
 const volumeSchema = z.strictObject({ name, size: quantity.optional(), storageClass: z.string().optional() });
 
+const bundledFileSchema = z.strictObject({
+  /** Unique in the bundle. */
+  key: name,
+  path: z.string(),
+  mode: z.int().min(0).max(0o777),
+  /** The object with the content, named by a hash of what it contains, and the key in it; absent if an older Coppice stored it. */
+  stored: z.strictObject({ object: name, key: name, bytes: z.int().min(0) }).optional(),
+});
+
 /**
  * Files that containers or builds read: from the repository, `configs` or `secrets`. Their contents are stored
  * separately; `name` contains their hash, so equal names mean equal contents.
  */
 const fileBundleSchema = z.strictObject({
   name,
-  /** Whether the bundle is stored as a Secret. */
+  /** Whether the contents are stored in Secrets. */
   secret: z.boolean(),
-  files: z.array(z.strictObject({ key: name, path: z.string(), mode: z.int().min(0).max(0o777) })),
+  files: z.array(bundledFileSchema),
 });
 
 /** A test that runs against a built environment; `params` are those of the type, without the address. */

@@ -11,7 +11,7 @@ test.each<[string, unknown]>([
   ['another extension of the whole file', { 'x-common': {} }],
   ['tests', { 'x-coppice': { tests: [{ name: 'home', type: 'http', params: { paths: [{ path: '/' }] } }] } }],
   ['labels of reusable environments', { 'x-coppice': { reusable: 'seeded', from: '${BASE}' } }],
-])('%s is taken', (_, file) => {
+])('accepts %s', (_, file) => {
   expect(extendedFile.safeParse(file).error).toBeUndefined();
 });
 
@@ -21,6 +21,6 @@ test.each<[string, unknown]>([
   ['a label that is none', { 'x-coppice': { reusable: 'A b' } }],
   ['a port that is none', service({ public: [{ port: 'http' }] })],
   ['a path that does not start with /', service({ public: [{ port: 80, path: 'api' }] })],
-])('%s is refused', (_, file) => {
+])('refuses %s', (_, file) => {
   expect(extendedFile.safeParse(file).success).toBe(false);
 });

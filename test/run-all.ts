@@ -2,7 +2,7 @@
 // test:full`) it also runs the long suites, and stores the outcome in test/full-results.json.
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, kubeconfigFile, localFolder, repositoryRoot } from './cluster/paths.ts';
+import { CACHE_FOLDER, KUBECONFIG_FILE, LOCAL_FOLDER, REPOSITORY_ROOT } from './cluster/paths.ts';
 import { cleanCommit, writeFullResults } from './checks/full-results.ts';
 import { readJestResults, type SuiteResult } from './checks/jest-results.ts';
 import { ensureTestPrograms } from './checks/test-programs.ts';
@@ -11,10 +11,10 @@ import { runMain } from './cluster/progress.ts';
 
 const isFull = process.argv.includes('--full');
 const started = new Date();
-const results = join(localFolder, 'test-results');
+const results = join(LOCAL_FOLDER, 'test-results');
 const suites: SuiteResult[] = [];
 /** Caches which contents were well formatted. */
-const formatted = ['--cache-location', join(cacheFolder, 'formatted.json')];
+const formatted = ['--cache-location', join(CACHE_FOLDER, 'formatted.json')];
 
 async function check(name: string, program: string, ...args: string[]): Promise<Outcome> {
   const { ok } = await showRun(name, program, args);
@@ -28,7 +28,7 @@ async function jest(projects: string[], workers: number): Promise<Outcome> {
   const args = ['--selectProjects', ...projects, `--maxWorkers=${workers}`, '--json', `--outputFile=${file}`];
   await showRun(`tests: ${name}`, 'jest', args, {
     NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
-    COPPICE_TEST_KUBECONFIG: kubeconfigFile,
+    COPPICE_TEST_KUBECONFIG: KUBECONFIG_FILE,
     ...(isFull && { COPPICE_SEED: String(started.getTime() % 2 ** 31) }),
   });
   if (!existsSync(file)) return { passed: 0, failed: 1 };
@@ -101,7 +101,7 @@ async function endToEndTests(): Promise<Outcome[]> {
   ];
 }
 
-process.chdir(repositoryRoot);
+process.chdir(REPOSITORY_ROOT);
 rmSync(results, { recursive: true, force: true });
 mkdirSync(results, { recursive: true });
 let commit: string | undefined;

@@ -15,7 +15,7 @@ afterEach(async () => {
   await new Promise((resolve) => (closing ? closing.close(resolve) : resolve(undefined)));
 });
 
-/** A client of a server that answers every request so. */
+/** Returns a client of a server that gives this response to every request. */
 async function answering(status: number, body: string | object): Promise<TesterClient> {
   asked = [];
   const listening = createServer((request, response) => {
@@ -47,8 +47,8 @@ async function textOfRequest(request: IncomingMessage): Promise<string> {
 const owner = { tenant: 'account alice', group: 'acme' };
 const run = { ID: 'r1', Secret: 's&cret' };
 
-describe('what is asked', () => {
-  test('a run is started with its type and params', async () => {
+describe('the client', () => {
+  test('starts a run with its type and params', async () => {
     const tester = await answering(202, { type: 'http', params: {}, ...run });
     expect(await tester.run('http', { url: 'http://a.example/', paths: [1] }, owner)).toEqual(run);
     expect(asked).toEqual([
@@ -60,14 +60,14 @@ describe('what is asked', () => {
     ]);
   });
 
-  test('status and results by ID and Secret', async () => {
+  test('requests status and results by ID and Secret', async () => {
     const status = { ...run, Status: 'failed', message: 'the tester was restarted' };
     const tester = await answering(200, status);
     expect(await tester.status(run)).toEqual({ Status: 'failed', message: 'the tester was restarted' });
     expect(asked[0]?.request).toBe('GET /test/status?ID=r1&Secret=s%26cret');
   });
 
-  test('results are items, whose texts can be read', async () => {
+  test('returns results as items whose texts can be read', async () => {
     const items = [
       { Label: 'passed', Type: 'string', Content: Buffer.from('true').toString('base64') },
       { Label: 'shot', Type: 'image', Content: 'iVBORw==' },
@@ -83,7 +83,7 @@ describe('what is asked', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('the client throws', () => {
   test.each<[number, string | object, 'run' | 'status' | 'results', new (...all: never[]) => Error, string]>([
     [422, { error: 'no such type' }, 'run', TestRefusedError, 'no such type'],
     [422, 'nonsense', 'run', TestRefusedError, 'no reason was given'],
@@ -96,7 +96,7 @@ describe('what goes wrong', () => {
     [200, { Status: 'lost' }, 'status', TesterUnreachableError, 'is not valid'],
     [200, '{', 'status', TesterUnreachableError, 'is not valid'],
     [200, 'x'.repeat(70_000), 'status', TesterUnreachableError, 'more than 65536 bytes'],
-  ])('an answer %i, case %#', async (status, body, what, type, message) => {
+  ])('after an answer %i, case %#', async (status, body, what, type, message) => {
     const tester = await answering(status, body);
     const asking =
       what === 'run' ? tester.run('http', {}, owner) : what === 'status' ? tester.status(run) : tester.results(run);
@@ -109,7 +109,7 @@ describe('what goes wrong', () => {
     expect(String(error)).not.toMatch(/s&cret|s%26cret|shared/);
   });
 
-  test('nobody listens', async () => {
+  test('if nobody listens', async () => {
     const tester = new TesterClient({ url: new URL('http://127.0.0.1:9'), readToken: () => Promise.resolve('shared') });
     await expect(tester.status(run)).rejects.toThrow(/127.0.0.1:9 did not respond to \/test\/status: (?!.*s&cret)/);
   });

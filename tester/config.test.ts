@@ -7,7 +7,7 @@ const least = {
   TESTER_TOKEN_FILE: '/etc/token',
 };
 
-test('the least that must be said', () => {
+test('needs only the required variables', () => {
   const { environments, ...config } = parseConfig({ ...least, LOG_LEVEL: '' });
   expect([environments.domain, environments.port]).toEqual(['env.localhost', 8080]);
   expect(config).toEqual({
@@ -30,11 +30,11 @@ test.each([
   [{ RUNS: '0' }, 'RUNS: '],
   [{ QUEUE: 'many' }, 'QUEUE: '],
   [{ DEADLINE_SECONDS: '1.5' }, 'DEADLINE_SECONDS: '],
-])('%j is refused', (wrong, message) => {
+])('refuses %j', (wrong, message) => {
   expect(() => parseConfig({ ...least, ...wrong })).toThrow(message);
 });
 
-test('what is refused is not said, for it may be secret', () => {
+test('does not print refused values, which may be secret', () => {
   const wrong = { ...least, REDIS_URL: 'http://user:hunter2@redis' };
   expect(() => parseConfig(wrong)).toThrow(/^(?!.*hunter2)/);
 });

@@ -50,7 +50,7 @@ let isStopping = false;
 
 const ready = () => {
   if (isStopping) throw new Error('stopping');
-  if (!redis.isReady) throw new Error('not connected to Redis');
+  if (!redis.isReady) throw new Error('Redis is not connected. Check that it runs');
   if (!runs.isRecovered) throw new Error('runs of the previous tester have not been recovered yet');
 };
 const health = new HealthServer({

@@ -44,10 +44,11 @@ export function refusalOf(
   needs: Needs,
 ): string | undefined {
   if (!mayDo(access, needs.access)) {
-    if (access === 'read') return 'a read-only token cannot change anything';
+    if (access === 'read') return 'a read-only token cannot change anything. Use another token';
     return `this request needs the access ${needs.access}, and the token has ${access}. Use another token`;
   }
-  if (needs.login && apiToken !== undefined) return 'an API token cannot do this. Log in with a password';
+  if (needs.login && apiToken !== undefined)
+    return 'an API token cannot do this. Log in, and send the token of that login';
   if (needs.isOfAccount && reach) {
     return 'this request concerns the whole account, and the token is restricted to groups or repositories. Use another token';
   }

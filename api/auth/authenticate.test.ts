@@ -9,7 +9,7 @@ const user = (accountId: string, verified: boolean): User => ({
   verified,
 });
 
-/** What a login of the account `new` gives where the cache and the API server have these. */
+/** Authenticates a login of the account `new` if cache and API server have these users. */
 async function byLogin(cached: User | undefined, current: User | undefined) {
   let reads = 0;
   const read = () => {
@@ -29,6 +29,6 @@ test.each<[string, User | undefined, User | undefined, { user: User | undefined;
   ['proven since it was cached', user('new', false), user('new', true), { user: user('new', true), reads: 1 }],
   ['that is gone', undefined, undefined, { user: undefined, reads: 1 }],
   ['that another one stands in place of', user('other', true), user('other', true), { user: undefined, reads: 1 }],
-])('a login of an account %s', async (_what, cached, current, expected) => {
+])('checks a login of an account %s', async (_what, cached, current, expected) => {
   expect(await byLogin(cached, current)).toEqual(expected);
 });

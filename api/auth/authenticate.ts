@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { Forbidden, Unauthenticated, Unauthorized } from '../shared/errors.ts';
+import { TOKEN_NOT_VALID } from '../shared/messages.ts';
 import { isOwnOrigin } from './origin.ts';
 import { noteAccount } from '../shared/request-context.ts';
 import type { UserStore } from './user-store.ts';
@@ -35,6 +36,22 @@ export class Authenticator {
     const userName = apiTokenUser(token);
     if (userName === undefined) return true;
     return findApiToken(this.#users.cached(userName)?.apiTokens ?? [], token, this.#now()) !== undefined;
+  }
+
+  /**
+   * Returns whether a credential that was valid still is, at little cost: API tokens are looked up in this replica's
+   * cache, which the watch updates. @throws Unavailable
+   */
+  async stillValid(credential: Credential): Promise<boolean> {
+    const userName = apiTokenUser(credential.token);
+    if (userName === undefined) return (await this.#bySession(credential)) !== undefined;
+    const user = this.#users.cached(userName);
+    return user !== undefined && this.hasToken(user, credential);
+  }
+
+  /** Returns whether the user has this API token; true for a login, which is not part of the user's record. */
+  hasToken({ apiTokens = [] }: User, { token }: Credential): boolean {
+    return apiTokenUser(token) === undefined || findApiToken(apiTokens, token, this.#now()) !== undefined;
   }
 
   /** Redis is authoritative: ending sessions or an account takes effect there before the response. */
@@ -95,7 +112,7 @@ export function authenticated(authenticator: Authenticator, ownOrigin: string, l
     const owner = isKnown ? apiTokenUser(credential.token) : undefined;
     if (owner !== undefined) await limits.ofUser(request, response, owner);
     const caller = await authenticator.authenticate(credential);
-    if (!caller) throw new Unauthorized('the token is not valid, or has expired. Log in again');
+    if (!caller) throw new Unauthorized(TOKEN_NOT_VALID);
     if (credential.source === 'cookie' && !isOwnOrigin(request, ownOrigin)) {
       throw new Forbidden(
         `cookies are accepted from pages of ${ownOrigin} only. Send the token in the header X-SERVICE-TOKEN`,

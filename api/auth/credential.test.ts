@@ -6,7 +6,7 @@ test.each([
   [{}, undefined],
   [{ cookie: 'other=1; tokens=2' }, undefined],
   [{ cookie: 'a=b; token=t1; tokens=t2' }, { token: 't1', source: 'cookie' }],
-  // Over plain HTTP browsers keep no such cookie: whoever sends one made it up.
+  // Browsers do not send such a cookie over plain HTTP, so it is forged.
   [{ cookie: '__Host-token=h' }, undefined],
   [{ cookie: '__Host-token=h; token=t' }, { token: 't', source: 'cookie' }],
   [
@@ -23,7 +23,7 @@ test.each([
     { 'x-service-token': '', cookie: 'token=c' },
     { token: '', source: 'header' },
   ],
-])('%j', (headers, expected) => {
+])('reads the credential from %j', (headers, expected) => {
   expect(credentialOf({ headers }, false)).toEqual(expected);
 });
 
@@ -32,7 +32,7 @@ test.each([
   ['__Host-token=h', 'h'],
   ['token=set-by-another-host; __Host-token=h', 'h'],
   ['token=a; token=b; __Host-token=h', 'h'],
-])('over https, %s', (cookie, token) => {
+])('prefers the cookie of this host over https: %s', (cookie, token) => {
   expect(credentialOf({ headers: { cookie } }, true)).toEqual({ token, source: 'cookie' });
 });
 
@@ -41,6 +41,6 @@ test.each([
   ['token=a; x=1; token=a', false],
   ['token=a; token=b', true],
   ['__Host-token=a; __Host-token=b', true],
-])('%s, https %p: of two nobody knows which is theirs', (cookie, isHttps) => {
+])('refuses two cookies of one name, whose owner is unknown: %s, https %p', (cookie, isHttps) => {
   expect(() => credentialOf({ headers: { cookie } }, isHttps)).toThrow(Unauthorized);
 });

@@ -8,6 +8,7 @@ import { objectKey } from '../../kubernetes/resource-type.ts';
 import { repositoryIndexValue, type Caches } from '../cluster/caches.ts';
 import { allDeletedWith, deletedWith } from '../cluster/deletion.ts';
 import { NotFound } from '../shared/errors.ts';
+import { NO_SUCH_ENVIRONMENT } from '../shared/messages.ts';
 import { hasAccepted } from '../user-records/group-invitation.ts';
 import type { User } from '../user-records/user-record.ts';
 import { reachesGroup, reachesRepository } from './access.ts';
@@ -67,7 +68,8 @@ export class Directory {
   /** Finds a group that the caller can see. @throws NotFound */
   group(viewer: Viewer, id: string): Group {
     const group = this.#find(viewer.user, id);
-    if (!group || !reachesGroup(viewer.reach, group.metadata.name)) throw new NotFound('no such group');
+    if (!group || !reachesGroup(viewer.reach, group.metadata.name))
+      throw new NotFound('there is no such group, or you cannot see it. GET /api/groups lists yours');
     return group;
   }
 
@@ -76,7 +78,9 @@ export class Directory {
     const at = this.#locate(viewer.user, id);
     const repository = at && this.#caches.repositories.get(at.key);
     if (!at || !repository || !reaches(viewer, at.group, repository.metadata.name))
-      throw new NotFound('no such repository');
+      throw new NotFound(
+        'there is no such repository, or you cannot see it. GET /api/group/{groupID} lists those of a group',
+      );
     return { group: at.group, repository: deletedWith(at.group, repository) };
   }
 
@@ -85,7 +89,7 @@ export class Directory {
     const at = this.#locate(viewer.user, id);
     const environment = at && this.#caches.environments.get(at.key);
     if (!at || !environment || !reaches(viewer, at.group, environment.spec.repository))
-      throw new NotFound('no such environment');
+      throw new NotFound(NO_SUCH_ENVIRONMENT);
     const { namespace } = environment.metadata;
     const repository = this.#caches.repositories.get(objectKey(namespace, environment.spec.repository));
     const owner = repository && deletedWith(at.group, repository);
@@ -110,9 +114,25 @@ export class Directory {
     return group !== undefined && reaches(viewer, group, environment.spec.repository);
   }
 
+  /** Returns all repositories that the caller can see. */
+  repositoryTargets(viewer: Viewer): RepositoryTarget[] {
+    const { user } = viewer;
+    const groups = this.#caches.groups.byIndex('member', user.email).filter((group) => maySee(user, group));
+    return groups.flatMap((group) =>
+      this.repositories(group)
+        .filter(({ metadata }) => reaches(viewer, group, metadata.name))
+        .map((repository) => ({ group, repository })),
+    );
+  }
+
   repositories(group: Group): Repository[] {
     const repositories = this.#caches.repositories.byIndex('namespace', groupNamespace(group.metadata.name));
     return allDeletedWith(group, repositories);
+  }
+
+  /** Returns the repository of an environment that was found; undefined if there is none. */
+  repositoryOf({ metadata: { namespace }, spec }: Environment): Repository | undefined {
+    return this.#caches.repositories.get(objectKey(namespace, spec.repository));
   }
 
   environments(repository: Repository): Environment[] {
@@ -138,7 +158,8 @@ export class Directory {
   reusable(viewer: Viewer, id: string, label: string): RepositoryTarget & { reusable: ReusableEnvironment } {
     const target = this.repository(viewer, id);
     const reusable = this.reusables(target.repository).find(({ spec }) => spec.label === label);
-    if (!reusable) throw new NotFound('no such reusable environment');
+    if (!reusable)
+      throw new NotFound('the repository has no such reusable environment. GET /api/repository/{repoID} lists them');
     return { ...target, reusable };
   }
 

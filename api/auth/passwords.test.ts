@@ -5,7 +5,7 @@ import { Passwords } from './passwords.ts';
 
 const weak = { ln: 4, r: 8, p: 1 };
 
-test('a hash reports its parameters, is salted, and verifies', async () => {
+test('creates a salted hash that contains its parameters and verifies', async () => {
   const passwords = new Passwords(randomBytes, weak);
   const [one, two] = [await passwords.hash('correct horse'), await passwords.hash('correct horse')];
   expect(one).toMatch(/^\$scrypt\$ln=4,r=8,p=1\$[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=$/);
@@ -14,27 +14,30 @@ test('a hash reports its parameters, is salted, and verifies', async () => {
   expect(await passwords.verify('correct horsf', one)).toBe(false);
 });
 
-test('the parameters of the hash count, not those of today', async () => {
+test('verifies with the parameters of the hash, not with the current ones', async () => {
   const hash = await new Passwords(randomBytes, { ln: 5, r: 8, p: 2 }).hash('correct horse');
   expect(await new Passwords(randomBytes, weak).verify('correct horse', hash)).toBe(true);
 });
 
-test('one password in two Unicode forms is one password', async () => {
+test('accepts the same password in two Unicode forms', async () => {
   const passwords = new Passwords(randomBytes, weak);
   expect(await passwords.verify('pa\u0073s\u0065\u0301', await passwords.hash('pass\u00e9'))).toBe(true);
 });
 
-test.each([undefined, '', 'none', '$scrypt$ln=4,r=8,p=1$$', '$2b$10$abc'])('no password fits %j', async (hash) => {
-  const passwords = new Passwords(randomBytes, weak);
-  expect(await passwords.verify('', hash)).toBe(false);
-});
+test.each([undefined, '', 'none', '$scrypt$ln=4,r=8,p=1$$', '$2b$10$abc'])(
+  'verifies no password against %j',
+  async (hash) => {
+    const passwords = new Passwords(randomBytes, weak);
+    expect(await passwords.verify('', hash)).toBe(false);
+  },
+);
 
-test('the strong parameters work: OWASP wants N=2^17, r=8, p=1', async () => {
+test('uses the strong parameters that OWASP recommends: N=2^17, r=8, p=1', async () => {
   const hash = await new Passwords(randomBytes).hash('correct horse');
   expect(hash).toMatch(/^\$scrypt\$ln=17,r=8,p=1\$/);
 });
 
-test('too many at once are sent away, and the rest are served', async () => {
+test('refuses requests beyond the limit, and serves the others', async () => {
   const passwords = new Passwords(randomBytes, weak);
   const results = await Promise.allSettled(Array.from({ length: 60 }, () => passwords.hash('correct horse')));
   const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
@@ -43,7 +46,7 @@ test('too many at once are sent away, and the rest are served', async () => {
   expect(await passwords.hash('again')).toContain('$scrypt$');
 });
 
-test('where there is no hash the same work is done: it is queued with the others, and takes as long', async () => {
+test('does the same queued work, and takes as long, when there is no hash', async () => {
   const passwords = new Passwords(randomBytes, weak);
   const results = await Promise.allSettled(Array.from({ length: 60 }, () => passwords.verify('x', undefined)));
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(9);

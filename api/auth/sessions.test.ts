@@ -22,7 +22,7 @@ beforeEach(() => {
   );
 });
 
-test('a token is 32 random bytes, and only its hash is stored', async () => {
+test('creates a token of 32 random bytes, and stores only its hash', async () => {
   const token = await sessions.create(session);
   expect(Buffer.from(token, 'base64url')).toEqual(Buffer.alloc(32, 1));
   expect([...redis.entries.keys()]).toEqual([`coppice:session:${tokenHash(token)}`]);
@@ -37,7 +37,7 @@ test('ends after 24 hours without use', async () => {
   expect(await sessions.find(token)).toBeUndefined();
 });
 
-test('is renewed by use, and ends after 30 days whatever its use', async () => {
+test('extends a session when it is used, for at most 30 days', async () => {
   const token = await sessions.create(session);
   for (let uses = 0; uses < 31; uses++) {
     now += 23 * hour;
@@ -49,21 +49,21 @@ test('is renewed by use, and ends after 30 days whatever its use', async () => {
   expect(await sessions.find(token)).toBeUndefined();
 });
 
-test('is not written again at every use', async () => {
+test('does not write the session at every use', async () => {
   const token = await sessions.create(session);
   const before = redis.renewals;
   for (let uses = 0; uses < 10; uses++) await sessions.find(token);
   expect(redis.renewals).toBe(before);
 });
 
-test('a revoked token stays dead; another one of the same user lives', async () => {
+test('ends a revoked session, and keeps the others of the user', async () => {
   const [first, second] = [await sessions.create(session), await sessions.create(session)];
   await sessions.revoke(first);
   expect(await sessions.find(first)).toBeUndefined();
   expect(await sessions.find(second)).toEqual(session);
 });
 
-test('all of an account end at once, but the one that is excepted', async () => {
+test('ends all sessions of an account except the given one', async () => {
   const tokens = [await sessions.create(session), await sessions.create(session), await sessions.create(session)];
   const other = await sessions.create({ userName: 'user-2', accountId: 'b' });
   await sessions.revokeAll('a', tokens[1]);
@@ -73,7 +73,7 @@ test('all of an account end at once, but the one that is excepted', async () => 
   expect(await sessions.find(other)).toBeDefined();
 });
 
-test('an account has 200 at most: the oldest end', async () => {
+test('ends the oldest sessions of an account that has more than 200', async () => {
   const tokens: string[] = [];
   for (let count = 0; count < 202; count++) {
     now++;
@@ -83,7 +83,7 @@ test('an account has 200 at most: the oldest end', async () => {
   expect(live.map((found) => found !== undefined)).toEqual([false, false, ...Array<boolean>(200).fill(true)]);
 });
 
-test('those that have ended do not count among the 200', async () => {
+test('does not count ended sessions towards the 200', async () => {
   const first = await sessions.create(session);
   for (let count = 0; count < 250; count++) {
     now++;
@@ -92,7 +92,7 @@ test('those that have ended do not count among the 200', async () => {
   expect(await sessions.find(first)).toBeDefined();
 });
 
-test('a Redis that is away is reported so', async () => {
+test('throws Unavailable while Redis cannot be reached', async () => {
   redis.failure = new Error('ECONNREFUSED');
   await expect(sessions.find('x')).rejects.toBeInstanceOf(Unavailable);
   await expect(sessions.create(session)).rejects.toBeInstanceOf(Unavailable);

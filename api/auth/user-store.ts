@@ -3,6 +3,7 @@ import { objectKey, Secret } from '../../kubernetes/resource-type.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
 import { Conflict } from '../shared/errors.ts';
+import { ADDRESS_TAKEN } from '../shared/messages.ts';
 import { identityValue } from '../user-records/user-indexes.ts';
 import { userData, userName, userOf, userSecret, type Identity, type User } from '../user-records/user-record.ts';
 
@@ -60,7 +61,7 @@ export class UserStore {
     try {
       this.#cache.observe(await this.#cluster.create(Secret, secret));
     } catch (error) {
-      if (isAlreadyExists(error)) throw new Conflict('this e-mail address already has an account', { cause: error });
+      if (isAlreadyExists(error)) throw new Conflict(ADDRESS_TAKEN, { cause: error });
       throw error;
     }
     return { ...user, name: secret.metadata.name };
@@ -73,7 +74,7 @@ export class UserStore {
   async update({ name, accountId }: Pick<User, 'name' | 'accountId'>, change: (user: User) => User): Promise<User> {
     const at = { namespace: this.#namespace, name };
     const secret = await this.#cluster.find(Secret, at);
-    const gone = () => new Conflict('the account was removed, or replaced, at the same time');
+    const gone = () => new Conflict('the account was removed or replaced at the same time. Log in again');
     if (!secret) throw gone();
     const toData = (current: Secret) => {
       const user = userOf(current);

@@ -6,7 +6,7 @@ import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusa
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { IndexFunction } from '../../kubernetes/object-store.ts';
 import type { KubernetesObject, ObjectName, ResourceType, Secret } from '../../kubernetes/resource-type.ts';
-import { userIndexes } from '../user-records/user-indexes.ts';
+import { USER_INDEXES } from '../user-records/user-indexes.ts';
 import type { AnyFreshCache, FreshCache } from './fresh-cache.ts';
 import type { ObjectCache } from './object-cache.ts';
 
@@ -57,12 +57,12 @@ const byRepository: IndexFunction<Environment | ReusableEnvironment> = ({ metada
 ];
 
 /** Indexes of the informers, so that a request does not iterate over 10,000 environments. */
-export const indexes = {
+export const INDEXES = {
   groups: { member: byMember, creator: byCreator },
   repositories: { namespace: byNamespace },
   environments: { namespace: byNamespace, repository: byRepository },
   reusables: { repository: byRepository },
-  users: userIndexes,
+  users: USER_INDEXES,
 };
 
 export function repositoryIndexValue(namespace: string, repository: string): string {

@@ -32,7 +32,7 @@ beforeEach(() => {
   });
 });
 
-/** Whether it has resolved. */
+/** Returns whether the promise has resolved. */
 function followed(promise: Promise<void>) {
   const state = { done: false, failure: undefined as unknown };
   promise.then(
@@ -43,12 +43,12 @@ function followed(promise: Promise<void>) {
 }
 
 describe('upTo', () => {
-  test('what the watch has reported is there at once', async () => {
+  test('reads at once what the watch has reported', async () => {
     await cache.upTo('5');
     expect(lists).toHaveLength(0);
   });
 
-  test('waits for the watch, and then no list is needed', async () => {
+  test('waits for the watch, and then lists nothing', async () => {
     const read = followed(cache.upTo('7'));
     informer.cache.take({ type: 'MODIFIED', object: object('a', 7) });
     await informer.giveUp();
@@ -56,11 +56,11 @@ describe('upTo', () => {
     expect(lists).toHaveLength(0);
   });
 
-  test('a watch that is late is stood in for by the list, until it has caught up', async () => {
+  test('lists once when the watch is late, until it has caught up', async () => {
     const read = followed(cache.upTo('7'));
     await informer.giveUp();
     expect(read.done).toBe(false);
-    // As the list has it, b was deleted.
+    // This list does not contain b, so it was deleted.
     lists[0]?.resolve({ items: [object('a', 7)], resourceVersion: '9' });
     await settle();
     expect(read.done).toBe(true);
@@ -79,7 +79,7 @@ describe('upTo', () => {
     expect(cache.resourceVersion).toBe('11');
   });
 
-  test('reads that come while a list is under way share the next one: that one may be older than their write', async () => {
+  test('shares the next list among reads that arrive during a list, which may be older than their write', async () => {
     const first = followed(cache.upTo('7'));
     await informer.giveUp();
     const [second, third] = [followed(cache.upTo('8')), followed(cache.upTo('8'))];
@@ -95,7 +95,7 @@ describe('upTo', () => {
     expect(lists).toHaveLength(2);
   });
 
-  test('after a restore the versions noted before are never reached: the list is new enough', async () => {
+  test('accepts a list after a restore, when versions recorded before are never reached', async () => {
     const read = followed(cache.upTo('900'));
     await informer.giveUp();
     lists[0]?.resolve({ items: [], resourceVersion: '6' });
@@ -103,7 +103,7 @@ describe('upTo', () => {
     expect(read.done).toBe(true);
   });
 
-  test('a list that fails fails the read, and the next one lists anew', async () => {
+  test('fails the read when its list fails, and lists again for the next read', async () => {
     const failed = followed(cache.upTo('7'));
     await informer.giveUp();
     lists[0]?.reject(new Error('refused'));
@@ -123,7 +123,7 @@ describe('withoutDeleted', () => {
   test.each([
     ['is not there', 'c', 'uid-c'],
     ['is another one of that name by now', 'a', 'uid-before'],
-  ])('at once when the object %s', async (_name, name, uid) => {
+  ])('resolves at once when the object %s', async (_name, name, uid) => {
     await cache.withoutDeleted(key(name), uid);
     expect(lists).toHaveLength(0);
   });
@@ -141,7 +141,7 @@ describe('withoutDeleted', () => {
     expect(cache.resourceVersion).toBe('7');
   });
 
-  test('lists where the watch is late', async () => {
+  test('lists when the watch is late', async () => {
     const read = followed(cache.withoutDeleted(key('a'), 'uid-a'));
     await informer.giveUp();
     lists[0]?.resolve({ items: [], resourceVersion: '7' });

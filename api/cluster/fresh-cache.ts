@@ -1,7 +1,7 @@
 import type { IndexFunction } from '../../kubernetes/object-store.ts';
 import { WaitTimeoutError, type WaitOptions } from '../../kubernetes/change-waiters.ts';
 import type { ObjectList } from '../../kubernetes/client-options.ts';
-import type { Informer } from '../../kubernetes/informer.ts';
+import type { Informer, InformerHandler } from '../../kubernetes/informer.ts';
 import { InformerCache } from '../../kubernetes/informer-cache.ts';
 import { compareResourceVersions, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 import type { ObjectCache } from './object-cache.ts';
@@ -47,6 +47,16 @@ export class FreshCache<T extends KubernetesObject> implements ObjectCache<T> {
     return this.#options.informer.waitFor(key, predicate, options);
   }
 
+  /** Adds a handler to the informer. @returns a function that removes it */
+  addHandler(handler: InformerHandler<T>): () => void {
+    return this.#options.informer.addHandler(handler);
+  }
+
+  /** The version up to which the informer has called its handlers; undefined before its first list. */
+  get handledVersion(): string | undefined {
+    return this.#options.informer.resourceVersion;
+  }
+
   /** The version up to which everything can be read. */
   get resourceVersion(): string | undefined {
     return this.#standIn()?.resourceVersion ?? this.#options.informer.resourceVersion;
@@ -60,6 +70,11 @@ export class FreshCache<T extends KubernetesObject> implements ObjectCache<T> {
     if (compareResourceVersions(this.resourceVersion, resourceVersion) >= 0) return;
     const { informer } = this.#options;
     if (!(await inTime(informer.whenSeen(resourceVersion, { timeoutMs: timeoutMs })))) await this.#list();
+  }
+
+  /** Returns whether the informer has read this version within a time. Lists nothing: callers choose the version. */
+  seenWithin(resourceVersion: string, ms: number): Promise<boolean> {
+    return inTime(this.#options.informer.whenSeen(resourceVersion, { timeoutMs: ms }));
   }
 
   /** Resolves when a deletion that the API server has accepted can be read: the object is gone or marked as deleted. */

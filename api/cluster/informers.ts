@@ -12,7 +12,7 @@ import { listWatch, mapped } from '../../kubernetes/list-watch.ts';
 import type { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
 import { USER_RECORD } from '../user-records/user-record.ts';
-import { indexes, type FreshCaches } from './caches.ts';
+import { INDEXES, type FreshCaches } from './caches.ts';
 import { FreshCache } from './fresh-cache.ts';
 
 /** For all objects of one kind: well below the timeouts of clients. */
@@ -30,24 +30,24 @@ export function apiInformers(client: ClusterClient, usersNamespace: string, logg
       ...options('Group'),
       transform: withAppliers,
       source: listWatch<Group>(client, GROUP),
-      indexes: indexes.groups,
+      indexes: INDEXES.groups,
     }),
     repositories: new Informer<Repository>({
       ...options('Repository'),
       transform: keptOfRepository,
       source: mapped(listWatch<Repository>(client, REPOSITORY), keptOfRepository),
-      indexes: indexes.repositories,
+      indexes: INDEXES.repositories,
     }),
     environments: new Informer<Environment>({
       ...options('Environment'),
       transform: withAppliers,
       source: listWatch<Environment>(client, ENVIRONMENT),
-      indexes: indexes.environments,
+      indexes: INDEXES.environments,
     }),
     reusables: new Informer<ReusableEnvironment>({
       ...options('ReusableEnvironment'),
       source: listWatch<ReusableEnvironment>(client, REUSABLE_ENVIRONMENT),
-      indexes: indexes.reusables,
+      indexes: INDEXES.reusables,
     }),
     users: new Informer<Secret>({
       ...options('User'),
@@ -55,7 +55,7 @@ export function apiInformers(client: ClusterClient, usersNamespace: string, logg
         namespace: usersNamespace,
         labelSelector: `${LABELS.record}=${USER_RECORD}`,
       }),
-      indexes: indexes.users,
+      indexes: INDEXES.users,
     }),
   };
 }
@@ -68,10 +68,10 @@ export function freshCaches(client: ClusterClient, informers: ReturnType<typeof 
       client.list<T>(type, { timeoutMs: listTimeoutMs });
   const { groups, repositories, environments, reusables, users } = informers;
   return {
-    groups: new FreshCache({ informer: groups, indexes: indexes.groups, list: list(GROUP) }),
-    repositories: new FreshCache({ informer: repositories, indexes: indexes.repositories, list: list(REPOSITORY) }),
-    environments: new FreshCache({ informer: environments, indexes: indexes.environments, list: list(ENVIRONMENT) }),
-    reusables: new FreshCache({ informer: reusables, indexes: indexes.reusables, list: list(REUSABLE_ENVIRONMENT) }),
+    groups: new FreshCache({ informer: groups, indexes: INDEXES.groups, list: list(GROUP) }),
+    repositories: new FreshCache({ informer: repositories, indexes: INDEXES.repositories, list: list(REPOSITORY) }),
+    environments: new FreshCache({ informer: environments, indexes: INDEXES.environments, list: list(ENVIRONMENT) }),
+    reusables: new FreshCache({ informer: reusables, indexes: INDEXES.reusables, list: list(REUSABLE_ENVIRONMENT) }),
     users,
   };
 }

@@ -12,4 +12,4 @@ test.each<[object, object, object | undefined]>([
   // One patch cannot empty an object and then set fields of it.
   [{ a: null }, { a: { b: 1 } }, undefined],
   [{ a: { b: null } }, { a: { b: { c: 1 } } }, undefined],
-])('%j, then %j: %j', (first, second, both) => expect(composePatches(first, second)).toEqual(both));
+])('merges %j and %j into %j', (first, second, both) => expect(composePatches(first, second)).toEqual(both));

@@ -8,7 +8,7 @@ let api: TestApi;
 let token: string;
 
 beforeEach(async () => {
-  // That a group has fewer places than a repository environments is another limit.
+  // The limit of environments per group is a separate one.
   ({ api, token } = await TestApi.withShop({ maxEnvironmentsPerGroup: 2 * OBJECT_LIMITS.environments }));
 });
 
@@ -20,7 +20,7 @@ const emails = (count: number) => [
   ...numbers(count - 1).map((number) => `u${number}@example.com`),
 ];
 
-/** Each fills up to one below the most. */
+/** Each creates objects up to one below the limit. */
 test.each([
   [
     'variables of a group',
@@ -48,14 +48,14 @@ test.each([
     () => numbers(OBJECT_LIMITS.environments - 1).map((number) => api.addEnvironment('acme', `shop-${number}`, 'shop')),
     (name: string) => post('/api/repository/acme.shop/spawn', { gitRef: { name, type: 'branch' } }),
   ],
-])('one more of the %s than there can be: 409, in words', async (_name, fill, more) => {
+])('answers 409 with a message for one more of the %s than permitted', async (_name, fill, more) => {
   fill();
   await more('LAST').expect(201);
   const answer = await more('OVER').expect(409);
   expect(answer.body).toEqual({ error: expect.stringMatching(/ is the limit. Delete some$/) });
 });
 
-test('what the CRD limits is limited alike', () => {
+test('has the same limits as the CRDs', () => {
   expect(groupSpecSchema.safeParse({ members: emails(OBJECT_LIMITS.members) }).success).toBe(true);
   expect(groupSpecSchema.safeParse({ members: emails(OBJECT_LIMITS.members + 1) }).success).toBe(false);
   const variables = (count: number) => ({ members: [], variables: numbers(count).map(variable) });

@@ -14,7 +14,7 @@ const other = { namespace: 'group-rival', name: 'shop-main' };
 let cluster: FakeCluster;
 let writer: ClusterWriter;
 let refused: string[];
-/** Ends the writes that are in flight, in the order in which they started. */
+/** Complete the writes in flight, in the order in which they started. */
 let inFlight: (() => void)[];
 
 beforeEach(() => {
@@ -56,7 +56,7 @@ async function finishAll(): Promise<number> {
 }
 
 describe('patches of one object', () => {
-  test('are in flight one at a time, and those that wait are one write for all', async () => {
+  test('are sent one at a time, and those that wait are combined into one write', async () => {
     const all = ['a', 'b', 'c', 'd'].map((name) => annotate(name));
     expect(await finishAll()).toBe(2);
     const written = await Promise.all(all);
@@ -66,7 +66,7 @@ describe('patches of one object', () => {
     }
   });
 
-  test('that wait are refused beyond a few, and can be sent again', async () => {
+  test('are refused beyond a limit of waiting ones, and can be sent again', async () => {
     const all = Array.from({ length: 40 }, (_, index) => annotate(`request-${index}`));
     const outcomes = Promise.allSettled(all);
     expect(await finishAll()).toBe(2);
@@ -82,7 +82,7 @@ describe('patches of one object', () => {
     expect((await again).metadata.annotations).toMatchObject({ again: 'again' });
   });
 
-  test('wait for no other object', async () => {
+  test('do not wait for patches of other objects', async () => {
     const all = [annotate('a'), annotate('a', 'a', other)];
     await settle();
     expect(inFlight).toHaveLength(2);
@@ -90,7 +90,7 @@ describe('patches of one object', () => {
     await Promise.all(all);
   });
 
-  test('that were made for another object of the same name, or a version, are written apart', async () => {
+  test('are written separately when made for another UID or resource version', async () => {
     const first = annotate('a');
     const wrong = writer.patch(ENVIRONMENT, at, { metadata: { uid: 'former', annotations: { b: 'b' } } });
     const conditional = writer.patch(ENVIRONMENT, at, { metadata: {} }, { resourceVersion: '0' });
@@ -101,13 +101,13 @@ describe('patches of one object', () => {
     expect((await last).metadata.annotations).toEqual({ a: 'a', c: 'c' });
   });
 
-  test('keep their order', async () => {
+  test('are applied in order', async () => {
     const all = [annotate('a', '1'), annotate('a', '2'), annotate('a', '3')];
     await finishAll();
     expect((await Promise.all(all)).map(({ metadata }) => metadata.annotations?.['a'])).toEqual(['1', '3', '3']);
   });
 
-  test('that are refused together are tried one by one', async () => {
+  test('are sent one by one after their combined write is refused', async () => {
     const patch = cluster.patch.bind(cluster);
     const wrong = /wrong/;
     cluster.patch = (type, where, sent, options) =>
@@ -120,7 +120,7 @@ describe('patches of one object', () => {
     expect(cluster.all(ENVIRONMENT)[0]?.metadata.annotations).toEqual({ a: 'a', b: 'b', c: 'c' });
   });
 
-  test('that got no answer are not tried again', async () => {
+  test('are not sent again after a write without a response', async () => {
     const outcomes = Promise.allSettled([annotate('a'), annotate('b'), annotate('c')]);
     cluster.patchFailures.set('Environment', new UnreachableError('timeout'));
     expect(await finishAll()).toBe(2);
@@ -128,7 +128,7 @@ describe('patches of one object', () => {
   });
 });
 
-test('work that reads and writes an object is done one at a time, and does not wait for itself', async () => {
+test('runs tasks that read and write one object one at a time, without waiting for themselves', async () => {
   const order: string[] = [];
   const work = (name: string) =>
     writer.exclusively(ENVIRONMENT, at, async () => {

@@ -23,7 +23,7 @@ const at = { namespace: 'group-acme', name: 'shop' };
 const group = () => api.cluster.all<Group>(GROUP).find(({ metadata }) => metadata.name === 'acme');
 const repository = () => api.cluster.all<Repository>(REPOSITORY).find(({ metadata }) => metadata.name === 'shop');
 
-/** As a GitOps tool applies it on the server's side: with these fields of the spec. */
+/** Applies these fields of the spec on the server's side, as a GitOps tool does. */
 function applied(type: ResourceType, object: { namespace?: string; name: string }, spec: object = {}): void {
   const managedFields = [{ manager: 'kustomize-controller', operation: 'Apply', fieldsV1: { 'f:spec': spec } }];
   api.cluster.change(type, object, { metadata: { managedFields } });
@@ -32,7 +32,7 @@ const old = { 'f:variables': { 'k:{"name":"OLD"}': { '.': {}, 'f:name': {} } } }
 
 type Change = [string, Method, string, object | undefined, number];
 
-describe('what a GitOps tool applies of a Group is changed in Git', () => {
+describe('of a Group that a GitOps tool applies', () => {
   const fields = { ...old, 'f:members': { 'v:"alice@example.com"': {}, 'v:"carol@example.com"': {} } };
 
   test.each<Change>([
@@ -57,7 +57,7 @@ describe('what a GitOps tool applies of a Group is changed in Git', () => {
   });
 });
 
-describe('what a GitOps tool applies of a Repository is changed in Git', () => {
+describe('of a Repository that a GitOps tool applies', () => {
   const fields = { ...old, 'f:displayName': {}, 'f:environmentTTLSeconds': {} };
 
   test.each<Change>([
@@ -84,7 +84,7 @@ describe('what a GitOps tool applies of a Repository is changed in Git', () => {
   });
 });
 
-test('an answer names the field that another manager sets', async () => {
+test('names the field that another field manager sets', async () => {
   applied(REPOSITORY, at, { 'f:displayName': {} });
   const answer = await send('post', '/repository/acme.shop', { name: 'The shop' }).expect(409);
   expect(answer.body).toEqual({
@@ -94,7 +94,7 @@ test('an answer names the field that another manager sets', async () => {
   });
 });
 
-describe('what others own is not deleted with what contains it', () => {
+describe('refuses to delete an object that contains objects of others', () => {
   test.each<[string, ResourceType, string, string]>([
     ['a group with a repository', REPOSITORY, 'shop', '/group/acme'],
     ['a group with an environment', ENVIRONMENT, 'shop-main', '/group/acme'],
@@ -109,18 +109,18 @@ describe('what others own is not deleted with what contains it', () => {
   });
 });
 
-test('what kubectl created is deleted with kubectl, and can be changed', async () => {
+test('permits changes of objects that kubectl created, and leaves their deletion to kubectl', async () => {
   api.cluster.change(REPOSITORY, at, { metadata: { labels: { [LABELS.managedBy]: null } } });
   await send('delete', '/repository/acme.shop').expect(409);
   await send('post', '/repository/acme.shop', { name: 'The shop' }).expect(200);
 });
 
-test('a reusable environment that a GitOps tool applies is deleted in Git', async () => {
+test('leaves the deletion of a reusable environment to the GitOps tool that applies it', async () => {
   applied(REUSABLE_ENVIRONMENT, { namespace: at.namespace, name: reusableName('shop', 'base') });
   await send('delete', '/repository/acme.shop/reusable/base').expect(409);
 });
 
-test('a group that a GitOps tool applies does not go with its last member, where their account ends', async () => {
+test('keeps a group that a GitOps tool applies when the account of its last member ends', async () => {
   api.addGroup('dans', ['dan@example.com']);
   await api.login('dan@example.com');
   applied(GROUP, { name: 'dans' }, { 'f:members': { 'v:"dan@example.com"': {} } });

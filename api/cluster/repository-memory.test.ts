@@ -5,7 +5,7 @@ import { holdMany } from '../../kubernetes/testing/held-heap.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { apiInformers } from './informers.ts';
 
-test('the API does not hold the service files of Repositories', async () => {
+test('does not keep the service files of Repositories in memory', async () => {
   const { held, heapMiB } = await holdMany(
     largeRepository,
     (client) => apiInformers(client, 'coppice-users', silentLogger, new RuntimeMetrics()).repositories,

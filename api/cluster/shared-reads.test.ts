@@ -8,7 +8,7 @@ interface Read {
   fail: (error: Error) => void;
 }
 
-/** A cluster that answers when the test says so. */
+/** A cluster that responds when the test lets it. */
 function cluster() {
   const reads: Read[] = [];
   const find = (_type: unknown, at: ObjectName) =>
@@ -21,7 +21,7 @@ function cluster() {
 const at = { namespace: 'group-acme', name: 'webhook-shop' };
 const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: at };
 
-test('who asks for the same object meanwhile shares the answer; who comes after it asks anew', async () => {
+test('shares one response among concurrent reads of an object, and sends a later read again', async () => {
   const { reads, shared } = cluster();
   const asked = [1, 2, 3].map(() => shared.find(Secret, at));
   expect(reads).toHaveLength(1);
@@ -33,7 +33,7 @@ test('who asks for the same object meanwhile shares the answer; who comes after 
   expect(await later).toBeUndefined();
 });
 
-test('other objects are other reads', () => {
+test('reads other objects separately', () => {
   const { reads, shared } = cluster();
   void shared.find(Secret, at);
   void shared.find(Secret, { ...at, namespace: 'group-rival' });
@@ -41,7 +41,7 @@ test('other objects are other reads', () => {
   expect(reads.map((read) => read.at.name)).toEqual(['webhook-shop', 'webhook-shop', 'webhook-tools']);
 });
 
-test('a failure is shared, and over with it', async () => {
+test('fails all reads that share a response, and sends the next one again', async () => {
   const { reads, shared } = cluster();
   const asked = [1, 2].map(() => shared.find(Secret, at));
   reads[0]?.fail(new Error('away'));

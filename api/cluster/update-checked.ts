@@ -1,6 +1,7 @@
 import { isConflict, isNotFound } from '../../kubernetes/api-error.ts';
 import type { KubernetesObject, ResourceType } from '../../kubernetes/resource-type.ts';
 import { NotFound } from '../shared/errors.ts';
+import { NO_SUCH_RESOURCE } from '../shared/messages.ts';
 import type { ClusterWriter } from './caches.ts';
 import type { ObjectCache } from './object-cache.ts';
 
@@ -21,7 +22,7 @@ export async function updateChecked<T extends KubernetesObject>(
   type: ResourceType<T>,
   { metadata: { namespace, name, uid } }: T,
   change: (current: T) => object,
-  gone = () => new NotFound('no such resource') as Error,
+  gone = () => new NotFound(NO_SUCH_RESOURCE) as Error,
 ): Promise<{ before: T; after: T }> {
   const at = { namespace, name };
   return cluster.exclusively(type, at, async () => {

@@ -3,19 +3,14 @@ import request from 'supertest';
 import { ENVIRONMENT, type BuildStatus, type Environment, type EnvironmentStatus } from '../../crds/environment.ts';
 import { GROUP } from '../../crds/group.ts';
 import { requestAnnotation, requestValue } from '../../crds/requests.ts';
+import { sampleActivation } from '../../crds/testing/activation.ts';
 import { TestApi } from '../testing/test-api.ts';
 
 const path = '/api/environment/acme.shop-main';
 const at = { namespace: 'group-acme', name: 'shop-main' };
 const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n));
 const value = (n: number) => requestValue(second(n), 'x');
-const activation: NonNullable<EnvironmentStatus['activation']> = {
-  active: true,
-  since: second(1).toISOString(),
-  reason: 'Spec',
-  specActive: true,
-  buildPending: false,
-};
+const activation = sampleActivation({ since: second(1).toISOString() });
 const build = (number: number, result: BuildStatus['result'], changes: Partial<BuildStatus> = {}) => ({
   ...{ number, result, commit: `c${number}`, trigger: 'build' as const, startedAt: second(number * 10).toISOString() },
   ...(result !== 'running' && { finishedAt: second(number * 10 + 5).toISOString() }),
@@ -41,20 +36,42 @@ const annotate = (name: 'build' | 'rebuild' | 'delete', text: string) =>
   api.cluster.change(ENVIRONMENT, at, { metadata: { annotations: { [requestAnnotation(name)]: text } } });
 
 describe('GET builds', () => {
-  test('lists what runs and what has finished, the newest first', async () => {
+  test('lists running and finished builds, newest first', async () => {
     add({ state: 'building', build: build(3, 'running'), builds: [finished(2, { request: value(15) }), finished(1)] });
     const body = (await get('/builds').expect(200)).body as unknown;
+    const stages = (startedAt: number) => [{ name: 'build', startedAt, duration: 5 }];
     expect(body).toEqual([
-      { number: 3, result: 'running', commit: 'c3', trigger: 'build', startedAt: seconds(30) },
+      {
+        ...{ number: 3, result: 'running', commit: 'c3', trigger: 'build', startedAt: seconds(30) },
+        stages: [{ name: 'build', startedAt: seconds(30) }],
+      },
       {
         ...{ number: 2, result: 'succeeded', commit: 'c2', trigger: 'build', request: value(15) },
-        ...{ startedAt: seconds(20), duration: 5 },
+        ...{ startedAt: seconds(20), duration: 5, stages: stages(seconds(20)) },
       },
-      { number: 1, result: 'succeeded', commit: 'c1', trigger: 'build', startedAt: seconds(10), duration: 5 },
+      {
+        ...{ number: 1, result: 'succeeded', commit: 'c1', trigger: 'build' },
+        ...{ startedAt: seconds(10), duration: 5, stages: stages(seconds(10)) },
+      },
     ]);
   });
 
-  test('shows the one that is awaited, and the last one once', async () => {
+  test('shows the stages and the commit of each', async () => {
+    const commit = { author: 'Ada', subject: 'Fix the cart' };
+    const rolledOut = { rolloutStartedAt: new Date((seconds(20) + 3.5) * 1000).toISOString() };
+    add({ state: 'built', build: build(2, 'succeeded'), builds: [finished(2, { ...commit, ...rolledOut })] });
+    change({ build: build(2, 'succeeded', { ...commit, ...rolledOut, finishedAt: second(25).toISOString() }) });
+    const [shown] = (await get('/builds').expect(200)).body as unknown[];
+    expect(shown).toMatchObject({
+      ...commit,
+      stages: [
+        { name: 'build', startedAt: seconds(20), duration: 3.5 },
+        { name: 'rollout', startedAt: seconds(20) + 3.5, duration: 1.5 },
+      ],
+    });
+  });
+
+  test('lists the awaited build, and the last one once', async () => {
     add({ state: 'built', build: build(1, 'failed', { message: 'exit 1' }), builds: [finished(1)] });
     annotate('build', value(50));
     const body = (await get('/builds').expect(200)).body as unknown;
@@ -65,7 +82,7 @@ describe('GET builds', () => {
     expect(body).toHaveLength(2);
   });
 
-  test('names a request only with the build that it started, not with a scheduled one after that', async () => {
+  test('names a request only with the build that it started, not with a later scheduled one', async () => {
     const served = { request: value(15) };
     const builds = [finished(3, { ...served, trigger: 'schedule' }), finished(2, served), finished(1)];
     const last = build(3, 'succeeded', { ...served, trigger: 'schedule' });
@@ -81,7 +98,7 @@ describe('GET builds', () => {
     });
   });
 
-  test('is empty before the first', async () => {
+  test('is empty before the first build', async () => {
     add({ state: 'created' });
     expect((await get('/builds').expect(200)).body).toEqual([]);
   });
@@ -99,22 +116,22 @@ describe('GET build/{number}', () => {
     expect((await get(`/build/${number}?wait=60`).expect(200)).body).toMatchObject(expected);
   });
 
-  test.each(['0', '3', 'x', '1e1', '99999999999'])('%s: 404, without a wait', async (number) => {
+  test.each(['0', '3', 'x', '1e1', '99999999999'])('answers %s with 404 without waiting', async (number) => {
     await get(`/build/${number}?wait=60`).expect(404);
   });
 
-  test.each(['-1', '61', 'long'])('wait=%s: 422', async (wait) => {
+  test.each(['-1', '61', 'long'])('answers wait=%s with 422', async (wait) => {
     await get(`/build/1?wait=${wait}`).expect(422);
   });
 
-  test('leaves the logs where they are', async () => {
+  test('does not affect the route of the logs', async () => {
     const body = (await get('/build/logs').expect(404)).body as unknown;
     expect(body).toEqual({ error: expect.stringContaining('the log of build 2') });
   });
 });
 
 describe('wait', () => {
-  /** Resolves once the answer is there; `isOver` says whether it is. */
+  /** Returns the response, and whether it has arrived. */
   function asked(rest: string) {
     const state = { isOver: false };
     const answer = get(rest).then((got) => {
@@ -126,21 +143,21 @@ describe('wait', () => {
 
   const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
 
-  test('answers as soon as exactly this build is over', async () => {
+  test('answers as soon as the requested build has ended', async () => {
     add({ state: 'building', build: build(1, 'running') });
     const { answer, state } = asked('/build/1?wait=30');
     await pause();
     change({ build: build(1, 'running', { rolloutStartedAt: second(12).toISOString() }) });
     await pause();
     expect(state.isOver).toBe(false);
-    // Superseded at once: what is waited for is in the history by now.
+    // Superseded at once: the awaited build is already in the history.
     change({ build: build(2, 'running'), builds: [{ ...finished(1), result: 'superseded' }] });
     const { status, body } = (await answer) as { status: number; body: unknown };
     expect(status).toBe(200);
     expect(body).toMatchObject({ number: 1, result: 'superseded' });
   });
 
-  test('of a request goes on while it is only handled, and follows the build that it becomes', async () => {
+  test('continues while a request is only handled, and follows the build that it starts', async () => {
     add({ state: 'built', build: build(1, 'succeeded'), builds: [finished(1)] });
     annotate('build', value(50));
     const { answer, state } = asked(`/build?wait=30&request=${value(50)}`);
@@ -154,14 +171,14 @@ describe('wait', () => {
     expect((await answer).body).toMatchObject({ number: 2, result: 'succeeded', request: value(50) });
   });
 
-  test('ends with the time, and shows what there is', async () => {
+  test('ends after the given time, and returns the current state', async () => {
     add({ state: 'building', build: build(1, 'running') });
     const { status, body } = (await get('/build/1?wait=1')) as { status: number; body: unknown };
     expect(status).toBe(200);
     expect(body).toMatchObject({ number: 1, result: 'running' });
   });
 
-  test('ends with the environment', async () => {
+  test('ends when the environment is deleted', async () => {
     add({ state: 'building', build: build(1, 'running') });
     const { answer } = asked('/build?wait=30');
     await pause();
@@ -177,7 +194,7 @@ describe('wait', () => {
     expect((await answer).body).toMatchObject({ result: 'running' });
   });
 
-  test('is no longer returned to a caller who cannot see the environment any more', async () => {
+  test('returns nothing to a caller who can no longer see the environment', async () => {
     add({ state: 'building', build: build(1, 'running') });
     const { answer } = asked('/build?wait=30');
     await pause();
@@ -186,7 +203,7 @@ describe('wait', () => {
     expect((await answer).status).toBe(404);
   });
 
-  test('is no longer returned to a token that was deleted, or a login that ended, meanwhile', async () => {
+  test('returns nothing to a token that was deleted, or a login that ended, during the wait', async () => {
     add({ state: 'building', build: build(1, 'running') });
     const { answer } = asked('/build?wait=30');
     await pause();
@@ -195,7 +212,7 @@ describe('wait', () => {
     expect((await answer).status).toBe(401);
   });
 
-  test('of an account are bounded', async () => {
+  test('is limited per account', async () => {
     add({ state: 'building', build: build(1, 'running') });
     const waits = Array.from({ length: 20 }, () => asked('/build?wait=30').answer);
     await pause();
@@ -259,19 +276,19 @@ describe('GET build?request=', () => {
       { build: finished(12, { request: value(40) }), builds: [finished(11, { request: value(30) })] },
       20,
     ],
-  ])('%s: 404', async (_what, status, asked) => {
+  ])('answers 404 for a request %s', async (_what, status, asked) => {
     add(status);
     annotate('build', value(50));
     await of(value(asked)).expect(404);
   });
 
-  test('that is the one of the oldest build that is kept', async () => {
+  test('returns the oldest build that is kept', async () => {
     add({ build: finished(12, { request: value(30) }) });
     annotate('build', value(50));
     expect((await of(value(30)).expect(200)).body).toMatchObject({ number: 12 });
   });
 
-  test('that is not one: 422', async () => {
+  test('answers 422 for an ID that is not valid', async () => {
     add({});
     await of('latest').expect(422);
   });
@@ -281,7 +298,7 @@ test.each<['build' | 'rebuild', EnvironmentStatus, object]>([
   ['build', { state: 'built', build: build(1, 'succeeded') }, { build: 2 }],
   ['build', { state: 'building', build: build(1, 'running') }, {}],
   ['rebuild', { state: 'building', build: build(1, 'running') }, { build: 2 }],
-])('POST %s names the request, and its build where that is known', async (what, status, expected) => {
+])('names the request in the response to POST %s, and its build if that is known', async (what, status, expected) => {
   add(status);
   const body = (await request(api.app).post(`${path}/${what}`).set('x-service-token', token).expect(202))
     .body as unknown;
@@ -294,7 +311,7 @@ test.each<['build' | 'rebuild', EnvironmentStatus, object]>([
   }
 });
 
-test('after an accepted build nobody sees the former one as the current', async () => {
+test('does not return the previous build as the current one after a request was accepted', async () => {
   add({ state: 'built', build: build(1, 'succeeded') });
   await request(api.app).post(`${path}/rebuild`).set('x-service-token', token).expect(202);
   expect((await get('').expect(200)).body).toMatchObject({

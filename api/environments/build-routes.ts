@@ -9,6 +9,7 @@ import type { Directory } from '../auth/directory.ts';
 import type { Caches } from '../cluster/caches.ts';
 import { endpoint, type Call, type Endpoint } from '../http/endpoint.ts';
 import { NotFound, Unauthorized } from '../shared/errors.ts';
+import { NO_BUILD_YET, NO_SUCH_ENVIRONMENT, TOKEN_NOT_VALID } from '../shared/messages.ts';
 import { MAX_WAIT_SECONDS, type LongPolls, type Wait } from '../http/long-polls.ts';
 import { integerField } from '../http/parse.ts';
 import {
@@ -28,7 +29,7 @@ export interface BuildRoutesOptions {
   longPolls: Pick<LongPolls, 'run'>;
 }
 
-const NO_BUILD = 'there is no build of this number, or it is no longer kept. GET …/builds lists those that are kept';
+const noBuild = 'there is no build of this number, or it is no longer kept. GET …/builds lists those that are kept';
 
 const waitQuery = z.object({
   wait: integerField(0, MAX_WAIT_SECONDS).default(0).meta({
@@ -39,7 +40,9 @@ const requestQuery = waitQuery.extend({
   request: z
     .string()
     .max(200)
-    .refine((value) => requestTime(value) !== undefined, { error: 'must be the id of a request, TIME/ID' })
+    .refine((value) => requestTime(value) !== undefined, {
+      error: 'must be the id of a build request, TIME/ID, as the response to the request contains it',
+    })
     .optional()
     .meta({ description: 'The id of a request. Returns the build that the request started or joined.' }),
 });
@@ -69,9 +72,9 @@ export function buildRoutes({ directory, authenticator, cache, longPolls }: Buil
     await longPolls.run(poll, (wait) => untilOver(cache, environment, read, wait));
     // The token can have been deleted, or its account removed, during the wait.
     const viewer = await authenticator.authenticate(caller.credential);
-    if (!viewer) throw new Unauthorized('the token is not valid, or has expired. Log in again');
+    if (!viewer) throw new Unauthorized(TOKEN_NOT_VALID);
     const now = directory.environment(viewer, environmentID).environment;
-    if (now.metadata.uid !== environment.metadata.uid) throw new NotFound('no such environment');
+    if (now.metadata.uid !== environment.metadata.uid) throw new NotFound(NO_SUCH_ENVIRONMENT);
     return read(now);
   };
 
@@ -115,7 +118,7 @@ export function buildRoutes({ directory, authenticator, cache, longPolls }: Buil
       run: (call) =>
         answer(call, (environment) => {
           const build = numberedBuild(environment, call.target.number);
-          if (!build) throw new NotFound(NO_BUILD);
+          if (!build) throw new NotFound(noBuild);
           return build;
         }),
     }),
@@ -123,20 +126,24 @@ export function buildRoutes({ directory, authenticator, cache, longPolls }: Buil
 }
 
 function buildNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new NotFound(NO_BUILD);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new NotFound(noBuild);
   return Number(text);
 }
 
 function lastBuild(environment: Environment): BuildView {
   const build = currentBuildView(environment);
-  if (!build) throw new NotFound('no build has been requested yet');
+  if (!build) throw new NotFound(NO_BUILD_YET);
   return build;
 }
 
 function buildOfRequest(environment: Environment, request: string): BuildView {
   const build = requestedBuild(environment, request);
-  if (build === 'unknown') throw new NotFound('the environment has no build request of this id');
-  if (build === 'forgotten') throw new NotFound('the build of this request is no longer kept');
+  if (build === 'unknown')
+    throw new NotFound(
+      'the environment has no build request of this id. Send the id that the response to the request contains',
+    );
+  if (build === 'forgotten')
+    throw new NotFound('the build of this request is no longer kept. GET …/builds lists those that are kept');
   return build;
 }
 

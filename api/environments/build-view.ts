@@ -29,9 +29,24 @@ export const buildViewSchema = z
     request: requestId
       .optional()
       .meta({ description: 'The newest request that the build serves; absent if none started it.' }),
+    author: z.string().optional().meta({ description: 'Author of the commit.' }),
+    subject: z.string().optional().meta({ description: "First line of the commit's message." }),
     startedAt: z.int().optional().meta({ description: 'In Unix seconds.' }),
     duration: z.int().optional().meta({ description: 'Duration in seconds; absent until the build has finished.' }),
     message: z.string().optional().meta({ description: 'The outcome; only of the last build.' }),
+    stages: z
+      .array(
+        z.object({
+          name: z.enum(['build', 'rollout']).meta({
+            description:
+              '`build`: from the start until all images are in the registry; `rollout`: until all services run.',
+          }),
+          startedAt: z.number().meta({ description: 'In Unix seconds, with milliseconds.' }),
+          duration: z.number().optional().meta({ description: 'In seconds; absent while the stage runs.' }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'The parts of a build that has started, in order.' }),
   })
   .meta({ id: 'Build' });
 export type BuildView = z.infer<typeof buildViewSchema>;
@@ -88,7 +103,11 @@ export function requestedBuild(
   if (found && found === oldestFirst[0] && found.number > 1 && found.request !== request) return 'forgotten';
   if (found) return { ...viewOf(found), request };
   if (!isAwaited(environment)) {
-    return { result: 'cancelled', request, message: 'the contents were deleted before the build started' };
+    return {
+      result: 'cancelled',
+      request,
+      message: 'the contents were deleted before the build started. PUT creates and builds them again',
+    };
   }
   const isUndecided = environment.status?.build?.result === 'running';
   return { ...pendingBuild(environment, isUndecided ? undefined : nextNumber(environment.status)), request };
@@ -150,7 +169,7 @@ function knownBuildViews(status: EnvironmentStatus | undefined): BuildView[] {
 }
 
 function viewOf(build: BuildStatus | FinishedBuild): BuildView {
-  const { number, result, commit, trigger, request, startedAt, finishedAt } = build;
+  const { number, result, commit, trigger, request, author, subject, startedAt, finishedAt } = build;
   const message = 'message' in build ? build.message : undefined;
   return {
     number,
@@ -158,8 +177,26 @@ function viewOf(build: BuildStatus | FinishedBuild): BuildView {
     ...(commit !== undefined && { commit }),
     ...(trigger !== undefined && { trigger }),
     ...(request !== undefined && { request }),
+    ...(author !== undefined && { author }),
+    ...(subject !== undefined && { subject }),
     startedAt: Math.floor(Date.parse(startedAt) / 1000),
     ...(finishedAt !== undefined && { duration: secondsBetween(startedAt, finishedAt) }),
     ...(message !== undefined && { message }),
+    stages: stagesOf(build),
   };
+}
+
+/** Returns when the parts of a build started, and how long they took. */
+function stagesOf({
+  startedAt,
+  rolloutStartedAt,
+  finishedAt,
+}: Pick<BuildStatus, 'startedAt' | 'rolloutStartedAt' | 'finishedAt'>): NonNullable<BuildView['stages']> {
+  const stage = (name: 'build' | 'rollout', start: string, end: string | undefined) => ({
+    name,
+    startedAt: Date.parse(start) / 1000,
+    ...(end !== undefined && { duration: (Date.parse(end) - Date.parse(start)) / 1000 }),
+  });
+  const built = stage('build', startedAt, rolloutStartedAt ?? finishedAt);
+  return rolloutStartedAt === undefined ? [built] : [built, stage('rollout', rolloutStartedAt, finishedAt)];
 }

@@ -1,20 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Environment } from '../../crds/environment.ts';
 import { requestAnnotation, requestValue, ttlRequestValue } from '../../crds/requests.ts';
+import { sampleActivation } from '../../crds/testing/activation.ts';
 import { currentBuild, readStartsBuild, ttlOf, wantsContents } from './contents.ts';
 
 type Status = NonNullable<Environment['status']>;
 const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n));
 const value = (n: number, id = 'x') => requestValue(second(n), id);
 
-const activation = (changes: Partial<NonNullable<Status['activation']>> = {}) => ({
-  active: true,
-  since: second(10).toISOString(),
-  reason: 'Spec' as const,
-  specActive: true,
-  buildPending: false,
-  ...changes,
-});
+const activation = (changes: Parameters<typeof sampleActivation>[0] = {}) =>
+  sampleActivation({ since: second(10).toISOString(), ...changes });
 
 function environment(status: Status, spec: Partial<Environment['spec']> = {}, asked: Record<string, string> = {}) {
   const annotations = Object.fromEntries(
@@ -33,7 +28,7 @@ function environment(status: Status, spec: Partial<Environment['spec']> = {}, as
   };
 }
 
-describe('reading starts a build', () => {
+describe('a read of the environment starts a build', () => {
   const created = (status: Status = {}): Status => ({ state: 'created', activation: activation(), ...status });
   const build = (n: number) => ({ number: 1, result: 'failed' as const, startedAt: second(n).toISOString() });
   const byRequest = activation({ reason: 'CreateRequest' });
@@ -46,7 +41,7 @@ describe('reading starts a build', () => {
       true,
       created({ activation: byRequest, handledRequests: { create: value(9), build: value(3) } }),
     ],
-    ['not before the operator has looked', false, {}],
+    ['not before the operator has reconciled', false, {}],
     ['not of an empty one', false, created({ state: 'empty' })],
     ['not while it builds', false, created({ state: 'building' })],
     ['not of one that is built', false, created({ state: 'built' })],
@@ -78,7 +73,7 @@ test.each<[string, boolean, Status, Partial<Environment['spec']>?, Record<string
   ['a change of the spec that it has not seen', false, { activation: activation() }, { active: false }],
   ['a pending create request', true, { activation: activation({ active: false }) }, {}, { create: value(11) }],
   ['the later of two pending ones', false, {}, {}, { create: value(11), delete: value(12) }],
-])('wantsContents: %s', (_name, expected, status, spec = {}, asked = {}) => {
+])('returns whether contents are wanted: %s', (_name, expected, status, spec = {}, asked = {}) => {
   expect(wantsContents(environment(status, spec, asked))).toBe(expected);
 });
 
@@ -93,7 +88,7 @@ test.each<[string, number, Status, Partial<Environment['spec']>?, Record<string,
     {},
     { ttl: ttlRequestValue(second(11), 'x', 90) },
   ],
-])('ttlOf: %s', (_name, expected, status, spec = {}, asked = {}) => {
+])('returns the time to live: %s', (_name, expected, status, spec = {}, asked = {}) => {
   expect(ttlOf(environment(status, spec, asked))).toBe(expected);
 });
 
@@ -106,6 +101,6 @@ test.each<[string, number | undefined, Status, Record<string, string>?]>([
     { build: { number: 3, result: 'failed', startedAt: second(1).toISOString() } },
     { build: value(11) },
   ],
-])('currentBuild: %s', (_name, expected, status, asked = {}) => {
+])('returns the current build: %s', (_name, expected, status, asked = {}) => {
   expect(currentBuild(environment(status, {}, asked))).toBe(expected);
 });

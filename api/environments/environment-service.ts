@@ -105,7 +105,10 @@ export class EnvironmentService {
     const state = stateOf(environment);
     if (state !== 'empty' && !wantsContents(environment))
       throw new Conflict('the contents are being deleted. Send PUT once the environment is empty');
-    if (state !== 'empty') throw new Conflict(`the environment is ${state}, not empty`);
+    if (state !== 'empty')
+      throw new Conflict(
+        `the environment is ${state}: PUT needs an empty one. Use POST …/build, or POST …/rebuild to start anew`,
+      );
     return this.#request(environment, build ? ['create', 'build'] : ['create'], ttl);
   }
 
@@ -130,8 +133,12 @@ export class EnvironmentService {
   /** Runs the tests again. @throws Conflict when nothing is deployed, or there are no tests. */
   test(environment: Environment) {
     const { deployed } = environment.status ?? {};
-    if (!deployed) throw new Conflict('no build of the environment is deployed, so there is nothing to test');
-    if (deployed.tests === undefined) throw new Conflict('the service file names no tests (x-coppice.tests)');
+    if (!deployed)
+      throw new Conflict(
+        'no build of the environment is deployed, so there is nothing to test. POST …/build builds it',
+      );
+    if (deployed.tests === undefined)
+      throw new Conflict('the service file names no tests. Add them to x-coppice.tests, then request a build');
     return this.#request(environment, [TEST_REQUEST]);
   }
 
@@ -154,7 +161,8 @@ export class EnvironmentService {
     names: (RequestName | typeof TEST_REQUEST)[],
     ttl?: number,
   ): Promise<Environment> {
-    if (isBeingDeleted(environment)) throw new Conflict('the environment is being deleted');
+    if (isBeingDeleted(environment))
+      throw new Conflict('the environment is being deleted. Wait until it is gone, then spawn it again');
     const { cluster, cache, now } = this.#options;
     const { namespace, name, uid, annotations } = environment.metadata;
     const at = nextRequestTime(new Date(now()), annotations);

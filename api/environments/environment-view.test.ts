@@ -21,9 +21,12 @@ const createdAt = Date.UTC(2026, 0, 1) / 1000;
 const fresh = {
   id: 'acme.shop-main',
   rid: 'acme.shop',
+  gid: 'acme',
+  version: 0,
   name: 'shop-main',
   gitRef: { name: 'main', type: 'branch' },
   status: 'empty',
+  health: 'progressing',
   weburl: 'http://shop-main--acme.env.localhost:8080/',
   aliases: {},
   buildTime: 0,
@@ -35,11 +38,11 @@ const fresh = {
   conditions: [],
 };
 
-test('one that the operator has not seen yet has every field, ttl aside', () => {
+test('has every field except ttl before the operator has reconciled the environment', () => {
   expect(environmentView(group, environment, address)).toEqual(fresh);
 });
 
-test('spawn answers its four strings', () => {
+test('answers spawn with four strings', () => {
   const named = { ...environment, spec: { ...environment.spec, displayName: 'Demo' } };
   expect(spawnedView(group, named, { scheme: 'https', domain: 'envs.example' })).toEqual({
     id: 'acme.shop-main',
@@ -49,7 +52,7 @@ test('spawn answers its four strings', () => {
   });
 });
 
-test('one that failed to build on top of a good version', () => {
+test('shows a failed build together with the build that is still deployed', () => {
   const condition = { type: 'Built', status: 'False' as const, reason: 'BuildFailed', message: 'exit 1' };
   const view = environmentView(
     group,
@@ -83,6 +86,7 @@ test('one that failed to build on top of a good version', () => {
   expect(view).toEqual({
     ...fresh,
     status: 'built',
+    health: 'healthy',
     weburl: 'http://elsewhere.env.localhost/',
     buildTime: 90,
     builtAt: createdAt + 150,
@@ -96,8 +100,11 @@ test('one that failed to build on top of a good version', () => {
         lastTermination: { reason: 'OOMKilled', exitCode: 137, finishedAt: createdAt + 180 },
       },
     ],
-    conditions: [condition],
-    build: { number: 3, result: 'running', startedAt: createdAt + 3600 },
+    conditions: [{ ...condition, since: createdAt }],
+    build: {
+      ...{ number: 3, result: 'running', startedAt: createdAt + 3600 },
+      stages: [{ name: 'build', startedAt: createdAt + 3600 }],
+    },
   });
 });
 
@@ -123,7 +130,7 @@ test.each<[string, Environment['status'], { builtAt: number; buildTime: number }
     { build: { number: 2, result: 'running', ...second, previous: first } },
     { builtAt: done, buildTime: 1 },
   ],
-])('builtAt and buildTime %s', (_what, status, expected) => {
+])('returns builtAt and buildTime %s', (_what, status, expected) => {
   expect(environmentView(group, { ...environment, status }, address)).toMatchObject({
     ...expected,
     buildAt: expected.builtAt,

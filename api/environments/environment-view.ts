@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
+import { healthSchema, problemSchema } from '../http/health-view.ts';
 import { REQUESTS } from '../../crds/requests.ts';
 import { ENVIRONMENT_STATES, type Environment } from '../../crds/environment.ts';
 import { GIT_REF_TYPES } from '../../crds/git-ref.ts';
@@ -14,6 +15,7 @@ import {
   type AcceptedRequest,
 } from './build-view.ts';
 import { expiryOf, pending, ttlOf } from './contents.ts';
+import { environmentHealth } from './environment-health.ts';
 import { shownStatus } from './shown-status.ts';
 
 /** Where environments are served, as seen by browsers. */
@@ -49,9 +51,19 @@ export const environmentViewSchema = z
   .object({
     id,
     rid: z.string().meta({ description: 'The id of its repository.' }),
+    gid: z.string().meta({ description: 'Extension: the id of its group.' }),
+    version: z.int().meta({ description: 'Extension: grows with each change of the object.' }),
     name: z.string().meta({ description: 'Extension: for people.' }),
     gitRef: gitRefViewSchema,
     status,
+    health: healthSchema,
+    problem: problemSchema.optional(),
+    fromFork: z.boolean().optional().meta({
+      description: 'Extension: whether the commits of the pull request come from another repository.',
+    }),
+    nextRebuildAt: z.int().optional().meta({
+      description: 'Extension: when the schedule of the repository rebuilds it next, in Unix seconds.',
+    }),
     weburl: weburl
       .optional()
       .meta({ description: 'Where the environment is reachable; omitted if none of its services is public.' }),
@@ -88,6 +100,13 @@ export const environmentViewSchema = z
           })
           .optional()
           .meta({ description: 'Extension: how one of its containers last terminated; absent if none has.' }),
+        message: z.string().optional().meta({ description: 'Extension: why it is not ready.' }),
+        image: z.string().optional().meta({ description: 'Extension: the image that it runs.' }),
+        built: z.literal(true).optional().meta({ description: 'Extension: the image is built from the repository.' }),
+        job: z.literal(true).optional().meta({ description: 'Extension: it is a job, which ends.' }),
+        ports: z.array(z.int()).optional().meta({ description: 'Extension: TCP ports.' }),
+        dependsOn: z.array(z.string()).optional().meta({ description: 'Extension: services started before it.' }),
+        addresses: z.array(z.string()).optional().meta({ description: 'Extension: its public web addresses.' }),
       }),
     ),
     conditions: z.array(conditionViewSchema).meta({ description: 'Extension: what failed, and why.' }),
@@ -157,13 +176,21 @@ export function environmentView(
   const commit = environmentCommit(environment);
   const expiresAt = expiryOf(environment);
   const build = currentBuildView(environment);
+  const { health, problem } = environmentHealth(environment);
+  const nextRebuild = status?.schedule?.next;
   const requests = pending(environment).map(({ name, value }) => ({ name, id: value }));
   return {
     id: formatId(id),
     rid,
+    gid: group.metadata.name,
+    version: Number(metadata.resourceVersion ?? 0),
     name: environmentDisplayName(environment),
     gitRef: spec.gitRef,
     status: shownStatus(environment),
+    health,
+    ...(problem && { problem }),
+    ...(status?.fromFork !== undefined && { fromFork: status.fromFork }),
+    ...(nextRebuild !== undefined && { nextRebuildAt: secondsOf(nextRebuild) }),
     ...(weburl !== undefined && { weburl }),
     ...(commit !== undefined && { commit }),
     aliases: status?.aliases ?? {},
@@ -174,11 +201,12 @@ export function environmentView(
     ...(ttl > 0 && { ttl }),
     ...(expiresAt !== undefined && { expiresAt: secondsOf(expiresAt) }),
     size: environmentSize(environment),
-    services: (status?.services ?? []).map(({ name, ready, restarts = 0, lastTermination }) => ({
+    services: (status?.services ?? []).map(({ name, ready, restarts = 0, lastTermination, ...facts }) => ({
       id: `${formatId(id)}.${name}`,
       name,
       ready,
       restarts,
+      ...facts,
       ...(lastTermination && {
         lastTermination: { ...lastTermination, finishedAt: secondsOf(lastTermination.finishedAt) },
       }),

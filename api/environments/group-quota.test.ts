@@ -1,21 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { ENVIRONMENT } from '../../crds/environment.ts';
+import { sampleActivation } from '../../crds/testing/activation.ts';
 import { TestApi } from '../testing/test-api.ts';
 
-const activation = {
-  active: false,
-  since: '2026-01-01T00:00:00Z',
-  reason: 'DeleteRequest',
-  specActive: true,
-  buildPending: false,
-} as const;
+const activation = sampleActivation({ active: false, reason: 'DeleteRequest' });
 const empty = { state: 'empty', activation } as const;
 const full = { state: 'built', activation: { ...activation, active: true } } as const;
 const going = { state: 'built', activation } as const;
 const waiting = { state: 'empty', activation: { ...activation, active: true } } as const;
 
-/** The group acme has reached its limit of `most` environments, and has shop-a besides the empty shop-main. */
+/** Returns an API whose group acme has reached its limit of environments, with shop-a beside the empty shop-main. */
 async function apiWith(status: typeof empty | typeof full | typeof going | typeof waiting, own: object, max = 1) {
   const api = new TestApi({ maxEnvironmentsPerGroup: max });
   const { token } = await api.login('alice@example.com');
@@ -57,7 +52,7 @@ describe.each(['spawn', 'put', 'rebuild'] as const)('%s', (what) => {
   });
 });
 
-test('what has contents is rebuilt, however many there are', async () => {
+test('permits a rebuild of contents even at the limit', async () => {
   const { api, token } = await apiWith(full, {}, 1);
   api.addEnvironment('acme', 'shop-b', 'shop', full);
   const answer = await request(api.app).post('/api/environment/acme.shop-b/rebuild').set('x-service-token', token);

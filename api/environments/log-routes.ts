@@ -88,7 +88,8 @@ function buildLog(options: LogRoutesOptions) {
     const { environment } = target;
     const mayRead = stillMayRead(caller, target, options);
     const { build, from, header } = parse(logStreamQuerySchema, request.query, 'the query');
-    if (build !== undefined && build > newestBuild(environment)) throw new NotFound('no such build');
+    if (build !== undefined && build > newestBuild(environment))
+      throw new NotFound('there is no build of this number yet. GET …/builds lists the builds');
     if (!isWebSocketUpgrade(request)) {
       await answerLogText(request, response, { environment, build, from }, reader);
       return;
@@ -104,7 +105,10 @@ function serviceLog(options: LogRoutesOptions) {
     const { environment, environmentID, serviceID } = target;
     const mayRead = stillMayRead(caller, target, options);
     const service = serviceOf(environment, environmentID, serviceID);
-    if (service === undefined) throw new NotFound('no such service');
+    if (service === undefined)
+      throw new NotFound(
+        'the environment has no such service. GET /api/environment/{environmentID} lists its services',
+      );
     const { follow, ...range } = parse(runtimeLogQuerySchema, request.query, 'the query');
     const followRequest = { environment: keyOf(environment), uid: environment.metadata.uid ?? '', service };
     if (isWebSocketUpgrade(request)) {
@@ -112,7 +116,8 @@ function serviceLog(options: LogRoutesOptions) {
       void streamRuntimeLog(accepted, { environment, followRequest, range, mayRead }, options);
       return;
     }
-    if (follow === true) throw new UpgradeRequired('following a log requires a WebSocket');
+    if (follow === true)
+      throw new UpgradeRequired('following a log requires a WebSocket. Connect by WebSocket, or omit ?follow');
     const maxBytes = range.from === undefined ? range.tail * MAX_RUNTIME_MESSAGE_BYTES : MAX_RUNTIME_LOG_BYTES;
     // The pages of the log and the response made from them are in memory at the same time.
     holdAnswer(request, response, 2 * Math.min(maxBytes, MAX_RUNTIME_LOG_BYTES));

@@ -5,7 +5,7 @@ import { PacedSender, sendPages } from './log-sending.ts';
 
 const kib = 1024;
 
-/** A WebSocket whose peer answers pings when it is let. */
+/** A WebSocket whose peer answers pings when the test lets it. */
 class FakeSocket extends EventEmitter {
   sentBytes = 0;
   isTerminated = false;
@@ -56,7 +56,7 @@ test('sends no more than 256 KiB ahead of the last pong', async () => {
   expect(socket.sentBytes).toBe(1024 * kib);
 });
 
-test('a pong confirms all pings before it', async () => {
+test('counts a pong as confirmation of all pings before it', async () => {
   const { socket } = sending();
   await settled();
   socket.pong(socket.pings.at(-1));
@@ -67,7 +67,7 @@ test('a pong confirms all pings before it', async () => {
 test.each([
   ['of a keep-alive ping', Buffer.alloc(0)],
   ['that was guessed', Buffer.from('1')],
-])('a pong %s confirms nothing', async (_what, data) => {
+])('ignores a pong %s', async (_what, data) => {
   const { socket } = sending();
   await settled();
   for (let i = 0; i < 10; i += 1) socket.pong(data);
@@ -75,7 +75,7 @@ test.each([
   expect(socket.sentBytes).toBe(256 * kib);
 });
 
-test('nothing more is sent once the connection has closed', async () => {
+test('sends nothing after the connection has closed', async () => {
   const { socket, sent, close } = sending();
   await settled();
   close();
@@ -83,7 +83,7 @@ test('nothing more is sent once the connection has closed', async () => {
   expect(socket.sentBytes).toBe(256 * kib);
 });
 
-test('cuts the connection of a reader that reads nothing for the timeout', async () => {
+test('closes the connection of a reader that reads nothing until the timeout', async () => {
   const socket = new FakeSocket();
   const closed = new AbortController();
   socket.once('close', () => closed.abort());

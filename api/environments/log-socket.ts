@@ -45,7 +45,7 @@ export async function serveLog(
   } catch (error) {
     if (closed.signal.aborted) return;
     logger.error({ err: error }, 'a log stream failed');
-    webSocket.close(CLOSE.failed, 'the log cannot be read now. Reconnect with ?from=');
+    webSocket.close(CLOSE.failed, 'the log cannot be read: the log store failed. Reconnect with ?from=');
   }
 }
 
@@ -60,7 +60,10 @@ function closeWhenForbidden(
     mayRead().then(
       (may) => {
         if (!may)
-          webSocket.close(CLOSE.unauthorized, 'the token is no longer valid, or does not permit reading this log');
+          webSocket.close(
+            CLOSE.unauthorized,
+            'the token is no longer valid, or does not permit reading this log. Log in again',
+          );
       },
       (error: unknown) => logger.warn({ err: error }, 'the permission to read a log stream cannot be checked'),
     );

@@ -41,7 +41,7 @@ afterEach(() => stopServer(server, api.webSockets, 100));
 
 const logId = (number: number) => `${environment.metadata.uid}/${number}`;
 
-/** Connects; collects what comes until the close. */
+/** Connects, and collects everything until the close. */
 function connect(query = '', options: ClientOptions = { headers: { 'x-service-token': token } }) {
   const client = new WebSocket(`ws://127.0.0.1:${port}${path}${query}`, options);
   const messages: unknown[] = [];
@@ -80,7 +80,7 @@ const line = (seq: number) => ({
 });
 const lines = (count: number) => Array.from({ length: count }, (_, index) => line(index + 1));
 
-test('streams what there is, then what comes, in order, and closes with 1000', async () => {
+test('streams existing lines, then new ones in order, and closes with 1000', async () => {
   api.logReader.write(logId(2), ...lines(500));
   const { opened, closed } = connect();
   await opened;
@@ -89,17 +89,18 @@ test('streams what there is, then what comes, in order, and closes with 1000', a
   expect(await closed).toEqual({ code: 1000, reason: 'the build has ended', messages: lines(502) });
 });
 
-test('?header=true says first which build it is, of which commit', async () => {
+test('sends the build and its commit first with ?header=true', async () => {
   api.cluster.change(ENVIRONMENT, at, { status: { build: { ...build, commit: 'c2', trigger: 'build' } } });
   api.logReader.write(logId(2), line(1));
   api.logReader.end(logId(2));
   const { messages } = await connect('?header=true').closed;
   const startedAt = Date.parse(build.startedAt) / 1000;
-  const header = { number: 2, result: 'running', commit: 'c2', trigger: 'build', startedAt };
+  const stages = [{ name: 'build', startedAt }];
+  const header = { number: 2, result: 'running', commit: 'c2', trigger: 'build', startedAt, stages };
   expect(messages).toEqual([{ header }, line(1)]);
 });
 
-test('what is ready together comes in one frame, up to a size, shared by all viewers', async () => {
+test('sends available lines in one frame of limited size that all viewers share', async () => {
   api.logReader.write(logId(2), ...lines(100));
   api.logReader.write(logId(2), ...lines(1100).slice(100));
   api.logReader.end(logId(2));
@@ -113,13 +114,13 @@ test('what is ready together comes in one frame, up to a size, shared by all vie
   }
 });
 
-test('?from= goes on after what was seen, ?build= names another build', async () => {
+test('continues after ?from=, and reads the build that ?build= names', async () => {
   api.logReader.write(logId(1), ...lines(3));
   api.logReader.end(logId(1));
   expect((await connect('?build=1&from=2').closed).messages).toEqual([line(3)]);
 });
 
-test('a reader that does not read is paced, and gets everything', async () => {
+test('slows down for a slow reader, and sends everything', async () => {
   const large = lines(300).map((message) => ({ ...message, line: 'x'.repeat(64 * 1024) }));
   let read = 0;
   const original = api.logReader.read.bind(api.logReader);
@@ -134,7 +135,7 @@ test('a reader that does not read is paced, and gets everything', async () => {
   const { client, opened, closed } = connect();
   await opened;
   client.pause();
-  // Until no page was read for a while: both sides' sockets are full.
+  // No page was read for a while, so the sockets of both sides are full.
   for (let before = -1; before !== read || read === 0;) {
     before = read;
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -145,7 +146,7 @@ test('a reader that does not read is paced, and gets everything', async () => {
   expect({ code, count: messages.length }).toEqual({ code: 1000, count: large.length });
 });
 
-test('a reader that does not read costs at most 320 KiB, and is cut', async () => {
+test('uses at most 320 KiB for a reader that does not read, and disconnects it', async () => {
   await stopServer(server, api.webSockets, 100);
   await start(5000, 300);
   const large = lines(300).map((message) => ({ ...message, line: 'x'.repeat(60 * 1024) }));
@@ -162,7 +163,7 @@ test('a reader that does not read costs at most 320 KiB, and is cut', async () =
   client.terminate();
 });
 
-test('an account follows 32 logs at once, others go on, and one that is closed makes room', async () => {
+test('permits 32 logs per account, without affecting others, and frees the slot of a closed one', async () => {
   api.logReader.write(logId(2), line(1));
   const followed = Array.from({ length: 32 }, () => connect());
   await Promise.all(followed.map(({ opened }) => opened));
@@ -176,7 +177,7 @@ test('an account follows 32 logs at once, others go on, and one that is closed m
   for (const { client } of followed) client.terminate();
 });
 
-test('waits for the first build, and for one that was just asked for', async () => {
+test('waits for the first build, and for one that was just requested', async () => {
   api.cluster.change(ENVIRONMENT, at, { metadata: { annotations: { 'coppice.dev/request-build': 'now' } } });
   api.logReader.write(logId(3), line(1));
   api.logReader.end(logId(3));
@@ -186,24 +187,27 @@ test('waits for the first build, and for one that was just asked for', async () 
   expect(await closed).toMatchObject({ code: 1000, messages: [line(1)] });
 });
 
-test('says so when no build starts', async () => {
+test('closes with a reason when no build starts', async () => {
   api.cluster.change(ENVIRONMENT, at, { status: { activation: { buildPending: true } } });
-  expect(await connect().closed).toMatchObject({ code: 4408, reason: 'no build started within 0.3 s' });
+  expect(await connect().closed).toMatchObject({
+    code: 4408,
+    reason: 'no build started within 0.3 s. Request one, or reconnect',
+  });
 });
 
 test.each(['while it waits for a build', 'in the middle of a log'])(
-  'closes when the environment goes away %s',
+  'closes when the environment is deleted %s',
   async (when) => {
     if (when.includes('waits')) api.cluster.change(ENVIRONMENT, at, { status: { activation: { buildPending: true } } });
     else api.logReader.write(logId(2), line(1));
     const { opened, closed } = connect();
     await opened;
     api.cluster.remove(ENVIRONMENT, at);
-    expect(await closed).toMatchObject({ code: 4404, reason: 'the environment is gone' });
+    expect(await closed).toMatchObject({ code: 4404, reason: 'the environment was deleted, so its log ends' });
   },
 );
 
-test('closes when the build is over and its log is not there', async () => {
+test('closes when the build has ended and its log is missing', async () => {
   api.cluster.change(ENVIRONMENT, at, {
     status: { build: { result: 'succeeded', finishedAt: '2026-01-01T00:01:00Z' } },
   });
@@ -219,7 +223,7 @@ test('closes with 1011 when the log cannot be read', async () => {
   expect(reason).not.toContain('secret');
 });
 
-test('a login that ends, ends its streams', async () => {
+test('closes the streams of a login that ends', async () => {
   await restart(50);
   api.logReader.write(logId(2), line(1));
   const { opened, closed } = connect();
@@ -231,7 +235,7 @@ test('a login that ends, ends its streams', async () => {
 test.each([
   ['the repository', { repositories: ['acme.shop'] }, 1000],
   ['another group', { groups: ['tools'] }, 404],
-])('a token restricted to %s', async (_what, scopes, outcome) => {
+])('checks a token restricted to %s', async (_what, scopes, outcome) => {
   api.addRepository('acme', 'shop');
   api.addGroup('tools', ['alice@example.com']);
   api.logReader.write(logId(2), line(1));
@@ -243,7 +247,7 @@ test.each([
   else expect(await closed).toMatchObject({ code: outcome, messages: [line(1)] });
 });
 
-test('a client that does not answer pings is cut, one that does is kept', async () => {
+test('disconnects a client that does not answer pings, and keeps one that does', async () => {
   await restart(200);
   const deaf = connect('', { headers: { 'x-service-token': token }, autoPong: false });
   const alive = connect();
@@ -252,7 +256,7 @@ test('a client that does not answer pings is cut, one that does is kept', async 
   alive.client.terminate();
 });
 
-test('a stopping server sends clients away with 1012', async () => {
+test('closes connections with 1012 when the server stops', async () => {
   const { opened, closed } = connect();
   await opened;
   await stopServer(server, api.webSockets, 1000);
@@ -266,7 +270,7 @@ test.each([
   ['an environment that cannot be seen', { 'x-service-token': 'MALLORY' }, 404],
   ['a cookie without an origin', { cookie: 'token=TOKEN' }, 403],
   ['a cookie from elsewhere', { cookie: 'token=TOKEN', origin: 'https://evil.example' }, 403],
-])('%s: refused over HTTP with a JSON body', async (_name, headers, status) => {
+])('refuses %s over HTTP with a JSON body', async (_name, headers, status) => {
   const { token: mallory } = await api.login('mallory@example.com');
   const sent = JSON.parse(JSON.stringify(headers).replace('TOKEN', token).replace('MALLORY', mallory)) as object;
   const refusal = await connect('', { headers: sent as Record<string, string> }).refused;
@@ -277,17 +281,17 @@ test.each([
   ['?build=3', 404],
   ['?build=0', 422],
   ['?from=-1', 422],
-])('%s: %d', async (query, status) => {
+])('answers %s with %d', async (query, status) => {
   expect((await connect(query).refused).status).toBe(status);
 });
 
-test('a cookie from our own page is taken', async () => {
+test("accepts a cookie from the API's own page", async () => {
   const { opened, client } = connect('', { headers: { cookie: `token=${token}`, origin: TEST_ORIGIN } });
   await opened;
   client.terminate();
 });
 
-test('a broken handshake, and an upgrade to something else, are answered 426 and as plain requests', async () => {
+test('answers 426 to a broken handshake and to other upgrades', async () => {
   const get = (headers: Record<string, string>) =>
     request(server)
       .get(path)
@@ -295,7 +299,7 @@ test('a broken handshake, and an upgrade to something else, are answered 426 and
   const broken = await get({ upgrade: 'websocket', 'sec-websocket-key': 'short', 'sec-websocket-version': '13' });
   expect({ status: broken.status, body: broken.body as unknown }).toEqual({
     status: 426,
-    body: { error: 'the WebSocket handshake is not valid' },
+    body: { error: 'the WebSocket handshake is not valid. Check the client, or the proxy in front of the API' },
   });
   expect(await get({ upgrade: 'h2c' })).toMatchObject({ status: 200, type: 'text/plain' });
   await request(server)
@@ -305,7 +309,7 @@ test('a broken handshake, and an upgrade to something else, are answered 426 and
     .expect(201);
 });
 
-test('a stopping server cuts clients that do not go', async () => {
+test('disconnects clients that do not close when the server stops', async () => {
   const { client, opened, closed } = connect();
   await opened;
   client.pause();
@@ -315,7 +319,7 @@ test('a stopping server cuts clients that do not go', async () => {
   await start();
 });
 
-test('a deleted user reads nothing', async () => {
+test('closes the stream of a deleted user', async () => {
   api.cluster.remove(Secret, { namespace: TEST_NAMESPACE, name: userName('alice@example.com') });
   expect((await connect().refused).status).toBe(401);
 });
@@ -327,7 +331,7 @@ function requestBuild() {
   api.cluster.change(ENVIRONMENT, at, { metadata: { annotations }, status: { state: 'built', build: finished } });
 }
 
-test('the build that a request was answered with can be followed before it starts', async () => {
+test('follows the build that a request was answered with before it starts', async () => {
   requestBuild();
   const { opened, closed } = connect('?build=3');
   await opened;
@@ -337,12 +341,15 @@ test('the build that a request was answered with can be followed before it start
   expect(await closed).toEqual({ code: 1000, reason: 'the build has ended', messages: lines(1) });
 });
 
-test('a requested build that does not start ends like any other wait', async () => {
+test('closes when a requested build does not start', async () => {
   requestBuild();
   expect(await connect('?build=3').closed).toMatchObject({ code: 4408, messages: [] });
 });
 
-test('a build that nobody requested does not exist', async () => {
+test('answers 404 for a build that nobody requested', async () => {
   requestBuild();
-  expect(await connect('?build=4').refused).toEqual({ status: 404, body: { error: 'no such build' } });
+  expect(await connect('?build=4').refused).toEqual({
+    status: 404,
+    body: { error: 'there is no build of this number yet. GET …/builds lists the builds' },
+  });
 });

@@ -65,8 +65,9 @@ async function stream(
 
   const options = { timeoutMs: startTimeoutMs, signal: closed };
   const number = await buildToRead(cache, key, (object) => startedBuild(current(object), build), options);
-  if (number === 'none') return close(CLOSE.noBuild, `no build started within ${startTimeoutMs / 1000} s`);
-  if (number === 'gone') return close(CLOSE.gone, 'the environment is gone');
+  if (number === 'none')
+    return close(CLOSE.noBuild, `no build started within ${startTimeoutMs / 1000} s. Request one, or reconnect`);
+  if (number === 'gone') return close(CLOSE.gone, 'the environment was deleted, so its log ends');
 
   if (header) {
     const view = numberedBuild(cache.get(key) ?? environment, number) ?? { number };
@@ -83,8 +84,11 @@ async function stream(
     stop();
   }
   if (!silent.signal.aborted) return close(CLOSE.ended, 'the build has ended');
-  if (isGone()) return close(CLOSE.gone, 'the environment is gone');
-  close(CLOSE.lost, 'the build has ended, but the rest of its log is no longer available');
+  if (isGone()) return close(CLOSE.gone, 'the environment was deleted, so its log ends');
+  close(
+    CLOSE.lost,
+    'the build has ended, and the rest of its log is no longer kept. Request a build for a complete log',
+  );
 }
 
 /** Returns the build whose log to read: this one, or else the current one; undefined until it has started. */

@@ -9,7 +9,7 @@ import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_BUDGETS } from '../testing/test-options.ts';
 
-/** A build's log to a plain request: where commit statuses lead, opened by a browser. */
+/** A build's log as plain text: commit statuses link here, and users open it in a browser. */
 
 const path = '/api/environment/acme.shop-main/build/logs';
 const startedAt = '2026-01-01T00:00:00Z';
@@ -37,7 +37,7 @@ beforeEach(async () => {
 const logId = (number: number) => `${environment.metadata.uid}/${number}`;
 const get = (where = path) => request(api.app).get(where).set('x-service-token', token);
 
-test('a build that is over: its whole log, to the end', async () => {
+test('returns the whole log of a finished build', async () => {
   api.logReader.write(logId(1), line(1), { ...line(2), service: '', stage: 'clone' });
   api.logReader.write(logId(1), line(3), end(4));
   const answer = await get(`${path}?build=1`);
@@ -45,11 +45,11 @@ test('a build that is over: its whole log, to the end', async () => {
   expect(answer.text).toBe(
     '[web build] line 1\n[clone] line 2\n[web build] line 3\n-- build failed: web: exit code 1\n',
   );
-  // What a stranger's program wrote is shown, not run.
+  // The browser shows output of other people's programs and does not run it.
   expect(answer.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
 });
 
-test('a build under way: what there is so far, and no waiting', async () => {
+test('returns the existing lines of a running build without waiting', async () => {
   expect((await get()).text).toBe('-- the build is running: reload for more\n');
   api.logReader.write(logId(2), line(1));
   expect((await get()).text).toBe('[web build] line 1\n-- the build is running: reload for more\n');
@@ -57,7 +57,7 @@ test('a build under way: what there is so far, and no waiting', async () => {
   expect((await get()).text).toBe('[web build] line 1\n-- build failed: web: exit code 1\n');
 });
 
-test.each(['', '?build=3'])('a requested build, not the last one, before it starts (%j)', async (query) => {
+test.each(['', '?build=3'])('reads the requested build, not the last one, before it starts (%j)', async (query) => {
   api.logReader.write(logId(2), line(1), end(2));
   const status = { state: 'built', build: { number: 2, result: 'succeeded', startedAt, finishedAt: startedAt } };
   const annotations = { [requestAnnotation('build')]: '2026-01-01T00:00:02Z/next' };
@@ -72,7 +72,7 @@ test.each(['', '?build=3'])('a requested build, not the last one, before it star
   await get(`${path}?build=4`).expect(404);
 });
 
-test('Node sees no listener too many, which it would report as a leak', async () => {
+test('adds no more listeners than Node permits', async () => {
   api.logReader.write(logId(2), line(1), end(2));
   let beyond = 0;
   const observed: RequestListener = (received, response) => {
@@ -86,18 +86,18 @@ test('Node sees no listener too many, which it would report as a leak', async ()
   expect([answer.text, beyond]).toEqual(['[web build] line 1\n-- build failed: web: exit code 1\n', 0]);
 });
 
-test('?from= leaves out what was seen', async () => {
+test('omits lines up to ?from=', async () => {
   api.logReader.write(logId(2), line(1), line(2), end(3));
   expect((await get(`${path}?from=1`)).text).toBe('[web build] line 2\n-- build failed: web: exit code 1\n');
   expect((await get(`${path}?build=1&from=9`)).text).toBe('');
 });
 
-test('nothing in a line steers a terminal or makes another line', async () => {
+test('removes control sequences of terminals and line breaks from lines', async () => {
   api.logReader.write(logId(2), line(1, '\u001b[31mred\u001b[0m\tä\r\u0007\n-- build succeeded'), end(2));
   expect((await get()).text.split('\n')[0]).toBe('[web build] red\tä  -- build succeeded');
 });
 
-test('HEAD: the same without the body', async () => {
+test('answers HEAD without the body', async () => {
   api.logReader.write(logId(2), line(1), end(2));
   const answer = await request(api.app).head(path).set('x-service-token', token);
   expect(answer).toMatchObject({ status: 200, type: 'text/plain' });
@@ -106,32 +106,47 @@ test('HEAD: the same without the body', async () => {
 });
 
 test.each([
-  ['an environment without a build', '/api/environment/acme.shop-empty/build/logs', 'no build has been requested yet'],
-  ['a log that is not kept', '/api/environment/acme.shop-done/build/logs', 'the log of build 1 is no longer kept'],
-  ['a build that there is not', `${path}?build=3`, 'no such build'],
-])('%s: 404', async (_name, where, error) => {
+  [
+    'an environment without a build',
+    '/api/environment/acme.shop-empty/build/logs',
+    'no build has been requested yet. POST …/build requests one',
+  ],
+  [
+    'a log that is not kept',
+    '/api/environment/acme.shop-done/build/logs',
+    'the log of build 1 is no longer kept. GET …/builds lists the builds',
+  ],
+  [
+    'a build that there is not',
+    `${path}?build=3`,
+    'there is no build of this number yet. GET …/builds lists the builds',
+  ],
+])('answers %s with 404', async (_name, where, error) => {
   const answer = await get(where);
   expect({ status: answer.status, body: answer.body as unknown }).toEqual({ status: 404, body: { error } });
 });
 
-test('Redis that does not answer: 503', async () => {
+test('answers 503 when Redis does not respond', async () => {
   api.logReader.failure = new Error('Connection is closed');
   const answer = await get();
-  expect(answer).toMatchObject({ status: 503, body: { error: 'the log cannot be read now. Try again' } });
+  expect(answer).toMatchObject({
+    status: 503,
+    body: { error: 'the log cannot be read, because Redis does not respond. Try again in a few seconds' },
+  });
 });
 
-test('without a login, or with another one', async () => {
+test('refuses callers who are not logged in or cannot see the environment', async () => {
   const { token: mallory } = await api.login('mallory@example.com');
   const answer = await request(api.app).get(path).set('accept', 'text/html');
   expect(answer).toMatchObject({ status: 400, type: 'text/html' });
   expect(answer.text).toMatch(/X-SERVICE-TOKEN.*cookie.*\/api\/user\/login/);
   expect((await request(api.app).get(path).set('x-service-token', mallory)).status).toBe(404);
-  // From a page of the Git host: a link is followed.
+  // The request comes from a link on a page of the Git host.
   const cookie = { cookie: `token=${token}`, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
   expect((await request(api.app).get(path).set(cookie)).status).toBe(200);
 });
 
-test('a log is read no faster than it is taken, and no further once nobody takes it', async () => {
+test('reads a log only as fast as the client does, and stops when the client stops', async () => {
   const pageCount = 300;
   for (let page = 0; page < pageCount; page++) {
     const first = page * 1000 + 1;
@@ -173,7 +188,7 @@ test('a log is read no faster than it is taken, and no further once nobody takes
   }
 });
 
-test('long logs that their reader does not read hold the share of its account', async () => {
+test('counts unread logs towards the memory of the account', async () => {
   const small = new TestApi({ budgets: { ...TEST_BUDGETS, requestMemoryBytes: 16 * 1024 * 1024 } });
   const { token: reader } = await small.login('alice@example.com');
   const { token: other } = await small.login('bob@example.com');
@@ -202,7 +217,7 @@ test('long logs that their reader does not read hold the share of its account', 
   }
 });
 
-test('the answer names the build and its commit', async () => {
+test('names the build and its commit in headers', async () => {
   api.cluster.change(ENVIRONMENT, environment.metadata, { status: { build: { commit: 'c2' } } });
   api.logReader.write(logId(2), line(1));
   expect((await get()).headers).toMatchObject({ 'x-build-number': '2', 'x-build-commit': 'c2' });
@@ -218,7 +233,7 @@ const open = (where: string) => request(api.app).get(where).set('accept', browse
 test.each<[string, Record<string, string>, number]>([
   ['without a login', {}, 400],
   ['with one that has ended', { cookie: 'token=old' }, 401],
-])('a browser %s is shown a page that says how to log in', async (_what, headers, status) => {
+])('answers a browser %s with a page that explains how to log in', async (_what, headers, status) => {
   const answer = await open(`${path}?build=2`).set(headers).expect(status);
   expect(answer).toMatchObject({ type: 'text/html', charset: 'utf-8' });
   expect(answer.text).toContain('<h1>Log in to read this log</h1>');
@@ -226,27 +241,27 @@ test.each<[string, Record<string, string>, number]>([
   expect(answer.text).not.toContain('/api/user/oidc/login');
 });
 
-test('a browser is led to the provider where there is one', async () => {
+test('links the OpenID Connect provider for a browser, if there is one', async () => {
   const oidc = { issuer: 'https://login.example', clientId: 'coppice', landingPage: '/' } as never;
   const answer = await request(new TestApi({ oidc }).app).get(path).set('accept', browser).expect(400);
   expect(answer.text).toContain('/api/user/oidc/login');
 });
 
-test('a browser is shown what is not there as a page too, and the log itself as text', async () => {
+test('answers errors to a browser as a page, and the log as text', async () => {
   const gone = await open('/api/environment/acme.shop-done/build/logs').set('cookie', `token=${token}`).expect(404);
   expect(gone.type).toBe('text/html');
-  expect(gone.text).toContain('the log of build 1 is no longer kept');
+  expect(gone.text).toContain('the log of build 1 is no longer kept. GET …/builds lists the builds');
   api.logReader.write(logId(2), line(1));
   expect((await open(path).set('cookie', `token=${token}`).expect(200)).type).toBe('text/plain');
 });
 
-test('the page neither runs nor has pasted what stands in the address', async () => {
+test('escapes the address in the page', async () => {
   const { text } = await open(`${path}?x=<script>alert(1)</script>&y=';reboot;'`).expect(400);
   expect(text).not.toContain('<script>');
   expect(text).not.toMatch(/(&#39;.*){3}/);
 });
 
-test.each(['*/*', 'application/json', undefined])('who accepts %s is answered JSON', async (accept) => {
+test.each(['*/*', 'application/json', undefined])('answers JSON to a client that accepts %s', async (accept) => {
   const asked = request(api.app).get(path);
   const answer = await (accept === undefined ? asked : asked.set('accept', accept)).expect(400);
   expect(answer.body).toEqual({ error: expect.any(String) });

@@ -10,6 +10,7 @@ import type { LogReader } from '../../build-logs/reader.ts';
 import type { BuildStatus, Environment } from '../../crds/environment.ts';
 import { currentBuildView, numberedBuild } from './build-view.ts';
 import { NotFound, orUnavailable } from '../shared/errors.ts';
+import { LOG_UNREADABLE, NO_BUILD_YET } from '../shared/messages.ts';
 import { holdAnswer } from '../limits/held-memory.ts';
 
 /** A reader that reads nothing for this time is disconnected. */
@@ -40,16 +41,16 @@ export async function answerLogText(
 ): Promise<void> {
   const newest = environment.status?.build;
   const number = build ?? currentBuildView(environment)?.number;
-  if (number === undefined) throw new NotFound('no build has been requested yet');
+  if (number === undefined) throw new NotFound(NO_BUILD_YET);
   const missing = missingEnd(newest, number);
 
   const closed = new AbortController();
   response.once('close', () => closed.abort());
   const keys = buildLogKeys(`${environment.metadata.uid ?? ''}/${number}`);
   const pages = reader.readKept(keys, { from, signal: closed.signal });
-  const first = await orUnavailable(pages.next(), 'the log cannot be read now. Try again');
+  const first = await orUnavailable(pages.next(), LOG_UNREADABLE);
   if (first.done === true && missing === undefined && (from ?? 0) === 0) {
-    throw new NotFound(`the log of build ${number} is no longer kept`);
+    throw new NotFound(`the log of build ${number} is no longer kept. GET …/builds lists the builds`);
   }
   const commit = numberedBuild(environment, number)?.commit;
   response.set({ 'X-Build-Number': String(number), ...(commit !== undefined && { 'X-Build-Commit': commit }) });
@@ -61,8 +62,7 @@ export async function answerLogText(
   }
   // Reading a second page distinguishes a short log, which takes little memory, from one that fills the kernel's
   // buffers.
-  const second =
-    first.done === true ? first : await orUnavailable(pages.next(), 'the log cannot be read now. Try again');
+  const second = first.done === true ? first : await orUnavailable(pages.next(), LOG_UNREADABLE);
   const bytes = first.done === true ? 0 : first.value.bytes.length;
   holdAnswer(request, response, second.done === true ? bytes : unreadBytes);
   response.setTimeout(MAX_SILENCE_MS);

@@ -13,7 +13,7 @@ function answer(closed = false): Response & EventEmitter {
 
 const ready = () => Promise.resolve('results');
 
-test('a place is held until the answer was taken, one for each account and 2 in all', async () => {
+test('holds a slot until the response is read: one per account, 2 in total', async () => {
   const locations = new ResultSlots();
   const answers = ['ann', 'ben'].map((accountId) => ({ accountId, response: answer() }));
   for (const one of answers) expect(await locations.hold(one, ready)).toBe('results');
@@ -25,7 +25,7 @@ test('a place is held until the answer was taken, one for each account and 2 in 
   await expect(hold('ann')).rejects.toMatchObject({ status: 503 });
 });
 
-test('a failure holds its place for no longer', async () => {
+test('releases the slot after a failure', async () => {
   const locations = new ResultSlots();
   const response = answer();
   await expect(
@@ -35,7 +35,7 @@ test('a failure holds its place for no longer', async () => {
   expect(await locations.hold({ accountId: 'ann', response: answer() }, ready)).toBe('results');
 });
 
-test('a connection that was closed before takes no place', async () => {
+test('takes no slot for a connection that closed before', async () => {
   const locations = new ResultSlots();
   await expect(locations.hold({ accountId: 'ann', response: answer(true) }, ready)).rejects.toMatchObject({
     status: 503,
@@ -43,7 +43,7 @@ test('a connection that was closed before takes no place', async () => {
   expect(await locations.hold({ accountId: 'ann', response: answer() }, ready)).toBe('results');
 });
 
-test('an answer that is not taken is cut off, and its place given back', async () => {
+test('ends a response that is not read, and releases its slot', async () => {
   const locations = new ResultSlots(100);
   const large = Buffer.alloc(64 * 1024 * 1024);
   const started = Promise.withResolvers<ServerResponse>();

@@ -3,18 +3,13 @@ import request from 'supertest';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { REPOSITORY } from '../../crds/repository.ts';
 import { requestAnnotation } from '../../crds/requests.ts';
+import { sampleActivation } from '../../crds/testing/activation.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_ORIGIN } from '../testing/test-options.ts';
 
 const id = 'acme.shop-main';
 const path = `/api/environment/${id}`;
-const activation = {
-  active: true,
-  since: '2026-01-01T00:00:00Z',
-  reason: 'Spec',
-  specActive: true,
-  buildPending: false,
-} as const;
+const activation = sampleActivation();
 
 let api: TestApi;
 let token: string;
@@ -34,7 +29,7 @@ describe('spawn', () => {
   const spawn = (body: object) => asAlice(request(api.app).post('/api/repository/acme.shop/spawn')).send(body);
   const gitRef = { name: 'main', type: 'branch' };
 
-  test('creates an Environment that can be read at once', async () => {
+  test('creates an Environment that can be read immediately', async () => {
     const answer = await spawn({ name: 'Demo', build: 'false', ttl: '3600', gitRef }).expect(201);
     const weburl = 'http://shop-main--acme.env.localhost:8080/';
     expect(answer.body).toEqual({ id, name: 'Demo', status: 'empty', weburl });
@@ -49,13 +44,13 @@ describe('spawn', () => {
     expect(repository.body).toMatchObject({ environments: [{ id, name: 'Demo', gitRef }] });
   });
 
-  test('beside others of the same ref', async () => {
+  test('creates another one beside those of the same ref', async () => {
     await spawn({ gitRef }).expect(201);
     const second = await spawn({ gitRef }).expect(201);
     expect((second.body as { id: string }).id).toMatch(/^acme\.shop-main-[a-z0-9]{5}$/);
   });
 
-  test('with a build names its request, and the build that it becomes', async () => {
+  test('with a build names its request, and the resulting build', async () => {
     const body = (await spawn({ gitRef }).expect(201)).body as unknown;
     const asked = annotations()[requestAnnotation('build')];
     expect(body).toMatchObject({ status: 'empty', request: { id: asked, build: 1 } });
@@ -68,7 +63,7 @@ describe('spawn', () => {
     const reuse = (body: object = {}) => spawn({ gitRef, ifExists: 'reuse', ...body });
     const count = () => api.cluster.all(ENVIRONMENT).length;
 
-    test('spawns where there is none, then answers that one and builds it', async () => {
+    test('creates one where none exists, then returns and builds it', async () => {
       const first = await reuse().expect(201);
       expect(first.body).not.toHaveProperty('reused');
       const second = await reuse().expect(201);
@@ -76,7 +71,7 @@ describe('spawn', () => {
       expect(count()).toBe(1);
     });
 
-    test('leaves what has contents as it is without a build', async () => {
+    test('leaves an environment with contents unchanged if build is false', async () => {
       api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
       const body = (await reuse({ build: false }).expect(201)).body as unknown;
       expect(body).toMatchObject({ id, status: 'built', reused: true });
@@ -84,7 +79,7 @@ describe('spawn', () => {
       expect(annotations()).toEqual({});
     });
 
-    test('creates the contents of an empty one', async () => {
+    test('creates contents if the environment is empty', async () => {
       api.addEnvironment('acme', 'shop-main', 'shop', { state: 'empty', activation: { ...activation, active: false } });
       api.cluster.change(ENVIRONMENT, { namespace: 'group-acme', name: 'shop-main' }, { spec: { active: false } });
       const body = (await reuse({ ttl: 60 }).expect(201)).body as unknown;
@@ -93,7 +88,7 @@ describe('spawn', () => {
       expect(Object.keys(annotations()).sort()).toEqual(asked.sort());
     });
 
-    test('takes neither another ref nor one that is being deleted', async () => {
+    test('ignores environments of other refs, and those being deleted', async () => {
       const { metadata } = api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
       await spawn({ gitRef: { name: 'other', type: 'branch' }, ifExists: 'reuse' }).expect(201);
       api.cluster.change(ENVIRONMENT, metadata, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
@@ -103,7 +98,7 @@ describe('spawn', () => {
       expect(count()).toBe(3);
     });
 
-    test('takes the one that another request has just spawned, which no cache shows yet', async () => {
+    test('returns the one that another request has just created, which no cache has yet', async () => {
       const there = api.addEnvironment('acme', 'shop-main', 'shop', {});
       const { environments } = api.caches;
       const byIndex = environments.byIndex.bind(environments);
@@ -114,7 +109,7 @@ describe('spawn', () => {
       expect(count()).toBe(1);
     });
 
-    test('something else: 422', async () => {
+    test('answers 422 to other values', async () => {
       await spawn({ gitRef, ifExists: 'perhaps' }).expect(422);
     });
   });
@@ -128,19 +123,19 @@ describe('GET', () => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state: 'created', activation });
   });
 
-  test('of a created one that was never built starts a build, once', async () => {
+  test('starts one build of a created environment that was never built', async () => {
     await get().expect(200);
     await get().expect(200);
     expect(api.cluster.patches).toHaveLength(1);
     expect(built()).toEqual([requestAnnotation('build')]);
   });
 
-  test.each(['?build=false', '?build=false&x=y'])('%s starts none', async (query) => {
+  test.each(['?build=false', '?build=false&x=y'])('starts no build of %s', async (query) => {
     await get(query).expect(200);
     expect(built()).toEqual([]);
   });
 
-  test('a read-only token starts none', async () => {
+  test('starts no build with a read-only token', async () => {
     const body = { name: 'reader', expirationTime: '2026-02-01T00:00:00Z', readOnly: true };
     const made = await asAlice(request(api.app).post('/api/user/tokens')).send(body).expect(201);
     const { token: reader } = made.body as { token: string };
@@ -148,7 +143,7 @@ describe('GET', () => {
     expect(built()).toEqual([]);
   });
 
-  test('HEAD starts none', async () => {
+  test('starts no build for HEAD', async () => {
     await asAlice(request(api.app).head(path)).expect(200);
     expect(built()).toEqual([]);
   });
@@ -160,7 +155,7 @@ describe('GET', () => {
     [{ 'sec-fetch-site': 'none' }, true],
     [{ origin: TEST_ORIGIN }, true],
     [{}, true],
-  ])('with a cookie and %j: %p', async (headers, starts) => {
+  ])('with a cookie and %j starts a build: %p', async (headers, starts) => {
     await request(api.app)
       .get(path)
       .set({ cookie: `token=${token}`, ...headers })
@@ -175,7 +170,7 @@ describe('PUT', () => {
     ['the query', '?build=false&ttl=60', undefined, ['create', 'ttl'], '60'],
     ['the body, with strings', '', { build: 'false', ttl: '90' }, ['create', 'ttl'], '90'],
     ['both: the body counts', '?build=false&ttl=60', { build: true, ttl: 0 }, ['create', 'build', 'ttl'], '0'],
-  ])('by %s', async (_name, query, body, requests, ttl) => {
+  ])('creates contents by %s', async (_name, query, body, requests, ttl) => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state: 'empty' });
     const answer = await asAlice(request(api.app).put(path + query))
       .send(body)
@@ -191,22 +186,24 @@ describe('PUT', () => {
     expect(api.cluster.patches[0]?.patch).toMatchObject({ metadata: { uid: expect.any(String) } });
   });
 
-  test('of one whose contents are being removed: 409, with what to do', async () => {
+  test('answers 409 with what to do while contents are being removed', async () => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation: { ...activation, active: false } });
     const answer = await asAlice(request(api.app).put(path)).expect(409);
     expect(answer.body).toEqual({ error: expect.stringContaining('once the environment is empty') });
     expect(annotations()).toEqual({});
   });
 
-  test.each(['created', 'building', 'built'] as const)('of one that is %s: 409', async (state) => {
+  test.each(['created', 'building', 'built'] as const)('answers 409 for one that is %s', async (state) => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state });
     const answer = await asAlice(request(api.app).put(path)).expect(409);
-    expect(answer.body).toEqual({ error: `the environment is ${state}, not empty` });
+    expect(answer.body).toEqual({
+      error: `the environment is ${state}: PUT needs an empty one. Use POST …/build, or POST …/rebuild to start anew`,
+    });
     expect(annotations()).toEqual({});
   });
 });
 
-test('DELETE asks the operator', async () => {
+test('requests a deletion from the operator', async () => {
   api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
   const body = (await asAlice(request(api.app).delete(path)).expect(202)).body as unknown;
   expect(Object.keys(annotations())).toEqual([requestAnnotation('delete')]);
@@ -218,7 +215,7 @@ test('DELETE asks the operator', async () => {
 test.each([
   ['one that is built', { state: 'built', activation }],
   ['an empty one', { state: 'empty', activation: { ...activation, active: false } }],
-] as const)('POST rebuild of %s asks the operator', async (_what, status) => {
+] as const)('requests a rebuild of %s from the operator', async (_what, status) => {
   api.addEnvironment('acme', 'shop-main', 'shop', status);
   await asAlice(request(api.app).post(`${path}/rebuild`)).expect(202);
   expect(Object.keys(annotations())).toEqual([requestAnnotation('rebuild')]);
@@ -227,18 +224,18 @@ test.each([
 describe('POST ttl', () => {
   const setTtl = (ttl: unknown) => asAlice(request(api.app).post(`${path}/ttl`)).send({ ttl });
 
-  test('asks the operator, and answers with the new one', async () => {
+  test('requests it from the operator, and returns the new one', async () => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
     expect((await setTtl('3600').expect(200)).body).toMatchObject({ ttl: 3600 });
     expect(Object.keys(annotations())).toEqual([requestAnnotation('ttl')]);
   });
 
-  test.each([[undefined], [-1], ['soon'], [1.5]])('%p: 422', async (ttl) => {
+  test.each([[undefined], [-1], ['soon'], [1.5]])('answers %p with 422', async (ttl) => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
     await setTtl(ttl).expect(422);
   });
 
-  test('of an empty one: 409', async () => {
+  test('answers 409 for an empty environment', async () => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state: 'empty', activation: { ...activation, active: false } });
     await setTtl(60).expect(409);
   });
@@ -247,13 +244,13 @@ describe('POST ttl', () => {
 describe('POST build', () => {
   const build = () => asAlice(request(api.app).post(`${path}/build`));
 
-  test('asks the operator', async () => {
+  test('requests a build from the operator', async () => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation });
     await build().expect(202);
     expect(Object.keys(annotations())).toEqual([requestAnnotation('build')]);
   });
 
-  test('of an empty one: 409; of one that is about to be created: 202', async () => {
+  test('answers 409 for an empty environment, and 202 for one about to be created', async () => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state: 'empty', activation: { ...activation, active: false } });
     await build().expect(409);
     await asAlice(request(api.app).put(`${path}?build=false`)).expect(202);
@@ -272,21 +269,21 @@ describe('an environment that is being deleted', () => {
     ['post', '/build'],
     ['post', '/rebuild'],
     ['post', '/ttl'],
-  ] as const)('takes no %s %s', async (method, rest) => {
+  ] as const)('accepts no %s %s', async (method, rest) => {
     await asAlice(request(api.app)[method](`${path}${rest}`))
       .send({ ttl: 60 })
       .expect(409);
     expect(annotations()).toEqual({});
   });
 
-  test('can be read, which builds nothing, and deleted', async () => {
+  test('can be read without a build, and deleted', async () => {
     await asAlice(request(api.app).get(path)).expect(200);
     await asAlice(request(api.app).delete(path)).expect(202);
     expect(annotations()).toEqual({});
   });
 });
 
-test('nothing is spawned in a repository that is being deleted', async () => {
+test('refuses to spawn in a repository that is being deleted', async () => {
   const at = { namespace: 'group-acme', name: 'shop' };
   api.cluster.change(REPOSITORY, at, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
   const gitRef = { name: 'main', type: 'branch' };

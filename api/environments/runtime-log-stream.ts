@@ -36,6 +36,6 @@ export function streamRuntimeLog(
     } finally {
       clearInterval(timer);
     }
-    webSocket.close(CLOSE.gone, 'the environment is gone');
+    webSocket.close(CLOSE.gone, 'the environment was deleted, so its log ends');
   });
 }

@@ -45,7 +45,7 @@ function get(query = '', from = path) {
   return request(server).get(`${from}${query}`).set('x-service-token', token);
 }
 
-test('without a WebSocket the last lines are answered, as lines of JSON', async () => {
+test('returns the last lines as lines of JSON without a WebSocket', async () => {
   write(line(5), line(6));
   const answer = await get('?follow=false&tail=2').buffer(true).expect(200);
   expect(answer.type).toBe('application/x-ndjson');
@@ -55,7 +55,7 @@ test('without a WebSocket the last lines are answered, as lines of JSON', async 
   ]);
 });
 
-test('a service is named by the id that the environment reports, too', async () => {
+test('accepts the ID that the environment reports for a service', async () => {
   const view = await get('', '/api/environment/acme.shop-main').expect(200);
   const [{ id } = { id: '' }] = (view.body as { services: { id: string }[] }).services;
   expect(id).toBe('acme.shop-main.web');
@@ -71,30 +71,30 @@ test.each([
   ['another way to follow', '?follow=true', path, 426],
   ['no number', '?tail=many', path, 422],
   ['too many', '?tail=1001', path, 422],
-])('%s: refused', async (_, query, where, status) => {
+])('refuses %s', async (_, query, where, status) => {
   const answer = await get(query, where).expect(status);
   expect(answer.body).toMatchObject({ error: expect.any(String) as unknown });
 });
 
-test('an upgrade to HTTP/2, which clients offer by themselves, is none to a WebSocket', async () => {
+test('ignores an upgrade to HTTP/2, which clients offer by themselves', async () => {
   write(line(5));
   const offer = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAAP__' };
   const answer = await get('?tail=1').set(offer).buffer(true).expect(200);
   expect(answer.text).toBe(`${JSON.stringify(line(5))}\n`);
 });
 
-test('somebody else sees nothing of it', async () => {
+test('hides the log from other users', async () => {
   const mallory = await api.login('mallory@example.com');
   await request(server).get(path).set('x-service-token', mallory.token).expect(404);
   await request(server).get(path).expect(400);
 });
 
-test('no operator: 503', async () => {
+test('answers 503 if no operator responds', async () => {
   api.runtimeLogs.failure = new Unavailable('no operator follows the log now. Try again');
   await get().expect(503);
 });
 
-test('a WebSocket follows until the environment is gone', async () => {
+test('follows over a WebSocket until the environment is deleted', async () => {
   write(line(5), line(6));
   const client = new WebSocket(`ws://127.0.0.1:${port}${path}?from=5`, {
     headers: { cookie: `token=${token}`, origin: TEST_ORIGIN },

@@ -10,7 +10,7 @@ const followRequest = { environment: 'group-acme/shop-main', uid: 'u-1', service
 test.each([
   ['the follow request is reported', { set: away, publish: there, exists: there }],
   ['the answer is waited for', { set: there, publish: there, exists: away }],
-])('a Redis that is away when %s: Unavailable, as for every other request', async (_when, redis) => {
+])('throws Unavailable if Redis fails when %s, like every other request', async (_when, redis) => {
   const pages = { evalSha: away, eval: away };
   const logs = new RuntimeLogs({ redis, pages, reader: new FakeLogReader(), onRedisError: () => undefined });
   const { signal } = new AbortController();

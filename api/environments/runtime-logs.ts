@@ -10,6 +10,7 @@ import {
   type FollowRedis,
 } from '../../build-logs/follow-request.ts';
 import { orUnavailable, Unavailable } from '../shared/errors.ts';
+import { LOG_UNREADABLE } from '../shared/messages.ts';
 
 export interface RuntimeLogsOptions {
   redis: FollowRedis & { exists(key: string): Promise<number> };
@@ -92,7 +93,10 @@ export class RuntimeLogs {
       if ((await reach(redis.exists(keys.refused))) > 0) {
         throw new Unavailable('too many service logs are being followed. Try again in a few minutes');
       }
-      if (performance.now() > end) throw new Unavailable('no operator follows the log now. Try again');
+      if (performance.now() > end)
+        throw new Unavailable(
+          'no operator has started to follow the log. Try again in a minute, or ask an administrator to check the operator',
+        );
       await delay(pollMs);
     }
     const last = (await reach(readNewest(pages, keys)))?.last ?? 0;
@@ -101,5 +105,5 @@ export class RuntimeLogs {
 }
 
 function reach<T>(answer: Promise<T>): Promise<T> {
-  return orUnavailable(answer, 'the log cannot be read now. Try again');
+  return orUnavailable(answer, LOG_UNREADABLE);
 }

@@ -1,20 +1,15 @@
 import { expect, test } from '@jest/globals';
 import type { Environment, EnvironmentState } from '../../crds/environment.ts';
 import { requestAnnotation, requestValue, type RequestName } from '../../crds/requests.ts';
+import { sampleActivation } from '../../crds/testing/activation.ts';
 import { shownStatus } from './shown-status.ts';
 
 type Status = NonNullable<Environment['status']>;
 type Activation = NonNullable<Status['activation']>;
 
 const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n));
-const activation = (changes: Partial<Activation> = {}): Activation => ({
-  active: true,
-  since: second(10).toISOString(),
-  reason: 'CreateRequest',
-  specActive: true,
-  buildPending: false,
-  ...changes,
-});
+const activation = (changes: Partial<Activation> = {}) =>
+  sampleActivation({ since: second(10).toISOString(), reason: 'CreateRequest', ...changes });
 const ended = { number: 1, result: 'succeeded', startedAt: second(11).toISOString() } as const;
 const condition = (type: string, status: 'True' | 'False') => [
   { type, status, reason: 'Test', message: '', lastTransitionTime: second(1).toISOString() },
@@ -121,7 +116,7 @@ test.each<[string, Status, RequestName[], EnvironmentState, Partial<Environment[
   expect(shownStatus(environment)).toBe(expected);
 });
 
-test('an environment that is being deleted is not what it was', () => {
+test('does not show the former state of an environment that is being deleted', () => {
   const metadata = { name: 'shop-main', deletionTimestamp: second(30).toISOString() };
   const spec = {
     repository: 'shop',

@@ -16,11 +16,11 @@ const items: ResultItem[] = [
   { Label: 'screenshot', Type: 'image', Content: 'iVBORw0KGgo=' },
 ];
 
-/** What the tester answers, by a run's ID and Secret. */
+/** The tester's results by ID and Secret of the run. */
 let held: Map<string, ResultItem[] | Error>;
-/** How often the tester was asked. */
+/** Number of requests to the tester. */
 let asked: number;
-/** What it waits for before it answers. */
+/** The tester responds once this resolves. */
 let gate: Promise<undefined> | undefined;
 let api: TestApi;
 let token: string;
@@ -73,7 +73,7 @@ const asAlice = (sent: request.Test) => sent.set('x-service-token', token);
 const get = (query = '') => asAlice(request(api.app).get(path + query));
 const post = () => asAlice(request(api.app).post(path));
 
-/** The environment, and what the operator keeps of its runs. */
+/** Adds the environment, and the Secret in which the operator stores its runs. */
 function add(of: EnvironmentStatus = status, owner?: string): void {
   const { uid = '' } = api.addEnvironment('acme', 'shop-main', 'shop', of).metadata;
   const address = (n: number) => ({ ID: `r${n}`, Secret: `s${n}` });
@@ -93,7 +93,7 @@ function add(of: EnvironmentStatus = status, owner?: string): void {
 }
 
 describe('GET', () => {
-  test('answers outcomes and results, and no Secret', async () => {
+  test('returns outcomes and results, and no Secret', async () => {
     add();
     const answer = await get().expect(200);
     expect(answer.body).toMatchObject({
@@ -115,7 +115,7 @@ describe('GET', () => {
     expect(answer.headers['content-type']).toContain('application/json');
   });
 
-  test('answers one test by its name', async () => {
+  test('returns one test by name', async () => {
     add();
     const answer = await get('?name=looks').expect(200);
     expect(answer.body).toMatchObject({ tests: [{ name: 'looks', result: items }] });
@@ -135,14 +135,14 @@ describe('GET', () => {
       () => held.set('r2 s2', [{ Label: 'x', Type: 'blob', Content: 'A'.repeat(4 * 1024 * 1024 + 4) }]),
       'the results are too large for one response. Request this test with ?name=',
     ],
-  ])('results that %s have a message', async (_what, happen, message) => {
+  ])('returns a message for results that %s', async (_what, happen, message) => {
     add();
     happen();
     const answer = await get().expect(200);
     expect((answer.body as { tests: object[] }).tests[1]).toMatchObject({ name: 'looks', outcome: 'failed', message });
   });
 
-  test('results too large for an answer with others are there alone', async () => {
+  test('returns too large results only on their own', async () => {
     const large = [{ Label: 'x', Type: 'blob' as const, Content: 'A'.repeat(4 * 1024 * 1024 + 4) }];
     held.set('r2 s2', large);
     add();
@@ -159,7 +159,7 @@ describe('GET', () => {
     expect(asked).toBe(1);
   });
 
-  test('one answer with results at once for each account', async () => {
+  test('sends one response with results at a time to each account', async () => {
     add();
     const opened = Promise.withResolvers<undefined>();
     gate = opened.promise;
@@ -175,7 +175,7 @@ describe('GET', () => {
     await get().expect(200);
   });
 
-  test('runs of another environment of the name are not taken', async () => {
+  test('ignores runs of a former environment of the same name', async () => {
     add(status, 'another uid');
     const answer = await get().expect(200);
     expect((answer.body as { tests: object[] }).tests[0]).toMatchObject({
@@ -183,12 +183,12 @@ describe('GET', () => {
     });
   });
 
-  test('without tests the list is empty', async () => {
+  test('returns an empty list without tests', async () => {
     add({ state: 'empty' });
     expect((await get().expect(200)).body).toEqual({ tests: [] });
   });
 
-  test('is not there for others', async () => {
+  test('is hidden from others', async () => {
     add();
     const { token: other } = await api.login('mallory@example.com');
     await request(api.app).get(path).set('x-service-token', other).expect(404);
@@ -199,7 +199,7 @@ describe('POST', () => {
   const annotation = () =>
     api.cluster.all<Environment>(ENVIRONMENT)[0]?.metadata.annotations?.['coppice.dev/request-test'];
 
-  test('asks for the tests again', async () => {
+  test('requests the tests again', async () => {
     add();
     const answer = await post().expect(202);
     expect(answer.body).toMatchObject({ build: 3 });
@@ -211,15 +211,15 @@ describe('POST', () => {
     [
       'no tests are named',
       { deployed: { number: 1, result: 'succeeded', startedAt } },
-      'the service file names no tests (x-coppice.tests)',
+      'the service file names no tests. Add them to x-coppice.tests, then request a build',
     ],
-  ])('409 where %s', async (_what, of, message) => {
+  ])('answers 409 where %s', async (_what, of, message) => {
     add(of);
     expect((await post().expect(409)).body).toMatchObject({ error: expect.stringContaining(message) });
     expect(annotation()).toBeUndefined();
   });
 
-  test('409 where tests are off; what was found is still there, without results', async () => {
+  test('answers 409 if tests are disabled, and still returns earlier outcomes without results', async () => {
     await start(undefined);
     add();
     await post().expect(409);

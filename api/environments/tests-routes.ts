@@ -36,7 +36,8 @@ export function testsRoutes({ directory, environments, results }: TestsRoutesOpt
       run: async ({ caller: { user }, target: { environment }, query: { name }, response }) => {
         const runs = environment.status?.tests?.runs ?? [];
         const names = runs.map((run) => run.name).filter((one) => name === undefined || one === name);
-        if (name !== undefined && names.length === 0) throw new NotFound('the environment has no test of this name');
+        if (name !== undefined && names.length === 0)
+          throw new NotFound('the environment has no test of this name. Omit ?name to list all');
         const found = await results.read(environment, { name }, { accountId: user.accountId, response });
         const view = testsView(environment, found);
         return { ...view, tests: view.tests.filter((test) => names.includes(test.name)) };
@@ -55,7 +56,10 @@ export function testsRoutes({ directory, environments, results }: TestsRoutesOpt
         409: 'Nothing is deployed, the service file names no tests, tests are disabled, or the environment is being deleted.',
       },
       run: async ({ target: { environment } }) => {
-        if (results.isOff) throw new Conflict('tests are disabled in this installation');
+        if (results.isOff)
+          throw new Conflict(
+            'tests are disabled in this installation. Ask an administrator to enable them (chart value tester.enabled)',
+          );
         return testsView(await environments.test(environment));
       },
     }),

@@ -4,6 +4,7 @@ import { ENVIRONMENT } from '../../crds/environment.ts';
 import { GROUP } from '../../crds/group.ts';
 import { REPOSITORY } from '../../crds/repository.ts';
 import { requestAnnotation } from '../../crds/requests.ts';
+import { sampleActivation } from '../../crds/testing/activation.ts';
 import { TestApi } from '../testing/test-api.ts';
 
 const namespace = 'group-acme';
@@ -18,21 +19,14 @@ let token: string;
 beforeEach(async () => {
   ({ api, token } = await TestApi.withShop());
   const build = { number: 1, result: 'succeeded', startedAt: '2026-01-01T00:00:00Z' } as const;
-  const activation = {
-    active: true,
-    since: '2026-01-01T00:00:00Z',
-    reason: 'Spec',
-    specActive: true,
-    buildPending: false,
-  } as const;
-  api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', build, activation });
+  api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', build, activation: sampleActivation() });
 });
 
 const send = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) =>
   request(api.app)[method](path).set('x-service-token', token).send(body);
 const read = async (path: string) => (await send('get', path).expect(200)).body as unknown;
 
-test('nothing is shown as being deleted before', async () => {
+test('shows nothing as being deleted before', async () => {
   expect(await read('/api/groups')).toEqual([{ id: 'acme', name: 'acme' }]);
   expect(await read(repository)).not.toHaveProperty('deleting');
   expect(await read(environment)).toMatchObject({ status: 'built' });
@@ -41,25 +35,25 @@ test('nothing is shown as being deleted before', async () => {
 describe.each([
   ['a repository', repository, () => api.cluster.change(REPOSITORY, { namespace, name: 'shop' }, marked)],
   ['a group', group, () => api.cluster.change(GROUP, { name: 'acme' }, marked)],
-])('from the deletion of %s on, although the operator has deleted nothing yet,', (_what, path, deleteIt) => {
+])('after the deletion of %s, although the operator has deleted nothing yet,', (_what, path, deleteIt) => {
   const environments = [{ id: 'acme.shop-main', status: 'building' }];
 
-  test('the answer and every later one show it', async () => {
+  test('shows it in this response and all later ones', async () => {
     const answer = (await send('delete', path).expect(202)).body as unknown;
     expect(answer).toMatchObject({ deleting: true });
     expect(JSON.stringify(answer)).toContain('"status":"building"');
   });
 
-  test('its repository and environments are not shown as before', async () => {
+  test('does not show its repository and environments in their former state', async () => {
     deleteIt();
     expect(await read(repository)).toMatchObject({ deleting: true, environments });
     expect(await read(environment)).toMatchObject({ status: 'building' });
     expect(await read(group)).toMatchObject({ repositories: [{ deleting: true, environments }] });
   });
 
-  test('requests that would change it are refused', async () => {
+  test('refuses requests that would change it', async () => {
     deleteIt();
-    const error = 'the environment is being deleted';
+    const error = 'the environment is being deleted. Wait until it is gone, then spawn it again';
     for (const [method, rest] of [
       ['put', ''],
       ['post', '/build'],
@@ -74,10 +68,10 @@ describe.each([
   });
 });
 
-test('a group that is being deleted is listed as such, and takes no repository', async () => {
+test('lists a group that is being deleted, and adds no repository to it', async () => {
   api.cluster.change(GROUP, { name: 'acme' }, marked);
   expect(await read('/api/groups')).toEqual([{ id: 'acme', name: 'acme', deleting: true }]);
   const params = { origin: 'https://git.example/other.git' };
   const answer = await send('post', group, { name: 'other', type: 'generic', params }).expect(409);
-  expect(answer.body).toEqual({ error: 'the group is being deleted' });
+  expect(answer.body).toEqual({ error: 'the group is being deleted. Wait until it is gone, or use another one' });
 });

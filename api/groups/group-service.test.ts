@@ -26,7 +26,7 @@ function setUp() {
 
 const names = (cluster: FakeCluster) => cluster.all<Group>(GROUP).map(({ metadata }) => metadata.name);
 
-test('a group has its creator as member, and is there once the operator has made its namespace', async () => {
+test('creates a group with its creator as member, and returns when the operator has created its namespace', async () => {
   const { cluster, cache, service } = setUp();
   cluster.afterCreate = readyAfterCreate(cluster);
   const group = await service.create(alice, 'acme', 'Acme Inc.');
@@ -38,14 +38,14 @@ test('a group has its creator as member, and is there once the operator has made
   expect(cache.get('acme')).toEqual(group);
 });
 
-test('without a readiness in 10 s it is answered as it stands', async () => {
+test('returns the group unchanged if it is not ready after 10 s', async () => {
   const { clock, service } = setUp();
   const created = service.create(alice, 'acme', 'acme');
   await clock.advance(10_000);
   expect((await created).status).toBeUndefined();
 });
 
-test('what the operator said of an older generation is not a readiness', async () => {
+test("ignores the operator's report on an older generation", async () => {
   const { clock, cluster, service } = setUp();
   cluster.afterCreate = (type, { metadata }) => cluster.change(type, metadata, conditionsPatch('Stalled', 'old', 0));
   const created = service.create(alice, 'acme', 'acme');
@@ -53,7 +53,7 @@ test('what the operator said of an older generation is not a readiness', async (
   await expect(created).resolves.toBeDefined();
 });
 
-test('one that cannot be set up is taken away again, and says why', async () => {
+test('removes a group that cannot be set up, and says why', async () => {
   const { cluster, service } = setUp();
   cluster.afterCreate = (type, { metadata }) => cluster.change(type, metadata, conditionsPatch('Stalled', 'not ours'));
   await expect(service.create(alice, 'acme', 'acme')).rejects.toThrow(
@@ -62,14 +62,14 @@ test('one that cannot be set up is taken away again, and says why', async () => 
   expect(names(cluster)).toEqual([]);
 });
 
-test('a name that is taken: Conflict', async () => {
+test('throws Conflict for a name that is taken', async () => {
   const { cluster, service } = setUp();
   await service.createOwn(alice);
   await expect(service.create(alice, 'alice-b', 'x')).rejects.toBeInstanceOf(Conflict);
   expect(names(cluster)).toEqual(['alice-b']);
 });
 
-test('own groups are named after the address, with a suffix when that is taken', async () => {
+test('names own groups after the address, with a suffix if that is taken', async () => {
   const { cluster, service } = setUp();
   await service.createOwn(alice);
   await service.createOwn({ ...alice, email: 'alice.b@y.example' });
@@ -79,7 +79,7 @@ test('own groups are named after the address, with a suffix when that is taken',
   expect(names(cluster)).toEqual(['alice-b', 'alice-b-aaaaa', 'group', 'x'.repeat(50), `${'x'.repeat(44)}-bbbbb`]);
 });
 
-test('nothing is put into a group before it has its namespace', async () => {
+test('adds nothing to a group before it has its namespace', async () => {
   const { clock, cluster, service } = setUp();
   const group = await service.createOwn(alice);
   const waiting = service.awaitNamespace(group);

@@ -12,6 +12,7 @@ import { deleteOwn, requireOwn } from '../cluster/ownership.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
 import { awaitReadiness } from '../cluster/readiness.ts';
 import { Conflict, Unavailable } from '../shared/errors.ts';
+import { GROUP_GOING } from '../shared/messages.ts';
 import type { User } from '../user-records/user-record.ts';
 
 /** The limit in the CRD. */
@@ -45,7 +46,8 @@ export class GroupService {
   async create(owner: User, name: string, displayName: string): Promise<Group> {
     const { cluster, cache } = this.#options;
     const written = await this.#write(owner, name, displayName).catch((error: unknown) => {
-      if (isAlreadyExists(error)) throw new Conflict('a group of this name already exists', { cause: error });
+      if (isAlreadyExists(error))
+        throw new Conflict('a group of this name already exists. Choose another name', { cause: error });
       throw error;
     });
     const { object, stalled } = await awaitReadiness(cache, written, readyTimeoutMs);
@@ -80,7 +82,7 @@ export class GroupService {
 
   /** Waits until the group has a namespace. @throws Unavailable if it has none yet */
   async awaitNamespace(group: Group): Promise<void> {
-    if (isBeingDeleted(group)) throw new Conflict('the group is being deleted');
+    if (isBeingDeleted(group)) throw new Conflict(GROUP_GOING);
     // Later changes do not matter: the namespace stays.
     if (findCondition(group.status?.conditions, 'Ready')?.status === 'True') return;
     const { isReady, stalled } = await awaitReadiness(this.#options.cache, group, readyTimeoutMs);

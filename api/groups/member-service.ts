@@ -39,7 +39,7 @@ export const invitedMemberViewSchema = z
     ...member,
     invitation: z.string().optional().meta({
       description:
-        'Ours, an invitation for the new member, shown once. The account that accepts it sees the group, even if its address is not verified.',
+        'Extension: an invitation for the new member, shown once. The account that accepts it sees the group, even if its address is not verified.',
     }),
     invitationExpiresAt: z.iso.datetime().optional().meta({ description: 'Extension: when the invitation expires.' }),
   })

@@ -16,7 +16,7 @@ function group(members: string[], owners?: string[], creator?: string): Group {
   };
 }
 
-/** Everybody has an account, and sees the group, but those who have not come. */
+/** Everybody except the absent has an account and sees the group. */
 function accounts(...absent: string[]): Accounts {
   const isThere = (email: string) => !absent.includes(email);
   return {
@@ -39,7 +39,7 @@ describe('the owners of a group', () => {
     expect(ownersOf(of, accounts())).toEqual(expected);
   });
 
-  test('are not whoever registered the address of who made it: the account counts', () => {
+  test("do not include whoever registered the creator's address later: the account counts", () => {
     const of = group([ann, bob], undefined, 'account of before');
     expect(ownersOf(of, accounts())).toEqual([ann, bob]);
   });
@@ -67,7 +67,7 @@ describe('a new member', () => {
   });
 });
 
-describe('removing', () => {
+describe('removing a member', () => {
   test.each<[string, Group, string, string, Accounts, Outcome]>([
     ['a member, by an owner', group([ann, bob], [ann]), ann, bob, accounts(), [ann]],
     ['a member, by a member', group([ann, bob, cid], [ann]), bob, cid, accounts(), [ann]],
@@ -99,7 +99,7 @@ describe('removing', () => {
   });
 });
 
-describe('a role', () => {
+describe('the role of a member', () => {
   test.each<[string, Group, string, string, 'owner' | 'member', Accounts, Outcome]>([
     ['is given by an owner', group([ann, bob], [ann]), ann, bob, 'owner', accounts(), [ann, bob]],
     ['is given twice', group([ann, bob], [ann, bob]), ann, bob, 'owner', accounts(), [ann, bob]],
@@ -116,7 +116,7 @@ describe('a role', () => {
   });
 });
 
-test('what the refusal of the last owner says to do', () => {
+test('says what to do when the last owner cannot be removed', () => {
   expect(() => withoutMember(group([ann, bob], [ann]), ann, ann, accounts())).toThrow(
     'PATCH /api/group/acme/members/EMAIL {"role": "owner"}',
   );

@@ -31,6 +31,8 @@ export function ownersOf({ metadata, spec }: Group, { accountIdOf }: Pick<Accoun
   return made.length > 0 ? made : [...spec.members];
 }
 
+const noSuchMember = 'the group has no such member. GET /api/group/{groupID}/settings lists the members';
+
 /** Checks that the caller owns the group. @throws Forbidden */
 export function requireOwner(group: Group, actor: string, what: string, accounts: Accounts): void {
   if (ownersOf(group, accounts).includes(actor)) return;
@@ -43,7 +45,7 @@ export function requireOwner(group: Group, actor: string, what: string, accounts
  */
 export function withMember(group: Group, actor: string, email: string, role: Role, accounts: Accounts): Membership {
   const { members } = group.spec;
-  if (members.includes(email)) throw new Conflict('the group already has this member');
+  if (members.includes(email)) throw new Conflict('the group already has this member. PATCH changes the role');
   if (role === 'owner') requireOwner(group, actor, 'add an owner', accounts);
   const owners = ownersOf(group, accounts);
   return { members: [...members, email], owners: role === 'owner' ? [...owners, email] : owners };
@@ -55,7 +57,7 @@ export function withMember(group: Group, actor: string, email: string, role: Rol
  */
 export function withoutMember(group: Group, actor: string, email: string, accounts: Accounts): Membership {
   const { members } = group.spec;
-  if (!members.includes(email)) throw new NotFound('no such member');
+  if (!members.includes(email)) throw new NotFound(noSuchMember);
   const owners = ownersOf(group, accounts);
   if (owners.includes(email)) {
     if (actor !== email) requireOwner(group, actor, 'remove an owner', accounts);
@@ -70,7 +72,7 @@ export function withoutMember(group: Group, actor: string, email: string, accoun
  */
 export function withRole(group: Group, actor: string, email: string, role: Role, accounts: Accounts): Membership {
   const { members } = group.spec;
-  if (!members.includes(email)) throw new NotFound('no such member');
+  if (!members.includes(email)) throw new NotFound(noSuchMember);
   requireOwner(group, actor, 'change roles', accounts);
   const owners = ownersOf(group, accounts);
   if (role === 'owner') return { members: [...members], owners: [...new Set([...owners, email])] };

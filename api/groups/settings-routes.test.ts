@@ -25,7 +25,7 @@ const view = (name: string, role = 'member') => ({ id: `${name}@example.com`, na
 const invited = { invitation: expect.any(String), invitationExpiresAt: '2026-01-09T00:00:00.000Z' };
 
 describe('members', () => {
-  test('come, see the group, and go', async () => {
+  test('are added, see the group, and are removed', async () => {
     await send('get', '', undefined, 'bob').expect(404);
     const added = await send('post', '/members', { name: 'Bob@Example.com' }).expect(201);
     expect(added.body).toEqual([view('alice', 'owner'), { ...view('bob'), ...invited }]);
@@ -38,7 +38,7 @@ describe('members', () => {
     await send('delete', '/members/bob@example.com').expect(404);
   });
 
-  test('one who registers the address without the invitation sees nothing; with it, this group alone', async () => {
+  test('without the invitation see nothing after registering the address; with it, only this group', async () => {
     api.addGroup('other', ['alice@example.com', 'carol@example.com']);
     const added = await send('post', '/members', { name: 'carol@example.com' }).expect(201);
     const { invitation } = (added.body as { invitation?: string }[])[1] ?? {};
@@ -61,7 +61,7 @@ describe('members', () => {
     expect((await carols()).body).toEqual([]);
   });
 
-  test('who leaves needs a new invitation to come back', async () => {
+  test('who leave need a new invitation to return', async () => {
     tokens['carol'] = (await api.login('carol@example.com', false)).token;
     const [, { invitation = '' } = {}] = (await send('post', '/members', { name: 'carol@example.com' })).body as {
       invitation?: string;
@@ -72,18 +72,18 @@ describe('members', () => {
     await send('get', '', undefined, 'carol').expect(404);
   });
 
-  test('two who come at once both are there', async () => {
+  test('that are added concurrently are both kept', async () => {
     await Promise.all(['bob', 'carol', 'dan'].map((name) => send('post', '/members', { name: `${name}@example.com` })));
     expect(group()?.spec.members).toHaveLength(4);
   });
 
-  test('the last one cannot be removed', async () => {
+  test('cannot be removed if only one remains', async () => {
     await send('delete', '/members/alice@example.com').expect(409);
     expect(group()?.spec.members).toEqual(['alice@example.com']);
   });
 });
 
-test('who is the only one to see a group with repositories stays: who was invited may never come', async () => {
+test('who alone see a group with repositories cannot leave: invited people may never register', async () => {
   api.addRepository('acme', 'shop');
   await send('post', '/members', { name: 'nobody@example.com' }).expect(201);
   tokens['carol'] = (await api.login('carol@example.com', false)).token;
@@ -101,7 +101,7 @@ test.each([
     'remove themselves',
     (members: MemberService, left: Group, email: string) => members.remove(left, email, email, true),
   ],
-])('of the two who see a group with repositories, and %s at once, one stays', async (_how, leave) => {
+])('remain at least one when the two who see a group with repositories %s at once', async (_how, leave) => {
   const users = ['alice', 'bob', 'nobody'].map((name) => `${name}@example.com`);
   const read = api.addGroup('shared', users);
   const members = new MemberService({
@@ -117,14 +117,14 @@ test.each([
 });
 
 describe('leave', () => {
-  test('takes the caller out', async () => {
+  test('removes the caller from the group', async () => {
     await send('post', '/members', { name: 'bob@example.com', role: 'owner' }).expect(201);
     expect((await send('post', '/leave').expect(200)).body).toEqual({});
     expect(group()?.spec.members).toEqual(['bob@example.com']);
     await send('get', '').expect(404);
   });
 
-  test('of two who leave a group with repositories at once, one stays', async () => {
+  test('keeps one of two who leave a group with repositories at once', async () => {
     api.addRepository('acme', 'shop');
     await send('post', '/members', { name: 'bob@example.com' }).expect(201);
     const answers = await Promise.all(['alice', 'bob'].map((name) => send('post', '/leave', undefined, name)));
@@ -132,13 +132,13 @@ describe('leave', () => {
     expect(group()?.spec.members).toHaveLength(1);
   });
 
-  test('as the last one: 409 while there are repositories', async () => {
+  test('answers 409 to the last member while there are repositories', async () => {
     api.addRepository('acme', 'shop');
     const answer = await send('post', '/leave').expect(409);
     expect(answer.body).toEqual({ error: expect.stringContaining('repositories') });
   });
 
-  test('as the last one: whoever has left does not see the group while it goes', async () => {
+  test('hides the group from the last member while it is being deleted', async () => {
     api.cluster.change(
       GROUP,
       { name: 'acme' },
@@ -156,7 +156,7 @@ describe('leave', () => {
   test.each([
     ['a group that the API made goes', 'coppice', undefined],
     ['one that somebody applied stays, with nobody in it', 'flux', []],
-  ])('as the last one: %s', async (_name, manager, members) => {
+  ])('as the last member: %s', async (_name, manager, members) => {
     const labels = { 'app.kubernetes.io/managed-by': manager };
     api.cluster.change(GROUP, { name: 'acme' }, { metadata: { labels } });
     await send('post', '/leave').expect(200);
@@ -176,7 +176,7 @@ describe('roles', () => {
     await send('post', '/members', { name: 'bob@example.com' }).expect(201);
   });
 
-  test('who makes a group owns it, and hands it on before they leave it to others', async () => {
+  test("let a group's creator own it, and hand it over before leaving", async () => {
     const made = await request(api.app)
       .post('/api/groups')
       .set('x-service-token', tokens['alice'] ?? '')
@@ -193,7 +193,7 @@ describe('roles', () => {
     expect(group()?.spec).toMatchObject({ members: ['bob@example.com'], owners: ['bob@example.com'] });
   });
 
-  test('a new member removes no owner, changes no role, adds no owner and deletes no group', async () => {
+  test('do not let a new member remove owners, change roles, add owners or delete the group', async () => {
     await send('delete', alice, undefined, 'bob').expect(403);
     await send('patch', bob, { role: 'owner' }, 'bob').expect(403);
     await send('patch', alice, { role: 'member' }, 'bob').expect(403);
@@ -204,7 +204,7 @@ describe('roles', () => {
     await send('delete', '/members/carol@example.com', undefined, 'bob').expect(200);
   });
 
-  test('of two owners who give it up at once, one stays', async () => {
+  test('keep one of two owners who give up ownership at once', async () => {
     await send('patch', bob, { role: 'owner' }).expect(200);
     const answers = await Promise.all([
       send('patch', alice, { role: 'member' }),
@@ -214,21 +214,21 @@ describe('roles', () => {
     expect(group()?.spec.owners).toHaveLength(1);
   });
 
-  test('an owner who is removed and comes back is a member', async () => {
+  test('make a removed owner who returns a member', async () => {
     await send('patch', bob, { role: 'owner' }).expect(200);
     await send('delete', bob).expect(200);
     await send('post', '/members', { name: 'bob@example.com' }).expect(201);
     expect(await roles()).toEqual(['alice@example.com owner', 'bob@example.com member']);
   });
 
-  test('who is not a member, and what is not a role', async () => {
+  test('cannot be set for someone who is not a member, or to an unknown value', async () => {
     await send('patch', '/members/nobody@example.com', { role: 'owner' }).expect(404);
     await send('patch', bob, { role: 'king' }).expect(422);
     await send('patch', bob, {}).expect(422);
   });
 });
 
-test('DELETE of a group', async () => {
+test('deletes a group', async () => {
   const answer = await send('delete', '').expect(202);
   expect(answer.body).toMatchObject({ id: 'acme' });
   expect(group()).toBeUndefined();

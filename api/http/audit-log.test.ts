@@ -6,6 +6,7 @@ import request from 'supertest';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { ANNOTATIONS } from '../../crds/labels.ts';
 import { newestRequestId } from '../../crds/requests.ts';
+import { sampleActivation } from '../../crds/testing/activation.ts';
 import { TestApi } from '../testing/test-api.ts';
 
 type Line = Record<string, unknown>;
@@ -22,7 +23,7 @@ afterEach(() => {
   expect(text).not.toContain('password1234');
 });
 
-/** The lines, once the requests' connections are closed. */
+/** Returns the lines once the connections of the requests are closed. */
 async function lines(): Promise<Line[]> {
   await new Promise((resolve) => setTimeout(resolve, 20));
   return api.audited;
@@ -35,7 +36,7 @@ const spawn = (id: string) =>
     .set({ 'x-service-token': token, 'x-request-id': id })
     .send({ gitRef, name: 'password1234' });
 
-test('says who changed what, under the id that the answer and the object have', async () => {
+test('logs who changed what, with the ID that the response and the object contain', async () => {
   const answer = await spawn('from-ci.7').expect(201);
   expect(answer.headers['x-request-id']).toBe('from-ci.7');
   expect(await lines()).toEqual([
@@ -60,7 +61,7 @@ test('says who changed what, under the id that the answer and the object have', 
   expect(environment?.metadata.annotations).toMatchObject({ [ANNOTATIONS.requestId]: 'from-ci.7' });
 });
 
-test('the operator finds the id of the request that asked last', async () => {
+test('writes the ID of the latest request to the object', async () => {
   await spawn('one').expect(201);
   const build = (id: string) =>
     request(api.app)
@@ -73,7 +74,7 @@ test('the operator finds the id of the request that asked last', async () => {
   expect(newestRequestId(environment?.metadata.annotations)).toBe('three');
 });
 
-test.each(['no spaces please', 'x'.repeat(65), 'a/b'])('an id that is not safe, %s, is replaced', async (id) => {
+test.each(['no spaces please', 'x'.repeat(65), 'a/b'])('replaces the unsafe ID %s', async (id) => {
   const answer = await spawn(id).expect(201);
   expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
 });
@@ -82,7 +83,7 @@ test.each<[string, string, object, number, Line]>([
   ['what nobody may', '/api/group/other/leave', {}, 404, { outcome: 'refused', email: 'alice@example.com' }],
   ['a wrong path', '/api/group/acme/nothing', {}, 404, { outcome: 'refused', email: 'alice@example.com' }],
   ['a login that fails', '/api/user/login', {}, 422, { outcome: 'refused', endpoint: '/api/user/login' }],
-])('%s is a line too', async (_what, path, headers, status, expected) => {
+])('logs %s', async (_what, path, headers, status, expected) => {
   const sent = request(api.app).post(path);
   await sent.set({ 'x-service-token': token, ...headers }).expect(status);
   expect(await lines()).toEqual([expect.objectContaining({ ...expected, status, path, changes: [] })]);
@@ -92,20 +93,19 @@ test.each([
   ['a wrong token', '/api/group/acme/leave', { 'x-service-token': 'wrong' }, 401],
   ['no token, and a path of 8 KiB', `/api/${'x'.repeat(8192)}`, {}, 400],
   ['a delivery without a signature', '/api/webhooks/ownerhost/acme.shop', {}, 401],
-])('%s is none: strangers could push the others out', async (_what, path, headers, status) => {
+])('does not log %s, so that strangers cannot displace other lines', async (_what, path, headers, status) => {
   await request(api.app).post(path).set(headers).send({}).expect(status);
   expect(await lines()).toEqual([]);
 });
 
-test('a long path is cut', async () => {
+test('truncates a long path', async () => {
   const path = `/api/group/acme/${'x'.repeat(8192)}`;
   await request(api.app).post(path).set('x-service-token', token).expect(404);
   expect(await lines()).toEqual([expect.objectContaining({ path: path.slice(0, 256) })]);
 });
 
-test('a read is none, unless it starts a build', async () => {
-  const activation = { active: true, since: '2026-01-01T00:00:00Z', reason: 'Spec', specActive: true } as const;
-  const status = { state: 'created', activation: { ...activation, buildPending: false } } as const;
+test('does not log a read unless it starts a build', async () => {
+  const status = { state: 'created', activation: sampleActivation() } as const;
   api.addEnvironment('acme', 'shop-main', 'shop', status);
   const read = () => request(api.app).get('/api/environment/acme.shop-main').set('x-service-token', token).expect(200);
   await read();
@@ -114,7 +114,7 @@ test('a read is none, unless it starts a build', async () => {
   expect(await lines()).toEqual([expect.objectContaining({ method: 'GET', changes })]);
 });
 
-test('what a caller does who hangs up before the answer is there all the same, and whose it is', async () => {
+test('logs the request and user of a caller who disconnects before the response', async () => {
   await spawn('first').expect(201);
   const asked = Promise.withResolvers<undefined>();
   const held = Promise.withResolvers<undefined>();

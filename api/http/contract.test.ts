@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { UnreachableError } from '../../kubernetes/api-error.ts';
-import { everyRouteApi, repository, routes, spawn, type Route } from '../testing/every-route.ts';
+import { everyRouteApi, REPOSITORY_BODY, ROUTES, SPAWN_BODY, type Route } from '../testing/every-route.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_ORIGIN } from '../testing/test-options.ts';
 
-const byId = routes.filter(({ path }) => path.includes('acme'));
-const withBody = routes.filter(({ body }) => body !== undefined);
+const byId = ROUTES.filter(({ path }) => path.includes('acme'));
+const withBody = ROUTES.filter(({ body }) => body !== undefined);
 
 let api: TestApi;
 let token: string;
@@ -26,7 +26,7 @@ function call(
 
 const errorOnly = { error: expect.any(String) };
 
-describe.each(routes)('$method $path', (route) => {
+describe.each(ROUTES)('$method $path', (route) => {
   test(`answers ${route.status} as JSON`, async () => {
     const answer = await call(route, { 'x-service-token': token }, route.body);
     expect({ status: answer.status, body: answer.body as unknown }).toMatchObject({ status: route.status });
@@ -34,12 +34,12 @@ describe.each(routes)('$method $path', (route) => {
     expect(answer.headers['cache-control']).toBe('no-store');
   });
 
-  test('takes the token from the cookie too', async () => {
+  test('accepts the token in the cookie', async () => {
     const answer = await call(route, { cookie: `a=b; token=${token}`, origin: TEST_ORIGIN }, route.body);
     expect(answer.status).toBe(route.status);
   });
 
-  test('without authentication: 400', async () => {
+  test('answers 400 without authentication', async () => {
     const answer = await call(route, {}, '{broken');
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual(errorOnly);
@@ -49,18 +49,18 @@ describe.each(routes)('$method $path', (route) => {
     ['an unknown token', { 'x-service-token': 'nobody' }],
     ['an empty header', { 'x-service-token': '' }],
     ['an unknown cookie', { cookie: 'token=nobody', origin: TEST_ORIGIN }],
-  ])('%s: 401, before the body is looked at', async (_name, headers) => {
+  ])('%s: 401, before the body is read', async (_name, headers) => {
     const answer = await call(route, headers, '{broken');
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual(errorOnly);
   });
 
-  test('the header, when there, is the only thing looked at', async () => {
+  test('ignores the cookie if the header is present', async () => {
     const headers = { 'x-service-token': 'nobody', cookie: `token=${token}`, origin: TEST_ORIGIN };
     expect((await call(route, headers, route.body)).status).toBe(401);
   });
 
-  test('503 while sessions cannot be read', async () => {
+  test('answers 503 while sessions cannot be read', async () => {
     api.redis.failure = new Error('connection refused to redis://secret@redis');
     const answer = await call(route, { 'x-service-token': token }, route.body);
     expect(answer.status).toBe(503);
@@ -75,13 +75,13 @@ describe.each(byId)('$method $path', ({ method, path }) => {
     ['an unknown group', 'nowhere'],
     ['no id at all', '%20'],
     ['an id that does not decode', '%zz'],
-  ])('%s: 404, before the body is looked at', async (_name, group) => {
+  ])('%s: 404, before the body is read', async (_name, group) => {
     const answer = await call({ method, path: path.replace('acme', group) }, { 'x-service-token': token }, '{broken');
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual(errorOnly);
   });
 
-  test("what may not be seen is answered as what does not exist, to the letter of the body's error", async () => {
+  test('answers for hidden resources exactly as for missing ones, including errors of the body', async () => {
     const headers = { 'x-service-token': token };
     const [hidden, absent] = await Promise.all(
       ['rival', 'nowhere'].map((group) => call({ method, path: path.replace('acme', group) }, headers)),
@@ -96,20 +96,20 @@ describe.each(withBody)('$method $path', (route) => {
     ['an array', '[]', ''],
     ['null', 'null', ''],
     ['nothing', undefined, silent(route)],
-  ])('%s: 422 with details', async (_name, body, path) => {
+  ])('answers %s with 422 and details', async (_name, body, path) => {
     const answer = await call(route, { 'x-service-token': token }, body);
     expect(answer.status).toBe(422);
     const details = [{ path: expect.stringMatching(path), message: expect.any(String) }];
     expect(answer.body).toEqual({ error: expect.any(String), details: expect.arrayContaining(details) });
   });
 
-  test('a body over 1 MiB: 413', async () => {
+  test('answers 413 to a body over 1 MiB', async () => {
     const answer = await call(route, { 'x-service-token': token }, { name: 'a'.repeat(1024 * 1024) });
     expect(answer.status).toBe(413);
     expect(answer.body).toEqual(errorOnly);
   });
 
-  test('503 while the cluster cannot be reached', async () => {
+  test('answers 503 while the cluster cannot be reached', async () => {
     api.cluster.failure = new UnreachableError('POST https://10.0.0.1: ECONNREFUSED');
     const answer = await call(route, { 'x-service-token': token }, route.body);
     expect(answer.status).toBe(503);
@@ -117,7 +117,7 @@ describe.each(withBody)('$method $path', (route) => {
   });
 });
 
-/** Of settings none has to be named, so the fault is the body's. */
+/** Returns the error for an empty body. No field of settings is required, so their error is that of the whole body. */
 function silent({ path }: Route): RegExp {
   return path.endsWith('/settings') ? /^$/ : /./;
 }
@@ -126,16 +126,21 @@ test.each([
   ['post', '/api/groups', { name: '!!!' }, ['name']],
   ['post', '/api/groups', { name: 5 }, ['name']],
   ['post', '/api/groups', { name: 'x'.repeat(101) }, ['name']],
-  ['post', '/api/group/acme', { ...repository, type: 'svn' }, ['type']],
+  ['post', '/api/group/acme', { ...REPOSITORY_BODY, type: 'svn' }, ['type']],
   [
     'post',
     '/api/group/acme',
-    { ...repository, type: 'workspacehost', params: {} },
+    { ...REPOSITORY_BODY, type: 'workspacehost', params: {} },
     ['params.workspace', 'params.repository', 'params.token'],
   ],
-  ['post', '/api/group/acme', { ...repository, params: {} }, ['params.origin']],
-  ['post', '/api/group/acme', { ...repository, params: { origin: 'ftp://host/a' } }, ['params.origin']],
-  ['post', '/api/group/acme', { ...repository, params: { origin: 'https://u:hunter2@host/b' } }, ['params.origin']],
+  ['post', '/api/group/acme', { ...REPOSITORY_BODY, params: {} }, ['params.origin']],
+  ['post', '/api/group/acme', { ...REPOSITORY_BODY, params: { origin: 'ftp://host/a' } }, ['params.origin']],
+  [
+    'post',
+    '/api/group/acme',
+    { ...REPOSITORY_BODY, params: { origin: 'https://u:hunter2@host/b' } },
+    ['params.origin'],
+  ],
   ['post', '/api/group/acme/variables', { name: '1A', value: 'x', visibility: 'never' }, ['name', 'visibility']],
   ['post', '/api/group/acme/variables', { name: 'A', value: 'hunter2\0' }, ['value']],
   ['post', '/api/group/acme/variables', { name: 'A', value: ['x'] }, ['value']],
@@ -158,14 +163,14 @@ test.each([
   ['post', '/api/repository/acme.shop/check', { serviceFile: '', files: { '../a': '' } }, ['files.../a']],
   ['post', '/api/repository/acme.shop/spawn', {}, ['gitRef']],
   ['post', '/api/repository/acme.shop/spawn', { gitRef: { name: '..', type: 'twig' } }, ['gitRef.name', 'gitRef.type']],
-  ['post', '/api/repository/acme.shop/spawn', { ...spawn, build: 'maybe' }, ['build']],
-  ['post', '/api/repository/acme.shop/spawn', { ...spawn, ttl: -1 }, ['ttl']],
-  ['post', '/api/repository/acme.shop/spawn', { ...spawn, ttl: 1.5 }, ['ttl']],
+  ['post', '/api/repository/acme.shop/spawn', { ...SPAWN_BODY, build: 'maybe' }, ['build']],
+  ['post', '/api/repository/acme.shop/spawn', { ...SPAWN_BODY, ttl: -1 }, ['ttl']],
+  ['post', '/api/repository/acme.shop/spawn', { ...SPAWN_BODY, ttl: 1.5 }, ['ttl']],
   ['put', '/api/environment/acme.shop-empty', { ttl: 'soon' }, ['ttl']],
   ['put', '/api/environment/acme.shop-empty?build=2', {}, ['build']],
   ['get', '/api/environment/acme.shop-main?build=maybe', undefined, ['build']],
   ['get', '/api/environment/acme.shop-main/build/logs?from=x', undefined, ['from']],
-] as const)('%s %s %j: 422', async (method, path, body, paths) => {
+] as const)('answers %s %s %j with 422', async (method, path, body, paths) => {
   const answer = await call({ method, path }, { 'x-service-token': token }, body);
   expect(answer.status).toBe(422);
   const { details } = answer.body as { details: { path: string }[] };
@@ -177,7 +182,7 @@ test.each([
   ['get', '/api/nothing'],
   ['get', '/api'],
   ['post', '/api/environment/acme.shop-main/nothing'],
-] as const)('%s %s: 400 without, 404 with authentication', async (method, path) => {
+] as const)('answers %s %s with 400 without, and 404 with authentication', async (method, path) => {
   expect((await request(api.app)[method](path)).status).toBe(400);
   const answer = await request(api.app)[method](path).set('x-service-token', token);
   expect(answer.status).toBe(404);
@@ -190,12 +195,12 @@ test.each([
   ['POST without any origin', {}, 403],
   ['POST from our own page', { origin: TEST_ORIGIN }, 201],
   ['POST that the browser calls same-origin', { 'sec-fetch-site': 'same-origin' }, 201],
-] as const)('a cookie and %s', async (_name, headers, status) => {
-  const answer = await call(routes[2]!, { cookie: `token=${token}`, ...headers }, { name: 'New' });
+] as const)('checks a cookie and %s', async (_name, headers, status) => {
+  const answer = await call(ROUTES[2]!, { cookie: `token=${token}`, ...headers }, { name: 'New' });
   expect(answer.status).toBe(status);
 });
 
-test('a membership of an address that is not proven opens no group', async () => {
+test('opens no group to a member whose address is not verified', async () => {
   const { token: unproven } = await api.login('bob@example.com', false);
   api.addGroup('bobs', ['bob@example.com']);
   const headers = { 'x-service-token': unproven };
@@ -205,7 +210,7 @@ test('a membership of an address that is not proven opens no group', async () =>
   expect((await request(api.app).get('/api/groups').set(headers)).body).toEqual([{ id: 'own', name: 'Own' }]);
 });
 
-test('a request beyond the limit: 429 with Retry-After, for that user alone', async () => {
+test('answers 429 with Retry-After beyond the request limit, for that user only', async () => {
   api = new TestApi({ limits: { loginsPerMinute: 1, requestsPerMinute: 2 } });
   const [alice, bob] = [await api.login('alice@example.com'), await api.login('bob@example.com')];
   const info = (user: { token: string }) => request(api.app).get('/api/user/info').set('x-service-token', user.token);
@@ -219,13 +224,13 @@ test('a request beyond the limit: 429 with Retry-After, for that user alone', as
   await request(api.app).post('/api/user/register').send({}).expect(429);
 });
 
-test('a request id is answered when it is sane, and made otherwise', async () => {
+test('returns a valid request ID, and replaces others', async () => {
   const answer = (id: string) => request(api.app).get('/api/groups').set('X-Request-Id', id);
   expect((await answer('abc-1')).headers['x-request-id']).toBe('abc-1');
   expect((await answer('a b')).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('helmet is on, and express does not name itself', async () => {
+test('sends the headers of helmet, and does not name express', async () => {
   const { headers } = await request(api.app).get('/');
   expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff' });
   expect(headers['x-powered-by']).toBeUndefined();

@@ -9,7 +9,7 @@ import { NotFound } from '../shared/errors.ts';
 
 const user = { name: 'user-1', accountId: 'a', email: 'a@x.example', passwordHash: '', verified: true };
 
-/** An API of one thing, `here`, for a caller with such an API token. */
+/** Returns an API with one route, `here`, for a caller with such an API token. */
 function apiOf(readOnly: boolean, may: { writes: boolean; needsLogin: boolean }) {
   const app = express();
   app.use((_request, response, next) => {
@@ -42,7 +42,7 @@ test.each([
   ['/here', '{broken', false, 422],
   ['/here', '{"name":1}', false, 422],
   ['/here', '{"name":"x"}', false, 201],
-])('%s with %s, writes: %p: %d', async (path, body, writes, status) => {
+])('answers %s with %s (writes: %p) with %d', async (path, body, writes, status) => {
   await request(apiOf(true, { writes, needsLogin: false }))
     .post(path)
     .send(body)
@@ -53,7 +53,7 @@ test.each([
   ['/there', '{broken', 404],
   ['/here', '{broken', 403],
   ['/here', '{"name":"x"}', 403],
-])('%s with %s, where a login is needed: %d', async (path, body, status) => {
+])('answers %s with %s, where a login is needed, with %d', async (path, body, status) => {
   await request(apiOf(false, { writes: true, needsLogin: true }))
     .post(path)
     .send(body)

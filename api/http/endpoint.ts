@@ -89,8 +89,8 @@ interface StreamDefinition<Path extends string, Target> extends Declaration<Path
 }
 
 interface OpenDefinition<Path extends string, Body, Answer extends z.ZodType> extends Declaration<Path, Answer> {
-  body: z.ZodType<Body>;
-  run: (call: { body: Body }) => Promise<z.output<Answer>>;
+  body?: z.ZodType<Body>;
+  run: (call: { body: Body; request: Request; response: Response }) => z.output<Answer> | Promise<z.output<Answer>>;
 }
 
 const limitBytes = 1024 * 1024;
@@ -153,13 +153,13 @@ export function needsOf({ writes, needs = 'administer', isOfAccount = false, nee
 }
 
 /** Returns an endpoint that needs no token. */
-export function openEndpoint<Path extends string, Body, Answer extends z.ZodType>(
+export function openEndpoint<Path extends string, Answer extends z.ZodType, Body = undefined>(
   definition: OpenDefinition<Path, Body, Answer>,
 ): Endpoint {
   const { run, ...declaration } = definition;
   const handle: RequestHandler = async (request, response) => {
-    const body = await parseBody(request, response, definition.body, openJsonParser);
-    const answer = await run({ body });
+    const body = definition.body ? await parseBody(request, response, definition.body, openJsonParser) : undefined;
+    const answer = await run({ body: body as Body, request, response });
     response.status(declaration.status ?? 200);
     sendJson(request, response, answer, false);
   };

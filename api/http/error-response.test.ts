@@ -6,7 +6,7 @@ import { Conflict, Invalid, Unavailable } from '../shared/errors.ts';
 const terminating = { causes: [{ reason: 'NamespaceTerminating' }] };
 const causes = { causes: [{ field: 'spec.gitRef.name', message: 'is not valid' }] };
 
-describe('what Kubernetes says', () => {
+describe('an error of Kubernetes', () => {
   test.each<[string, Error, number, object?]>([
     ['not found', new ApiError('GET /x', 404, 'NotFound', 'no x'), 404],
     ['already exists', new ApiError('POST /x', 409, 'AlreadyExists', 'x exists'), 409],
@@ -35,7 +35,7 @@ describe('what Kubernetes says', () => {
     expect(JSON.stringify(answer)).not.toMatch(/\/x|10\.0\.0\.1|etcd/);
   });
 
-  test('Retry-After is passed on', () => {
+  test('keeps Retry-After', () => {
     const busy = new ApiError('GET /x', 429, 'TooManyRequests', 'slow', { retryAfterSeconds: 7 });
     expect(errorResponse(busy).headers).toEqual({ 'Retry-After': '7' });
   });
@@ -50,8 +50,11 @@ test.each<[unknown, number]>([
   [Object.assign(new Error('stream'), { status: 500, type: 'stream.encoding.set' }), 500],
   [new TypeError('secret of ours'), 500],
   ['thrown text', 500],
-])('%p: %d', (error, status) => {
+])('answers %p with %d', (error, status) => {
   const { body, ...answer } = errorResponse(error);
   expect(answer.status).toBe(status);
-  if (status === 500) expect(body).toEqual({ error: 'internal error' });
+  if (status === 500)
+    expect(body).toEqual({
+      error: "the API could not handle the request. An administrator finds the reason in the API's log",
+    });
 });

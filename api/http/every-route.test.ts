@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { encodeTexts } from '../../kubernetes/secret-texts.ts';
-import { BY_LOGIN, everyRouteApi, HARMLESS, OF_ACCOUNT, OPERATED, routes, type Route } from '../testing/every-route.ts';
+import { BY_LOGIN, everyRouteApi, HARMLESS, OF_ACCOUNT, OPERATED, ROUTES, type Route } from '../testing/every-route.ts';
 import { type TestApi } from '../testing/test-api.ts';
 import { TEST_ORIGIN } from '../testing/test-options.ts';
 
@@ -22,22 +22,22 @@ interface Document {
   paths: Record<string, Record<string, { security?: unknown[] }>>;
 }
 
-/** Tests of their own: what they take cannot be made beforehand. */
-const elsewhere = ['post /api/user/password', 'post /api/user/invitation', 'delete /api/user'];
+/** These have tests of their own: their input cannot be prepared, or their response does not end. */
+const elsewhere = ['post /api/user/password', 'post /api/user/invitation', 'delete /api/user', 'get /api/events'];
 
-/** Logs out, or makes and shows what is the caller's alone. */
+/** Logs out, or creates and shows only what belongs to the caller. */
 const readsOnly = new Set(['/api/user/logout', '/api/repository/acme.shop/check']);
-const writing = routes.filter(({ method, path }) => method !== 'get' && !readsOnly.has(path));
-const reading = routes.filter(({ method }) => method === 'get');
+const writing = ROUTES.filter(({ method, path }) => method !== 'get' && !readsOnly.has(path));
+const reading = ROUTES.filter(({ method }) => method === 'get');
 
-test('the table has every endpoint that needs a token', async () => {
+test('lists every endpoint that needs a token', async () => {
   const document = await request(api.app).get('/api/openapi.json').expect(200);
   const declared = Object.entries((document.body as Document).paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([, { security }]) => security?.length !== 0)
       .map(([method]) => `${method} ${path}`),
   );
-  const inTable = routes.map(({ method, path }) => ({ method, path: path.split('?')[0] ?? '' }));
+  const inTable = ROUTES.map(({ method, path }) => ({ method, path: path.split('?')[0] ?? '' }));
   const missing = declared.filter((operation) => {
     const [method, path = ''] = operation.split(' ');
     const pattern = new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
@@ -52,7 +52,7 @@ async function readOnlyToken(): Promise<string> {
   return (made.body as { token: string }).token;
 }
 
-test.each(writing)('a read-only token may not: $method $path', async (route) => {
+test.each(writing)('a read-only token cannot send $method $path', async (route) => {
   const answer = await call({ ...route, body: { nonsense: true } }, { 'x-service-token': await readOnlyToken() });
   expect({ status: answer.status, body: answer.body as unknown }).toEqual({
     status: 403,
@@ -61,7 +61,7 @@ test.each(writing)('a read-only token may not: $method $path', async (route) => 
 });
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
-/** What a route answers to a token. */
+/** Returns the expected status of a route for a token. */
 type Answers = (route: Route) => number;
 const byAccess =
   (may: (route: Route) => boolean): Answers =>
@@ -69,7 +69,7 @@ const byAccess =
     may(route) && !BY_LOGIN.includes(nameOf(route)) ? route.status : 403;
 const reads = (route: Route) => route.method === 'get' || HARMLESS.includes(nameOf(route));
 const administers = byAccess(() => true);
-/** Of a token that reaches only some: `unseen` says which paths are as if they were not there. */
+/** Expectations for a restricted token: paths that match `unseen` are answered as if they did not exist. */
 const restricted =
   (unseen: (path: string) => boolean): Answers =>
   (route) => {
@@ -104,13 +104,13 @@ describe.each(kinds)('a token restricted to %s', (_kind, scopes, expected) => {
     ({ token } = made.body as { token: string });
   });
 
-  test.each(routes)('$method $path', async (route) => {
+  test.each(ROUTES)('$method $path', async (route) => {
     const answer = await call(route, { 'x-service-token': token });
     expect({ status: answer.status }).toEqual({ status: expected(route) });
   });
 
-  test('is refused before what it sends is looked at, and after what it does not see', async () => {
-    for (const route of routes) {
+  test('is refused before its body is read, and after the existence is checked', async () => {
+    for (const route of ROUTES) {
       const wanted = expected(route);
       if (wanted === route.status || (wanted !== 403 && wanted !== 404)) continue;
       const answer = await call({ ...route, body: { nonsense: true } }, { 'x-service-token': token });
@@ -119,7 +119,7 @@ describe.each(kinds)('a token restricted to %s', (_kind, scopes, expected) => {
   });
 });
 
-test('the document says which access each operation needs', async () => {
+test('documents the access that each operation needs', async () => {
   const document = await request(api.app).get('/api/openapi.json').expect(200);
   const { paths } = document.body as { paths: Record<string, Record<string, { 'x-coppice-access'?: string }>> };
   const access = (path: string, method: string) => paths[path]?.[method]?.['x-coppice-access'];
@@ -129,12 +129,12 @@ test('the document says which access each operation needs', async () => {
   expect(access('/api/user/login', 'post')).toBeUndefined();
 });
 
-test.each(reading)('a read-only token may: $method $path', async (route) => {
+test.each(reading)('a read-only token can send $method $path', async (route) => {
   await call(route, { 'x-service-token': await readOnlyToken() }).expect(route.status);
 });
 
-describe.each(routes.filter(({ path }) => path.includes('acme')))('$method $path', (route) => {
-  test('what may not be seen is answered as what does not exist, to the headers', async () => {
+describe.each(ROUTES.filter(({ path }) => path.includes('acme')))('$method $path', (route) => {
+  test('answers for hidden resources exactly as for missing ones, including headers', async () => {
     const at = (group: string) =>
       call({ ...route, path: route.path.replace('acme', group) }, { 'x-service-token': token });
     const reported = async (group: string) => {
@@ -148,15 +148,15 @@ describe.each(routes.filter(({ path }) => path.includes('acme')))('$method $path
 });
 
 describe.each(reading)('HEAD $path', (route) => {
-  test('answers as GET, without a body, and changes nothing', async () => {
+  test('answers like GET, without a body, and changes nothing', async () => {
     const answer = await request(api.app).head(route.path).set('x-service-token', token).expect(route.status);
     expect(answer.text).toBeUndefined();
     expect(api.cluster.patches).toEqual([]);
   });
 });
 
-describe.each(routes)('other origins: $method $path', (route) => {
-  test('no page of theirs may read an answer, or ask whether it may', async () => {
+describe.each(ROUTES)('from other origins: $method $path', (route) => {
+  test('lets no page read a response, or a preflight', async () => {
     const origin = 'https://evil.example';
     const answer = await call(route, { 'x-service-token': token, origin });
     const asked = await request(api.app)
@@ -170,7 +170,7 @@ describe.each(routes)('other origins: $method $path', (route) => {
   });
 });
 
-test.each(writing)('a cookie from another origin: 403, $method $path', async (route) => {
+test.each(writing)('answers 403 to a cookie from another origin, $method $path', async (route) => {
   for (const origin of ['https://evil.example', 'null', `${TEST_ORIGIN}.evil.example`]) {
     await call(route, { cookie: `token=${token}`, origin }).expect(403);
   }
@@ -189,7 +189,7 @@ test.each([
     422,
   ],
   ['a key of the prototype', { 'content-type': 'application/json' }, '{"__proto__":{"name":"x"}}', 422],
-] as const)('%s: as every other fault', async (_name, headers, body, status) => {
+] as const)('answers %s like every other error', async (_name, headers, body, status) => {
   const sent = request(api.app).post('/api/groups').set(headers).set('x-service-token', token);
   const answer = await sent.send(body);
   expect({ status: answer.status, body: answer.body as unknown }).toMatchObject({
@@ -200,23 +200,25 @@ test.each([
 });
 
 test.each(['/api/group/%zz', '/api/group/%c0%ae', '/api/%', '//api/groups', '/api/group/acme/../../user/info'])(
-  'GET %s without authentication is not an error of ours',
+  'answers GET %s without authentication without an error of the API',
   async (path) => {
     expect((await request(api.app).get(path)).status).toBeLessThan(405);
   },
 );
 
 test.each(['/api/group/acme', '/api/group/rival', '/api/group/nowhere'])(
-  'PUT %s: 405 with the methods that there are, whatever the caller may see',
+  'answers PUT %s with 405 and the accepted methods, whatever the caller can see',
   async (path) => {
     const answer = await call({ method: 'put', path }, { 'x-service-token': token }).expect(405);
     expect(answer.headers['allow']).toBe('GET, HEAD, POST, DELETE');
-    expect(answer.body).toEqual({ error: 'this address takes GET, HEAD, POST, DELETE only' });
+    expect(answer.body).toEqual({
+      error: 'this address accepts only GET, HEAD, POST, DELETE. Use one of these methods',
+    });
     await call({ method: 'put', path }, {}).expect(400);
   },
 );
 
-test('405 is for who is authenticated, at addresses too that need no token', async () => {
+test('answers 405 only to authenticated callers, also at addresses that need no token', async () => {
   await request(api.app).get('/api/user/login').expect(400);
   const login = await call({ method: 'get', path: '/api/user/login' }, { 'x-service-token': token }).expect(405);
   expect(login.headers['allow']).toBe('POST');
@@ -225,7 +227,7 @@ test('405 is for who is authenticated, at addresses too that need no token', asy
   await call({ method: 'put', path: '/api/nothing' }, { 'x-service-token': token }).expect(404);
 });
 
-test('made-up API tokens cost the API server as much as one user may, from one address; known ones go on', async () => {
+test('limits unknown API tokens from one address like one user, and still serves known ones', async () => {
   ({ api, token } = await everyRouteApi({ limits: { loginsPerMinute: 1, requestsPerMinute: 3 } }));
   const known = await readOnlyToken();
   const info = (sent: string) => request(api.app).get('/api/user/info').set('x-service-token', sent);
@@ -236,8 +238,8 @@ test('made-up API tokens cost the API server as much as one user may, from one a
   await info(known).expect(200);
 });
 
-/** Planted where the API keeps secrets; searched for in every answer, success or error. */
-test('no secret is in any answer but what the contract returns', async () => {
+/** These are stored where the API keeps secrets, and searched for in every response, success or error. */
+test('contains no secret in any response except those of the contract', async () => {
   const planted = {
     password: 'hunter2-password-of-a-user',
     credentials: 'hunter2-password-of-a-host',
@@ -266,7 +268,7 @@ test('no secret is in any answer but what the contract returns', async () => {
     const encoded = Object.values(encodeTexts({ value }))[0];
     expect(secrets.some((data) => Object.values(data).includes(encoded ?? ''))).toBe(true);
   }
-  for (const { method, path, body } of routes) {
+  for (const { method, path, body } of ROUTES) {
     const paths = [path, path.replace('acme.shop', 'acme.private'), path.replace('acme.shop', 'acme.hosted')];
     if (method === 'get') for (const one of new Set(paths)) await keep(send(method, one));
     else await keep(send(method, path.replace('acme', 'rival'), body));

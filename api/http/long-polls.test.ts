@@ -11,7 +11,7 @@ const untilAborted = ({ signal }: Wait) =>
     signal.addEventListener('abort', () => resolve('ended'));
   });
 
-test('bounds the waits of an account, and those of all', async () => {
+test('limits the waits of each account, and of all', async () => {
   const polls = new LongPolls({ perAccount: 2, total: 3 });
   const waits = [poll('a'), poll('a'), poll('b')].map((one) => polls.run(one, untilAborted));
   await expect(polls.run(poll('a'), untilAborted)).rejects.toThrow(TooManyRequests);
@@ -20,7 +20,7 @@ test('bounds the waits of an account, and those of all', async () => {
   expect(await Promise.all(waits)).toEqual(['ended', 'ended', 'ended']);
 });
 
-test('gives a place back when a wait ends, fails, or its connection closes', async () => {
+test('releases a slot when a wait ends or fails, or its connection closes', async () => {
   const polls = new LongPolls({ perAccount: 1, total: 1 });
   await polls.run(poll('a'), () => Promise.resolve());
   await expect(polls.run(poll('a'), () => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -34,7 +34,7 @@ test('gives a place back when a wait ends, fails, or its connection closes', asy
 test.each([
   [5, 5000],
   [60, 55_000],
-])('a wait of %s s lasts %s ms, less than proxies wait', async (seconds, timeoutMs) => {
+])('waits %s s for %s ms, which is shorter than proxies wait', async (seconds, timeoutMs) => {
   const polls = new LongPolls();
   expect(await polls.run(poll('a', seconds), (wait) => Promise.resolve(wait.timeoutMs))).toBe(timeoutMs);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { booleanField, encodedTextField, integerField, lineField, nameField, textField } from './parse.ts';
+import { booleanField, emailField, encodedTextField, integerField, lineField, nameField, textField } from './parse.ts';
 
 const lone = '\ud83d';
 
@@ -17,8 +17,20 @@ test.each([
   ['a\u202eb', undefined],
   [`a${lone}`, undefined],
   [5, undefined],
-])('nameField of %j is %j', (value, expected) => {
+])('reads the name %j as %j', (value, expected) => {
   expect(nameField.safeParse(value).data).toBe(expected);
+});
+
+test.each([
+  ['a name', nameField, '\ufdfa'.repeat(101)],
+  ['an e-mail address', emailField, `${'a'.repeat(300)}@example.com`],
+])('%s that is too long is not examined further', (_, field, text) => {
+  let examined = 0;
+  const derived = field.refine(() => {
+    examined += 1;
+    return true;
+  });
+  expect([derived.safeParse(text).success, examined]).toEqual([false, 0]);
 });
 
 test.each([
@@ -30,7 +42,7 @@ test.each([
   [lone, undefined],
   [null, undefined],
   [['a'], undefined],
-])('textField of %j is %j', (value, expected) => {
+])('reads the text %j as %j', (value, expected) => {
   expect(textField.safeParse(value).data).toBe(expected);
 });
 
@@ -40,7 +52,7 @@ test.each([
   ['a\r', undefined],
   ['a\0', undefined],
   [lone, undefined],
-])('lineField of %j is %j', (value, expected) => {
+])('reads the line %j as %j', (value, expected) => {
   expect(lineField.safeParse(value).data).toBe(expected);
 });
 
@@ -51,7 +63,7 @@ test.each([
   ['', undefined],
   [1, undefined],
   [null, undefined],
-])('booleanField of %j is %j', (value, expected) => {
+])('reads the boolean %j as %j', (value, expected) => {
   expect(booleanField.safeParse(value).data).toBe(expected);
 });
 
@@ -68,7 +80,7 @@ test.each([
   [' 1', undefined],
   ['9'.repeat(16), undefined],
   [true, undefined],
-])('integerField(0, 10) of %j is %j', (value, expected) => {
+])('reads an integer from 0 to 10, %j, as %j', (value, expected) => {
   expect(integerField(0, 10).safeParse(value).data).toBe(expected);
 });
 
@@ -79,6 +91,6 @@ test.each([
   ['/w==', undefined],
   ['%', undefined],
   [Buffer.from('x'.repeat(131_073)).toString('base64'), undefined],
-])('encodedTextField of %j is %j', (value, expected) => {
+])('reads the base64 %j as %j', (value, expected) => {
   expect(encodedTextField.safeParse(value).data).toBe(expected);
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Invalid } from '../shared/errors.ts';
+import { invalid } from '../shared/errors.ts';
 import { faultWords } from '../../process/fault-words.ts';
 
 /** More details are not helpful, and would make a response much larger than its request. */
@@ -12,7 +12,7 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown, what: string): T 
   const details = result.error.issues
     .slice(0, maxDetails)
     .map(({ path, message }) => ({ path: path.join('.'), message }));
-  throw new Invalid(`${what} is not valid`, { details });
+  throw invalid(what, details);
 }
 
 /** A boolean or its name as a string, as in forms and query strings. */
@@ -67,12 +67,15 @@ export const encodedTextField = z
 /** Control characters, line separators, and bidirectional overrides: names are shown next to other text. */
 const unseen = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 
-/** A display name; names derived from it are checked separately. */
+/**
+ * A display name; names derived from it are checked separately. A longer text is not examined further: a body can have
+ * 1 MiB, and compatibility normalization makes some characters 18 times as long.
+ */
 export const nameField = z
   .string()
   .trim()
   .min(1)
-  .max(100)
+  .max(100, { abort: true })
   .refine((name) => name.isWellFormed() && !unseen.test(name), {
     error: 'must be Unicode text without control characters',
   });
@@ -85,6 +88,6 @@ const maxEmail = 254;
  */
 export const emailField = z
   .string()
+  .max(maxEmail, { abort: true })
   .regex(z.regexes.html5Email, { error: 'must be an e-mail address' })
-  .max(maxEmail)
   .transform((email) => email.toLowerCase());

@@ -9,7 +9,7 @@ import { Unavailable } from '../shared/errors.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
 import { FakeRedis } from '../testing/fake-redis.ts';
 import { LateInformer } from '../testing/late-informer.ts';
-import { indexes } from '../cluster/caches.ts';
+import { INDEXES } from '../cluster/caches.ts';
 import { FreshCache } from '../cluster/fresh-cache.ts';
 import { ReadYourWrites } from './read-your-writes.ts';
 import { WrittenVersions } from '../cluster/written-versions.ts';
@@ -25,7 +25,7 @@ const group = (name: string): Group => ({
 let now: number;
 let cluster: FakeCluster;
 let redis: FakeRedis;
-/** The one that writes, and one whose watch is held back. */
+/** The replica that writes, and one whose watch is delayed. */
 let here: ReadYourWrites;
 let hereCache: FreshCache<Group>;
 let there: ReadYourWrites;
@@ -37,16 +37,16 @@ beforeEach(() => {
   redis = new FakeRedis(() => now);
   cluster = new FakeCluster(new FakeClock());
   const written = () => new WrittenVersions(redis, silentLogger);
-  hereCache = cluster.cacheOf<Group>(GROUP, indexes.groups);
+  hereCache = cluster.cacheOf<Group>(GROUP, INDEXES.groups);
   here = new ReadYourWrites(written(), new Map([[GROUP.kind, hereCache]]));
-  late = new LateInformer<Group>(indexes.groups);
+  late = new LateInformer<Group>(INDEXES.groups);
   late.cache.replace({ items: [], resourceVersion: '1' });
   const list = () => Promise.resolve({ items: cluster.all<Group>(GROUP), resourceVersion: '99' });
-  cache = new FreshCache({ informer: late, indexes: indexes.groups, list });
+  cache = new FreshCache({ informer: late, indexes: INDEXES.groups, list });
   there = new ReadYourWrites(written(), new Map([[GROUP.kind, cache]]));
 });
 
-/** A request of a user at one replica; resolves when it is let through, and with what it does then. */
+/** Sends a request of a user at one replica; resolves with the result of `work` once the request is let through. */
 function request<T>(replica: ReadYourWrites, name: string, work: () => Promise<T>): Promise<T> {
   const response = { locals: {} } as unknown as Response;
   const user = { name, accountId: 'a', email: 'alice@example.com', passwordHash: '', verified: true };
@@ -61,20 +61,20 @@ function request<T>(replica: ReadYourWrites, name: string, work: () => Promise<T
 const read = (name: string) => request(there, name, () => Promise.resolve(cache.get('acme')?.metadata.name));
 const create = () => request(here, alice, () => here.writer(cluster).create<Group>(GROUP, group('acme')));
 
-/** What it resolves with once the held-back replica gives up waiting for its watch. */
+/** Returns what the promise resolves with once the delayed replica stops waiting for its watch. */
 async function afterTimeout<T>(promise: Promise<T>): Promise<T> {
   await settle();
   await late.giveUp();
   return promise;
 }
 
-describe('what a user wrote at one replica', () => {
-  test('they read at another one whose watch is held back', async () => {
+describe('a write of a user at one replica', () => {
+  test('is read by that user at another replica whose watch is behind', async () => {
     await create();
     expect(await afterTimeout(read(alice))).toBe('acme');
   });
 
-  test('they read as soon as the watch has notified of it', async () => {
+  test('is read as soon as the watch has reported it', async () => {
     const written = await create();
     const reading = read(alice);
     await settle();
@@ -83,18 +83,18 @@ describe('what a user wrote at one replica', () => {
     expect(await reading).toBe('acme');
   });
 
-  test('does not hold other users up', async () => {
+  test('does not delay other users', async () => {
     await create();
     expect(await read('user-bob')).toBeUndefined();
   });
 
-  test('holds them up for a minute at most', async () => {
+  test('delays reads for at most a minute', async () => {
     await create();
     now += 60_000;
     expect(await read(alice)).toBeUndefined();
   });
 
-  test('is the newest version, whichever of two writes is noted last', async () => {
+  test('is recorded as the newest version, whichever of two writes is recorded last', async () => {
     const written = new WrittenVersions(redis, silentLogger);
     await written.note(alice, 'Group', '100');
     await written.note(alice, 'Group', '20');
@@ -105,7 +105,7 @@ describe('what a user wrote at one replica', () => {
     ]);
   });
 
-  test('and patched or deleted is noted too', async () => {
+  test('is also recorded for a patch or deletion', async () => {
     const { metadata } = cluster.add<Group>(GROUP, group('acme'));
     const at = { name: metadata.name };
     late.cache.replace({ items: cluster.all<Group>(GROUP), resourceVersion: String(metadata.resourceVersion) });
@@ -121,19 +121,19 @@ describe('what a user wrote at one replica', () => {
   });
 });
 
-test('a registration is noted for the user that it makes', async () => {
+test('records a registration for the new user', async () => {
   await here.as(alice, () => here.writer(cluster).create<Group>(GROUP, group('acme')));
   expect(await afterTimeout(read(alice))).toBe('acme');
 });
 
-test('what nobody asked for, and kinds that no cache holds, are not noted', async () => {
+test('does not record writes without a user, or of kinds without a cache', async () => {
   await here.writer(cluster).create<Group>(GROUP, group('acme'));
   const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'group-acme', name: 'values' } };
   await request(here, alice, () => here.writer(cluster).create(Secret, secret));
   expect(await redis.zRangeWithScores(`coppice:written:${alice}`)).toEqual([]);
 });
 
-test('Redis away: a write that was done stands, and a read waits for nobody knows what', async () => {
+test('keeps writes while Redis is away, and does not delay reads', async () => {
   const writing = request(here, alice, () => {
     redis.failure = new Error('ECONNREFUSED redis://secret@redis');
     return here.writer(cluster).create<Group>(GROUP, group('acme'));

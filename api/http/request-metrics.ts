@@ -1,9 +1,12 @@
 import type { RequestHandler } from 'express';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
+/** Media type of server-sent events. */
+export const EVENT_STREAM = 'text/event-stream; charset=utf-8';
+
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counts and times requests by route, never by ID. A WebSocket is counted when it closes, and not timed. */
+/** Counts and times requests by route, never by ID. A WebSocket or event stream is counted when it closes, and not timed. */
 export function requestMetrics(registry: Registry, now: () => number): RequestHandler {
   const registers = [registry];
   const labelNames = ['method', 'route', 'status'];
@@ -26,7 +29,8 @@ export function requestMetrics(registry: Registry, now: () => number): RequestHa
       const { path } = (request.route ?? {}) as { path?: unknown };
       const route = typeof path === 'string' ? path : 'none';
       requests.inc({ method: request.method, route, status: response.statusCode });
-      if (response.statusCode !== 101) seconds.observe({ method: request.method, route }, (now() - started) / 1000);
+      const isStream = response.statusCode === 101 || response.getHeader('content-type') === EVENT_STREAM;
+      if (!isStream) seconds.observe({ method: request.method, route }, (now() - started) / 1000);
     });
     next();
   };

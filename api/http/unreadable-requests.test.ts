@@ -19,7 +19,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** What a connection gets in answer to these bytes, until it is closed. */
+/** Sends these bytes, and returns what is received until the connection closes. */
 function answerTo(bytes: string): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(bytes);
@@ -31,14 +31,14 @@ test.each([
   ['a wrong length', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400],
   ['headers without end', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ['headers that never come', 'GET / HTTP/1.1\r\nHost: a\r\n', 408],
-])('%s is answered as JSON', async (_name, bytes, status) => {
+])('answers %s as JSON', async (_name, bytes, status) => {
   const [head = '', body = ''] = (await answerTo(bytes)).split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(head).toContain('application/json');
   expect(JSON.parse(body)).toEqual({ error: expect.any(String) });
 });
 
-test('after an answer the connection is closed, and nothing more is sent', async () => {
+test('closes the connection after the response, and sends nothing more', async () => {
   const answer = await answerTo('GET / HTTP/1.1\r\nHost: a\r\n\r\nhello\r\n\r\n');
   expect(answer.match(/HTTP\/1\.1/g) ?? []).toHaveLength(answer === '' ? 0 : 1);
   expect(answer).not.toContain('not a valid HTTP request');

@@ -11,7 +11,10 @@ const known: Readonly<Record<string, { status: number; error: string }>> = {
   },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, error: 'the request did not arrive in time. Send it again' },
 };
-const unreadable = { status: 400, error: 'this is not a valid HTTP request' };
+const unreadable = {
+  status: 400,
+  error: 'this is not a valid HTTP request. Check the client, or the proxy in front of the API',
+};
 
 /** Responds to requests that Node's HTTP parser rejects before express sees them, in the format of all other errors. */
 export function answerUnreadable(server: Server): void {

@@ -17,6 +17,7 @@ export class WebSockets {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
   /** Long polls: plain requests that stay open, and end together with the WebSockets. */
   readonly longPolls = new LongPolls();
+  readonly #closing = new AbortController();
   readonly #upgrading = new WeakMap<IncomingMessage, { socket: Socket; head: Buffer }>();
 
   constructor() {
@@ -46,12 +47,16 @@ export class WebSockets {
   /** Accepts a WebSocket connection. @throws UpgradeRequired for a plain request or an invalid handshake */
   accept(request: IncomingMessage, response: ServerResponse): { webSocket: WebSocket; socket: Socket } {
     const upgrading = this.#upgrading.get(request);
-    if (!upgrading) throw new UpgradeRequired('this address accepts only WebSocket connections');
+    if (!upgrading)
+      throw new UpgradeRequired('this address accepts only WebSocket connections. Connect with a WebSocket client');
     const { socket, head } = upgrading;
     const accepted: WebSocket[] = [];
     this.#server.handleUpgrade(request, socket, head, (webSocket) => accepted.push(webSocket));
     const [webSocket] = accepted;
-    if (!webSocket) throw new UpgradeRequired('the WebSocket handshake is not valid');
+    if (!webSocket)
+      throw new UpgradeRequired(
+        'the WebSocket handshake is not valid. Check the client, or the proxy in front of the API',
+      );
     response.statusCode = 101;
     response.detachSocket(socket);
     // Lets listeners of the response, such as the access log, see the end of the request.
@@ -59,9 +64,15 @@ export class WebSockets {
     return { webSocket, socket };
   }
 
+  /** Aborted when the server shuts down: other requests that stay open must end too. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
   /** Closes all connections with a reason that asks clients to reconnect. */
   close(): void {
     this.longPolls.close();
+    this.#closing.abort();
     for (const client of this.#server.clients) {
       client.close(serviceRestart, 'the server is restarting. Reconnect; use ?from= to continue a log');
     }

@@ -24,7 +24,7 @@ const send = (method: 'get' | 'post' | 'patch' | 'delete', path: string, body?: 
 const addGroup = (name: string) => send('post', '/groups', { name });
 const addRepository = (group: string, name: string) =>
   send('post', `/group/${group}`, { name, type: 'generic', params: { origin } });
-/** As a group of alice's that she has left behind, or shares. */
+/** Adds a group that alice created, and left or shares. */
 function addMade(name: string, members: string[]): void {
   const { metadata } = api.addGroup(name, members);
   api.cluster.change(GROUP, metadata, { metadata: { annotations: { [ANNOTATIONS.createdBy]: accountId } } });
@@ -32,7 +32,7 @@ function addMade(name: string, members: string[]): void {
 const accepted = (answers: { status: number }[]) => answers.filter(({ status }) => status === 201).length;
 
 describe('groups', () => {
-  test('of an account have a limit, those that it left too, and those of others do not count', async () => {
+  test('of an account are limited, including those that it left, excluding those of others', async () => {
     for (const name of ['a', 'b', 'c', 'd']) api.addGroup(`others-${name}`, ['alice@example.com']);
     addMade('left', ['nobody@example.com']);
     await addGroup('first').expect(201);
@@ -45,7 +45,7 @@ describe('groups', () => {
     expect(await api.registry.metrics()).toContain('coppice_api_limited_requests_total{limit="groups"} 1');
   });
 
-  test('that are created at once do not go beyond it', async () => {
+  test('that are created concurrently stay within the limit', async () => {
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => addGroup(name)));
     expect(accepted(answers)).toBeLessThanOrEqual(account.groups);
     for (const name of ['g', 'h', 'i']) await addGroup(name);
@@ -54,21 +54,21 @@ describe('groups', () => {
 });
 
 describe('repositories', () => {
-  test('have a limit over all groups that the account created', async () => {
+  test('are limited over all groups that the account created', async () => {
     addMade('one', ['alice@example.com']);
     addMade('two', ['alice@example.com', 'bob@example.com']);
     for (const name of ['a', 'b']) await addRepository('one', name).expect(201);
     for (const name of ['a', 'b']) await addRepository('two', name).expect(201);
     const answer = await addRepository('one', 'c').expect(409);
     expect(answer.text).toContain('created this one have 4 repositories in all, and 4 is the limit. Delete some');
-    // Whoever adds it.
+    // The limit applies whoever adds the repository.
     ({ token } = await api.login('bob@example.com'));
     await addRepository('two', 'c').expect(409);
     api.addGroup('gitops', ['bob@example.com']);
     await addRepository('gitops', 'c').expect(201);
   });
 
-  test('that are added at once do not go beyond it', async () => {
+  test('that are added concurrently stay within the limit', async () => {
     addMade('one', ['alice@example.com']);
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => addRepository('one', name)));
     expect(accepted(answers)).toBeLessThanOrEqual(account.repositories);
@@ -77,7 +77,7 @@ describe('repositories', () => {
   });
 });
 
-describe('texts', () => {
+describe('variables and service files', () => {
   const large = 'x'.repeat(30_000);
   const variable = (path: string, name: string, value = large) => send('post', `${path}/variables`, { name, value });
   const setFile = (text: string) =>
@@ -90,7 +90,7 @@ describe('texts', () => {
     api.addRepository('one', 'shop');
   });
 
-  test('have a limit over variables and service files of all groups that the account created', async () => {
+  test('are limited over all groups that the account created', async () => {
     await variable('/group/two', 'A').expect(201);
     await variable('/repository/one.shop', 'A').expect(201);
     await setFile(`# ${large}`).expect(200);
@@ -104,7 +104,7 @@ describe('texts', () => {
     await variable('/group/gitops', 'A').expect(201);
   });
 
-  test('that kubectl wrote beyond it can be shortened', async () => {
+  test('that kubectl wrote beyond the limit can be shortened', async () => {
     const { metadata } = api.addGroup('three', ['alice@example.com'], {
       variables: ['A', 'B', 'C', 'D'].map((name) => ({ name, value: large, visibility: 'always' })),
     });

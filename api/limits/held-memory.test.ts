@@ -38,7 +38,7 @@ const spawn = () =>
     .set('X-SERVICE-TOKEN', token)
     .send({ serviceFile: Buffer.from('a: 1').toString('base64') });
 
-test('bodies that never arrive hold the share of their account and no more', async () => {
+test('counts bodies that never arrive towards the share of their account only', async () => {
   const length = { 'X-SERVICE-TOKEN': token, 'Content-Length': String(mebibyte) };
   const ends = [await check(length), await check(length)];
   const refused = await spawn();
@@ -52,21 +52,21 @@ test('bodies that never arrive hold the share of their account and no more', asy
   expect((await spawn()).status).toBe(200);
 });
 
-test('a body without a length counts as the largest', async () => {
+test('counts a body without a length as the largest permitted one', async () => {
   const chunked = { 'X-SERVICE-TOKEN': token, 'Transfer-Encoding': 'chunked' };
   const ends = [await check(chunked), await check(chunked)];
   expect((await spawn()).status).toBe(429);
   for (const end of ends) end();
 });
 
-test('deliveries that never arrive are counted by address', async () => {
+test('counts deliveries that never arrive by address', async () => {
   const end = await unfinished('/api/webhooks/generic/acme.shop', { 'Content-Length': String(mebibyte) });
   await request(`http://127.0.0.1:${port}`).post('/api/webhooks/generic/acme.shop').send('{}').expect(429);
   expect((await spawn()).status).toBe(200);
   end();
 });
 
-test('a body of too many values is refused before it is parsed', async () => {
+test('refuses a body with too many values before parsing it', async () => {
   const body = `{"serviceFile": [${'0,'.repeat(30_000)}0]}`;
   const answer = await request(`http://127.0.0.1:${port}`)
     .post('/api/repository/acme.shop/check')
@@ -76,15 +76,15 @@ test('a body of too many values is refused before it is parsed', async () => {
   expect(answer.body).toMatchObject({ details: [{ path: '', message: 'has more than 20000 values' }] });
 });
 
-test('what needs no token takes 16 KiB', async () => {
+test('limits requests without a token to 16 KiB', async () => {
   const answer = await request(`http://127.0.0.1:${port}`)
     .post('/api/user/login')
     .send({ email: 'a@x.example', password: 'x'.repeat(20_000) });
   expect(answer.status).toBe(413);
-  expect(answer.body).toEqual({ error: 'the body is too large: the limit is 16 KiB' });
+  expect(answer.body).toEqual({ error: 'the body is too large: the limit is 16 KiB. Send less' });
 });
 
-test('an answer of errors names 50 of them', async () => {
+test('names at most 50 errors in a response', async () => {
   const files = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`f${index}`, '*']));
   const answer = await request(`http://127.0.0.1:${port}`)
     .post('/api/repository/acme.shop/check')

@@ -10,16 +10,16 @@ test.each([
   ['many keys', `{${'"a":0,'.repeat(10_001)}"a":0}`, 'has more than 20000 values'],
   ['lists in lists', '['.repeat(40), 'is nested more than 32 levels deep'],
   ['objects in objects', '{"a":'.repeat(40), 'is nested more than 32 levels deep'],
-])('%s are beyond the bounds', (_, text, message) => expect(beyond(text)).toBe(message));
+])('refuses %s', (_, text, message) => expect(beyond(text)).toBe(message));
 
-test('text is one value, whatever is in it', () => {
+test('counts a text as one value, whatever it contains', () => {
   expect(beyond(JSON.stringify({ text: ',:[{"\\'.repeat(50_000) }))).toBeUndefined();
 });
 
-test('what a string is in another encoding is not known, so all of it counts', () => {
+test('counts every byte of other encodings, whose strings are unknown', () => {
   expect(beyond(JSON.stringify(','.repeat(30_000)), false)).toBe('has more than 20000 values');
 });
 
-test('every JSON value of a few values is within the bounds', () => {
+test('accepts every JSON value with few values', () => {
   fc.assert(fc.property(fc.json({ maxDepth: 8 }), (text) => expect(beyond(text)).toBeUndefined()));
 });

@@ -8,7 +8,7 @@ const account = (id: string): Tenant => ({ kind: 'account', id });
 const address = (id: string): Tenant => ({ kind: 'address', id });
 const budgetOf = (mebibytes: number, registry = new Registry()) => memoryBudget(mebibytes * mebibyte, registry);
 
-test('an account that holds a quarter is refused with 429 until it releases; others are not', async () => {
+test('refuses an account that uses a quarter with 429 until it releases memory, and no others', async () => {
   const registry = new Registry();
   const budget = budgetOf(16, registry);
   const release = budget.take(account('ann'), 4 * mebibyte);
@@ -23,13 +23,13 @@ test('an account that holds a quarter is refused with 429 until it releases; oth
   expect(await registry.metrics()).toContain(`coppice_api_request_memory_bytes ${mebibyte + 1}`);
 });
 
-test('beyond the total everybody is refused with 503', () => {
+test('refuses everybody with 503 beyond the total', () => {
   const budget = budgetOf(16);
   budget.count(account('ann'), 16 * mebibyte);
   expect(() => budget.take(account('eve'), 1)).toThrow(Unavailable);
 });
 
-test('accounts that hold all they can leave room for small requests of others', () => {
+test('leaves room for small requests of others when accounts use all they can', () => {
   const budget = budgetOf(64);
   const body = 3 * mebibyte;
   const fill = (id: string) => {
@@ -47,7 +47,7 @@ test('accounts that hold all they can leave room for small requests of others', 
   budget.take(account('victim'), mebibyte);
 });
 
-test('addresses that nobody is logged in from leave half of the memory to accounts', () => {
+test('leaves half of the memory to accounts when addresses without a login use all they can', () => {
   const budget = budgetOf(16);
   for (let index = 0; index < 8; index += 1) budget.take(address(`10.0.0.${index}`), mebibyte);
   expect(() => budget.take(address('10.0.0.1'), 1)).toThrow(TooManyRequests);
@@ -55,7 +55,7 @@ test('addresses that nobody is logged in from leave half of the memory to accoun
   budget.take(account('ann'), 2 * mebibyte);
 });
 
-test('the answer of a write is counted, and never refused', () => {
+test('counts the response of a write, and never refuses it', () => {
   const budget = budgetOf(16);
   budget.count(account('ann'), 20 * mebibyte);
   budget.count(account('ann'), mebibyte);

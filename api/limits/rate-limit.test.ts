@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import request from 'supertest';
 import { TestApi } from '../testing/test-api.ts';
 
-test('requests count for the user, whatever tokens they use', async () => {
+test('counts the requests of a user over all tokens', async () => {
   const api = new TestApi({ limits: { loginsPerMinute: 1, requestsPerMinute: 3 } });
   const { token } = await api.login('alice@example.com');
   const body = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z' };
@@ -15,7 +15,7 @@ test('requests count for the user, whatever tokens they use', async () => {
   await info(token).expect(429);
 });
 
-test('beyond the limit an API token has the API server asked for nothing', async () => {
+test('sends nothing to the API server for an API token beyond the limit', async () => {
   const api = new TestApi({ limits: { loginsPerMinute: 1, requestsPerMinute: 2 } });
   const { token } = await api.login('alice@example.com');
   const body = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z' };

@@ -3,6 +3,7 @@ import { rateLimit, type Store } from 'express-rate-limit';
 import { RedisStore } from 'rate-limit-redis';
 import type { RequestLimits } from '../auth/authenticate.ts';
 import { TooManyRequests, Unavailable } from '../shared/errors.ts';
+import { REQUESTS_UNCOUNTED } from '../shared/messages.ts';
 
 export interface RateLimits {
   /** Login and registration attempts per address and minute. */
@@ -80,7 +81,9 @@ function limit(
     logger,
     // The library's own handler sends text; this leaves Retry-After, which it has set, and the body to error-response.
     handler: (_request, _response, next) => {
-      next(new TooManyRequests(`at most ${perMinute} of these requests are accepted per minute. Try again later`));
+      next(
+        new TooManyRequests(`at most ${perMinute} of these requests are accepted per minute. Try again in a minute`),
+      );
     },
     ...(keyGenerator && { keyGenerator }),
   });
@@ -101,6 +104,6 @@ async function send(redis: CommandRedis, command: string[]): Promise<never> {
     // rate-limit-redis caches a failure of its first SCRIPT LOAD forever. After NOSCRIPT it loads the script again.
     if (command[0] === 'SCRIPT') return noScript as never;
     if (error instanceof Error && error.message.startsWith('NOSCRIPT')) throw error;
-    throw new Unavailable('requests cannot be counted now. Try again later', { cause: error });
+    throw new Unavailable(REQUESTS_UNCOUNTED, { cause: error });
   }
 }

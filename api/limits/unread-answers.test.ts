@@ -21,10 +21,11 @@ beforeEach(async () => {
     const { url = '' } = request;
     if (cutIfClosing(request)) return;
     handled.push(url);
-    const bytes = Number(url.slice(1));
+    const bytes = Number(url.split('/')[1]);
     releaseWhenRead({ request, response }, bytes, () => void released.push(url));
     response.once('finish', () => void finished.push(url));
-    response.end(Buffer.alloc(bytes, 'x'));
+    if (url.endsWith('/open')) response.write('x');
+    else response.end(Buffer.alloc(bytes, 'x'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
@@ -36,7 +37,7 @@ afterEach(async () => {
 });
 
 /** Requests a response of this length, and reads nothing until resume(). */
-async function ask(bytes: number): Promise<Socket> {
+async function ask(bytes: number | string): Promise<Socket> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.pause().on('error', () => undefined);
   await once(socket, 'connect');
@@ -67,6 +68,14 @@ test('releases an unread response when the client disconnects', async () => {
   const socket = await ask(large);
   await until(() => finished.length === 1);
   socket.destroy();
+  await until(() => released.length === 1);
+});
+
+test('releases a response that has not ended when the client disconnects', async () => {
+  const socket = await ask(`${large}/open`);
+  await until(() => handled.length === 1);
+  await pause(50);
+  socket.end();
   await until(() => released.length === 1);
 });
 

@@ -36,7 +36,8 @@ export function releaseWhenRead({ request, response }: Exchange, bytes: number, 
   // By default Node closes the socket when the kernel has all bytes, and can no longer see whether they are read.
   socket.destroySoon = () => socket.end();
   const cut = () => socket.resetAndDestroy();
-  socket.once('end', cut);
+  // Before Node's own listener, which ends the socket: a socket that is being shut down cannot be reset, and never closes.
+  socket.prependOnceListener('end', cut);
   let timer: NodeJS.Timeout | undefined;
   response.once('finish', () => {
     closing.add(socket);

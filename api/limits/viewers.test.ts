@@ -10,7 +10,7 @@ beforeEach(() => {
   viewers = new Viewers({ total: 3, perAccount: 2 }, { refused: (limit) => void refused.push(limit) });
 });
 
-test('an account has its share, all accounts the total', () => {
+test('limits the viewers of an account, and of all accounts', () => {
   viewers.take('alice');
   viewers.take('alice');
   expect(() => viewers.take('alice')).toThrow(TooManyRequests);
@@ -19,7 +19,7 @@ test('an account has its share, all accounts the total', () => {
   expect(refused).toEqual(['viewers', 'viewers']);
 });
 
-test('a viewer that goes makes room once', () => {
+test('frees the slot of a closed viewer once', () => {
   const release = viewers.take('alice');
   viewers.take('alice');
   release();

@@ -1,51 +1,78 @@
 import { Gauge, type Registry } from 'prom-client';
 import { TooManyRequests, Unavailable } from '../shared/errors.ts';
-import type { LimitMetrics } from './limit-metrics.ts';
+import type { LimitMetrics, LimitName } from './limit-metrics.ts';
 import type { Release } from './memory-budget.ts';
 
-/** Maximum numbers of open log streams in one replica. */
+/** Maximum numbers of open streams of one kind in one replica. */
 export interface ViewerLimits {
   total: number;
   perAccount: number;
 }
 
-export const DEFAULT_VIEWER_LIMITS: ViewerLimits = { total: 256, perAccount: 32 };
+/** A kind of stream, in metrics and messages. */
+interface StreamKind {
+  limit: LimitName & ('viewers' | 'streams');
+  gauge: string;
+  help: string;
+  ofAccount: (perAccount: number) => string;
+  ofAll: string;
+}
+
+/** Each log stream uses up to 256 KiB in the kernel. */
+export const LOG_STREAMS: StreamKind & { limits: ViewerLimits } = {
+  limits: { total: 256, perAccount: 32 },
+  limit: 'viewers',
+  gauge: 'coppice_api_log_viewers',
+  help: 'Open log streams over WebSockets',
+  ofAccount: (perAccount) => `you follow ${perAccount} logs, the limit of one account`,
+  ofAll: 'too many logs are being followed',
+};
+
+/** What event streams use in the kernel is limited in total (events/event-streams.ts). */
+export const EVENT_STREAMS: StreamKind & { limits: ViewerLimits } = {
+  limits: { total: 2000, perAccount: 20 },
+  limit: 'streams',
+  gauge: 'coppice_api_event_streams',
+  help: 'Open streams of server-sent events',
+  ofAccount: (perAccount) => `you have ${perAccount} event streams open, the limit of one account`,
+  ofAll: 'too many event streams are open',
+};
 
 const retryAfterSeconds = 10;
 
-/** Limits the log streams that are open in this replica: each uses up to 256 KiB in the kernel. */
+/** Limits the streams of one kind that are open in this replica. */
 export class Viewers {
   readonly #limits: ViewerLimits;
   readonly #metrics: LimitMetrics;
+  readonly #kind: StreamKind;
   readonly #ofAccount = new Map<string, number>();
   #total = 0;
 
-  constructor(limits: ViewerLimits, metrics: LimitMetrics) {
+  constructor(limits: ViewerLimits, metrics: LimitMetrics, kind: StreamKind = LOG_STREAMS) {
+    this.#kind = kind;
     this.#limits = limits;
     this.#metrics = metrics;
   }
 
-  /** Number of open log streams. */
+  /** Number of open streams. */
   get total(): number {
     return this.#total;
   }
 
   /**
-   * Counts a log stream.
+   * Counts a stream.
    * @throws TooManyRequests at the account's limit; Unavailable at the limit of all accounts together
    */
   take(account: string): Release {
     const { total, perAccount } = this.#limits;
     if ((this.#ofAccount.get(account) ?? 0) >= perAccount) {
-      this.#metrics.refused('viewers');
-      throw new TooManyRequests(
-        `you follow ${perAccount} logs, the limit of one account. Close one of the connections, then try again`,
-        { retryAfterSeconds },
-      );
+      this.#metrics.refused(this.#kind.limit);
+      const message = `${this.#kind.ofAccount(perAccount)}. Close one of the connections, then try again`;
+      throw new TooManyRequests(message, { retryAfterSeconds });
     }
     if (this.#total >= total) {
-      this.#metrics.refused('viewers');
-      throw new Unavailable('too many logs are being followed. Try again in a few seconds', { retryAfterSeconds });
+      this.#metrics.refused(this.#kind.limit);
+      throw new Unavailable(`${this.#kind.ofAll}. Try again in a few seconds`, { retryAfterSeconds });
     }
     this.#change(account, 1);
     let isHeld = true;
@@ -64,11 +91,15 @@ export class Viewers {
 }
 
 /** Creates the limit of one replica, and registers its gauge. */
-export function viewers(limits: ViewerLimits, metrics: LimitMetrics, registry: Registry): Viewers {
-  const counted = new Viewers(limits, metrics);
+export function viewers(
+  kind: StreamKind & { limits: ViewerLimits },
+  metrics: LimitMetrics,
+  registry: Registry,
+): Viewers {
+  const counted = new Viewers(kind.limits, metrics, kind);
   new Gauge({
-    name: 'coppice_api_log_viewers',
-    help: 'Open log streams over WebSockets',
+    name: kind.gauge,
+    help: kind.help,
     registers: [registry],
     collect() {
       this.set(counted.total);

@@ -16,7 +16,7 @@ const variables = '/api/repository/acme.shop/variables';
 const patch = (value: string) =>
   request(api.app).patch(variables).set('x-service-token', token).send({ name: 'KEY', value });
 
-/** How many changes of a value are accepted until one is not. */
+/** Returns how many changes of a value are accepted before the first refusal. */
 async function acceptedChanges(value: string): Promise<number> {
   for (let count = 0; count < 100; count++) {
     const answer = await patch(value);
@@ -29,7 +29,7 @@ async function acceptedChanges(value: string): Promise<number> {
   return Infinity;
 }
 
-test('what an account writes has a limit by bytes, in a minute and in an hour', async () => {
+test('limits the bytes that an account writes in a minute and in an hour', async () => {
   await request(api.app).post(variables).set('x-service-token', token).send({ name: 'KEY', value: 'x' }).expect(201);
   const small = await acceptedChanges('x');
   api.now += 60_000;
@@ -39,7 +39,7 @@ test('what an account writes has a limit by bytes, in a minute and in an hour', 
   api.now += 60_000;
   await acceptedChanges('x');
   api.now += 60_000;
-  // The hour is spent.
+  // The budget of the hour is used up.
   expect(await acceptedChanges('x')).toBeLessThan(small / 2);
   api.now += 3_600_000;
   await patch('y').expect(200);
@@ -47,7 +47,7 @@ test('what an account writes has a limit by bytes, in a minute and in an hour', 
   expect(metrics).toContain('coppice_api_limited_requests_total{limit="written-bytes"} 4');
 });
 
-test('it is nobody else’s limit, and reading is not refused', async () => {
+test('affects neither other accounts nor reads', async () => {
   await request(api.app).post(variables).set('x-service-token', token).send({ name: 'KEY', value: 'x' }).expect(201);
   await acceptedChanges('x'.repeat(10_000));
   await request(api.app).get('/api/repository/acme.shop/settings').set('x-service-token', token).expect(200);
@@ -61,7 +61,7 @@ test('it is nobody else’s limit, and reading is not refused', async () => {
     .expect(201);
 });
 
-test('a request that has started to write is completed', async () => {
+test('completes a request that has started to write', async () => {
   await request(api.app).post(variables).set('x-service-token', token).send({ name: 'KEY', value: 'x' }).expect(201);
   // Its first write alone is as large as the whole budget.
   await patch('x'.repeat(32_000)).expect(200);
@@ -70,7 +70,7 @@ test('a request that has started to write is completed', async () => {
   expect(settings.body).toMatchObject({ variables: [{ name: 'KEY', value: 'x'.repeat(32_000) }] });
 });
 
-test('while Redis does not answer nothing is written', async () => {
+test('writes nothing while Redis does not respond', async () => {
   await request(api.app).post(variables).set('x-service-token', token).send({ name: 'KEY', value: 'x' }).expect(201);
   api.redis.get = () => Promise.reject(new Error('down'));
   const before = api.cluster.patches.length;

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { objectKey, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import { orUnavailable, TooManyRequests } from '../shared/errors.ts';
+import { REQUESTS_UNCOUNTED } from '../shared/messages.ts';
 import { currentAccount, isFirstWrite } from '../shared/request-context.ts';
 import type { LimitMetrics } from './limit-metrics.ts';
 
@@ -51,7 +52,7 @@ export class WriteBudget {
     const { redis, limits, metrics, now } = this.#options;
     for (const { name, ms, limitOf } of windows) {
       const answer = redis.get(this.#keyOf(tenant, name, ms));
-      const spent = Number((await orUnavailable(answer, 'requests cannot be counted now. Try again later')) ?? 0);
+      const spent = Number((await orUnavailable(answer, REQUESTS_UNCOUNTED)) ?? 0);
       if (spent < limitOf(limits)) continue;
       metrics.refused('written-bytes');
       const retryAfterSeconds = Math.ceil((ms - (now() % ms)) / 1000);

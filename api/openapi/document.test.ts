@@ -14,7 +14,7 @@ async function served(): Promise<{ paths: Record<string, Record<string, { operat
   return answer.body as Awaited<ReturnType<typeof served>>;
 }
 
-test('the document is valid OpenAPI 3.1, and open', async () => {
+test('serves a valid OpenAPI 3.1 document without authentication', async () => {
   const validator = new Validator();
   const { valid, errors } = await validator.validate(await served());
   expect(errors ?? []).toEqual([]);
@@ -22,7 +22,7 @@ test('the document is valid OpenAPI 3.1, and open', async () => {
   expect(validator.version).toBe('3.1');
 });
 
-test('every operation has an id of its own', async () => {
+test('gives every operation an ID of its own', async () => {
   const { paths } = await served();
   const ids = Object.values(paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
   expect(new Set(ids).size).toBe(ids.length);
@@ -36,7 +36,7 @@ async function bodyOf(path: string, method: string) {
   const answer = await request(new TestApi().app).get('/api/openapi.json').expect(200);
   const { paths } = answer.body as { paths: Record<string, Record<string, Operation>> };
   const { requestBody } = paths[path]?.[method] ?? {};
-  // Zod reads each part of an anyOf apart from the properties beside it.
+  // zod reads each member of an anyOf separately from the properties beside it.
   const { anyOf = [], ...rest } = requestBody?.content['application/json']?.schema ?? {};
   const parts = anyOf.length === 0 ? [rest] : anyOf.map((one) => ({ ...rest, ...(one as object) }));
   const schemas = parts.map((schema) => z.fromJSONSchema(schema));
@@ -48,18 +48,18 @@ test.each<[string, string, unknown, unknown]>([
   ['patch', '/api/group/{groupID}/variables', { name: 'A' }, { name: 'A', value: '1' }],
   ['patch', '/api/repository/{repoID}/variables', { name: 'A' }, { name: 'A', visibility: 'always' }],
   ['delete', '/api/user/tokens', {}, { name: 'ci' }],
-])('the document refuses what the API refuses: %s %s %j', async (method, path, refused, accepted) => {
+])('refuses in the document what the API refuses: %s %s %j', async (method, path, refused, accepted) => {
   const { required, accepts } = await bodyOf(path, method);
   expect([required, accepts(refused), accepts(accepted)]).toEqual([true, false, true]);
 });
 
-test('no format refuses an address that the API accepts', async () => {
+test('has no format that refuses an address that the API accepts', async () => {
   const { email } = newUserSchema.parse({ email: '.a..b@0' });
   expect(email).toBe('.a..b@0');
   expect(JSON.stringify(await served())).not.toContain('"format":"email"');
 });
 
-test('no pattern needs a property of Unicode, which generators of clients do not know', async () => {
+test('has no pattern with Unicode properties, which generators of clients do not know', async () => {
   const text = JSON.stringify(await served());
   expect(text).toContain('"pattern"');
   expect(text).not.toMatch(/\\\\[pP]\{/);
@@ -70,7 +70,7 @@ test.each([
   ['/api/docs/start.js', 'text/javascript'],
   ['/api/docs/swagger-ui.css', 'text/css'],
   ['/api/docs/swagger-ui-bundle.js', 'text/javascript'],
-])('%s is open', async (path, type) => {
+])('serves %s without authentication', async (path, type) => {
   const answer = await request(new TestApi().app).get(path).expect(200);
   expect(answer.type).toBe(type);
 });

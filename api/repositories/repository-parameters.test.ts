@@ -31,7 +31,7 @@ test.each([
 
 const request = (type: string, params: object) => ({ name: 'Shop', type, params });
 
-describe('what is kept of a request', () => {
+describe('the stored source', () => {
   test.each([
     ['generic', { origin: 'https://h/a' }, { origin: 'https://h/a' }, undefined],
     [
@@ -74,7 +74,7 @@ describe('what is kept of a request', () => {
   });
 });
 
-describe('the path of what is wrong', () => {
+describe('the path of an error', () => {
   const groupedhost = { group: 'a', project: 'p', token: 't' };
   const cloudorg = { orgUrl: 'https://h/o', accessToken: 't', repoName: 'r', project: 'p' };
   test.each([
@@ -99,7 +99,7 @@ describe('the path of what is wrong', () => {
     expect(error?.issues.map(({ path }) => path.join('.')).sort()).toEqual([...paths].sort());
   });
 
-  test('of a type that there is not, with those that there are', () => {
+  test('names the known types for an unknown one', () => {
     const { error } = addRepositorySchema.safeParse(request('svn', {}));
     expect(error?.issues[0]?.message).toMatch(/^must be one of generic, .*ownerhost$/);
   });
@@ -116,14 +116,14 @@ describe('the path of what is wrong', () => {
       ['params.workspace is missing', 'params.repository is missing', 'params.token is missing'],
     ],
     [request('generic', { origin: 'x'.repeat(3000) }), ['params.origin must have 2048 characters at most']],
-  ])('comes with words that say what to do: %j', (body, expected) => {
+  ])('has a message that says what to do: %j', (body, expected) => {
     const words = faultsOf(body);
     for (const one of expected) expect(words).toContainEqual(expect.stringContaining(one));
     expect(words.filter((one) => /expected|Invalid|Too (big|small)/.test(one))).toEqual([]);
   });
 });
 
-/** Each with its path, as an answer reports them. */
+/** Returns the faults of a body with their paths, as responses report them. */
 function faultsOf(body: unknown): string[] {
   try {
     parse(addRepositorySchema, body ?? 'no object', 'the body');

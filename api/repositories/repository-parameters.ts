@@ -11,7 +11,7 @@ import {
   workspacehostSourceSchema,
 } from '../../crds/repository-source.ts';
 import type { Repository } from '../../crds/repository.ts';
-import { lineField, nameField } from '../http/parse.ts';
+import { booleanField, lineField, nameField } from '../http/parse.ts';
 
 /** Maximum length in the CRD. */
 const maxName = 40;
@@ -109,6 +109,13 @@ export const addRepositorySchema = z.discriminatedUnion(
   { error: ({ input }) => (input instanceof Object ? `must be one of ${REPOSITORY_TYPES.join(', ')}` : undefined) },
 );
 export type AddRepository = z.infer<typeof addRepositorySchema>;
+
+/** Query of GET /api/repository/{id} (an extension). */
+export const repositoryQuerySchema = z.object({
+  environments: booleanField.default(true).meta({
+    description: 'Whether to list the environments; `…/environments` lists them in pages.',
+  }),
+});
 
 /** Body of POST /api/repository/{id}: the display name. The ID does not change. */
 export const renameSchema = z.object({ name: nameField });

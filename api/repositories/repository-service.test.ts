@@ -42,7 +42,7 @@ function notReady(reason: string, message: string) {
   return { status: { conditions: [{ ...head, type: 'Ready', reason, message }] } };
 }
 
-test('a repository without credentials has no Secret', async () => {
+test('creates no Secret for a repository without credentials', async () => {
   const { cluster, service } = setUp();
   cluster.afterCreate = readyAfterCreate(cluster);
   expect(await service.add(group, wanted)).toMatchObject({
@@ -53,7 +53,7 @@ test('a repository without credentials has no Secret', async () => {
   expect(cluster.all(Secret)).toEqual([]);
 });
 
-test('credentials are in a Secret that the Repository owns, and nowhere else', async () => {
+test('stores credentials only in a Secret that the Repository owns', async () => {
   const { cluster, service } = setUp();
   cluster.afterCreate = readyAfterCreate(cluster);
   const { metadata, spec } = await service.add(group, secret);
@@ -72,7 +72,7 @@ test('credentials are in a Secret that the Repository owns, and nowhere else', a
   expect(JSON.stringify(cluster.all<Repository>(REPOSITORY))).not.toContain('hunter2');
 });
 
-test('what the operator refuses is taken away again, and its message reported', async () => {
+test("removes a repository that the operator refuses, and reports the operator's message", async () => {
   const { cluster, cache, service } = setUp();
   cluster.afterCreate = (type, { metadata }) => {
     if (type.kind === 'Repository') cluster.change(type, metadata, conditionsPatch('Stalled', 'no such host'));
@@ -85,7 +85,7 @@ test('what the operator refuses is taken away again, and its message reported', 
 test.each([
   ['a reason that may pass', notReady('Retrying', 'git.example: no answer'), 'git.example: no answer'],
   ['nothing but having taken it up', { metadata: { finalizers: [FINALIZER] } }, 'did not respond within 10 s'],
-])('taken away again when after 10 s the operator says %s', async (_name, reported, message) => {
+])('removes a repository whose readiness after 10 s is %s', async (_name, reported, message) => {
   const { clock, cluster, service } = setUp();
   cluster.afterCreate = (type, { metadata }) => {
     if (type.kind === 'Repository') cluster.change(type, metadata, reported);
@@ -96,7 +96,7 @@ test.each([
   expect(cluster.all(REPOSITORY)).toEqual([]);
 });
 
-test('a key that the host does not know yet: answered at once, for the user to see the key', async () => {
+test('returns at once for a key that the host does not know yet, so that the user sees the key', async () => {
   const { cluster, service } = setUp();
   const sshPublicKey = 'ssh-ed25519 AAAA';
   cluster.afterCreate = (type, { metadata }) => {
@@ -109,14 +109,14 @@ test('a key that the host does not know yet: answered at once, for the user to s
   expect(cluster.all(REPOSITORY)).toHaveLength(1);
 });
 
-test('without any readiness in 10 s it is answered as it stands', async () => {
+test('returns the repository unchanged if the operator does not report within 10 s', async () => {
   const { clock, service } = setUp();
   const added = service.add(group, wanted);
   await clock.advance(10_000);
   expect((await added).status).toBeUndefined();
 });
 
-test('a token is in the Secret under the key token', async () => {
+test('stores a token in the Secret under the key token', async () => {
   const { cluster, service } = setUp();
   cluster.afterCreate = readyAfterCreate(cluster);
   const params = { owner: 'acme', repo: 'shop', instanceUrl: undefined, token: 'hunter2' };
@@ -131,7 +131,7 @@ test('a token is in the Secret under the key token', async () => {
   expect(JSON.stringify(cluster.all<Repository>(REPOSITORY))).not.toContain('hunter2');
 });
 
-test('a name that is taken: Conflict, and no Secret', async () => {
+test('throws Conflict for a name that is taken, and creates no Secret', async () => {
   const { cluster, service } = setUp();
   cluster.afterCreate = readyAfterCreate(cluster);
   await service.add(group, wanted);
@@ -139,7 +139,7 @@ test('a name that is taken: Conflict, and no Secret', async () => {
   expect(cluster.all(Secret)).toEqual([]);
 });
 
-test('the name of one that is going is waited for', async () => {
+test('waits while a repository of the name is being deleted', async () => {
   const { cluster, service } = setUp();
   cluster.afterCreate = readyAfterCreate(cluster);
   const former = await service.add(group, wanted);
@@ -150,7 +150,7 @@ test('the name of one that is going is waited for', async () => {
   expect((await again).metadata.uid).not.toBe(former.metadata.uid);
 });
 
-test('… for 20 s at most', async () => {
+test('waits at most 20 s', async () => {
   const { clock, cluster, service } = setUp();
   cluster.afterCreate = readyAfterCreate(cluster);
   const former = await service.add(group, wanted);
@@ -163,7 +163,7 @@ test('… for 20 s at most', async () => {
   await again;
 });
 
-test('nothing is left when the Secret cannot be written', async () => {
+test('leaves nothing when the Secret cannot be written', async () => {
   const { cluster, service } = setUp();
   const create = cluster.create.bind(cluster);
   cluster.create = async (type, object) => {
@@ -174,7 +174,7 @@ test('nothing is left when the Secret cannot be written', async () => {
   expect(cluster.all(REPOSITORY)).toEqual([]);
 });
 
-describe('a name is one repository’s of its group', () => {
+describe('a repository name is unique in its group', () => {
   const repositoryOf = (name: string, displayName?: string): Repository => ({
     apiVersion: 'v',
     kind: 'Repository',
@@ -185,7 +185,10 @@ describe('a name is one repository’s of its group', () => {
     cluster.all<Repository>(REPOSITORY).map(({ metadata, spec }) => spec.displayName ?? metadata.name);
   const taken = new Conflict('a repository of this name already exists in the group. Choose another name');
 
-  /** With the repositories shop and docs; at the next upTo() the watch reports what `write` does at another replica. */
+  /**
+   * Sets up the repositories shop and docs. At the next upTo() the watch reports what `write` does at another
+   * replica.
+   */
   function setUpTwo(write?: (cluster: FakeCluster) => void) {
     const { cluster, cache, service } = setUp();
     const shop = cluster.add(REPOSITORY, repositoryOf('shop', 'The shop'));
@@ -198,7 +201,7 @@ describe('a name is one repository’s of its group', () => {
     return { cluster, cache, service, shop, docs };
   }
 
-  test.each(['The shop', 'other'])('a repository is renamed to %s only where nobody has the name', async (name) => {
+  test.each(['The shop', 'other'])('renames a repository to %s only if no other has the name', async (name) => {
     const { cluster, service, docs } = setUpTwo();
     const renamed = service.rename(docs, name);
     if (name === 'other') await expect(renamed).resolves.toMatchObject({ spec: { displayName: name } });
@@ -206,13 +209,13 @@ describe('a name is one repository’s of its group', () => {
     expect(names(cluster)).toEqual(['The shop', name === 'other' ? 'other' : 'docs']);
   });
 
-  test.each(['the SHOP', 'Ｔhe shop'])('a name that looks like another one is taken: %s', async (name) => {
+  test.each(['the SHOP', 'Ｔhe shop'])('treats a similar name as taken: %s', async (name) => {
     const { service, shop, docs } = setUpTwo();
     await expect(service.rename(docs, name)).rejects.toEqual(taken);
     await expect(service.rename(shop, name)).resolves.toMatchObject({ spec: { displayName: name } });
   });
 
-  test('it may be given the name that it has, and the name of one that is being deleted', async () => {
+  test("accepts the repository's own name, and that of a repository being deleted", async () => {
     const { cluster, service, shop, docs } = setUpTwo();
     await service.rename(shop, 'The shop');
     cluster.change(REPOSITORY, shop.metadata, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
@@ -222,7 +225,7 @@ describe('a name is one repository’s of its group', () => {
   test.each([
     ['had none', undefined],
     ['had one', 'The docs'],
-  ])('a rename that another replica was faster with is taken back: it %s before', async (_what, former) => {
+  ])('reverts a rename when another replica was faster: it %s before', async (_what, former) => {
     const { cluster, service, docs } = setUpTwo((other) =>
       other.change(REPOSITORY, { namespace: 'group-acme', name: 'shop' }, { spec: { displayName: 'Wanted' } }),
     );
@@ -231,7 +234,7 @@ describe('a name is one repository’s of its group', () => {
     expect(names(cluster)).toEqual(['Wanted', former ?? 'docs']);
   });
 
-  test('what was written meanwhile is not taken back', async () => {
+  test('does not revert what was written meanwhile', async () => {
     const { cluster, service, docs } = setUpTwo((other) => {
       other.change(REPOSITORY, { namespace: 'group-acme', name: 'shop' }, { spec: { displayName: 'Wanted' } });
       other.change(REPOSITORY, { namespace: 'group-acme', name: 'docs' }, { spec: { displayName: 'Third' } });
@@ -240,7 +243,7 @@ describe('a name is one repository’s of its group', () => {
     expect(names(cluster)).toEqual(['Wanted', 'Third']);
   });
 
-  test('none is added by a name that a renamed one has, nor by one that another replica gives meanwhile', async () => {
+  test('refuses to add a name that a renamed repository has, or that another replica gives meanwhile', async () => {
     const { cluster, service } = setUpTwo((other) => {
       const rename = { spec: { displayName: 'Meanwhile' } };
       other.change(REPOSITORY, { namespace: 'group-acme', name: 'docs' }, rename);
@@ -250,7 +253,7 @@ describe('a name is one repository’s of its group', () => {
     expect(names(cluster)).toEqual(['The shop', 'Meanwhile']);
   });
 
-  test('of two renames at once one at most succeeds', async () => {
+  test('permits at most one of two concurrent renames', async () => {
     const { cluster, service, shop, docs } = setUpTwo();
     await Promise.allSettled([service.rename(shop, 'Wanted'), service.rename(docs, 'Wanted')]);
     expect(names(cluster).filter((name) => name === 'Wanted').length).toBeLessThanOrEqual(1);

@@ -80,8 +80,11 @@ export class RepositoryService {
     await this.#takeBack(object);
     // The operator may have reconciled before the Secret was written, and still be waiting for the host.
     const reported = pending?.reason === 'CredentialsMissing' ? undefined : pending?.message;
-    const message = stalled ?? reported ?? 'the Git host did not respond within 10 s';
-    throw new Invalid('the repository cannot be used', { details: [{ path: 'params', message }] });
+    const message =
+      stalled ?? reported ?? 'the Git host did not respond within 10 s. Check the address, then try again';
+    throw new Invalid('the repository cannot be used, for the reason in details', {
+      details: [{ path: 'params', message }],
+    });
   }
 
   /**

@@ -42,7 +42,7 @@ async function shopWithReusables() {
 const labelsOf = (body: { reusableEnvironments: { label: string }[] }) =>
   body.reusableEnvironments.map(({ label }) => label);
 
-test('a repository lists what was published of it, as the contract has it', async () => {
+test('lists the published reusable environments of a repository in the form of the contract', async () => {
   const { api, token } = await shopWithReusables();
   const answer = await request(api.app).get('/api/repository/acme.shop').set('x-service-token', token).expect(200);
   expect(answer.body).toMatchObject({
@@ -53,7 +53,7 @@ test('a repository lists what was published of it, as the contract has it', asyn
   });
 });
 
-test('one is deleted by its label, and is not listed any more', async () => {
+test('deletes one by its label, and lists it no longer', async () => {
   const { api, token } = await shopWithReusables();
   const path = '/api/repository/acme.shop/reusable/seeded';
   await request(api.app)
@@ -64,7 +64,7 @@ test('one is deleted by its label, and is not listed any more', async () => {
   await request(api.app).delete(path).set('x-service-token', token).expect(404);
 });
 
-test.each(['never-published', 'theirs', 'none', '..', 'constructor'])('%s cannot be deleted', async (label) => {
+test.each(['never-published', 'theirs', 'none', '..', 'constructor'])('refuses to delete %s', async (label) => {
   const { api, token } = await shopWithReusables();
   await request(api.app)
     .delete(`/api/repository/acme.shop/reusable/${encodeURIComponent(label)}`)
@@ -80,7 +80,7 @@ test('a caller who cannot see the repository gets the same response as for a mis
   await request(api.app).delete(path).set('x-service-token', token).expect(404);
 });
 
-test('which refs may publish which label is a setting', async () => {
+test('stores which refs can publish which label', async () => {
   const { api, token } = await shopWithReusables();
   const path = '/api/repository/acme.shop/settings';
   const post = (reusable: unknown) => request(api.app).post(path).set('x-service-token', token).send({ reusable });

@@ -3,7 +3,7 @@ import request from 'supertest';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { TestApi } from '../testing/test-api.ts';
 
-test('its size is the sum of its environments’, and of no others', async () => {
+test("returns the sum of its environments' sizes as its size", async () => {
   const { api, token } = await TestApi.withShop();
   const deployed = { number: 1, result: 'succeeded', startedAt: '2026-01-01T00:00:00Z' } as const;
   const sized = (sizeBytes: number) => ({ state: 'built', deployed: { ...deployed, sizeBytes } }) as const;
@@ -15,7 +15,7 @@ test('its size is the sum of its environments’, and of no others', async () =>
   expect(answer.body).toMatchObject({ size: 123 });
 });
 
-test('a sync is asked for by an annotation, each time by a new one, and answered with the repository', async () => {
+test('requests each sync with a new annotation, and returns the repository', async () => {
   const { api, token } = await TestApi.withShop();
   const asked = async () => {
     await request(api.app)

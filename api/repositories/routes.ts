@@ -14,7 +14,7 @@ import { spawnedView, spawnedViewSchema, type WebAddress } from '../environments
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { Conflict } from '../shared/errors.ts';
 import type { SyncRequests } from '../webhooks/sync-requests.ts';
-import { renameSchema } from './repository-parameters.ts';
+import { renameSchema, repositoryQuerySchema } from './repository-parameters.ts';
 import type { RepositoryService } from './repository-service.ts';
 import { repositoryView, repositoryViewSchema } from './repository-view.ts';
 
@@ -41,8 +41,12 @@ export function repositoryRoutes(options: RepositoryRoutesOptions): Endpoint[] {
       summary: 'Returns a repository with its environments',
       find,
       writes: false,
+      query: repositoryQuerySchema,
       answer: repositoryViewSchema,
-      run: ({ target: { group, repository } }) => view(group, repository),
+      run: ({ target: { group, repository }, query }) => {
+        const all = view(group, repository);
+        return query.environments ? all : { ...all, environments: [] };
+      },
     }),
     endpoint({
       method: 'post',

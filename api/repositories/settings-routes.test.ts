@@ -4,7 +4,7 @@ import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { TestApi } from '../testing/test-api.ts';
 
-/** A service file is checked in a thread, which takes its time on a busy machine. */
+/** A service file is checked in a thread, which is slow to start on a busy machine. */
 jest.setTimeout(60_000);
 
 let api: TestApi;
@@ -30,11 +30,11 @@ const defaults = {
   onRefGone: 'delete',
 };
 
-test('settings that nobody made are the defaults', async () => {
+test('returns defaults if no settings were made', async () => {
   expect((await send('get', '/settings').expect(200)).body).toEqual(defaults);
 });
 
-describe('the webhook and the key to enter at the Git host', () => {
+describe('the webhook and the SSH key for the Git host', () => {
   const url = 'http://coppice.localhost:8080/api/webhooks/generic/acme.shop';
   const addSecret = (uid: string | undefined) =>
     api.cluster.add(Secret, {
@@ -56,7 +56,7 @@ describe('the webhook and the key to enter at the Git host', () => {
   test.each([
     [undefined, false],
     ['17', true],
-  ])('with the id %s at the host', async (id, created) => {
+  ])('are returned with the ID %s at the host', async (id, created) => {
     addSecret(repository()?.metadata.uid);
     setStatus(id);
     expect((await send('get', '/settings').expect(200)).body).toEqual({
@@ -71,22 +71,19 @@ describe('the webhook and the key to enter at the Git host', () => {
     ['the access read', { scopes: { access: 'read' } }, false],
     ['the access operate', { scopes: { access: 'operate' } }, false],
     ['the access administer', { scopes: { access: 'administer' } }, true],
-  ])(
-    'a token with %s: who signs as the Git host must be one who can change the settings',
-    async (_what, made, shown) => {
-      addSecret(repository()?.metadata.uid);
-      setStatus();
-      const body = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', ...made };
-      const created = await request(api.app).post('/api/user/tokens').set('x-service-token', token).send(body);
-      ({ token } = created.body as { token: string });
-      const answer = await send('get', '/settings').expect(200);
-      const withheld = { url, secret: '', withheld: true, created: false };
-      expect(answer.body).toMatchObject({ webhook: shown ? { secret: 's3cret' } : withheld });
-      expect(answer.text.includes('s3cret')).toBe(shown);
-    },
-  );
+  ])('with a token with %s are returned only to those who can change the settings', async (_what, made, shown) => {
+    addSecret(repository()?.metadata.uid);
+    setStatus();
+    const body = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', ...made };
+    const created = await request(api.app).post('/api/user/tokens').set('x-service-token', token).send(body);
+    ({ token } = created.body as { token: string });
+    const answer = await send('get', '/settings').expect(200);
+    const withheld = { url, secret: '', withheld: true, created: false };
+    expect(answer.body).toMatchObject({ webhook: shown ? { secret: 's3cret' } : withheld });
+    expect(answer.text.includes('s3cret')).toBe(shown);
+  });
 
-  test("another repository's Secret of the name is not shown", async () => {
+  test('are not read from a Secret of another repository', async () => {
     addSecret('uid-of-another');
     setStatus();
     const answer = await send('get', '/settings').expect(200);
@@ -94,7 +91,7 @@ describe('the webhook and the key to enter at the Git host', () => {
   });
 });
 
-test('what was answered can be sent back, and an empty hour takes the hour away', async () => {
+test('accepts the settings that it returned, and removes the hour if it is empty', async () => {
   await send('post', '/settings', { scheduledRebuild: defaults.scheduledRebuild }).expect(200);
   await send('post', '/settings', { scheduledRebuild: { mode: 'all', hour: '03:30' } }).expect(200);
   const answer = await send('post', '/settings', { scheduledRebuild: defaults.scheduledRebuild }).expect(200);
@@ -132,7 +129,7 @@ describe('the service file of the settings', () => {
   const shown = async () =>
     ((await send('get', '/settings')).body as { serviceFile: { serviceFile: string } }).serviceFile.serviceFile;
 
-  test('is in a Secret of the Repository, so that a request to the Repository rewrites none of it', async () => {
+  test('is stored in a Secret of the Repository, so that writes of the Repository do not rewrite it', async () => {
     const large = `# ${'ä'.repeat(131_000)}`;
     await set(large).expect(200);
     expect(JSON.stringify(repository()).length).toBeLessThan(2000);
@@ -144,7 +141,7 @@ describe('the service file of the settings', () => {
     expect(secrets()[0]?.metadata.resourceVersion).toBe(version);
   });
 
-  test('is replaced, and taken away', async () => {
+  test('is replaced and removed', async () => {
     await set('a: 1').expect(200);
     await set('a: 2').expect(200);
     expect(kept()).toEqual([encoded('a: 2')]);
@@ -154,13 +151,13 @@ describe('the service file of the settings', () => {
     expect(repository()?.spec.serviceFile).toEqual({});
   });
 
-  test('of many at once one is left', async () => {
+  test('is one of those written concurrently', async () => {
     const answers = await Promise.all(['a', 'b', 'c', 'd'].map((name) => set(`${name}: 1`)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(kept()).toEqual([await shown()]);
   });
 
-  test('takes the place of what kubectl applied', async () => {
+  test('replaces the one that kubectl applied', async () => {
     api.cluster.change(REPOSITORY, at, { spec: { serviceFile: { mode: 'both', content: 'b: 1' } } });
     expect(await shown()).toBe(encoded('b: 1'));
     await set('a: 1').expect(200);
@@ -168,7 +165,7 @@ describe('the service file of the settings', () => {
     expect(repository()?.spec.serviceFile).not.toHaveProperty('content');
   });
 
-  test('is not shown from a Secret that is not the Repository’s', async () => {
+  test('is not read from a Secret that the Repository does not own', async () => {
     const data = { password: Buffer.from('hunter2').toString('base64') };
     const metadata = { namespace: 'group-acme', name: 'vault' };
     api.cluster.add(Secret, { apiVersion: 'v1', kind: 'Secret', metadata, data });
@@ -178,7 +175,7 @@ describe('the service file of the settings', () => {
   });
 });
 
-test('what is sent changes, all else stays', async () => {
+test('changes the sent settings, and keeps all others', async () => {
   const serviceFile = Buffer.from('services: {ä: {image: b}}\n').toString('base64');
   await send('post', '/settings', { environmentTTL: '3600', serviceFile: { serviceFile } }).expect(200);
   await send('post', '/settings', { scheduledRebuild: { mode: 'notclones', hour: '03:30' } }).expect(200);
@@ -203,12 +200,12 @@ test.each([
   ['', 'environmentTTL'],
   ['-1', 'environmentTTL'],
   [null, 'environmentTTL'],
-])('an environmentTTL of %j: 422', async (environmentTTL, path) => {
+])('answers 422 to an environmentTTL of %j', async (environmentTTL, path) => {
   const answer = await send('post', '/settings', { environmentTTL }).expect(422);
   expect(answer.body).toMatchObject({ details: [{ path }] });
 });
 
-test('a scheduled rebuild without an hour is refused, also where the hour is taken away', async () => {
+test('refuses a scheduled rebuild without an hour, also when the hour is removed', async () => {
   const details = [{ path: 'scheduledRebuild.hour', message: 'hour is required unless mode is disabled' }];
   const withoutHour = await send('post', '/settings', { scheduledRebuild: { mode: 'all' } }).expect(422);
   expect(withoutHour.body).toMatchObject({ details });
@@ -219,18 +216,18 @@ test('a scheduled rebuild without an hour is refused, also where the hour is tak
   await send('post', '/settings', { scheduledRebuild: { mode: 'disabled', hour: '' } }).expect(200);
 });
 
-test('a service file over the limit: 422', async () => {
+test('answers 422 to a service file over the limit', async () => {
   const serviceFile = Buffer.from('a'.repeat(131_073)).toString('base64');
   await send('post', '/settings', { serviceFile: { serviceFile } }).expect(422);
 });
 
-test('a new name is for people: the id stays', async () => {
+test('changes the display name, and keeps the ID', async () => {
   const answer = await send('post', '', { name: ' The Shop ' }).expect(200);
   expect(answer.body).toMatchObject({ id: 'acme.shop', name: 'The Shop' });
   expect((await send('get', '').expect(200)).body).toMatchObject({ id: 'acme.shop', name: 'The Shop' });
 });
 
-test('DELETE asks the cluster', async () => {
+test('requests the deletion from the cluster', async () => {
   expect((await send('delete', '').expect(202)).body).toMatchObject({ id: 'acme.shop' });
   expect(repository()).toBeUndefined();
 });
@@ -238,26 +235,29 @@ test('DELETE asks the cluster', async () => {
 describe('a service file that is not YAML', () => {
   const broken = Buffer.from('a: [').toString('base64');
 
-  test.each(['panel', 'both'])('counts (%s): 422 with its place, and nothing changes', async (mode) => {
-    const answer = await send('post', '/settings', { serviceFile: { mode, serviceFile: broken } }).expect(422);
-    expect(answer.body).toMatchObject({
-      details: [
-        {
-          path: 'serviceFile.serviceFile',
-          message: expect.stringMatching(/^settings:1:\d+: not valid YAML/),
-        },
-      ],
-    });
-    expect(repository()?.spec.serviceFile).toBeUndefined();
-  });
+  test.each(['panel', 'both'])(
+    'is refused with 422 and its position if it is used (%s), and nothing changes',
+    async (mode) => {
+      const answer = await send('post', '/settings', { serviceFile: { mode, serviceFile: broken } }).expect(422);
+      expect(answer.body).toMatchObject({
+        details: [
+          {
+            path: 'serviceFile.serviceFile',
+            message: expect.stringMatching(/^settings:1:\d+: not valid YAML/),
+          },
+        ],
+      });
+      expect(repository()?.spec.serviceFile).toBeUndefined();
+    },
+  );
 
-  test('does not count until the mode is changed', async () => {
+  test('is accepted until a mode uses it', async () => {
     await send('post', '/settings', { serviceFile: { serviceFile: broken } }).expect(200);
     await send('post', '/settings', { serviceFile: { mode: 'panel' } }).expect(422);
     await send('post', '/settings', { environmentTTL: 1 }).expect(200);
   });
 
-  test('one that names files of the repository is taken', async () => {
+  test('is accepted if it names files of the repository', async () => {
     const serviceFile = Buffer.from('services: {a: {image: b, env_file: a.env}}').toString('base64');
     await send('post', '/settings', { serviceFile: { mode: 'panel', serviceFile } }).expect(200);
   });
@@ -270,7 +270,7 @@ describe('an empty service file', () => {
     ['sent', { mode: 'panel', serviceFile: '' }],
     ['sent as white space', { mode: 'panel', serviceFile: of(' \n') }],
     ['stored', { mode: 'panel' }],
-  ])('cannot be the only one: %s', async (_what, serviceFile) => {
+  ])('is refused as the only one: %s', async (_what, serviceFile) => {
     const answer = await send('post', '/settings', { serviceFile }).expect(422);
     expect(answer.body).toMatchObject({
       error: 'the service file is empty',
@@ -279,13 +279,13 @@ describe('an empty service file', () => {
     expect(repository()?.spec.serviceFile).toBeUndefined();
   });
 
-  test('cannot replace the only one', async () => {
+  test('is refused in place of the only one', async () => {
     await send('post', '/settings', { serviceFile: { mode: 'panel', serviceFile: of('services: {}') } }).expect(200);
     await send('post', '/settings', { serviceFile: { serviceFile: '' } }).expect(422);
     await send('post', '/settings', { serviceFile: { mode: 'repo', serviceFile: '' } }).expect(200);
   });
 
-  test("adds nothing to the repository's", async () => {
+  test("is accepted beside the repository's", async () => {
     await send('post', '/settings', { serviceFile: { mode: 'both', serviceFile: '' } }).expect(200);
   });
 });

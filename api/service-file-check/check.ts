@@ -47,6 +47,7 @@ export async function checkServiceFile(input: CheckInput): Promise<CheckResult> 
 function syntaxErrors(text: string): Problem[] {
   const problems = new Problems();
   const tree = parseYaml(text, { file: SETTINGS, folder: '' }, problems);
-  if (tree !== undefined && tree.kind !== 'map') problems.error(tree, 'a service file must be a map of keys');
+  if (tree !== undefined && tree.kind !== 'map')
+    problems.error(tree, 'a service file must be a map of keys: start with "services:"');
   return problems.errors;
 }

@@ -3,7 +3,7 @@ import { Invalid, TooManyRequests, Unavailable } from '../shared/errors.ts';
 import type { CheckInput, CheckResult } from './check.ts';
 import { ServiceFileChecker } from './checker.ts';
 
-/** Each starts a thread, which takes its time on a busy machine. */
+/** Each test starts a thread, which is slow on a busy machine. */
 jest.setTimeout(60_000);
 
 const metrics = { refused: () => undefined };
@@ -19,7 +19,7 @@ const check = (...given: Parameters<typeof input>) => new ServiceFileChecker(met
 const names = ({ services }: CheckResult) => services.map(({ name }) => name);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-test('the services of a file that Coppice would run, and its warnings', async () => {
+test('returns the services that Coppice would run, and warnings', async () => {
   const result = await check('services: { web: { image: a, container_name: b }, db: { image: c } }');
   expect(names(result)).toEqual(['db', 'web']);
   expect(result.services).toMatchObject([{ image: 'c' }, { image: 'a' }]);
@@ -29,13 +29,13 @@ test('the services of a file that Coppice would run, and its warnings', async ()
   );
 });
 
-test('what is wrong, with its place', async () => {
+test('returns errors with their positions', async () => {
   const { services, errors } = await check('services:\n  web: { image: a, privileged: true }\n');
   expect(services).toEqual([]);
   expect(errors).toMatchObject([{ file: 'compose.yaml', path: 'services.web.privileged', line: 2 }]);
 });
 
-test('variables and files of the repository come along; no answer repeats a value', async () => {
+test('reads variables and files of the repository, and repeats no value in responses', async () => {
   const file = 'services: { web: { image: "a:${TAG}", env_file: web.env } }';
   const files = { 'web.env': base64('A=1\n') };
   const variables: CheckInput['variables'] = [['TAG', { value: 'hunter2 2', visibility: 'always' }]];
@@ -46,19 +46,19 @@ test('variables and files of the repository come along; no answer repeats a valu
   expect((await check(file.replace('${TAG}', '1'))).errors).toHaveLength(1);
 });
 
-test('settings merged over the file of the repository', async () => {
+test('merges the settings over the file of the repository', async () => {
   const files = { 'compose.yaml': base64('services: { web: { image: a } }') };
   const settings = 'services: { db: { image: b } }';
   expect(names(await check(settings, { mode: 'both', files }))).toEqual(['db', 'web']);
   expect(names(await check(settings, { mode: 'panel', files }))).toEqual(['db']);
 });
 
-test('one that takes too long is ended, and refused', async () => {
+test('ends and refuses a check that takes too long', async () => {
   const slow = new ServiceFileChecker(metrics, { deadlineMs: 1 }).check('ann', input('services: {}'));
   await expect(slow).rejects.toBeInstanceOf(Invalid);
 });
 
-test('a thread that cannot be started takes no place from the next', async () => {
+test('frees the slot of a thread that cannot be started', async () => {
   const checker = new ServiceFileChecker(metrics);
   const notCloneable = input('services: {}', {
     variables: [['A', { value: (() => '') as never, visibility: 'always' }]],
@@ -72,7 +72,7 @@ const refusals = (answers: PromiseSettledResult<CheckResult>[]) =>
 
 const statusesOf = (answers: PromiseSettledResult<CheckResult>[]) => answers.map(({ status }) => status);
 
-test('the requests of all accounts wait for one thread, and all are answered', async () => {
+test('queues the requests of all accounts for one thread, and answers all', async () => {
   const checker = new ServiceFileChecker(metrics);
   const users = ['ann', 'ben', 'cem', 'dan', 'eve', 'fay'];
   const answers = await Promise.allSettled(users.map((user) => checker.check(user, input('services: {}'))));
@@ -90,7 +90,7 @@ test('accounts share the queue fairly: one request does not wait for all of anot
   expect(done).toEqual(['ann', 'ann', 'ben', 'ann', 'ann']);
 });
 
-test('more than four of one account are refused with 429, and counted', async () => {
+test('refuses more than four requests of an account with 429, and counts them', async () => {
   const refused: string[] = [];
   const checker = new ServiceFileChecker({ refused: (limit) => void refused.push(limit) });
   const users = ['ann', 'ann', 'ann', 'ann', 'ann', 'ben'];
@@ -102,7 +102,7 @@ test('more than four of one account are refused with 429, and counted', async ()
   await checker.check('ann', input('services: {}'));
 });
 
-test('a request that waits too long is refused with 503, and leaves the queue to others', async () => {
+test('refuses a request that waits too long with 503, and continues with others', async () => {
   const checker = new ServiceFileChecker(metrics, { queueDeadlineMs: 1 });
   const answers = await Promise.allSettled(['ann', 'ben'].map((user) => checker.check(user, input('services: {}'))));
   expect(statusesOf(answers)).toEqual(['fulfilled', 'rejected']);
@@ -110,7 +110,7 @@ test('a request that waits too long is refused with 503, and leaves the queue to
   await checker.check('ben', input('services: {}'));
 });
 
-test('at most 64 requests wait', async () => {
+test('queues at most 64 requests', async () => {
   const checker = new ServiceFileChecker(metrics, { queueDeadlineMs: 50 });
   const users = Array.from({ length: 66 }, (_, index) => `user-${index}`);
   const answers = await Promise.allSettled(users.map((user) => checker.check(user, input('services: {}'))));

@@ -6,11 +6,12 @@ jest.setTimeout(120_000);
 
 const program = new URL('../testing/measure-checks.ts', import.meta.url).pathname;
 
-// In a process of its own, whose memory is measured. Four threads of 256 MiB took 1.1 GiB for the first.
+// The checks run in a process of their own, whose memory is measured. Four threads of 256 MiB used 1.1 GiB for the
+// first.
 test.each([
   ['beyond the limit of tokens', '64000', 'more than 60000 YAML tokens'],
   ['just below it', '19000', 'more than 20000 values'],
-])('eight accounts that check files %s at once take less than 128 MiB together', async (_, elements, message) => {
+])('uses less than 128 MiB when eight accounts check files %s at once', async (_, elements, message) => {
   const { stdout } = await promisify(execFile)(process.execPath, [program, elements]);
   const measured = JSON.parse(stdout) as { mebibytes: number; errors: string[] };
   expect(measured.errors).toEqual(Array(8).fill(expect.stringContaining(message)));

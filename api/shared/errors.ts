@@ -44,7 +44,7 @@ export class MethodNotAllowed extends HttpError {
   /** @param methods in upper case */
   constructor(methods: readonly string[]) {
     const allowed = methods.join(', ');
-    super(`this address takes ${allowed} only`);
+    super(`this address accepts only ${allowed}. Use one of these methods`);
     this.headers = { Allow: allowed };
   }
 }
@@ -61,6 +61,11 @@ export class TooLarge extends HttpError {
 /** The input is not valid. */
 export class Invalid extends HttpError {
   readonly status = 422;
+}
+
+/** Returns the error for input with these faults. `what`: such as `the body`. */
+export function invalid(what: string, details: readonly ErrorDetail[], options?: ErrorOptions): Invalid {
+  return new Invalid(`${what} is not valid. Correct the fields in details`, { ...options, details });
 }
 
 /** The address accepts only WebSocket upgrades. */

@@ -12,18 +12,18 @@ export interface Route {
   status: number;
 }
 
-export const spawn = { gitRef: { name: 'feature', type: 'branch' } };
-export const repository = { name: 'Tools', type: 'generic', params: { origin: 'https://git.example/tools.git' } };
+export const SPAWN_BODY = { gitRef: { name: 'feature', type: 'branch' } };
+export const REPOSITORY_BODY = { name: 'Tools', type: 'generic', params: { origin: 'https://git.example/tools.git' } };
 
 const apiToken = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', readOnly: false };
 
 /** Every endpoint that needs a login, with a request that succeeds. */
-export const routes: Route[] = [
+export const ROUTES: Route[] = [
   { method: 'get', path: '/api/user/info', status: 200 },
   { method: 'get', path: '/api/groups', status: 200 },
   { method: 'post', path: '/api/groups', body: { name: 'New' }, status: 201 },
   { method: 'get', path: '/api/group/acme', status: 200 },
-  { method: 'post', path: '/api/group/acme', body: repository, status: 201 },
+  { method: 'post', path: '/api/group/acme', body: REPOSITORY_BODY, status: 201 },
   { method: 'delete', path: '/api/group/acme', status: 202 },
   { method: 'get', path: '/api/group/acme/settings', status: 200 },
   { method: 'post', path: '/api/group/acme/variables', body: { name: 'NEW', value: '1' }, status: 201 },
@@ -38,7 +38,10 @@ export const routes: Route[] = [
     status: 200,
   },
   { method: 'post', path: '/api/group/acme/leave', status: 200 },
+  { method: 'get', path: '/api/overview', status: 200 },
+  { method: 'get', path: '/api/search?text=shop', status: 200 },
   { method: 'get', path: '/api/repository/acme.shop', status: 200 },
+  { method: 'get', path: '/api/repository/acme.shop/environments', status: 200 },
   { method: 'post', path: '/api/repository/acme.shop', body: { name: 'The shop' }, status: 200 },
   { method: 'delete', path: '/api/repository/acme.shop', status: 202 },
   { method: 'get', path: '/api/repository/acme.shop/settings', status: 200 },
@@ -47,7 +50,7 @@ export const routes: Route[] = [
   { method: 'patch', path: '/api/repository/acme.shop/variables', body: { name: 'OLD', value: '1' }, status: 200 },
   { method: 'delete', path: '/api/repository/acme.shop/variables/OLD', status: 200 },
   { method: 'post', path: '/api/repository/acme.shop/check', body: { serviceFile: 'YTogYg==' }, status: 200 },
-  { method: 'post', path: '/api/repository/acme.shop/spawn', body: spawn, status: 201 },
+  { method: 'post', path: '/api/repository/acme.shop/spawn', body: SPAWN_BODY, status: 201 },
   { method: 'post', path: '/api/repository/acme.shop/sync', status: 202 },
   { method: 'get', path: '/api/environment/acme.shop-main', status: 200 },
   { method: 'put', path: '/api/environment/acme.shop-empty', status: 202 },
@@ -55,6 +58,9 @@ export const routes: Route[] = [
   { method: 'post', path: '/api/environment/acme.shop-main/build', status: 202 },
   { method: 'post', path: '/api/environment/acme.shop-main/rebuild', status: 202 },
   { method: 'get', path: '/api/environment/acme.shop-main/builds', status: 200 },
+  { method: 'get', path: '/api/environment/acme.shop-main/events', status: 200 },
+  { method: 'get', path: '/api/environment/acme.shop-main/variables', status: 200 },
+  { method: 'get', path: '/api/environment/acme.shop-main/usage', status: 200 },
   // No build has been requested.
   { method: 'get', path: '/api/environment/acme.shop-main/build', status: 404 },
   { method: 'get', path: '/api/environment/acme.shop-main/build/1', status: 404 },

@@ -2,7 +2,7 @@ import { ApiError } from '../../kubernetes/api-error.ts';
 import { ChangeWaiters, type WaitOptions } from '../../kubernetes/change-waiters.ts';
 import type { DeleteOptions, PatchOptions } from '../../kubernetes/client-options.ts';
 import type { Clock } from '../../kubernetes/clock.ts';
-import { InformerCache } from '../../kubernetes/informer-cache.ts';
+import { InformerCache, type ChangeListener } from '../../kubernetes/informer-cache.ts';
 import type { IndexFunction } from '../../kubernetes/object-store.ts';
 import {
   compareResourceVersions,
@@ -21,9 +21,13 @@ type AnyCache = FakeInformer<KubernetesObject>;
 class FakeInformer<T extends KubernetesObject> {
   readonly #cache: InformerCache<T>;
   readonly #waiters: ChangeWaiters<T>;
+  readonly #handlers = new Set<ChangeListener<T>>();
 
   constructor(name: string, indexes: Record<string, IndexFunction<T>>, clock: Clock) {
-    this.#cache = new InformerCache(indexes, (_type, object) => this.#waiters.evaluate(keyOf(object)));
+    this.#cache = new InformerCache(indexes, (type, object, old) => {
+      for (const handler of this.#handlers) handler(type, object, old);
+      this.#waiters.evaluate(keyOf(object));
+    });
     this.#waiters = new ChangeWaiters((key) => this.get(key), clock, name);
     this.#cache.replace({ items: [], resourceVersion: '1' });
   }
@@ -38,6 +42,12 @@ class FakeInformer<T extends KubernetesObject> {
 
   get resourceVersion(): string | undefined {
     return this.#cache.resourceVersion;
+  }
+
+  addHandler(handler: ChangeListener<T>): () => void {
+    this.#handlers.add(handler);
+    for (const object of this.#cache.store.list()) handler('added', object);
+    return () => this.#handlers.delete(handler);
   }
 
   /** Adds the object as a watch event would. */

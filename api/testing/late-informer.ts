@@ -25,6 +25,10 @@ export class LateInformer<T extends KubernetesObject> {
     return this.cache.store.byIndex(index, value);
   }
 
+  addHandler() {
+    return () => undefined;
+  }
+
   observe(written: T) {
     this.cache.observe(written);
   }

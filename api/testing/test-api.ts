@@ -10,7 +10,7 @@ import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusa
 import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
 import { systemClock, type Clock } from '../../kubernetes/clock.ts';
 import { Sessions } from '../auth/sessions.ts';
-import { indexes, type FreshCaches } from '../cluster/caches.ts';
+import { INDEXES, type FreshCaches } from '../cluster/caches.ts';
 import type { AppOptions } from '../app-options.ts';
 import { createApp } from '../app.ts';
 import { WebSockets } from '../http/web-sockets.ts';
@@ -24,11 +24,11 @@ import { testOptions, TEST_NAMESPACE } from './test-options.ts';
 
 export function fakeCaches(cluster: FakeCluster): FreshCaches {
   return {
-    groups: cluster.cacheOf<Group>(GROUP, indexes.groups),
-    repositories: cluster.cacheOf<Repository>(REPOSITORY, indexes.repositories),
-    environments: cluster.cacheOf<Environment>(ENVIRONMENT, indexes.environments),
-    reusables: cluster.cacheOf<ReusableEnvironment>(REUSABLE_ENVIRONMENT, indexes.reusables),
-    users: cluster.cacheOf(Secret, indexes.users),
+    groups: cluster.cacheOf<Group>(GROUP, INDEXES.groups),
+    repositories: cluster.cacheOf<Repository>(REPOSITORY, INDEXES.repositories),
+    environments: cluster.cacheOf<Environment>(ENVIRONMENT, INDEXES.environments),
+    reusables: cluster.cacheOf<ReusableEnvironment>(REUSABLE_ENVIRONMENT, INDEXES.reusables),
+    users: cluster.cacheOf(Secret, INDEXES.users),
   };
 }
 
@@ -77,6 +77,8 @@ export class TestApi {
     logTimes: AppOptions['logTimes'] = {},
     fetch?: AppOptions['fetch'],
     tester?: AppOptions['tester'],
+    streamClock?: AppOptions['clock'],
+    clusterReads?: AppOptions['clusterReads'],
   ) {
     const now = () => this.now;
     this.cluster = new FakeCluster(clock);
@@ -87,7 +89,18 @@ export class TestApi {
     const { cluster, caches, redis, logReader, runtimeLogs, webSockets, registry } = this;
     const auditLog = { info: (line: object) => this.audited.push({ ...line }) };
     const own = { cluster, caches, redis, logReader, runtimeLogs, webSockets, registry, auditLog };
-    this.app = createApp(testOptions({ ...own, config, logTimes, fetch, tester, now }));
+    this.app = createApp(
+      testOptions({
+        ...own,
+        config,
+        logTimes,
+        fetch,
+        tester,
+        now,
+        clock: streamClock,
+        ...(clusterReads && { clusterReads }),
+      }),
+    );
     verifyDeclarations(this.app);
   }
 

@@ -49,6 +49,7 @@ export function testOptions({ redis, config, ...given }: TestOptions): AppOption
       trustedProxyCidrs: [],
       ...config,
     },
+    clusterReads: { list: () => Promise.resolve({ items: [], resourceVersion: '1' }) },
     sessions: redis,
     written: redis,
     replays: redis,

@@ -17,7 +17,7 @@ function groupOf(annotations: Record<string, string>, members = ['alice@x.exampl
 describe('an invitation', () => {
   const { invitation, expiresAt, annotations } = inviteToGroup(groupOf({}), email, now, randomBytes);
 
-  test('names its group, lives for a week, and is kept as a hash', () => {
+  test('names its group, is valid for a week, and is stored as a hash', () => {
     expect(invitingGroup(invitation)).toBe('acme');
     expect(expiresAt).toBe('2026-01-09T00:00:00.000Z');
     expect(JSON.stringify(annotations)).not.toContain(invitation.split('.')[2]);
@@ -45,7 +45,7 @@ describe('an invitation', () => {
     expect(isInvited(group, by, given, at)).toBe(expected);
   });
 
-  test('opens its group to the account that accepted it, and to no other one', () => {
+  test('opens its group only to the account that accepted it', () => {
     const accepted = groupOf(acceptance(bob));
     expect(maySee(bob, groupOf(annotations))).toBe(false);
     expect(maySee(bob, accepted)).toBe(true);
@@ -56,7 +56,7 @@ describe('an invitation', () => {
 });
 
 test.each(['', 'a.acme.x', 'g.Acme.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', 'g.acme.short'])(
-  '%j is not an invitation to a group',
+  'does not read %j as an invitation to a group',
   (text) => {
     expect(invitingGroup(text)).toBeUndefined();
   },

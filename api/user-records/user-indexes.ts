@@ -11,4 +11,4 @@ const byIdentity: IndexFunction<Secret> = (secret) => {
   return identity ? [identityValue(identity)] : [];
 };
 
-export const userIndexes = { all: () => [''], identity: byIdentity };
+export const USER_INDEXES = { all: () => [''], identity: byIdentity };

@@ -30,7 +30,7 @@ const close = () => {
   api = new TestApi({ registration: { mode: 'closed', domains: [], provesAddress: false } });
 };
 
-/** A group with bob as its member. @returns his invitation. */
+/** Adds a group that invites bob. @returns his invitation. */
 function addGroup(name = 'acme', email = bob.email): string {
   const group = api.addGroup(name, ['alice@example.com', email]);
   const { invitation, annotations } = inviteToGroup(group, email, api.now, (size) => Buffer.alloc(size, name));
@@ -39,7 +39,7 @@ function addGroup(name = 'acme', email = bob.email): string {
 }
 
 describe('an invitation to a group', () => {
-  test('opens that group alone to who registers with it', async () => {
+  test('opens only that group to the user who registers with it', async () => {
     const invitation = addGroup();
     addGroup('other');
     await register({ ...bob, invitation }).expect(201);
@@ -47,7 +47,7 @@ describe('an invitation to a group', () => {
     await send('get', '/api/group/other', await login()).expect(404);
   });
 
-  test('opens it to who is logged in', async () => {
+  test('opens the group to a user who is logged in', async () => {
     const invitation = addGroup();
     await register(bob).expect(201);
     const token = await login();
@@ -57,7 +57,7 @@ describe('an invitation to a group', () => {
     await send('post', '/api/user/invitation', token, { invitation }).expect(422);
   });
 
-  test('is for the address that it was made for, and lets nobody register whom the policy keeps out', async () => {
+  test('is valid only for its address, and does not override the registration policy', async () => {
     const invitation = addGroup();
     await register({ ...bob, email: 'mallory@example.com', invitation }).expect(422);
     await register({ ...bob, invitation: 'g.acme.x' }).expect(422);
@@ -70,11 +70,11 @@ describe('an invitation to a group', () => {
   });
 });
 
-describe('who registers with an invitation that is not accepted has no account either', () => {
+describe('registering with an invitation that cannot be accepted creates no account', () => {
   const emails = async () =>
     ((await send('get', '/api/users', root)).body as { email: string }[]).map((one) => one.email);
 
-  test('the cluster refuses the write: they may come again', async () => {
+  test('if the cluster refuses the write; the user can try again', async () => {
     const invitation = addGroup();
     api.cluster.patchFailures.set('Group', new ApiError('patch', 503, 'ServiceUnavailable', 'busy'));
     await register({ ...bob, invitation }).expect(503);
@@ -84,7 +84,7 @@ describe('who registers with an invitation that is not accepted has no account e
     expect(await groupsOf(await login())).toEqual(['acme', 'bob']);
   });
 
-  test('it was withdrawn at the same time', async () => {
+  test('if the invitation was withdrawn at the same time', async () => {
     const invitation = addGroup();
     const create = api.cluster.create.bind(api.cluster);
     api.cluster.create = (type, object) => {
@@ -98,7 +98,7 @@ describe('who registers with an invitation that is not accepted has no account e
 });
 
 describe('an administrator', () => {
-  test('adds a user, who registers with the invitation although registration is closed, and is a member at once', async () => {
+  test('adds a user, who registers with the invitation while registration is closed, and is a member at once', async () => {
     close();
     root = (await api.login('root@example.com')).token;
     addGroup();
@@ -116,7 +116,7 @@ describe('an administrator', () => {
     await send('post', '/api/users', root, { email: bob.email }).expect(409);
   });
 
-  test('gives an address back to its owner: nothing of who registered it without a proof stays', async () => {
+  test('returns an address to its owner: nothing remains of an account that did not prove it', async () => {
     addGroup();
     await register({ ...bob, password: 'mallory was here' }).expect(201);
     const mallory = await login({ ...bob, password: 'mallory was here' });
@@ -137,7 +137,7 @@ describe('an administrator', () => {
     expect(await groupsOf(await login())).toEqual(['acme', 'bob']);
   });
 
-  test('proves the address of who is logged in already', async () => {
+  test('verifies the address of a user who is logged in', async () => {
     addGroup();
     await register(bob).expect(201);
     const token = await login();
@@ -147,7 +147,7 @@ describe('an administrator', () => {
     await send('post', '/api/user/invitation', token, { invitation }).expect(422);
   });
 
-  test('may remove the account while its invitation is registered: 409', async () => {
+  test('is answered 409 when removing an account whose invitation is being registered', async () => {
     const invitation = await invite();
     const find = api.cluster.find.bind(api.cluster);
     api.cluster.find = async (type, at) => {
@@ -156,7 +156,7 @@ describe('an administrator', () => {
       return found;
     };
     const answer = await register({ ...bob, invitation }).expect(409);
-    expect(answer.body).toEqual({ error: 'the account was removed, or replaced, at the same time' });
+    expect(answer.body).toEqual({ error: 'the account was removed or replaced at the same time. Log in again' });
   });
 
   test('invites for a week', async () => {
@@ -165,7 +165,7 @@ describe('an administrator', () => {
     await register({ ...bob, invitation: late }).expect(422);
   });
 
-  test('removes a user: logins, tokens, memberships; who registers the address later has none of them', async () => {
+  test('removes a user with logins, tokens and memberships; a later account of the address inherits none', async () => {
     const invitation = addGroup();
     api.addGroup('single', [bob.email]);
     api.cluster.change(GROUP, { name: 'single' }, { metadata: { labels: null } });
@@ -189,7 +189,7 @@ describe('an administrator', () => {
     expect(await groupsOf(await login())).toEqual(['bob']);
   });
 
-  test('is one by a proven address of the chart alone: to others there is nothing here', async () => {
+  test('is a user whose verified address the chart names; others get 404', async () => {
     const unproven = (await api.login('bob@example.com', false)).token;
     const other = new TestApi({ administrators: ['bob@example.com'] });
     const squatter = (await other.login('bob@example.com', false)).token;
@@ -203,12 +203,14 @@ describe('an administrator', () => {
         ['delete', '/api/users/root@example.com'],
       ] as const) {
         const answer = await request(app)[method](path).set('x-service-token', token).expect(404);
-        expect(answer.body).toEqual({ error: 'no such resource' });
+        expect(answer.body).toEqual({
+          error: 'there is no such resource, or you cannot see it. GET /api/docs describes all addresses',
+        });
       }
     }
   });
 
-  test('is not removed while the chart names them, and does nothing lasting by an API token', async () => {
+  test('cannot be removed while the chart names them, and cannot use API tokens for lasting changes', async () => {
     await send('delete', '/api/users/root@example.com', root).expect(409);
     const created = await send('post', '/api/user/tokens', root, {
       name: 'ci',
@@ -225,7 +227,7 @@ describe('the password', () => {
   const change = (token: string, body: object) => send('post', '/api/user/password', token, body);
   const right = { currentPassword: bob.password, newPassword: 'another horse' };
 
-  test('changes: other logins end, this one and API tokens stay', async () => {
+  test('is changed: other logins end, this one and API tokens stay', async () => {
     await register(bob).expect(201);
     const [here, there] = [await login(), await login()];
     const created = await send('post', '/api/user/tokens', here, {
@@ -241,7 +243,7 @@ describe('the password', () => {
     await login({ ...bob, password: right.newPassword });
   });
 
-  test('needs the current one, a login, and no redis that is away', async () => {
+  test('is changed only with the current one, by a login, while Redis responds', async () => {
     await register(bob).expect(201);
     const token = await login();
     await change(token, { ...right, currentPassword: 'wrong' }).expect(403);
@@ -255,7 +257,7 @@ describe('the password', () => {
   });
 });
 
-test('a login of an address without an account takes the time of a password, so that nobody learns which have one', async () => {
+test('takes as long for an address without an account, so that nobody learns which have one', async () => {
   const verified: [string, string | undefined][] = [];
   const accounts = new Accounts({
     users: { readByEmail: () => Promise.resolve(undefined) },

@@ -4,6 +4,7 @@ import type { RandomBytes } from '../shared/tokens.ts';
 import type { GroupService } from '../groups/group-service.ts';
 import type { Memberships } from '../groups/memberships.ts';
 import { Conflict, Forbidden, Unauthorized } from '../shared/errors.ts';
+import { ADDRESS_TAKEN } from '../shared/messages.ts';
 import type { Attempts } from './attempts.ts';
 import { isInvitedTo } from '../user-records/account-invitation.ts';
 import { invalidInvitation, type GroupInvitations } from './group-invitations.ts';
@@ -14,6 +15,8 @@ import type { UserStore } from '../auth/user-store.ts';
 
 /** Maximum age of a login that can replace entering a password. */
 const recentLoginMs = 5 * 60 * 1000;
+
+const wrongLogin = 'the e-mail address or the password is wrong. Correct them, then log in again';
 
 export interface AccountOptions {
   users: UserStore;
@@ -53,7 +56,7 @@ export class Accounts {
     }
     requireAllowed(policy, email);
     const group = invitation === undefined ? undefined : await invitations.find(invitation, email);
-    if (existing) throw new Conflict('this e-mail address already has an account');
+    if (existing) throw new Conflict(ADDRESS_TAKEN);
     const passwordHash = await passwords.hash(password);
     // Registration alone must not verify an administrator's address: it would make its first user an administrator.
     const verified = policy.provesAddress && !administrators.includes(email);
@@ -74,14 +77,14 @@ export class Accounts {
    * @returns a token
    * @throws Unauthorized, with the same message and timing whether or not the account exists
    */
-  async login({ email, password }: Login): Promise<string> {
+  async login({ email, password }: Pick<Login, 'email' | 'password'>): Promise<string> {
     const { users, passwords, attempts } = this.#options;
     await attempts.count(email);
     const user = await users.readByEmail(email);
     const isRight = await passwords.verify(password, user?.passwordHash);
-    if (!user || !isRight) throw new Unauthorized('the e-mail address or the password is wrong');
+    if (!user || !isRight) throw new Unauthorized(wrongLogin);
     const token = await this.startSession(user);
-    if (token === undefined) throw new Unauthorized('the e-mail address or the password is wrong');
+    if (token === undefined) throw new Unauthorized(wrongLogin);
     return token;
   }
 
@@ -114,16 +117,20 @@ export class Accounts {
     await attempts.countOwn(accountId);
     const user = await users.read(name);
     if (user && user.passwordHash === undefined) {
-      throw new Conflict('this account has no password: it logs in by OpenID Connect');
+      throw new Conflict(
+        'this account has no password: it logs in by OpenID Connect. Change the password at that provider',
+      );
     }
     const isRight = await passwords.verify(currentPassword, user?.passwordHash);
-    if (!user || !isRight) throw new Forbidden('the current password is wrong');
+    if (!user || !isRight)
+      throw new Forbidden('the current password is wrong. Send the present one as `currentPassword`');
     const passwordHash = await passwords.hash(newPassword);
     // Before the write, so that nothing changes if sessions cannot be ended; repeated after it for sessions started
     // meanwhile.
     await sessions.revokeAll(user.accountId, token);
     await users.update(user, (current) => {
-      if (current.passwordHash !== user.passwordHash) throw new Conflict('the password was changed at the same time');
+      if (current.passwordHash !== user.passwordHash)
+        throw new Conflict('another request changed the password at the same time. Log in with the new password');
       return { ...current, passwordHash };
     });
     await sessions.revokeAll(user.accountId, token);
@@ -146,7 +153,8 @@ export class Accounts {
       );
     }
     if (password === undefined) throw new Forbidden('send the password of the account as `password`');
-    if (!(await passwords.verify(password, user?.passwordHash)) || !user) throw new Forbidden('the password is wrong');
+    if (!(await passwords.verify(password, user?.passwordHash)) || !user)
+      throw new Forbidden('the password is wrong. Send the password of the account as `password`');
   }
 
   /** Accepts an invitation for a user who is logged in: opens the group, or verifies the address. @throws Invalid */

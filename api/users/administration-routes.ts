@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { NotFound } from '../shared/errors.ts';
+import { NO_SUCH_RESOURCE } from '../shared/messages.ts';
 import type { Administration } from './administration.ts';
 import { isUnused } from './accounts.ts';
 import { newUserSchema } from './user-parameters.ts';
@@ -26,7 +27,7 @@ export const removedAccountSchema = z
 /** Returns the routes (an extension) for administrators to manage accounts. Other callers get 404. */
 export function administrationRoutes({ administration }: { administration: Administration }): Endpoint[] {
   const find = ({ user }: Caller) => {
-    if (!administration.isAdministrator(user)) throw new NotFound('no such resource');
+    if (!administration.isAdministrator(user)) throw new NotFound(NO_SUCH_RESOURCE);
   };
   const view = (user: User) => ({
     email: user.email,

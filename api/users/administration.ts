@@ -57,7 +57,10 @@ export class Administration {
       return invitation;
     }
     await users.update(existing, (current) => {
-      if (current.verified) throw new Conflict('this e-mail address already has an account');
+      if (current.verified)
+        throw new Conflict(
+          'this e-mail address already has an account. Its user can log in; to start anew, remove the account first',
+        );
       return { ...current, invitation: kept };
     });
     return invitation;
@@ -72,7 +75,7 @@ export class Administration {
   async remove(email: string): Promise<string[]> {
     const { users, memberships } = this.#options;
     const user = await users.readByEmail(email);
-    if (!user) throw new NotFound('no such user');
+    if (!user) throw new NotFound('there is no user with this address. GET /api/users lists all');
     this.#requireUnnamed(email);
     return this.#end(user, () => memberships.leaveAll(email), undefined);
   }
@@ -86,14 +89,14 @@ export class Administration {
   async removeOwn({ name, accountId }: User): Promise<string[]> {
     const { users, memberships, randomBytes } = this.#options;
     const user = await users.read(name);
-    if (user?.accountId !== accountId) throw new NotFound('no such user');
+    if (user?.accountId !== accountId) throw new NotFound('your account has already been removed');
     const { email, verified, invitation } = user;
     this.#requireUnnamed(email);
     const owned = memberships.ownedAlone(user);
     if (owned.length > 0) {
       throw new Conflict(
-        `nobody else owns these groups, which have repositories: ${owned.join(', ')}; ` +
-          'make another member an owner (PATCH /api/group/ID/members/EMAIL {"role": "owner"}), or delete the groups',
+        `nobody else owns these groups, which have repositories: ${owned.join(', ')}. ` +
+          'Make another member an owner (PATCH /api/group/ID/members/EMAIL {"role": "owner"}), or delete the groups',
       );
     }
     const kept = !verified && invitation ? { ...newAccount(email, randomBytes), invitation } : undefined;

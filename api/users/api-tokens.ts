@@ -1,5 +1,5 @@
 import { tokenHash, type RandomBytes } from '../shared/tokens.ts';
-import { Conflict, Invalid, NotFound } from '../shared/errors.ts';
+import { Conflict, invalid, NotFound } from '../shared/errors.ts';
 import { newApiToken, type ApiToken } from '../user-records/api-token.ts';
 import type { NewApiToken } from './user-parameters.ts';
 import type { User } from '../user-records/user-record.ts';
@@ -34,11 +34,11 @@ export class ApiTokens {
     const { users, now, randomBytes } = this.#options;
     if (expirationTime.getTime() <= now()) {
       const details = [{ path: 'expirationTime', message: 'must be in the future' }];
-      throw new Invalid('the body is not valid', { details });
+      throw invalid('the body', details);
     }
     if (readOnly && scopes?.access !== undefined && scopes.access !== 'read') {
       const details = [{ path: 'scopes.access', message: 'must be read, or absent, where readOnly is true' }];
-      throw new Invalid('the body is not valid', { details });
+      throw invalid('the body', details);
     }
     const token = newApiToken(user.name, randomBytes);
     const kept: ApiToken = {
@@ -50,7 +50,8 @@ export class ApiTokens {
     };
     await users.update(user, (current) => {
       const tokens = current.apiTokens ?? [];
-      if (tokens.some((other) => other.name === name)) throw new Conflict('an API token of this name already exists');
+      if (tokens.some((other) => other.name === name))
+        throw new Conflict('an API token of this name already exists. Choose another name, or delete that token');
       if (tokens.length >= maxTokens) throw new Conflict(`a user has at most ${maxTokens} API tokens. Delete one`);
       return { ...current, apiTokens: [...tokens, kept] };
     });
@@ -62,7 +63,8 @@ export class ApiTokens {
     const { apiTokens = [] } = await this.#options.users.update(user, (current) => {
       const tokens = current.apiTokens ?? [];
       const left = tokens.filter((token) => token.name !== name);
-      if (left.length === tokens.length) throw new NotFound('no such API token');
+      if (left.length === tokens.length)
+        throw new NotFound('you have no API token of this name. GET /api/user/info lists yours');
       return { ...current, apiTokens: left };
     });
     return apiTokens;

@@ -42,7 +42,7 @@ export class Attempts {
     const { totalHits, resetTime } = await this.#store.increment(key);
     if (totalHits <= max) return;
     const seconds = resetTime ? Math.ceil((resetTime.getTime() - Date.now()) / 1000) : windowMs / 1000;
-    throw new TooManyRequests(`at most ${max} ${what} are accepted per minute. Try again later`, {
+    throw new TooManyRequests(`at most ${max} ${what} are accepted per minute. Try again in a minute`, {
       retryAfterSeconds: Math.max(1, seconds),
     });
   }

@@ -21,7 +21,7 @@ function start(api: TestApi, given = root) {
 const login = (api: TestApi, password: string) =>
   request(api.app).post('/api/user/login').send({ email: root.email, password });
 
-test('it is made once, by one of two replicas, and left alone by later starts', async () => {
+test('creates the account once among two replicas, and does not change it at later starts', async () => {
   const api = new TestApi();
   expect((await Promise.all([start(api), start(api)])).sort()).toEqual([false, true]);
   const { token } = (await login(api, root.password).expect(200)).body as { token: string };
@@ -30,7 +30,7 @@ test('it is made once, by one of two replicas, and left alone by later starts', 
   await login(api, root.password).expect(200);
 });
 
-test('who registered the address first has nothing of it', async () => {
+test('removes what somebody else registered under the address before', async () => {
   const api = new TestApi();
   await request(api.app)
     .post('/api/user/register')

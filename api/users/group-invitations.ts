@@ -6,7 +6,7 @@ import { acceptance, invitingGroup, isInvited } from '../user-records/group-invi
 import type { User } from '../user-records/user-record.ts';
 
 export function invalidInvitation(): Invalid {
-  const message = 'is not valid: it may be for another address, used already, or older than a week';
+  const message = 'is not valid: it may be for another address, used already, or older than a week. Ask for a new one';
   return new Invalid('the invitation is not valid', { details: [{ path: 'invitation', message }] });
 }
 

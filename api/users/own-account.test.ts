@@ -29,7 +29,7 @@ const groups = () =>
 const users = () => api.cluster.all(Secret).filter(({ metadata }) => metadata.namespace === TEST_NAMESPACE);
 const group = (name: string, members: string[], owners = members) => api.addGroup(name, members, { owners });
 
-test('ends with its logins, API tokens, memberships and the groups that nobody else is in', async () => {
+test('is deleted with its logins, API tokens, memberships, and the groups without other members', async () => {
   const expirationTime = '2027-01-01T00:00:00Z';
   const created = await send('post', '/api/user/tokens', { name: 'ci', expirationTime }).expect(201);
   group('shared', ['ann@example.com', bob.email], ['ann@example.com']);
@@ -44,30 +44,30 @@ test('ends with its logins, API tokens, memberships and the groups that nobody e
   await request(api.app).post('/api/user/login').send(bob).expect(401);
 });
 
-describe('of the groups that nobody else is in', () => {
+describe('the groups without other members', () => {
   const written = (change: object) => api.cluster.patch(GROUP, { name: 'bob' }, change);
   const creator = () =>
     api.cluster.all<Group>(GROUP).map(({ metadata }) => metadata.annotations?.[ANNOTATIONS.createdBy])[0];
 
-  test('deletes one that the operator has written meanwhile, which the cache does not show yet', async () => {
+  test('are deleted even if the operator has just written them and the cache is behind', async () => {
     await written({ status: { observedGeneration: 1 } });
     await remove().expect(200);
     expect(groups()).toEqual({});
   });
 
-  test('keeps one that somebody has joined meanwhile', async () => {
+  test('are kept if somebody has joined meanwhile', async () => {
     await written({ spec: { members: [bob.email, 'ann@example.com'] } });
     await remove().expect(200);
     expect(groups()).toEqual({ bob: ['ann@example.com'] });
   });
 
-  test('leaves one that is deleted at once: its object stays until its namespace is gone', async () => {
+  test('are left once their deletion has started, although the object remains until the namespace is gone', async () => {
     api.cluster.delete = () => Promise.resolve();
     await remove().expect(200);
     expect(groups()).toEqual({ bob: [] });
   });
 
-  test('deletes one that another request created while the account was being deleted', async () => {
+  test('are deleted even if another request created them during the deletion', async () => {
     const made = { metadata: { annotations: { [ANNOTATIONS.createdBy]: creator() ?? '' } } };
     const deleteNow = api.cluster.delete.bind(api.cluster);
     api.cluster.delete = async (type, ...rest) => {
@@ -81,7 +81,7 @@ describe('of the groups that nobody else is in', () => {
   });
 });
 
-describe('needs its owner', () => {
+describe('is deleted only by its owner', () => {
   test.each([
     ['without a password', {}],
     ['by a wrong password', { password: 'wrong horse' }],
@@ -90,13 +90,13 @@ describe('needs its owner', () => {
     await send('get', '/api/user/info').expect(200);
   });
 
-  test('and not an API token of theirs', async () => {
+  test('and not with an API token', async () => {
     const body = { name: 'ci', expirationTime: '2027-01-01T00:00:00Z' };
     const created = await send('post', '/api/user/tokens', body).expect(201);
     await remove(undefined, (created.body as { token: string }).token).expect(403);
   });
 
-  test('who tries too many passwords waits', async () => {
+  test('with a limited number of passwords per minute', async () => {
     api = new TestApi({ ...provesAddress, limits: { loginsPerMinute: 3, requestsPerMinute: 1000 } });
     await register(bob).expect(201);
     token = await login();
@@ -104,7 +104,7 @@ describe('needs its owner', () => {
     await remove().expect(429);
   });
 
-  test('clears the cookie of the browser that asks', async () => {
+  test('and clears the cookie of the browser', async () => {
     const answer = await request(api.app)
       .delete('/api/user')
       .set('cookie', `token=${token}`)
@@ -115,19 +115,19 @@ describe('needs its owner', () => {
   });
 });
 
-describe('without a password, by OpenID Connect', () => {
+describe('is deleted without a password, through OpenID Connect,', () => {
   beforeEach(async () => {
     token = (await api.login('ann@example.com')).token;
     const at = { namespace: TEST_NAMESPACE, name: userName('ann@example.com') };
     api.cluster.change(Secret, at, { data: { passwordHash: null } });
   });
 
-  test('a login of the last five minutes counts', async () => {
+  test('with a login of the last five minutes', async () => {
     api.now += 5 * 60_000;
     await remove({}).expect(200);
   });
 
-  test('an older one does not, whatever is sent as a password', async () => {
+  test('not with an older one, even if a password is sent', async () => {
     api.now += 5 * 60_000 + 1;
     const answer = await remove({ password: 'anything at all' }).expect(403);
     expect(answer.body).toEqual({
@@ -136,19 +136,23 @@ describe('without a password, by OpenID Connect', () => {
   });
 });
 
-describe('the last owner of a group with repositories stays', () => {
-  test('409 names the groups', async () => {
+describe('is kept while its user is the last owner of a group with repositories', () => {
+  test('with a 409 that names the groups', async () => {
     for (const name of ['built', 'shared', 'empty', 'theirs']) {
       group(name, [bob.email, 'ann@example.com'], [name === 'theirs' ? 'ann@example.com' : bob.email]);
       if (name !== 'empty') api.addRepository(name, 'shop');
     }
     const answer = await remove().expect(409);
-    expect(answer.body).toEqual({ error: expect.stringContaining('which have repositories: built, shared; make') });
+    expect(answer.body).toEqual({
+      error: expect.stringContaining(
+        'nobody else owns these groups, which have repositories: built, shared. Make another member an owner (PATCH /api/group/ID/members/EMAIL {"role": "owner"}), or delete the groups',
+      ),
+    });
     expect(groups()['built']).toContain(bob.email);
     await send('get', '/api/user/info').expect(200);
   });
 
-  test('until another owner sees the group', async () => {
+  test('until the group has another owner who sees it', async () => {
     group('built', [bob.email, 'ann@example.com']);
     api.addRepository('built', 'shop');
     await remove().expect(409);
@@ -165,27 +169,27 @@ describe('the last owner of a group with repositories stays', () => {
   });
 });
 
-test('an administrator whom the chart names stays', async () => {
+test('is kept while the chart names its user as an administrator', async () => {
   api = new TestApi({ ...provesAddress, administrators: [bob.email] });
   await register(bob).expect(201);
   token = await login();
   await remove().expect(409);
 });
 
-describe('who registered the address of somebody else', () => {
+describe('of an address that belongs to somebody else', () => {
   beforeEach(async () => {
     api = new TestApi();
     await register(bob).expect(201);
     token = await login();
   });
 
-  test('does not take its owner out of the groups that name the address', async () => {
+  test('does not remove the owner of the address from groups that name it', async () => {
     group('acme', ['ann@example.com', bob.email]);
     await remove().expect(200);
     expect(groups()).toEqual({ acme: ['ann@example.com', bob.email] });
   });
 
-  test('does not take the invitation of an administrator away', async () => {
+  test("does not remove an administrator's invitation", async () => {
     const root = (await api.login('root@example.com')).token;
     const invited = await send('post', '/api/users', { email: bob.email }, root).expect(201);
     const { invitation } = invited.body as { invitation: string };

@@ -17,6 +17,8 @@ export function requireAllowed({ mode, domains }: RegistrationPolicy, email: str
   if (mode === 'closed') throw new Forbidden('registration is closed. Ask an administrator to add you');
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (mode === 'domains' && !domains.includes(domain)) {
-    throw new Forbidden(`registration is open to addresses of ${domains.join(', ')} only`);
+    throw new Forbidden(
+      `registration is open to addresses of ${domains.join(', ')} only. Use such an address, or ask an administrator to add you`,
+    );
   }
 }

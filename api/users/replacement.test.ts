@@ -8,7 +8,7 @@ const squatter = { ...bob, password: 'mallory was here' };
 const mallory = { email: 'mallory@example.com', password: 'mallory was here' };
 
 let api: TestApi;
-/** Of who has bob's address before him, and of another account of the same person. */
+/** Tokens of the account that had bob's address before him, and of another account of the same person. */
 let tokens: { bob: string; mallory: string };
 beforeEach(async () => {
   api = new TestApi();
@@ -24,14 +24,14 @@ const login = async (body: object) =>
 const groupsOf = async (token: string) =>
   ((await send('get', '/api/groups', token).expect(200)).body as { id: string }[]).map(({ id }) => id);
 
-/** Mallory is let into a group of bob's address. */
+/** Adds mallory to a group of bob's address. */
 async function letMalloryIn(group: string): Promise<void> {
   const added = await send('post', `/api/group/${group}/members`, tokens.bob, { name: mallory.email }).expect(201);
   const { invitation } = (added.body as { invitation?: string }[]).find((one) => one.invitation !== undefined) ?? {};
   await send('post', '/api/user/invitation', tokens.mallory, { invitation }).expect(200);
 }
 
-/** Bob takes up an administrator's invitation. @returns his token. */
+/** Bob accepts an administrator's invitation. @returns his token. */
 async function comeAsOwner(): Promise<string> {
   const root = (await api.login('root@example.com')).token;
   const invited = await send('post', '/api/users', root, { email: bob.email }).expect(201);
@@ -39,7 +39,7 @@ async function comeAsOwner(): Promise<string> {
   return login(bob);
 }
 
-test('the owner of an address is in no group that its squatter made and let others into', async () => {
+test('does not add the owner of the address to groups of the account that registered it before', async () => {
   await letMalloryIn('bob');
   await send('post', '/api/groups', tokens.bob, { name: 'shared' }).expect(201);
   await letMalloryIn('shared');
@@ -50,7 +50,7 @@ test('the owner of an address is in no group that its squatter made and let othe
   expect(await groupsOf(tokens.mallory)).toEqual(['bob', 'mallory', 'shared']);
 });
 
-test('the groups that nobody else is in go; one with repositories stays, empty', async () => {
+test('deletes groups without other members, and keeps one with repositories, without members', async () => {
   await send('post', '/api/groups', tokens.bob, { name: 'built' }).expect(201);
   api.addRepository('built', 'shop');
   expect(await groupsOf(await comeAsOwner())).toEqual(['bob']);
@@ -58,7 +58,7 @@ test('the groups that nobody else is in go; one with repositories stays, empty',
   expect(Object.fromEntries(members)).toEqual({ bob: [bob.email], built: [], mallory: [mallory.email] });
 });
 
-test('where groups cannot be left, the account is not taken up', async () => {
+test('keeps the account if its groups cannot be left', async () => {
   await letMalloryIn('bob');
   api.cluster.patchFailures.set('Group', new Error('the API server is away'));
   await expect(comeAsOwner()).rejects.toThrow();

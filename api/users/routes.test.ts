@@ -18,7 +18,7 @@ const login = (body: object) => request(api.app).post('/api/user/login').send(bo
 const info = (token: string) => request(api.app).get('/api/user/info').set('x-service-token', token);
 const tokenOf = async (body: object) => ((await login(body).expect(200)).body as { token: string }).token;
 
-test('register, log in, look, log out: that token alone is dead', async () => {
+test('registers, logs in and logs out, which ends only that token', async () => {
   const registered = await register(alice).expect(201);
   expect(registered.body).toEqual({ email: 'alice@example.com', apiTokens: [] });
   const [first, second] = [await tokenOf(alice), await tokenOf({ ...alice, email: 'aLICE@example.com' })];
@@ -28,7 +28,7 @@ test('register, log in, look, log out: that token alone is dead', async () => {
   await info(second).expect(200);
 });
 
-test('an account is a Secret that holds no password, and a group of its own', async () => {
+test('stores an account as a Secret without password, and creates a group for it', async () => {
   await register(alice).expect(201);
   const [secret] = api.cluster.all<Secret>(Secret);
   expect(secret?.metadata).toMatchObject({
@@ -48,7 +48,7 @@ test('an account is a Secret that holds no password, and a group of its own', as
   expect(groups.body).toEqual([{ id: 'alice', name: 'alice' }]);
 });
 
-test('an address twice: 409', async () => {
+test('answers 409 when an address registers twice', async () => {
   await register(alice).expect(201);
   await register({ ...alice, email: 'ALICE@example.com' }).expect(409);
 });
@@ -57,9 +57,11 @@ test.each([
   ['a wrong password', { ...alice, password: 'wrong horse' }],
   ['an unknown address', { ...alice, email: 'bob@example.com' }],
   ['no address at all', { email: '', password: '' }],
-])('login with %s: 401, the same answer', async (_name, body) => {
+])('answers a login with %s with the same 401', async (_name, body) => {
   await register(alice).expect(201);
-  expect((await login(body).expect(401)).body).toEqual({ error: 'the e-mail address or the password is wrong' });
+  expect((await login(body).expect(401)).body).toEqual({
+    error: 'the e-mail address or the password is wrong. Correct them, then log in again',
+  });
 });
 
 test.each([
@@ -69,7 +71,7 @@ test.each([
   [{ ...alice, password: '9 chars !' }, ['password']],
   [{ ...alice, password: 'x'.repeat(201) }, ['password']],
   [{ ...alice, password: ['correct horse'] }, ['password']],
-])('register %j: 422', async (body, paths) => {
+])('answers the registration %j with 422', async (body, paths) => {
   const answer = await register(body).expect(422);
   const { details } = answer.body as { details: { path: string }[] };
   expect(details.map(({ path }) => path)).toEqual(paths);
@@ -77,19 +79,19 @@ test.each([
 });
 
 describe('registration', () => {
-  test('closed: 403', async () => {
+  test('is answered 403 when closed', async () => {
     api = new TestApi({ registration: { mode: 'closed', domains: [], provesAddress: false } });
     expect((await register(alice).expect(403)).body).toEqual({ error: expect.stringContaining('closed') });
   });
 
-  test('for some domains', async () => {
+  test('is permitted for some domains', async () => {
     api = new TestApi({ registration: { mode: 'domains', domains: ['example.com'], provesAddress: false } });
     await register(alice).expect(201);
     await register({ ...alice, email: 'mallory@example.com.evil.example' }).expect(403);
     await register({ ...alice, email: 'mallory@sub.example.com' }).expect(403);
   });
 
-  test('that proves an address makes nobody an administrator', async () => {
+  test('that verifies an address makes nobody an administrator', async () => {
     api = new TestApi({
       registration: { mode: 'open', domains: [], provesAddress: true },
       administrators: ['root@example.com', 'ann@example.com'],
@@ -108,7 +110,7 @@ describe('registration', () => {
   });
 });
 
-test('a token dies with its account, and does not live again with the next of that address', async () => {
+test('refuses a token of a deleted account, also after the address registers again', async () => {
   await register(alice).expect(201);
   const token = await tokenOf(alice);
   api.cluster.change(Secret, { namespace: TEST_NAMESPACE, name: userName('alice@example.com') }, {});
@@ -119,7 +121,7 @@ test('a token dies with its account, and does not live again with the next of th
   await info(await tokenOf(alice)).expect(200);
 });
 
-test('an account that another replica just made is known here', async () => {
+test('knows an account that another replica just created', async () => {
   await register(alice).expect(201);
   const token = await tokenOf(alice);
   const elsewhere = new TestApi();
@@ -129,7 +131,7 @@ test('an account that another replica just made is known here', async () => {
   await request(elsewhere.app).get('/api/user/info').set('x-service-token', token).expect(200);
 });
 
-test('a Secret that is not a user record is not a user', async () => {
+test('ignores a Secret that is not a user record', async () => {
   api.cluster.add(Secret, {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -139,33 +141,33 @@ test('a Secret that is not a user record is not a user', async () => {
   await login(alice).expect(401);
 });
 
-describe('tries', () => {
+describe('login attempts', () => {
   beforeEach(() => {
     api = new TestApi({ limits: { loginsPerMinute: 3, requestsPerMinute: 1000 }, trustedProxies: 1 });
   });
-  /** From another address each time. */
+  /** Sends requests, each from another address. */
   const from = (count: number, path: string, body: object) =>
     request(api.app).post(path).set('x-forwarded-for', `192.0.2.${count}`).send(body);
 
-  /** As many as an address may have: those of ten clients. */
+  /** Makes as many attempts as an address permits: those of ten clients. */
   const useUp = async (body: object) => {
     for (let count = 0; count < 30; count++) await from(count % 10, '/api/user/login', body).expect(401);
   };
 
-  test('of one address are counted, from wherever they come, whether there is an account', async () => {
+  test('for one address are counted from all clients, whether the account exists or not', async () => {
     await useUp(alice);
     const answer = await from(11, '/api/user/login', { ...alice, email: 'ALICE@example.com' }).expect(429);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     await from(11, '/api/user/login', { ...alice, email: 'bob@example.com' }).expect(401);
   });
 
-  test('of one client keep nobody else from logging in', async () => {
+  test('of one client do not prevent others from logging in', async () => {
     await from(1, '/api/user/register', alice).expect(201);
     for (let count = 1; count <= 5; count++) await from(2, '/api/user/login', { ...alice, password: 'wrong' });
     await from(1, '/api/user/login', alice).expect(200);
   });
 
-  test('of others keep nobody from changing the password', async () => {
+  test('of others do not prevent a password change', async () => {
     await from(11, '/api/user/register', alice).expect(201);
     const { token } = (await from(11, '/api/user/login', alice).expect(200)).body as { token: string };
     const change = (currentPassword: string) =>
@@ -178,7 +180,7 @@ describe('tries', () => {
     expect((await change('wrong').expect(429)).body).toEqual({ error: expect.stringContaining('password') });
   });
 
-  test('of others keep nobody from registering with an invitation', async () => {
+  test('of others do not prevent registration with an invitation', async () => {
     const root = (await api.login('root@example.com')).token;
     const email = 'bob@example.com';
     const invited = await from(11, '/api/users', { email }).set('x-service-token', root).expect(201);
@@ -187,7 +189,7 @@ describe('tries', () => {
     await from(12, '/api/user/register', { ...alice, email, invitation }).expect(201);
   });
 
-  test('from one address are counted, whoever they are for', async () => {
+  test('from one address are counted over all accounts', async () => {
     for (let count = 1; count <= 3; count++) {
       await from(1, '/api/user/login', { ...alice, email: `${count}@example.com` }).expect(401);
     }
@@ -196,20 +198,20 @@ describe('tries', () => {
 });
 
 describe('a password of more than 1 KiB', () => {
-  // Each of these is 18 characters to whoever hashes it.
+  // Each of these is 18 characters for the hash.
   const password = '\ufdfa'.repeat(342);
 
   test.each([
     ['/api/user/login', { ...alice, password }],
     ['/api/user/register', { ...alice, password }],
-  ])('%s: 422 before anything is done with it', async (path, body) => {
+  ])('is answered with 422 before it is used: %s', async (path, body) => {
     const answer = await request(api.app).post(path).send(body).expect(422);
     expect((answer.body as { details: object[] }).details).toEqual([
       { path: 'password', message: 'must have 1024 bytes at most' },
     ]);
   });
 
-  test('neither changes one', async () => {
+  test('changes nothing', async () => {
     await request(api.app).post('/api/user/register').send(alice).expect(201);
     const token = ((await login(alice).expect(200)).body as { token: string }).token;
     const change = (body: object) =>
@@ -218,7 +220,7 @@ describe('a password of more than 1 KiB', () => {
     await change({ currentPassword: alice.password, newPassword: password }).expect(422);
   });
 
-  test('is not the longest that can be had: 200 characters, of whatever bytes', async () => {
+  test('exceeds the longest one: 200 characters of any size', async () => {
     await request(api.app)
       .post('/api/user/register')
       .send({ ...alice, password: '\u{1f40e}'.repeat(200) })
@@ -226,7 +228,7 @@ describe('a password of more than 1 KiB', () => {
   });
 });
 
-test('who connects from elsewhere than the proxies cannot say that they are somebody else', async () => {
+test('ignores a forwarded address from clients other than the proxies', async () => {
   const limits = { loginsPerMinute: 3, requestsPerMinute: 1000 };
   const tries = async (trustedProxyCidrs: string[]) => {
     api = new TestApi({ limits, trustedProxies: 1, trustedProxyCidrs });

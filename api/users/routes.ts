@@ -5,7 +5,10 @@ import type { Accounts } from './accounts.ts';
 import { removedAccountSchema } from './administration-routes.ts';
 import type { Administration } from './administration.ts';
 import type { ApiTokens } from './api-tokens.ts';
-import { clearLoginCookie } from './login-cookie.ts';
+import { isOwnOrigin } from '../auth/origin.ts';
+import { Forbidden } from '../shared/errors.ts';
+import { clearLoginCookie, setLoginCookie } from './login-cookie.ts';
+import type { RegistrationPolicy } from './registration-policy.ts';
 import {
   acceptInvitationSchema,
   loginSchema,
@@ -16,9 +19,36 @@ import {
 import type { UserStore } from '../auth/user-store.ts';
 import { userView, userViewSchema } from './user-view.ts';
 
+const loginMethodsSchema = z
+  .object({
+    oidc: z
+      .string()
+      .optional()
+      .meta({ description: 'Where a browser logs in by OpenID Connect; absent if it cannot.' }),
+    registration: z
+      .enum(['open', 'domains', 'closed'])
+      .meta({ description: 'Who can register without an invitation.' }),
+  })
+  .meta({ id: 'LoginMethods' });
+
+export interface OpenUserRoutesOptions {
+  accounts: Accounts;
+  registration: RegistrationPolicy['mode'];
+  /** Path at which a browser logs in by OpenID Connect, if it is configured. */
+  oidcPath: string | undefined;
+  ownOrigin: string;
+}
+
 /** Returns the routes that need no token: register and login. */
-export function openUserRoutes({ accounts }: { accounts: Accounts }): Endpoint[] {
+export function openUserRoutes({ accounts, registration, oidcPath, ownOrigin }: OpenUserRoutesOptions): Endpoint[] {
   return [
+    openEndpoint({
+      method: 'get',
+      path: '/api/user/login-methods',
+      summary: 'Returns how users log in and register (extension)',
+      answer: loginMethodsSchema,
+      run: () => ({ ...(oidcPath !== undefined && { oidc: oidcPath }), registration }),
+    }),
     openEndpoint({
       method: 'post',
       path: '/api/user/register',
@@ -40,8 +70,19 @@ export function openUserRoutes({ accounts }: { accounts: Accounts }): Endpoint[]
       summary: 'Logs in; returns a token',
       body: loginSchema,
       answer: z.object({ token: z.string() }),
-      also: { 401: 'The e-mail address or the password is wrong.' },
-      run: async ({ body }) => ({ token: await accounts.login(body) }),
+      also: {
+        401: 'The e-mail address or the password is wrong.',
+        403: 'A page of another origin requested a cookie.',
+      },
+      run: async ({ body, request, response }) => {
+        // Another site's page must not log its visitor in to an account of its choice.
+        if (body.cookie && !isOwnOrigin(request, ownOrigin)) {
+          throw new Forbidden("a cookie is set only for a page of the API's own origin. Use the token in the response");
+        }
+        const token = await accounts.login(body);
+        if (body.cookie) setLoginCookie(response, token, ownOrigin.startsWith('https:'));
+        return { token };
+      },
     }),
   ];
 }
@@ -49,7 +90,7 @@ export function openUserRoutes({ accounts }: { accounts: Accounts }): Endpoint[]
 export interface UserRoutesOptions {
   users: UserStore;
   accounts: Accounts;
-  administration: Pick<Administration, 'removeOwn'>;
+  administration: Pick<Administration, 'removeOwn' | 'isAdministrator'>;
   sessions: Sessions;
   apiTokens: ApiTokens;
   /** Whether browsers reach this API over TLS. */
@@ -83,7 +124,8 @@ export function userRoutes(options: UserRoutesOptions): Endpoint[] {
       answer: userViewSchema,
       // Read from the API server: the caller may have just created a token at another replica.
       run: async ({ caller: { user, reach, apiToken } }) => {
-        const view = userView((await users.read(user.name)) ?? user);
+        const current = (await users.read(user.name)) ?? user;
+        const view = userView(current, !reach && administration.isAdministrator(current));
         // A restricted token does not see other tokens.
         return reach ? { ...view, apiTokens: view.apiTokens.filter(({ Name }) => Name === apiToken) } : view;
       },
@@ -111,7 +153,7 @@ export function userRoutes(options: UserRoutesOptions): Endpoint[] {
     endpoint({
       method: 'delete',
       path: '/api/user',
-      summary: "Deletes the caller's own account, with its logins, tokens and memberships (ours)",
+      summary: "Deletes the caller's own account, with its logins, tokens and memberships (extension)",
       description:
         "Takes the account's `password` or, of an account that has none, a login by OpenID Connect of the last 5 minutes.",
       find: nothing,
@@ -121,7 +163,7 @@ export function userRoutes(options: UserRoutesOptions): Endpoint[] {
       body: removeAccountSchema,
       answer: removedAccountSchema,
       also: {
-        403: 'The password is wrong or missing, the login is too old, or asked with an API token.',
+        403: 'The password is wrong or missing, the login is too old, or the request used an API token.',
         409: 'A group with repositories has no other owner, or the chart names the address as an administrator.',
       },
       run: async ({ caller: { user, credential }, body: { password }, request }) => {

@@ -20,7 +20,7 @@ const remove = (body: object, token = login) =>
 const info = (token: string) => request(api.app).get('/api/user/info').set('x-service-token', token);
 const tokenOf = async (body: object) => ((await create(body).expect(201)).body as { token: string }).token;
 
-test('a token is shown once, logs in, is listed, and is gone when it is deleted', async () => {
+test('is shown once, authenticates, is listed, and is gone after its deletion', async () => {
   const answer = await create(ci).expect(201);
   const { token, ...rest } = answer.body as { token: string };
   expect(rest).toEqual(view);
@@ -32,7 +32,7 @@ test('a token is shown once, logs in, is listed, and is gone when it is deleted'
   await remove({ name: 'ci' }).expect(404);
 });
 
-test('its Secret holds the hash alone', async () => {
+test('is stored only as a hash', async () => {
   const token = await tokenOf(ci);
   const data = Object.values(api.cluster.all<Secret>(Secret)[0]?.data ?? {});
   const text = data.map((value) => Buffer.from(value, 'base64').toString()).join();
@@ -40,7 +40,7 @@ test('its Secret holds the hash alone', async () => {
   expect(text).not.toContain(token.slice(-43));
 });
 
-test('it is refused from the second of its expiry on', async () => {
+test('is refused from the second of its expiry', async () => {
   const token = await tokenOf({ ...ci, expirationTime: '2026-01-02T02:00:10+02:00' });
   api.now += 9_999;
   await info(token).expect(200);
@@ -48,7 +48,7 @@ test('it is refused from the second of its expiry on', async () => {
   await info(token).expect(401);
 });
 
-test('an expiration time may have a lower-case t and z, as RFC 3339 permits', async () => {
+test('can have an expiration time with a lower-case t and z, as RFC 3339 permits', async () => {
   const answer = await create({ ...ci, expirationTime: '2026-02-01t00:00:00z' }).expect(201);
   expect(answer.body).toMatchObject(view);
 });
@@ -58,25 +58,25 @@ test.each([
   ["another user's record", (token: string) => token.replace(/_[0-9a-f]{4}/, '_0000')],
   ['another form', (token: string) => token.replace('cpt_', 'cpx_')],
   ['nothing', () => ''],
-])('%s: 401', async (_name, change) => {
+])('is refused with %s: 401', async (_name, change) => {
   await info(change(await tokenOf(ci))).expect(401);
 });
 
-test('it dies with its account, also where the cache has not heard of it', async () => {
+test('ends with its account, also if the cache is behind', async () => {
   const token = await tokenOf(ci);
   const [secret] = api.cluster.all<Secret>(Secret);
   await api.cluster.delete(Secret, secret?.metadata ?? { name: '' });
   await info(token).expect(401);
 });
 
-test('it needs nothing of Redis but the counting of requests', async () => {
+test('needs Redis only for the request limit', async () => {
   const token = await tokenOf(ci);
   api.redis.entries.clear();
   await info(token).expect(200);
   await info(login).expect(401);
 });
 
-test('an API token makes no tokens, and ends by its own logout', async () => {
+test('creates no tokens, and ends by its own logout', async () => {
   const token = await tokenOf(ci);
   await create({ ...ci, name: 'more' }, token).expect(403);
   await request(api.app).post('/api/user/logout').set('x-service-token', token).expect(200);
@@ -84,7 +84,7 @@ test('an API token makes no tokens, and ends by its own logout', async () => {
   await info(login).expect(200);
 });
 
-test('a read-only one reads: writes are 403 after what is not there and before what is not valid', async () => {
+test('can only read if it is read-only: writes are 403, checked after existence and before validity', async () => {
   api.addGroup('acme', ['alice@example.com']);
   const token = await tokenOf({ ...ci, readOnly: true });
   const send = (method: 'get' | 'post' | 'delete', path: string, body?: object | string) =>
@@ -97,7 +97,7 @@ test('a read-only one reads: writes are 403 after what is not there and before w
   await send('post', '/api/user/tokens', ci).expect(403);
 });
 
-describe('scopes', () => {
+describe('with scopes', () => {
   beforeEach(() => {
     for (const group of ['acme', 'tools']) {
       api.addGroup(group, ['alice@example.com']);
@@ -111,7 +111,7 @@ describe('scopes', () => {
     return (answer.body as { id: string }[]).map(({ id }) => id);
   };
 
-  test('are shown where tokens are, and a token sees the groups that it reaches alone', async () => {
+  test('is listed with them, and sees only the groups that they name', async () => {
     const scopes = { groups: ['acme'], repositories: ['tools.shop'], access: 'operate' };
     const answer = await create({ ...ci, scopes }).expect(201);
     const { token, ...rest } = answer.body as { token: string };
@@ -124,18 +124,18 @@ describe('scopes', () => {
     await send('/api/repository/acme.blog').expect(200);
     await send('/api/repository/tools.shop').expect(200);
     await send('/api/repository/tools.blog').expect(404);
-    // Of the other tokens of its owner it is reported nothing.
+    // A restricted token does not see the other tokens of its owner.
     expect((await info(token).expect(200)).body).toEqual({ email: 'alice@example.com', apiTokens: [scoped] });
   });
 
-  test('of the access read make a read-only token, and the other way round', async () => {
+  test('is read-only with the access read, and the other way round', async () => {
     const made = await create({ ...ci, scopes: { access: 'read' } }).expect(201);
     expect(made.body).toMatchObject({ ReadOnly: 'true', Scopes: { access: 'read' } });
     const limited = await tokenOf({ ...ci, name: 'limited', readOnly: true, scopes: { groups: ['acme'] } });
     await request(api.app).post('/api/group/acme').set('x-service-token', limited).send({}).expect(403);
   });
 
-  test('restrict no further than what the owner sees: a membership that ends ends it for the token too', async () => {
+  test('loses access when its owner leaves the group', async () => {
     const token = await tokenOf({ ...ci, scopes: { groups: ['acme'] } });
     api.cluster.change<Group>(GROUP, { name: 'acme' }, { spec: { members: ['bob@example.com'] } });
     expect(await ids('/api/groups', token)).toEqual([]);
@@ -155,20 +155,20 @@ describe('scopes', () => {
     expect(new Set(details.map((detail) => detail.path))).toEqual(new Set([path]));
   });
 
-  test('of more than reading, with readOnly: 422', async () => {
+  test('is refused with readOnly and an access above read: 422', async () => {
     const answer = await create({ ...ci, readOnly: true, scopes: { access: 'operate' } }).expect(422);
     expect(answer.body).toMatchObject({ details: [{ path: 'scopes.access' }] });
   });
 });
 
-test('names are unique, and 50 are enough', async () => {
+test('has a unique name, and an account has at most 50', async () => {
   await create(ci).expect(201);
   await create({ ...ci, name: ' ci ' }).expect(409);
   for (let count = 1; count < 50; count++) await create({ ...ci, name: `ci-${count}` }).expect(201);
   expect((await create({ ...ci, name: 'more' }).expect(409)).text).toContain('at most 50');
 });
 
-test('of two made at once none is lost', async () => {
+test('is not lost when another one is created at the same time', async () => {
   await Promise.all(['a', 'b', 'c'].map((name) => create({ ...ci, name }).expect(201)));
   expect(((await info(login)).body as { apiTokens: object[] }).apiTokens).toHaveLength(3);
 });
@@ -182,12 +182,12 @@ test.each([
   [{ ...ci, expirationTime: 1769904000 }, ['expirationTime']],
   [{ ...ci, expirationTime: '2026-01-02T00:00:00Z' }, ['expirationTime']],
   [{ ...ci, readOnly: 'perhaps' }, ['readOnly']],
-])('%j: 422', async (body, paths) => {
+])('is refused with the parameters %j: 422', async (body, paths) => {
   const { details } = (await create(body).expect(422)).body as { details: { path: string }[] };
   expect(details.map(({ path }) => path)).toEqual(paths);
 });
 
-test('the name to delete may be in the query, and must be somewhere', async () => {
+test('is deleted by a name in the body or the query', async () => {
   await create(ci).expect(201);
   await remove({}).expect(422);
   const answer = await request(api.app).delete('/api/user/tokens?name=ci').set('x-service-token', login).expect(200);

@@ -3,7 +3,7 @@ import type { TokenScopes } from '../user-records/token-scopes.ts';
 import type { Viewer } from '../auth/caller.ts';
 import type { Directory } from '../auth/directory.ts';
 import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
-import { Invalid } from '../shared/errors.ts';
+import { invalid } from '../shared/errors.ts';
 import { apiTokenView, apiTokenViewSchema } from '../user-records/api-token.ts';
 import type { ApiTokens } from './api-tokens.ts';
 import { apiTokenNameBodySchema, apiTokenNameSchema, newApiTokenSchema } from './user-parameters.ts';
@@ -51,7 +51,7 @@ export function tokenRoutes({ apiTokens, directory }: TokenRoutesOptions): Endpo
         const name = body.name ?? query.name;
         if (name === undefined) {
           const details = [{ path: 'name', message: 'is required, in the body or the query' }];
-          throw new Invalid('the body is not valid', { details });
+          throw invalid('the body', details);
         }
         return (await apiTokens.remove(caller.user, name)).map(apiTokenView);
       },
@@ -71,5 +71,5 @@ function requireKnownNames(viewer: Viewer, scopes: TokenScopes | undefined, dire
         : [{ path: `scopes.${kind}.${index}`, message: 'is not the id of a group or repository that you can see' }],
     ),
   );
-  if (faults.length > 0) throw new Invalid('the body is not valid', { details: faults });
+  if (faults.length > 0) throw invalid('the body', faults);
 }

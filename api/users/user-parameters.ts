@@ -39,6 +39,9 @@ export type Registration = z.infer<typeof registerSchema>;
 export const loginSchema = z.object({
   email: z.string().max(maxPasswordBytes).toLowerCase(),
   password: boundedPassword,
+  cookie: booleanField.default(false).meta({
+    description: "Extension: also sets the login cookie; only for a page of the API's own origin.",
+  }),
 });
 export type Login = z.infer<typeof loginSchema>;
 

@@ -18,7 +18,7 @@ import { GroupInvitations } from './group-invitations.ts';
 import { boundedFetch } from './oidc/bounded-fetch.ts';
 import { LoginStates, type LoginRedis } from './oidc/login-states.ts';
 import { OidcAccounts } from './oidc/oidc-accounts.ts';
-import { CALLBACK_PATH, oidcRoutes } from './oidc/oidc-routes.ts';
+import { CALLBACK_PATH, OIDC_LOGIN_PATH, oidcRoutes } from './oidc/oidc-routes.ts';
 import { Provider, type OidcConfig } from './oidc/provider.ts';
 import type { RegistrationPolicy } from './registration-policy.ts';
 import { openUserRoutes, userRoutes } from './routes.ts';
@@ -80,7 +80,12 @@ export function userServices(options: UserServicesOptions): {
   return {
     authenticator: new Authenticator(sessions, users, now),
     endpoints: [
-      ...openUserRoutes({ accounts }),
+      ...openUserRoutes({
+        accounts,
+        registration: policy.mode,
+        oidcPath: config.oidc && OIDC_LOGIN_PATH,
+        ownOrigin: config.ownOrigin,
+      }),
       ...userRoutes({ users, accounts, administration, sessions, apiTokens, isHttps: isHttps(config) }),
       ...tokenRoutes({ apiTokens, directory: options.directory }),
       ...administrationRoutes({ administration }),

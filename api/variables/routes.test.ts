@@ -15,7 +15,7 @@ beforeEach(async () => {
   ({ api, token } = await TestApi.withShop());
 });
 
-/** The values that Secrets of the group's namespace hold. */
+/** Returns the values in Secrets of the group's namespace. */
 function keptValues(): string[] {
   const secrets = api.cluster.all<Secret>(Secret).filter(({ metadata }) => metadata.namespace === 'group-acme');
   return secrets
@@ -36,7 +36,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
   const specs = () => api.cluster.all<Group | Repository>(type)[0]?.spec.variables ?? [];
   const applied = (variables: VariableSpec[]) => api.cluster.change(type, at, { spec: { variables } });
 
-  test('create, read, change, delete; no value stands in the spec, none is left behind', async () => {
+  test('creates, reads, changes and deletes a variable, with no value in the spec and none left behind', async () => {
     const created = await send('post', 'variables', { name: 'KEY', value: 'hunter2' }).expect(201);
     expect(created.body).toEqual({ name: 'KEY', value: 'hunter2', visibility: 'always' });
     await send('post', 'variables', { name: 'ÜBER', value: 'x' }).expect(422);
@@ -64,7 +64,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
   test.each([
     ['read', { value: '', withheld: true }],
     ['operate', { value: 'hunter2' }],
-  ])('a token of the access %s', async (access, seen) => {
+  ])('with a token of the access %s', async (access, seen) => {
     await send('post', 'variables', { name: 'KEY', value: 'hunter2' }).expect(201);
     await send('post', 'variables', { name: 'HIDDEN', value: 'hunter3', secret: true }).expect(201);
     const body = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', scopes: { access } };
@@ -83,10 +83,10 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     expect(checked.text.includes('hunter2')).toBe(access === 'operate');
   });
 
-  describe('a secret one', () => {
+  describe('a secret variable', () => {
     const shown = { name: 'KEY', value: '', visibility: 'always', secret: true };
 
-    test('is never shown again, and stays one when its value changes', async () => {
+    test('is never shown again, and stays secret when its value changes', async () => {
       expect(
         (await send('post', 'variables', { name: 'KEY', value: 'hunter2', secret: true }).expect(201)).body,
       ).toEqual(shown);
@@ -100,7 +100,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
       expect(keptValues()).toEqual(['hunter3']);
     });
 
-    test('stops being one with another value alone', async () => {
+    test('becomes readable only with a new value', async () => {
       await send('post', 'variables', { name: 'KEY', value: 'hunter2', secret: 'true' }).expect(201);
       const answer = await send('patch', 'variables', { name: 'KEY', secret: false, visibility: 'always' }).expect(422);
       expect(answer.body).toMatchObject({ details: [{ path: 'secret' }] });
@@ -109,7 +109,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
       expect(open.body).toEqual({ name: 'KEY', value: 'open', visibility: 'always' });
     });
 
-    test('can be made of any: what stood in the spec does not stand there any more', async () => {
+    test('can be made from any variable, and the spec no longer contains its value', async () => {
       applied([{ name: 'KEY', value: 'hunter2', visibility: 'always' }]);
       await send('patch', 'variables', { name: 'KEY', secret: true }).expect(200);
       expect(JSON.stringify(specs())).not.toContain('hunter2');
@@ -117,7 +117,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
       expect(keptValues()).toEqual(['hunter2']);
     });
 
-    test('is not shown by the check of a service file either', async () => {
+    test('is not shown by the check of a service file', async () => {
       await send('post', 'variables', { name: 'KEY', value: 'hunter2', secret: true }).expect(201);
       const file = 'services: {web: {image: "nginx:1", environment: {A: "${KEY}", B: "${KEY:+set}"}}}';
       const checked = await request(api.app)
@@ -130,24 +130,24 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     });
   });
 
-  test('the Secret belongs to what has the variables', async () => {
+  test('creates a Secret that belongs to the owner of the variables', async () => {
     await send('post', 'variables', { name: 'KEY', value: '' }).expect(201);
     const [secret] = api.cluster.all<Secret>(Secret).filter(({ metadata }) => metadata.namespace === 'group-acme');
     const [owner] = api.cluster.all<Group | Repository>(type);
     expect(secret?.metadata.ownerReferences).toMatchObject([{ kind: type.kind, uid: owner?.metadata.uid }]);
   });
 
-  test('a name that is taken: 409; an unknown one: 404; and the values stay as they were', async () => {
+  test('answers 409 to a name that is taken and 404 to an unknown one, and keeps the values', async () => {
     await send('post', 'variables', { name: 'KEY', value: 'old' }).expect(201);
     const answer = await send('post', 'variables', { name: 'KEY', value: 'new' }).expect(409);
-    expect(answer.body).toEqual({ error: 'a variable of this name already exists' });
+    expect(answer.body).toEqual({ error: 'a variable of this name already exists. PATCH changes it' });
     await send('patch', 'variables', { name: 'NONE', value: 'x' }).expect(404);
     await send('patch', 'variables', { name: 'a-b', visibility: 'always' }).expect(404);
     await send('delete', 'variables/NONE').expect(404);
     expect(keptValues()).toEqual(['old']);
   });
 
-  test('of many at once none is lost, and of two of one name one is refused', async () => {
+  test('keeps all variables of concurrent requests, and refuses one of two with the same name', async () => {
     const names = Array.from({ length: 12 }, (_one, index) => `V${index}`);
     const answers = await Promise.all(
       [...names, 'V0'].map((name) => send('post', 'variables', { name, value: `value of ${name}` })),
@@ -159,7 +159,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     expect(keptValues()).toHaveLength(names.length);
   });
 
-  test('what kubectl applied is shown, changed and deleted like all else; Secrets made manually stay as they are', async () => {
+  test('shows, changes and deletes what kubectl applied, and keeps Secrets that were created manually', async () => {
     const secretKeyRef = { name: 'vault', key: 'pass' };
     applied([
       { name: 'PLAIN', value: 'p', visibility: 'always' },
@@ -186,7 +186,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     expect(keptValues().sort()).toEqual(['q', 'word']);
   });
 
-  test("what another Repository's Secret holds is not shown", async () => {
+  test('shows nothing from a Secret of another Repository', async () => {
     const ownerReferences = [{ apiVersion: 'v', kind: 'Repository', name: 'other', uid: 'uid-of-other' }];
     api.cluster.add(Secret, {
       apiVersion: 'v1',
@@ -206,14 +206,14 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     ]);
   });
 
-  test('a write that got no answer leaves its value there: it may have been carried out', async () => {
+  test('keeps the value of a write without a response, which may have succeeded', async () => {
     await send('post', 'variables', { name: 'A', value: 'a' }).expect(201);
     api.cluster.patchFailures.set(type.kind, new UnreachableError('timeout'));
     await send('post', 'variables', { name: 'B', value: 'b' }).expect(503);
     expect(keptValues()).toEqual(['a', 'b']);
   });
 
-  test('a write of one value costs what it changes, however much the others hold', async () => {
+  test('writes only the changed value, however large the others are', async () => {
     const large = 'x'.repeat(30_000);
     for (let index = 0; index < 8; index++)
       await send('post', 'variables', { name: `LARGE_${index}`, value: large }).expect(201);
@@ -232,7 +232,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     ]);
   });
 
-  test('all values together have a limit, which a change of one does not count twice', async () => {
+  test('limits all values together, and counts a changed one once', async () => {
     const large = 'x'.repeat(32_000);
     for (let index = 0; index < 8; index++)
       await send('post', 'variables', { name: `LARGE_${index}`, value: large }).expect(201);
@@ -244,7 +244,7 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     await send('post', 'variables', { name: 'MORE', value: large }).expect(201);
   });
 
-  test('values that do not fit into the Secret: 422', async () => {
+  test('answers 422 to values that do not fit into the Secret', async () => {
     await send('post', 'variables', { name: 'A', value: 'a' }).expect(201);
     const full = new ApiError('patch', 422, 'Invalid', 'data: Too long: may not be more than 1048576 bytes');
     api.cluster.patchFailures.set('Secret', full);

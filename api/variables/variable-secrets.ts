@@ -4,7 +4,7 @@ import type { RandomBytes } from '../shared/tokens.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import { addText, removeText, storedBytes, textKey, type TextReference } from '../cluster/owned-secret.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
-import { Invalid } from '../shared/errors.ts';
+import { invalid, type Invalid } from '../shared/errors.ts';
 import type { VariableOwner } from '../shared/variable-owner.ts';
 
 /**
@@ -92,5 +92,5 @@ function isOfStem(name: string, stem: string): boolean {
 
 function doesNotFit(cause?: unknown): Invalid {
   const message = `does not fit: the values of all variables can have ${OWNER_BYTES / 1024} KiB together. Shorten or delete some`;
-  return new Invalid('the body is not valid', { cause, details: [{ path: 'value', message }] });
+  return invalid('the body', [{ path: 'value', message }], { cause });
 }

@@ -9,7 +9,7 @@ import type { ObjectCache } from '../cluster/object-cache.ts';
 import { requireRoom } from '../cluster/object-limits.ts';
 import { requireNotApplied } from '../cluster/ownership.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
-import { Conflict, Invalid, NotFound } from '../shared/errors.ts';
+import { Conflict, invalid, NotFound } from '../shared/errors.ts';
 import type { CreateVariable, UpdateVariable } from './variable-parameters.ts';
 import { VariableSecrets } from './variable-secrets.ts';
 import type { VariableOwner } from '../shared/variable-owner.ts';
@@ -43,7 +43,8 @@ export class VariableService<Owner extends VariableOwner> {
   async create(owner: Owner, { name, value, visibility, secret }: CreateVariable): Promise<VariableView> {
     await this.#withValue(owner, name, value, (valueFrom) =>
       this.#change(owner, (variables) => {
-        if (variables.some((one) => one.name === name)) throw new Conflict('a variable of this name already exists');
+        if (variables.some((one) => one.name === name))
+          throw new Conflict('a variable of this name already exists. PATCH changes it');
         requireRoom(`the ${this.#options.type.kind.toLowerCase()}`, 'variables', variables.length);
         return [...variables, { name, valueFrom, visibility, ...(secret && { secret }) }];
       }),
@@ -149,7 +150,7 @@ function changedVariable(
 ): VariableSpec {
   if (found.secret === true && !secret && value === undefined) {
     const details = [{ path: 'secret', message: 'making a secret variable readable requires a new value. Send one' }];
-    throw new Invalid('the body is not valid', { details });
+    throw invalid('the body', details);
   }
   const { name } = found;
   const kept = valueFrom ? { name, valueFrom } : { name, value: found.value, valueFrom: found.valueFrom };
@@ -163,7 +164,7 @@ function valueToHide({ spec }: VariableOwner, { name, secret }: UpdateVariable):
 
 function required(variables: readonly VariableSpec[] | undefined, name: string): VariableSpec {
   const found = variables?.find((one) => one.name === name);
-  if (!found) throw new NotFound('no such variable');
+  if (!found) throw new NotFound('there is no variable of this name. GET …/settings lists the variables');
   return found;
 }
 
@@ -186,5 +187,5 @@ function view(
   if (refusal !== undefined) return { ...shown(''), error: refusal };
   const text = secretText(found, key);
   if (text !== undefined) return shown(text);
-  return { ...shown(''), error: `the Secret ${secret} with the key ${key} does not exist` };
+  return { ...shown(''), error: `the Secret ${secret} with the key ${key} does not exist. Create it` };
 }

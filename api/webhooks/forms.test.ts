@@ -13,9 +13,9 @@ function raw(headers: Record<string, string>, body: string | object = ''): RawDe
 const everybody = "It's a Secret to Everybody";
 /** GitHub's published example. */
 const github = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
-/** Atlassian's. */
+/** Atlassian's published example. */
 const atlassian = 'sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9';
-/** That of Standard Webhooks, of 2021-02-25T14:55:30Z. */
+/** The published example of Standard Webhooks, of 2021-02-25T14:55:30Z. */
 const standard = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   now: 1614265330_000,
@@ -79,7 +79,7 @@ describe('a signature', () => {
     ['no password', false, 'cloudorg', { authorization: basic(everybody) }],
     ['a bearer', false, 'cloudorg', { authorization: `Bearer ${everybody}` }],
     ['nothing', false, 'cloudorg', {}],
-  ])('%s: %s for %s', (_name, expected, type, headers, body = 'Hello, World!', secret = everybody) => {
+  ])('is checked (%s): %s for %s', (_name, expected, type, headers, body = 'Hello, World!', secret = everybody) => {
     expect(DELIVERY_FORMS[type].isSigned(raw(headers, body), secret, standard.now)).toBe(expected);
   });
 
@@ -88,7 +88,7 @@ describe('a signature', () => {
     [-299, true],
     [299, true],
     [301, false],
-  ])('signed %i s ago: %s', (seconds, expected) => {
+  ])('of %i s ago is %s', (seconds, expected) => {
     const { headers, body, secret, now } = standard;
     expect(DELIVERY_FORMS.groupedhost.isSigned(raw(headers, body), secret, now + seconds * 1000)).toBe(expected);
   });
@@ -102,7 +102,7 @@ const pull = (action: string, number = 7) => ({ action, number, pull_request: { 
 const opened = { number: 7, isOpen: true };
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
-describe('a delivery asks for a sync', () => {
+describe('a delivery requests a sync', () => {
   test.each<[RepositoryType, Record<string, string>, object | string, boolean, object?]>([
     ['ownerhost', hub('push'), { ref: 'refs/heads/main' }, true],
     ['ownerhost', hub('create'), {}, true],
@@ -146,7 +146,7 @@ describe('a delivery asks for a sync', () => {
     ['workspacehost', bucket('pullrequest:rejected'), {}, true],
     ['workspacehost', bucket('repo:commit_status_updated'), {}, false],
     ['workspacehost', bucket('pullrequest:comment_created'), {}, false],
-  ])('%s %j %j: %s', (...[type, headers, body, asksForSync, pullRequest]) => {
+  ])('for %s %j %j: %s', (...[type, headers, body, asksForSync, pullRequest]) => {
     const delivery = DELIVERY_FORMS[type].read(raw(headers, body));
     expect(delivery.asksForSync).toBe(asksForSync);
     expect(delivery.pullRequest).toEqual(pullRequest);
@@ -160,12 +160,12 @@ describe('a delivery asks for a sync', () => {
     ['groupedhost', lab('Merge Request Hook'), '[]'],
     ['cloudorg', {}, ''],
     ['cloudorg', {}, { eventType: 5 }],
-  ])('%s %j %j: cannot be read', (type, headers, body) => {
+  ])('with %s %j %j cannot be read', (type, headers, body) => {
     expect(() => DELIVERY_FORMS[type].read(raw(headers, body))).toThrow(Invalid);
   });
 });
 
-describe('ids, by which a repetition is known', () => {
+describe('the IDs that identify repeated deliveries', () => {
   test.each<[RepositoryType, Record<string, string>, string | object, unknown]>([
     ['ownerhost', hub('push'), '{}', [expect.stringMatching(/^body /)]],
     ['generic', { 'x-gitea-event': 'push', 'x-gitea-delivery': 'd-2' }, '{}', [expect.stringMatching(/^body /)]],
@@ -178,14 +178,14 @@ describe('ids, by which a repetition is known', () => {
     expect(DELIVERY_FORMS[type].read(raw(headers, body)).ids).toEqual(ids);
   });
 
-  test.each(['generic', 'workspacehost'] as const)('of the same body under another id one is the same: %s', (type) => {
+  test.each(['generic', 'workspacehost'] as const)('identify the same body under another ID: %s', (type) => {
     const idsOf = (id: string, body: string) =>
       DELIVERY_FORMS[type].read(raw({ 'x-github-delivery': id, 'x-request-uuid': id }, body)).ids;
     expect(idsOf('d-2', 'a')).toEqual(idsOf('d-1', 'a'));
     expect(idsOf('d-1', 'b')).not.toEqual(idsOf('d-1', 'a'));
   });
 
-  test('are forgotten soon where two pushes to and fro look the same', () => {
+  test('expire soon where a push and its reversal look the same', () => {
     expect(DELIVERY_FORMS.workspacehost.read(raw(bucket('repo:push'))).knownForMs).toBe(300_000);
   });
 });

@@ -52,7 +52,9 @@ export class Receiver {
     const isSigned = form.isSigned(raw, secret ?? noSecret, this.#options.now());
     if (!isSigned || repository === undefined || secret === undefined) {
       await refusal;
-      throw new Unauthorized('the delivery is not signed with the secret of such a repository');
+      throw new Unauthorized(
+        'the delivery is not signed with the secret of such a repository. Copy address and secret from its settings',
+      );
     }
     const delivery = form.read(raw);
     return delivery.asksForSync ? this.#carryOut(repository, delivery) : 'ignored';
@@ -86,7 +88,11 @@ export class Receiver {
     if (taking === 'beyond') {
       // An additional sync is harmless, but a replayed pull request event is not.
       await syncRequests.ask(repository);
-      if (event) throw new Unavailable('too many deliveries for this repository. Deliver it again later', oneMinute);
+      if (event)
+        throw new Unavailable(
+          'this repository had too many deliveries within a short time. Deliver it again later',
+          oneMinute,
+        );
       return 'queued';
     }
     try {

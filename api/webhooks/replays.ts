@@ -73,5 +73,5 @@ function keyOf(repositoryUid: string, id: string): string {
 }
 
 function reach<T>(answer: Promise<T>): Promise<T> {
-  return orUnavailable(answer, 'deliveries cannot be recorded now. Try again later');
+  return orUnavailable(answer, 'deliveries cannot be recorded, because Redis does not respond. Deliver it again later');
 }

@@ -55,19 +55,19 @@ function deliver({ path = 'generic/acme.shop', body = '{}', event = 'push', id =
 const pull = (action: string, number: number, updated_at = new Date(api.now).toISOString()) =>
   JSON.stringify({ action, number, pull_request: { updated_at } });
 
-test('a signed push asks for a sync, without a token', async () => {
+test('requests a sync for a signed push, without a token', async () => {
   const answer = await deliver().expect(202);
   expect(answer.body).toEqual({ result: 'queued' });
   expect(syncRequest()).toMatch(/^2026-01-02T00:00:00.000Z\//);
 });
 
-test('the body is checked as it was sent, not as it is understood', async () => {
+test('checks the signature of the body as sent, not as parsed', async () => {
   const body = '{ "a":1.0,\n"ä": "\\u00e4" }';
   await deliver({ body }).expect(202);
   await deliver({ body: '{"a":1,"ä":"ä"}', id: 'd-2', signature: sign(body) }).expect(401);
 });
 
-describe('all that is not rightly signed is 401 with the same words', () => {
+describe('answers every delivery without a valid signature with the same 401', () => {
   test.each<[string, Sent]>([
     ['another secret', { signature: sign('{}', 'guess') }],
     ['no signature', { signature: '' }],
@@ -78,34 +78,37 @@ describe('all that is not rightly signed is 401 with the same words', () => {
     ['no type', { path: 'constructor/acme.shop' }],
     ['what would be checked without a secret', { path: 'generic/acme.none', signature: sign('{}', 'none') }],
     ['what would be checked with an empty secret', { path: 'generic/acme.none', signature: sign('{}', '') }],
-  ])('%s', async (_name, sent) => {
+  ])('sent with %s', async (_name, sent) => {
     const started = performance.now();
     const answer = await deliver(sent);
     expect(answer.status).toBe(401);
-    expect(answer.body).toEqual({ error: 'the delivery is not signed with the secret of such a repository' });
+    expect(answer.body).toEqual({
+      error:
+        'the delivery is not signed with the secret of such a repository. Copy address and secret from its settings',
+    });
     expect(performance.now() - started).toBeGreaterThan(48);
     expect(syncRequest()).toBeUndefined();
   });
 
-  test("a Secret that is not the repository's own", async () => {
+  test('signed with a Secret that the repository does not own', async () => {
     api.addRepository('acme', 'other');
     addSecret('webhook-other', repository()?.metadata.uid ?? '');
     await deliver({ path: 'generic/acme.other' }).expect(401);
   });
 
-  test('an empty secret', async () => {
+  test('signed with an empty secret', async () => {
     const { metadata } = api.addRepository('acme', 'other');
     addSecret('webhook-other', metadata.uid ?? '', '');
     await deliver({ path: 'generic/acme.other', signature: sign('{}', '') }).expect(401);
   });
 });
 
-describe('what the API server says reports as little', () => {
+describe('hides the message of the API server', () => {
   test.each<[string, Error, number]>([
     ['nothing', new UnreachableError('GET'), 503],
     ['429', new ApiError('GET', 429, 'TooManyRequests', 'slow down'), 503],
     ['403', new ApiError('GET', 403, 'Forbidden', 'no such namespace'), 401],
-  ])('%s', async (_what, failure, status) => {
+  ])('for %s', async (_what, failure, status) => {
     const answers: [number, string][] = [];
     for (const path of ['generic/acme.shop', 'generic/acme.none', 'ownerhost/acme.shop', 'generic/none.shop']) {
       api.cluster.failure = failure;
@@ -119,7 +122,7 @@ describe('what the API server says reports as little', () => {
   });
 });
 
-test('a repetition does nothing more: it is known by its body, since its id is not signed', async () => {
+test('ignores a repeated delivery, recognized by its body, because the ID is not signed', async () => {
   await deliver().expect(202);
   const first = syncRequest();
   api.now += 1000;
@@ -130,7 +133,7 @@ test('a repetition does nothing more: it is known by its body, since its id is n
   expect(syncRequest()).not.toBe(first);
 });
 
-test('at Bitbucket it is known by its body for 5 minutes: then a branch may have moved to and fro', async () => {
+test('recognizes deliveries of Bitbucket by their body for 5 minutes, because a branch may move back', async () => {
   const { metadata } = api.addRepository('acme', 'bucket', {
     type: 'workspacehost',
     generic: undefined,
@@ -153,7 +156,7 @@ test('at Bitbucket it is known by its body for 5 minutes: then a branch may have
   expect(await send('d-2')).toEqual({ result: 'queued' });
 });
 
-test('60 deliveries a minute are remembered; what comes beyond asks for a sync, and events come again later', async () => {
+test('remembers 60 deliveries a minute; further ones request a sync, and events must be delivered again', async () => {
   const send = (index: number, sent: Sent = {}) => deliver({ body: `{"n":${index}}`, id: `d-${index}`, ...sent });
   for (let index = 0; index < 60; index++) await send(index).expect(202);
   const { size } = api.redis.entries;
@@ -170,28 +173,28 @@ test('60 deliveries a minute are remembered; what comes beyond asks for a sync, 
   expect(notedPullRequests(repository()?.metadata.annotations)).toHaveLength(1);
 });
 
-test('what could not be written down is not a repetition when it comes again', async () => {
+test('accepts a repetition of a delivery that could not be written', async () => {
   api.cluster.patchFailures.set('Repository', new UnreachableError('PATCH'));
   await deliver().expect(503);
   api.cluster.patchFailures.clear();
   expect((await deliver().expect(202)).body).toEqual({ result: 'queued' });
 });
 
-test('503 while Redis cannot be reached', async () => {
+test('answers 503 while Redis cannot be reached', async () => {
   api.redis.failure = new Error('ECONNREFUSED 10.0.0.1');
   const answer = await deliver().expect(503);
   expect(answer.text).not.toContain('10.0.0.1');
 });
 
-test('pings and the like do nothing', async () => {
+test('ignores pings and similar deliveries', async () => {
   expect((await deliver({ event: 'ping' }).expect(202)).body).toEqual({ result: 'ignored' });
   expect(syncRequest()).toBeUndefined();
 });
 
-describe('pull requests of a host without a list', () => {
+describe('pull request events of a host without a list', () => {
   const noted = () => notedPullRequests(repository()?.metadata.annotations);
 
-  test('are noted', async () => {
+  test('are recorded', async () => {
     await deliver({ event: 'pull_request', body: pull('opened', 7) }).expect(202);
     await deliver({ event: 'pull_request', body: pull('closed', 8), id: 'd-2' }).expect(202);
     expect(noted()).toMatchObject([
@@ -201,14 +204,14 @@ describe('pull requests of a host without a list', () => {
     expect(syncRequest()).toBeDefined();
   });
 
-  test('are not when they are older than repetitions are known: a sync alone', async () => {
+  test('are not recorded if older than repetitions are known, and only request a sync', async () => {
     const body = pull('opened', 7, new Date(api.now - 25 * 3600_000).toISOString());
     await deliver({ event: 'pull_request', body }).expect(202);
     expect(noted()).toEqual([]);
     expect(syncRequest()).toBeDefined();
   });
 
-  test('are not noted where the host has a list', async () => {
+  test('are not recorded if the host has a list', async () => {
     const { metadata } = api.addRepository('acme', 'hub', {
       type: 'ownerhost',
       generic: undefined,
@@ -223,22 +226,22 @@ describe('pull requests of a host without a list', () => {
     ]);
   });
 
-  test('that cannot be read: 422', async () => {
+  test('that cannot be read are answered with 422', async () => {
     const answer = await deliver({ event: 'pull_request', body: '{}' }).expect(422);
     expect(answer.body).toMatchObject({ details: [{ path: 'action' }, { path: 'number' }] });
   });
 });
 
-test('a body over 1 MiB: 413', async () => {
+test('answers 413 to a body over 1 MiB', async () => {
   await deliver({ body: `"${'a'.repeat(1024 * 1024)}"` }).expect(413);
   expect(syncRequest()).toBeUndefined();
 });
 
-test('a compressed body is not taken: its signature is that of what was sent', async () => {
+test('refuses a compressed body, because the signature covers what was sent', async () => {
   await deliver().set('content-encoding', 'gzip').expect(422);
 });
 
-test('limited by address', async () => {
+test('limits deliveries by address', async () => {
   api = new TestApi({ limits: { loginsPerMinute: 10, requestsPerMinute: 2 } });
   await deliver().expect(401);
   await deliver().expect(401);
@@ -246,7 +249,7 @@ test('limited by address', async () => {
   expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
 });
 
-test('the audit log and the Repository say whose a request for a sync was', async () => {
+test("logs which repository's sync was requested, in the audit log and at the Repository", async () => {
   const requestedBy = () => repository()?.metadata.annotations?.['coppice.dev/sync-requested-by'];
   await deliver().expect(202);
   expect(requestedBy()).toBe('webhook');

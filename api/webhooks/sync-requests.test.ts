@@ -24,7 +24,7 @@ function setUp(annotations: Record<string, string> = {}) {
   return { cluster, repository, requests, written };
 }
 
-test('a request is an annotation with a time', async () => {
+test('writes an annotation with a time', async () => {
   const { repository, requests, written } = setUp();
   await requests.ask(repository);
   expect(written()).toEqual({
@@ -33,7 +33,7 @@ test('a request is an annotation with a time', async () => {
   });
 });
 
-test('a burst is two writes: what comes while one is under way shares the next', async () => {
+test('combines a burst into two writes', async () => {
   const { cluster, repository, requests, written } = setUp();
   const first = requests.ask(repository);
   await Promise.resolve();
@@ -45,7 +45,7 @@ test('a burst is two writes: what comes while one is under way shares the next',
   expect(notedPullRequests(written()).map(({ number }) => number)).toEqual([1, 2, 3]);
 });
 
-test('the last word on a pull request counts', async () => {
+test('keeps the latest event of a pull request', async () => {
   const { repository, requests, written } = setUp(
     Object.fromEntries([noteOf({ number: 7, isOpen: true }, new Date(0), 'x')]),
   );
@@ -56,7 +56,7 @@ test('the last word on a pull request counts', async () => {
   expect(notedPullRequests(written())).toMatchObject([{ number: 7, isOpen: false }]);
 });
 
-test('at most 50 pull requests are noted, and who comes beyond is reported; those that are noted change still', async () => {
+test('records at most 50 pull requests, reports further ones, and still updates the recorded ones', async () => {
   const noted = Array.from({ length: 49 }, (_, index) => noteOf({ number: index + 1, isOpen: true }, new Date(0), 'x'));
   const { repository, requests, written } = setUp(Object.fromEntries(noted));
   const [fits, beyond, known, sync] = await Promise.allSettled([
@@ -74,7 +74,7 @@ test('at most 50 pull requests are noted, and who comes beyond is reported; thos
   expect(written()).toHaveProperty(['coppice.dev/request-sync']);
 });
 
-test('a failure is reported to those who asked, and the next one is a new try', async () => {
+test('reports a failure to all waiting callers, and tries again for the next', async () => {
   const { cluster, repository, requests, written } = setUp();
   cluster.failure = new UnreachableError('PATCH');
   await expect(requests.ask(repository)).rejects.toBeInstanceOf(UnreachableError);

@@ -221,7 +221,7 @@ function entity(index: number): { codePoint: number; end: number } {
 }
 
 /**
- * Decodes `\u0026`, `\x26`, `\046`, after any number of backslashes, which nested JSON doubles. Others are left to
+ * Decodes `\u0026`, `\u{26}`, `\U00000026`, `\x26`, `\046`, after any number of backslashes, which nested JSON doubles. Others are left to
  * fold().
  */
 function decodeBackslashes(first: number, count: number): number {
@@ -248,6 +248,11 @@ function backslashEscape(index: number): { codePoint: number; end: number } {
   if (letter === 0x75) {
     const value = hexNumber(index + 1, 4);
     if (value !== -1) return utf16Escape(value, index + 5);
+    if (at(index + 1) === 0x7b) return bracedEscape(index + 2);
+  }
+  if (letter === 0x55) {
+    const value = hexNumber(index + 1, 8);
+    if (value !== -1 && value <= 0x10_ffff) return { codePoint: value, end: index + 9 };
   }
   if (letter === 0x78) {
     const value = hexNumber(index + 1, 2);
@@ -259,6 +264,15 @@ function backslashEscape(index: number): { codePoint: number; end: number } {
     return { codePoint: escapedByte(first * 64 + second * 8 + third), end: index + 3 };
   }
   return { codePoint: -1, end: index };
+}
+
+/** Decodes the rest of `\u{26}`, as Rust and JavaScript write it. */
+function bracedEscape(first: number): { codePoint: number; end: number } {
+  let value = 0;
+  let digit = first;
+  for (; digit < first + 6 && hexDigit(at(digit)) !== -1; digit++) value = value * 16 + hexDigit(at(digit));
+  const isOne = digit > first && at(digit) === 0x7d && value <= 0x10_ffff;
+  return isOne ? { codePoint: value, end: digit + 1 } : { codePoint: -1, end: first - 2 };
 }
 
 /** Combines the two escapes of a character beyond the first 65,536. */

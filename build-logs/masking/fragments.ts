@@ -1,15 +1,17 @@
-/** Number of shared bytes to search for; every eighth window of a longer text is stored. */
+/** Number of shared bytes to search for. */
 export const WINDOW = 16;
-const stride = 8;
-/** Shared parts of at least this length are always found. */
-export const MIN_FRAGMENT = WINDOW + stride - 1;
+/** Of a text up to this length every window is stored, of a longer one every eighth. */
+const maxWhole = 256;
+const longStride = 8;
+/** Shared parts of at least this length are found in long texts too. */
+export const MIN_FRAGMENT = WINDOW + longStride - 1;
 
 const multiplier = 0x0100_0193;
 const outgoing = power(multiplier, WINDOW);
 
 /**
  * Finds parts of long texts in another text, as when an encoder splits them into lines of any length. Uses three bytes
- * of memory per byte of the texts; the time depends only on the searched text.
+ * of memory per byte of the texts, 17 if they are short; the time depends only on the searched text.
  */
 export class Fragments {
   /** The texts, each followed by a zero. */
@@ -23,13 +25,14 @@ export class Fragments {
     const long = texts.filter(({ length }) => length >= WINDOW);
     this.isEmpty = long.length === 0;
     this.#texts = new Uint8Array(long.reduce((sum, { length }) => sum + length + 1, 0));
-    const windows = long.reduce((sum, { length }) => sum + Math.floor((length - WINDOW) / stride) + 1, 0);
+    const windows = long.reduce((sum, { length }) => sum + Math.floor((length - WINDOW) / strideOf(length)) + 1, 0);
     const size = 2 ** Math.ceil(Math.log2(2 * windows + 2));
     this.#positions = new Int32Array(size);
     this.#hashes = new Int32Array(size);
     let start = 0;
     for (const text of long) {
       this.#texts.set(text, start);
+      const stride = strideOf(text.length);
       for (let at = start; at + WINDOW <= start + text.length; at += stride) this.#add(at);
       start += text.length + 1;
     }
@@ -85,6 +88,10 @@ export class Fragments {
     this.#positions[slot] = at + 1;
     this.#hashes[slot] = hash;
   }
+}
+
+function strideOf(length: number): number {
+  return length <= maxWhole ? 1 : longStride;
 }
 
 /** The hash of the last bytes of a text, as many as a window has. */

@@ -44,7 +44,7 @@ function addForms(forms: SecretForms, secret: string): void {
   for (const text of texts) addPatterns(forms, text);
   for (const text of new Set([secret, ...texts])) {
     for (const encoded of base64Forms(text)) {
-      if (encoded.length < MIN_FRAGMENT) forms.patterns.push(encoded);
+      if (encoded.length < MIN_FRAGMENT) forms.patterns.push(...partsOf(encoded));
       // The base64 of each line is a part of that of the whole secret, except for a byte or two at its ends.
       else if (text === secret || text === whole) forms.texts.push(encoded);
     }
@@ -60,6 +60,13 @@ function addPatterns({ patterns, literals }: SecretForms, text: string): void {
   const distinct = new Map(forms.map((bytes) => [Buffer.from(bytes).toString('latin1'), bytes]));
   for (const bytes of distinct.values()) if (bytes.length >= minLength) patterns.push(bytes);
   if ((forms[0]?.length ?? 0) < minLength) literals.push(text);
+}
+
+/** Returns the parts of a short base64 text that are found on their own, as where a line ends within the text. */
+function partsOf(encoded: Uint8Array): Uint8Array[] {
+  return Array.from({ length: encoded.length - minBase64 + 1 }, (_, start) =>
+    encoded.subarray(start, start + minBase64),
+  );
 }
 
 /**

@@ -25,7 +25,7 @@ import {
   type KubernetesObject,
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
-import { environmentIndexes } from '../shared/environment-keys.ts';
+import { ENVIRONMENT_INDEXES } from '../shared/environment-keys.ts';
 import { ISOLATION_TYPES, reduced, type IsolationKind, type ObjectState } from '../services/isolation/object-state.ts';
 import { isMadeByCoppice, withAppliers } from '../../crds/ownership.ts';
 import { hostsOf } from '../services/rollout/taken-hosts.ts';
@@ -82,7 +82,7 @@ export function operatorCaches(
     repositories: informer<Repository>(REPOSITORY, {
       transform: (repository) => withAppliers(withoutTexts(repository)),
     }),
-    environments: informer<Environment>(ENVIRONMENT, { indexes: environmentIndexes, transform: withAppliers }),
+    environments: informer<Environment>(ENVIRONMENT, { indexes: ENVIRONMENT_INDEXES, transform: withAppliers }),
     reusables: informer<ReusableEnvironment>(REUSABLE_ENVIRONMENT),
     /** Includes namespaces that an administrator created and labeled for a group. */
     namespaces: informer(Namespace, { labelSelector: LABELS.group, indexes: { environments: groupOfEnvironment } }),

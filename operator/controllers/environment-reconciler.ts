@@ -1,5 +1,6 @@
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { groupNamespace } from '../../crds/ids.ts';
+import { quantityValue } from '../../kubernetes/quantity.ts';
 import { pullSecret, withOwnRegistry } from '../images/build/credentials.ts';
 import type { BuildQueues } from '../images/build/build-queue.ts';
 import { ImageBuilder } from '../images/build/image-builder.ts';
@@ -32,6 +33,7 @@ import type { IsolationSettings } from '../services/isolation/isolation-objects.
 import { KeepRunning } from '../kinds/environment/services/keep-running.ts';
 import { Masking } from '../kinds/environment/status/masking.ts';
 import { EnvironmentQuota } from '../kinds/environment/lifecycle/environment-quota.ts';
+import { ContentBudget } from '../kinds/environment/revision/content-budget.ts';
 import { RevisionPlanner } from '../kinds/environment/revision/revision-planner.ts';
 import { Publishing } from '../kinds/environment/volumes/publishing.ts';
 import { EnvironmentReconciler } from '../kinds/environment/reconciler.ts';
@@ -59,7 +61,7 @@ export function createEnvironmentReconciler(
   context: OperatorContext,
   { logs, builders, queues, reusables, enqueue }: EnvironmentCollaborators,
 ): EnvironmentReconciler {
-  const { client, applier, caches, source, configurations, revisions, hashKey, config, now } = context;
+  const { client, applier, caches, source, configurations, revisions, flows, hashKey, config, now } = context;
   const { registry, environments, sources } = config;
   const plannerSettings = {
     registry: registry.address,
@@ -67,6 +69,11 @@ export function createEnvironmentReconciler(
     nodeSelector: environments.scheduling.nodeSelector,
     sourceDeadlineSeconds: sources.deadlineSeconds,
     hashKey,
+    budget: new ContentBudget({
+      ...{ groups: caches.groups, environments: caches.environments, flows },
+      limits: config.limits,
+      now,
+    }),
     onBuildAhead: (group: string) => builders.warm(group),
   };
   const planner = new RevisionPlanner(source, revisions, plannerSettings, now);
@@ -194,6 +201,7 @@ function createImageBuilds(context: OperatorContext, builders: BuilderPool, queu
     access: context.access,
     builders,
     queues,
+    maxImageBytes: quantityValue(builder.maxImageSize),
     settings: {
       cloneImage: builder.cloneImage,
       buildctlImage: builder.image,

@@ -25,7 +25,7 @@ test.each([
   ['another one of the name', repository({ uid: 'v' }), ['group-acme/shop-main']],
   ['not a push, which asks for a sync', repository({ annotations: { 'coppice.dev/request-sync': 'x' } }), []],
   ['not its status', repository({ resourceVersion: '2' }), []],
-])('of a Repository, what is due is reported again by: %s', (_what, changed, expected) => {
+])('reports again what is due of a Repository after: %s', (_what, changed, expected) => {
   const keys: string[] = [];
   let handle: ((type: string, object: Repository, old?: Repository) => void) | undefined;
   const caches = {
@@ -44,7 +44,7 @@ test.each([
 test.each([
   ['deleted', ['group-acme/shop-7']],
   ['updated', ['group-acme/shop-7', 'group-acme/shop-7-clone']],
-] as const)('what writes the comment is notified of another environment of the pull request: %s', (type, expected) => {
+] as const)('requeues the writer of the comment for another environment of the pull request: %s', (type, expected) => {
   const keys: string[] = [];
   const spec = { repository: 'shop', gitRef: { name: '7', type: 'pull request' } };
   const writer = { ...environment, metadata: { ...environment.metadata, name: 'shop-7' }, spec } as Environment;

@@ -5,7 +5,7 @@ import { holdMany } from '../../kubernetes/testing/held-heap.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { operatorCaches } from './caches.ts';
 
-test('the operator does not hold the service files of Repositories', async () => {
+test('does not keep the service files of Repositories in memory', async () => {
   const { held, heapMiB } = await holdMany(
     largeRepository,
     (client) => operatorCaches(client, 'coppice-builders', silentLogger, new RuntimeMetrics()).repositories,

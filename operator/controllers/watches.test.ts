@@ -32,7 +32,7 @@ const environment = {
 
 const going = { deletionTimestamp: 'now' };
 
-/** Who is woken by a change where there are the Group `acme`, its Repository `acme.shop` and that one's Environment. */
+/** Returns what a change requeues when the Group `acme`, its Repository `acme.shop` and an Environment of it exist. */
 function wokenBy(
   kind: 'repositories' | 'environments' | 'reusables',
   type: 'updated' | 'deleted',
@@ -57,7 +57,7 @@ function wokenBy(
   return keys;
 }
 
-describe('a Repository that changes wakes its Environments', () => {
+describe('a change of a Repository requeues its Environments', () => {
   test.each([
     ['by its spec', repository({ generation: 2 }), ['group-acme/shop', 'group-acme/shop-main']],
     ['by being another one', repository({ uid: 'v' }), ['group-acme/shop', 'group-acme/shop-main']],
@@ -68,7 +68,7 @@ describe('a Repository that changes wakes its Environments', () => {
   });
 });
 
-describe('an Environment that was deleted wakes', () => {
+describe('the deletion of an Environment requeues', () => {
   test.each<[string, KubernetesObject | undefined, object, string[]]>([
     ['its Repository and its Group where they go too', repository(going), going, ['group-acme/shop', 'acme']],
     ['no Repository and no Group that stay', repository({}), {}, []],
@@ -80,14 +80,14 @@ describe('an Environment that was deleted wakes', () => {
 });
 
 test.each(['repositories', 'reusables'] as const)(
-  'one of the %s that was deleted wakes its Group that goes',
+  'the deletion of one of the %s requeues a Group that is being deleted',
   (kind) => {
     expect(wokenBy(kind, 'deleted', repository({}), undefined, object({ name: 'acme', ...going }))).toContain('acme');
     expect(wokenBy(kind, 'deleted', repository({}), undefined)).not.toContain('acme');
   },
 );
 
-describe('what isolates a namespace wakes its Environment', () => {
+describe('a change of an isolation object requeues its Environment', () => {
   const state = (value: string, rv: string) => ({
     ...object({ name: 'default-deny', namespace: 'env-x', resourceVersion: rv }),
     state: value,
@@ -120,7 +120,7 @@ describe('what isolates a namespace wakes its Environment', () => {
   });
 });
 
-describe('what waits for its namespace to belong to a Group is woken', () => {
+describe('objects that wait for their namespace to belong to a Group are requeued', () => {
   const inGroup = [object({ name: 'shop', namespace: 'group-acme' })];
   function woken(kind: 'groups' | 'namespaces', changed: object, old?: object): string[] {
     const keys: string[] = [];

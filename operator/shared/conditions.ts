@@ -70,7 +70,7 @@ export function suspended(wasReady: boolean, message: string): ConditionReport[]
 export function afterError(error: unknown): ConditionReport[] {
   if (error instanceof Stalled) return stalled(error.reason, error.message);
   if (error instanceof Waiting) return reconciling(error.reason, error.message);
-  return reconciling('Retrying', describe(error));
+  return reconciling('Retrying', describeRetried(error));
 }
 
 const maxBrief = 200;
@@ -83,6 +83,11 @@ export function brief(message: string): string {
   const [first = ''] = message.split('\n');
   const shown = cut(first, maxBrief);
   return shown === first && first.length < message.length ? `${first} …` : shown;
+}
+
+/** Returns the description of an error after which the reconcile is repeated. */
+export function describeRetried(error: unknown): string {
+  return `${describe(error).replace(/\.$/, '')}. Coppice retries this`;
 }
 
 /** Returns an error's message and those of its causes, each once, in one line. */

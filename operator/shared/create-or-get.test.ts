@@ -7,7 +7,7 @@ import { createOrGet } from './create-or-get.ts';
 const object: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'group-acme' } };
 const there = { ...object, metadata: { ...object.metadata, uid: 'theirs' } };
 
-/** What it gives, and what the cache was reported of. */
+/** Returns the object, and what was reported to the cache. */
 async function create(failure?: Error, found: Namespace = there) {
   const observed: unknown[] = [];
   const client = {
@@ -18,21 +18,21 @@ async function create(failure?: Error, found: Namespace = there) {
   return { given, observed };
 }
 
-test('what was created is in the cache at once', async () => {
+test('adds a created object to the cache at once', async () => {
   expect(await create()).toEqual({ given: object, observed: [object] });
 });
 
 const alreadyThere = new ApiError('POST', 409, 'AlreadyExists', 'it is there');
 
-test("what is there already and is somebody else's is given, and is in no cache", async () => {
+test('returns an existing object of somebody else without adding it to the cache', async () => {
   expect(await create(alreadyThere)).toEqual({ given: there, observed: [] });
 });
 
-test('what Coppice itself made meanwhile is given, and is in the cache at once', async () => {
+test('returns an object that Coppice created meanwhile, and adds it to the cache', async () => {
   const ours = { ...there, metadata: { ...there.metadata, labels: { [LABELS.managedBy]: MANAGED_BY } } };
   expect(await create(alreadyThere, ours)).toEqual({ given: ours, observed: [ours] });
 });
 
-test('another refusal is thrown', async () => {
+test('throws after other refusals', async () => {
   await expect(create(new ApiError('POST', 403, 'Forbidden', 'no'))).rejects.toThrow('no');
 });

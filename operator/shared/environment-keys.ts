@@ -5,7 +5,7 @@ import { LABELS } from '../../crds/labels.ts';
 import { objectKey, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 
 /** The indexes `repository` and `ref` of Environments. */
-export const environmentIndexes = {
+export const ENVIRONMENT_INDEXES = {
   repository: ({ metadata, spec }: Environment) => [objectKey(metadata.namespace, spec.repository)],
   ref: (environment: Environment) => [refIndexValue(environment)],
 };

@@ -22,7 +22,7 @@ function cluster(held?: Secret) {
   };
 }
 
-test('the key is created once, and every operator reads the same', async () => {
+test('creates the key once, and every operator reads the same', async () => {
   const world = cluster();
   const first = await world.key().read();
   expect(first).toHaveLength(32);
@@ -30,7 +30,7 @@ test('the key is created once, and every operator reads the same', async () => {
   expect(await world.key().read()).toEqual(first);
 });
 
-test('a read that failed is repeated', async () => {
+test('repeats a failed read', async () => {
   const world = cluster();
   const key = world.key();
   world.fail();
@@ -38,13 +38,13 @@ test('a read that failed is repeated', async () => {
   expect(await key.read()).toHaveLength(32);
 });
 
-test('a Secret without a key of full length is refused, not replaced', async () => {
+test('refuses a Secret without a key of full length, and does not replace it', async () => {
   const metadata = { name: HASH_KEY_SECRET };
   const world = cluster({ apiVersion: 'v1', kind: 'Secret', metadata, data: { key: 'c2hvcnQ=' } });
   await expect(world.key().read()).rejects.toThrow(`the Secret ${HASH_KEY_SECRET} contains no key of 32 bytes`);
 });
 
-test('hashes differ by key and by value', () => {
+test('computes hashes that depend on key and value', () => {
   const [one, other] = [Buffer.from('a'), Buffer.from('b')];
   expect(keyedHash(one, ['x'])).toBe(keyedHash(one, ['x']));
   expect(new Set([keyedHash(one, ['x']), keyedHash(one, ['y']), keyedHash(other, ['x'])]).size).toBe(3);

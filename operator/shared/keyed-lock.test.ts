@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { KeyedLock } from './keyed-lock.ts';
 
-test('one after another for one key, side by side for others, on after a failure', async () => {
+test('runs one task per key at a time, keys in parallel, and continues after a failure', async () => {
   const lock = new KeyedLock();
   const order: string[] = [];
   let release = () => {};

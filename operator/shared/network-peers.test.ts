@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { dnsEgress, hostPort, publicNetworks } from './network-peers.ts';
-import { defaultEgress } from './testing/default-egress.ts';
+import { DEFAULT_EGRESS } from './testing/default-egress.ts';
 
-test('DNS is asked at pods of a namespace, and at networks', () => {
+test('permits DNS at pods of a namespace, and at networks', () => {
   const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': 'openshift-dns' } };
   const dns = { namespace: 'openshift-dns', podLabels: { dns: 'default' }, cidrs: ['169.254.20.10/32'], ports: [5353] };
-  expect(dnsEgress({ ...defaultEgress, dns })).toEqual({
+  expect(dnsEgress({ ...DEFAULT_EGRESS, dns })).toEqual({
     to: [
       { namespaceSelector, podSelector: { matchLabels: { dns: 'default' } } },
       { ipBlock: { cidr: '169.254.20.10/32' } },
@@ -17,16 +17,16 @@ test('DNS is asked at pods of a namespace, and at networks', () => {
   });
 });
 
-test('a resolver that is not a pod alone', () => {
+test('permits DNS at a resolver that is not a pod', () => {
   const dns = { namespace: '', podLabels: {}, cidrs: ['fd00::10/128'], ports: [53] };
-  expect(dnsEgress({ ...defaultEgress, dns }).to).toEqual([{ ipBlock: { cidr: 'fd00::10/128' } }]);
+  expect(dnsEgress({ ...DEFAULT_EGRESS, dns }).to).toEqual([{ ipBlock: { cidr: 'fd00::10/128' } }]);
 });
 
-test('public addresses are those of IPv4 unless IPv6 is wanted', () => {
-  expect(publicNetworks(defaultEgress).map(({ ipBlock }) => ipBlock?.cidr)).toEqual(['0.0.0.0/0']);
+test('permits public IPv4 addresses, and IPv6 if configured', () => {
+  expect(publicNetworks(DEFAULT_EGRESS).map(({ ipBlock }) => ipBlock?.cidr)).toEqual(['0.0.0.0/0']);
 });
 
-test('of IPv6 no private network is reached, and none by NAT64; each network that is named is kept out of its own family', () => {
+test('permits no private network of IPv6, none through NAT64, and excludes each network in its own family', () => {
   const [ipv4, ipv6, ...others] = publicNetworks({ ipv6: true, exceptCidrs: ['2001:db8::/48', '192.0.2.0/24'] });
   expect(others).toEqual([]);
   expect(ipv4?.ipBlock?.except).toContain('192.0.2.0/24');
@@ -37,7 +37,7 @@ test('of IPv6 no private network is reached, and none by NAT64; each network tha
   );
 });
 
-test('an IPv6 address stands in brackets before its port', () => {
+test('writes an IPv6 address in brackets before its port', () => {
   expect(hostPort('10.0.0.7', 1234)).toBe('10.0.0.7:1234');
   expect(hostPort('fd00::7', 1234)).toBe('[fd00::7]:1234');
 });

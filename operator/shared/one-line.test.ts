@@ -6,7 +6,7 @@ test.each([
   ['  spaces  ', 'spaces'],
   ['a\u001b[31mred\u202eback', 'aredback'],
   ['x'.repeat(300), `${'x'.repeat(139)}…`],
-])('a description is one bounded line: %j', (text, line) => {
+])('returns one limited line of %j', (text, line) => {
   expect(oneLine(text)).toBe(line);
 });
 
@@ -15,6 +15,6 @@ test.each([
   ['curl -H secret-value', 12, 'curl -H…'],
   ['curl -H secret-value', 7, 'curl…'],
   ['secret-value', 8, '…'],
-])('cut between words: %j', (text, max, expected) => {
+])('cuts between words: %j', (text, max, expected) => {
   expect(cutAtSpace(text, max)).toBe(expected);
 });

@@ -41,7 +41,7 @@ function ensure({ there, first }: { there?: Secret; first?: Secret }) {
   return { result, created };
 }
 
-test('is made where there is none, and goes with its owner', async () => {
+test('is created if missing, and deleted with its owner', async () => {
   const { result, created } = ensure({});
   expect(await result).toEqual({ secret: created[0], isNew: true });
   expect(created).toMatchObject([
@@ -56,7 +56,7 @@ const whole = secretOf('uid-of-shop', { a: 'x', b: 'y' });
 test.each([
   ['that is there', { there: whole }],
   ['that another operator made first', { first: whole }],
-])("the owner's own %s is taken as it is", async (_which, cluster) => {
+])("uses the owner's own %s unchanged", async (_which, cluster) => {
   const { result, created } = ensure(cluster);
   expect(await result).toEqual({ secret: whole, isNew: false });
   expect(created).toEqual([]);
@@ -66,7 +66,7 @@ test.each([
   ["a former owner's", secretOf('uid-of-former', { a: 'x', b: 'y' })],
   ['its own without a key', secretOf('uid-of-shop', { a: 'x' })],
   ['its own with an empty text', secretOf('uid-of-shop', { a: 'x', b: '' })],
-])('%s is waited for, whether it is there or comes first', async (_which, secret) => {
+])('waits for %s, whether it exists or appears first', async (_which, secret) => {
   for (const cluster of [{ there: secret }, { first: secret }]) {
     const { result } = ensure(cluster);
     await expect(result).rejects.toThrow(Waiting);

@@ -4,13 +4,13 @@ import { parseObject } from './parse-object.ts';
 
 const group: Group = { apiVersion: 'v', kind: 'Group', metadata: { name: 'acme' }, spec: { members: ['a@b.example'] } };
 
-test('an object that fits is read, its defaults filled in, and is not the one that was given', () => {
+test('returns a valid object with defaults, as a copy', () => {
   const { object, problem } = parseObject(groupSchema, { ...group, spec: {} } as Group);
   expect(problem).toBeUndefined();
   expect(object).toEqual({ ...group, spec: { members: [] } });
 });
 
-test('one that does not fit comes back as it is, with what is wrong', () => {
+test('returns an invalid object unchanged, with its errors', () => {
   const wrong = { ...group, spec: { members: ['nobody'] } };
   const { object, problem } = parseObject(groupSchema, wrong);
   expect(object).toEqual(wrong);

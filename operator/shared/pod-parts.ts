@@ -1,13 +1,13 @@
 import type { Pod } from '../../kubernetes/resource-type.ts';
 
 /** Fields of every pod that Coppice creates: no API token, and no environment variables for Services. */
-export const withoutToken = { automountServiceAccountToken: false, enableServiceLinks: false } as const;
+export const WITHOUT_TOKEN = { automountServiceAccountToken: false, enableServiceLinks: false } as const;
 
 /** Fields of Coppice's own pods that do one thing and are not restarted by the kubelet. */
-export const runsOnce = { ...withoutToken, restartPolicy: 'Never' } as const;
+export const RUNS_ONCE = { ...WITHOUT_TOKEN, restartPolicy: 'Never' } as const;
 
 /** Security context of a pod that reads files of any owner; its containers are confined(). */
-export const asRoot = { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'RuntimeDefault' } } as const;
+export const AS_ROOT = { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'RuntimeDefault' } } as const;
 
 /**
  * Returns the security context of Coppice's own containers: read-only root file system, and only the given

@@ -5,13 +5,13 @@ import { buildJob } from '../images/build/job.ts';
 import type { BuildJobInput } from '../images/build/job-input.ts';
 import { groupBuilder } from '../images/builders/identity.ts';
 import { builderPod, builderRevision } from '../images/builders/objects.ts';
-import { settings as builderSettings } from '../images/builders/testing/fake-cluster.ts';
+import { SETTINGS as builderSettings } from '../images/builders/testing/fake-cluster.ts';
 import { copyJob } from '../kinds/reusable/copy-job.ts';
 import { defaultPlatform, scheduled, type Scheduling } from './scheduling.ts';
 import { measureJob } from '../reports/volume-sizes/measure-job.ts';
 import { deployment } from '../services/objects/deployment.ts';
 import { job } from '../services/objects/job.ts';
-import { sampleContext, sampleService, sampleSettings } from '../services/objects/testing/sample-context.ts';
+import { sampleContext, sampleService, SAMPLE_SETTINGS } from '../services/objects/testing/sample-context.ts';
 
 const scheduling: Scheduling = {
   nodeSelector: { pool: 'strangers' },
@@ -20,7 +20,7 @@ const scheduling: Scheduling = {
   priorityClassName: 'low',
   runtimeClassName: 'gvisor',
 };
-const context = sampleContext({}, { settings: { ...sampleSettings, scheduling } });
+const context = sampleContext({}, { settings: { ...SAMPLE_SETTINGS, scheduling } });
 const service = sampleService({ mounts: [{ type: 'volume', volume: 'db', target: '/data', readOnly: false }] });
 const owner: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'group-acme', uid: 'u' } };
 const builder = (changed: object) =>
@@ -66,16 +66,16 @@ test.each<[what: string, spec: Pod['spec'] | undefined]>([
   ],
   ['a builder', builder({ scheduling }).spec],
   ['a build Job', buildJob(buildInput).spec?.template.spec],
-])('%s runs where the administrator wants it to', (_what, spec) => {
+])('schedules %s as the administrator configures', (_what, spec) => {
   const { affinity, ...others } = scheduling;
   expect(spec).toMatchObject(others);
   expect(spec?.affinity).toMatchObject({ ...affinity });
 });
 
-describe('what a pod itself must have', () => {
+describe('the requirements of a pod itself', () => {
   const podAffinity = [{ topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { a: 'b' } } }];
 
-  test('without an administrator it is all', () => {
+  test('apply alone without configuration', () => {
     expect(scheduled({}, { nodeSelector: { a: 'b' }, podAffinity })).toEqual({
       nodeSelector: { a: 'b' },
       affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: podAffinity } },
@@ -83,7 +83,7 @@ describe('what a pod itself must have', () => {
     expect(scheduled(undefined)).toEqual({});
   });
 
-  test('is added to what the administrator asks for, whose labels of nodes count', () => {
+  test("are added to the administrator's, whose node labels have precedence", () => {
     const other = { topologyKey: 'zone', labelSelector: {} };
     const given: Scheduling = {
       nodeSelector: { arch: 'amd64' },
@@ -104,12 +104,12 @@ describe('the platform', () => {
     ['configured', 'linux/arm64', {}, arch('amd64'), 'linux/arm64'],
     ['the nodes of environments', undefined, arch('arm64'), arch('amd64'), 'linux/arm64'],
     ['the nodes of builders', undefined, {}, arch('arm64'), 'linux/arm64'],
-  ])('by %s', (_what, platform, environments, builders, expected) => {
+  ])('is chosen by %s', (_what, platform, environments, builders, expected) => {
     const settings = { environments: { platform, scheduling: environments }, builder: { scheduling: builders } };
     expect(defaultPlatform(settings)).toBe(expected);
   });
 
-  test('builders run on its nodes, unless the administrator has them build for another one', () => {
+  test('places builders on its nodes, unless the administrator lets them build for another one', () => {
     const platform = 'linux/arm64';
     const onArm = { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'arm64' };
     expect(builder({ platform }).spec?.nodeSelector).toEqual(onArm);
@@ -117,7 +117,7 @@ describe('the platform', () => {
     expect(emulating.spec?.nodeSelector).toMatchObject({ 'kubernetes.io/arch': 'amd64' });
   });
 
-  test('another one, and other nodes, have builders made anew', () => {
+  test('recreates builders when it or the nodes change', () => {
     const revisions = [{}, { platform: 'linux/arm64' }, { scheduling }].map((changed) =>
       builderRevision(owner, { ...builderSettings, ...changed }),
     );

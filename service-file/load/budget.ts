@@ -33,25 +33,25 @@ export class Budget {
   }
 
   takeEnvFile(at: SourcePosition): boolean {
-    const message = `more than ${limits.envFiles} env files are read`;
+    const message = `more than ${limits.envFiles} env files are read: name fewer`;
     return this.#isWithin(this.#envFiles, (this.#envFiles += 1), limits.envFiles, at, message);
   }
 
   /** Counts a file's size. */
   takeBytes(bytes: number, at: SourcePosition): boolean {
-    const message = `the service file and what it includes are larger than ${limits.bytes / 1024} KiB`;
+    const message = `the service file and what it includes are larger than ${limits.bytes / 1024} KiB: shorten them`;
     return this.#isWithin(this.#bytes, (this.#bytes += bytes), limits.bytes, at, message);
   }
 
   /** Counts a text with variables filled in. */
   takeFilled(bytes: number, at: SourcePosition): boolean {
-    const message = `the file is larger than ${limits.filledBytes / 1024} KiB with its variables filled in`;
+    const message = `the file is larger than ${limits.filledBytes / 1024} KiB with its variables filled in: shorten it or their values`;
     return this.#isWithin(this.#filledBytes, (this.#filledBytes += bytes), limits.filledBytes, at, message);
   }
 
   /** Counts the values of a merged tree, in which parts of files can be repeated. */
   takeValues(tree: YamlNode): boolean {
-    const message = `more than ${limits.values} values, extended and included ones filled in`;
+    const message = `more than ${limits.values} values, extended and included ones filled in: extend and include fewer`;
     return this.#isWithin(this.#values, (this.#values += sizeOf(tree)), limits.values, tree, message);
   }
 

@@ -27,7 +27,7 @@ test.each<[string, Record<string, string>]>([
   expect(values(text)).toEqual(expected);
 });
 
-test('what a buildtime variable is filled into is buildtime, too', () => {
+test('makes a value buildtime when a buildtime variable is filled into it', () => {
   const found = parseDotenv('A=${TOKEN}\nB=x$A\nC=${TOKEN:+set}\nTOKEN', variables, () => undefined);
   expect([...found.values()].map(({ visibility }) => visibility)).toEqual([
     'buildtime',
@@ -37,7 +37,7 @@ test('what a buildtime variable is filled into is buildtime, too', () => {
   ]);
 });
 
-describe('what is not an env file is reported with its line, without a value', () => {
+describe('a text that is not an env file is reported with its line, without a value', () => {
   test.each([
     ['A=1\n=hunter2', 2],
     ['A=1\nB C=hunter2', 2],
@@ -52,20 +52,20 @@ describe('what is not an env file is reported with its line, without a value', (
   });
 });
 
-test('a file is too long when many lines repeat a long value', () => {
+test('limits the total length of repeated long values', () => {
   const repeated = Array.from({ length: 1000 }, (_, index) => `N${index}=$LONG`);
   const text = [`LONG=${'x'.repeat(1000)}`, ...repeated].join('\n');
   expect(() => values(text)).toThrow('is too long with its variables filled in');
   expect(Object.keys(values(text.slice(0, text.indexOf('N200='))))).toHaveLength(201);
 });
 
-test('each variable that is set nowhere is reported once, with the line that it is first asked for', () => {
+test('reports each variable that is set nowhere once, at its first line', () => {
   const reported: string[] = [];
   const text = 'A=1\nSECRET=abc$def\nB="x\n\ny$gone"\nC=$def${A}${N:-x}$HOST\nALONE\n';
   parseDotenv(text, variables, (line, message) => reported.push(`${line} ${message}`));
   expect(reported).toEqual([
-    '2 the variable def is not set: it is empty; write $$ for a literal $',
-    '3 the variable gone is not set: it is empty; write $$ for a literal $',
-    '7 the variable ALONE is not set: it is left out',
+    '2 the variable def is not set, so it is empty: set it, or write $$ for a literal $',
+    '3 the variable gone is not set, so it is empty: set it, or write $$ for a literal $',
+    '7 the variable ALONE is not set, so it is left out: set it, or remove it here',
   ]);
 });

@@ -55,11 +55,12 @@ class DotenvReader {
 
   read(): ReadonlyMap<string, Variable> {
     for (this.#take(blank); this.#position < this.#text.length; this.#take(blank)) {
-      const [, name, equals] = this.#take(namePattern) ?? this.#fail('is not of the form NAME=value');
+      const [, name, equals] =
+        this.#take(namePattern) ?? this.#fail('is not of the form NAME=value: correct it, or start a comment with #');
       if (name === undefined) continue;
       if (equals !== '') this.#found.set(name, this.#readValue());
       else if (!/[\n]|$/y.test(this.#text.slice(this.#position, this.#position + 1)))
-        this.#fail('is not of the form NAME=value');
+        this.#fail('is not of the form NAME=value: correct it, or start a comment with #');
       else this.#inherit(name);
     }
     return this.#found;
@@ -67,7 +68,7 @@ class DotenvReader {
 
   #inherit(name: string): void {
     const variable = this.#variables.get(name);
-    if (variable === undefined) this.#reportUnset(name, 'it is left out', this.#position);
+    if (variable === undefined) this.#reportUnset(name, 'it is left out: set it, or remove it here', this.#position);
     else this.#found.set(name, variable);
   }
 
@@ -75,11 +76,11 @@ class DotenvReader {
     const start = this.#position;
     const quote = this.#text[this.#position];
     if (quote === "'") {
-      const [, text = ''] = this.#take(singleQuoted) ?? this.#fail("has a ' that is not closed");
+      const [, text = ''] = this.#take(singleQuoted) ?? this.#fail("has a ' that is not closed: close it");
       return { value: text.replaceAll("\\'", "'"), visibility: 'always' };
     }
     if (quote === '"') {
-      const [, text = ''] = this.#take(doubleQuoted) ?? this.#fail('has a " that is not closed');
+      const [, text = ''] = this.#take(doubleQuoted) ?? this.#fail('has a " that is not closed: close it');
       return this.#fill(unescape(text), start);
     }
     const [line = ''] = this.#take(unquoted) ?? [];
@@ -90,8 +91,8 @@ class DotenvReader {
     try {
       const { text: value, used, unset } = interpolate(text, (name) => this.#lookup(name)?.value);
       this.#filled += value.length;
-      if (this.#filled > maxFilled) this.#fail('is too long with its variables filled in');
-      for (const name of unset) this.#reportUnset(name, 'it is empty; write $$ for a literal $', start);
+      if (this.#filled > maxFilled) this.#fail('is too long with its variables filled in: shorten it');
+      for (const name of unset) this.#reportUnset(name, 'it is empty: set it, or write $$ for a literal $', start);
       const filled = [...used].map((name) => this.#lookup(name));
       const isBuildtime = filled.some((variable) => variable?.visibility === 'buildtime');
       const isSecret = filled.some((variable) => variable?.secret === true);
@@ -107,7 +108,7 @@ class DotenvReader {
     this.#unset.add(name);
     const lines = this.#text.slice(this.#counted.position, position).split('\n').length - 1;
     this.#counted = { position, line: this.#counted.line + lines };
-    this.#warn(this.#counted.line, `the variable ${name} is not set: ${consequence}`);
+    this.#warn(this.#counted.line, `the variable ${name} is not set, so ${consequence}`);
   }
 
   #lookup(name: string): Variable | undefined {

@@ -87,9 +87,10 @@ class Extender {
     const next = `${services.file}#${wanted}`;
     if (here.includes(next)) {
       const circle = [...here.slice(here.indexOf(next)), next].map((step) => step.slice(step.indexOf('#') + 1));
-      return problems.error(node, `the services extend each other: ${circle.join(' → ')}`);
+      return problems.error(node, `the services extend each other (${circle.join(' → ')}): remove one extends`);
     }
-    if (here.length > maxDepth) return problems.error(node, `more than ${maxDepth} services extend one another`);
+    if (here.length > maxDepth)
+      return problems.error(node, `more than ${maxDepth} services extend one another: extend fewer`);
     const base = services.services.get(wanted);
     if (base === undefined) return this.#reportMissing(nameNode ?? node, wanted, services);
     const whole = await this.extend(wanted, base, services, here);

@@ -70,7 +70,7 @@ export class TreeInterpolator {
   #reportUnset(name: string, at: SourcePosition): void {
     if (this.#unset.has(name)) return;
     this.#unset.add(name);
-    this.#problems.warn(at, `the variable ${name} is not set: it is empty`);
+    this.#problems.warn(at, `the variable ${name} is not set, so it is empty: set it, or write \${${name}:-DEFAULT}`);
   }
 
   #checkVisibility(name: string, at: SourcePosition): void {

@@ -9,7 +9,7 @@ const variables = new Map([
 ]);
 const lookup = (name: string) => variables.get(name);
 
-describe('what a text becomes', () => {
+describe('a text with variables', () => {
   test.each([
     ['', ''],
     ['plain', 'plain'],
@@ -31,22 +31,22 @@ describe('what a text becomes', () => {
     ['${NONE:+${NONE:?not needed}}', ''],
     ['${DOLLAR}', '$SET'],
     ['${NONE:-two\nlines}', 'two\nlines'],
-  ])('%j → %j', (text, expected) => {
+  ])('%j becomes %j', (text, expected) => {
     expect(interpolate(text, lookup).text).toBe(expected);
   });
 });
 
-test('which variables are in it, and which were not set', () => {
+test('reports which variables it contains, and which were not set', () => {
   const { used, unset } = interpolate('${SET} ${A} ${B:-${C}} ${SET:-${D}} ${E:+$F} $EMPTY', lookup);
   expect([...used]).toEqual(['SET', 'EMPTY']);
   expect([...unset]).toEqual(['A', 'C']);
 });
 
-describe('what cannot be filled in', () => {
+describe('a text that cannot be filled in', () => {
   test.each([
-    ['${NONE:?say why}', 'needs the variable NONE, which is not set: "say why"'],
+    ['${NONE:?say why}', 'needs the variable NONE, which is not set ("say why"): set it'],
     ['${EMPTY:?}', 'needs the variable EMPTY, which is empty'],
-    ['${NONE?$SET}', 'needs the variable NONE, which is not set: "$SET"'],
+    ['${NONE?$SET}', 'needs the variable NONE, which is not set ("$SET"): set it'],
     ['${}', 'without a name'],
     ['${5}', 'without a name'],
     ['${SET', 'followed by something other than'],
@@ -67,7 +67,7 @@ test.each([
   [`\${A:-${'{'.repeat(60_000)}`],
   ['${A:-}'.repeat(20_000)],
   ['$A'.repeat(60_000)],
-])('hostile text takes a time that grows as the text does: %.20j', (text) => {
+])('takes time linear in the length of hostile text: %.20j', (text) => {
   const start = performance.now();
   try {
     interpolate(text, () => 'x'.repeat(60_000));

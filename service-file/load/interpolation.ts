@@ -70,7 +70,8 @@ class Filler {
       if (found === '$') {
         const value = this.#fillDollar(depth, wanted);
         this.#length += value.length;
-        if (this.#length > maxLength) throw new InterpolationError('is too long with its variables filled in');
+        if (this.#length > maxLength)
+          throw new InterpolationError('is too long with its variables filled in: shorten it');
         filled += value;
       } else if (found !== undefined) {
         open += found === '{' ? 1 : -1;
@@ -113,7 +114,7 @@ class Filler {
     if (kind === '-') return rest;
     const why = value === undefined ? 'is not set' : 'is empty';
     throw new InterpolationError(
-      `needs the variable ${name}, which ${why}${written === '' ? '' : `: ${quoted(written)}`}`,
+      `needs the variable ${name}, which ${why}${written === '' ? '' : ` (${quoted(written)})`}: set it`,
     );
   }
 
@@ -133,6 +134,6 @@ class Filler {
 }
 
 function unclosed(name: string, operator: string | undefined): string {
-  if (operator !== undefined) return `has \${${name}${operator} without the closing }`;
+  if (operator !== undefined) return `has \${${name}${operator} without the closing }: add it`;
   return `has \${${name} followed by something other than :- - :? ? :+ + and }: write $$ for a literal $`;
 }

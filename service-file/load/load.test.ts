@@ -10,7 +10,7 @@ interface Files {
   [path: string]: string;
 }
 
-/** What `compose.yaml` of a repository is loaded as; `settings` are merged over it. */
+/** Returns the loaded `compose.yaml` of a repository, with `settings` merged over it. */
 async function load(files: Files, variables: Record<string, string | Variable> = {}, settings?: string) {
   const given = new Map(
     Object.entries(variables).map(([name, value]) => [
@@ -33,7 +33,7 @@ async function load(files: Files, variables: Record<string, string | Variable> =
   return { loaded, errors, warnings: problems.warnings.map(formatProblem) };
 }
 
-/** The same, as plain data, where there is nothing wrong. */
+/** Returns the loaded file as plain data, and checks that it has no errors. */
 async function data(...given: Parameters<typeof load>): Promise<unknown> {
   const { loaded, errors } = await load(...given);
   expect(errors).toEqual([]);
@@ -57,12 +57,12 @@ describe('variables', () => {
     const { loaded, warnings } = await load(file('image: "a$A", environment: { B: $A, C: "${D}" }'));
     expect(plainData(loaded!.tree)).toEqual({ services: { web: { image: 'a', environment: { B: '', C: '' } } } });
     expect(warnings).toEqual([
-      'compose.yaml:1:27: services.web.image: the variable A is not set: it is empty',
-      'compose.yaml:1:59: services.web.environment.C: the variable D is not set: it is empty',
+      'compose.yaml:1:27: services.web.image: the variable A is not set, so it is empty: set it, or write ${A:-DEFAULT}',
+      'compose.yaml:1:59: services.web.environment.C: the variable D is not set, so it is empty: set it, or write ${D:-DEFAULT}',
     ]);
   });
 
-  test('come from .env, which the variables of Coppice win over', async () => {
+  test('come from .env, over which the variables of Coppice have precedence', async () => {
     const files = { ...file('image: "$A-$B-$C"'), '.env': 'A=file\nB=file\nC=${A}\n' };
     expect(await data(files, { A: 'ours' })).toEqual({ services: { web: { image: 'ours-file-ours' } } });
     const { loaded } = await load(files, { A: 'ours' });
@@ -73,13 +73,13 @@ describe('variables', () => {
     ]);
   });
 
-  test('that are needed and missing are an error with the words of the file', async () => {
+  test('that are required and missing are reported with the message of the file', async () => {
     expect((await load(file('image: "${TAG:?set the tag}"'))).errors).toEqual([
-      'compose.yaml:1:27: services.web.image: needs the variable TAG, which is not set: "set the tag"',
+      'compose.yaml:1:27: services.web.image: needs the variable TAG, which is not set ("set the tag"): set it',
     ]);
   });
 
-  test('are not looked at in extensions that nobody reads, but in their anchors', async () => {
+  test('are not read in extensions that nobody reads, but in their anchors', async () => {
     const { loaded, errors, warnings } = await load({
       'compose.yaml': 'x-a: &a { image: "${B:-i}", x-b: "${C:?needed}" }\nservices: { web: *a }',
     });
@@ -110,15 +110,15 @@ describe('variables', () => {
     expect(errors.join()).not.toContain('hunter2');
   });
 
-  test('in a .env that is none are reported there', async () => {
+  test('are reported in a .env that is not valid', async () => {
     expect((await load({ ...file('image: a'), '.env': 'A=1\nB C' })).errors).toEqual([
-      '.env:2:1: is not of the form NAME=value',
+      '.env:2:1: is not of the form NAME=value: correct it, or start a comment with #',
     ]);
   });
 });
 
 describe('extends', () => {
-  test('a service of the same file, over several steps', async () => {
+  test('merges a service of the same file, over several steps', async () => {
     const yaml = `
 services:
   web: { extends: { service: base }, environment: [B=2], command: [b] }
@@ -139,7 +139,7 @@ services:
     'common/deep/worker.yaml': 'services: { worker: { env_file: w.env, environment: { A: "$A" } } }',
   };
 
-  test('a service of another file, whose paths start from its own folder', async () => {
+  test('merges a service of another file, whose paths are relative to its own folder', async () => {
     const { loaded, errors } = await load(
       {
         ...common,
@@ -162,7 +162,7 @@ services:
     expect(at(web, 'env_file')).toMatchObject({ folder: 'common/deep', file: 'common/deep/worker.yaml' });
   });
 
-  test('!reset and !override against the service that is extended', async () => {
+  test('applies !reset and !override to the extended service', async () => {
     const yaml = `
 services:
   web: { extends: base, ports: !reset [], environment: !override { B: 2 } }
@@ -179,13 +179,25 @@ services:
 
   test.each([
     ['{ a: { extends: b } }', '"b": it has "a"'],
-    ['{ a: { extends: a } }', 'extend each other: a → a'],
-    ['{ a: { extends: b }, b: { extends: c }, c: { extends: b } }', 'extend each other: b → c → b'],
+    [
+      '{ a: { extends: a } }',
+      'compose.yaml:1:27: services.a.extends: the services extend each other (a → a): remove one extends',
+    ],
+    [
+      '{ a: { extends: b }, b: { extends: c }, c: { extends: b } }',
+      'compose.yaml:1:65: services.c.extends: the services extend each other (b → c → b): remove one extends',
+    ],
     ['{ a: { extends: { file: common/base.yaml } } }', 'must name the service to extend'],
     ['{ a: { extends: { file: common/base.yaml, service: x } } }', 'common/base.yaml has no service "x"'],
     ['{ a: { extends: { fil: none.yaml, service: x } } }', 'did you mean "file"?'],
-    ['{ a: { extends: { file: none.yaml, service: x } } }', '"none.yaml" cannot be read: there is no such file'],
-    ['{ a: { extends: { file: common, service: x } } }', '"common" cannot be read: it is a folder'],
+    [
+      '{ a: { extends: { file: none.yaml, service: x } } }',
+      'compose.yaml:1:35: services.a.extends.file: "none.yaml" cannot be read, because there is no such file in the repository: add the file, or correct the path',
+    ],
+    [
+      '{ a: { extends: { file: common, service: x } } }',
+      'compose.yaml:1:35: services.a.extends.file: "common" cannot be read, because it is a folder: add the file, or correct the path',
+    ],
     ['{ a: { extends: { file: ../x.yaml, service: x } } }', 'leads out of the repository'],
     ['{ a: { extends: { file: /etc/passwd, service: x } } }', 'is absolute'],
     ['{ a: { extends: { file: "https://a.example/b.yaml", service: x } } }', 'is not in this repository'],
@@ -196,7 +208,7 @@ services:
 });
 
 describe('include', () => {
-  test('adds the resources of another file, each with the folder that its paths start from', async () => {
+  test('adds the resources of another file, with paths relative to its folder', async () => {
     const files = {
       'compose.yaml':
         'include: [db/compose.yaml, { path: ./lib/queue.yaml, project_directory: . }]\nservices: { web: { image: a, depends_on: [db, queue] } }',
@@ -222,7 +234,7 @@ describe('include', () => {
     expect(at(loaded!.tree, 'services', 'queue', 'build')).toMatchObject({ folder: '', file: 'lib/queue.yaml' });
   });
 
-  test('several paths are merged in their order, over env files of their own', async () => {
+  test('merges several paths in their order, over their own env files', async () => {
     const files = {
       'compose.yaml':
         'include: [{ path: [a/a.yaml, b/b.yaml], env_file: [one.env, two.env] }]\nservices: { x: { image: x } }',
@@ -241,7 +253,7 @@ describe('include', () => {
     expect(at(loaded!.tree, 'services', 's', 'build', 'context')).toMatchObject({ folder: 'a' });
   });
 
-  test('what both files say is merged, the own one over the included, with a warning', async () => {
+  test('merges what both files contain, the own one over the included, with a warning', async () => {
     const { loaded, warnings } = await load({
       'compose.yaml': 'include: [a.yaml]\nservices: { s: { environment: { A: own } } }\nvolumes: { same: }',
       'a.yaml': 'services: { s: { image: i, environment: { A: 1, B: 2 } } }\nvolumes: { same: }',
@@ -252,7 +264,7 @@ describe('include', () => {
     ]);
   });
 
-  test('a service can be extended that is included', async () => {
+  test('lets a service extend an included one', async () => {
     const files = {
       'compose.yaml': 'include: [a/a.yaml]\nservices: { web: { extends: base } }',
       'a/a.yaml': 'services: { base: { image: i } }',
@@ -260,7 +272,7 @@ describe('include', () => {
     expect(await data(files)).toMatchObject({ services: { web: { image: 'i' } } });
   });
 
-  test('the same file by two ways', async () => {
+  test('reads the same file by two ways', async () => {
     const files = {
       'compose.yaml': 'include: [a.yaml, b.yaml]',
       'a.yaml': 'include: [c.yaml]\nservices: { a: { image: a } }',
@@ -275,11 +287,15 @@ describe('include', () => {
   });
 
   test.each<[string, Files, string]>([
-    ['[compose.yaml]', {}, 'include each other: compose.yaml → compose.yaml'],
+    [
+      '[compose.yaml]',
+      {},
+      'compose.yaml:1:11: include[0]: the files include each other (compose.yaml → compose.yaml): remove one include',
+    ],
     [
       '[a.yaml]',
       { 'a.yaml': 'include: [b.yaml]', 'b.yaml': 'include: [a.yaml]' },
-      'include each other: a.yaml → b.yaml → a.yaml',
+      'b.yaml:1:11: include[0]: the files include each other (a.yaml → b.yaml → a.yaml): remove one include',
     ],
     ['[none.yaml]', {}, 'compose.yaml:1:11: include[0]: "none.yaml" cannot be read'],
     ['[{ env_file: a }]', {}, 'has no path'],
@@ -319,7 +335,7 @@ describe('settings', () => {
     });
   });
 
-  test('reset, override and extend what the repository says', async () => {
+  test("reset, override and extend the repository's file", async () => {
     const settings =
       'services: { web: { ports: !override ["90"], environment: { A: !reset null } }, job: { extends: db, ports: !reset [] } }';
     const both = { 'compose.yaml': `${repository['compose.yaml'].slice(0, -1)}, db: { image: db, ports: ["1"] } }` };
@@ -332,13 +348,13 @@ describe('settings', () => {
     });
   });
 
-  test('their mistakes are reported with their position', async () => {
+  test('report errors with their positions', async () => {
     expect((await load(repository, {}, 'services: { web: { image: "${A:?}" } }')).errors).toEqual([
-      'settings:1:27: services.web.image: needs the variable A, which is not set',
+      'settings:1:27: services.web.image: needs the variable A, which is not set: set it',
     ]);
   });
 
-  test('alone, they include files of the repository', async () => {
+  test('include files of the repository without a file of their own', async () => {
     expect(
       await data({ 'deploy/web.yaml': 'services: { web: { build: . } }' }, {}, 'include: [deploy/web.yaml]'),
     ).toEqual({
@@ -350,14 +366,14 @@ describe('settings', () => {
 describe('PWD', () => {
   const file = (lines: string) => ({ 'compose.yaml': `services: { web: { image: a, ${lines} } }` });
 
-  test("where a path starts with it and it is not set, the file's own folder", async () => {
+  test("is the file's own folder at the start of a path, unless it is set", async () => {
     const { loaded, warnings } = await load(file("volumes: ['${PWD}/conf:/c', '$PWD:/d']"));
     expect(plainData(loaded!.tree)).toMatchObject({ services: { web: { volumes: ['./conf:/c', '.:/d'] } } });
     expect(warnings).toEqual([]);
   });
 
   test.each(["environment: { HERE: '${PWD}' }", "build: { args: { HERE: '$PWD' } }", "volumes: ['a:${PWD}']"])(
-    'elsewhere it is a variable as others: %s',
+    'is an ordinary variable elsewhere: %s',
     async (lines) => {
       expect((await load(file(lines))).warnings).toEqual([expect.stringContaining('the variable PWD is not set')]);
       expect(JSON.stringify((await load(file(lines), { PWD: '/set' })).loaded)).toContain('/set');

@@ -5,7 +5,7 @@ import type { YamlNode } from '../yaml/yaml-node.ts';
 import { parseYaml } from '../yaml/yaml-tree.ts';
 import { merge, withoutTags } from './merge.ts';
 
-/** As plain data, numbers and booleans as text. */
+/** Returns plain data, with numbers and booleans as text. */
 function textData(tree: YamlNode): unknown {
   const asText = (_: string, value: unknown) =>
     typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
@@ -27,7 +27,7 @@ function mergeTexts(...texts: string[]): { merged: unknown; errors: string[] } {
 
 const service = (yaml: string) => `services:\n  web: { ${yaml} }`;
 
-/** The merged service of two files that say something of it. */
+/** Returns the service that two files define, merged. */
 function mergeServices(base: string, over: string): unknown {
   const { merged, errors } = mergeTexts(service(base), service(over));
   expect(errors).toEqual([]);
@@ -204,7 +204,7 @@ test.each<[string, string, string, unknown]>([
   expect(mergeServices(base, over)).toEqual(expected);
 });
 
-test('services and resources of either file are there', () => {
+test('contains services and resources of both files', () => {
   expect(
     mergeTexts(
       'services: { a: { image: a } }\nvolumes: { v: }',
@@ -213,7 +213,7 @@ test('services and resources of either file are there', () => {
   ).toEqual({ services: { a: { image: 'a' }, b: { image: 'b' } }, volumes: { v: { 'x-coppice': { size: '1Gi' } } } });
 });
 
-test('a service that is reset is gone, and can be said anew above', () => {
+test('removes a service that is reset, which can be defined again above', () => {
   const [base, reset, again] = [
     'services: { a: { image: a }, b: { image: b } }',
     'services: { a: !reset null }',
@@ -223,7 +223,7 @@ test('a service that is reset is gone, and can be said anew above', () => {
   expect(mergeTexts(base, reset, again).merged).toEqual({ services: { a: { image: 'c' }, b: { image: 'b' } } });
 });
 
-test('tags that have nothing below', () => {
+test('accepts tags without anything below', () => {
   expect(
     mergeTexts('services: { a: { image: !override b, ports: !reset ["80"], dns: [!reset 1.1.1.1, 8.8.8.8] } }').merged,
   ).toEqual({
@@ -234,6 +234,6 @@ test('tags that have nothing below', () => {
 test.each([
   ['deploy: { replicas: 1 }', 'deploy: [a]', 'is a list, and in 0.yaml on line 2 it is a map'],
   ['image: a', 'image: { b: c }', 'is a map, and in 0.yaml on line 2 it is a scalar'],
-])('values that do not go together: %s, %s', (base, over, message) => {
+])('refuses values of different kinds: %s, %s', (base, over, message) => {
   expect(mergeTexts(service(base), service(over)).errors).toEqual([expect.stringContaining(message)]);
 });

@@ -30,7 +30,7 @@ test.each([
   `${service('configs: [s]')}configs: {s: {content: "pw=\${PW}"}}\n`,
   service('hostname: "x${OPEN}"'),
   service('hostname: "${PW:+set}"'),
-])('a secret variable can be used in %j', async (text) => {
+])('permits a secret variable in %j', async (text) => {
   expect((await read(text)).errors).toEqual([]);
 });
 
@@ -44,11 +44,11 @@ test.each([
   'services: {web: {image: "nginx:${PW}"}}',
   'services: {web: {build: {context: web, target: "${PW}"}}}',
   `${service('volumes: ["data:/data"]')}volumes: {data: {name: "x\${PW}"}}\n`,
-])('a secret variable is refused in %j', async (text) => {
+])('refuses a secret variable in %j', async (text) => {
   expect((await read(text)).errors.map((error) => error.message)).toContainEqual(message('PW'));
 });
 
-test('what a secret variable is filled into in an env file is secret too', async () => {
+test('makes a value of an env file secret when a secret variable is filled into it', async () => {
   const { errors } = await read(service('hostname: "${DERIVED}"'), { '.env': 'DERIVED=x${PW}\n' });
   expect(errors.map((error) => error.message)).toContainEqual(message('DERIVED'));
 });

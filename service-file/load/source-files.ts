@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { FileUnreadableError, type RepositoryFiles } from '../files.ts';
+import { FileUnreadableError, notAFile, type RepositoryFiles } from '../files.ts';
 import { type SourcePosition, type Problems, quoted } from '../problems.ts';
 import { readRepositoryPath } from '../repository-path.ts';
 import type { Variables } from '../variables.ts';
@@ -43,13 +43,14 @@ export class SourceFiles {
   async #text(path: string, at: SourcePosition): Promise<string | undefined> {
     const kind = this.#files.kindOf(path);
     if (kind !== 'file') {
-      const found = kind === undefined ? 'there is no such file in the repository' : `it is a ${kind}`;
-      return this.#problems.error(at, `${quoted(path)} cannot be read: ${found}`);
+      return this.#problems.error(at, notAFile(path, kind));
     }
     try {
       const bytes = await this.#files.read(path);
       if (!this.#budget.takeBytes(bytes.length, at)) return undefined;
-      return isUtf8(bytes) ? bytes.toString('utf8') : this.#problems.error(at, `${quoted(path)} is not UTF-8 text`);
+      return isUtf8(bytes)
+        ? bytes.toString('utf8')
+        : this.#problems.error(at, `${quoted(path)} is not UTF-8 text: save it as UTF-8`);
     } catch (error) {
       if (error instanceof FileUnreadableError) return this.#problems.error(at, error.message);
       throw error;

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { memoryFiles } from '../memory-files.ts';
 import { readServiceFile } from '../parse.ts';
 
-/** Reads a service with these volumes; `reads` and `prefetched` are of files beside the service file. */
+/** Reads a service with these volumes; counts `reads` and `prefetched` of files beside the service file. */
 async function readCounted(volumes: readonly string[], files: Readonly<Record<string, string>>) {
   const text = `services:\n  web:\n    image: app\n    volumes: ${JSON.stringify(volumes)}\n`;
   const memory = memoryFiles({ ...files, 'compose.yaml': text });
@@ -27,7 +27,7 @@ const range = (count: number) => Array.from({ length: count }, (_, index) => ind
 const folder = (name: string, count: number) =>
   Object.fromEntries(range(count).map((index) => [`${name}/f${index}`, `${name} ${index}`]));
 
-test('a folder that is mounted a hundred times is read once, and asked for at once', async () => {
+test('reads a folder that is mounted a hundred times once, with one request', async () => {
   const files = folder('d', 100);
   const { reads, prefetched, mounts, errors } = await readCounted(
     range(100).map((index) => `./d:/m${index}`),
@@ -40,13 +40,13 @@ test('a folder that is mounted a hundred times is read once, and asked for at on
   expect(prefetched.map((paths) => paths.length)).toEqual([100]);
 });
 
-test('a folder that is too large is reported once, and not read', async () => {
+test('reports a folder that is too large once, without reading it', async () => {
   const { reads, prefetched, errors } = await readCounted(['./d:/a', './d:/b'], folder('d', 501));
   expect(errors.map(({ message }) => message)).toEqual([expect.stringMatching(/has 501 files, too many/)]);
   expect([reads, prefetched]).toEqual([[], []]);
 });
 
-test('once more is mounted than can be, nothing else is read', async () => {
+test('reads nothing more once the limit of mounts is exceeded', async () => {
   const names = range(50).map((index) => `d${index}`);
   const files = Object.assign({}, ...names.map((name) => folder(name, 300))) as Record<string, string>;
   const { reads, errors } = await readCounted([...names.map((name) => `./${name}:/${name}`), './d9/f1:/f1'], files);

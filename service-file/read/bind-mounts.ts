@@ -53,7 +53,10 @@ function reportAbsolute(source: string, node: YamlNode, { problems }: FileScope)
     return undefined;
   }
   if (socket.test(source)) {
-    return problems.error(node, 'refused: there is no Docker socket, and containers cannot start other containers');
+    return problems.error(
+      node,
+      'refused: there is no Docker socket, and containers cannot start other containers: remove the mount',
+    );
   }
   return problems.error(
     node,

@@ -51,21 +51,21 @@ test.each<[string, string, string]>([
     `${web}    networks:\n      default:\n        aliases:\n${many(51, (i) => `          - a${i}`)}`,
     'more than 50 aliases and links',
   ],
-])('bounded: %s', async (_, yaml, message) => {
+])('limits %s', async (_, yaml, message) => {
   const files = { 'some.env': envFile, 'large.env': `A=${'a'.repeat(64 * 1024)}` };
   const { errors, serviceFile } = await readYaml(yaml, files);
   expect(serviceFile).toBeUndefined();
   expect(errors.map((error) => error.message).join('\n')).toContain(message);
 });
 
-test('an env file of many services is read once, and what is wrong in it reported once', async () => {
+test('reads an env file of many services once, and reports its errors once', async () => {
   const { errors } = await readYaml('services: { a: { image: i, env_file: x }, b: { image: i, env_file: x } }', {
     x: '9=1',
   });
   expect(errors).toHaveLength(1);
 });
 
-test('at the bounds, but not past them', async () => {
+test('accepts what is at the limits', async () => {
   const { errors } = await readYaml(
     [
       `${web}    ports: ["1"]\n    x-coppice: { public: [${paths(20, 0)}] }`,
@@ -84,7 +84,7 @@ test.each([
     `${web}    depends_on:\n${many(30, (i) => `      - cache${i}`)}\n  cache: { image: a }`,
     'did you mean "cache"',
   ],
-])('what was meant is looked for 20 times: %s', async (_, yaml, hint) => {
+])('searches for a similar name 20 times: %s', async (_, yaml, hint) => {
   const { errors } = await readYaml(yaml);
   expect(errors.filter(({ message }) => message.includes(hint))).toHaveLength(20);
   expect(errors).toHaveLength(30);

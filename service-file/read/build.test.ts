@@ -28,19 +28,23 @@ test.each([
   ['vendor', 'Dockerfile', []],
   ['vendor/app', 'Dockerfile', []],
   ['api', '../vendor/Dockerfile', []],
-  ['nothing', 'Dockerfile', ['context: the context nothing is not in the repository (a folder is needed there)']],
-  ['link', 'Dockerfile', ['context: the context link is a symbolic link, not a folder']],
-  ['Dockerfile', 'Dockerfile', ['context: the context Dockerfile is a file, not a folder']],
+  [
+    'nothing',
+    'Dockerfile',
+    ['context: the context nothing is not in the repository: add this folder, or correct the path'],
+  ],
+  ['link', 'Dockerfile', ['context: the context link is a symbolic link, not a folder: name a folder']],
+  ['Dockerfile', 'Dockerfile', ['context: the context Dockerfile is a file, not a folder: name a folder']],
   ['api', 'Dockerfile', [expect.stringMatching(/^dockerfile: there is no file api\/Dockerfile: add it/)]],
-  ['api', 'link', ['dockerfile: api/link is a symbolic link, not a file']],
-  ['web', 'docker', ['dockerfile: web/docker is a folder, not a file']],
-])('%s with %s', (context, dockerfile, expected) => {
+  ['api', 'link', ['dockerfile: api/link is a symbolic link, not a file: name a file']],
+  ['web', 'docker', ['dockerfile: web/docker is a folder, not a file: name a file']],
+])('checks %s with %s', (context, dockerfile, expected) => {
   const problems = new Problems();
   checkBuildFiles({ context, dockerfile }, at, { files, problems });
   expect(problems.errors.map(({ path, message }) => `${path}: ${message}`)).toEqual(expected);
 });
 
-test('what is only partly there is not judged', () => {
+test('does not check files that are only partly available', () => {
   const problems = new Problems();
   checkBuildFiles({ context: 'nothing', dockerfile: 'Dockerfile' }, at, {
     files: { ...files, isPartial: true },

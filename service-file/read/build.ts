@@ -93,7 +93,7 @@ function readDockerfile(node: YamlNode, context: string, problems: Problems): st
 function readTarget(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || /^[A-Za-z0-9][\w.-]{0,127}$/.test(text)) return text;
-  return problems.error(node, `${quoted(text)} is not a name of a Dockerfile's stage`);
+  return problems.error(node, `${quoted(text)} is not a name of a Dockerfile's stage: use letters, digits, _, - and .`);
 }
 
 /** Reads the platform. Several platforms are only useful for images that are published, which these are not. */

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { SourcePosition, Problems } from '../problems.ts';
 import type { FileBundle } from '../schema.ts';
+import { fileLocations } from './file-objects.ts';
 
 export interface BundledFile {
   /** Relative to the mount's target. */
@@ -17,7 +18,7 @@ const maxFiles = 500;
 /** The bundles of one service file; equal ones are stored once. */
 export class Bundles {
   readonly #problems: Problems;
-  readonly #contents: Map<string, ReadonlyMap<string, Buffer>>;
+  readonly #contents: Map<string, Map<string, Buffer>>;
   readonly #bundles = new Map<string, FileBundle>();
   /** Caches hashes of files that are mounted several times. */
   readonly #hashes = new WeakMap<Buffer, string>();
@@ -27,12 +28,8 @@ export class Bundles {
 
   readonly #hashKey: Uint8Array;
 
-  /** Creates an empty set. Adds the bundles' contents to `contents`. */
-  constructor(
-    problems: Problems,
-    contents: Map<string, ReadonlyMap<string, Buffer>>,
-    hashKey: Uint8Array = new Uint8Array(),
-  ) {
+  /** Creates an empty set. Adds the files' contents to `contents`, by object and key. */
+  constructor(problems: Problems, contents: Map<string, Map<string, Buffer>>, hashKey: Uint8Array = new Uint8Array()) {
     this.#problems = problems;
     this.#contents = contents;
     this.#hashKey = hashKey;
@@ -71,10 +68,28 @@ export class Bundles {
       const limit = `${maxFiles} files or ${maxTotalKib} KiB`;
       return this.#problems.error(at, `with this, more than ${limit} are mounted in total: copy them into an image`);
     }
-    const bundle = { name, secret, files: described };
+    const bundle = { name, secret, files: this.#store(files, described, secret) };
     this.#bundles.set(name, bundle);
-    this.#contents.set(name, new Map(files.map(({ content }, index) => [keys[index] ?? '', content])));
     return bundle;
+  }
+
+  /** Adds the contents of a bundle's files; returns the files with where they are stored. */
+  #store(
+    files: readonly BundledFile[],
+    described: readonly FileBundle['files'][number][],
+    secret: boolean,
+  ): FileBundle['files'] {
+    const hashed = files.map(({ path, content }, index) => {
+      return { key: described[index]?.key ?? '', path, bytes: content.length, hash: this.#hashOf(content) };
+    });
+    const locations = fileLocations(hashed, secret, this.#hashKey);
+    return described.map((file, index) => {
+      const { object = '', key = '' } = locations[index] ?? {};
+      const content = files[index]?.content ?? Buffer.of();
+      const stored = this.#contents.get(object) ?? new Map<string, Buffer>();
+      this.#contents.set(object, stored.set(key, content));
+      return { ...file, stored: { object, key, bytes: content.length } };
+    });
   }
 
   #hashOf(content: Buffer): string {

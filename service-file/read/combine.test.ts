@@ -19,7 +19,7 @@ async function read(yaml: string, variables: Record<string, string> = {}): Promi
   };
 }
 
-describe('what runs once', () => {
+describe('a service that runs once', () => {
   test.each([
     ['restart: "no"', 'once'],
     ['restart: no', 'once'],
@@ -36,7 +36,7 @@ describe('what runs once', () => {
     expect(services['a']).toMatchObject({ runs, replicas: 1 });
   });
 
-  test('what another waits for, whatever its restart says', async () => {
+  test('is one that another waits for, whatever its restart policy', async () => {
     const { services, errors, warnings } = await read(`services:
   web: { image: i, depends_on: { migrate: { condition: service_completed_successfully, required: true } } }
   migrate: { image: i, restart: always, expose: [1] }
@@ -49,15 +49,18 @@ describe('what runs once', () => {
     expect(services['web']?.dependsOn).toEqual([{ service: 'migrate', condition: 'completed' }]);
   });
 
-  test.each(['ports: ["1"]', 'expose: [1]', 'healthcheck: { test: a }'])('a server with %s runs on', async (lines) => {
-    const { services, warnings } = await read(`services: { a: { image: i, restart: "no", ${lines} } }`);
-    expect(services['a']?.runs).toBe('continuously');
-    expect(warnings).toEqual([expect.stringContaining('services.a.restart ignored: it has ports or a health check')]);
-  });
+  test.each(['ports: ["1"]', 'expose: [1]', 'healthcheck: { test: a }'])(
+    'is not a server, which is restarted: %s',
+    async (lines) => {
+      const { services, warnings } = await read(`services: { a: { image: i, restart: "no", ${lines} } }`);
+      expect(services['a']?.runs).toBe('continuously');
+      expect(warnings).toEqual([expect.stringContaining('services.a.restart ignored: it has ports or a health check')]);
+    },
+  );
 });
 
 describe('dependencies', () => {
-  test('a health that nothing reports is waited for as a start, with a warning', async () => {
+  test('on a health that nothing reports wait for the start, with a warning', async () => {
     const { services, warnings } = await read(
       'services: { a: { image: i, depends_on: { b: { condition: service_healthy, restart: true } } }, b: { image: i } }',
     );
@@ -68,7 +71,7 @@ describe('dependencies', () => {
     ]);
   });
 
-  test('of depends_on and links the longer one counts', async () => {
+  test('of depends_on and links use the stricter condition', async () => {
     const { services } = await read(`services:
   a: { image: i, links: [b], depends_on: { b: { condition: service_healthy } } }
   b: { image: i, healthcheck: { test: x } }
@@ -84,7 +87,7 @@ describe('profiles', () => {
   admin: { image: i, profiles: [admin] }
 `;
 
-  test('what is not enabled is left out unread, with a warning', async () => {
+  test('omit services that are not enabled without reading them, with a warning', async () => {
     const { services, errors, warnings } = await read(file());
     expect(errors).toEqual([]);
     expect(Object.keys(services)).toEqual(['web']);
@@ -97,41 +100,41 @@ describe('profiles', () => {
   test.each([
     ['admin', ['admin', 'web']],
     [' other , admin', ['admin', 'web']],
-  ])('COMPOSE_PROFILES %j', async (profiles, expected) => {
+  ])('are enabled by COMPOSE_PROFILES %j', async (profiles, expected) => {
     expect(Object.keys((await read(file(), { COMPOSE_PROFILES: profiles })).services)).toEqual(expected);
   });
 
-  test('* enables all of them', async () => {
+  test('are all enabled by *', async () => {
     const { errors } = await read(file(), { COMPOSE_PROFILES: '*' });
     expect(errors).toEqual([expect.stringContaining('services.debug.privileged refused')]);
   });
 
-  test('what is needed must be enabled', async () => {
+  test('must be enabled for a required dependency', async () => {
     expect((await read(file('[admin]'))).errors).toEqual([
       '2:33 services.web.depends_on[0] none of the profiles of "admin" is enabled: name one in COMPOSE_PROFILES',
     ]);
   });
 
-  test('what is not required may be left out', async () => {
+  test('can be omitted for an optional dependency', async () => {
     const { services, errors } = await read(file('{ admin: { condition: service_started, required: false } }'));
     expect(errors).toEqual([]);
     expect(services['web']?.dependsOn).toEqual([]);
   });
 
-  test('one service has to be left', async () => {
+  test('must leave one service', async () => {
     expect((await read('services: { a: { image: i, profiles: [x] } }')).errors).toEqual([
-      '1:11 services none of the services has an enabled profile',
+      '1:11 services none of the services has an enabled profile: name one in COMPOSE_PROFILES',
     ]);
   });
 });
 
-describe('names that no host can have', () => {
+describe('names that cannot be host names', () => {
   test.each([
     ['my_app', 'my-app'],
     ['My.App', 'my-app'],
     ['Web', 'web'],
     ['db_', 'db'],
-  ])('%s is %s, with a warning', async (name, expected) => {
+  ])('turn %s into %s, with a warning', async (name, expected) => {
     const { services, errors, warnings } = await read(
       `services: { ${name}: { image: i }, other: { image: i, depends_on: [${name}] } }`,
     );
@@ -145,7 +148,7 @@ describe('names that no host can have', () => {
     ['environment: { URL: "postgres://u:p@my_db:5432/x" }', '2:40 services.web.environment.URL'],
     ['environment: [DB_HOST=my_db]', '2:34 services.web.environment[0]'],
     ['command: wait-for my_db', '2:29 services.web.command'],
-  ])('%s calls it so: refused', async (lines, location) => {
+  ])('are refused if %s uses them', async (lines, location) => {
     const { errors } = await read(`services:\n  web: { image: i, ${lines} }\n  my_db: { image: i }\n`);
     expect(errors).toEqual([
       expect.stringContaining(`${location} reaches the service "my_db" by a name that is not a valid host`),
@@ -153,19 +156,19 @@ describe('names that no host can have', () => {
   });
 
   test.each(['environment: { A: my_dbs }', 'environment: { A: not.my_db }', 'environment: { WEB: web }'])(
-    '%s does not',
+    'are accepted if %s does not use them',
     async (lines) => {
       expect((await read(`services: { Web: { image: i, ${lines} }, my_db: { image: i } }`)).errors).toEqual([]);
     },
   );
 
-  test('two that would be the same are refused', async () => {
+  test('are refused if two become the same', async () => {
     expect((await read('services: { my-db: { image: i }, my_db: { image: i } }')).errors).toEqual([
       expect.stringContaining('"my_db" and "my-db" have the same host name "my-db"'),
     ]);
   });
 
-  test('volumes and networks that would be the same stay apart', async () => {
+  test('of volumes and networks stay different', async () => {
     const { services } = await read(`services:
   a: { image: i, volumes: [a_b:/1, a-b:/2, A.b:/3, "__:/4"], networks: [a_b, a-b] }
 volumes: { a_b: , a-b: , A.b: , __: }

@@ -1,5 +1,5 @@
 import type { SourcePosition, Problems } from '../problems.ts';
-import { quoted } from '../problems.ts';
+import { quoted, tooMany } from '../problems.ts';
 import type { Dependency, Service } from '../schema.ts';
 import { type LocatedDependency, resolveDependencies } from './depends-on.ts';
 import { withJobs } from './jobs.ts';
@@ -108,7 +108,7 @@ function collectAliases(services: readonly LocatedService[], problems: Problems)
     } else if (owner === undefined) {
       owners.set(name, key);
       if (owners.size === services.length + maxAliases + 1)
-        problems.error(at, `more than ${maxAliases} aliases and links`);
+        problems.error(at, tooMany(maxAliases, 'aliases and links'));
       const names = result.get(key) ?? [];
       names.push(name);
       result.set(key, names);

@@ -1,4 +1,4 @@
-import { FileUnreadableError } from '../files.ts';
+import { FileUnreadableError, notAFile } from '../files.ts';
 import type { SourcePosition } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
@@ -71,7 +71,7 @@ export async function contentOf(
   if (declared.kind === 'content') return Buffer.from(declared.text);
   if (declared.kind === 'file') return readFile(declared.path, declared.node, context);
   if (!context.variables.has(declared.name)) {
-    context.problems.warn(declared.node, `the variable ${quoted(declared.name)} is not set: it is empty`);
+    context.problems.warn(declared.node, `the variable ${quoted(declared.name)} is not set, so it is empty: set it`);
     return Buffer.alloc(0);
   }
   const value = variableValue(declared.name, reader, at, context);
@@ -86,8 +86,7 @@ export async function readFile(
 ): Promise<Buffer | undefined> {
   const kind = files.kindOf(path);
   if (kind !== 'file') {
-    const found = kind === undefined ? 'there is no such file in the repository' : `it is a ${kind}`;
-    return problems.error(node, `${quoted(path)} cannot be read: ${found}`);
+    return problems.error(node, notAFile(path, kind));
   }
   try {
     return await files.read(path);

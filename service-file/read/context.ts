@@ -15,8 +15,8 @@ export interface ReadContext {
    * `.env`.
    */
   variables: Variables;
-  /** Filled while reading: contents of each bundle's files, by the bundle's name and the file's key. */
-  contents: Map<string, ReadonlyMap<string, Buffer>>;
-  /** Key of the hashes in bundles' names. */
+  /** Filled while reading: contents of mounted files, by the object that stores them and the key in it. */
+  contents: Map<string, Map<string, Buffer>>;
+  /** Key of the hashes in the names of bundles and objects. */
   hashKey?: Uint8Array;
 }

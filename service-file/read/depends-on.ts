@@ -115,7 +115,11 @@ function reportCycles(services: ReadonlyMap<string, Dependent>, problems: Proble
     for (const { service, at } of services.get(name)?.dependsOn ?? []) {
       const start = way.indexOf(service);
       if (start === -1) visit(service);
-      else problems.error(at, `the services wait for each other: ${[...way.slice(start), service].join(' → ')}`);
+      else
+        problems.error(
+          at,
+          `the services wait for each other (${[...way.slice(start), service].join(' → ')}): remove one dependency`,
+        );
     }
     way.pop();
     done.add(name);

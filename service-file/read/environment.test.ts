@@ -30,7 +30,7 @@ describe('environment and env_file', () => {
     expect(service?.environment).toEqual(expected);
   });
 
-  test('what an env file asks for and is set nowhere is reported once, with its line', async () => {
+  test('reports a variable of an env file that is set nowhere once, with its line', async () => {
     const { service, warnings } = await oneService('env_file: .env\nports: ["1"]', {
       files: { '.env': 'A=1\nSECRET=abc$def\n' },
     });
@@ -40,25 +40,30 @@ describe('environment and env_file', () => {
     ]);
   });
 
-  test('a name that is set nowhere is left out, with a warning', async () => {
+  test('omits a name that is set nowhere, with a warning', async () => {
     const { service, warningLines } = await oneService('environment: [A]\nports: ["1"]');
     expect(service?.environment).toEqual({});
-    expect(warningLines).toEqual(['1:15 environment[0] the variable "A" is not set: it is left out']);
+    expect(warningLines).toEqual([
+      '1:15 environment[0] the variable "A" is not set, so it is left out: set it, or remove it here',
+    ]);
   });
 
   test.each([
-    ['env_file: none.env', '1:11 env_file "none.env" cannot be read: there is no such file'],
+    [
+      'env_file: none.env',
+      '1:11 env_file "none.env" cannot be read, because there is no such file in the repository: add the file, or correct the path',
+    ],
     ['env_file: ../a.env', '1:11 env_file the path "../a.env" leads out'],
     ['env_file: /etc/environment', '1:11 env_file the path "/etc/environment" is absolute'],
     ['env_file: [{ path: a.env, format: toml }]', '1:12 env_file[0] "toml" is not a format'],
     ['env_file: [{ required: true }]', '1:12 env_file[0] has no path'],
     ['env_file: odd.env', '1:11 env_file "9A" of "odd.env" is not a name'],
-  ])('%s is refused', async (lines, expected) => {
+  ])('refuses %s', async (lines, expected) => {
     const { errorLines } = await oneService(lines, { files });
     expect(errorLines).toEqual([expect.stringContaining(expected)]);
   });
 
-  test('a mistake in an env file is reported with its line, without its values', async () => {
+  test('reports an error of an env file with its line, without its values', async () => {
     const { errors } = await oneService('env_file: broken.env', { files });
     expect(errors).toMatchObject([{ file: 'broken.env', line: 2 }]);
     expect(JSON.stringify(errors)).not.toContain('open\\n');
@@ -76,12 +81,12 @@ describe('variables for builds only', () => {
       settings: { mode: 'repo' },
     });
 
-  test('reach arguments and secrets of a build', async () => {
+  test('can be used in arguments and secrets of a build', async () => {
     const top = 'secrets: { token: { environment: TOKEN } }';
     const { serviceFile, contents, errors } = await read('build: { args: [TOKEN], secrets: [token] }', top);
     expect(errors).toEqual([]);
     expect(serviceFile?.services[0]?.build?.args).toEqual({ TOKEN: 'hunter2hunter2' });
-    expect([...contents.values()].map((bytes) => bytes.get('token')?.toString())).toEqual(['hunter2hunter2']);
+    expect([...contents.values()].map((bytes) => bytes.get('content')?.toString())).toEqual(['hunter2hunter2']);
   });
 
   test.each([
@@ -90,7 +95,7 @@ describe('variables for builds only', () => {
     ['image: a, env_file: a.env', ''],
     ['image: a, secrets: [token]', 'secrets: { token: { environment: TOKEN } }'],
     ['image: a, configs: [token]', 'configs: { token: { environment: TOKEN } }'],
-  ])('%s is refused, and the value is not reported', async (service, top) => {
+  ])('are refused in %s, without reporting the value', async (service, top) => {
     const { errors, serviceFile } = await read(service, top);
     expect(serviceFile).toBeUndefined();
     expect(errors.map(({ message }) => message).join('\n')).toMatch(/for builds only/);

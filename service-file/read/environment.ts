@@ -1,6 +1,6 @@
 import { DotenvError, parseDotenv } from '../load/dotenv.ts';
 import type { Problems } from '../problems.ts';
-import { quoted } from '../problems.ts';
+import { quoted, tooMany } from '../problems.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import { readFile } from './contents.ts';
 import type { ReadContext } from './context.ts';
@@ -19,14 +19,14 @@ export async function readEnvironment(fields: Fields, scope: FileScope): Promise
   const found = new Map<string, string>();
   const files = fields.get('env_file')?.value;
   const items = (files?.kind === 'map' ? [files] : files && readListOrOne(files, problems)) ?? [];
-  if (files !== undefined && items.length > maxFiles) problems.error(files, `more than ${maxFiles} env files`);
+  if (files !== undefined && items.length > maxFiles) problems.error(files, tooMany(maxFiles, 'env files'));
   for (const item of items.slice(0, maxFiles)) {
     for (const [name, value] of (await readEnvFile(item, scope)) ?? []) found.set(name, value);
   }
   const own = optional(fields, 'environment', (node) => readVariables(node, 'container', scope), problems);
   for (const [name, value] of own ?? []) found.set(name, value);
   const entry = fields.get('environment') ?? fields.get('env_file');
-  if (entry !== undefined && found.size > maxVariables) problems.error(entry.at, `more than ${maxVariables} variables`);
+  if (entry !== undefined && found.size > maxVariables) problems.error(entry.at, tooMany(maxVariables, 'variables'));
   return toRecord(found);
 }
 
@@ -54,10 +54,10 @@ async function readEnvFile(item: YamlNode, scope: FileScope): Promise<ReadonlyMa
   const key = `${file.raw ? 'raw' : 'dotenv'}:${path}`;
   const known = envFiles.get(key);
   if (known !== undefined) return known;
-  if (envFiles.size >= maxFilesInAll) return problems.error(file.node, `more than ${maxFilesInAll} env files`);
+  if (envFiles.size >= maxFilesInAll) return problems.error(file.node, tooMany(maxFilesInAll, 'env files'));
   const content = await readFile(path, file.node, scope);
   if (content === undefined) return undefined;
-  if (content.length > maxKib * 1024) return problems.error(file.node, `is larger than ${maxKib} KiB`);
+  if (content.length > maxKib * 1024) return problems.error(file.node, `is larger than ${maxKib} KiB: shorten it`);
   const found = parse(content.toString('utf8'), path, file, scope);
   // Problems in a file are reported once.
   envFiles.set(key, found ?? new Map());
@@ -88,9 +88,11 @@ function parse(
   try {
     for (const [name, { value, visibility }] of raw ? parseRaw(text) : parseDotenv(text, variables, warn)) {
       const what = `${quoted(name)} of ${quoted(path)}`;
-      if (!isVariableName(name)) problems.error(node, `${what} is not a name for a variable`);
-      else if (value.includes('\0')) problems.error(node, `${what} contains a NUL character`);
-      else if (visibility === 'buildtime') problems.error(node, `${what} uses a variable that is for builds only`);
+      if (!isVariableName(name))
+        problems.error(node, `${what} is not a name for a variable: use letters, digits and _`);
+      else if (value.includes('\0')) problems.error(node, `${what} contains a NUL character: remove it`);
+      else if (visibility === 'buildtime')
+        problems.error(node, `${what} uses a variable that is for builds only: make it visible always, or remove it`);
       else found.set(name, value);
     }
   } catch (error) {

@@ -17,7 +17,7 @@ secrets:
   unset: { environment: NOBODY }
 `;
 
-/** Only the declarations that are named, so that the others' mistakes are not reported. */
+/** Returns only the named declarations, so that errors of the others are not reported. */
 function declarations(...names: string[]): string {
   return rest
     .split('\n')
@@ -49,21 +49,22 @@ describe('configs and secrets', () => {
     expect(bundle).toMatchObject({ secret, files: [{ mode }] });
     const key = bundle?.files[0]?.key ?? '';
     expect(service?.mounts).toEqual([{ type: 'files', bundle: bundle?.name, target, key }]);
+    const stored = bundle?.files[0]?.stored;
     expect(
       contents
-        .get(bundle?.name ?? '')
-        ?.get(key)
+        .get(stored?.object ?? '')
+        ?.get(stored?.key ?? '')
         ?.toString(),
     ).toBe(text);
   });
 
-  test('a variable that is not set is empty, with a warning', async () => {
+  test('are empty with a warning if their variable is not set', async () => {
     const { contents, warningLines } = await read('secrets: [unset]', 'unset');
     expect([...contents.values()].map((bytes) => [...bytes.values()].map(String))).toEqual([['']]);
     expect(warningLines).toEqual([expect.stringContaining('the variable "NOBODY" is not set')]);
   });
 
-  test('uid and gid are ignored with a warning', async () => {
+  test('ignore uid and gid with a warning', async () => {
     const { warningLines, service } = await read('secrets: [{ source: token, uid: "1", gid: "1" }]', 'token');
     expect(warningLines.map((line) => line.slice(0, 30))).toEqual([
       '1:28 secrets[0].uid ignored: t',
@@ -80,7 +81,11 @@ describe('configs and secrets', () => {
     ],
     ['configs: [nothing]', 'nothing', 'configs.nothing has no content: add one of file, content, environment'],
     ['configs: [two]', 'two', 'configs.two.environment beside "content": only one'],
-    ['configs: [missing]', 'missing', 'configs.missing.file "nowhere.txt" cannot be read: there is no such file'],
+    [
+      'configs: [missing]',
+      'missing',
+      'configs.missing.file "nowhere.txt" cannot be read, because there is no such file in the repository: add the file, or correct the path',
+    ],
     ['configs: [above]', 'above', 'configs.above.file the path "../up.txt" leads out'],
     ['configs: [plan]', 'plain', 'configs[0] "plan" is not declared: did you mean "plain"?'],
     ['secrets: [none]', 'token', 'secrets[0] "none" is not declared: add it to the top level\'s secrets'],
@@ -89,21 +94,21 @@ describe('configs and secrets', () => {
     ['secrets: [{ target: /a }]', 'token', 'secrets[0] has no source'],
     ['secrets: [{ source: token, target: ../../proc/x }]', 'token', 'secrets[0] nothing can be mounted at "/proc/x"'],
     ['secrets: [token, { source: token }]', 'token', 'secrets[1] something else is mounted at "/run/secrets/token"'],
-  ])('%s is refused', async (lines, name, expected) => {
+  ])('refuse %s', async (lines, name, expected) => {
     const { errors } = await read(lines, name);
     expect(errors.map(({ path, message }) => `${path.replace('services.web.', '')} ${message}`)).toEqual([
       expect.stringContaining(expected),
     ]);
   });
 
-  test('what no service uses is not looked for', async () => {
+  test('are not read if no service uses them', async () => {
     const { errorLines } = await read('', 'missing', 'plain');
     expect(errorLines).toEqual([]);
   });
 });
 
 describe('build secrets', () => {
-  test('by their ids', async () => {
+  test('are read by their IDs', async () => {
     const { service, serviceFile, errorLines } = await read(
       'build: { secrets: [token, { source: password, target: npm.token }] }',
       'token',
@@ -122,7 +127,7 @@ describe('build secrets', () => {
     ['build: { secrets: [{ source: token, target: "a,b" }] }', '"a,b" is not an id for a build secret'],
     ['build: { secrets: [token, token] }', 'the build secret "token" is listed twice'],
     ['build: { secrets: [tokn] }', 'did you mean "token"?'],
-  ])('%s is refused', async (lines, expected) => {
+  ])('refuse %s', async (lines, expected) => {
     const { errorLines } = await read(lines, 'token');
     expect(errorLines).toEqual([expect.stringContaining(expected)]);
   });

@@ -65,7 +65,10 @@ function seededVolume(
   const name = volumes.get(volume)?.name;
   const isMounted = service.mounts.some((mount) => mount.type === 'volume' && mount.volume === name && !mount.readOnly);
   if (name !== undefined && isMounted) return name;
-  return problems.error(at, `the service does not mount a volume ${quoted(volume)} that it may write to`);
+  return problems.error(
+    at,
+    `the service does not mount a volume ${quoted(volume)} that it can write to: mount it without ro`,
+  );
 }
 
 function sorted(dependencies: readonly Dependency[]): Dependency[] {

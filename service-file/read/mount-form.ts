@@ -28,7 +28,7 @@ export function readShortMount(node: YamlNode, problems: Problems): MountForm | 
   if (/^[A-Za-z]:(\\|\/[^:]*:)/.test(text)) {
     return problems.error(
       node,
-      `refused: ${quoted(text)} is a path of a Windows machine, whose files are not available here`,
+      `refused: ${quoted(text)} is a path of a Windows machine, whose files are not available here: name a file of the repository (./…) or a volume`,
     );
   }
   const parts = text.split(':');

@@ -22,7 +22,10 @@ export function readTarget(text: string, at: SourcePosition, problems: Problems)
     return problems.error(at, `nothing can be mounted at ${quoted(text)}: name a folder or file below /`);
   }
   if (kept.test(target) && target !== '/dev/shm') {
-    return problems.error(at, `nothing can be mounted at ${quoted(text)}: the container runtime manages it`);
+    return problems.error(
+      at,
+      `nothing can be mounted at ${quoted(text)}: the container runtime manages it. Choose another path`,
+    );
   }
   return target;
 }
@@ -31,7 +34,8 @@ export function readTarget(text: string, at: SourcePosition, problems: Problems)
 export function checkTargets(mounts: readonly LocatedMount[], problems: Problems): Mount[] {
   const byTarget = new Map<string, Mount>();
   for (const { mount, at } of mounts) {
-    if (byTarget.has(mount.target)) problems.error(at, `something else is mounted at ${quoted(mount.target)} already`);
+    if (byTarget.has(mount.target))
+      problems.error(at, `something else is mounted at ${quoted(mount.target)} already: choose another path`);
     else byTarget.set(mount.target, mount);
   }
   return [...byTarget.values()].sort((a, b) => (a.target < b.target ? -1 : 1));

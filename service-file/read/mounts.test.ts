@@ -60,25 +60,27 @@ describe('volumes', () => {
     expect(errorLines).toEqual([]);
     expect(warningLines).toEqual([]);
     expect(service?.mounts).toEqual([expected]);
-    expect([...contents.keys()]).toEqual(serviceFile?.bundles.map(({ name }) => name));
+    const files = serviceFile?.bundles.flatMap(({ files: all }) => all) ?? [];
+    expect([...contents.keys()]).toEqual([...new Set(files.map(({ stored }) => stored?.object))]);
   });
 
   const quote = (item: string): string => (item.startsWith('{') ? item : JSON.stringify(item));
 
-  test('only what is mounted is declared', async () => {
+  test('declares only mounted volumes', async () => {
     const { serviceFile } = await read('volumes: [db_data:/d]');
     expect(serviceFile?.volumes).toEqual([{ name: 'db-data', size: '2Gi', storageClass: 'fast' }]);
   });
 
-  test('a folder becomes the files in it, by their paths', async () => {
+  test('mounts a folder as the files in it, by their paths', async () => {
     const { serviceFile, contents } = await read('volumes: ["./conf:/etc/conf:ro"]');
+    const [object] = contents.keys();
     expect(serviceFile?.bundles).toEqual([
       {
         name: expect.stringMatching(/^files-/),
         secret: false,
         files: [
-          { key: 'a.conf', path: 'a.conf', mode: 0o644 },
-          { key: 'b_c.conf', path: 'b/c.conf', mode: 0o644 },
+          { key: 'a.conf', path: 'a.conf', mode: 0o644, stored: { object, key: 'a.conf', bytes: 1 } },
+          { key: 'b_c.conf', path: 'b/c.conf', mode: 0o644, stored: { object, key: 'b_c.conf', bytes: 1 } },
         ],
       },
     ]);
@@ -86,7 +88,7 @@ describe('volumes', () => {
     expect(bytes?.get('b_c.conf')?.toString()).toBe('c');
   });
 
-  test('the same file mounted twice is one bundle', async () => {
+  test('uses one bundle for a file that is mounted twice', async () => {
     const { serviceFile } = await read('volumes: ["./nginx.conf:/a/x.conf", "./nginx.conf:/b/x.conf"]');
     expect(serviceFile?.bundles).toHaveLength(1);
   });
@@ -97,20 +99,20 @@ describe('volumes', () => {
     ['build: .\nvolumes: ["./app:/code"]', 'the built image already contains "./app"'],
     ['build: app\nvolumes: ["./app/large.json:/code/large.json"]', 'too large to be mounted'],
     ['volumes: ["/etc/localtime:/etc/localtime:ro"]', 'set the variable TZ'],
-  ])('%s: nothing is mounted, with a warning', async (lines, message) => {
+  ])('%s: mounts nothing, with a warning', async (lines, message) => {
     const { service, errorLines, warningLines } = await read(lines);
     expect(errorLines).toEqual([]);
     expect(service?.mounts).toEqual([]);
     expect(warningLines).toContainEqual(expect.stringContaining(message));
   });
 
-  test('a folder beside the build context is mounted', async () => {
+  test('mounts a folder beside the build context', async () => {
     const { service } = await read('build: app\nvolumes: ["./conf:/etc/conf:ro"]');
     expect(service?.mounts).toMatchObject([{ type: 'files', target: '/etc/conf' }]);
   });
 
   test.each(['./data:/var/lib/data', './pgdata:/var/lib/data', '../web/./pgdata/:/var/lib/data'])(
-    '%s: a folder with nothing in it is a volume of its own',
+    '%s: turns an empty folder into a volume',
     async (item) => {
       const parsed = await oneService(`volumes: ["${item.replace('../web/', '')}"]\nports: ["1"]`, { rest, files });
       expect(parsed.errorLines).toEqual([]);
@@ -125,7 +127,7 @@ describe('volumes', () => {
   test.each([
     ['data:/d:z', 'the option "z" is ignored'],
     ['./nginx.conf:/a.conf:rw', 'mounted read-only'],
-  ])('%s: reported', async (item, message) => {
+  ])('reports %s', async (item, message) => {
     const { errorLines, warningLines } = await read(`volumes: ["${item}"]`);
     expect(errorLines).toEqual([]);
     expect(warningLines).toEqual([expect.stringContaining(message)]);
@@ -150,7 +152,7 @@ describe('volumes', () => {
     ['data:/d:what', '"what" is not an option of a mount'],
     ['data:/d:ro:x', 'is not a mount'],
     [':/d', 'is not a mount'],
-  ])('%s is refused', async (item, message) => {
+  ])('refuses %s', async (item, message) => {
     const { errorLines } = await read(`volumes: ["${item}"]`);
     expect(errorLines).toEqual([expect.stringMatching(/^1:11 volumes\[0\] /)]);
     expect(errorLines[0]).toContain(message);
@@ -168,14 +170,14 @@ describe('volumes', () => {
       'there is no "no" in the repository',
     ],
     ['{ type: image, source: a, target: /d, image: { subpath: b } }', 'refused: images are not mounted'],
-  ])('%s is refused', async (item, message) => {
+  ])('refuses %s', async (item, message) => {
     const { errorLines } = await read(`volumes: [${item}]`);
     expect(errorLines.join('\n')).toContain(message);
   });
 
-  test('two mounts at one path are refused, whatever brings them', async () => {
+  test('refuses two mounts at one path, wherever they come from', async () => {
     const { errorLines } = await read('volumes: [data:/run]\ntmpfs: /run/');
-    expect(errorLines).toEqual(['2:8 tmpfs something else is mounted at "/run" already']);
+    expect(errorLines).toEqual(['2:8 tmpfs something else is mounted at "/run" already: choose another path']);
   });
 });
 
@@ -191,7 +193,7 @@ test.each([
   ['volumes: { a: { x-coppice: { size: 0 } } }', 'error', '"0" is not a size'],
   ['volumes: { a: { x-coppice: { class: A_b } } }', 'error', '"A_b" is not a name of a storage class'],
   ['volumes: { a: { x-coppice: { sise: 1g } } }', 'error', 'did you mean "size"?'],
-])('%s: %s', async (top, kind, message) => {
+])('report for %s: %s', async (top, kind, message) => {
   const { errors, warnings } = await oneService('ports: ["1"]', { rest: top });
   const lines = (kind === 'error' ? errors : warnings).map((problem) => `${problem.path} ${problem.message}`);
   expect(lines.join('\n')).toContain(message);
@@ -214,13 +216,13 @@ describe('tmpfs and shm_size', () => {
     expect(service?.mounts).toEqual(expected);
   });
 
-  test('other options of a tmpfs are reported', async () => {
+  test('reports other options of a tmpfs', async () => {
     const { warningLines } = await read('tmpfs: "/run:mode=1777"');
     expect(warningLines).toEqual([expect.stringContaining('1:8 tmpfs the option "mode" is ignored')]);
   });
 });
 
-describe('what a stranger might mount', () => {
+describe('a hostile mount', () => {
   const withKind = (kind: 'symlink' | 'submodule') => {
     const memory = memoryFiles({
       'compose.yaml': 'services: { web: { image: a, volumes: ["./conf:/etc/conf"] } }',
@@ -233,7 +235,7 @@ describe('what a stranger might mount', () => {
     });
   };
 
-  test.each(['symlink', 'submodule'] as const)('a %s in a folder is not followed', async (kind) => {
+  test.each(['symlink', 'submodule'] as const)('of a %s in a folder is not followed', async (kind) => {
     const { serviceFile, warnings } = await withKind(kind);
     expect(serviceFile?.bundles.flatMap(({ files: all }) => all)).toEqual([]);
     expect(warnings.map(({ message }) => message)).toContain(
@@ -241,7 +243,7 @@ describe('what a stranger might mount', () => {
     );
   });
 
-  test('a symlink itself is not a file', async () => {
+  test('of a symlink itself is not a file', async () => {
     const memory = memoryFiles({
       'compose.yaml': 'services: { web: { image: a, volumes: ["./link:/etc/conf"] } }',
       link: 'x',
@@ -251,10 +253,12 @@ describe('what a stranger might mount', () => {
       variables: new Map(),
       settings: { mode: 'repo' },
     });
-    expect(errors.map(({ message }) => message)).toEqual(['"link" cannot be read: it is a symlink']);
+    expect(errors.map(({ message }) => message)).toEqual([
+      '"link" cannot be read, because it is a symlink: add the file, or correct the path',
+    ]);
   });
 
-  test('a file that cannot be read is reported in the words of who reads it', async () => {
+  test('of an unreadable file is reported with the message of the reader', async () => {
     const memory = memoryFiles({ 'compose.yaml': 'services: { web: { image: a, volumes: ["./a:/a"] } }', a: 'x' });
     const { errors } = await readServiceFile({
       files: {
@@ -267,13 +271,13 @@ describe('what a stranger might mount', () => {
     expect(errors.map(({ message }) => message)).toEqual(['a is too large']);
   });
 
-  test('all bundles together are bounded', async () => {
+  test('is limited over all bundles', async () => {
     const many = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, name.repeat(400 * 1024)]));
     const { errorLines } = await oneService('volumes: [./a:/a, ./b:/b, ./c:/c]', { files: many });
     expect(errorLines).toEqual([expect.stringMatching(/^1:27 volumes\[2\] with this, more than 500 files or 900 KiB/)]);
   });
 
-  test('so are the files of a folder', async () => {
+  test('is limited in the files of a folder', async () => {
     const many = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`conf/${index}`, '']));
     const { errorLines } = await oneService('volumes: [./conf:/conf]', { files: many });
     expect(errorLines).toEqual([expect.stringContaining('has 501 files, too many')]);

@@ -21,7 +21,7 @@ describe('networks', () => {
     expect(service).toMatchObject({ networks, aliases });
   });
 
-  test('links name the other service, which is waited for', async () => {
+  test('wait for the other service of links', async () => {
     const { serviceFile, service, errorLines } = await read('links: [db, "db:database"]');
     expect(errorLines).toEqual([]);
     expect(serviceFile?.services.find(({ name }) => name === 'db')?.aliases).toEqual(['database']);
@@ -39,7 +39,7 @@ describe('networks', () => {
       '1:31 networks.front.aliases the host name "db" is that of the service "db"',
     ],
     ['links: ["cache"]', '1:9 links[0] there is no service "cache"'],
-  ])('%s is refused', async (lines, expected) => {
+  ])('refuse %s', async (lines, expected) => {
     const { errorLines } = await read(lines);
     expect(errorLines).toEqual([expect.stringContaining(expected)]);
   });
@@ -47,7 +47,7 @@ describe('networks', () => {
   test.each([
     ['networks: { front: { aliases: [a.b] } }', 'the alias "a.b" is ignored'],
     ['networks: { front: { ipv4_address: 172.20.0.2 } }', 'ignored: the cluster assigns addresses'],
-  ])('%s is reported', async (lines, expected) => {
+  ])('report %s', async (lines, expected) => {
     const { errorLines, warningLines } = await read(lines);
     expect(errorLines).toEqual([]);
     expect(warningLines).toEqual([expect.stringContaining(expected)]);
@@ -63,7 +63,7 @@ describe('networks', () => {
     ['networks: { a: { driver: macvlan } }', 'warning', "networks.a.driver ignored: the cluster's network"],
     ['networks: { a: { driver: host } }', 'error', "networks.a.driver refused: the machine's own network"],
     ['networks: { a: { ipam: { config: [] } } }', 'warning', "networks.a.ipam ignored: the cluster's network decides"],
-  ])('%s: %s', async (rest, kind, expected) => {
+  ])('report for %s: %s', async (rest, kind, expected) => {
     const { errors, warnings } = await read('', rest);
     const lines = (kind === 'error' ? errors : warnings).map(({ path, message }) => `${path} ${message}`);
     expect(lines).toEqual([expect.stringContaining(expected)]);

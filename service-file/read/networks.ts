@@ -1,5 +1,5 @@
 import type { SourcePosition, Problems } from '../problems.ts';
-import { quoted } from '../problems.ts';
+import { quoted, tooMany } from '../problems.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import { serviceNetworkKeys } from './keys/service-keys.ts';
 import { networkKeys } from './keys/top-level-keys.ts';
@@ -25,7 +25,7 @@ const maxNetworks = 20;
 /** Reads the top-level `networks`; returns their names in the model. */
 export function readNetworks(node: YamlNode | undefined, problems: Problems): ReadonlyMap<string, string> {
   const entries = node === undefined ? [] : (readEntries(node, problems) ?? []);
-  if (node !== undefined && entries.length > maxNetworks) problems.error(node, `more than ${maxNetworks} networks`);
+  if (node !== undefined && entries.length > maxNetworks) problems.error(node, tooMany(maxNetworks, 'networks'));
   for (const { value } of entries) {
     const fields = readFields(emptyAsMap(value), networkKeys, problems);
     if (fields !== undefined) checkNetwork(fields, problems);
@@ -42,7 +42,8 @@ function checkNetwork(fields: Fields, problems: Problems): void {
   const driver = optional(fields, 'driver', readName, problems);
   const entry = fields.get('driver');
   if (entry === undefined || driver === undefined || driver === 'bridge' || driver === 'overlay') return;
-  if (driver === 'host') problems.error(entry.value, "refused: the machine's own network is not available");
+  if (driver === 'host')
+    problems.error(entry.value, "refused: the machine's own network is not available: remove the driver");
   else problems.warn(entry.at, "ignored: the cluster's network is used");
 }
 

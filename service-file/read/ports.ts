@@ -78,7 +78,7 @@ function readLong(node: YamlNode, problems: Problems): Port[] | undefined {
   const published = fields.get('published')?.value;
   const text = optional(fields, 'published', readText, problems);
   if (published !== undefined && text !== undefined && text !== '' && expand(text) === undefined) {
-    problems.error(published, `${quoted(text)} is not a port, nor a range of ports`);
+    problems.error(published, `${quoted(text)} is not a port, nor a range of ports: write it like 8080 or 8080-8083`);
   }
   const protocolNode = fields.get('protocol')?.value ?? node;
   const protocol = readProtocol(optional(fields, 'protocol', readText, problems) ?? 'tcp', protocolNode, problems);

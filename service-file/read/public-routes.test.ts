@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readYaml } from '../testing/read-yaml.ts';
 
-/** What is public in a file of the services `a` and `b`, and the first message that there is. */
+/** Returns the public routes of a file with the services `a` and `b`, and its first message. */
 async function publicRoutes(a: string, b: string): Promise<{ routes: string[]; message: string | undefined }> {
   const { serviceFile, errors, warnings } = await readYaml(
     `services:\n  a: { image: i${a && `, ${a}`} }\n  b: { image: i${b && `, ${b}`} }\n`,
@@ -24,13 +24,13 @@ describe('without x-coppice.public', () => {
     expect(await publicRoutes(a, b)).toEqual({ routes, message: undefined });
   });
 
-  test('two services with ports: nothing is guessed', async () => {
+  test('publishes nothing if two services have ports', async () => {
     const { routes, message } = await publicRoutes('ports: ["1"]', 'ports: ["2"]');
     expect(routes).toEqual([]);
     expect(message).toContain('several services have ports (a, b), so none of them is public');
   });
 
-  test('no service with ports: a warning', async () => {
+  test('warns if no service has ports', async () => {
     expect(await publicRoutes('expose: [1]', '')).toEqual({
       routes: [],
       message: 'no service has ports: the environment will have no web address',
@@ -39,18 +39,18 @@ describe('without x-coppice.public', () => {
 });
 
 describe('with x-coppice.public', () => {
-  test('only what is named is public, sorted by path', async () => {
+  test('publishes only what is named, sorted by path', async () => {
     const a = 'ports: ["1"], x-coppice: { public: [{ port: 1 }] }';
     const b = 'expose: [2], x-coppice: { public: [{ port: 2, path: /b/ }, { port: 2, path: /api/v1.0 }] }';
     expect(await publicRoutes(a, b)).toEqual({ routes: ['/ a:1', '/api/v1.0 b:2', '/b b:2'], message: undefined });
   });
 
-  test('an alias has paths of its own', async () => {
+  test('gives an alias paths of its own', async () => {
     const a = 'ports: ["1", "2"], x-coppice: { public: [{ port: 1 }, { port: 2, alias: admin }] }';
     expect(await publicRoutes(a, '')).toEqual({ routes: ['/ a:1', 'admin/ a:2'], message: undefined });
   });
 
-  test('what runs once cannot be public', async () => {
+  test('refuses a service that runs once', async () => {
     const a = 'ports: ["1"], x-coppice: { public: [{ port: 1 }] }';
     const b = 'depends_on: { a: { condition: service_completed_successfully } }';
     expect((await publicRoutes(a, b)).message).toContain('the service runs once and ends');
@@ -67,11 +67,11 @@ describe('with x-coppice.public', () => {
     ['an alias that is not a label', '{ port: 1, alias: X.y }', '"X.y" is not an alias'],
     ['an alias and path that are taken', '{ port: 1, alias: x }, { port: 1, alias: x, path: / }', 'already leads to a'],
     ['an unknown key', '{ port: 1, host: x }', '"host" is not a key of a public route'],
-  ])('%s is refused', async (_, route, message) => {
+  ])('refuses %s', async (_, route, message) => {
     expect((await publicRoutes(`ports: ["1"], x-coppice: { public: [${route}] }`, '')).message).toContain(message);
   });
 
-  test('an unknown key of x-coppice is refused', async () => {
+  test('refuses an unknown key of x-coppice', async () => {
     expect((await publicRoutes('x-coppice: { pubic: [] }', '')).message).toContain('did you mean "public"?');
   });
 });

@@ -1,5 +1,5 @@
 import type { SourcePosition, Problems } from '../problems.ts';
-import { quoted } from '../problems.ts';
+import { quoted, tooMany } from '../problems.ts';
 import type { PublicRoute } from '../schema.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import { publicKeys } from './keys/x-coppice-keys.ts';
@@ -105,7 +105,7 @@ export function planPublicRoutes(
 
 function checkNamed(named: readonly { service: Candidate; route: NamedRoute }[], problems: Problems): PublicRoute[] {
   const beyond = named[maxRoutes];
-  if (beyond !== undefined) problems.error(beyond.route.at, `more than ${maxRoutes} public routes`);
+  if (beyond !== undefined) problems.error(beyond.route.at, tooMany(maxRoutes, 'public routes'));
   const byAddress = new Map<string, PublicRoute>();
   for (const { service, route } of named) {
     const { port, path, alias, at } = route;

@@ -20,10 +20,10 @@ export function readFields(node: YamlNode, table: KeyTable, problems: Problems):
 function reportOtherKey({ key, at, value }: YamlEntry, table: KeyTable, problems: Problems): void {
   const known = table.keys.get(key);
   if (known?.support === 'refused') {
-    if (!asksForNothing(value)) problems.error(at, `refused: ${known.why}`);
+    if (!asksForNothing(value)) problems.error(at, refusal(known.why));
   } else if (known !== undefined) {
     const refused = value.kind === 'scalar' && known.unless?.values.test(String(value.value));
-    if (refused === true) problems.error(at, `refused: ${known.unless?.why ?? ''}`);
+    if (refused === true) problems.error(at, refusal(known.unless?.why ?? ''));
     else problems.warn(at, `ignored: ${known.why}`);
   } else {
     reportUnknown(key, at, table, problems);
@@ -60,7 +60,8 @@ export function readText(node: YamlNode, problems: Problems): string | undefined
     problems.warn(node, `is read as the boolean ${value}, as Compose does: put it in quotes if it is meant as text`);
     return String(value);
   }
-  if (value.includes('\0')) return problems.error(node, 'contains a NUL character, which containers cannot receive');
+  if (value.includes('\0'))
+    return problems.error(node, 'contains a NUL character, which containers cannot receive: remove it');
   return value;
 }
 
@@ -140,4 +141,9 @@ export function kindOf(node: YamlNode): string {
   if (node.kind !== 'scalar') return `a ${node.kind}`;
   if (node.value === null) return 'empty';
   return typeof node.value === 'string' ? 'text' : `a ${typeof node.value}`;
+}
+
+/** Reasons that name an alternative contain it after a colon. */
+function refusal(why: string): string {
+  return `refused: ${why}${why.includes(': ') ? '' : ': remove it'}`;
 }

@@ -92,7 +92,8 @@ function readCapabilities(
     const text = readText(item, problems);
     if (text === undefined) continue;
     const name = text.toUpperCase().replace(/^CAP_/, '');
-    if (!/^[A-Z_]{2,40}$/.test(name)) problems.error(item, `${quoted(text)} is not a capability`);
+    if (!/^[A-Z_]{2,40}$/.test(name))
+      problems.error(item, `${quoted(text)} is not a capability: write it like NET_BIND_SERVICE`);
     else if (allowed?.has(name) === false) problems.error(item, refusal(name));
     else found.add(name);
   }

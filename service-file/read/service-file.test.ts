@@ -11,7 +11,7 @@ async function service(yaml: string): Promise<Service> {
   return serviceFile!.services[0]!;
 }
 
-/** Errors as `line:column path message`. */
+/** Returns errors as `line:column path message`. */
 async function errorsOf(yaml: string): Promise<string[]> {
   const { serviceFile, errors } = await readYaml(yaml);
   expect(serviceFile === undefined).toBe(errors.length > 0);
@@ -82,7 +82,7 @@ services:
     expect(serviceFileSchema.parse(JSON.parse(JSON.stringify(serviceFile)))).toEqual(serviceFile);
   });
 
-  test('reads its parts from anchors and merge keys, an own key first', async () => {
+  test('reads parts from anchors and merge keys, with precedence of its own keys', async () => {
     const { serviceFile, errors, warnings } = await readYaml(`
 x-base: &base { image: base, environment: { A: "1" }, restart: always }
 services:
@@ -188,7 +188,7 @@ describe('values', () => {
     expect(read).toMatchObject(expected);
   });
 
-  test('a part of a second is rounded up with a warning', async () => {
+  test('round up a part of a second with a warning', async () => {
     const { serviceFile, warnings } = await readYaml(web('healthcheck: { test: a, interval: 500ms }'));
     expect(serviceFile?.services[0]?.healthcheck?.intervalSeconds).toBe(1);
     expect(warnings.map(({ message }) => message)).toContain('"500ms" is rounded up to 1s');
@@ -246,7 +246,7 @@ describe('errors', () => {
     [web('expose: ["80:80"]'), '4:14 services.web.expose[0] "80:80" is not a port'],
     [web('depends_on: [db]'), '4:18 services.web.depends_on[0] there is no service "db"'],
     [web('depends_on: [wep]'), '4:18 services.web.depends_on[0] there is no service "wep": did you mean "web"?'],
-    [web('depends_on: [web]'), '4:18 services.web.depends_on[0] the services wait for each other: web → web'],
+    [web('depends_on: [web]'), '4:18 services.web.depends_on[0] the services wait for each other (web → web'],
     [web('depends_on: { web: {} }'), '4:19 services.web.depends_on.web has no condition'],
     [
       web('depends_on: { a: { condition: ready } }'),
@@ -305,11 +305,11 @@ describe('errors', () => {
     ['a'.repeat(64), `such as "${'a'.repeat(57)}"`],
     ['-', 'at most 57'],
     ['__proto__', 'such as "proto"'],
-  ])('the service name %j cannot be a host name', async (name, hint) => {
+  ])('refuse the service name %j, which cannot be a host name', async (name, hint) => {
     expect((await errorsOf(`services:\n  ${JSON.stringify(name)}: { image: a }\n`))[0]).toContain(hint);
   });
 
-  test('a cycle is reported once, at the dependency that closes it', async () => {
+  test('report a cycle once, at the dependency that closes it', async () => {
     const yaml = `services:
   a: { image: i, depends_on: [b] }
   b: { image: i, depends_on: [c, d] }
@@ -317,7 +317,7 @@ describe('errors', () => {
   d: { image: i }
 `;
     expect(await errorsOf(yaml)).toEqual([
-      '4:31 services.c.depends_on[0] the services wait for each other: a → b → c → a',
+      '4:31 services.c.depends_on[0] the services wait for each other (a → b → c → a): remove one dependency',
     ]);
   });
 
@@ -329,12 +329,12 @@ describe('errors', () => {
   });
 });
 
-test('a service called constructor is like any other', async () => {
+test('treats a service called constructor like any other', async () => {
   const { serviceFile } = await readYaml('services: { constructor: { image: a, depends_on: [b] }, b: { image: b } }');
   expect(serviceFile?.services.map(({ name }) => name)).toEqual(['b', 'constructor']);
 });
 
-test('an image beside build is ignored with a warning', async () => {
+test('ignores an image beside build with a warning', async () => {
   const { serviceFile, warnings } = await readYaml('services: { a: { build: ., image: mine, ports: ["1"] } }');
   expect(serviceFile?.services[0]).not.toHaveProperty('image');
   expect(warnings.map(({ path }) => path)).toEqual(['services.a.image']);

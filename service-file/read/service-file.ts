@@ -1,3 +1,4 @@
+import { tooMany } from '../problems.ts';
 import type { Service, ServiceFile, Volume } from '../schema.ts';
 import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
 import { Bundles } from './bundles.ts';
@@ -34,18 +35,19 @@ export async function readTree(root: YamlNode, context: ReadContext): Promise<Se
   if (services.kind !== 'map')
     return problems.error(services, `must be a map of services, this is ${kindOf(services)}`);
   if (services.entries.length === 0) return problems.error(services, 'is empty: add at least one service');
-  if (services.entries.length > maxServices) return problems.error(services, `more than ${maxServices} services`);
+  if (services.entries.length > maxServices) return problems.error(services, tooMany(maxServices, 'services'));
   const enabled = enabledServices(services.entries, context);
-  if (enabled.length === 0) return problems.error(services, 'none of the services has an enabled profile');
+  if (enabled.length === 0)
+    return problems.error(services, 'none of the services has an enabled profile: name one in COMPOSE_PROFILES');
   const located = await readServices(enabled, scope);
   if (located === undefined) return undefined;
   const leftOut = new Set(services.entries.filter((entry) => !enabled.includes(entry)).map(({ key }) => key));
   const { combined, services: all } = combine(located, leftOut, scope.volumes, problems);
-  if (all.length > maxServices) return problems.error(services, `more than ${maxServices} services and jobs`);
+  if (all.length > maxServices) return problems.error(services, tooMany(maxServices, 'services and jobs'));
   // Otherwise an invalid port would be reported again as missing.
   if (problems.hasErrors) return undefined;
   const volumes = usedVolumes(all, scope);
-  if (volumes.length > MAX_VOLUMES) return problems.error(services, `more than ${MAX_VOLUMES} volumes`);
+  if (volumes.length > MAX_VOLUMES) return problems.error(services, tooMany(MAX_VOLUMES, 'volumes'));
   const serviceFile = {
     services: all,
     publicRoutes: planPublicRoutes(combined.map(routed), services, problems),
@@ -54,7 +56,10 @@ export async function readTree(root: YamlNode, context: ReadContext): Promise<Se
     ...optional(fields, 'x-coppice', readFileExtension, problems),
   };
   if (JSON.stringify(serviceFile).length <= maxKib * 1024) return serviceFile;
-  return problems.error(services, `the services are larger than ${maxKib} KiB with their variables filled in`);
+  return problems.error(
+    services,
+    `the services are larger than ${maxKib} KiB with their variables filled in: shorten them`,
+  );
 }
 
 function readScope(fields: Fields, context: ReadContext): FileScope {

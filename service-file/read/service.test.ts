@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Service } from '../schema.ts';
 import { oneService } from '../testing/one-service.ts';
 
-describe('what a container is', () => {
+describe('the container of a service', () => {
   test.each<[string, Partial<Service>]>([
     ['entrypoint: []\ncommand: [a, b]', { entrypoint: ['a', 'b'] }],
     ['entrypoint: ""\ncommand: a b', { entrypoint: ['a', 'b'] }],
@@ -79,7 +79,7 @@ describe('what a container is', () => {
   });
 });
 
-describe('without effect, reported', () => {
+describe('ignores and reports', () => {
   test.each<[string, string]>([
     ['user: postgres', '1:7 user ignored: "postgres" is a name'],
     ['user: "${NOBODY}:${NOBODY}"', '1:7 user ignored: it names no user'],
@@ -108,7 +108,7 @@ describe('without effect, reported', () => {
   });
 });
 
-describe('refused', () => {
+describe('refuses', () => {
   test.each<[string, string]>([
     ['entrypoint: []', "1:13 entrypoint it removes the image's entrypoint"],
     ['working_dir: app', '1:14 working_dir "app" is not absolute'],
@@ -157,7 +157,7 @@ describe('refused', () => {
     expect(errorLines).toContainEqual(expect.stringContaining(expected));
   });
 
-  test('but not when it asks for nothing', async () => {
+  test('nothing that has no effect', async () => {
     const { errorLines, warningLines } = await oneService(
       'privileged: false\ndevices: []\nuse_api_socket: "false"\ngpus:\nports: ["1"]',
     );

@@ -35,8 +35,8 @@ export function splitShellWords(line: string): ShellWords {
       word = (word ?? '') + character;
     }
   }
-  if (quote !== undefined) return { error: `the quote ${quote} is not closed` };
-  if (escaped) return { error: 'it ends in a backslash' };
+  if (quote !== undefined) return { error: `the quote ${quote} is not closed: close it` };
+  if (escaped) return { error: 'it ends in a backslash: remove it' };
   if (word !== undefined) words.push(word);
   return { words };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readYaml } from '../testing/read-yaml.ts';
 
-/** A file with these lines of `x-coppice`. */
+/** Reads a file with these lines of `x-coppice`. */
 async function read(lines: string, variables: Record<string, string> = {}) {
   const text = `services: { web: { image: app, ports: ['80'] } }\nx-coppice:\n${lines.replaceAll(/^(?=.)/gm, '  ')}\n`;
   const { serviceFile, errors, warnings } = await readYaml(text, {}, variables);
@@ -33,11 +33,11 @@ describe('the tests of a service file', () => {
     ]);
   });
 
-  test('may be none', async () => {
+  test('can be absent', async () => {
     expect(await read('tests: []')).toEqual({ tests: undefined, reported: [] });
   });
 
-  test('a dollar sign that is written out stays', async () => {
+  test('keep an escaped dollar sign', async () => {
     const { tests } = await read('tests: [{ name: a, type: http, params: { text: "1 $$" } }]');
     expect(tests).toEqual([{ name: 'a', type: 'http', params: { text: '1 $' } }]);
   });
@@ -78,7 +78,7 @@ describe('the tests of a service file', () => {
       `tests: [${Array.from({ length: 11 }, (_, n) => `{ name: a${n}, type: http }`).join(', ')}]`,
       '3:10 x-coppice.tests: more than 10 tests',
     ],
-  ])('%s is refused', async (lines, expected) => {
+  ])('refuse %s', async (lines, expected) => {
     const { tests, reported } = await read(lines, { TOKEN: 'hunter2hunter2' });
     expect(tests).toBeUndefined();
     expect(reported).toContainEqual(expect.stringContaining(expected));

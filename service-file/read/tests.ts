@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Problems } from '../problems.ts';
-import { quoted } from '../problems.ts';
+import { quoted, tooMany } from '../problems.ts';
 import type { EnvironmentTest } from '../schema.ts';
 import { plainData } from '../yaml/plain-data.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
@@ -18,7 +18,7 @@ const params = z.record(z.string(), z.json());
 /** Reads the file's tests. The tester checks their types and params. */
 export function readTests(node: YamlNode, problems: Problems): EnvironmentTest[] | undefined {
   const items = readList(node, problems);
-  if (items !== undefined && items.length > maxTests) return problems.error(node, `more than ${maxTests} tests`);
+  if (items !== undefined && items.length > maxTests) return problems.error(node, tooMany(maxTests, 'tests'));
   const names = new Set<string>();
   return items?.flatMap((item) => {
     const test = readTest(item, problems);
@@ -62,7 +62,7 @@ function readParams(node: YamlNode, problems: Problems): EnvironmentTest['params
   const { success, data } = params.safeParse(plainData(node));
   if (!success) return problems.error(node, 'contains a number that JSON cannot represent: put it in quotes');
   if (Buffer.byteLength(JSON.stringify(data)) <= maxParamsBytes) return data;
-  return problems.error(node, `larger than ${maxParamsBytes / 1024} KiB`);
+  return problems.error(node, `larger than ${maxParamsBytes / 1024} KiB: shorten it`);
 }
 
 /**
@@ -76,7 +76,7 @@ function isPlain(node: YamlNode, problems: Problems, depth: number): boolean {
     return false;
   }
   if (depth > maxDepth) {
-    problems.error(node, `more than ${maxDepth} levels deep`);
+    problems.error(node, `more than ${maxDepth} levels deep: nest less`);
     return false;
   }
   const values = node.kind === 'list' ? node.items : node.entries.map(({ value }) => value);

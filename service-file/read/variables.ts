@@ -63,7 +63,7 @@ export function variableValue(
 ): string | undefined {
   const variable = variables.get(name);
   if (variable === undefined) {
-    problems.warn(at, `the variable ${quoted(name)} is not set: it is left out`);
+    problems.warn(at, `the variable ${quoted(name)} is not set, so it is left out: set it, or remove it here`);
     return undefined;
   }
   if (reader === 'container' && variable.visibility === 'buildtime') {

@@ -1,5 +1,5 @@
 import type { Problems } from '../problems.ts';
-import { quoted } from '../problems.ts';
+import { quoted, tooMany } from '../problems.ts';
 import type { Volume } from '../schema.ts';
 import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
 import { volumeKeys } from './keys/top-level-keys.ts';
@@ -17,7 +17,7 @@ export const MAX_VOLUMES = 50;
  */
 export function readVolumes(node: YamlNode | undefined, problems: Problems): ReadonlyMap<string, Volume> {
   const entries = node === undefined ? [] : (readEntries(node, problems) ?? []);
-  if (node !== undefined && entries.length > MAX_VOLUMES) problems.error(node, `more than ${MAX_VOLUMES} volumes`);
+  if (node !== undefined && entries.length > MAX_VOLUMES) problems.error(node, tooMany(MAX_VOLUMES, 'volumes'));
   const labels = labelsFor(entries.map(({ key }) => key));
   return new Map(
     entries.map((entry) => [entry.key, { name: labels.get(entry.key) ?? entry.key, ...readVolume(entry, problems) }]),
@@ -50,7 +50,11 @@ function checkDriver(fields: Fields, problems: Problems): void {
   if (options?.value.kind !== 'map' || options.value.entries.length === 0) return;
   const device = options.value.entries.find(({ key, value }) => key === 'device' && !isTmpfs(value));
   if (device === undefined) problems.warn(options.at, "ignored: the cluster's storage class decides on this");
-  else problems.error(device.at, 'refused: a volume cannot be a folder of the machine or a share of a server');
+  else
+    problems.error(
+      device.at,
+      'refused: a volume cannot be a folder of the machine or a share of a server: remove driver_opts',
+    );
 }
 
 function isTmpfs(node: YamlNode): boolean {
@@ -78,5 +82,8 @@ export function readSize(node: YamlNode, problems: Problems): string | undefined
 function readClass(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || text.split('.').every((label) => isHostLabel(label, 63))) return text;
-  return problems.error(node, `${quoted(text)} is not a name of a storage class`);
+  return problems.error(
+    node,
+    `${quoted(text)} is not a name of a storage class: use lower-case letters, digits, - and .`,
+  );
 }

@@ -21,7 +21,7 @@ describe('shell words, as go-shellwords splits them', () => {
     expect(splitShellWords(line)).toEqual({ words });
   });
 
-  test.each(['a; b', 'a && b', 'a | b', 'a > b', '$(a)', '`a`', '"a', "'a", 'a\\'])('%j is refused', (line) => {
+  test.each(['a; b', 'a && b', 'a | b', 'a > b', '$(a)', '`a`', '"a', "'a", 'a\\'])('refuse %j', (line) => {
     expect(splitShellWords(line)).toHaveProperty('error');
   });
 });
@@ -40,7 +40,7 @@ describe('durations', () => {
     expect(parseDuration(text)).toBe(seconds);
   });
 
-  test.each(['', '10', '-1s', 's', '1x', '1s ', '1 s', '.s', '1'.repeat(100) + 's'])('%j is none', (text) => {
+  test.each(['', '10', '-1s', 's', '1x', '1s ', '1 s', '.s', '1'.repeat(100) + 's'])('refuse %j', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 });
@@ -52,6 +52,6 @@ test.each([
   ['Ports', 'ports'],
   ['xyz', undefined],
   ['e'.repeat(100_000), undefined],
-])('nearest to %s', (word, expected) => {
+])('finds the name nearest to %s', (word, expected) => {
   expect(nearest(word, ['environment', 'ports', 'image'], { errorCount: 0 })).toBe(expected);
 });

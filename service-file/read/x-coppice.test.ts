@@ -5,7 +5,7 @@ import { oneService } from '../testing/one-service.ts';
 const rest = '  db: { image: db }\n  web-taken: { image: i }\nvolumes: { up_loads: }\n';
 
 describe('jobs and seed', () => {
-  test('are services of their own, one after the other, before the service', async () => {
+  test('become services of their own, in sequence, before the service', async () => {
     const { serviceFile, errorLines } = await oneService(
       `build: app
 entrypoint: [node]
@@ -79,7 +79,7 @@ x-coppice:
     expect(errorLines.join('\n')).toContain(message);
   });
 
-  test('a volume that is mounted read-only cannot be seeded', async () => {
+  test('refuse a volume that is mounted read-only', async () => {
     const { errorLines } = await oneService(
       'volumes: ["up_loads:/up:ro"]\nx-coppice: { seed: { volume: up_loads, command: a } }',
       { rest },
@@ -98,7 +98,7 @@ describe('healthcheck', () => {
       '{ port: 80, path: "/h?a=b", interval: 1s, timeout: 2s, retries: 9, start_period: 1m }',
       { http: { path: '/h?a=b', port: 80 }, intervalSeconds: 1, timeoutSeconds: 2, retries: 9, startPeriodSeconds: 60 },
     ],
-  ])('%s counts before that of Compose', async (value, expected) => {
+  ])('takes %s before that of Compose', async (value, expected) => {
     const { service, errorLines } = await oneService(`healthcheck: { test: a }\nx-coppice: { healthcheck: ${value} }`);
     expect(errorLines).toEqual([]);
     expect(service?.healthcheck).toEqual(expected);
@@ -110,14 +110,14 @@ describe('healthcheck', () => {
     ['{ port: 80, path: "/a b" }', '"/a b" is not a path'],
     ['{ port: 0 }', 'must be a whole number from 1'],
     ['{ port: 80, test: a }', '"test" is not a key'],
-  ])('%s is refused', async (value, message) => {
+  ])('refuses %s', async (value, message) => {
     const { errorLines } = await oneService(`x-coppice: { healthcheck: ${value} }`);
     expect(errorLines).toEqual([expect.stringContaining(message)]);
   });
 });
 
 describe('watch', () => {
-  test('globs of the repository', async () => {
+  test('reads globs of the repository', async () => {
     const { service, errorLines } = await oneService(
       'build: a\nx-coppice: { watch: [./libs/**, "*.json", "!./libs/*.md"] }',
     );
@@ -125,7 +125,7 @@ describe('watch', () => {
     expect(service?.build?.watch).toEqual(['libs/**', '*.json', '!libs/*.md']);
   });
 
-  test.each(['/etc/*', '../x', 'a/../b', '!/etc/*', '!../x', '!!a', '!', 'a\\\\b'])('%s is refused', async (glob) => {
+  test.each(['/etc/*', '../x', 'a/../b', '!/etc/*', '!../x', '!!a', '!', 'a\\\\b'])('refuses %s', async (glob) => {
     const { errorLines } = await oneService(`build: a\nx-coppice: { watch: ["${glob}"] }`);
     expect(errorLines).toEqual([expect.stringContaining("is not a glob of the repository's files")]);
   });
@@ -134,7 +134,7 @@ describe('watch', () => {
     [`"${'a'.repeat(129)}"`, 'a glob has at most 128 characters'],
     ['"*a*a*a*a*"', 'a glob has at most 128 characters and 4 times * or **'],
     ['"**/a/**/a/**/a/**/a/**"', '4 times * or **'],
-  ])('%s is too much', async (globs, message) => {
+  ])('limits %s', async (globs, message) => {
     const { errorLines } = await oneService(`build: a\nx-coppice: { watch: [${globs}] }`);
     expect(errorLines).toEqual([expect.stringContaining(message)]);
   });

@@ -1,5 +1,5 @@
 import type { SourcePosition, Problems } from '../problems.ts';
-import { quoted } from '../problems.ts';
+import { quoted, tooMany } from '../problems.ts';
 import type { Healthcheck } from '../schema.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import { readCommand } from './command.ts';
@@ -71,7 +71,7 @@ const maxJobs = 20;
 
 function readJobs(node: YamlNode, problems: Problems): LocatedJob[] | undefined {
   const items = readList(node, problems);
-  if (items !== undefined && items.length > maxJobs) return problems.error(node, `more than ${maxJobs} jobs`);
+  if (items !== undefined && items.length > maxJobs) return problems.error(node, tooMany(maxJobs, 'jobs'));
   return items?.flatMap((item) => {
     const fields = readFields(item, jobKeys, problems);
     if (fields === undefined) return [];
@@ -113,7 +113,7 @@ const maxStars = 4;
 /** Reads globs of the repository's files: `libs/**`, `package.json`, `!libs/*.md`. */
 function readWatch(node: YamlNode, problems: Problems): string[] | undefined {
   const items = readList(node, problems);
-  if (items !== undefined && items.length > maxGlobs) return problems.error(node, `more than ${maxGlobs} globs`);
+  if (items !== undefined && items.length > maxGlobs) return problems.error(node, tooMany(maxGlobs, 'globs'));
   return items?.flatMap((item) => {
     const text = readName(item, problems);
     if (text === undefined) return [];

@@ -15,7 +15,7 @@ function check(yaml: string): string[] {
 
 const web = (yaml: string) => `services:\n  web: { ${yaml} }\n`;
 
-describe('what the specification allows, in every form', () => {
+describe('accepts every form of the specification', () => {
   test.each([
     ['build: .'],
     ['build: { context: ., args: [A=1], ssh: [default], ulimits: { nofile: { soft: 1, hard: 2 } }, no_cache: "true" }'],
@@ -38,7 +38,7 @@ describe('what the specification allows, in every form', () => {
     expect(check(web(yaml))).toEqual([]);
   });
 
-  test('resources', () => {
+  test('accepts resources', () => {
     expect(
       check(`
 name: a
@@ -55,7 +55,7 @@ x-mine: 1
   });
 });
 
-describe('what it does not', () => {
+describe('refuses', () => {
   test.each([
     ['image: [a]', '2:17 services.web.image must be text, this is a list'],
     ['ports: 80', '2:17 services.web.ports must be a list, this is "80"'],
@@ -96,8 +96,8 @@ describe('what it does not', () => {
   });
 });
 
-describe('every key of the specification is in a table of what Coppice does with it, and no other key', () => {
-  /** The keys of the maps at `services.*.build`, `services.*.ports[]`. */
+describe('has every key of the specification in a table, and no other key', () => {
+  /** Returns the keys of the maps at a path such as `services.*.build` or `services.*.ports[]`. */
   function keysAt(path: string): string[] {
     const steps = path === '' ? [] : path.replaceAll('[]', '.[]').split('.');
     let found: z.core.$ZodType[] = [serviceFile];
@@ -105,7 +105,7 @@ describe('every key of the specification is in a table of what Coppice does with
     return found.flatMap(objectsIn).flatMap(({ shape }) => Object.keys(shape));
   }
 
-  /** A schema without what may be left out, each kind of a union by itself. */
+  /** Returns the members of a union, without optional wrappers. */
   function kindsOf(schema: z.core.$ZodType): z.core.$ZodType[] {
     if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return kindsOf(schema.unwrap());
     return schema instanceof z.ZodUnion ? schema.options.flatMap(kindsOf) : [schema];
@@ -122,9 +122,9 @@ describe('every key of the specification is in a table of what Coppice does with
 
   const objectsIn = (schema: z.core.$ZodType) => kindsOf(schema).filter((kind) => kind instanceof z.ZodObject);
 
-  /** Read while the files are loaded, before the schema: gone by then. */
+  /** These are read while files are loaded, and are absent when the schema is applied. */
   const loaded = new Set(['include[]', 'services.*.extends']);
-  /** The same as keys. */
+  /** The keys that are read elsewhere. */
   const elsewhere = new Set(['include', 'extends']);
 
   test.each(

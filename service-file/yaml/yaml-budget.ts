@@ -38,5 +38,5 @@ export class YamlBudget {
   }
 
   /** Message for exceeding the limit of values over all files. */
-  static readonly tooManyValues = `more than ${maxValues} values in all files together, aliases filled in`;
+  static readonly tooManyValues = `more than ${maxValues} values in all files together, aliases filled in: include and extend less`;
 }

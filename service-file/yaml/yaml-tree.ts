@@ -41,7 +41,7 @@ export function parseYaml(
 ): YamlNode | undefined {
   const start = startOf(origin.file);
   if (Buffer.byteLength(text) > maxBytes) {
-    return problems.error(start, `the file is larger than ${maxBytes / 1024} KiB`);
+    return problems.error(start, `the file is larger than ${maxBytes / 1024} KiB: shorten it`);
   }
   const exceeded = budget.takeTokens(text);
   if (exceeded !== undefined) return problems.error(start, exceeded);
@@ -65,7 +65,7 @@ export function parseYaml(
   if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.2') {
     return problems.error(start, 'only YAML 1.2 is read: remove the %YAML line');
   }
-  if (document.contents === null) return problems.error(start, 'the file is empty');
+  if (document.contents === null) return problems.error(start, 'the file is empty: add "services:" with at least one');
   return new TreeReader(document, lines, origin, problems, budget).read(document.contents, '', 0);
 }
 
@@ -81,7 +81,7 @@ function withoutStacks<T>(run: () => T): T {
 }
 
 const syntaxMessages = new Map<string, string>([
-  ['RESOURCE_EXHAUSTION', 'it is nested too deep'],
+  ['RESOURCE_EXHAUSTION', 'it is nested too deep: nest it less'],
   ['MULTIPLE_DOCS', 'the file can contain only one document: remove what follows "---"'],
 ]);
 
@@ -132,10 +132,10 @@ class TreeReader {
     this.#count += 1;
     // The error is reported once; later nodes are refused, so the walk ends soon.
     if (this.#count > MAX_VALUES_OF_FILE) {
-      return this.#exceed(at, `more than ${MAX_VALUES_OF_FILE} values, aliases filled in`);
+      return this.#exceed(at, `more than ${MAX_VALUES_OF_FILE} values, aliases filled in: shorten the file`);
     }
     if (!this.#budget.takeValue()) return this.#exceed(at, YamlBudget.tooManyValues);
-    if (depth > maxDepth) return this.#problems.error(at, 'nested too deep');
+    if (depth > maxDepth) return this.#problems.error(at, 'nested too deep: nest it less');
     if (isAlias(node)) return this.#readAlias(node, at, depth);
     const tag = mergeTags.get(node.tag ?? '');
     if (node.tag !== undefined && tag === undefined && !coreTags.has(node.tag)) {
@@ -158,10 +158,13 @@ class TreeReader {
   #readAlias(alias: Node & { source: string }, at: SourcePosition, depth: number): YamlNode | undefined {
     const target = this.#targets.get(alias);
     if (target === undefined) {
-      return this.#problems.error(at, `the alias ${quoted(`*${alias.source}`)} has no anchor before it`);
+      return this.#problems.error(
+        at,
+        `the alias ${quoted(`*${alias.source}`)} has no anchor before it: add the anchor`,
+      );
     }
     if (this.#open.has(target)) {
-      return this.#problems.error(at, `the alias ${quoted(`*${alias.source}`)} is inside its own anchor`);
+      return this.#problems.error(at, `the alias ${quoted(`*${alias.source}`)} is inside its own anchor: remove it`);
     }
     this.#open.add(target);
     const value = this.read(target, at.path, depth + 1);

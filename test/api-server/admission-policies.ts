@@ -14,7 +14,7 @@ import {
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
 import { findCommandLineTools } from '../cluster/command-line-tools.ts';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { startProgress } from '../cluster/progress.ts';
 import { run } from '../cluster/run.ts';
 import { deleteNamespace, eventually, randomName, testClient, testKubeConfig, unlessNotFound } from './api-server.ts';
@@ -38,7 +38,7 @@ export async function rendered(template: string, namespace: string, builders: st
   const { helm } = await findCommandLineTools(startProgress());
   const home = await mkdtemp(join(tmpdir(), 'helm-'));
   const values = ['registry.address=r.example.com', `builder.namespace=${builders}`];
-  const chart = join(repositoryRoot, 'charts/coppice');
+  const chart = join(REPOSITORY_ROOT, 'charts/coppice');
   const options = ['--namespace', namespace, '--show-only', `templates/${template}`];
   const text = await run(helm, ['template', 'coppice', chart, ...options, ...values.flatMap((one) => ['--set', one])], {
     env: { HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home },

@@ -55,10 +55,11 @@ const backend = { service: { name: 'x', port: { number: 80 } } };
 const publish = (spec: object) => operator.create(Ingress, objectOf(Ingress, environment, { spec }));
 const privileged = { securityContext: { privileged: true } };
 const nodePath = { volumes: [{ name: 'v', hostPath: { path: '/' } }] };
-const token = { name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } };
+const projected = (...sources: object[]) => ({ volumes: [{ name: 'v', projected: { sources } }] });
+const ownToken = { serviceAccountToken: { path: 't' } };
 const changeVolume = (name: string, change: object) => operator.patch(PersistentVolume, { name }, change);
 
-test('all that the operator makes passes', async () => {
+test('permits everything that the operator writes', async () => {
   const objects = [...operatorObjects(testNamespaces), deploymentOf({}), podOf({})];
   const refused: string[] = [];
   for (const object of objects) {
@@ -91,11 +92,11 @@ test.each<[string, () => Promise<unknown>]>([
   ],
   ['the end of such a binding', () => operator.delete(RoleBinding, bindingAt(adopted, 'members'))],
   ['its end where the namespace lost its label', () => operator.delete(RoleBinding, bindingAt(lost, 'members'))],
-])('a change of what is its own passes: %s', async (_what, act) => {
+])("permits a change of the operator's own object: %s", async (_what, act) => {
   await expect(act()).resolves.toMatchObject({});
 });
 
-describe('it is refused', () => {
+describe('the operator is refused', () => {
   const safe = { ...own, [enforce]: 'baseline' };
   const theirs = (namespace: string) => ({ namespace, name: 'theirs' });
   test.each<[string, () => Promise<unknown>]>([
@@ -140,7 +141,9 @@ describe('it is refused', () => {
     ['more rights for who has few', () => withContainer({ securityContext: {} })],
     ['a path of the node', () => deploy(nodePath)],
     ['a builder with a path of the node', () => operator.create(Pod, podOf(nodePath))],
-    ['a projected token', () => deploy({ volumes: [token] })],
+    ['a projected token', () => deploy(projected(ownToken))],
+    ['a projected token beside files', () => deploy(projected({ configMap: { name: 'file-1' } }, ownToken))],
+    ['a projection of the pod', () => deploy(projected({ downwardAPI: { items: [] } }))],
     ['the node’s network', () => deploy({ hostNetwork: true })],
     ['the node’s processes', () => deploy({ hostPID: true })],
     ['a port of the node', () => withContainer({ ports: [{ containerPort: 80, hostPort: 80 }] })],
@@ -218,16 +221,16 @@ describe('it is refused', () => {
     await expect(act()).rejects.toThrow(`ValidatingAdmissionPolicy '${system}-`);
   });
 
-  test('and nobody else is', async () => {
+  test('nobody else is refused', async () => {
     const theirs = deploymentOf({ hostNetwork: true }, others);
     await expect(administrator.create(Deployment, theirs)).resolves.toMatchObject({});
   });
 });
 
-/** Coppice's own kinds and what can do no harm: its RBAC alone says what of them it may write. */
+/** Coppice's own kinds, and kinds that can do no harm: only RBAC restricts what the operator writes of them. */
 const unguarded = ['coppice.dev', 'coordination.k8s.io leases', ' events', 'rbac.authorization.k8s.io clusterroles'];
 
-test('what its roles let it write, a policy looks at', async () => {
+test("covers everything that the operator's roles permit it to write", async () => {
   const roles = [await rendered('operator-rbac.yaml', 'x', 'b'), await rendered('builder-rbac.yaml', 'x', 'b')].flat();
   const named = (rules: { apiGroups: string[]; resources: string[] }[]) =>
     rules.flatMap(({ apiGroups, resources }) => resources.map((resource) => `${apiGroups[0] ?? ''} ${resource}`));

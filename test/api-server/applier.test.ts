@@ -66,7 +66,7 @@ function objects() {
   ] as unknown as [ResourceType, KubernetesObject][];
 }
 
-test('applied again, nothing is written: not one request, and after a restart no new version', async () => {
+test('writes nothing when it applies again: no request, and no new version after a restart', async () => {
   const applier = new Applier({ client, ...options });
   const live = new Map<string, KubernetesObject>();
   requests.writes = 0;
@@ -97,7 +97,7 @@ test('applied again, nothing is written: not one request, and after a restart no
   expect(requests.writes).toBe(0);
 });
 
-test('a field that is no longer named is removed, and one that somebody changed is put right', async () => {
+test('removes a field that is no longer named, and restores one that somebody changed', async () => {
   const applier = new Applier({ client, ...options });
   const at = { namespace, name: 'drifting' };
   const labels = { app: 'drifting' };

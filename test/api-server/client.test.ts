@@ -43,20 +43,20 @@ const widget = (name: string, spec?: Widget['spec'], labels?: Record<string, str
 const at = (name: string) => ({ namespace, name });
 
 describe('create, get, list, delete', () => {
-  test('an object comes back as it was made', async () => {
+  test('returns an object as it was created', async () => {
     const created = await client.create(Widgets, widget('plain', { size: 3 }));
     expect(created.metadata.uid).toBeDefined();
     expect(await client.get(Widgets, at('plain'))).toEqual(created);
     expect(isAlreadyExists(await errorOf(client.create(Widgets, widget('plain'))))).toBe(true);
   });
 
-  test('what is not there', async () => {
+  test('reports a missing object', async () => {
     expect(isNotFound(await errorOf(client.get(Widgets, at('nothing'))))).toBe(true);
     expect(await client.find(Widgets, at('nothing'))).toBeUndefined();
     expect(isNotFound(await errorOf(client.delete(Widgets, at('nothing'))))).toBe(true);
   });
 
-  test('what the schema refuses names the field', async () => {
+  test('names the field that the schema refuses', async () => {
     const error = await errorOf(client.create(Widgets, widget('bad', { size: 0 })));
     expect(isInvalid(error)).toBe(true);
     expect(error).toMatchObject({ code: 422, details: { causes: [{ field: 'spec.size' }] } });
@@ -85,7 +85,7 @@ describe('create, get, list, delete', () => {
     expect(second.continue).toBeUndefined();
   });
 
-  test('delete holds to its preconditions', async () => {
+  test('checks preconditions of a deletion', async () => {
     const { metadata } = await client.create(Widgets, widget('precious'));
     const other = '00000000-0000-0000-0000-000000000000';
     expect(isConflict(await errorOf(client.delete(Widgets, at('precious'), { uid: other })))).toBe(true);
@@ -94,7 +94,7 @@ describe('create, get, list, delete', () => {
     expect(await client.find(Widgets, at('precious'))).toBeUndefined();
   });
 
-  test('a deletion waits for finalizers', async () => {
+  test('waits for finalizers after a deletion', async () => {
     const held = widget('held');
     held.metadata.finalizers = ['example.org/hold'];
     await client.create(Widgets, held);
@@ -104,7 +104,7 @@ describe('create, get, list, delete', () => {
     expect(await client.find(Widgets, at('held'))).toBeUndefined();
   });
 
-  test('nothing is created in a namespace that ends', async () => {
+  test('creates nothing in a namespace that is being deleted', async () => {
     const ending = await createNamespace(client);
     const held: ConfigMap = {
       apiVersion: 'v1',
@@ -120,7 +120,7 @@ describe('create, get, list, delete', () => {
 });
 
 describe('patch', () => {
-  test('changes what it names, removes by null, and holds to a resource version', async () => {
+  test('changes what it names, removes by null, and checks the resource version', async () => {
     const before = await client.create(Widgets, widget('patched', { size: 1, color: 'red' }));
     const { resourceVersion } = before.metadata;
     const after = await client.patch(Widgets, at('patched'), { spec: { size: 2, color: null } }, { resourceVersion });
@@ -132,7 +132,7 @@ describe('patch', () => {
 });
 
 describe('status', () => {
-  test('is written apart from the spec', async () => {
+  test('is written separately from the spec', async () => {
     await client.create(Widgets, { ...widget('status', { size: 1 }), status: { state: 'ignored' } });
     expect((await client.get(Widgets, at('status'))).status).toBeUndefined();
     const patch = { spec: { size: 9 }, status: { state: 'ready', seen: 1 } };
@@ -144,14 +144,14 @@ describe('status', () => {
     expect(isConflict(await errorOf(late))).toBe(true);
   });
 
-  test('a status write that changes nothing makes no new version', async () => {
+  test('gets no new version from a write that changes nothing', async () => {
     await client.create(Widgets, widget('steady'));
     const first = await client.patchStatus(Widgets, at('steady'), { status: { state: 'ready' } });
     const second = await client.patchStatus(Widgets, at('steady'), { status: { state: 'ready' } });
     expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
 
-  test('applied: what is no longer named is removed', async () => {
+  test('loses what is no longer named when it is applied', async () => {
     await client.create(Widgets, widget('applied-status', { size: 1 }));
     const fieldManager = 'operator';
     const apply = (status: Widget['status']) =>
@@ -165,7 +165,7 @@ describe('status', () => {
 describe('apply', () => {
   const fieldManager = 'one';
 
-  test('creates, changes, and removes what is no longer named; others keep their fields', async () => {
+  test('creates, changes, and removes what is no longer named, and keeps fields of others', async () => {
     const applied = await client.apply(Widgets, widget('applied', { size: 1, color: 'red' }), { fieldManager });
     expect(applied.spec).toEqual({ size: 1, color: 'red' });
     await client.patch(Widgets, at('applied'), { metadata: { labels: { other: 'yes' } } });
@@ -174,7 +174,7 @@ describe('apply', () => {
     expect(after.metadata.labels).toEqual({ other: 'yes' });
   });
 
-  test("another manager's field is a conflict, unless forced", async () => {
+  test("conflicts with another manager's field, unless forced", async () => {
     await client.apply(Widgets, widget('fought', { size: 1 }), { fieldManager });
     const other = { fieldManager: 'two' };
     const error = await errorOf(client.apply(Widgets, widget('fought', { size: 2 }), other));
@@ -185,7 +185,7 @@ describe('apply', () => {
 });
 
 describe('watch', () => {
-  test('reports what happens after a version, until it is aborted', async () => {
+  test('reports changes after a version, until it is aborted', async () => {
     const { resourceVersion } = await client.list(Widgets, { namespace });
     const aborting = new AbortController();
     const seen: string[] = [];
@@ -204,7 +204,7 @@ describe('watch', () => {
     expect(seen).toEqual(['ADDED watched', 'MODIFIED watched', 'DELETED watched']);
   });
 
-  test('ends by itself after its time', async () => {
+  test('ends after its time', async () => {
     const { resourceVersion } = await client.list(Widgets, { namespace });
     const started = Date.now();
     const watch = client.watch(Widgets, { namespace, resourceVersion, timeoutSeconds: 1 });
@@ -212,7 +212,7 @@ describe('watch', () => {
     expect(Date.now() - started).toBeGreaterThan(900);
   });
 
-  test('from a version that the API server does not remember', async () => {
+  test('fails from a version that the API server no longer has', async () => {
     const read = async () => {
       for await (const event of client.watch(Widgets, { namespace, resourceVersion: '1', timeoutSeconds: 60 })) {
         throw new Error(`did not expect ${event.type}`);
@@ -222,7 +222,7 @@ describe('watch', () => {
   });
 });
 
-test('types of built-in kinds fit what the API server sends', async () => {
+test('match what the API server sends for built-in kinds', async () => {
   const labels = { app: 'web' };
   const deployment: Deployment = {
     apiVersion: 'apps/v1',
@@ -238,7 +238,7 @@ test('types of built-in kinds fit what the API server sends', async () => {
   expect(applied.metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT/);
 });
 
-test('the API server is ready', async () => {
+test('reports that the API server is ready', async () => {
   expect(await client.isReady()).toBe(true);
 });
 
@@ -250,7 +250,7 @@ const [running] = (await testClient().list(Pod, { namespace: 'kube-system' })).i
   const pod = { namespace: running?.metadata.namespace, name: running?.metadata.name ?? '' };
   const container = running?.spec?.containers[0]?.name;
 
-  test('comes by lines with their times, and from a time on', async () => {
+  test('is returned in lines with their times, and from a time on', async () => {
     const lines: string[] = [];
     for await (const line of client.podLog(pod, { container, timestamps: true })) lines.push(line);
     expect(lines.length).toBeGreaterThan(0);
@@ -259,7 +259,7 @@ const [running] = (await testClient().list(Pod, { namespace: 'kube-system' })).i
     for await (const line of client.podLog(pod, { container, sinceTime })) throw new Error(`did not expect ${line}`);
   });
 
-  test('followed, it goes on until it is aborted', async () => {
+  test('continues until it is aborted if it is followed', async () => {
     const started = Date.now();
     let lines = 0;
     const signal = AbortSignal.timeout(1500);
@@ -268,7 +268,7 @@ const [running] = (await testClient().list(Pod, { namespace: 'kube-system' })).i
     expect(Date.now() - started).toBeGreaterThan(1400);
   });
 
-  test('of a container that is not there is refused', async () => {
+  test('of a missing container is refused', async () => {
     const read = async () => {
       for await (const line of client.podLog(pod, { container: 'nothing' })) throw new Error(line);
     };

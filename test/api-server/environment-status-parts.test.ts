@@ -33,7 +33,7 @@ afterAll(async () => {
   client.close();
 });
 
-test('neither writer of an Environment’s status takes the other’s fields away, whoever comes first', async () => {
+test("keeps the fields of both writers of an Environment's status, whoever is first", async () => {
   const apiVersion = `${type.group}/${type.version}`;
   const gitRef = { name: '7', type: 'pull request' } as const;
   const spec = { repository: 'shop', gitRef, active: true, buildOnCreate: true };
@@ -59,7 +59,7 @@ test('neither writer of an Environment’s status takes the other’s fields awa
   expect(both.status).toMatchObject({ state: 'created', commit: 'c1', feedback: { commit: 'c1', state: 'pending' } });
   expect(both.status?.conditions?.map(({ type }) => type).sort()).toEqual(['Ready', 'Reported']);
 
-  // Each gives back all that it read, changes what is its own, and takes a field of its own away.
+  // Each writer sends back what it read, changes its own fields, and removes one of them.
   const changed = [condition('Ready', 'False'), condition('Reported', 'False')];
   await write(own, both, { ...both.status, commit: undefined, state: 'empty', feedback: {}, conditions: changed });
   await write(feedback, both, { ...both.status, feedback: { commit: 'c1', commentId: '9' } });
@@ -72,7 +72,7 @@ test('neither writer of an Environment’s status takes the other’s fields awa
     ['Reported', 'True'],
   ]);
 
-  // What is the other's is not a reason to write.
+  // A change of the other writer's fields causes no write.
   requests.writes = 0;
   const now = await latest();
   await write(own, now, { ...now.status, feedback: {}, conditions: [condition('Ready', 'False')] });

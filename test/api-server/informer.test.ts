@@ -23,7 +23,7 @@ import {
 } from './api-server.ts';
 import { proxied, type TcpProxy } from './tcp-proxy.ts';
 
-/** Writes go the straight way; the informer's client goes through the proxy, which fails. */
+/** Writes go directly to the API server; the informer's client uses the proxy, which fails. */
 let client: ClusterClient;
 let namespace: string;
 let Widgets: ResourceType<Widget>;
@@ -88,7 +88,7 @@ async function start(options: Partial<InformerOptions<Widget>> = {}): Promise<In
 }
 
 describe('a connection that fails', () => {
-  test('severed: resumed without a list, and nothing is missed', async () => {
+  test('is resumed without a list after it broke, and nothing is missed', async () => {
     const name = randomName('severed');
     const widgets = await start();
     await create(name, 1);
@@ -103,7 +103,7 @@ describe('a connection that fails', () => {
     expect(counts.failed).toBeGreaterThan(0);
   });
 
-  test('hanging in silence: the watchdog makes a new watch', async () => {
+  test('is replaced by the watchdog when it is silent', async () => {
     const name = randomName('silent');
     const widgets = await start({ silenceMs: 1000 });
     await create(name, 1);
@@ -114,7 +114,7 @@ describe('a connection that fails', () => {
     expect(counts.listed).toBe(1);
   });
 
-  test('410 Gone: what changed and what was deleted meanwhile is reported', async () => {
+  test('reports changes and deletions in between after 410 Gone', async () => {
     const [stays, goes, comes] = [randomName('stays'), randomName('goes'), randomName('comes')];
     await Promise.all([create(stays, 1), create(goes, 1)]);
     const source = listWatch(viaProxy, Widgets, { namespace });
@@ -141,7 +141,7 @@ describe('a connection that fails', () => {
     expect(reported.sort()).toEqual([`added ${comes}`, `deleted ${goes}`, `updated ${stays}`].sort());
   });
 
-  test('stopping leaves no connection open', async () => {
+  test('leaves no open connection after stop', async () => {
     const widgets = await start();
     await widgets.stop();
     viaProxy.close();
@@ -149,7 +149,7 @@ describe('a connection that fails', () => {
   });
 });
 
-test('under many writers and a network that breaks again and again, cache and events agree with the cluster', async () => {
+test('agrees with the cluster with many writers and a network that breaks repeatedly', async () => {
   const prefix = randomName('busy');
   const widgets = await start({ silenceMs: 1000 });
   const byEvents = new Map<string, string | undefined>();
@@ -174,7 +174,7 @@ test('under many writers and a network that breaks again and again, cache and ev
     for (let step = 0; step < 12; step++) {
       const name = `${prefix}-${of}-${step}`;
       await create(name, 1);
-      // Half of the writes are shown to the informer by the writer itself, as a reconcile does.
+      // Half of the writes are passed to the informer by the writer itself, as in a reconcile.
       const resized = await resize(name, 2);
       if (step % 2 === 0) {
         widgets.observe(resized);
@@ -201,7 +201,7 @@ test('under many writers and a network that breaks again and again, cache and ev
   expect(widgets.byIndex('size', '7').map(keyOf)).toEqual([key(last)]);
 }, 60_000);
 
-test('observe shows a write before its event, and a deletion seen is not undone', async () => {
+test('shows an observed write before its event, and does not undo a reported deletion', async () => {
   const name = randomName('observed');
   const widgets = await start();
   widgets.observe(await create(name, 1));

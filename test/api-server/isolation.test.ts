@@ -19,9 +19,9 @@ import { EnvironmentNamespace } from '../../operator/kinds/environment/namespace
 import { scopeOf } from '../../operator/kinds/environment/testing/scope.ts';
 import { IsolationStates } from '../../operator/services/isolation/isolation-states.ts';
 import { deleteNamespace, eventually, randomName, testClient } from './api-server.ts';
-import { defaultEgress } from '../../operator/shared/testing/default-egress.ts';
+import { DEFAULT_EGRESS } from '../../operator/shared/testing/default-egress.ts';
 
-/** What isolates an environment, against a real API server: what its answers and its watches say of managed fields. */
+/** The isolation of an environment against a real API server, whose responses and watches contain managed fields. */
 const group = randomName('isolation');
 const environment: Environment = {
   apiVersion: 'coppice.dev/v1alpha1',
@@ -39,7 +39,7 @@ const enforce = 'pod-security.kubernetes.io/enforce';
 let client: ClusterClient;
 let writes: string[];
 let restored: string[];
-/** One operator's life: its watches, and what it knows. */
+/** One run of the operator: its watches, and its state. */
 let operator: { contents: EnvironmentNamespace; stop: () => Promise<void> };
 
 async function startOperator(): Promise<typeof operator> {
@@ -60,7 +60,7 @@ async function startOperator(): Promise<typeof operator> {
   };
   const contents = new EnvironmentNamespace(client, applier, namespaces, new IsolationStates(states), {
     isolation: {
-      ...{ builderNamespace: 'builders', buildkitdPort: 1234, clonePorts: [443], egress: defaultEgress },
+      ...{ builderNamespace: 'builders', buildkitdPort: 1234, clonePorts: [443], egress: DEFAULT_EGRESS },
       ...{ quota: { pods: '5', 'requests.cpu': '1000m' }, defaultRequests: { cpu: '10m' } },
       defaultLimits: { memory: '1Gi' },
     },
@@ -92,7 +92,7 @@ afterAll(async () => {
   client.close();
 });
 
-/** Looks until the operator has nothing to write. */
+/** Reconciles until the operator has nothing to write. */
 const settled = () =>
   eventually(async () => {
     writes = [];
@@ -100,7 +100,7 @@ const settled = () =>
     if (writes.length > 0) throw new Error(`it wrote ${writes.join(', ')}`);
   }, 'nothing is left to write');
 
-test('what was just applied is not applied again, also when the watches have reported it', async () => {
+test('does not apply again what it just applied, also after the watches have reported it', async () => {
   await operator.contents.ensure(scope());
   expect(writes).toEqual([]);
   await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -108,7 +108,7 @@ test('what was just applied is not applied again, also when the watches have rep
   expect(writes).toEqual([]);
 });
 
-test('nothing is written for a quota whose usage is counted', async () => {
+test("writes nothing for a change of a quota's usage", async () => {
   const status = { hard: { pods: '5' }, used: { pods: '3' } };
   await client.patchStatus(ResourceQuota, limits, { status });
   await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -136,7 +136,7 @@ const changes: [string, Change][] = [
   ],
 ];
 
-describe.each(['while it runs', 'while no operator runs'])('what is changed %s is restored:', (when) => {
+describe.each(['while it runs', 'while no operator runs'])('an object changed %s is restored:', (when) => {
   const contentOf = (object: KubernetesObject & { spec?: unknown; subjects?: unknown }) => [
     object.metadata.labels,
     object.spec,
@@ -161,7 +161,7 @@ describe.each(['while it runs', 'while no operator runs'])('what is changed %s i
     ['a policy', NetworkPolicy, policy],
     ['the quota', ResourceQuota, limits],
     ['the limits', LimitRange, limits],
-  ])('%s is deleted', async (_what, type, at) => {
+  ])('%s, deleted', async (_what, type, at) => {
     if (when === 'while no operator runs') await operator.stop();
     await client.delete(type, at);
     if (when === 'while no operator runs') operator = await startOperator();

@@ -44,7 +44,7 @@ const unexpected = (reason: Error) => {
   throw reason;
 };
 
-test('one leads, the other follows at once when it stops', async () => {
+test('lets one lead, and the other as soon as it stops', async () => {
   const name = randomName('handover');
   const one = candidate(name, 'one', client, unexpected);
   const two = candidate(name, 'two', client, unexpected);
@@ -63,7 +63,7 @@ test('one leads, the other follows at once when it stops', async () => {
 }, 30_000);
 
 test.each(['refuses', 'hangs'])(
-  'a leader whose network %s gives up before the other leads',
+  'lets a leader whose network %s give up before the other leads',
   async (how) => {
     const name = randomName('failover');
     const order: string[] = [];

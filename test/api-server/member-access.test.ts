@@ -17,8 +17,8 @@ import {
 } from './api-server.ts';
 import { createOwnType, environmentTypeOf } from './own-types.ts';
 
-// What members of a group, and holders of the built-in roles, can do with kubectl: the chart's roles and its admission
-// policy, for kinds of the test's own, asked by who impersonates them. Nothing of what is tried is kept.
+// What members of a group and holders of the built-in roles can do with kubectl: the chart's roles and admission
+// policy for kinds of the test's own, with requests that impersonate them. All requests are dry runs.
 
 const type = environmentTypeOf('members');
 const suffix = randomName('members');
@@ -37,15 +37,15 @@ const clusterTypes: ResourceType[] = [
 ];
 
 let client: ClusterClient;
-/** Ann is a member of the group whose namespace is `own`; the other one is not hers. */
+/** Ann is a member of the group whose namespace is `own`, and not of the other one. */
 let own: string;
 let other: string;
-/** Of an environment of her group. */
+/** The namespace of an environment of her group. */
 let environment: string;
 const made: [ResourceType, string][] = [];
 const users = new Map<string, HttpTransport>();
 
-/** Sends a request as one user, of whom Kubernetes knows the name alone. */
+/** Sends a request as a user, of whom Kubernetes knows only the name. */
 function as(user: string): HttpTransport {
   const held = users.get(user);
   if (held) return held;
@@ -99,7 +99,7 @@ const gitRef = { name: 'main', type: 'branch' } as const;
 const spec = { repository: 'shop', gitRef, active: true, buildOnCreate: false };
 const labels = { team: 'shop' };
 
-/** An Environment that a GitOps tool applies. */
+/** Adds an Environment that a GitOps tool applies. */
 async function addEnvironment(namespace: string): Promise<void> {
   const metadata = { namespace, name: 'shop', labels, finalizers: ['example.com/held'] };
   await client.apply(type, { ...named, metadata, spec }, { fieldManager: 'flux', force: true });
@@ -167,7 +167,7 @@ describe('a member of the group', () => {
     await expect(act()).resolves.toBeDefined();
   });
 
-  test.each(ENVIRONMENT_REQUESTS)('requests %s', async (name) => {
+  test.each(ENVIRONMENT_REQUESTS)('can request %s', async (name) => {
     const written = await annotate({ [`coppice.dev/request-${name}`]: '2026-01-01T00:00:00Z/ann/60' });
     expect(written).toMatchObject({
       metadata: { annotations: { [`coppice.dev/request-${name}`]: expect.any(String) } },
@@ -196,13 +196,13 @@ describe('a member of the group', () => {
     ['a large annotation beside it', () => annotate({ ...request, 'example.com/x': 'x'.repeat(100_000) })],
     ['the prefix of its name', () => patch(ann, { metadata: { generateName: 'x' } })],
     ['who applies it', () => patch(ann, { metadata: { managedFields: [{}] } })],
-    // An object that somebody else applies is not deleted through the REST API, nor is the group that it is in.
+    // Neither an object that somebody else applies, nor its group, can be deleted through the REST API.
     ['who applies it, by applying a request', () => apply('ann', { metadata: { annotations: request } })],
     [
       'labels, by applying without them as the GitOps tool',
       () => apply('flux', { metadata: { annotations: request }, spec }),
     ],
-  ])('does not change %s', async (_what, act) => {
+  ])('cannot change %s', async (_what, act) => {
     await expect(act()).rejects.toThrow(`ValidatingAdmissionPolicy '${suffix}-environment-requests'`);
   });
 
@@ -248,7 +248,7 @@ describe('a member of the group', () => {
     await expect(act()).rejects.toMatchObject({ code: 403 });
   });
 
-  test('writes no status by what it can patch', async () => {
+  test('cannot write a status by a permitted patch', async () => {
     await expect(patch(ann, { status: { state: 'built' } })).resolves.not.toHaveProperty('status');
   });
 });
@@ -262,12 +262,12 @@ describe('a member in the namespace of an environment', () => {
   ];
   const at = (path: string, namespace: string) => path.replace('*', `namespaces/${namespace}`);
 
-  test.each(readable)('reads %s, and not those of another environment', async (path) => {
+  test.each(readable)('can read %s, and not those of another environment', async (path) => {
     await expect(send(ann, 'GET', at(path, environment))).resolves.toHaveProperty('items');
     await expect(send(ann, 'GET', at(path, other))).rejects.toMatchObject({ code: 403 });
   });
 
-  test('reads the logs of a pod, as far as there is one', async () => {
+  test('can read the logs of a pod', async () => {
     await expect(send(ann, 'GET', `${core('pods', environment)}/x/log`)).rejects.toMatchObject({ code: 404 });
     await expect(send(ann, 'GET', `${core('pods', other)}/x/log`)).rejects.toMatchObject({ code: 403 });
   });
@@ -294,7 +294,7 @@ describe('a member in the namespace of an environment', () => {
   });
 });
 
-test('the API changes requests alone', async () => {
+test('lets the API change only requests', async () => {
   await expect(patch(api, { spec: { active: false } })).rejects.toThrow(`ValidatingAdmissionPolicy '${suffix}-`);
 });
 
@@ -305,24 +305,24 @@ describe('the built-in roles', () => {
     return send(user, 'POST', resourcePath(type, { namespace }), { ...named, metadata, spec });
   };
 
-  test.each(['view', 'edit', 'admin'])('%s reads Environments', async (role) => {
+  test.each(['view', 'edit', 'admin'])('let %s read Environments', async (role) => {
     await expect(send(`${role}-${suffix}`, 'GET', environmentPath(own))).resolves.toBeDefined();
   });
 
-  test.each(['edit', 'admin'])('%s creates, changes and deletes Environments', async (role) => {
+  test.each(['edit', 'admin'])('let %s create, change and delete Environments', async (role) => {
     const user = `${role}-${suffix}`;
     await expect(create(user, own)).resolves.toBeDefined();
     await expect(patch(user, { spec: { active: false } })).resolves.toMatchObject({ spec: { active: false } });
     await expect(send(user, 'DELETE', environmentPath(own))).resolves.toBeDefined();
   });
 
-  test('view changes nothing', async () => {
+  test('let view change nothing', async () => {
     await expect(create(`view-${suffix}`, own)).rejects.toMatchObject({ code: 403 });
     await expect(patch(`view-${suffix}`, { metadata: { annotations: {} } })).rejects.toMatchObject({ code: 403 });
   });
 
   test.each(['view', 'edit', 'admin'])(
-    '%s of one namespace has no status, no Group and no other namespace',
+    'give %s of one namespace no status, no Group and no other namespace',
     async (role) => {
       const user = `${role}-${suffix}`;
       const group = { apiVersion: apiVersionOf(type), kind: 'Group', metadata: { name: 'mine' }, spec: {} };

@@ -5,7 +5,7 @@ import { buildJob } from '../../operator/images/build/job.ts';
 import type { BuildJobInput } from '../../operator/images/build/job-input.ts';
 import { groupBuilder, ephemeralBuilder } from '../../operator/images/builders/identity.ts';
 import { builderPod, builderPolicy, cacheVolume, certificateSecret } from '../../operator/images/builders/objects.ts';
-import { bundleObject, valuesObject } from '../../operator/kinds/environment/revision/bundle-object.ts';
+import { fileObject, valuesObject } from '../../operator/kinds/environment/revision/revision-objects.ts';
 import {
   environmentNamespaceObject,
   isolationObjects,
@@ -24,7 +24,7 @@ import { networkPolicies } from '../../operator/services/objects/network-policie
 import { kubernetesServices } from '../../operator/services/objects/service.ts';
 import { sampleContext, sampleService } from '../../operator/services/objects/testing/sample-context.ts';
 import { claim } from '../../operator/services/objects/volumes.ts';
-import { defaultEgress } from '../../operator/shared/testing/default-egress.ts';
+import { DEFAULT_EGRESS } from '../../operator/shared/testing/default-egress.ts';
 
 /** Existing namespaces with Coppice's names. */
 export interface TestNamespaces {
@@ -66,7 +66,7 @@ function ofGroup({ group: name, groups: namespace, environment, store, builders 
     builderNamespace: builders,
     buildkitdPort: 1234,
     clonePorts: [443],
-    egress: defaultEgress,
+    egress: DEFAULT_EGRESS,
     quota: { pods: '50' },
     defaultRequests: { cpu: '10m' },
     defaultLimits: { memory: '1Gi' },
@@ -155,7 +155,7 @@ function ofBuild({ group, environment: namespace, store }: TestNamespaces): Kube
     environmentUid: uid,
     labels,
   };
-  const bundle = (secret: boolean) => bundleObject({ namespace, labels }, { name: 'files-1', secret, files: [] }, {});
+  const bundle = (secret: boolean) => fileObject({ namespace, labels }, { name: 'file-1', secret }, new Map());
   return [
     pullSecret(namespace, labels, new Map()),
     sourceSecret(namespace, labels, () => ({ gitconfig: '' })),
@@ -196,10 +196,22 @@ function ofServices({ group, environment: namespace }: TestNamespaces): Kubernet
       { type: 'empty', target: '/tmp', memory: true, size: '1Mi' },
       { type: 'files', bundle: 'files-1', target: '/etc/web' },
       { type: 'files', bundle: 'files-2', target: '/etc/key', key: 'k' },
+      { type: 'files', bundle: 'files-3', target: '/etc/folder' },
+      { type: 'files', bundle: 'files-4', target: '/etc/keys' },
     ],
   });
   const migrate = sampleService({ name: 'migrate', runs: 'once', networks: ['default'] });
   const file = (name: string, secret: boolean) => ({ name, secret, files: [{ key: 'k', path: 'k', mode: 0o444 }] });
+  /** A bundle that is stored as two objects. */
+  const folder = (name: string, secret: boolean) => {
+    const stored = (object: string) => ({
+      key: object,
+      path: object,
+      mode: 0o444,
+      stored: { object, key: 'k', bytes: 1 },
+    });
+    return { name, secret, files: [stored('file-1'), stored('file-2')] };
+  };
   const context = sampleContext(
     {
       services: [migrate, web],
@@ -208,7 +220,7 @@ function ofServices({ group, environment: namespace }: TestNamespaces): Kubernet
         { service: 'web', port: 8080, path: '/', alias: 'admin' },
       ],
       volumes: [{ name: 'data' }],
-      bundles: [file('files-1', false), file('files-2', true)],
+      bundles: [file('files-1', false), file('files-2', true), folder('files-3', false), folder('files-4', true)],
     },
     {
       ...{ namespace, labels: ownedLabels({ group, name: 'shop', uid }), id: { group, name: 'shop' } },

@@ -37,9 +37,9 @@ function jobOf(labels: Record<string, string>): Job {
   };
 }
 
-test('a namespace and a Job whose Environment is gone are removed after some minutes, and nothing else', async () => {
+test('removes a namespace and a Job without an Environment after some minutes, and nothing else', async () => {
   const uid = 'd5d86d4e-5a4c-4b3e-9f0b-0a1b2c3d4e5f';
-  // The operator of this cluster, if there is one, must not see it.
+  // These labels hide it from the operator of this cluster, if there is one.
   const labels = { ...ownedLabels({ group: 'orphans-test', name, uid }), [LABELS.managedBy]: 'test' };
   const lost = await client.create(Namespace, environmentNamespaceObject(orphaned, labels, uid));
   const job = await client.create(Job, jobOf(labels));
@@ -66,7 +66,7 @@ test('a namespace and a Job whose Environment is gone are removed after some min
   expect(await isGoing(Namespace, { name: namespace })).toBe(false);
 });
 
-test('another object of the name is not removed for a former one', async () => {
+test('does not remove another object of the same name', async () => {
   const uid = 'a0a0a0a0-5a4c-4b3e-9f0b-0a1b2c3d4e5f';
   const labels = { ...ownedLabels({ group: 'orphans-test', name, uid }), [LABELS.managedBy]: 'test' };
   const at = { namespace, name: 'build-2' };
@@ -86,7 +86,7 @@ test('another object of the name is not removed for a former one', async () => {
   expect(await isGoing(Job, at)).toBe(false);
 });
 
-test('the API server takes Events as they are written, and counts up what happens again', async () => {
+test('writes Events that the API server accepts, and counts repetitions', async () => {
   const recorder = new EventRecorder({
     client,
     controller: 'coppice.dev/operator',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { Sessions } from '../../api/auth/sessions.ts';
-import { indexes, type ClusterRequests } from '../../api/cluster/caches.ts';
+import { INDEXES, type ClusterRequests } from '../../api/cluster/caches.ts';
 import { FreshCache } from '../../api/cluster/fresh-cache.ts';
 import { createApp } from '../../api/app.ts';
 import { FakeRedis } from '../../api/testing/fake-redis.ts';
@@ -41,7 +41,7 @@ const environments: ResourceType<Environment> = own(ENVIRONMENT);
 const reusables: ResourceType<ReusableEnvironment> = own(REUSABLE_ENVIRONMENT);
 const types = [groups, repositories, environments, reusables];
 
-/** Two replicas of the API over one API server and one Redis. */
+/** One of two replicas of the API with one API server and one Redis. */
 interface Replica {
   app: ReturnType<typeof createApp>;
   lists: () => number;
@@ -86,7 +86,7 @@ afterAll(async () => {
   client.close();
 });
 
-/** A group with a repository, both as the REST API creates them, seen by both replicas. */
+/** A group with a repository, created as the REST API does, and known to both replicas. */
 beforeEach(async () => {
   group = randomName('acme');
   const labels = { [LABELS.managedBy]: MANAGED_BY };
@@ -120,7 +120,7 @@ async function login(email: string): Promise<string> {
   return sessions.create({ userName: userName(email), accountId: email });
 }
 
-/** @param watching whose watches fill its caches; lists and writes go the straight way. */
+/** @param watching the client whose watches fill the caches; lists and writes do not use it. */
 async function replica(watching: ClusterClient): Promise<Replica> {
   let lists = 0;
   const informers: { start: () => void; stop: () => Promise<void>; whenSynced: () => Promise<void> }[] = [];
@@ -135,10 +135,10 @@ async function replica(watching: ClusterClient): Promise<Replica> {
     return new FreshCache<T>({ informer, indexes: index, list });
   };
   const caches = {
-    groups: cache<Group>(groups, indexes.groups),
-    repositories: cache<Repository>(repositories, indexes.repositories),
-    environments: cache<Environment>(environments, indexes.environments),
-    reusables: cache<ReusableEnvironment>(reusables, indexes.reusables),
+    groups: cache<Group>(groups, INDEXES.groups),
+    repositories: cache<Repository>(repositories, INDEXES.repositories),
+    environments: cache<Environment>(environments, INDEXES.environments),
+    reusables: cache<ReusableEnvironment>(reusables, INDEXES.reusables),
     users: cache<Secret>(Secret, {}),
   };
   for (const informer of informers) informer.start();
@@ -150,7 +150,7 @@ async function replica(watching: ClusterClient): Promise<Replica> {
   return { app, lists: () => lists, stop };
 }
 
-/** The API server, with Coppice's kinds in the test's own API group. */
+/** Returns a client of the API server that writes Coppice's kinds in the test's own API group. */
 function ownWriter(): ClusterRequests {
   return {
     find: (type, at) => client.find(own(type), at),
@@ -189,13 +189,13 @@ async function journey(round: number): Promise<void> {
   expect((await call(there, 'get', `/api/group/${group}/settings`)).text).toContain(`carol-${round}@`);
 }
 
-test('with both watches up, what is written at one is read at the other, and nothing is listed', async () => {
+test('reads at one replica what was written at the other without lists while both watches run', async () => {
   const before = here.lists() + there.lists();
   for (let round = 0; round < 5; round++) await journey(round);
   expect(here.lists() + there.lists()).toBe(before);
 });
 
-describe('with one watch held back', () => {
+describe('with one delayed watch', () => {
   beforeEach(() => {
     proxy.hang();
   });
@@ -204,13 +204,13 @@ describe('with one watch held back', () => {
     proxy.cut();
   });
 
-  test('the same, read through', async () => {
+  test('reads what was written at the other', async () => {
     const before = there.lists();
     await journey(0);
     expect(there.lists()).toBeGreaterThan(before);
   });
 
-  test('what was deleted is not seen any more', async () => {
+  test('does not return what was deleted', async () => {
     await call(here, 'delete', `/api/repository/${group}.shop`).expect(202);
     await call(there, 'get', `/api/repository/${group}.shop`).expect(404);
     await call(here, 'delete', `/api/group/${group}`).expect(202);
@@ -218,13 +218,13 @@ describe('with one watch held back', () => {
     expect((await call(there, 'get', '/api/groups')).text).not.toContain(group);
   });
 
-  test('what was deleted at the one whose watch is held back is seen at neither', async () => {
+  test('returns at neither replica what was deleted at the delayed one', async () => {
     await call(there, 'delete', `/api/repository/${group}.shop`).expect(202);
     await call(there, 'get', `/api/repository/${group}.shop`).expect(404);
     await call(here, 'get', `/api/repository/${group}.shop`).expect(404);
   });
 
-  test('nobody waits for what others wrote', async () => {
+  test('does not wait for writes of others', async () => {
     const before = there.lists();
     await call(here, 'post', `/api/repository/${group}.shop`, { name: 'New' }).expect(200);
     const answer = await call(there, 'get', `/api/repository/${group}.shop`, {}, bobsToken).expect(200);

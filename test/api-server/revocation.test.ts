@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { Sessions } from '../../api/auth/sessions.ts';
-import { indexes } from '../../api/cluster/caches.ts';
+import { INDEXES } from '../../api/cluster/caches.ts';
 import { createApp } from '../../api/app.ts';
 import { FakeCluster } from '../../api/testing/fake-cluster.ts';
 import { fakeCaches } from '../../api/testing/test-api.ts';
@@ -18,7 +18,7 @@ import { startRedis, type RedisClient, type TestRedis } from '../redis/start-red
 import { createNamespace, deleteNamespace, eventually, testClient, testKubeConfig } from './api-server.ts';
 import { proxied, type TcpProxy } from './tcp-proxy.ts';
 
-/** Two replicas of the API over one API server and one Redis; the watch of `there` can be held up. */
+/** Two replicas of the API with one API server and one Redis; the watch of `there` can be delayed. */
 let client: ClusterClient;
 let watching: ClusterClient;
 let proxy: TcpProxy;
@@ -73,12 +73,12 @@ afterEach(async () => {
   }
 });
 
-/** @param through what its informer of users watches by; reads and writes go the straight way. */
+/** @param through the client by which its informer of users watches; reads and writes do not use it. */
 async function replica(through: ClusterClient): Promise<Replica> {
   const users = new Informer<Secret>({
     name: 'User',
     source: listWatch<Secret>(through, Secret, { namespace }),
-    indexes: indexes.users,
+    indexes: INDEXES.users,
     logger: silentLogger,
   });
   users.start();
@@ -125,7 +125,7 @@ async function newToken(token: string, name: string): Promise<string> {
 const isTaken = (by: Replica, token: string) => send(by, 'get', '/api/user/info', token).expect(200);
 const isRefused = (by: Replica, token: string) => send(by, 'get', '/api/user/info', token).expect(401);
 
-test('an API token works at another replica at once, and is refused there at once when it is deleted', async () => {
+test('accepts an API token at another replica at once, and refuses it there as soon as it is deleted', async () => {
   const session = await login(here, ann);
   proxy.hang();
   for (let round = 0; round < 5; round++) {
@@ -136,7 +136,7 @@ test('an API token works at another replica at once, and is refused there at onc
   }
 });
 
-test('the tokens and logins of a user who is removed are refused at a replica whose cache still has the user', async () => {
+test('refuses tokens and logins of a removed user at a replica whose cache still has the user', async () => {
   const session = await login(there, ann);
   const token = await newToken(session, 'ci');
   await isTaken(there, session);
@@ -148,7 +148,7 @@ test('the tokens and logins of a user who is removed are refused at a replica wh
   await request(there.app).post('/api/user/login').send(ann).expect(401);
 });
 
-test('a changed password ends the other logins at every replica, and those that are just being made by the old one', async () => {
+test('ends other logins at every replica after a password change, also those just being created', async () => {
   const [kept, ended] = [await login(here, ann), await login(there, ann)];
   proxy.hang();
   const change = { currentPassword: ann.password, newPassword: 'another horse' };
@@ -164,7 +164,7 @@ test('a changed password ends the other logins at every replica, and those that 
   await request(there.app).post('/api/user/login').send(ann).expect(401);
 });
 
-test('a Redis that has lost everything costs the logins, and brings no dead token back', async () => {
+test('loses only logins with the data of Redis, and revives no revoked token', async () => {
   const session = await login(here, ann);
   const [token, dead] = [await newToken(session, 'ci'), await newToken(session, 'dead')];
   await send(here, 'delete', '/api/user/tokens?name=dead', session).expect(200);
@@ -173,7 +173,7 @@ test('a Redis that has lost everything costs the logins, and brings no dead toke
   for (const gone of [dead, session]) await isRefused(there, gone);
 });
 
-test('Redis keeps which logins an account has no longer than the longest of them', async () => {
+test("keeps the list of an account's logins no longer than the longest of them", async () => {
   const sessions = new Sessions(here.redis, Date.now, randomBytes);
   const tokens = [1, 2].map(() => sessions.create({ userName: 'user-x', accountId: 'x' }));
   const [first = '', second = ''] = await Promise.all(tokens);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { setImmediate as flow } from 'node:timers/promises';
 import { atOnce } from './at-once.ts';
 
-test('each item is worked on once, and no more than so many at once', async () => {
+test('processes each item once, a limited number at a time', async () => {
   const done: number[] = [];
   let now = 0;
   let max = 0;
@@ -16,7 +16,7 @@ test('each item is worked on once, and no more than so many at once', async () =
   expect(max).toBe(3);
 });
 
-test('after a failure nothing more starts', async () => {
+test('starts nothing more after a failure', async () => {
   const started: number[] = [];
   const working = atOnce(2, [1, 2, 3, 4, 5, 6], async (item) => {
     started.push(item);

@@ -23,7 +23,7 @@ const log: BuildLogMessage[] = [
 const moments = { namespace: base + 100, isolated: base + 150, service: base + 400, rolledOut: base + 7500 };
 const asked = { asked: base, moments, answered: base + 8500, pulledSeconds: 0.4 };
 
-test('the stages are what lies between the lines, and all of the time', () => {
+test('splits the whole time by the lines of the log', () => {
   const seconds = Object.values(stagesOf(log, asked));
   const expected = [0.1, 0.05, 0.25, 0.1, 1, 0.2, 0.5, 3, 0.7, 0.5, 0.4, 0.7, 0.9, 0.1];
   expect(seconds).toHaveLength(expected.length);
@@ -31,17 +31,17 @@ test('the stages are what lies between the lines, and all of the time', () => {
   expect(seconds.reduce((sum, value) => sum + value, 0)).toBeCloseTo(8.5, 6);
 });
 
-test('of a commit already built there are fewer, and all of the time', () => {
+test('returns fewer stages for a commit that was built before', () => {
   const short = log.filter((message) => !('stage' in message) || message.stage === 'coppice');
   const stages = shortStagesOf(short, asked);
   expect(Object.values(stages).map((seconds) => Math.round(seconds * 10))).toEqual([1, 1, 3, 1, 59, 4, 7, 10]);
 });
 
-test('a log that lacks a line is reported', () => {
+test('reports a log without an expected line', () => {
   expect(() => stagesOf(log.slice(0, 5), asked)).toThrow('the log has no line of an export');
 });
 
-test('each stage is a figure, with a sample for each round', () => {
+test('returns a figure for each stage, with a sample for each round', () => {
   const stages = stagesOf(log, asked);
   const figures = stageFigures('new commit', [stages, stages]);
   expect(figures.find(({ name }) => name.endsWith(': clone'))).toEqual({

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { programsFolder } from '../cluster/paths.ts';
+import { PROGRAMS_FOLDER } from '../cluster/paths.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { run } from '../cluster/run.ts';
 import { waitFor } from '../cluster/wait-for.ts';
@@ -68,7 +68,7 @@ async function floorRound(harness: Harness, raw: RawCluster, origin: string, bra
   const folder = await mkdtemp(join(tmpdir(), 'coppice-bench-'));
   const port = await freePort();
   const forward = spawn(
-    join(programsFolder, 'kubectl'),
+    join(PROGRAMS_FOLDER, 'kubectl'),
     [
       '--kubeconfig',
       harness.connection.kubeconfig,
@@ -80,7 +80,7 @@ async function floorRound(harness: Harness, raw: RawCluster, origin: string, bra
     ],
     { stdio: 'ignore' },
   );
-  const buildctl = join(programsFolder, 'buildctl');
+  const buildctl = join(PROGRAMS_FOLDER, 'buildctl');
   const address = `--addr=tcp://127.0.0.1:${port}`;
   const env = { DOCKER_CONFIG: folder };
   try {

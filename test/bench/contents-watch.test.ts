@@ -17,7 +17,7 @@ function deployment(replicas: number, available: number): Deployment {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: inNamespace, spec, status };
 }
 
-test('each moment is that of the first sight, of the rollout that of the last', () => {
+test('records when each object was first seen, and when the last rollout ended', () => {
   let now = 0;
   const notes = new MomentNotes(() => ++now);
   notes.onNamespace('added', namespace());

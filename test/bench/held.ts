@@ -166,7 +166,7 @@ async function benchRestart(cluster: ObservedCluster, environments: number) {
   const [former = ''] = await cluster.pods('coppice-operator');
   const before = await cluster.writes();
   await cluster.endPod(former);
-  const seconds = await waitFor('the new operator to have looked at all', 600, async () => {
+  const seconds = await waitFor('the new operator to have reconciled all', 600, async () => {
     const [pod] = await cluster.pods('coppice-operator');
     if (pod === undefined || pod === former) return undefined;
     const page = await cluster.metrics(pod);

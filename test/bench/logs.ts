@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Progress } from '../cluster/progress.ts';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { run } from '../cluster/run.ts';
 import type { Figure } from './measure.ts';
 
@@ -27,7 +27,7 @@ const resultSchema = z.object({
 
 /** Measures one build's log, from simulated pods to WebSocket viewers, with a separate Redis and without a cluster. */
 export async function benchLogs(progress: Progress): Promise<Figure[]> {
-  const script = join(repositoryRoot, 'test/build-logs/throughput.ts');
+  const script = join(REPOSITORY_ROOT, 'test/build-logs/throughput.ts');
   const arguments_ = [script, offered, seconds, viewers].map(String);
   const results: z.infer<typeof resultSchema>[] = [];
   for (let round = 1; round <= rounds; round++) {

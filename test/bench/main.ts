@@ -12,6 +12,7 @@ import { REPORTS } from './report.ts';
 import { benchReusable } from './reusable.ts';
 import { runParts } from './run-parts.ts';
 import { benchScale } from './scale.ts';
+import { benchStreams } from './streams.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const { values, positionals } = parseArgs({ options: { keep: { type: 'boolean' } }, allowPositionals: true });
@@ -29,6 +30,7 @@ const all = new Map([
 const sized = new Map([
   ['reads', benchReads],
   ['scale', (environments: number) => benchScale(environments, values)],
+  ['streams', benchStreams],
   ['small', (environments: number) => benchScale(environments, { ...values, small: true })],
 ]);
 

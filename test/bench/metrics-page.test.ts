@@ -9,7 +9,7 @@ requests_total_other 7
 memory_bytes 1.5e+08
 `;
 
-test('the samples of one metric, with their labels', () => {
+test('reads the samples of one metric, with their labels', () => {
   expect(samplesOf(page, 'requests_total')).toEqual([
     { labels: { verb: 'APPLY', resource: 'environments', subresource: 'status' }, value: 12 },
     { labels: { verb: 'POST', resource: 'secrets', words: 'a \\"quoted\\", one' }, value: 3 },
@@ -18,7 +18,7 @@ test('the samples of one metric, with their labels', () => {
   expect(samplesOf(page, 'nothing')).toEqual([]);
 });
 
-test('their sum, of those with these labels', () => {
+test('adds the samples with these labels', () => {
   expect(sumOf(page, 'requests_total')).toBe(15);
   expect(sumOf(page, 'requests_total', { verb: 'POST' })).toBe(3);
   expect(sumOf(page, 'requests_total', { verb: 'GET' })).toBe(0);

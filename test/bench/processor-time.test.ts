@@ -21,7 +21,7 @@ const text = [
   command(41, 'node api/main.ts'),
 ].join('\n');
 
-test('the time of each part is that of its processes and of the programs that they started', () => {
+test("adds the time of each component's processes and of their children", () => {
   expect(Object.fromEntries(processorTimeOf(text))).toEqual({
     'API server': 15,
     etcd: 0,

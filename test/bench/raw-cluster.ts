@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { localFolder } from '../cluster/paths.ts';
+import { LOCAL_FOLDER } from '../cluster/paths.ts';
 import type { Harness } from '../end-to-end/harness.ts';
 
 /** What a script needs to do Coppice's work without Coppice. */
@@ -20,7 +20,7 @@ export interface RawCluster {
   apply(objects: readonly object[]): Promise<void>;
 }
 
-const registrySchema = z.object({ username: z.string(), password: z.string() });
+const registrySchema = z.object({ username: z.string(), password: z.string(), nodeAddress: z.string().optional() });
 const operatorSchema = z.looseObject({
   environmentsUrl: z.url(),
   ingress: z.looseObject({ className: z.string().optional() }),
@@ -39,10 +39,13 @@ export async function startRawCluster({ kubectl, connection }: Harness, namespac
     'jsonpath={.data.operator\\.yaml}',
   ]);
   const { environmentsUrl, ingress, builder } = operatorSchema.parse(parse(config));
-  const { username, password } = registrySchema.parse(
-    JSON.parse(readFileSync(join(localFolder, 'registry.json'), 'utf8')),
-  );
-  const { registry } = connection;
+  // Of the local registry the address with a password: buildctl fetches tokens itself, and this machine does not resolve
+  // the token server's name.
+  const {
+    username,
+    password,
+    nodeAddress: registry = connection.registry,
+  } = registrySchema.parse(JSON.parse(readFileSync(join(LOCAL_FOLDER, 'registry.json'), 'utf8')));
   const auth = Buffer.from(`${username}:${password}`).toString('base64');
   const raw: RawCluster = {
     namespace,

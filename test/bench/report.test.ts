@@ -3,11 +3,14 @@ import { expect, test } from '@jest/globals';
 import { measurementsText } from './measurements.ts';
 import { isShown, REPORTS, pageText } from './report.ts';
 
-test.each(Object.entries(REPORTS))('the page of %s is as its figures make it: npm run generate', async (_, report) => {
-  expect(readFileSync(report.page, 'utf8')).toBe(await pageText(report));
-});
+test.each(Object.entries(REPORTS))(
+  'has written the page of %s from its figures: npm run generate',
+  async (_, report) => {
+    expect(readFileSync(report.page, 'utf8')).toBe(await pageText(report));
+  },
+);
 
-test('a page shows parts beside each other, and joins percentiles and baselines of a figure', () => {
+test('shows parts beside each other, and joins percentiles and baselines of a figure', () => {
   const figure = (name: string, value: number, baseline?: string) => ({
     ...{ name, unit: 's', samples: [value, value + 2, value + 1] },
     ...(baseline !== undefined && { baseline: { name: baseline, samples: [2] } }),
@@ -53,6 +56,6 @@ test('a page shows parts beside each other, and joins percentiles and baselines 
   ]);
 });
 
-test('parts that no page shows are printed alone', () => {
+test('prints parts without a page alone', () => {
   expect([isShown(REPORTS.bench, 'builds'), isShown(REPORTS.bench, 'scale-20')]).toEqual([true, false]);
 });

@@ -3,7 +3,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import type { Figure } from './measure.ts';
 import { type MeasurementsPage, measurementsText, resultSchema } from './measurements.ts';
 import { PERFORMANCE, RELIABILITY } from './pages.ts';
@@ -16,8 +16,8 @@ export interface Report {
 }
 
 const report = (name: string, results: string, content: MeasurementsPage): Report => ({
-  page: join(repositoryRoot, 'docs/measurements', name),
-  results: join(repositoryRoot, 'docs/measurements', results),
+  page: join(REPOSITORY_ROOT, 'docs/measurements', name),
+  results: join(REPOSITORY_ROOT, 'docs/measurements', results),
   content,
 });
 
@@ -28,9 +28,9 @@ export const REPORTS = {
 
 /** Returns the measured commit; changed figures do not count as changes. */
 export function currentCommit(): string {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8' }).trim();
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: REPOSITORY_ROOT, encoding: 'utf8' }).trim();
   const kept = Object.values(REPORTS).flatMap(({ page, results }) => [page, results]);
-  const others = kept.map((path) => `:(exclude)${relative(repositoryRoot, path)}`);
+  const others = kept.map((path) => `:(exclude)${relative(REPOSITORY_ROOT, path)}`);
   const changes = git('status', '--porcelain', '--', '.', ...others);
   return git('rev-parse', '--short=12', 'HEAD') + (changes === '' ? '' : ' with changes');
 }

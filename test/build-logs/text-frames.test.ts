@@ -11,7 +11,7 @@ function framed(size: number): Buffer {
   return Buffer.concat([Buffer.from('xyz'), header, Buffer.alloc(size, 'a')]);
 }
 
-test.each([0, 1, 125, 126, 65_535, 65_536])('a frame of %i bytes is found once all of it is there', (size) => {
+test.each([0, 1, 125, 126, 65_535, 65_536])('finds a frame of %i bytes once it is complete', (size) => {
   const held = framed(size);
   for (let length = 3; length < held.length; length += Math.max(1, Math.floor(size / 50))) {
     expect(frameAt(held, 3, length)).toBeUndefined();

@@ -41,7 +41,7 @@ function waits(long: number): Record<string, string> {
  * For each alert, series that make it fire, and series that do not. A rate is known from the second value on, at minute
  * 1.
  */
-export const alertCases: readonly AlertCase[] = [
+export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'CoppiceOperatorNotLeading',
     series: {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { parser } from '@prometheus-io/lezer-promql';
-import { alertCases } from './alert-cases.ts';
+import { ALERT_CASES } from './alert-cases.ts';
 import { exportedNames } from './exported-metrics.ts';
 import { expressionsOf, groups, panels, renderedRules } from './rules.ts';
 
@@ -10,7 +10,7 @@ const expressions: [where: string, expression: string][] = [
   ...panels.flatMap((panel) => expressionsOf(panel).map((expr): [string, string] => [panel.title, expr])),
 ];
 
-/** What is wrong with the syntax, and which series it asks for. */
+/** Returns the syntax errors of an expression, and the series that it uses. */
 function partsOf(expression: string): { faults: string[]; names: string[] } {
   const faults: string[] = [];
   const names: string[] = [];
@@ -24,7 +24,7 @@ function partsOf(expression: string): { faults: string[]; names: string[] } {
   return { faults, names };
 }
 
-test.each(expressions)('%s is PromQL, and asks for what is exported', (_where, expression) => {
+test.each(expressions)('has valid PromQL for %s, which uses exported metrics', (_where, expression) => {
   const { faults, names } = partsOf(expression);
   expect(faults).toEqual([]);
   expect(names.length).toBeGreaterThan(0);
@@ -32,24 +32,24 @@ test.each(expressions)('%s is PromQL, and asks for what is exported', (_where, e
   expect(names.filter((name) => !exported.has(name))).toEqual([]);
 });
 
-test('a wrong expression and an unknown series are noticed', () => {
+test('detects a wrong expression and an unknown series', () => {
   expect(partsOf('sum(rate(up[5m])').faults).not.toEqual([]);
   expect(partsOf('rate(coppice_of_no_such_name[5m]) > 1').names).toEqual(['coppice_of_no_such_name']);
   expect(exportedNames().has('coppice_of_no_such_name')).toBe(false);
 });
 
-test('each alert and each panel has a name of its own', () => {
+test('gives each alert and each panel a name of its own', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
 });
 
-test('promtool tries each alert, with series that are exported', () => {
-  expect(alertCases.map(({ alert }) => alert)).toEqual(rules.map(({ alert }) => alert));
+test("passes promtool's tests of each alert with exported series", () => {
+  expect(ALERT_CASES.map(({ alert }) => alert)).toEqual(rules.map(({ alert }) => alert));
   const exported = exportedNames();
-  const series = alertCases.flatMap((one) => [...Object.keys(one.series), ...Object.keys(one.quiet)]);
+  const series = ALERT_CASES.flatMap((one) => [...Object.keys(one.series), ...Object.keys(one.quiet)]);
   expect(series.flatMap((one) => partsOf(one).names).filter((name) => !exported.has(name))).toEqual([]);
 });
 
-test('the chart brings them as they are', async () => {
+test('contains them unchanged', async () => {
   expect(await renderedRules()).toEqual({ rules: { groups }, panels });
 });

@@ -1,16 +1,16 @@
-// What is rendered, as a real API server takes it: kubectl validates each field, and nothing is written.
+// A real API server checks what is rendered: kubectl validates each field, and nothing is written.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { run } from '../cluster/run.ts';
 import { Namespace } from '../../kubernetes/resource-type.ts';
 import { deleteNamespace, randomName, testClient } from '../api-server/api-server.ts';
-import { chart, objectsIn, program, render, type Rendered } from './render.ts';
-import { everything, existing, least } from './sample-values.ts';
+import { CHART, objectsIn, program, render, type Rendered } from './render.ts';
+import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
 
-/** Kinds that the test's API server does not know, as a cluster with cert-manager, Prometheus, Argo CD or Flux would. */
+/** Kinds that the test's API server does not know; a cluster with cert-manager, Prometheus, Argo CD or Flux would. */
 const unknown = [
   'cert-manager.io/v1 Certificate',
   'monitoring.coreos.com/v1 PodMonitor',
@@ -33,13 +33,13 @@ afterAll(async () => {
   client.close();
 });
 
-/** In a namespace that is there and holds nothing else, and asks for Pod Security's strictest level. */
+/** Moves an object to an empty namespace that enforces the strictest level of Pod Security. */
 function moved(object: Rendered): Rendered {
   if (object.metadata.namespace === undefined) return object;
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-/** Gives what the API server warns of; rejects with what it refuses. */
+/** Returns the warnings of the API server; rejects with its refusal. */
 async function dryRun(objects: readonly Rendered[]): Promise<string[]> {
   const reported: string[] = [];
   const how = ['--server-side', '--dry-run=server', '--force-conflicts', '--field-manager=chart-test'];
@@ -53,24 +53,24 @@ async function dryRun(objects: readonly Rendered[]): Promise<string[]> {
 const nameOf = ({ apiVersion, kind }: Rendered) => `${apiVersion} ${kind}`;
 
 test.each([
-  ['the least', least],
-  ['everything', everything],
-  ['what is there already', existing],
-])('with %s the API server takes all objects, and warns of none', async (_what, values) => {
+  ['the least', MIN_VALUES],
+  ['everything', ALL_VALUES],
+  ['what is there already', EXISTING_VALUES],
+])('renders with %s objects that the API server accepts without warnings', async (_what, values) => {
   const objects = objectsIn(await render(values));
   const isKnown = (object: Rendered) => !unknown.includes(nameOf(object));
   expect(await dryRun(objects.filter(isKnown))).toEqual([]);
 });
 
-test('what it does not know is rendered, each kind of it', async () => {
-  const texts = await Promise.all([everything, existing].map((values) => render(values)));
+test('renders every kind that the API server does not know', async () => {
+  const texts = await Promise.all([ALL_VALUES, EXISTING_VALUES].map((values) => render(values)));
   const names = new Set(texts.flatMap(objectsIn).map(nameOf));
   expect(unknown.filter((name) => !names.has(name))).toEqual([]);
 });
 
-const examples = join(repositoryRoot, 'examples');
+const examples = join(REPOSITORY_ROOT, 'examples');
 
-test('it takes the examples, and what is of Argo CD, Flux and Kustomize it does not know', async () => {
+test('has examples that the API server accepts, except kinds of Argo CD, Flux and Kustomize', async () => {
   const files = readdirSync(examples, { recursive: true, encoding: 'utf8' });
   const objects = files
     .filter((name) => name.endsWith('.yaml') && !name.endsWith('health.yaml') && !name.endsWith('kustomization.yaml'))
@@ -84,30 +84,30 @@ test('it takes the examples, and what is of Argo CD, Flux and Kustomize it does 
   expect(await dryRun(own)).toEqual([]);
 });
 
-test('kustomize finds all that acme names', async () => {
+test('lets kustomize find every file of acme', async () => {
   const built = objectsIn(await run(program('kubectl'), ['kustomize', join(examples, 'acme')]));
   expect(built.map(({ kind }) => kind).sort()).toEqual(['Environment', 'Group', 'Namespace', 'Repository']);
 });
 
-test('a field that there is not is refused', async () => {
-  const [object] = objectsIn(await render(least)).filter(({ kind }) => kind === 'StatefulSet');
+test('is refused with an unknown field', async () => {
+  const [object] = objectsIn(await render(MIN_VALUES)).filter(({ kind }) => kind === 'StatefulSet');
   await expect(dryRun([{ ...object!, spec: { ...(object!['spec'] as object), replica: 1 } }])).rejects.toThrow(
     /replica/,
   );
 });
 
-test('kubectl diff finds nothing once the release is there', async () => {
-  const objects = objectsIn(await render(existing, '--set', 'crds.enabled=false')).filter(
+test('leaves no difference for kubectl diff after the installation', async () => {
+  const objects = objectsIn(await render(EXISTING_VALUES, '--set', 'crds.enabled=false')).filter(
     (object) => object.metadata.namespace !== undefined && !unknown.includes(nameOf(object)) && object.kind !== 'Pod',
   );
   expect(objects.length).toBeGreaterThan(10);
   const input = objects.map((object) => stringify(moved(object))).join('---\n');
   await run(program('kubectl'), ['apply', '--server-side', '--field-manager=chart-test', '--filename', '-'], { input });
-  // kubectl ends with 1 where something differs, and run() rejects with it.
+  // kubectl exits with 1 if there is a difference, and run() then rejects.
   await run(program('kubectl'), ['diff', '--filename', '-'], { input });
 });
 
-test('a second release is refused in words, and the first one is not', async () => {
+test('refuses a second release with a message, but not the first', async () => {
   const annotations = {
     'meta.helm.sh/release-name': 'coppice',
     'meta.helm.sh/release-namespace': 'coppice-system',
@@ -129,9 +129,9 @@ test('a second release is refused in words, and the first one is not', async () 
   if (!isThere) await run(program('kubectl'), ['create', '--filename', '-'], { input });
   try {
     const online = ['--dry-run=server', '--set', 'crds.enabled=false'];
-    await expect(render(least, ...online)).resolves.toContain('kind: Deployment');
-    const second = ['template', 'second', chart, '--namespace', 'elsewhere', '--values', '-', ...online];
-    await expect(run(program('helm'), second, { input: stringify(least) })).rejects.toThrow(
+    await expect(render(MIN_VALUES, ...online)).resolves.toContain('kind: Deployment');
+    const second = ['template', 'second', CHART, '--namespace', 'elsewhere', '--values', '-', ...online];
+    await expect(run(program('helm'), second, { input: stringify(MIN_VALUES) })).rejects.toThrow(
       /this cluster has Coppice already, as release coppice in the namespace coppice-system/,
     );
   } finally {

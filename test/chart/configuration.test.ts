@@ -5,10 +5,10 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { parseConfig } from '../../api/config.ts';
 import { readConfig, type OperatorConfig } from '../../operator/config.ts';
-import { defaultEgress } from '../../operator/shared/testing/default-egress.ts';
+import { DEFAULT_EGRESS } from '../../operator/shared/testing/default-egress.ts';
 import { withValue } from './leaves.ts';
 import { objectOf, objectsIn, render, renderObjects, type Rendered } from './render.ts';
-import { everything, existing, least } from './sample-values.ts';
+import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
 
 const containerSchema = z.looseObject({
   image: z.string(),
@@ -25,7 +25,7 @@ function containerOf(objects: Rendered[], kind: string, name: string): z.infer<t
   return container;
 }
 
-/** As the operator reads its configuration. */
+/** Reads the configuration as the operator does. */
 async function operatorConfig(objects: Rendered[]): Promise<OperatorConfig> {
   const { data } = z
     .looseObject({ data: z.record(z.string(), z.string()) })
@@ -40,13 +40,13 @@ async function operatorConfig(objects: Rendered[]): Promise<OperatorConfig> {
   }
 }
 
-/** As the API reads its own, with `secret` for what comes from Secrets. */
+/** Reads the configuration as the API does, with `secret` for values of Secrets. */
 function apiConfig(objects: Rendered[]) {
   const { env } = containerOf(objects, 'Deployment', 'coppice-api');
   return parseConfig(Object.fromEntries(env.map(({ name, value }) => [name, value ?? 'from a Secret'])));
 }
 
-/** Which Secret and key a variable comes from. */
+/** Returns the Secret and key of a variable. */
 function secretOf({ env }: z.infer<typeof containerSchema>, name: string): string | undefined {
   const keySchema = z.looseObject({ secretKeyRef: z.object({ name: z.string(), key: z.string() }) });
   const found = env.find((variable) => variable.name === name);
@@ -55,9 +55,9 @@ function secretOf({ env }: z.infer<typeof containerSchema>, name: string): strin
   return `${secretKeyRef.name}/${secretKeyRef.key}`;
 }
 
-test('hosts are in small letters, as those of Ingresses are', async () => {
+test('writes hosts in lower case, as Ingresses require', async () => {
   const urls = { api: { url: 'https://Coppice.Example.ORG' }, environments: { url: 'https://Env.Example.COM' } };
-  const objects = await renderObjects({ ...least, ...urls });
+  const objects = await renderObjects({ ...MIN_VALUES, ...urls });
   const rules = [{ host: 'coppice.example.org' }];
   expect(objectOf(objects, 'Ingress', 'coppice-api')).toMatchObject({ spec: { rules } });
   const policy = objectOf(objects, 'ValidatingAdmissionPolicy', 'coppice-operator-objects');
@@ -65,18 +65,18 @@ test('hosts are in small letters, as those of Ingresses are', async () => {
 });
 
 test.each([
-  ['the least', least],
-  ['everything', everything],
-  ['what is there already', existing],
-])('operator and API read what the chart writes for %s', async (_what, values) => {
+  ['the least', MIN_VALUES],
+  ['everything', ALL_VALUES],
+  ['what is there already', EXISTING_VALUES],
+])('writes configuration that operator and API read for %s', async (_what, values) => {
   const objects = await renderObjects(values);
   expect((await operatorConfig(objects)).registry.address).toBe(values.registry.address);
   expect(apiConfig(objects).redis.url).toBe((await operatorConfig(objects)).redisUrl);
 });
 
-test('a proxy reaches the operator under the names that programs read', async () => {
+test('passes a proxy to the operator under the names that programs read', async () => {
   const proxyOf = async (proxy: object) =>
-    (await operatorConfig(await renderObjects({ ...least, builder: { proxy } }))).builder.proxy;
+    (await operatorConfig(await renderObjects({ ...MIN_VALUES, builder: { proxy } }))).builder.proxy;
   expect(await proxyOf({ http: 'http://proxy:3128', noProxy: 'registry' })).toEqual({
     HTTP_PROXY: 'http://proxy:3128',
     NO_PROXY: 'registry',
@@ -84,9 +84,9 @@ test('a proxy reaches the operator under the names that programs read', async ()
   expect(await proxyOf({})).toEqual({});
 });
 
-test('buildkitd takes the listed frontends, and for code that is not trusted none beside its own', async () => {
+test('permits the listed frontends in buildkitd, and only the built-in one for untrusted code', async () => {
   const filesWith = async (builder: object) => {
-    const objects = await renderObjects({ ...least, builder });
+    const objects = await renderObjects({ ...MIN_VALUES, builder });
     const { builder: settings } = await operatorConfig(objects);
     const { data } = z
       .looseObject({ data: z.record(z.string(), z.string()) })
@@ -99,18 +99,18 @@ test('buildkitd takes the listed frontends, and for code that is not trusted non
     'allowedRepositories = ["docker.io/docker/dockerfile","docker.io/docker/dockerfile-upstream"]',
   );
   expect(files['buildkitd-untrusted.toml']).toContain(disabled);
-  // To buildkitd an empty list means any.
+  // buildkitd treats an empty list as any.
   expect((await filesWith({ frontends: [] }))['buildkitd.toml']).toContain(disabled);
 });
 
-test('a registry below a path: the operator gets all of it, buildkitd and the network policy its host and port', async () => {
+test("passes a registry's path to the operator, and its host and port to buildkitd and the network policy", async () => {
   const registry = {
     address: 'harbor.example.com:8443/coppice',
     layout: 'flat',
     insecure: true,
     credentialsSecret: 'x',
   };
-  const objects = await renderObjects({ ...least, registry });
+  const objects = await renderObjects({ ...MIN_VALUES, registry });
   const config = await operatorConfig(objects);
   expect(config.registry).toMatchObject({ address: registry.address, layout: 'flat' });
   const buildkitd = JSON.stringify(objectOf(objects, 'ConfigMap', config.builder.configMap));
@@ -118,9 +118,9 @@ test('a registry below a path: the operator gets all of it, buildkitd and the ne
   expect(JSON.stringify(objectOf(objects, 'NetworkPolicy', 'coppice-operator'))).toContain('8443');
 });
 
-test("the registry's credentials are files, which the kubelet exchanges, and in no variable", async () => {
-  const registry = { ...least.registry, credentialsSecret: 'robot' };
-  const operator = objectOf(await renderObjects({ ...least, registry }), 'Deployment', 'coppice-operator');
+test("passes the registry's credentials as files that the kubelet replaces, and not as variables", async () => {
+  const registry = { ...MIN_VALUES.registry, credentialsSecret: 'robot' };
+  const operator = objectOf(await renderObjects({ ...MIN_VALUES, registry }), 'Deployment', 'coppice-operator');
   const text = JSON.stringify(operator);
   expect(text).toContain('"secretName":"robot"');
   expect(text).not.toContain('subPath');
@@ -128,24 +128,24 @@ test("the registry's credentials are files, which the kubelet exchanges, and in 
   expect(text).toContain('{"name":"REGISTRY_CREDENTIALS_FOLDER","value":"/etc/coppice-registry"}');
 });
 
-test('large numbers reach the API as numbers', async () => {
-  const objects = await renderObjects({ ...least, api: { requestsPerMinute: 1_000_000 } });
+test('passes large numbers to the API as numbers', async () => {
+  const objects = await renderObjects({ ...MIN_VALUES, api: { requestsPerMinute: 1_000_000 } });
   expect(apiConfig(objects).limits.requestsPerMinute).toBe(1_000_000);
 });
 
-test('a Redis of your own takes the place of the bundled one, its password from your Secret', async () => {
-  const objects = await renderObjects(existing);
+test('uses an external Redis in place of the bundled one, with the password of a Secret', async () => {
+  const objects = await renderObjects(EXISTING_VALUES);
   expect(objects.filter(({ metadata }) => metadata.name === 'coppice-redis')).toEqual([]);
   expect(apiConfig(objects).redis.url).toBe('rediss://coppice@redis.example.com:6380/1');
   for (const name of ['coppice-api', 'coppice-operator']) {
     expect(secretOf(containerOf(objects, 'Deployment', name), 'REDIS_PASSWORD')).toBe('redis/password');
   }
-  const withoutPassword = await renderObjects({ ...least, redis: { externalUrl: 'redis://redis.example.com' } });
+  const withoutPassword = await renderObjects({ ...MIN_VALUES, redis: { externalUrl: 'redis://redis.example.com' } });
   expect(secretOf(containerOf(withoutPassword, 'Deployment', 'coppice-api'), 'REDIS_PASSWORD')).toBeUndefined();
 });
 
-test('the bundled Redis takes its password from your Secret too, and the chart makes none then', async () => {
-  const objects = await renderObjects({ ...least, redis: { passwordSecret: { name: 'mine', key: 'word' } } });
+test('uses the password of a Secret for the bundled Redis too, and then creates none', async () => {
+  const objects = await renderObjects({ ...MIN_VALUES, redis: { passwordSecret: { name: 'mine', key: 'word' } } });
   expect(objects.filter(({ kind, metadata }) => kind === 'Secret' && metadata.name === 'coppice-redis')).toEqual([]);
   const containers = [
     containerOf(objects, 'Deployment', 'coppice-api'),
@@ -157,8 +157,8 @@ test('the bundled Redis takes its password from your Secret too, and the chart m
   );
 });
 
-test('with a registry before them, all images come from there', async () => {
-  const objects = await renderObjects(everything);
+test('takes all images from the configured registry', async () => {
+  const objects = await renderObjects(ALL_VALUES);
   const { builder } = await operatorConfig(objects);
   const images = [
     builder.image,
@@ -177,10 +177,10 @@ const stampSchema = z.looseObject({
   spec: z.looseObject({ template: z.looseObject({ metadata: z.looseObject({ annotations: z.unknown() }) }) }),
 });
 
-test('other authorities start all that read them anew', async () => {
+test('restarts everything that reads the authorities when they change', async () => {
   const stampsOf = async (name: string) => {
     const caCertificates = `-----BEGIN CERTIFICATE-----\n${name}\n-----END CERTIFICATE-----\n`;
-    const objects = await renderObjects({ ...everything, caCertificates });
+    const objects = await renderObjects({ ...ALL_VALUES, caCertificates });
     return ['coppice-api', 'coppice-operator', 'coppice-tester'].map((deployment) =>
       JSON.stringify(stampSchema.parse(objectOf(objects, 'Deployment', deployment)).spec.template.metadata.annotations),
     );
@@ -189,26 +189,26 @@ test('other authorities start all that read them anew', async () => {
   expect(first.filter((stamp, index) => stamp === second[index])).toEqual([]);
 });
 
-test('another configuration starts the operator anew, and what it does not read does not', async () => {
+test('restarts the operator when its configuration changes, and not after other changes', async () => {
   const stamp = async (values: object) => {
-    const objects = await renderObjects({ ...least, ...values });
+    const objects = await renderObjects({ ...MIN_VALUES, ...values });
     return stampSchema.parse(objectOf(objects, 'Deployment', 'coppice-operator')).spec.template.metadata.annotations;
   };
   const first = await stamp({});
   expect(await stamp({ api: { replicas: 5 } })).toEqual(first);
   expect(await stamp({ operator: { workers: 5 } })).not.toEqual(first);
-  expect(await stamp({ registry: { ...least.registry, credentialsRevision: '2' } })).not.toEqual(first);
+  expect(await stamp({ registry: { ...MIN_VALUES.registry, credentialsRevision: '2' } })).not.toEqual(first);
 });
 
-test('the CustomResourceDefinitions come with the chart, stay without it, and can be left out', async () => {
-  const definitions = objectsIn(await render(least)).filter(({ kind }) => kind === 'CustomResourceDefinition');
+test('installs the CustomResourceDefinitions, keeps them after uninstalling, and can omit them', async () => {
+  const definitions = objectsIn(await render(MIN_VALUES)).filter(({ kind }) => kind === 'CustomResourceDefinition');
   expect(definitions.map(({ metadata }) => metadata.name).sort()).toEqual(
     ['environments', 'groups', 'repositories', 'reusableenvironments'].map((plural) => `${plural}.coppice.dev`),
   );
   for (const { metadata } of definitions) {
     expect(metadata['annotations']).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
   }
-  const without = await render({ ...least, crds: { enabled: false } });
+  const without = await render({ ...MIN_VALUES, crds: { enabled: false } });
   expect(without).not.toContain('CustomResourceDefinition');
 });
 
@@ -221,8 +221,8 @@ const podTemplateSchema = z.looseObject({
   }),
 });
 
-test('every image can be pinned by its digest', async () => {
-  const objects = await renderObjects(everything);
+test('can pin every image by its digest', async () => {
+  const objects = await renderObjects(ALL_VALUES);
   const { builder } = await operatorConfig(objects);
   const images = [
     builder.image,
@@ -238,11 +238,11 @@ test.each([
   ['Deployment', 'operator'],
   ['Deployment', 'tester'],
   ['StatefulSet', 'redis'],
-])('the %s of %s takes what is added to its pods', async (kind, component) => {
+])('adds to the %s of %s what its pods are given', async (kind, component) => {
   const podLabels = { team: 'platform', 'app.kubernetes.io/name': 'another' };
-  const objects = await renderObjects(withValue(everything, `${component}.podLabels`, podLabels));
+  const objects = await renderObjects(withValue(ALL_VALUES, `${component}.podLabels`, podLabels));
   const { metadata, spec } = podTemplateSchema.parse(objectOf(objects, kind, `coppice-${component}`)).spec.template;
-  // Its own labels stay: Services and policies select by them.
+  // The chart's labels stay, because Services and policies select by them.
   expect(metadata.labels).toMatchObject({ team: 'platform', 'app.kubernetes.io/name': `coppice-${component}` });
   expect(metadata.annotations).toMatchObject({ 'example.org/a': 'b' });
   expect(spec).toMatchObject({
@@ -256,8 +256,8 @@ test.each([
   });
 });
 
-test('ServiceAccounts carry their annotations', async () => {
-  const objects = await renderObjects(everything);
+test('annotates ServiceAccounts', async () => {
+  const objects = await renderObjects(ALL_VALUES);
   for (const name of ['coppice-api', 'coppice-operator']) {
     expect(objectOf(objects, 'ServiceAccount', name).metadata).toMatchObject({
       annotations: { 'example.org/role': 'coppice' },
@@ -265,25 +265,25 @@ test('ServiceAccounts carry their annotations', async () => {
   }
 });
 
-test('replicas are on different nodes where nothing else is said', async () => {
-  const objects = await renderObjects(least);
+test('spreads replicas over nodes by default', async () => {
+  const objects = await renderObjects(MIN_VALUES);
   const { spec } = podTemplateSchema.parse(objectOf(objects, 'Deployment', 'coppice-api')).spec.template;
   expect(spec).toMatchObject({ topologySpreadConstraints: [{ topologyKey: 'kubernetes.io/hostname' }] });
 });
 
-test('where pods run reaches the operator, and nothing of what is empty', async () => {
-  const { environments, builder } = await operatorConfig(await renderObjects(everything));
+test('passes the scheduling of pods to the operator, without empty values', async () => {
+  const { environments, builder } = await operatorConfig(await renderObjects(ALL_VALUES));
   for (const scheduling of [environments.scheduling, builder.scheduling, builder.jobScheduling]) {
     expect(scheduling).toMatchObject({ nodeSelector: { pool: 'strangers' }, runtimeClassName: 'gvisor' });
   }
   expect(environments.platform).toBe('linux/amd64');
-  const plain = await operatorConfig(await renderObjects(least));
+  const plain = await operatorConfig(await renderObjects(MIN_VALUES));
   expect(plain.environments.scheduling).toEqual({});
-  expect(plain.egress).toEqual(defaultEgress);
+  expect(plain.egress).toEqual(DEFAULT_EGRESS);
 });
 
-test('a PodMonitor selects the pods that have metrics, by their port', async () => {
-  const objects = await renderObjects(existing);
+test('selects pods with metrics by their port in the PodMonitor', async () => {
+  const objects = await renderObjects(EXISTING_VALUES);
   expect(objectOf(objects, 'PodMonitor', 'coppice')['spec']).toMatchObject({
     selector: {
       matchExpressions: [
@@ -294,20 +294,20 @@ test('a PodMonitor selects the pods that have metrics, by their port', async () 
   });
 });
 
-/** The paths of lists and maps without a member: the API server does not store them, so they would differ for ever. */
+/** Returns the paths of empty lists and maps, which the API server does not store, so that they would always differ. */
 function empties(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const entries = Object.entries(value);
   return entries.length === 0 ? [path] : entries.flatMap(([key, one]) => empties(one, `${path}.${key}`));
 }
 
-/** Where a member that is empty says something: everything is selected, or a volume has no settings. */
+/** Here an empty map has a meaning: everything is selected, or a volume has no settings. */
 const meaningful = /\.(podSelector|namespaceSelector|emptyDir|nodeAffinity|subresources\.status)$/;
 
 test.each([
-  ['the least', least],
-  ['everything', everything],
-])('kubectl diff finds nothing empty for %s', async (_what, values) => {
+  ['the least', MIN_VALUES],
+  ['everything', ALL_VALUES],
+])('renders nothing empty for %s', async (_what, values) => {
   const objects = objectsIn(await render(values));
   const found = objects.flatMap((object) => empties(object, `${object.kind} ${object.metadata.name}`));
   expect(found.filter((path) => !meaningful.test(path) && !path.includes('openAPIV3Schema'))).toEqual([]);

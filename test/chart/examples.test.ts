@@ -1,4 +1,5 @@
-// Without a cluster: what examples/ and skaffold.yaml say of the chart holds, and the health script judges as it should.
+// Checks without a cluster that examples/ and skaffold.yaml match the chart, and that the health script judges
+// correctly.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -7,10 +8,10 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { reconciling, ready, stalled, suspended } from '../../operator/shared/conditions.ts';
 import { mergeConditions, type ConditionReport } from '../../crds/conditions.ts';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { objectOf, objectsIn, render } from './render.ts';
 
-const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
+const read = (path: string) => readFileSync(join(REPOSITORY_ROOT, path), 'utf8');
 
 test.each([
   [
@@ -27,7 +28,7 @@ test.each([
     'HelmRelease',
     z.looseObject({ spec: z.looseObject({ values: z.looseObject({}) }) }).transform(({ spec }) => spec.values),
   ],
-])('%s renders, twice the same: no password is made up', async (path, kind, valuesOf) => {
+])('renders %s twice identically, without random passwords', async (path, kind, valuesOf) => {
   const values = valuesOf.parse(objectOf(objectsIn(read(path)), kind, 'coppice'));
   const [first, second] = await Promise.all([render(values), render(values)]);
   expect(first).toContain('kind: Deployment');
@@ -35,17 +36,17 @@ test.each([
 });
 
 test.each(['examples/argo-cd/acme.yaml', 'examples/flux/acme.yaml', 'examples/argo-cd/coppice.yaml'])(
-  'what %s leads to is here',
+  'has every file to which %s refers',
   (path) => {
     const { spec } = z
       .looseObject({ spec: z.looseObject({ path: z.string().optional(), source: z.unknown().optional() }) })
       .parse(objectsIn(read(path)).at(-1));
     const { path: folder } = z.looseObject({ path: z.string() }).parse(spec.source ?? spec);
-    expect(existsSync(join(repositoryRoot, folder))).toBe(true);
+    expect(existsSync(join(REPOSITORY_ROOT, folder))).toBe(true);
   },
 );
 
-test('skaffold.yaml installs this chart with values that it takes', async () => {
+test('accepts the values of skaffold.yaml', async () => {
   const releaseSchema = z.strictObject({
     name: z.string(),
     chartPath: z.string(),
@@ -65,9 +66,9 @@ test('skaffold.yaml installs this chart with values that it takes', async () => 
     })
     .parse(parse(read('skaffold.yaml')));
   const [release] = deploy.helm.releases;
-  expect(existsSync(join(repositoryRoot, release!.chartPath, 'Chart.yaml'))).toBe(true);
+  expect(existsSync(join(REPOSITORY_ROOT, release!.chartPath, 'Chart.yaml'))).toBe(true);
   for (const { image, docker } of build.artifacts) {
-    expect(existsSync(join(repositoryRoot, docker.dockerfile))).toBe(true);
+    expect(existsSync(join(REPOSITORY_ROOT, docker.dockerfile))).toBe(true);
     const name = image.replaceAll(/[^A-Za-z0-9]/g, '_');
     expect(Object.values(release!.setValueTemplates)).toContain(`{{.IMAGE_REPO_${name}}}`);
   }
@@ -83,7 +84,7 @@ const script = z
   .object({ 'coppice.dev/*': z.object({ 'health.lua': z.string() }) })
   .parse(parse(data['resource.customizations']))['coppice.dev/*']['health.lua'];
 
-/** A value as Lua writes it. */
+/** Returns a value as a Lua literal. */
 function lua(value: unknown): string {
   if (Array.isArray(value)) return `{ ${value.map(lua).join(', ')} }`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -92,7 +93,7 @@ function lua(value: unknown): string {
     .join(', ')} }`;
 }
 
-/** As Argo CD does: the script sees `obj`, and returns what it thinks of it. */
+/** Runs the script like Argo CD, with the object in `obj`, and returns its result. */
 async function healthOf(obj: object): Promise<unknown> {
   const engine = await new LuaFactory().createEngine();
   try {
@@ -109,15 +110,15 @@ const object = (reports: ConditionReport[] | undefined, observed = 3) => ({
 });
 
 test.each<[what: string, obj: object, status: string, message: RegExp]>([
-  ['without a status', object(undefined), 'Progressing', /not looked at/],
+  ['without a status', object(undefined), 'Progressing', /not reconciled/],
   ['that is ready', object(ready('Built', 'every service is ready')), 'Healthy', /every service is ready/],
   ['under way', object(reconciling('Building', 'build 2 runs')), 'Progressing', /build 2 runs/],
   ['where somebody must act', object(stalled('BuildFailed', 'build 2 failed')), 'Degraded', /build 2 failed/],
   ['that is suspended', object(suspended(true, 'spec.suspend is set')), 'Suspended', /spec.suspend/],
   ['that was suspended early', object(suspended(false, 'spec.suspend is set')), 'Suspended', /spec.suspend/],
-  ['that was ready before its change', object(ready('Built', 'runs'), 2), 'Progressing', /not looked at/],
-  ['that stalled before its change', object(stalled('BuildFailed', 'failed'), 2), 'Progressing', /not looked at/],
-])('Argo CD sees an object %s', async (_what, obj, status, message) => {
+  ['that was ready before its change', object(ready('Built', 'runs'), 2), 'Progressing', /not reconciled/],
+  ['that stalled before its change', object(stalled('BuildFailed', 'failed'), 2), 'Progressing', /not reconciled/],
+])('reports the health of an object %s to Argo CD', async (_what, obj, status, message) => {
   const health = z.strictObject({ status: z.string(), message: z.string() }).parse(await healthOf(obj));
   expect(health.status).toBe(status);
   expect(health.message).toMatch(message);

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { collectDefaultMetrics } from 'prom-client';
 import { RuntimeMetrics } from '../../kubernetes/metrics.ts';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 
 /** Suffixes of the series of a histogram or a summary. */
 const derived = ['', '_bucket', '_sum', '_count'];
 
 /** Returns the names of Coppice's own metrics in a folder's sources. */
 function writtenNames(part: string): string[] {
-  const folder = join(repositoryRoot, part);
+  const folder = join(REPOSITORY_ROOT, part);
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').match(/(?<=')coppice_[a-z_]+(?=')/g) ?? []);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { chart } from './render.ts';
+import { CHART } from './render.ts';
 
 /** The schema of one value in values.schema.json. */
 export interface ValueSchema {
@@ -48,8 +48,8 @@ export interface Leaf {
   preset: unknown;
 }
 
-const root = rootSchema.parse(JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')));
-const presets: unknown = parse(readFileSync(join(chart, 'values.yaml'), 'utf8'));
+const root = rootSchema.parse(JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')));
+const presets: unknown = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
 
 /** Returns the schema with its reference resolved; its own fields take precedence. */
 export function resolved(schema: ValueSchema): ValueSchema {
@@ -71,11 +71,11 @@ function leavesBelow(schemas: Record<string, ValueSchema>, values: unknown, abov
 }
 
 /** All values in the schema. */
-export const leaves = leavesBelow(root.properties, presets, '');
+export const LEAVES = leavesBelow(root.properties, presets, '');
 
 /** Returns the paths of all values in values.yaml, down to the schema's leaves. */
 export function presetPaths(values: unknown = presets, above = ''): string[] {
-  const known = new Set(leaves.map(({ path }) => path));
+  const known = new Set(LEAVES.map(({ path }) => path));
   if (known.has(above.slice(0, -1)) || !isMap(values)) return [above.slice(0, -1)];
   return Object.entries(values).flatMap(([name, value]) => presetPaths(value, `${above}${name}.`));
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { memoryBudget } from '../../api/limits/memory-budget.ts';
-import { DEFAULT_VIEWER_LIMITS, viewers } from '../../api/limits/viewers.ts';
+import { EVENT_STREAMS, LOG_STREAMS, viewers } from '../../api/limits/viewers.ts';
 import { requestMetrics } from '../../api/http/request-metrics.ts';
 import { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
@@ -16,9 +16,9 @@ import { buildInfo } from '../../process/process-metrics.ts';
 import { redisMetrics } from '../../process/redis-metrics.ts';
 import { tokenMetrics } from '../../registry-tokens/metrics.ts';
 import { testerMetrics } from '../../tester/metrics.ts';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 
-/** Everything that operator, api, tester and token server export, but what prom-client adds. */
+/** Returns all metrics of operator, API, tester and token server, except those of prom-client. */
 function exported(): { name: string; type: string; labels: string[] }[] {
   const metrics = new RuntimeMetrics();
   const { registry } = metrics;
@@ -33,7 +33,8 @@ function exported(): { name: string; type: string; labels: string[] }[] {
   redisMetrics({ isReady: false, info: () => Promise.resolve('') }, registry);
   const ofLimits = { refused: () => undefined };
   memoryBudget(1, registry);
-  viewers(DEFAULT_VIEWER_LIMITS, ofLimits, registry);
+  viewers(LOG_STREAMS, ofLimits, registry);
+  viewers(EVENT_STREAMS, ofLimits, registry);
   requestMetrics(registry, Date.now);
   const ofTester = new Registry();
   testerMetrics(ofTester, { waiting: 0, atWork: 0 } as never);
@@ -47,15 +48,15 @@ function exported(): { name: string; type: string; labels: string[] }[] {
     });
 }
 
-/** The metrics that the page lists. */
+/** Returns the metrics that the page lists. */
 function documented(): { name: string; type: string; labels: string[] }[] {
-  const text = readFileSync(join(repositoryRoot, 'docs/reference/metrics.md'), 'utf8');
+  const text = readFileSync(join(REPOSITORY_ROOT, 'docs/reference/metrics.md'), 'utf8');
   return [...text.matchAll(/^- `([a-z_]+)` \((counter|gauge|histogram)(?:: ([^)]*))?\)/gm)].map(
     ([, name = '', type = '', labels = '']) => ({ name, type, labels: labels.match(/(?<=`)\w+(?=`)/g) ?? [] }),
   );
 }
 
-test('docs/reference/metrics.md lists every metric, with its type and labels, and no other', () => {
+test('is described in docs/reference/metrics.md with every metric, its type and labels', () => {
   const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
   expect(documented().sort(byName)).toEqual(exported().sort(byName));
 });

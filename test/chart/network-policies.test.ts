@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { publicNetworks } from '../../operator/shared/network-peers.ts';
 import { objectOf, renderObjects, type Rendered } from './render.ts';
-import { everything, existing, least } from './sample-values.ts';
+import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
 
 const selectorSchema = z.strictObject({ matchLabels: z.record(z.string(), z.string()).optional() });
 const peerSchema = z.strictObject({
@@ -21,7 +21,7 @@ const policySchema = z.looseObject({
   }),
 });
 
-/** Who speaks or is spoken to: a pod, or what is outside of the cluster. */
+/** The source or destination of a connection: a pod, or an address outside the cluster. */
 type Tenant = { namespace: string; labels: Record<string, string> } | { address: string };
 
 const own = (component: string): Tenant => ({
@@ -64,7 +64,7 @@ function isMeant(peer: z.infer<typeof peerSchema>, tenant: Tenant, namespace: st
   return isThere && selects(peer.podSelector, tenant.labels);
 }
 
-/** As a CNI decides: both ends must allow it, where a policy selects them. */
+/** Decides like a CNI: the policies that select either end must permit it. */
 function mayReach(objects: readonly Rendered[], from: Tenant, to: Tenant, port: number): boolean {
   const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy').map((object) => policySchema.parse(object));
   const allows = (one: Tenant, other: Tenant, direction: 'Ingress' | 'Egress') => {
@@ -93,7 +93,7 @@ function mayReach(objects: readonly Rendered[], from: Tenant, to: Tenant, port: 
 
 let objects: Rendered[];
 beforeAll(async () => {
-  objects = await renderObjects(everything);
+  objects = await renderObjects(ALL_VALUES);
 });
 
 test.each<[from: keyof typeof peers, to: keyof typeof peers, port: number, may: boolean]>([
@@ -152,24 +152,24 @@ test.each<[from: keyof typeof peers, to: keyof typeof peers, port: number, may: 
   expect(mayReach(objects, peers[from], peers[to], port)).toBe(may);
 });
 
-test('a Redis of your own is reached at its port', async () => {
-  const outside = await renderObjects(existing);
+test('permits an external Redis at its port', async () => {
+  const outside = await renderObjects(EXISTING_VALUES);
   expect(mayReach(outside, peers.internet, peers.internet, 1)).toBe(true);
   expect(mayReach(outside, own('api'), peers.internet, 6380)).toBe(true);
   expect(mayReach(objects, own('api'), peers.internet, 6380)).toBe(false);
 });
 
-test('builders reach the same public networks as environments do', async () => {
+test('permit builders the same public networks as environments', async () => {
   const egressOf = (all: readonly Rendered[]) =>
     policySchema.parse(objectOf(all, 'NetworkPolicy', 'builders')).spec.egress[1]?.to.slice(0, 2);
   const exceptCidrs = ['192.0.2.0/24', '2001:db8::/48'];
   expect(egressOf(objects)).toEqual(publicNetworks({ ipv6: true, exceptCidrs }));
-  const [ipv4, ...others] = egressOf(await renderObjects(least)) ?? [];
+  const [ipv4, ...others] = egressOf(await renderObjects(MIN_VALUES)) ?? [];
   expect([ipv4]).toEqual(publicNetworks({ ipv6: false, exceptCidrs: [] }));
   expect(others).toEqual([]);
 });
 
-test('no address at which a cloud reports credentials is among the others', () => {
+test('permit no address at which a cloud serves credentials', () => {
   const texts = objects.filter(({ kind }) => kind === 'NetworkPolicy').map((object) => policySchema.parse(object));
   const open = texts
     .flatMap(({ spec }) => spec.egress)

@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import { buildPrograms, programPath } from '../cluster/programs.ts';
 import { runMain, startProgress } from '../cluster/progress.ts';
 import { run } from '../cluster/run.ts';
-import { alertCases, type AlertCase } from './alert-cases.ts';
+import { ALERT_CASES, type AlertCase } from './alert-cases.ts';
 import { expressionsOf, renderedRules, type Panel, type Rules } from './rules.ts';
 
 const rulesFile = 'alerts.yaml';
@@ -45,7 +45,7 @@ function recordingRules(panels: readonly Panel[]): object {
 /** Returns a file of tests for `promtool test rules`. */
 function unitTests({ groups }: Rules): object {
   const rules = groups.flatMap((group) => group.rules);
-  const tests = alertCases.flatMap((one) => {
+  const tests = ALERT_CASES.flatMap((one) => {
     const rule = rules.find(({ alert }) => alert === one.alert);
     const fired = [
       {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { objectOf, renderObjects } from './render.ts';
-import { everything } from './sample-values.ts';
+import { ALL_VALUES } from './sample-values.ts';
 
 const rulesSchema = z.array(
   z.object({
@@ -13,26 +13,26 @@ const rulesSchema = z.array(
 );
 type Rule = z.infer<typeof rulesSchema>[number];
 
-/** What opens all the rest to who has it: other pods' insides, others' tokens, rights that one has not. */
+/** Permissions that give access to everything else: into other pods, to tokens of others, or to more permissions. */
 const forbidden = {
   resources: ['pods/exec', 'pods/attach', 'pods/portforward', 'pods/ephemeralcontainers', 'serviceaccounts/token'],
   verbs: ['impersonate', 'escalate'],
 };
 
-/** What is wrong with a rule. */
+/** Returns the faults of a rule. */
 function faults({ apiGroups, resources, resourceNames = [], verbs }: Rule): string[] {
   const named = [...apiGroups, ...resources, ...resourceNames, ...verbs];
   return [
     ...named.filter((name) => name.includes('*')),
     ...resources.filter((name) => forbidden.resources.includes(name)),
     ...verbs.filter((name) => forbidden.verbs.includes(name)),
-    // A role may be bound by its name alone.
+    // A rule can permit binding a role by its name.
     ...(verbs.includes('bind') && resourceNames.length === 0 ? ['bind'] : []),
   ];
 }
 
-test('no role has a `*`, the way into a pod, or a right to take more rights', async () => {
-  const objects = await renderObjects(everything);
+test('has no role with `*`, access into pods, or the right to escalate', async () => {
+  const objects = await renderObjects(ALL_VALUES);
   const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
   const names = roles.map(({ metadata }) => metadata.name);
   expect(names).toEqual(expect.arrayContaining(['coppice-operator', 'coppice-api', 'coppice-group-member']));
@@ -45,8 +45,8 @@ test('no role has a `*`, the way into a pod, or a right to take more rights', as
   expect(found).toEqual([]);
 });
 
-test('the API can get each object of what it changes or deletes, because it first reads who owns it', async () => {
-  const roles = (await renderObjects(everything)).filter(
+test('lets the API get each object that it changes or deletes, because it first reads the owner', async () => {
+  const roles = (await renderObjects(ALL_VALUES)).filter(
     ({ kind, metadata }) => kind.endsWith('Role') && /^coppice-(api|group-api)$/.test(metadata.name),
   );
   const rules = roles.flatMap((role) => rulesSchema.parse(role['rules']));
@@ -57,8 +57,8 @@ test('the API can get each object of what it changes or deletes, because it firs
   expect(changing.filter(({ verbs }) => !verbs.includes('get'))).toEqual([]);
 });
 
-test('operator and API have a role each, bound to nobody else', async () => {
-  const bindings = (await renderObjects(everything)).filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind));
+test('binds a role each to operator and API, and to nobody else', async () => {
+  const bindings = (await renderObjects(ALL_VALUES)).filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind));
   const bindingSchema = z.looseObject({
     roleRef: z.looseObject({ name: z.string() }),
     subjects: z.array(z.looseObject({ kind: z.literal('ServiceAccount'), name: z.string() })).length(1),
@@ -70,7 +70,7 @@ test('operator and API have a role each, bound to nobody else', async () => {
   expect(bindings.length).toBeGreaterThan(2);
 });
 
-test('members request, and the built-in roles have no status and no Group to write', async () => {
+test('lets members make requests, and the built-in roles write neither status nor Groups', async () => {
   const rolesOf = async (values: object) => {
     const roles = (await renderObjects(values)).filter(({ kind }) => kind === 'ClusterRole');
     return (name: string) => rulesSchema.parse(objectOf(roles, 'ClusterRole', name)['rules']);
@@ -79,7 +79,7 @@ test('members request, and the built-in roles have no status and no Group to wri
     rules
       .filter(({ verbs }) => verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)))
       .flatMap(({ resources, verbs }) => resources.map((resource) => `${resource}: ${verbs.join(' ')}`));
-  const ofChart = await rolesOf(everything);
+  const ofChart = await rolesOf(ALL_VALUES);
   expect(writes(ofChart('coppice-group-member'))).toEqual(['environments: patch']);
   expect(writes(ofChart('coppice-view'))).toEqual([]);
   expect(writes(ofChart('coppice-edit'))).toEqual([
@@ -87,18 +87,18 @@ test('members request, and the built-in roles have no status and no Group to wri
     'environments: create update patch delete deletecollection',
     'reusableenvironments: delete deletecollection',
   ]);
-  const withoutPolicy = await rolesOf({ ...everything, admissionPolicy: { enabled: false } });
+  const withoutPolicy = await rolesOf({ ...ALL_VALUES, admissionPolicy: { enabled: false } });
   expect(writes(withoutPolicy('coppice-group-member'))).toEqual([]);
 });
 
-test('members read in environments, and nothing where the value says so', async () => {
+test('lets members read in environments, unless the value forbids it', async () => {
   const role = 'coppice-environment-member';
-  const rules = rulesSchema.parse(objectOf(await renderObjects(everything), 'ClusterRole', role)['rules']);
+  const rules = rulesSchema.parse(objectOf(await renderObjects(ALL_VALUES), 'ClusterRole', role)['rules']);
   expect([...new Set(rules.flatMap(({ verbs }) => verbs))]).toEqual(['get', 'list', 'watch']);
   const resources = rules.flatMap((rule) => rule.resources);
   expect(resources).toEqual(expect.arrayContaining(['pods', 'pods/log', 'services', 'events', 'jobs']));
   expect(resources.filter((one) => ['secrets', 'configmaps'].includes(one))).toEqual([]);
-  const without = { ...everything, environments: { ...everything.environments, membersReadPods: false } };
+  const without = { ...ALL_VALUES, environments: { ...ALL_VALUES.environments, membersReadPods: false } };
   const names = (await renderObjects(without)).map(({ metadata }) => metadata.name);
   expect(names).toContain('coppice-group-member');
   expect(names).not.toContain(role);
@@ -110,6 +110,6 @@ test.each<[Partial<Rule>]>([
   [{ resources: ['pods/exec'] }],
   [{ verbs: ['escalate'] }],
   [{ verbs: ['bind'] }],
-])('%j is noticed', (part) => {
+])('detects %j', (part) => {
   expect(faults({ apiGroups: [''], resources: ['pods'], verbs: ['get'], ...part })).toHaveLength(1);
 });

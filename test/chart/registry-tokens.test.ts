@@ -36,12 +36,12 @@ function environmentOf(objects: Rendered[]): Record<string, string> {
   return Object.fromEntries(env.map(({ name, value = '' }) => [name, value]));
 }
 
-test('is not there while it is off', async () => {
+test('is absent while it is disabled', async () => {
   const objects = await renderObjects({ registry: { address: 'registry.example.com' } });
   expect(objects.filter(({ metadata }) => metadata.name.includes('registry-tokens'))).toEqual([]);
 });
 
-test('gives the token server what it reads, and no right in the cluster', async () => {
+test('gives the token server its configuration, and no permission in the cluster', async () => {
   const objects = await renderObjects(values);
   const { TOKEN_URL, SERVICE, SHARED_PREFIXES } = readConfig(environmentOf(objects));
   expect(TOKEN_URL.href).toBe('https://coppice.example.org/registry/token');
@@ -52,7 +52,7 @@ test('gives the token server what it reads, and no right in the cluster', async 
   expect(volumes.map(({ name }) => name)).toEqual(['authority', 'keys']);
 });
 
-test('gives the registry-wide account to the token server, and to the operator no more', async () => {
+test('gives the registry-wide account to the token server, and no longer to the operator', async () => {
   const withAccount = { ...values, registry: { ...values.registry, credentialsSecret: 'registry-credentials' } };
   const objects = await renderObjects(withAccount);
   expect(podOf(objects, 'coppice-registry-tokens').volumes).toContainEqual(
@@ -61,7 +61,7 @@ test('gives the registry-wide account to the token server, and to the operator n
   expect(JSON.stringify(objectOf(objects, 'Deployment', 'coppice-operator'))).not.toContain('registry-credentials');
 });
 
-test('reports the operator where tokens are, and serves them there', async () => {
+test('passes the address of tokens to the operator, and serves them there', async () => {
   const objects = await renderObjects(values);
   const { data } = z
     .looseObject({ data: z.object({ 'operator.yaml': z.string() }) })

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { withValue } from './leaves.ts';
-import { chart, program, render } from './render.ts';
-import { everything, existing, least } from './sample-values.ts';
+import { CHART, program, render } from './render.ts';
+import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
 import { stringify } from 'yaml';
 import { run } from '../cluster/run.ts';
 
@@ -27,74 +27,78 @@ test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a digest that is none', 'image.digest', 'latest', /\/image\/digest.*pattern/],
   ['a platform of another system', 'environments.platform', 'windows/amd64', /\/environments\/platform.*pattern/],
   ['resources by another name', 'api.resources', { limit: {} }, /additional properties 'limit' not allowed/],
-])('%s is reported by its path', async (_what, path, value, words) => {
-  await expect(render(withValue(least, path, value))).rejects.toThrow(words);
+])('reports %s by its path', async (_what, path, value, words) => {
+  await expect(render(withValue(MIN_VALUES, path, value))).rejects.toThrow(words);
 });
 
 test.each<[what: string, values: object, words: RegExp]>([
   ['no registry', {}, /registry\.address must name the registry/],
   [
     'the API below the domain of environments',
-    { ...least, api: { url: 'http://coppice.env.localhost:8080' } },
+    { ...MIN_VALUES, api: { url: 'http://coppice.env.localhost:8080' } },
     /must be under different domains/,
   ],
   [
     'the API below the domain of environments in capital letters',
-    { ...least, api: { url: 'http://coppice.env.localhost:8080' }, environments: { url: 'http://Env.Localhost:8080' } },
+    {
+      ...MIN_VALUES,
+      api: { url: 'http://coppice.env.localhost:8080' },
+      environments: { url: 'http://Env.Localhost:8080' },
+    },
     /must be under different domains/,
   ],
   [
     'a frontend that groups can build',
-    withValue(least, 'builder.frontends', [`${least.registry.address}/acme/frontend`]),
+    withValue(MIN_VALUES, 'builder.frontends', [`${MIN_VALUES.registry.address}/acme/frontend`]),
     /builder\.frontends lists .* which is in registry\.address/,
   ],
   [
     'a mirror that is the folder of built images',
     {
-      ...least,
-      registry: { ...least.registry, address: 'ghcr.io/acme/coppice' },
+      ...MIN_VALUES,
+      registry: { ...MIN_VALUES.registry, address: 'ghcr.io/acme/coppice' },
       builder: { mirrors: { 'docker.io': ['GHCR.io:443/acme'] } },
     },
     /builder\.mirrors has all of registry\.address/,
   ],
-  ['a certificate for plain HTTP', withValue(least, 'api.tls.clusterIssuer', 'letters'), /must start with https/],
+  ['a certificate for plain HTTP', withValue(MIN_VALUES, 'api.tls.clusterIssuer', 'letters'), /must start with https/],
   [
     'a wildcard certificate for plain HTTP',
-    withValue(least, 'environments.tls.wildcard.clusterIssuer', 'dns'),
+    withValue(MIN_VALUES, 'environments.tls.wildcard.clusterIssuer', 'dns'),
     /must start with https/,
   ],
   [
     'metrics that nobody may read',
-    withValue(withValue(everything, 'metrics.serviceMonitor.enabled', true), 'metrics.namespace', ''),
+    withValue(withValue(ALL_VALUES, 'metrics.serviceMonitor.enabled', true), 'metrics.namespace', ''),
     /metrics\.namespace must name the namespace that Prometheus runs in/,
   ],
   [
     'two monitors of the same metrics',
-    withValue(everything, 'metrics.podMonitor.enabled', true),
+    withValue(ALL_VALUES, 'metrics.podMonitor.enabled', true),
     /metrics\.serviceMonitor and metrics\.podMonitor are both enabled/,
   ],
   [
     'policies without DNS',
-    withValue(least, 'egress.dns', { namespace: '', cidrs: [] }),
+    withValue(MIN_VALUES, 'egress.dns', { namespace: '', cidrs: [] }),
     /egress\.dns needs a namespace or cidrs/,
   ],
   [
     'two architectures',
     {
-      ...least,
+      ...MIN_VALUES,
       environments: { platform: 'linux/arm64', scheduling: { nodeSelector: { 'kubernetes.io/arch': 'amd64' } } },
     },
     /name two architectures/,
   ],
-])('%s is reported in words', async (_what, values, words) => {
+])('reports %s with a message', async (_what, values, words) => {
   await expect(render(values)).rejects.toThrow(words);
 });
 
 test.each([
-  ['the least', least],
-  ['everything', everything],
-  ['what is there already', existing],
-])('helm lint has nothing to say of %s', async (_what, values) => {
-  const text = await run(program('helm'), ['lint', chart, '--strict', '--values', '-'], { input: stringify(values) });
+  ['the least', MIN_VALUES],
+  ['everything', ALL_VALUES],
+  ['what is there already', EXISTING_VALUES],
+])('passes helm lint with %s', async (_what, values) => {
+  const text = await run(program('helm'), ['lint', CHART, '--strict', '--values', '-'], { input: stringify(values) });
   expect(text).toContain('0 chart(s) failed');
 });

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 import { z } from 'zod';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { programPath } from '../cluster/programs.ts';
 import { run } from '../cluster/run.ts';
 
-export const chart = join(repositoryRoot, 'charts/coppice');
+export const CHART = join(REPOSITORY_ROOT, 'charts/coppice');
 
 /** Returns the path of a program that `up` has installed: tests build no programs. */
 export function program(name: 'helm' | 'kubectl'): string {
@@ -22,7 +22,7 @@ export type Rendered = z.infer<typeof objectSchema>;
 
 /** Renders all templates with these values; `flags` are Helm's. Throws with Helm's message. */
 export function render(values: object, ...flags: string[]): Promise<string> {
-  const args = ['template', 'coppice', chart, '--namespace', 'coppice-system', '--values', '-', ...flags];
+  const args = ['template', 'coppice', CHART, '--namespace', 'coppice-system', '--values', '-', ...flags];
   return run(program('helm'), args, { input: stringify(values) });
 }
 

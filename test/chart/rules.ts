@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { chart, objectOf, renderObjects } from './render.ts';
-import { everything } from './sample-values.ts';
+import { CHART, objectOf, renderObjects } from './render.ts';
+import { ALL_VALUES } from './sample-values.ts';
 
 /** The chart's alerts, without unknown fields. */
 const rulesSchema = z.strictObject({
@@ -41,7 +41,7 @@ const dashboardSchema = z.looseObject({
 });
 export type Panel = z.infer<typeof dashboardSchema>['panels'][number];
 
-const read = (name: string): string => readFileSync(join(chart, 'files', name), 'utf8');
+const read = (name: string): string => readFileSync(join(CHART, 'files', name), 'utf8');
 
 export const { groups } = rulesSchema.parse(parse(read('alerts.yaml')));
 export const { panels } = dashboardSchema.parse(JSON.parse(read('dashboard.json')));
@@ -52,7 +52,7 @@ export const expressionsOf = ({ targets }: Panel): string[] =>
 
 /** Returns the alerts and the dashboard's panels of the chart's objects. */
 export async function renderedRules(): Promise<{ rules: Rules; panels: Panel[] }> {
-  const objects = await renderObjects(everything);
+  const objects = await renderObjects(ALL_VALUES);
   const { data } = z
     .looseObject({ data: z.object({ 'coppice.json': z.string() }) })
     .parse(objectOf(objects, 'ConfigMap', 'coppice-dashboard'));

@@ -27,7 +27,7 @@ const component = {
 const serviceAccount = { annotations: { 'example.org/role': 'coppice' } };
 
 /** Values with which the chart renders everything, with the bundled Redis. */
-export const everything = {
+export const ALL_VALUES = {
   global: { imageRegistry: 'mirror.example.com/coppice' },
   image: { digest },
   imagePullSecrets: ['mirror'],
@@ -97,17 +97,17 @@ export const everything = {
 };
 
 /** Values that replace some of `everything`: existing Secrets, an existing Redis and a certificate. */
-export const existing = {
-  ...everything,
+export const EXISTING_VALUES = {
+  ...ALL_VALUES,
   api: {
-    ...everything.api,
+    ...ALL_VALUES.api,
     tls: { secretName: 'certificate', clusterIssuer: '' },
     administratorPassword: '',
     administratorSecret: { name: 'administrator', key: 'password' },
   },
   tester: { ...component, enabled: true, tokenSecret: { name: 'tester', key: 'token' } },
   metrics: {
-    ...everything.metrics,
+    ...ALL_VALUES.metrics,
     serviceMonitor: { enabled: false },
     podMonitor: { enabled: true, labels: { release: 'prometheus' } },
   },
@@ -118,4 +118,4 @@ export const existing = {
 };
 
 /** The required values of the chart. */
-export const least = { registry: { address: 'registry.example.com' } };
+export const MIN_VALUES = { registry: { address: 'registry.example.com' } };

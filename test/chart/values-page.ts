@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { leaves, resolved, type Leaf, type ValueSchema } from './leaves.ts';
-import { chart } from './render.ts';
+import { LEAVES, resolved, type Leaf, type ValueSchema } from './leaves.ts';
+import { CHART } from './render.ts';
 
-export const readmePage = join(chart, 'README.md');
+export const README_PAGE = join(CHART, 'README.md');
 
 function typeOf(schema: ValueSchema): string {
   if (schema.enum) return schema.enum.map((one) => `\`${String(one)}\``).join(', ');
@@ -30,7 +30,7 @@ function rowOf({ path, schema, preset }: Leaf): string {
 
 /** Returns Markdown with one table for each part of the values, below headings of this level. */
 function tables(level: string): string[] {
-  const parts = Map.groupBy(leaves, ({ path }) => path.split('.')[0] ?? '');
+  const parts = Map.groupBy(LEAVES, ({ path }) => path.split('.')[0] ?? '');
   return [...parts].map(
     ([part, rows]) =>
       `${level} ${part}\n\n| value | type | default | |\n|---|---|---|---|\n${rows.map(rowOf).join('\n')}\n`,
@@ -47,8 +47,8 @@ async function formatted(page: string, parts: string[]): Promise<string> {
 export function readmeText(): Promise<string> {
   const { description, kubeVersion } = z
     .object({ description: z.string(), kubeVersion: z.string() })
-    .parse(parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8')));
-  return formatted(readmePage, [
+    .parse(parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8')));
+  return formatted(README_PAGE, [
     head,
     '# coppice',
     `${description}. Needs Kubernetes ${kubeVersion}, a CNI that enforces NetworkPolicies, an Ingress controller, and a ` +
@@ -68,5 +68,5 @@ export function readmeText(): Promise<string> {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  await writeFile(readmePage, await readmeText());
+  await writeFile(README_PAGE, await readmeText());
 }

@@ -1,22 +1,22 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { Problem } from '../cluster/problem.ts';
 import { run } from '../cluster/run.ts';
 import type { SuiteResult } from './jest-results.ts';
 import type { Outcome } from './show-run.ts';
 
-export const fullResultsFile = join(repositoryRoot, 'test', 'full-results.json');
+export const FULL_RESULTS_FILE = join(REPOSITORY_ROOT, 'test', 'full-results.json');
 
 /**
  * Returns the work tree's commit. Throws a Problem if there are other changes: results would name a commit that did not
  * run.
  */
 export async function cleanCommit(): Promise<string> {
-  const changed = (await run('git', ['status', '--porcelain'], { cwd: repositoryRoot })).trim();
+  const changed = (await run('git', ['status', '--porcelain'], { cwd: REPOSITORY_ROOT })).trim();
   if (changed !== '') throw new Problem(`Commit first: the results would name a commit that did not run.\n${changed}`);
-  return (await run('git', ['rev-parse', 'HEAD'], { cwd: repositoryRoot })).trim();
+  return (await run('git', ['rev-parse', 'HEAD'], { cwd: REPOSITORY_ROOT })).trim();
 }
 
 /** Stores the outcome of `npm run test:full` in the repository, to be committed. */
@@ -30,5 +30,5 @@ export function writeFullResults(
   const seconds = Math.round((Date.now() - started.getTime()) / 1000);
   const sorted = suites.toSorted((a, b) => a.suite.localeCompare(b.suite));
   const results = { commit, started: started.toISOString(), machine, seconds, ...outcome, suites: sorted };
-  writeFileSync(fullResultsFile, `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(FULL_RESULTS_FILE, `${JSON.stringify(results, null, 2)}\n`);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { z } from 'zod';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 
 const resultsSchema = z.object({
   numPassedTests: z.int(),
@@ -39,7 +39,7 @@ export function readJestResults(file: string): JestResults {
   const suites = results.testResults.map(({ name, startTime, endTime, status, assertionResults }) => {
     const count = (wanted: string) => assertionResults.filter((assertion) => assertion.status === wanted).length;
     return {
-      suite: relative(repositoryRoot, name),
+      suite: relative(REPOSITORY_ROOT, name),
       passed: count('passed'),
       failed: Math.max(count('failed'), status === 'failed' ? 1 : 0),
       seconds: Math.round((endTime - startTime) / 100) / 10,

@@ -2,7 +2,7 @@
 // `--take-away`, first deletes what a killed run has left.
 import { z } from 'zod';
 import { readConnection } from '../cluster/connection.ts';
-import { programsFolder } from '../cluster/paths.ts';
+import { PROGRAMS_FOLDER } from '../cluster/paths.ts';
 import { runMain } from '../cluster/progress.ts';
 import { run } from '../cluster/run.ts';
 import { waitFor } from '../cluster/wait-for.ts';
@@ -13,7 +13,7 @@ const listSchema = z.object({
 });
 
 const { kubeconfig } = readConnection();
-const env = { PATH: `${programsFolder}:${process.env['PATH'] ?? ''}` };
+const env = { PATH: `${PROGRAMS_FOLDER}:${process.env['PATH'] ?? ''}` };
 const kubectl = (...args: string[]) => run('kubectl', ['--kubeconfig', kubeconfig, ...args], { env });
 
 async function leaving(): Promise<string[]> {

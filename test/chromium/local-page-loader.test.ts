@@ -8,11 +8,11 @@ import { chromiumPageLoader } from './chromium-page-loader.ts';
 
 jest.setTimeout(120_000);
 
-/** What environments' names lead to, as the Ingress controller; and what no page may reach, on the same machine. */
+/** Servers on this machine: the Ingress controller of the environments, and what no page can reach. */
 let ingress: Server;
 let inside: TcpServer;
 let insideUdp: Socket;
-/** Connections and packets that came to what no page may reach. */
+/** Connections and packets that arrived where no page can reach. */
 let reached: string[];
 let asked: string[];
 let port: number;
@@ -22,12 +22,12 @@ let udpPort: number;
 const html = (body: string) => `<!doctype html><html><head><title>The shop</title></head><body>${body}</body></html>`;
 const script = (text: string) => html(`<h1>Shop</h1><script>${text}</script>`);
 
-/** Pages by path; what they may not reach is at INSIDE and UDP. */
+/** Pages by path; INSIDE and UDP stand for what they cannot reach. */
 const pages: Record<string, string | ((response: ServerResponse, request: IncomingMessage) => void)> = {
   '/': html('<h1 style="color:green">Welcome to the shop ✓</h1>'),
   '/error': script('console.error("first"); undefinedFunction()'),
   '/late': script('setTimeout(() => document.body.append("came late"), 700)'),
-  // By a policy that lets no script be evaluated, as good pages have it.
+  // Its policy forbids the evaluation of scripts, as on well-configured pages.
   '/wrapped': (response) => {
     const headers = { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'; script-src 'self'" };
     response.writeHead(200, headers).end(html('<p>Open\n   <b>all</b>&nbsp;day</p>'));
@@ -125,39 +125,39 @@ afterAll(() => {
 async function loadPage(path: string, more: Partial<Visit> = {}, signal = new AbortController().signal) {
   reached = [];
   asked = [];
-  const looks = chromiumPageLoader(port);
+  const loader = chromiumPageLoader(port);
   const url = `http://shop--acme.env.localhost:${port}/`;
-  return snapshotSchema.parse(await looks({ url, path, width: 640, height: 480, ...more }, signal));
+  return snapshotSchema.parse(await loader({ url, path, width: 640, height: 480, ...more }, signal));
 }
 
-test('a page as it should be', async () => {
+test('loads a page without faults', async () => {
   const snapshot = await loadPage('/', { text: 'Welcome to the shop' });
   const { screenshot = '', times, ...reported } = snapshot;
   expect(reported).toEqual({ status: 200, title: 'The shop', hasText: true, errors: [], moreErrors: 0, blocked: [] });
   const png = Buffer.from(screenshot, 'base64');
   expect(png.subarray(1, 4).toString()).toBe('PNG');
-  // Width and height, as the PNG's header has them.
+  // Width and height in the header of the PNG.
   expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([640, 480]);
   expect(times.loadMs).toBeGreaterThan(0);
   expect(times.firstAnswerMs).toBeLessThanOrEqual(times.loadMs ?? 0);
 });
 
-describe('what is wrong with a page', () => {
-  test('errors in the console, and exceptions', async () => {
+describe('reports a fault of a page', () => {
+  test('as errors in the console, and exceptions', async () => {
     const { errors } = await loadPage('/error');
     expect(errors).toEqual(['first', 'undefinedFunction is not defined']);
   });
 
-  test('so many errors are reported, the others counted', async () => {
+  test('with a limited number of errors, and counts the others', async () => {
     const { errors, moreErrors } = await loadPage('/many-errors');
     expect([errors.length, moreErrors]).toEqual([10, 15]);
   });
 
-  test('its status', async () => {
+  test('as its status', async () => {
     expect(await loadPage('/gone')).toMatchObject({ status: 404, title: 'The shop' });
   });
 
-  test('a text that comes late is waited for, one that does not come is not there', async () => {
+  test('if an expected text does not appear in time', async () => {
     expect((await loadPage('/late', { text: 'came late' })).hasText).toBe(true);
     expect((await loadPage('/late', { text: 'came.late' })).hasText).toBe(false);
   });
@@ -166,56 +166,56 @@ describe('what is wrong with a page', () => {
     ['/wrapped', 'Open all  day', true],
     ['/hidden', 'Sold out', false],
     ['/hidden-body', 'Sold out', false],
-  ])('of %s a reader sees "%s": %s', async (path, text, hasText) => {
+  ])('of %s, where a reader sees "%s": %s', async (path, text, hasText) => {
     expect((await loadPage(path, { text })).hasText).toBe(hasText);
   });
 
-  test('dialogs do not hold it', async () => {
+  test('but not a dialog', async () => {
     expect((await loadPage('/dialogs', { text: 'went on' })).hasText).toBe(true);
   });
 
-  test.each(['/away', '/name'])('it leads elsewhere: %s', async (path) => {
+  test.each(['/away', '/name'])('if it redirects to another host: %s', async (path) => {
     const snapshot = await loadPage(path);
-    expect(snapshot.fault).toBe('the page leads to a host that is not of its environment');
+    expect(snapshot.fault).toBe('the page redirects to a host outside its environment. Correct the redirect');
     expect(reached).toEqual([]);
   });
 
-  test('its scripts never end', async () => {
+  test('if its scripts never end', async () => {
     const { screenshot, status } = await loadPage('/endless');
     expect([screenshot, status]).toEqual([undefined, 200]);
   });
 });
 
 describe('a hostile page reaches nothing inside', () => {
-  test('by any way that a page has', async () => {
+  test('by any means of a page', async () => {
     const snapshot = await loadPage('/hostile', { text: 'hostile' });
     expect(snapshot.hasText).toBe(true);
     expect(reached).toEqual([]);
     expect(snapshot.blocked).toEqual(expect.arrayContaining([`http://127.0.0.1:${insidePort}/img`]));
-    // What the tester blocks is not an error of the page's.
+    // A request that the tester blocks is not an error of the page.
     expect(snapshot.errors.filter((error) => error.includes('ERR_BLOCKED_BY_CLIENT'))).toEqual([]);
   });
 
-  test('by going there', async () => {
+  test('by redirects', async () => {
     await loadPage('/leaves');
     expect(reached).toEqual([]);
   });
 
-  test("by another port of an environment: every port leads to the environments' one", async () => {
+  test("by another port of an environment, because every port leads to the Ingress controller's", async () => {
     await loadPage('/other-port');
     expect(reached).toEqual([]);
     expect(asked.at(-1)).toBe(`shop--acme.env.localhost:${insidePort}/x`);
   });
 });
 
-test('the deadline ends the browser', async () => {
+test('closes the browser at the deadline', async () => {
   const deadline = new AbortController();
   const loading = loadPage('/endless', {}, deadline.signal);
   setTimeout(() => deadline.abort(), 1500);
   await expect(loading).rejects.toThrow();
 });
 
-test('the guard of these tests notices what comes in', async () => {
+test('detects requests that reach the guard of these tests', async () => {
   reached = [];
   await fetch(`http://127.0.0.1:${insidePort}/`).catch(() => undefined);
   expect(reached).toEqual(['tcp']);

@@ -27,21 +27,21 @@ afterAll(() => {
 });
 
 async function loadPage(path: string, maxBytes = 512 * 1024 * 1024) {
-  const looks = chromiumPageLoader(port, maxBytes);
+  const loader = chromiumPageLoader(port, maxBytes);
   const url = `http://shop--acme.env.localhost:${port}/`;
-  return looks({ url, path, width: 640, height: 480 }, new AbortController().signal);
+  return loader({ url, path, width: 640, height: 480 }, new AbortController().signal);
 }
 
-test.each(['/greedy', '/settled'])('a page that takes ever more memory ends its own browser: %s', async (path) => {
+test.each(['/greedy', '/settled'])('ends the browser of a page that uses ever more memory: %s', async (path) => {
   const others = loadPage('/fine');
-  expect((await loadPage(path)).fault).toBe('the page took more than 512 MiB');
+  expect((await loadPage(path)).fault).toBe('the page used more than 512 MiB of memory. Make it lighter');
   expect(await others).toMatchObject({ status: 200, title: 'Shop' });
 });
 
-test('what a page takes that does nothing is far from it', async () => {
+test('measures far less for a page that does nothing', async () => {
   expect((await loadPage('/fine', 300 * 1024 * 1024)).fault).toBeUndefined();
 });
 
-test('of processes that nobody has started nothing is reported', () => {
-  expect(memoryOf('--coppice-look=none')).toEqual({ pids: [], bytes: 0 });
+test('measures nothing for a mark without processes', () => {
+  expect(memoryOf('--coppice-visit=none')).toEqual({ pids: [], bytes: 0 });
 });

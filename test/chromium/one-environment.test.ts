@@ -6,7 +6,7 @@ import { chromiumPageLoader } from './chromium-page-loader.ts';
 
 jest.setTimeout(60_000);
 
-/** What all environments' names lead to. */
+/** The server to which the names of all environments resolve. */
 let ingress: Server;
 let port: number;
 let asked: string[];
@@ -45,24 +45,27 @@ function answer(path: string, response: ServerResponse): void {
 }
 
 async function loadPage(path: string, text?: string) {
-  const looks = chromiumPageLoader(port);
+  const loader = chromiumPageLoader(port);
   const visit = { url: at(own, '/'), path, width: 640, height: 480, ...(text !== undefined && { text }) };
-  return looks(visit, new AbortController().signal);
+  return loader(visit, new AbortController().signal);
 }
 
-test('a page that redirects to another environment shows nothing of it', async () => {
+test('shows nothing of another environment after a redirect', async () => {
   const { hasText, fault } = await loadPage('/redirect', 'secret');
-  expect([hasText, fault]).toEqual([false, 'the page leads to a host that is not of its environment']);
+  expect([hasText, fault]).toEqual([
+    false,
+    'the page redirects to a host outside its environment. Correct the redirect',
+  ]);
   expect(asked).toEqual([`${own}/redirect`]);
 });
 
-test.each(['/script', '/parts'])('neither by what the page loads, nor by going there: %s', async (path) => {
+test.each(['/script', '/parts'])('nor after requests or navigation: %s', async (path) => {
   await loadPage(path);
   expect(asked).toContain(`${own}${path}`);
   expect(asked.filter((one) => one.startsWith(other))).toEqual([]);
 });
 
-test('its own aliases are of it', async () => {
+test('shows its own aliases', async () => {
   const { hasText } = await loadPage('/redirect-alias', 'secret');
   expect(hasText).toBe(true);
   await loadPage('/parts');

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { programsFolder } from '../cluster/paths.ts';
+import { PROGRAMS_FOLDER } from '../cluster/paths.ts';
 import { objectOf } from './object-of.ts';
 
 /** Reports every state of an environment with a watch, so that no short state is missed. Ends when stop() is called. */
@@ -15,7 +15,7 @@ export function watchStates(
     'kubectl',
     ['--kubeconfig', kubeconfig, ...query, '--output', 'jsonpath={.status.state}{"\\n"}'],
     {
-      env: { ...process.env, PATH: `${programsFolder}:${process.env['PATH'] ?? ''}` },
+      env: { ...process.env, PATH: `${PROGRAMS_FOLDER}:${process.env['PATH'] ?? ''}` },
       stdio: ['ignore', 'pipe', 'ignore'],
     },
   );

@@ -1,14 +1,14 @@
-import { environmentCases } from './environment-endpoints.ts';
-import { groupCases } from './group-endpoints.ts';
-import { repositoryCases } from './repository-endpoints.ts';
+import { ENVIRONMENT_CASES } from './environment-endpoints.ts';
+import { GROUP_CASES } from './group-endpoints.ts';
+import { REPOSITORY_CASES } from './repository-endpoints.ts';
 import type { EndpointRow } from './rows.ts';
-import { userCases } from './user-endpoints.ts';
+import { USER_CASES } from './user-endpoints.ts';
 import type { World } from './world.ts';
 
 /** Cases of section 4, one for each endpoint. */
-export const endpointCases: Record<EndpointRow, (world: World) => Promise<void>> = {
-  ...repositoryCases,
-  ...environmentCases,
-  ...userCases,
-  ...groupCases,
+export const ENDPOINT_CASES: Record<EndpointRow, (world: World) => Promise<void>> = {
+  ...REPOSITORY_CASES,
+  ...ENVIRONMENT_CASES,
+  ...USER_CASES,
+  ...GROUP_CASES,
 };

@@ -16,7 +16,7 @@ export async function until(world: World, id: string, status: string): Promise<v
 /** Returns whether the contents are being built or are built. */
 const isBuilding = (one: { status: string }) => ['building', 'built'].includes(one.status);
 
-export const environmentCases = {
+export const ENVIRONMENT_CASES = {
   'GET /api/environment/{environmentID}': async (world: World) => {
     const id = await created(world);
     expect(await world.ask(200, 'GET', `/api/environment/${id}?build=false`)).toMatchObject({ id, status: 'created' });

@@ -23,7 +23,7 @@ const environment = ({ environment }: Seen) => expect(environment);
 const repository = ({ repository }: Seen) => expect(repository);
 
 /** Cases of section 2, one for each field. */
-export const fieldCases: Record<FieldRow, (seen: Seen) => void> = {
+export const FIELD_CASES: Record<FieldRow, (seen: Seen) => void> = {
   'repository: id': (seen) => repository(seen).toMatchObject({ id: `${seen.group}.seen` }),
   'repository: gid': (seen) => repository(seen).toMatchObject({ gid: seen.group }),
   'repository: name': (seen) => repository(seen).toMatchObject({ name: 'seen' }),

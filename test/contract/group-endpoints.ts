@@ -3,7 +3,7 @@ import type { RestClient } from '../client/rest-client.ts';
 import { ofGroup } from './variable-endpoints.ts';
 import type { World } from './world.ts';
 
-export const groupCases = {
+export const GROUP_CASES = {
   'GET /api/groups': async (world: World) => {
     const groups = await world.list(200, 'GET', '/api/groups');
     expect(groups).toContainEqual({ id: world.group, name: world.group });

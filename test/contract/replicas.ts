@@ -188,8 +188,8 @@ async function killed(harness: Harness): Promise<string> {
 await runMain(async () => {
   const harness = await startHarness('replicas');
   try {
-    for (const look of [spread, readsWhatWasWritten, refusesEndedTokens, drained, killed]) {
-      console.log(await look(harness));
+    for (const check of [spread, readsWhatWasWritten, refusesEndedTokens, drained, killed]) {
+      console.log(await check(harness));
     }
   } finally {
     await harness.remove();

@@ -7,7 +7,7 @@ import type { Json, World } from './world.ts';
 
 const main = { gitRef: { name: 'main', type: 'branch' } };
 
-export const repositoryCases = {
+export const REPOSITORY_CASES = {
   'GET /api/repository/{repoID}': async (world: World) => {
     const answer = await world.ask(200, 'GET', `/api/repository/${world.repository}`);
     expect(answer).toMatchObject({

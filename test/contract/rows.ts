@@ -105,7 +105,7 @@ export const TYPE_ROWS = ['generic', 'cloudorg', 'groupedhost', 'workspacehost',
 export const RULE_ROWS = [
   'authentication: every endpoint needs a token of POST /api/user/login',
   'authentication: by the header X-SERVICE-TOKEN or the cookie token',
-  'authentication: the header is looked at first',
+  'authentication: the header is checked first',
   'authentication: logout ends the token that was used',
   'authentication: API tokens expire, and may be read-only',
   'error: 400, 401 and 404, with a string in error',

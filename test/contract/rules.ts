@@ -7,7 +7,7 @@ import type { RuleRow, StateRow, TypeRow } from './rows.ts';
 import type { World } from './world.ts';
 
 /** Cases of section 3. */
-export const stateCases: Record<StateRow, (world: World) => Promise<void>> = {
+export const STATE_CASES: Record<StateRow, (world: World) => Promise<void>> = {
   'PUT of an empty environment': async (world) => {
     const id = await emptied(world);
     expect(await world.client.environment(id)).toMatchObject({ status: 'empty' });
@@ -36,7 +36,7 @@ export const stateCases: Record<StateRow, (world: World) => Promise<void>> = {
 };
 
 /** Section 4, params by type: the required ones (`instanceUrl` and ownerhost's `token` are optional). */
-export const typeParameters: Record<TypeRow, string[]> = {
+export const TYPE_PARAMETERS: Record<TypeRow, string[]> = {
   generic: ['params.origin'],
   cloudorg: ['params.orgUrl', 'params.project', 'params.repoName', 'params.accessToken'],
   groupedhost: ['params.group', 'params.project', 'params.token'],
@@ -45,7 +45,7 @@ export const typeParameters: Record<TypeRow, string[]> = {
 };
 
 /** Cases of sections 5, 7 and 8. */
-export const ruleCases: Record<RuleRow, (world: World) => Promise<void>> = {
+export const RULE_CASES: Record<RuleRow, (world: World) => Promise<void>> = {
   'authentication: every endpoint needs a token of POST /api/user/login': async ({ client, harness }) => {
     const stranger = new RestClient(harness.connection.apiUrl);
     const document = JSON.parse((await stranger.send('GET', '/api/openapi.json')).text) as {
@@ -70,7 +70,7 @@ export const ruleCases: Record<RuleRow, (world: World) => Promise<void>> = {
     expect(await asked({ cookie: `token=${client.token ?? ''}` })).toBe(200);
     expect(await asked({})).toBe(400);
   },
-  'authentication: the header is looked at first': async ({ client, harness }) => {
+  'authentication: the header is checked first': async ({ client, harness }) => {
     const stranger = new RestClient(harness.connection.apiUrl);
     const headers = { 'X-SERVICE-TOKEN': 'wrong', cookie: `token=${client.token ?? ''}` };
     expect((await stranger.send('GET', '/api/groups', undefined, headers)).status).toBe(401);
@@ -146,5 +146,5 @@ export async function namesItsParameters(world: World, type: TypeRow): Promise<v
   const body = { name: type, type, params: {} };
   const { details } = await world.ask(422, 'POST', `/api/group/${world.group}`, body);
   const paths = (details as { path: string }[]).map(({ path }) => path);
-  expect(paths.sort()).toEqual(typeParameters[type].toSorted());
+  expect(paths.sort()).toEqual(TYPE_PARAMETERS[type].toSorted());
 }

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder } from '../cluster/paths.ts';
+import { CACHE_FOLDER } from '../cluster/paths.ts';
 import { messageOf, Problem } from '../cluster/problem.ts';
 import { recipeHash } from '../cluster/recipe.ts';
 import { run, tryRun } from '../cluster/run.ts';
@@ -14,7 +14,7 @@ const requirements = join(import.meta.dirname, 'requirements.txt');
  * @throws Problem without Python 3.10, or if PyPI cannot be reached
  */
 export async function schemathesisProgram(): Promise<string> {
-  const folder = join(cacheFolder, `schemathesis-${recipeHash([requirements], []).slice(0, 12)}`);
+  const folder = join(CACHE_FOLDER, `schemathesis-${recipeHash([requirements], []).slice(0, 12)}`);
   const program = join(folder, 'bin/schemathesis');
   if (existsSync(program)) return program;
   const isNewEnough = ['-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))'];

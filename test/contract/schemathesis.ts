@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { localFolder } from '../cluster/paths.ts';
+import { LOCAL_FOLDER } from '../cluster/paths.ts';
 import { Problem } from '../cluster/problem.ts';
 import { runMain } from '../cluster/progress.ts';
 import { startHarness, type Harness } from '../end-to-end/harness.ts';
@@ -76,7 +76,7 @@ function operation(name: string, setting: string): string[] {
 /** Runs Schemathesis, and prints its output when it ends. @returns whether it found something */
 async function runPass(program: string, { connection, client }: Harness, pass: Pass): Promise<boolean> {
   const { name, config, select, seconds } = pass;
-  const file = join(localFolder, `schemathesis-${name.replace(/\W+/g, '-')}.toml`);
+  const file = join(LOCAL_FOLDER, `schemathesis-${name.replace(/\W+/g, '-')}.toml`);
   // Python uses the system's resolver, which may not resolve *.localhost. The token is in a file, not in the arguments.
   const headers = [
     '[headers]',
@@ -91,7 +91,7 @@ async function runPass(program: string, { connection, client }: Harness, pass: P
   ];
   const args = ['--config-file', file, 'run', new URL('/api/openapi.json', ingressUrl).href, ...options];
   const child = spawn(program, args, {
-    cwd: localFolder,
+    cwd: LOCAL_FOLDER,
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: (seconds + 60) * 1000,
   });

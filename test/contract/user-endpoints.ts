@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 const password = 'correct horse battery';
 
-export const userCases = {
+export const USER_CASES = {
   'POST /api/user/login': async (world: World) => {
     const client = await world.harness.newUser(password);
     const answer = await world.ask(200, 'POST', '/api/user/login', { email: client.email, password });

@@ -8,21 +8,21 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { localFolder } from '../../service-file/local-folder.ts';
 import { readServiceFile } from '../../service-file/parse.ts';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { codeBlocks } from './code-blocks.ts';
 import { anchorsOf, linksOf } from './links.ts';
 import { missingMessages } from './messages.ts';
 import { unportableCommands } from './portability.ts';
 
-const pages = globSync(['*.md', '{docs,kubernetes,examples,charts}/**/*.md'], { cwd: repositoryRoot }).sort();
-const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
+const pages = globSync(['*.md', '{docs,kubernetes,examples,charts}/**/*.md'], { cwd: REPOSITORY_ROOT }).sort();
+const read = (path: string) => readFileSync(join(REPOSITORY_ROOT, path), 'utf8');
 const problems: string[] = [];
 
 function checkLinks(page: string): void {
   for (const { path, anchor, line } of linksOf(read(page))) {
     const target = path === '' ? page : join(dirname(page), decodeURI(path));
     const at = `${page}:${line}`;
-    if (!existsSync(join(repositoryRoot, target))) problems.push(`${at}: there is no ${target}`);
+    if (!existsSync(join(REPOSITORY_ROOT, target))) problems.push(`${at}: there is no ${target}`);
     else if (anchor !== '' && target.endsWith('.md') && !anchorsOf(read(target)).has(anchor)) {
       problems.push(`${at}: ${target} has no heading #${anchor}`);
     }
@@ -82,7 +82,7 @@ async function checkServiceFiles(page: string): Promise<void> {
 }
 
 function source(): string {
-  const files = globSync('{operator,api,service-file,crds}/**/*.ts', { cwd: repositoryRoot });
+  const files = globSync('{operator,api,service-file,crds}/**/*.ts', { cwd: REPOSITORY_ROOT });
   return files
     .filter((file) => !file.endsWith('.test.ts'))
     .map(read)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 
 /** A code block of a page: its language, the name that may follow the language, and its content. */
 export interface CodeBlock {
@@ -29,7 +29,7 @@ export function codeBlocks(markdown: string): CodeBlock[] {
  * @throws Error if there is none, or more than one
  */
 export function codeOf(page: string, name: string): string {
-  const found = codeBlocks(readFileSync(join(repositoryRoot, page), 'utf8')).filter((one) => one.name === name);
+  const found = codeBlocks(readFileSync(join(REPOSITORY_ROOT, page), 'utf8')).filter((one) => one.name === name);
   const [first] = found;
   if (!first || found.length > 1) throw new Error(`${page} has ${found.length} code blocks of the name ${name}`);
   return first.code;

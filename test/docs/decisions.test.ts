@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 
-/** Longer ones are not read: figures go to docs/measurements, steps to a guide. */
+/** Longer records are not read: figures belong to docs/measurements, steps to a guide. */
 const maxWords = 280;
 
-describe.each(globSync('docs/adr/*.md', { cwd: repositoryRoot }))('%s', (page) => {
-  const text = readFileSync(join(repositoryRoot, page), 'utf8');
+describe.each(globSync('docs/adr/*.md', { cwd: REPOSITORY_ROOT }))('%s', (page) => {
+  const text = readFileSync(join(REPOSITORY_ROOT, page), 'utf8');
 
   test('has a context, a decision and its consequences', () => {
     expect(text.match(/^## .*$/gm)).toEqual(['## Context', '## Decision', '## Consequences']);

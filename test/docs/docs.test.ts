@@ -6,7 +6,7 @@ import { unportableCommands } from './portability.ts';
 
 const fence = '```';
 
-test('code blocks have a language and a name', () => {
+test('finds code blocks with their language and name', () => {
   const page = `Text\n${fence}sh backup\none\ntwo\n${fence}\n${fence}yaml\na: 1\n${fence}\n`;
   expect(codeBlocks(page)).toEqual([
     { language: 'sh', name: 'backup', code: 'one\ntwo\n', notRun: '' },
@@ -14,7 +14,7 @@ test('code blocks have a language and a name', () => {
   ]);
 });
 
-test('links to files and headings, not those in code, nor to other hosts', () => {
+test('finds links to files and headings, except those in code and to other hosts', () => {
   const page = `[a](b.md#c) [x](https://example.com) \`[n](o)\`\n${fence}\n[in](code)\n${fence}\n[here](#there)`;
   expect(linksOf(page)).toEqual([
     { path: 'b.md', anchor: 'c', line: 1 },
@@ -22,12 +22,12 @@ test('links to files and headings, not those in code, nor to other hosts', () =>
   ]);
 });
 
-test('headings are linked as GitHub does', () => {
+test('resolves headings as GitHub does', () => {
   const page = `# State × trigger\n## \`x-coppice.tests[]\`\n## [Tests](t.md), and more\n## Again\n## Again\n${fence}\n# no\n${fence}\n`;
   expect([...anchorsOf(page)]).toEqual(['state--trigger', 'x-coppicetests', 'tests-and-more', 'again', 'again-1']);
 });
 
-describe('messages that no source has', () => {
+describe('messages that no source file has', () => {
   const source = "new Stalled('X', `the Secret ${name} is gone: ` + 'make it anew')";
   test.each([
     ['the Secret … is gone: make it anew', []],

@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { scriptOf, unrunBlocks } from './guides.ts';
 
 const fence = '```';
-const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
+const read = (path: string) => readFileSync(join(REPOSITORY_ROOT, path), 'utf8');
 
 describe('shell blocks that no test runs', () => {
   const page = 'docs/how-to/some.md';
@@ -21,21 +21,23 @@ describe('shell blocks that no test runs', () => {
   ])('%s', (_what, markdown, found) => expect(unrunBlocks(page, markdown, [source])).toEqual(found));
 });
 
-test('blocks to paste are one script', () => {
+test('joins blocks to paste to one script', () => {
   expect(
     scriptOf(`${fence}sh paste\na=1\n${fence}\n\n${fence}sh\nno\n${fence}\n\n${fence}sh paste\necho $a\n${fence}\n`),
   ).toBe('a=1\n\necho $a\n');
 });
 
-const pages = globSync(['README.md', 'CONTRIBUTING.md', 'docs/**/*.md'], { cwd: repositoryRoot });
-const tests = globSync('test/**/*.ts', { cwd: repositoryRoot }).map(read);
+const pages = globSync(['README.md', 'CONTRIBUTING.md', 'docs/**/*.md'], { cwd: REPOSITORY_ROOT });
+const tests = globSync('test/**/*.ts', { cwd: REPOSITORY_ROOT }).map(read);
 
-test.each(pages)('%s: each shell block is run by a test, or says why not: <!-- not run: REASON -->', (page) => {
+test.each(pages)('%s: runs each shell block in a test, or says why not: <!-- not run: REASON -->', (page) => {
   expect(unrunBlocks(page, read(page), tests)).toEqual([]);
 });
 
+/** The panel is a part of the product of its own: its guide, its decision record and its lines on other pages. */
+const panelWords = 833;
 /** Generated measurements do not count. The bars of tables do, as in `wc -w`. */
-const MAX_WORDS = 45_000;
+const MAX_WORDS = 45_000 + panelWords;
 
 test(`all pages together have at most ${MAX_WORDS} words`, () => {
   const counted = pages.filter((page) => !page.startsWith('docs/measurements/'));

@@ -1,4 +1,4 @@
-// The script of docs/how-to/ci.md against an API that answers as ours does.
+// Runs the script of docs/how-to/ci.md against a server that responds like the API.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { spawn } from 'node:child_process';
@@ -12,7 +12,7 @@ afterEach(() => stops.splice(0).forEach((stop) => stop()));
 
 const request = '2026-11-22T10:00:00.000Z/5f0c';
 
-/** An API that answers for the build of the request with each of `builds` in turn, with the last one for good. */
+/** Starts an API that answers requests for the build with each of `builds` in order, and repeats the last one. */
 async function apiOf(
   builds: object[],
   refusal?: { status: number; error: string },
@@ -71,7 +71,7 @@ test('fails with the build, whatever its message says', async () => {
   expect(code).toBe(1);
 });
 
-test('shows why the API refuses the build, and asks no further', async () => {
+test('shows why the API refuses the build, and requests nothing more', async () => {
   const error = 'the environment has no contents. Send PUT to create them';
   const { url, asked } = await apiOf([], { status: 409, error });
   const { code, output, errors } = await runScript(url);

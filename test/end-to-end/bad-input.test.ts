@@ -16,7 +16,7 @@ describe('requests', () => {
   test.each([
     ['GET', () => `/api/repository/${repository}`, undefined, 400],
     ['GET', () => `/api/repository/${repository}`, 'wrong', 401],
-  ])('%s without the right token', async (method, path, token, status) => {
+  ])('are refused: %s without the right token', async (method, path, token, status) => {
     const stranger = new RestClient(harness.connection.apiUrl);
     stranger.token = token;
     const answer = await stranger.send(method, path());
@@ -24,7 +24,7 @@ describe('requests', () => {
     expect(JSON.parse(answer.text)).toEqual({ error: expect.any(String) });
   });
 
-  test('a member of another group sees exactly what does not exist', async () => {
+  test('of a member of another group are answered like those for missing resources', async () => {
     const other = await harness.newUser();
     const answers = await Promise.all(
       [repository, `${harness.group}.nothing`, 'nowhere.nothing', 'not an id'].map((id) =>
@@ -40,13 +40,13 @@ describe('requests', () => {
     [{ gitRef: { name: 'main', type: 'commit' } }, 'gitRef.type'],
     [{ gitRef: { name: '--upload-pack=x', type: 'branch' } }, 'gitRef.name'],
     [{ gitRef: { name: 'main', type: 'branch' }, ttl: -1 }, 'ttl'],
-  ])('spawn of %j names what is wrong', async (body, path) => {
+  ])('to spawn %j name the error', async (body, path) => {
     const answer = await harness.client.send('POST', `/api/repository/${repository}/spawn`, body);
     expect(answer.status).toBe(422);
     expect(JSON.parse(answer.text)).toMatchObject({ details: [{ path, message: expect.any(String) }] });
   });
 
-  test('a repository that is not there is refused, and nothing is left behind', async () => {
+  test('for a missing repository are refused, and leave nothing behind', async () => {
     const params = { origin: `${harness.connection.gitUrl}/nothing.git` };
     const body = { name: 'gone', type: 'generic', params };
     const answer = await harness.client.send('POST', `/api/group/${harness.group}`, body);
@@ -55,7 +55,7 @@ describe('requests', () => {
     expect((await harness.client.send('GET', `/api/repository/${harness.group}.gone`)).status).toBe(404);
   }, 30_000);
 
-  test('a host that does not answer within 10 s is said, and nothing is left behind', async () => {
+  test('for a host that does not respond within 10 s report it, and leave nothing behind', async () => {
     const body = { name: 'away', type: 'generic', params: { origin: 'http://no-such-host.example.invalid/x.git' } };
     const answer = await harness.client.send('POST', `/api/group/${harness.group}`, body);
     expect(answer.status).toBe(422);

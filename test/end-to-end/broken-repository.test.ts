@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.remove(), 60_000);
 
-test('a branch that is not there is reported in the conditions and the log', async () => {
+test('reports a missing branch in the conditions and the log', async () => {
   const id = await harness.spawn(repository, 'nowhere');
   const environment = await harness.stalled(id);
   expect(conditionOf(environment, 'Stalled')).toMatchObject({
@@ -53,7 +53,7 @@ async function reportsAndRecovers(what: string, files: Record<string, string>, w
   await harness.push('shop', branch, files);
   const id = await harness.spawn(repository, branch);
   const environment = await harness.stalled(id);
-  // Only what can be read can be set up.
+  // Services are set up only from a readable file.
   expect(environment.status).toBe(what.startsWith('a Dockerfile') ? 'created' : 'empty');
   expect(conditionOf(environment, 'Built')?.message).toMatch(words);
   const end = { result: 'failed', message: expect.stringMatching(words) };
@@ -65,7 +65,7 @@ async function reportsAndRecovers(what: string, files: Record<string, string>, w
   await pageWith(weburl, `Fixed: ${branch}`);
 }
 
-test('a folder that is there a second time, as a link, is refused, and nothing is built', async () => {
+test('refuses a folder that exists again as a link, and builds nothing', async () => {
   const dockerfile = 'FROM node:24-slim\nCOPY . /context\nRUN ls -laR /context\n';
   const compose =
     'services:\n  web:\n    build: { context: ctx, dockerfile: ../other/Dockerfile }\n    ports: ["80"]\n';

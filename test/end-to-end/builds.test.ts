@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.remove(), 60_000);
 
-/** Answers with what `RUN` left in index.html. */
+/** Serves what `RUN` wrote to index.html. */
 const serve = 'CMD ["httpd", "-f", "-p", "8080", "-h", "/app"]';
 const compose = 'services:\n  web:\n    build: .\n    ports: ["8080"]\n';
 
@@ -41,12 +41,12 @@ async function statusOf(id: string) {
   return statusSchema.parse(JSON.parse(await harness.kubectl(args))).status;
 }
 
-/** The image of the service `web` that runs, by digest. */
+/** Returns the digest of the running image of the service `web`. */
 async function imageOf(id: string): Promise<string> {
   return (await statusOf(id)).deployed?.images.find(({ service }) => service === 'web')?.image ?? '';
 }
 
-/** Asks for a build, or a rebuild, and waits until it is through. */
+/** Requests a build or a rebuild, and waits until it has finished. */
 async function buildAgain(id: string, what: 'build' | 'rebuild'): Promise<EnvironmentAnswer> {
   const before = (await statusOf(id)).build.number;
   const answer = await harness.client.send('POST', `/api/environment/${id}/${what}`, {});

@@ -1,5 +1,5 @@
 /** Services of one environment, each of which fails for a different reason, with the expected message. */
-export const failingServices: Record<string, { service: string; words: RegExp }> = {
+export const FAILING_SERVICES: Record<string, { service: string; words: RegExp }> = {
   missing: {
     service: '{ image: "busybox:nosuch" }',
     words: /missing: its image busybox:nosuch cannot be pulled: the image does not exist. Check its name and its tag/,
@@ -46,7 +46,7 @@ export const failingServices: Record<string, { service: string; words: RegExp }>
 
 /** Returns the service file with all of them, and one that becomes ready. */
 export function failingServicesFile(): string {
-  const services = Object.entries(failingServices).map(([name, { service }]) => `  ${name}: ${service}\n`);
+  const services = Object.entries(FAILING_SERVICES).map(([name, { service }]) => `  ${name}: ${service}\n`);
   return [
     'services:\n  fine: { image: "busybox:1", command: [sleep, 1d] }\n',
     ...services,

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import type { EnvironmentAnswer } from '../client/rest-client.ts';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { conditionOf, namespaceOf, type Harness } from './harness.ts';
 
-const folderOf = (fixture: string): string => join(repositoryRoot, 'test/fixtures', fixture);
+const folderOf = (fixture: string): string => join(REPOSITORY_ROOT, 'test/fixtures', fixture);
 
 /** Returns a file of a repository in test/fixtures. */
 export function fixtureText(fixture: string, path: string): Promise<string> {

@@ -12,7 +12,7 @@ let repository: string;
 
 beforeAll(async () => {
   harness = await startHarness('frontends');
-  // An image of the group's own, which it can build to be whatever it likes.
+  // An image of the group's own, which it can build with any contents.
   const frontend = `${harness.connection.registry}/${harness.group}/shop/frontend`;
   const page = smallPage('read by the built-in frontend');
   const dockerfile = `# syntax=${frontend}\n${page['Dockerfile']}`;

@@ -131,8 +131,8 @@ export class Journey {
   }
 
   /**
-   * Verifies the reports on each commit, in order: a status with the environment's address, or with a log that a
-   * browser opens; and one comment on the pull request, for any number of environments and builds.
+   * Verifies the reports on each commit, in order: a status with the environment's address, or with the panel's page of
+   * its log; and one comment on the pull request, for any number of environments and builds.
    */
   async #reported({ id, weburl }: Built, number: number, commit: string): Promise<void> {
     const record = this.host.record?.bind(this.host);
@@ -151,7 +151,14 @@ export class Journey {
       const moves = statuses.map(({ state }) => state).filter((state, index, all) => state !== all[index - 1]);
       expect(moves).toEqual([pending, failure]);
       for (const { targetUrl } of statuses) {
-        const log = await send(targetUrl, { headers: { 'x-service-token': this.harness.client.token ?? '' } });
+        const { origin, pathname, search } = new URL(targetUrl);
+        expect(pathname).toBe(`/environments/${environment}`);
+        expect(await send(targetUrl)).toMatchObject({
+          status: 200,
+          headers: { 'content-type': 'text/html; charset=utf-8' },
+        });
+        const log = await this.harness.client.send('GET', `/api/environment/${environment}/build/logs${search}`);
+        expect(origin).toBe(this.harness.connection.apiUrl);
         expect(log).toMatchObject({ status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' } });
         expect(log.text).toMatch(/\] .*it-breaks\n(.*\n)*-- build failed: /);
       }

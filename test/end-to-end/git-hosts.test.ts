@@ -1,4 +1,4 @@
 import { testJourneys } from './git-host-journeys.ts';
 
-/** One with pull requests, statuses and webhooks; the other kinds take as long again (long/git-hosts.test.ts). */
+/** One host with pull requests, statuses and webhooks; long/git-hosts.test.ts tests the others. */
 testJourneys(['ownerhost']);

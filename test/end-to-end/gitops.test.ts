@@ -28,11 +28,11 @@ afterAll(async () => {
   await harness.remove();
 }, 60_000);
 
-/** So long nothing may happen. */
+/** Nothing must happen for this long. */
 const quietMs = 3000;
 const ttlSeconds = 8;
 
-/** What the GitOps tool holds in its repository, applied as such a tool does. */
+/** Applies what the GitOps tool has in its repository, as such a tool does. */
 function apply(fieldManager: string): Promise<string> {
   const namespace = `group-${harness.group}`;
   const apiVersion = 'coppice.dev/v1alpha1';
@@ -56,7 +56,7 @@ async function rest(method: string, body?: object): Promise<void> {
   if (status >= 300) throw new Error(`${method} ${id}: ${status} ${text}`);
 }
 
-/** What is there now, after a while in which nothing was to happen. */
+/** Returns the Environment after a time in which nothing was to happen. */
 async function quiet(): Promise<Environment | undefined> {
   await sleep(quietMs);
   return board.read(id);
@@ -74,7 +74,7 @@ const fieldsSchema = z.object({
   }),
 });
 
-/** The fields of an object, but for its status, that Coppice has written. */
+/** Returns the fields of an object, except its status, that Coppice has written. */
 async function writtenByCoppice(kind: string, name: string): Promise<string[]> {
   const where = ['--namespace', `group-${harness.group}`, '--output', 'json', '--show-managed-fields'];
   const object = fieldsSchema.parse(JSON.parse(await harness.kubectl(['get', kind, name, ...where])));
@@ -90,7 +90,7 @@ async function writtenByCoppice(kind: string, name: string): Promise<string[]> {
     .filter((field) => field !== '.');
 }
 
-test('what a GitOps tool applies is never fought over', async () => {
+test('never overwrites what a GitOps tool applies', async () => {
   await pushBranches(originOf(), QUICK, ['main']);
   await apply('flux');
   const first = await board.state(id, 'built');
@@ -106,7 +106,7 @@ test('what a GitOps tool applies is never fought over', async () => {
   await apply('flux');
   expect((await quiet())?.status).toMatchObject({ state: 'built', build: { number: 2 }, ttl: { seconds: 0 } });
 
-  // Another of the ref, which a deletion would leave.
+  // A second environment of the ref, of which a deletion would leave one.
   await harness.spawn(`${harness.group}.shop`, 'main', { build: false });
   await rest('DELETE');
   await board.state(id, 'empty');
@@ -130,7 +130,7 @@ test('what a GitOps tool applies is never fought over', async () => {
   expect(await board.namespaceUid(id)).toBeUndefined();
 }, 240_000);
 
-/** What the tool applies is not changed or deleted through the REST API, nor with what contains it. */
+/** Checks that what the tool applies is neither changed nor deleted through the REST API, nor with what contains it. */
 async function refusesRest(): Promise<void> {
   const repository = `/api/repository/${harness.group}.shop`;
   const requests: [string, string, object?][] = [
@@ -151,7 +151,7 @@ async function refusesRest(): Promise<void> {
   }
 }
 
-/** A restore without status: what runs is as it was, and is not built again. */
+/** Restores the object without its status: services keep running, and are not built again. */
 async function adoptsWhatRuns(): Promise<void> {
   await rest('PUT', { ttl: 0 });
   const before = await board.state(id, 'built');
@@ -164,7 +164,7 @@ async function adoptsWhatRuns(): Promise<void> {
       '--output',
       'jsonpath={.items[*].metadata}',
     ]);
-  // The build is remembered right after it was reported.
+  // The build is recorded right after it was reported.
   await sleep(1000);
   const deployed = await deployment();
   const { namespace, name } = objectOf(id);

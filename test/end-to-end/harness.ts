@@ -5,7 +5,7 @@ import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
 import { readConnection, type Connection } from '../cluster/connection.ts';
 import { kubectlOf, type Kubectl } from '../cluster/kubectl.ts';
 import { waitFor } from '../cluster/wait-for.ts';
-import { pushRepository, sampleRepository } from '../sample/push-repository.ts';
+import { pushRepository, SAMPLE_REPOSITORY } from '../sample/push-repository.ts';
 import { TEST_GROUP_LABEL } from './test-group.ts';
 
 const idSchema = z.looseObject({ id: z.string() });
@@ -83,7 +83,7 @@ export async function startHarness(purpose: string): Promise<Harness> {
     kubectl,
     async push(repository, branch, files = {}) {
       const url = `${connection.gitUrl}/${group}/${repository}.git`;
-      await pushRepository({ url, branch, from: sampleRepository, files });
+      await pushRepository({ url, branch, from: SAMPLE_REPOSITORY, files });
       return url;
     },
     addGroup,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { send } from '../client/local-http.ts';
 import { readConnection } from '../cluster/connection.ts';
-import { pushRepository, sampleRepository } from '../sample/push-repository.ts';
+import { pushRepository, SAMPLE_REPOSITORY } from '../sample/push-repository.ts';
 import { pageWith, randomName, startHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -31,13 +31,13 @@ function waitForCondition(kind: string, name: string, condition: string, seconds
 
 const apiVersion = 'coppice.dev/v1alpha1';
 
-test('kubectl alone: a group, a private repository, an environment, its page; deleted, nothing of it is left', async () => {
+test('creates a group, a private repository, an environment and its page with kubectl alone, and deletes everything', async () => {
   const { gitUrl } = readConnection();
   const namespace = `group-${group}`;
   const origin = `${gitUrl}/${group}/shop.git`;
   const credentials = { username: 'reader', password: 'a "quoted" p@ss' };
   await makePrivate(`${gitUrl}/admin/repositories/${group}/shop`, credentials);
-  await pushRepository({ url: origin, branch: 'main', from: sampleRepository, credentials });
+  await pushRepository({ url: origin, branch: 'main', from: SAMPLE_REPOSITORY, credentials });
 
   await apply({ apiVersion, kind: 'Group', metadata: { name: group }, spec: { members: [harness.client.email] } });
   await waitForCondition('groups.coppice.dev', group, 'condition=Ready', 90);
@@ -64,7 +64,7 @@ test('kubectl alone: a group, a private repository, an environment, its page; de
   expect(table).toMatch(/shop-main +built +main +http:\S+ +True/);
   const weburl = /http:\S+/.exec(table)?.[0] ?? '';
   await pageWith(weburl, 'Hello from the API');
-  // What kubectl applied, its member sees through the REST API as well.
+  // A member sees what kubectl applied through the REST API too.
   expect(await harness.client.environment(`${group}.shop-main`)).toMatchObject({ status: 'built', weburl });
 
   await harness.kubectl(
@@ -89,7 +89,7 @@ test.each([
   ],
   ['a type that is none', { spec: { gitRef: { name: 'main', type: 'commit' } } }, /Unsupported value/],
 ])(
-  'the API server refuses %s',
+  'lets the API server refuse %s',
   async (_name, change, words) => {
     await apply({ apiVersion, kind: 'Group', metadata: { name: group }, spec: { members: [] } });
     await waitForCondition('groups.coppice.dev', group, 'condition=Ready', 60);

@@ -26,7 +26,7 @@ testsSideBySide(
   300_000,
 );
 
-test('two branches stand side by side, and an unchanged service is not built again', async () => {
+test('runs two branches side by side, and does not build an unchanged service again', async () => {
   await harness.push('shop', 'summer', { 'web/title.txt': 'The summer shop\n' });
   const [main, summer] = await Promise.all([
     harness.spawn(repository, 'main', { name: 'Second main' }),
@@ -88,7 +88,7 @@ async function becomesPage(): Promise<void> {
     '--rm',
     '--attach',
   ];
-  // What a pod says that is over before kubectl attaches to it is lost: then another is asked.
+  // The output of a pod that ends before kubectl attaches is lost, so another pod is started.
   await waitFor('the page inside the cluster', 90, async () => {
     const inside = await harness.kubectl([...pod, '--quiet', '--', 'node', '-e', script], { deadline: 90 });
     return inside.includes('Hello from the API') ? true : undefined;

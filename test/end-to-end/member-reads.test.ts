@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { waitFor } from '../cluster/wait-for.ts';
 import { namespaceOf, pageWith, randomName, startHarness, type Harness } from './harness.ts';
 
-// What a member of a group can read with kubectl of its group's environments: what runs and its logs, but no value of a
-// secret variable, wherever a service file may use one.
+// What a member can read with kubectl of the group's environments: services and their logs, but no value of a
+// secret variable, wherever a service file uses one.
 
 let harness: Harness;
 let repository: string;
@@ -13,7 +13,7 @@ let id: string;
 const ann = `${randomName('ann')}@example.com`;
 const bob = `${randomName('bob')}@example.com`;
 
-/** Short words that no heuristic takes for secrets. The build argument is printed by nothing. */
+/** Short words that no heuristic treats as secrets. Nothing prints the build argument. */
 const secrets = { PASSWORD: "zebra 'seven'", PIN: '482913', BUILD_TOKEN: 'giraffe' };
 const changed = 'lion eight';
 const kinds =
@@ -61,7 +61,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.remove(), 60_000);
 
-/** Beside the user of the test, who goes on using the REST API. */
+/** Sets members beside the test's own user, who continues to use the REST API. */
 function setMembers(group: string, ...members: string[]): Promise<string> {
   const patch = JSON.stringify({ spec: { members: [harness.client.email, ...members] } });
   return harness.kubectl(['patch', 'groups.coppice.dev', group, '--type=merge', `--patch=${patch}`]);
@@ -77,7 +77,7 @@ const as = (user: string, ...args: string[]) =>
   harness.kubectl(['--as', user, '--namespace', namespaceOf(id), ...args]);
 
 const texts = () => Object.values(secrets).flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]);
-/** The texts, their base64 and the start of their hash, by which one could test a guess. */
+/** Returns the texts, their base64 and the start of their hash, with which a guess could be verified. */
 const traces = () =>
   [...texts(), changed].flatMap((text) => [
     text,
@@ -93,7 +93,7 @@ const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const podName = () =>
   as(ann, 'get', 'pods', '--selector=coppice.dev/service=web', '--output=jsonpath={.items[*].metadata.name}');
 
-test('members read what is built and runs, and none of its secret values', async () => {
+test('lets members read builds and services, and no secret values', async () => {
   id = await harness.spawn(repository, 'main');
   const seen = { jobs: '', all: '' };
   await waitFor('the build to be done', 300, async () => {
@@ -131,18 +131,18 @@ test.each([
   ['the group', ann, ['get', 'configmaps']],
   ['the group', ann, ['delete', 'pods', '--all']],
 ])(
-  'a member of %s is refused: %s %j',
+  'refuses a member of %s: %s %j',
   async (_of, user, args) => {
     await expect(as(user, ...args)).rejects.toThrow(/Forbidden|forbidden/);
   },
   60_000,
 );
 
-test('nobody gets into a pod', async () => {
+test('lets nobody into a pod', async () => {
   await expect(as(ann, 'exec', await podName(), '--', 'env')).rejects.toThrow(/orbidden/);
 }, 60_000);
 
-test('a secret variable is refused where the cluster would show it', async () => {
+test('refuses a secret variable where the cluster would show it', async () => {
   const serviceFile = Buffer.from('services: { web: { image: "busybox:${PIN}" } }').toString('base64');
   const answer = await harness.client.call(
     z.object({ errors: z.array(z.object({ message: z.string() })) }),
@@ -153,7 +153,7 @@ test('a secret variable is refused where the cluster would show it', async () =>
   expect(answer.errors.map(({ message }) => message)).toEqual([expect.stringContaining('the variable PIN is secret')]);
 }, 60_000);
 
-test('a build without a change replaces no pod, a changed secret does', async () => {
+test('replaces no pod without a change, and a pod whose secret changed', async () => {
   const before = await podName();
   await build();
   expect(await podName()).toBe(before);
@@ -176,7 +176,7 @@ async function build(): Promise<void> {
   );
 }
 
-test('the access of members is restored, and goes with the membership', async () => {
+test('restores the access of members, and ends it with the membership', async () => {
   await harness.kubectl(['delete', 'rolebindings', 'members', '--namespace', namespaceOf(id)]);
   await waitFor('the member to be admitted again', 30, podName);
   await setMembers(harness.group, bob);

@@ -1,12 +1,14 @@
-// What a program gets from a group's buildkitd with the credentials of a build: it asks by raw LLB, as a frontend could.
+// What a program gets from a group's buildkitd with the credentials of a build by raw LLB, as a frontend could send
+// it.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { sourcePolicy } from '../../operator/images/build/source-policy.ts';
+import { sourcePolicy } from '../../operator/images/build/allowed-image-sources.ts';
 import { basicAuthorization, readRegistry, type Registry } from '../cluster/registry.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { askBuildkitd } from './ask-buildkitd.ts';
 import { namespaceOf, startHarness, type Harness } from './harness.ts';
 import { rawSource } from './raw-llb.ts';
 import { TestRegistry } from './registry-images.ts';
+import { registryToken } from './registry-token.ts';
 import { smallPage } from './small-page.ts';
 
 let victim: Harness;
@@ -28,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([victim.remove(), attacker.remove()]), 60_000);
 
-/** Builds a small page; gives its image. */
+/** Builds a small page; returns its image. */
 async function built(harness: Harness): Promise<string> {
   const url = `${harness.connection.gitUrl}/${harness.group}/shop.git`;
   await pushRepository({ url, branch: 'main', files: smallPage(harness.group) });
@@ -39,10 +41,14 @@ async function built(harness: Harness): Promise<string> {
   return (await harness.kubectl(['get', ...at, '--output', path])).trim();
 }
 
-/** Requests a source in the attacker's builder, with credentials that reach everything. */
-function asked(source: Buffer, sourcePolicy: string | undefined): Promise<string> {
-  const auth = basicAuthorization(registry).slice('Basic '.length);
-  const dockerConfig = JSON.stringify({ auths: { [registry.address]: { auth } } });
+/**
+ * Requests a source in the attacker's builder, with a token that reaches the victim's image. A builder does not reach the
+ * token server.
+ */
+async function asked(source: Buffer, sourcePolicy: string | undefined): Promise<string> {
+  const scope = `repository:${victim.group}/shop/web:pull`;
+  const token = await registryToken(victim.connection.ingressUrl, basicAuthorization(registry), [scope]);
+  const dockerConfig = JSON.stringify({ auths: { [registry.address]: { registrytoken: token } } });
   return askBuildkitd(attacker.kubectl, {
     builder: `group-${attacker.group}`,
     dockerConfig,
@@ -51,7 +57,7 @@ function asked(source: Buffer, sourcePolicy: string | undefined): Promise<string
   });
 }
 
-test("a build's source policy keeps another group's layers from what asks for them by raw LLB", async () => {
+test("denies another group's layers to raw LLB by the build's source policy", async () => {
   const own = `${registry.address}/${attacker.group}/shop/`;
   const policy = sourcePolicy({
     registry: registry.address,
@@ -61,7 +67,7 @@ test("a build's source policy keeps another group's layers from what asks for th
     digests: new Map(),
   });
   const blob = `docker-image+blob://${layer}`;
-  // The credentials open it: without a policy the attack works.
+  // The credentials permit it: without a policy the attack succeeds.
   expect(await asked(rawSource(blob), undefined)).toContain(`files: ${layer.split(':').at(-1) ?? ''}`);
   const bundle = { 'git.checksum': '1'.repeat(40), 'git.bundle': blob };
   for (const source of [

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.remove(), 60_000);
 
-/** A page that shows the container's environment; its build fails unless the build's variable is there. */
+/** A page that shows the container's environment; its build fails without the build's variable. */
 const echo = {
   'compose.yaml': stringify({
     services: {
@@ -40,7 +40,7 @@ const echo = {
   'index.cgi': ['#!/bin/sh', 'echo "Content-Type: text/plain"', 'echo', 'env', ''].join('\n'),
 };
 
-/** What the page shows of the variables that are set here. */
+/** Returns the variables of this test that the page shows. */
 function variablesOn(page: string): Record<string, string> {
   const lines = page
     .split('\n')
@@ -65,7 +65,7 @@ function secretsOfGroup(): Promise<string> {
   return harness.kubectl(['get', 'secrets', '--namespace', `group-${harness.group}`, '--output', 'name']);
 }
 
-test('variables of group and repository, through the REST API and by kubectl, reach the build and the container', async () => {
+test('passes variables of group and repository, set by the REST API or kubectl, to build and container', async () => {
   await post(`${ofGroup()}/variables`, { name: 'GREETING', value: 'hello $USER' });
   await post(`${ofGroup()}/variables`, { name: 'WHO', value: 'the group' });
   await post(`${ofGroup()}/variables`, { name: 'BUILD_WORD', value: 'swordfish', visibility: 'buildtime' });
@@ -92,7 +92,7 @@ test('variables of group and repository, through the REST API and by kubectl, re
   await pageWith(weburl, 'good bye', 120);
 }, 400_000);
 
-/** As a GitOps tool would: one variable more, its value in a Secret made manually. */
+/** Adds a variable like a GitOps tool, with its value in a Secret that was created manually. */
 async function applyVariable(): Promise<void> {
   const secret = {
     apiVersion: 'v1',
@@ -110,7 +110,7 @@ async function applyVariable(): Promise<void> {
   await harness.kubectl(['apply', '--server-side', '--filename', '-'], { input });
 }
 
-test('a variable of builds alone is refused outside of build, by its name', async () => {
+test('refuses a build-only variable outside of builds, by its name', async () => {
   const other = await harness.addRepository('refused', origin);
   const path = `/api/repository/${other}/variables`;
   await post(path, { name: 'LEVEL', value: 'top-secret-word', visibility: 'buildtime' });
@@ -121,7 +121,7 @@ test('a variable of builds alone is refused outside of build, by its name', asyn
   expect(JSON.stringify(environment)).not.toContain('top-secret-word');
 }, 200_000);
 
-test('of many who write at once none is lost; deleted, nothing of the values is left', async () => {
+test('keeps all of many concurrent writes, and no values after deletion', async () => {
   const names = Array.from({ length: 10 }, (_one, index) => `MANY_${index}`);
   const path = `/api/repository/${await harness.addRepository('many', origin)}`;
   const answers = await Promise.all(
@@ -135,7 +135,7 @@ test('of many who write at once none is lost; deleted, nothing of the values is 
   await gone('secrets', 'variables-many-');
 }, 90_000);
 
-test('a service file is checked, with variables, and nothing is spawned', async () => {
+test('checks a service file with variables without spawning anything', async () => {
   const check = async (yaml: string) =>
     harness.client.call(
       z.object({
@@ -154,7 +154,7 @@ test('a service file is checked, with variables, and nothing is spawned', async 
   });
 }, 60_000);
 
-test('settings: the TTL of new environments, and a service file that no commit has', async () => {
+test('applies the TTL of new environments, and a service file that no commit contains', async () => {
   const other = await harness.addRepository('panel', origin);
   const serviceFile = Buffer.from(
     stringify({ services: { one: { build: { context: '.', args: { BUILD_WORD: 'swordfish' } }, ports: ['8080'] } } }),
@@ -177,7 +177,7 @@ test('settings: the TTL of new environments, and a service file that no commit h
   await gone('namespaces', namespaceOf(id));
 }, 200_000);
 
-test('members come and go through the REST API', async () => {
+test('adds and removes members through the REST API', async () => {
   const bob = await harness.newUser();
   expect((await bob.send('GET', ofGroup())).status).toBe(404);
   await post(`${ofGroup()}/members`, { name: bob.email });

@@ -28,7 +28,7 @@ testsSideBySide(
   240_000,
 );
 
-/** A service that has written so many MiB to a volume when it is ready. */
+/** Returns a service that has written this many MiB to a volume when it is ready. */
 function storing(mebibytes: number): Record<string, string> {
   const write = `dd if=/dev/zero of=/data/x bs=1M count=${mebibytes} && touch /data/done && chmod 700 /data && sleep 1d`;
   const file = `services:
@@ -65,7 +65,7 @@ async function countsVolumes(): Promise<void> {
   });
 }
 
-/** What takes two minutes to build, and no second. */
+/** A build that takes two minutes and little processor time. */
 const slow = { ...smallPage('slow'), Dockerfile: 'FROM busybox:1\nRUN sleep 120\n' };
 
 async function endsBuilds(): Promise<void> {
@@ -84,7 +84,7 @@ async function endsBuilds(): Promise<void> {
   expect(Date.now() - deleted).toBeLessThan(60_000);
 }
 
-/** Waits until there are as many pods that work at this build. */
+/** Waits for a number of pods of this build. */
 async function buildPods(id: string, build: string, isReached: (count: number) => boolean): Promise<void> {
   const at = ['--namespace', namespaceOf(id), '--selector', `coppice.dev/build=${build}`];
   await waitFor(`the pods of build ${build}`, 90, async () => {

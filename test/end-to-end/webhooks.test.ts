@@ -31,7 +31,7 @@ interface Sent {
   secret?: string;
 }
 
-/** A delivery, and how long its answer took in milliseconds. */
+/** Sends a delivery; returns the response, and its duration in milliseconds. */
 async function deliver({ url = webhook.url, event = 'push', id = randomUUID(), body = {}, secret }: Sent = {}) {
   const delivery = githubDelivery(secret ?? webhook.secret, event, { delivery: id, ...body }, id);
   const started = performance.now();
@@ -57,12 +57,12 @@ function waitForRefs(expected: string[]): Promise<string[]> {
   });
 }
 
-test('the webhook to enter is that of this repository, and nothing was made at the host', () => {
+test('shows the webhook of this repository to be entered, and creates nothing at the host', () => {
   expect(webhook.url).toBe(`${harness.connection.apiUrl}/api/webhooks/generic/${repository}`);
   expect(webhook.created).toBe(false);
 });
 
-test('a push brings its branch an environment, a pull request one for as long as it is open', async () => {
+test('creates an environment for a pushed branch, and for a pull request while it is open', async () => {
   await harness.push('shop', 'feature');
   expect((await deliver()).status).toBe(202);
   await waitForRefs(['branch feature', 'branch main']);
@@ -72,37 +72,38 @@ test('a push brings its branch an environment, a pull request one for as long as
   await waitForRefs(['branch feature', 'branch main']);
 }, 300_000);
 
-describe('what is not rightly signed', () => {
+describe('a delivery without a valid signature', () => {
   test.each<[string, () => Sent]>([
     ['with another secret', () => ({ secret: 'guess' })],
     ["for another repository than the secret's", () => ({ url: `${webhook.url}-other` })],
     ['in a group that there is not', () => ({ url: webhook.url.replace(harness.group, 'no-such-group') })],
     ['of another type', () => ({ url: webhook.url.replace('/generic/', '/ownerhost/') })],
-  ])('%s: 401 with the same words', async (_name, sent) => {
+  ])('%s is answered with the same 401', async (_name, sent) => {
     const answer = await deliver(sent());
     expect(answer.status).toBe(401);
     expect(JSON.parse(answer.text)).toEqual({
-      error: 'the delivery is not signed with the secret of such a repository',
+      error:
+        'the delivery is not signed with the secret of such a repository. Copy address and secret from its settings',
     });
   });
 });
 
-test('a repetition does nothing more', async () => {
+test('ignores a repeated delivery', async () => {
   const id = randomUUID();
   expect(JSON.parse((await deliver({ id })).text)).toEqual({ result: 'queued' });
   expect(JSON.parse((await deliver({ id })).text)).toEqual({ result: 'repeated' });
 });
 
-test('deliveries are answered in under 100 ms, and a burst of them is all taken', async () => {
+test('answers deliveries within 100 ms, and accepts a burst', async () => {
   const times: number[] = [];
   for (let count = 0; count < 20; count++) times.push((await deliver()).milliseconds);
-  // The fastest: what else runs on the machine makes the others slower, the delivery's own work does not.
+  // The fastest one: other work on the machine makes the others slower.
   expect(Math.min(...times)).toBeLessThan(100);
   const burst = await Promise.all(Array.from({ length: 50 }, () => deliver()));
   expect(burst.map(({ status }) => status)).toEqual(Array(50).fill(202));
 }, 60_000);
 
-test('a Secret that was deleted is made anew with another secret at the next sync', async () => {
+test('creates a deleted Secret again with another secret at the next sync', async () => {
   const { namespace, name } = objectOf(repository);
   await harness.kubectl(['delete', 'secret', '--namespace', namespace, `webhook-${name}`]);
   expect((await deliver()).status).toBe(401);

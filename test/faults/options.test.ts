@@ -21,7 +21,7 @@ test.each([
   [['--built', '0'], '--built: '],
   [['--running', 'two'], '--running: '],
   [['--help'], "Unknown option '--help'"],
-])('%j is refused with the usage', (args, why) => {
+])('refuses %j with the usage', (args, why) => {
   const parse = () => parseFaultOptions(args);
   expect(parse).toThrow(Problem);
   expect(parse).toThrow(why);

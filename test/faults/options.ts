@@ -7,7 +7,7 @@ const usage = `npm run faults -- [--seed N] [--moving N] [--running N] [--built 
   --seed     of the moves and of the strike's delay; the time by default
   --moving   environments that run no container, 10 at least: some are to be in each of the states at the strike
   --running  environments that run one
-  --built    environments that are built from images, 1 at least: it is their logs that are looked at`;
+  --built    environments that are built from images, at least 1, because their logs are checked`;
 
 const whole = (least: number) => z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(least)).optional();
 const optionsSchema = z.object({ seed: whole(0), moving: whole(10), running: whole(0), built: whole(1) });

@@ -52,6 +52,12 @@ async function act(emulator: Emulator, what: string, { path, number, json, base 
       return { status: 200, json: {} };
     case 'POST pull-requests':
       return { status: 201, json: { number: (await emulator.openPull(path, json as NewPullRequest, base)).number } };
+    case 'POST moves':
+      emulator.move(path, (json as { to: string }).to);
+      return { status: 200, json: {} };
+    case 'PATCH pull-requests':
+      await emulator.retarget(path, number, (json as { target: string }).target, base);
+      return { status: 200, json: {} };
     case 'DELETE pull-requests':
       await emulator.closePull(path, number, base);
       return { status: 200, json: {} };

@@ -165,7 +165,7 @@ export function subscriptionJson(base: string, repository: HostedRepository, hoo
 }
 
 /** Locations of the API's calls, which the official client reads with OPTIONS. */
-export const locations = {
+export const LOCATIONS = {
   Location: [['e81700f7-3be2-46de-8624-2eb35882fcaa', 'ResourceAreas', '_apis/{resource}/{areaId}']],
   git: [
     ['225f7195-f9c7-4d14-ab28-a83f7ff77e1f', 'repositories', '{project}/_apis/{area}/{resource}/{repositoryId}'],
@@ -192,8 +192,8 @@ export const locations = {
   ],
 } as const;
 
-export function locationsJson(area: keyof typeof locations): object {
-  const value = locations[area].map(([id, resourceName, routeTemplate]) => ({
+export function locationsJson(area: keyof typeof LOCATIONS): object {
+  const value = LOCATIONS[area].map(([id, resourceName, routeTemplate]) => ({
     id,
     area,
     resourceName,

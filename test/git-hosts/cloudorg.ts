@@ -3,7 +3,7 @@ import { ApiError, objectOf, optionalText, pullRequestOf, textOf } from './api.t
 import type { ApiCall, Reply, Route } from './api.ts';
 import {
   commentJson,
-  locations,
+  LOCATIONS,
   locationsJson,
   namesOf,
   pullJson,
@@ -169,6 +169,7 @@ const eventTypes = {
   push: 'git.push',
   opened: 'git.pullrequest.created',
   updated: 'git.pullrequest.updated',
+  retargeted: 'git.pullrequest.updated',
   closed: 'git.pullrequest.updated',
 };
 
@@ -200,8 +201,8 @@ export const cloudorg: Kind = {
   discover: (method, pathname) => {
     const [, area] = /^\/[^/]+\/_apis\/(\w+)$/.exec(pathname) ?? [];
     if (method === 'GET' && area === 'ResourceAreas') return { status: 200, json: { count: 0, value: null } };
-    if (method !== 'OPTIONS' || area === undefined || !(area in locations)) return undefined;
-    return { status: 200, json: locationsJson(area as keyof typeof locations) };
+    if (method !== 'OPTIONS' || area === undefined || !(area in LOCATIONS)) return undefined;
+    return { status: 200, json: locationsJson(area as keyof typeof LOCATIONS) };
   },
   repositoryOf: (repositories, { organization = '', project, name, subscription }, body, token = '') => {
     if (project !== undefined && name !== undefined) {

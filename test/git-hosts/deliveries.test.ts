@@ -7,7 +7,7 @@ import { typeErrors, type TypedAnswer } from './published-types.ts';
 import { startHost, type RunningHost } from './running-host.ts';
 import { typedDelivery } from './typed-deliveries.ts';
 
-/** What the emulators deliver to webhooks, beside the types that the official packages publish for it. */
+/** Compares what the emulators deliver to webhooks with the types that the official packages publish. */
 
 const locations: Record<KindName, { path: string; gitPath: string; username: string }> = {
   ownerhost: { path: 'acme/shop', gitPath: 'acme/shop.git', username: 'x-access-token' },
@@ -42,7 +42,7 @@ describe.each(KINDS)('%s', (kind) => {
   });
   afterEach(() => host.stop());
 
-  test('reports a push, a tag, and a pull request that is opened, changes and is closed', async () => {
+  test('reports a push, a tag, and a pull request that is opened, changed and closed', async () => {
     const { path, gitPath, username } = locations[kind];
     const token = 'a-token-of-the-test';
     await host.admin.put(path, { tokens: { [token]: ['push'] } });
@@ -71,12 +71,12 @@ describe.each(KINDS)('%s', (kind) => {
   }, 60_000);
 });
 
-test('whatever a delivery reports is of the type that the official package publishes', () => {
+test('has only deliveries of the type that the official package publishes', () => {
   expect(typed.length).toBeGreaterThanOrEqual(24);
   expect(typeErrors(typed)).toEqual([]);
 }, 120_000);
 
-test('what the type does not know is found', () => {
+test('detects fields that the type does not have', () => {
   const wrong = typedDelivery('ownerhost', { action: 'opened', number: 'one', nothing: 1 });
   expect(typeErrors(wrong).join()).toContain('ownerhost opened: ');
 }, 120_000);

@@ -99,11 +99,27 @@ export class Emulator {
     return pull;
   }
 
+  /** Renames or transfers a repository; another one may then take its path. */
+  move(path: string, to: string): void {
+    if (this.repositories.find(to)) throw new ApiError(409, `${to} is taken`);
+    this.repositories.move(this.get(path), to);
+  }
+
+  /** Changes the branch that a pull request is to be merged into; no host lets it change the repository. */
+  async retarget(path: string, number: number, target: string, base: string): Promise<void> {
+    const repository = this.get(path);
+    const pull = pullOf(repository, number);
+    const commit = (await refsOf(this.folder(repository))).get(`refs/heads/${target}`);
+    if (commit === undefined) throw new ApiError(422, `there is no branch ${target} in ${path}`);
+    Object.assign(pull, { target, targetCommit: commit, updatedAt: now() });
+    await this.#keepRefs(repository, pull);
+    this.#report(repository, { type: 'retargeted', pull }, base);
+  }
+
   /** Closes a pull request: hosts keep its head, but not its merge ref. */
   async closePull(path: string, number: number, base: string): Promise<void> {
     const repository = this.get(path);
-    const pull = repository.pullRequests.find((one) => one.number === number);
-    if (!pull) throw new ApiError(404, `there is no pull request ${number}`);
+    const pull = pullOf(repository, number);
     pull.state = 'closed';
     pull.updatedAt = now();
     const { merge } = this.kind.pullRefs(number);
@@ -156,6 +172,12 @@ export class Emulator {
       console.error(`webhooks of ${repository.path}:`, error);
     });
   }
+}
+
+function pullOf({ pullRequests }: HostedRepository, number: number): PullRequest {
+  const pull = pullRequests.find((one) => one.number === number);
+  if (!pull) throw new ApiError(404, `there is no pull request ${number}`);
+  return pull;
 }
 
 function changesBetween(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): RefChange[] {

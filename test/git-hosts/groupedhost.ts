@@ -151,7 +151,7 @@ const routes: Route[] = [
   },
 ];
 
-const actions = { opened: 'open', updated: 'update', closed: 'close' };
+const actions = { opened: 'open', updated: 'update', retargeted: 'update', closed: 'close' };
 
 /** Returns the hook's setting for the event, the event's name, and its payload (docs.gitlab.com: webhook events). */
 function payload(
@@ -211,6 +211,17 @@ export const groupedhost: Kind = {
   },
   takesGitUser: (username) => username !== '',
   refuse: (status, message) => ({ status, json: { message: `${status} ${message}` } }),
+  moved: {
+    pathIn: ({ project = '' }) => project,
+    answer: (method, url, { id }) => {
+      const message = 'Non GET methods are not allowed for moved projects';
+      if (method !== 'GET') return { status: 405, json: { message } };
+      const rest = url.pathname.replace(/^\/api\/v4\/projects\/[^/]+/, '');
+      const location = `${url.origin}/api/v4/projects/${id}${rest}${url.search}`;
+      return { status: 301, headers: { location }, text: `This resource has been moved permanently to ${location}` };
+    },
+  },
+  redirectsGit: true,
   pullRefs: (number) => ({ head: `refs/merge-requests/${number}/head` }),
   call: (event, hook, repository, base) => {
     if (event.type === 'ping') return undefined;

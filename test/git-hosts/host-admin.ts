@@ -61,6 +61,15 @@ export class HostAdmin {
     return z.object({ number: z.int() }).parse(answer).number;
   }
 
+  /** Renames or transfers a repository, whose path is free afterwards. */
+  async move(path: string, to: string): Promise<void> {
+    await this.#call('POST', path, '/moves', { to });
+  }
+
+  async retarget(path: string, number: number, target: string): Promise<void> {
+    await this.#call('PATCH', path, `/pull-requests/${number}`, { target });
+  }
+
   async closePull(path: string, number: number): Promise<void> {
     await this.#call('DELETE', path, `/pull-requests/${number}`);
   }

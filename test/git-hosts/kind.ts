@@ -18,7 +18,9 @@ export interface RefChange {
 
 /** An event that a host reports by webhooks. */
 export type HostEvent =
-  { type: 'ping' } | { type: 'push'; change: RefChange } | { type: 'opened' | 'updated' | 'closed'; pull: PullRequest };
+  | { type: 'ping' }
+  | { type: 'push'; change: RefChange }
+  | { type: 'opened' | 'updated' | 'retargeted' | 'closed'; pull: PullRequest };
 
 /** One webhook call of the host. */
 export interface Call {
@@ -46,6 +48,13 @@ export interface Kind {
   takesGitUser(username: string): boolean;
   /** Response to callers without authentication; defaults to an error 401. */
   challenge?: Reply;
+  /** Returns the former path in a call, and the new URL, if the host redirects calls to repositories that were moved. */
+  moved?: {
+    pathIn(params: Record<string, string>): string;
+    answer(method: string, url: URL, repository: HostedRepository): Reply;
+  };
+  /** Whether git is redirected to a repository that was renamed or transferred. */
+  redirectsGit?: boolean;
   /** Returns an error in the host's own format. */
   refuse(status: number, message: string): Reply;
   /** Returns the refs that the host keeps for a pull request: its head, its merge. */

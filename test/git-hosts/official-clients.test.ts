@@ -74,7 +74,7 @@ describe.each(cases)('$kind', ({ kind, path, fork, gitPath, username, read }) =>
 
   afterAll(() => host.stop());
 
-  test('its official client reads and writes all that Coppice uses', async () => {
+  test('lets its official client read and write everything that Coppice uses', async () => {
     answers.push(...(await read({ url: host.url, path, token, commit })));
     const { statuses, comments, hooks } = await host.admin.record(path);
     expect(statuses).toMatchObject([{ commit, targetUrl: 'http://page.example.com/' }]);
@@ -83,12 +83,12 @@ describe.each(cases)('$kind', ({ kind, path, fork, gitPath, username, read }) =>
   });
 });
 
-test('every answer is of the type that the official package publishes', () => {
+test('answers with the types that the official package publishes', () => {
   expect(answers.length).toBeGreaterThanOrEqual(24);
   expect(typeErrors(answers)).toEqual([]);
 }, 60_000);
 
-test('a wrong type, a missing member and an unknown one are found', () => {
+test('detects a wrong type, a missing field and an unknown field', () => {
   const from = "import type { components } from '@octokit/openapi-types';";
   const type = "components['schemas']['simple-user']";
   expect(typeErrors([{ name: 'user', from, type, value: { login: 1 } }]).join()).toContain('user: Type');

@@ -50,11 +50,11 @@ const cases: Case[] = [
 
 const token = 'a-token-of-the-test';
 const reader = 'a-token-that-reads';
-/** More than the longest page of any of them. */
+/** More than the longest page of any host. */
 const pullCount = 103;
 
 type Ask = 'the repository' | 'its pull requests' | 'its refs';
-/** What is asked while the host fails where this matches. */
+/** Requests that are sent while the host fails where `match` matches. */
 const asks: Record<Ask, { match: string; ask: (host: GitHost, source: Source) => Promise<unknown> }> = {
   'the repository': { match: '.', ask: (host) => host.check() },
   'its pull requests': { match: '/(pulls|merge_requests|pullrequests)', ask: (host) => host.openPullRequests() },
@@ -63,7 +63,10 @@ const asks: Record<Ask, { match: string; ask: (host: GitHost, source: Source) =>
 const api = ['the repository', 'its pull requests'] as const;
 const everything = [...api, 'its refs'] as const;
 
-/** What the host does, where, and what becomes of it; git does not tell 403 from 401, and no time to come back at. */
+/**
+ * The fault, where it occurs, and the resulting error. git does not distinguish 403 from 401, and reports no
+ * Retry-After.
+ */
 const faults: [string, Omit<Fault, 'match'>, readonly Ask[], object][] = [
   ['401', { answer: 401 }, everything, { name: 'SourceRefusedError', reason: 'AuthenticationFailed' }],
   ['403', { answer: 403 }, api, { name: 'SourceRefusedError', reason: 'Forbidden' }],
@@ -86,7 +89,7 @@ function sourceAt(url: string, timeoutMs = 10_000): Source {
   return new Source({ scratch: tmpdir(), isAddressAllowed: () => true, ports, sshPorts: [], timeoutMs });
 }
 
-/** Reaches the host as the operator does, with git and all, and remembers nothing of what it said to others. */
+/** Returns a client as the operator uses it, with git, and without memory of other responses. */
 function reach(
   url: string,
   kind: KindName,
@@ -114,7 +117,7 @@ function reach(
   } as unknown as Repository);
 }
 
-/** The operator's clients and a host whose answers have the published types (official-clients.test.ts). */
+/** The operator's clients with a host whose responses have the published types (official-clients.test.ts). */
 describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
   let local: RunningHost;
   let host: GitHost;
@@ -130,7 +133,7 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     const repository = { url: origin, ...(credentials && { credentials }) };
     await pushRepository({ ...repository, branch: 'main', files: { 'a.txt': '1' } });
     commit = await pushRepository({ ...repository, branch: 'feature/a', files: { 'a.txt': '2' } });
-    // At Bitbucket no access token reaches into another workspace: a fork there is public, or is not read.
+    // At Bitbucket no access token is valid in another workspace, so only public forks are read.
     await local.admin.put(fork, { forkOf: path, isPrivate: kind !== 'workspacehost', tokens: { [token]: [] } });
     await local.admin.openPull(path, { branch: 'feature/a' });
     await local.admin.openPull(path, { branch: 'feature/a', from: fork });
@@ -143,12 +146,12 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
 
   afterAll(() => local.stop());
 
-  test('the repository is there, and nothing that the token may do is said to be forbidden', async () => {
+  test('finds the repository, and reports no permission of the token as missing', async () => {
     const { statuses, hooks } = await host.check();
     expect([statuses, hooks]).not.toContain(false);
   });
 
-  test('another token is refused, and so is a repository that is not there', async () => {
+  test('reports a refused token, and a missing repository', async () => {
     const wrong = await reach(local.url, kind, spec(local.url), 'wrong');
     await expect(wrong.check()).rejects.toMatchObject({ reason: 'AuthenticationFailed' });
     const field = { ownerhost: 'repo', groupedhost: 'project', cloudorg: 'repoName', workspacehost: 'repository' }[
@@ -158,21 +161,44 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     await expect(missing.check()).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
-  test('open pull requests, over several pages, and which of them are of forks', async () => {
+  test('lists open pull requests over several pages, and which of them come from forks', async () => {
     const found = (await host.openPullRequests()) ?? [];
     const numbers = found.map(({ number }) => number).sort((one, other) => one - other);
     expect(numbers).toEqual([1, 2, ...Array.from({ length: pullCount - 3 }, (_, index) => index + 4)]);
     expect(found.filter(({ isFork }) => isFork !== false)).toMatchObject([{ number: 2, isFork: true }]);
   });
 
-  test.each([1, 2])('git finds pull request %i where it is said to be', async (number) => {
+  test.each([1, 2])('finds pull request %i with git at its reported location', async (number) => {
     const { location, commit: given } = await host.pullRequest(number);
     const ref = { name: String(number), type: 'pull request' as const };
     expect(await source.resolve(location, ref)).toBe(commit);
     expect([commit, undefined]).toContain(given);
   });
 
-  test('a status that is written again and changes', async () => {
+  test('treats a pull request of a fork as one, whatever its branch and however repositories are renamed', async () => {
+    await local.admin.retarget(path, 2, 'feature/a');
+    expect((await host.pullRequest(2)).isFork).toBe(true);
+    const other = `${fork}-2`;
+    await local.admin.move(fork, other);
+    expect((await host.pullRequest(2)).isFork).toBe(true);
+    await local.admin.move(other, fork);
+  });
+
+  test("does not follow a moved repository, whose name's new holder has another ID", async () => {
+    const id = await host.repositoryId();
+    await local.admin.move(path, `${path}-2`);
+    const reasons = { ownerhost: 'Refused', groupedhost: 'Refused', cloudorg: 'NotFound', workspacehost: 'NotFound' };
+    await expect(host.repositoryId()).rejects.toMatchObject({ reason: reasons[kind] });
+    await expect(source.listRefs(host.access)).rejects.toMatchObject({ name: 'SourceRefusedError' });
+    await local.admin.move(fork, path);
+    expect(await host.repositoryId()).not.toBe(id);
+    expect(await host.openPullRequests()).toEqual([]);
+    await local.admin.move(path, fork);
+    await local.admin.move(`${path}-2`, path);
+    expect(await host.repositoryId()).toBe(id);
+  });
+
+  test('updates a status that is written again', async () => {
     const status = { context: 'coppice/shop-feature-a', description: 'it builds', targetUrl: 'https://x.example/1' };
     for (const state of ['pending', 'pending', 'success', 'pending', 'failure'] as const) {
       expect(await host.setStatus(commit, { ...status, state })).toBe(true);
@@ -181,7 +207,7 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     expect(statuses.at(-1)).toMatchObject({ commit, context: status.context, targetUrl: status.targetUrl });
   });
 
-  test('one comment, by its id and by its marker', async () => {
+  test('writes one comment, found by its ID and by its marker', async () => {
     const location = { pullRequest: 1, marker: '<!-- coppice shop -->' };
     const id = await host.comment(location, `first\n${location.marker}`);
     expect(await host.comment({ ...location, id }, `second\n${location.marker}`)).toBe(id);
@@ -190,7 +216,7 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     expect(comments.map(({ body }) => body)).toEqual([`third\n${location.marker}`]);
   });
 
-  test('one webhook, made once and removed', async () => {
+  test('creates one webhook once, and removes it', async () => {
     const hook = { url: 'http://127.0.0.1:9/hook', secret: 's-1' };
     const id = await host.ensureWebhook(hook);
     expect(await host.ensureWebhook({ ...hook, secret: 's-2' })).toBe(id);
@@ -201,7 +227,7 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     expect((await local.admin.record(path)).hooks).toEqual([]);
   });
 
-  test('a token that only reads makes no webhook and no status', async () => {
+  test('creates no webhook and no status with a read-only token', async () => {
     const other = await reach(local.url, kind, spec(local.url), reader);
     expect(await other.ensureWebhook({ url: 'http://127.0.0.1:9/hook', secret: 's' })).toBeUndefined();
     const status = { context: 'coppice/x', state: 'pending', description: '', targetUrl: 'https://x.example' } as const;
@@ -209,9 +235,9 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
   });
 
   test.each(failures)(
-    'instead of %s: %s',
+    'reports %s as %s',
     async (asked, _, fault, error) => {
-      // Only a hang is waited out: a busy machine may be slower than that with an answer.
+      // Only a hang runs into the timeout: a busy machine may respond more slowly than that.
       const timeoutMs = fault.answer === 'hang' ? 500 : 10_000;
       const asking = await reach(local.url, kind, spec(local.url), token, { timeoutMs });
       const { match, ask } = asks[asked];

@@ -125,7 +125,7 @@ const routes: Route[] = [
   },
 ];
 
-const actions = { opened: 'opened', updated: 'synchronize', closed: 'closed' };
+const actions = { opened: 'opened', updated: 'synchronize', retargeted: 'edited', closed: 'closed' };
 
 /** Returns the event and payload of a webhook, as GitHub, Gitea and Forgejo send them. */
 function payload(event: HostEvent, repository: HostedRepository, base: string): [string, object] {
@@ -186,6 +186,18 @@ export const ownerhost: Kind = {
     status,
     json: { message, documentation_url: 'https://docs.github.com/rest', status: String(status) },
   }),
+  moved: {
+    pathIn: ({ owner = '', name = '' }) => `${owner}/${name}`,
+    answer: (method, url, { id }) => {
+      const rest = url.pathname.replace(/^\/api\/v3\/repos\/[^/]+\/[^/]+/, '');
+      const location = `${url.origin}/api/v3/repositories/${id}${rest}${url.search}`;
+      const documentation_url =
+        'https://docs.github.com/rest/guides/best-practices-for-using-the-rest-api#follow-redirects';
+      const [status, message] = method === 'GET' ? [301, 'Moved Permanently'] : [307, 'Temporary Redirect'];
+      return { status, headers: { location }, json: { message, url: location, documentation_url } };
+    },
+  },
+  redirectsGit: true,
   pullRefs: (number) => ({ head: `refs/pull/${number}/head` }),
   call: (event, hook, repository, base) => {
     const call = ownerhostCall(event, hook, repository, base);

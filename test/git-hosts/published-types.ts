@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { localFolder, repositoryRoot } from '../cluster/paths.ts';
+import { LOCAL_FOLDER, REPOSITORY_ROOT } from '../cluster/paths.ts';
 
 /** A value that a client received, and the published type that it must have. */
 export interface TypedAnswer {
@@ -53,14 +53,14 @@ interface CompilerError {
 
 /** Returns the compiler's errors for a module, which is placed where the packages of this repository are found. */
 function compilerErrors(text: string): CompilerError[] {
-  mkdirSync(localFolder, { recursive: true });
-  const folder = mkdtempSync(join(localFolder, 'types-'));
+  mkdirSync(LOCAL_FOLDER, { recursive: true });
+  const folder = mkdtempSync(join(LOCAL_FOLDER, 'types-'));
   try {
     const file = join(folder, 'answers.mts');
     writeFileSync(file, text);
     const options = ['--strict', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext', '--ignoreConfig'];
     const args = ['--noEmit', '--pretty', 'false', ...options, file];
-    execFileSync(join(repositoryRoot, 'node_modules/.bin/tsc'), args, { encoding: 'utf8', stdio: 'pipe' });
+    execFileSync(join(REPOSITORY_ROOT, 'node_modules/.bin/tsc'), args, { encoding: 'utf8', stdio: 'pipe' });
     return [];
   } catch (error) {
     const errors = parseErrors((error as { stdout?: string }).stdout ?? '');

@@ -99,6 +99,8 @@ export interface NewRepository {
 /** A host's data except commits, held in memory. */
 export class HostedRepositories {
   readonly #repositories = new Map<string, HostedRepository>();
+  /** Repositories that were renamed or transferred, by each former path that no other one has taken since. */
+  readonly #moved = new Map<string, HostedRepository>();
   #lastId = 1000;
 
   get all(): HostedRepository[] {
@@ -135,7 +137,24 @@ export class HostedRepositories {
       received: [],
     };
     this.#repositories.set(path, repository);
+    this.#moved.delete(path);
     return repository;
+  }
+
+  /** Renames or transfers a repository, which keeps its ID, pull requests and webhooks. */
+  move(repository: HostedRepository, path: string): void {
+    this.#moved.set(repository.path, repository);
+    this.#moved.delete(path);
+    Object.assign(repository, { path });
+    // In the same order as before.
+    const { all } = this;
+    this.#repositories.clear();
+    for (const one of all) this.#repositories.set(one.path, one);
+  }
+
+  /** Returns the repository that had this path. */
+  movedFrom(path: string): HostedRepository | undefined {
+    return this.#moved.get(path);
   }
 
   remove(path: string): void {

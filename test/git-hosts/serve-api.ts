@@ -24,6 +24,9 @@ export async function serveApi(
   const token = kind.tokenOf(request.headers);
   const repository = kind.repositoryOf(repositories, params, body, token);
 
+  const moved = repository || !kind.moved ? undefined : repositories.movedFrom(kind.moved.pathIn(params));
+  if (moved && kind.moved && isVisible(moved, token)) return send(response, kind.moved.answer(method, url, moved));
+
   const fault = repository && faults.find(repository.path, method, url);
   if (fault && (await fail(fault, response, (status, message) => kind.refuse(status, message)))) return;
 
@@ -52,6 +55,10 @@ export async function serveApi(
   if (repository && repository.hooks.length > hooks) {
     await deliver(kind, repository, { type: 'ping' }, url.origin, repository.hooks.slice(hooks));
   }
+}
+
+function isVisible({ isPrivate, tokens }: HostedRepository, token: string | undefined): boolean {
+  return !isPrivate || (token !== undefined && tokens.has(token));
 }
 
 function findRoute(

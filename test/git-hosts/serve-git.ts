@@ -25,7 +25,8 @@ export async function serveGit(
   if (fault && (await fail(fault, response, (status, text) => ({ status, text })))) return;
   if (fault?.answer === 'half') return send(response, { status: 200, text: '001e# service=git-upload-pack\n' }, true);
 
-  const repository = emulator.repositories.find(path);
+  const moved = emulator.kind.redirectsGit ? emulator.repositories.movedFrom(path) : undefined;
+  const repository = emulator.repositories.find(path) ?? moved;
   const isPush = rest === 'git-receive-pack' || url.searchParams.get('service') === 'git-receive-pack';
   const credentials = basicCredentials(request.headers);
   const refusal = refuse(emulator, repository, isPush, credentials);
@@ -34,6 +35,10 @@ export async function serveGit(
     return send(response, refusal);
   }
   if (!repository) return send(response, { status: 404, text: 'not found' });
+  if (repository.path !== path) {
+    const location = `${url.origin}/${repository.path}.git/${rest}${url.search}`;
+    return send(response, { status: 301, headers: { location }, text: 'moved' });
+  }
   repository.received.push({ method, path: url.pathname + url.search, status: 200 });
   const before = method === 'POST' && isPush ? await refsOf(emulator.folder(repository)) : undefined;
   if (before) {

@@ -133,7 +133,12 @@ const routes: Route[] = [
   },
 ];
 
-const keys = { opened: 'pullrequest:created', updated: 'pullrequest:updated', closed: 'pullrequest:rejected' };
+const keys = {
+  opened: 'pullrequest:created',
+  updated: 'pullrequest:updated',
+  retargeted: 'pullrequest:updated',
+  closed: 'pullrequest:rejected',
+};
 
 function payload(
   event: Exclude<HostEvent, { type: 'ping' }>,

@@ -6,7 +6,7 @@ import { waitForAnswer } from '../cluster/ingress.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
 import type { Progress } from '../cluster/progress.ts';
 
-export const gitServerSource: ImageSource = {
+export const GIT_SERVER_SOURCE: ImageSource = {
   name: 'coppice-git-server',
   context: import.meta.dirname,
   dockerfile: join(import.meta.dirname, 'Dockerfile'),
@@ -14,7 +14,7 @@ export const gitServerSource: ImageSource = {
 
 /** Deploys the Git server to the cluster and waits until it responds; returns the URL of its repositories. */
 export async function deployGitServer(cluster: Cluster, progress: Progress): Promise<string> {
-  const image = await deliverImage(gitServerSource, cluster, progress);
+  const image = await deliverImage(GIT_SERVER_SOURCE, cluster, progress);
   return progress.step('Git server', async () => {
     const manifest = readFileSync(join(import.meta.dirname, 'manifest.yaml'), 'utf8');
     await apply(cluster.kubectl, manifest.replace('image: IMAGE', `image: ${image}`));

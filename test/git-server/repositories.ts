@@ -19,6 +19,7 @@ export const administeredRepository = (path: string): string | undefined => admi
 /** Bare repositories below one folder, optionally with a user name and password each. */
 export class Repositories {
   readonly root: string;
+  readonly #creations = new Map<string, Promise<void>>();
 
   constructor(root: string) {
     this.root = root;
@@ -39,9 +40,15 @@ export class Repositories {
 
   /**
    * Creates an empty repository, unless it exists. Like the public hosts, it serves any commit by its hash, and
-   * supports filters.
+   * supports filters. Concurrent calls wait for one creation: a push into one without its settings would be refused.
    */
-  async create(name: string): Promise<void> {
+  create(name: string): Promise<void> {
+    const creation = this.#creations.get(name) ?? this.#create(name).finally(() => this.#creations.delete(name));
+    this.#creations.set(name, creation);
+    return creation;
+  }
+
+  async #create(name: string): Promise<void> {
     if (this.exists(name)) return;
     const folder = this.folder(name);
     await git('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder]);

@@ -5,7 +5,7 @@ import { waitForAnswer } from '../cluster/ingress.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
 import { mirrorImages } from '../cluster/mirror.ts';
 import type { Progress } from '../cluster/progress.ts';
-import { images } from '../cluster/versions.ts';
+import { IMAGES } from '../cluster/versions.ts';
 
 /**
  * Deploys Gitea to the cluster, in the Git server's namespace, and waits until it responds. It has no users: tests
@@ -23,6 +23,6 @@ export async function deployGitea(cluster: Cluster, progress: Progress): Promise
 function manifest(): string {
   const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
   return read('manifest.yaml')
-    .replace('image: IMAGE', `image: ${images.gitea}`)
+    .replace('image: IMAGE', `image: ${IMAGES.gitea}`)
     .replace("name: CONFIGURATION, value: ''", () => `name: CONFIGURATION, value: ${JSON.stringify(read('app.ini'))}`);
 }

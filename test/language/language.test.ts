@@ -4,7 +4,7 @@ import { matchesGlob } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { retiredWords } from './retired-words.ts';
 
-/** A line of allowed.txt: in which files a word may stand, and why. */
+/** A line of allowed.txt: the files in which a word is permitted. */
 interface Exception {
   files: string;
   word: RegExp;
@@ -18,13 +18,15 @@ const exceptions: Exception[] = readFileSync('test/language/allowed.txt', 'utf8'
     return { files, word: new RegExp(`^(${word})$`, 'i') };
   });
 
-/** Text files of the repository; fixtures are other people's, and lock files and figures are generated. */
+/**
+ * Text files of the repository, except fixtures, which others wrote, and lock files and figures, which are generated.
+ */
 const ignored = /^test\/(fixtures|sample\/repository)\/|package-lock\.json$|\.(json|go|mod|sum|png|ico|tgz)$/;
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && !ignored.test(file) && !file.startsWith('test/language/'));
 
-test('no retired word of docs/reference/glossary.md is in names, comments, messages or documentation', () => {
+test('finds no retired word of docs/reference/glossary.md in names, comments, messages or documentation', () => {
   const found = files
     .flatMap((file) => retiredWords(file, textOf(file)))
     .filter(({ file, found: word }) => !exceptions.some((one) => matchesGlob(file, one.files) && one.word.test(word)))
@@ -32,7 +34,7 @@ test('no retired word of docs/reference/glossary.md is in names, comments, messa
   expect(found).toEqual([]);
 });
 
-test('each exception is needed', () => {
+test('needs each exception', () => {
   const unused = exceptions.filter(
     ({ files: pattern, word }) =>
       !files.some(
@@ -59,13 +61,13 @@ describe('a retired word', () => {
     expect(retiredWords('a.ts', text).map(({ found }) => found)).toEqual(expected);
   });
 
-  test('in the name of a file', () => {
+  test('is found in the name of a file', () => {
     expect(retiredWords('operator/life-builds.test.ts', '')).toMatchObject([
       { line: 0, use: 'lifecycle or simulation' },
     ]);
   });
 
-  test('in a page, with its line', () => {
+  test('is found in a page, with its line', () => {
     expect(retiredWords('docs/a.md', 'One\nThe parties wait.')).toMatchObject([{ line: 2, found: 'parties' }]);
   });
 });
@@ -74,6 +76,6 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return ''; // deleted in the working tree
+    return ''; // The file is deleted in the working tree.
   }
 }

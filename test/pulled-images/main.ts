@@ -19,18 +19,18 @@ import { withCleanUp } from '../cluster/clean-up.ts';
 import { isDebianRoot } from '../cluster/debian-packages.ts';
 import { imageStore } from '../cluster/image-store.ts';
 import { ensureNodeImage, storeNodeImage } from '../cluster/node-image.ts';
-import { cacheFolder, programsFolder, repositoryRoot } from '../cluster/paths.ts';
+import { CACHE_FOLDER, PROGRAMS_FOLDER, REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { buildPrograms, programPath } from '../cluster/programs.ts';
 import { runMain, startProgress } from '../cluster/progress.ts';
 import { pushLayers } from '../cluster/push-layers.ts';
 import { run, tryRun } from '../cluster/run.ts';
-import { versions } from '../cluster/versions.ts';
+import { VERSIONS } from '../cluster/versions.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 
 const namespace = 'coppice-pulled';
 const [hostAddress, address] = ['172.31.255.1', '172.31.255.2'];
 const registryAddress = `${address}:5002`;
-const nodeImage = `kindest/node:${versions.kubernetes}`;
+const nodeImage = `kindest/node:${VERSIONS.kubernetes}`;
 const pulled = ['busybox', 'debian', 'node', 'redis', 'buildkit', 'traefik', 'registry'] as const;
 
 const progress = startProgress();
@@ -87,7 +87,7 @@ async function serveImages(folder: string): Promise<void> {
     const path = stored.image.includes('/') ? stored.image : `library/${stored.image}`;
     await pushLayers(imageStore, stored, path, registry);
   }
-  const node = await ensureNodeImage(versions.pulledNodeImage, progress);
+  const node = await ensureNodeImage(VERSIONS.pulledNodeImage, progress);
   await storeNodeImage(progress);
   const stored = imageStore.findCurrent(node.name);
   if (stored === undefined) throw new Error(`${node.name} is not stored`);
@@ -96,7 +96,7 @@ async function serveImages(folder: string): Promise<void> {
 
 /** Starts an engine with this machine's flags that matter to kind. */
 async function startEngine(folder: string): Promise<Record<string, string>> {
-  const runtime = join(programsFolder, 'runc-without-sys-resource');
+  const runtime = join(PROGRAMS_FOLDER, 'runc-without-sys-resource');
   const flags = existsSync(runtime) ? ['--add-runtime', `plain=${runtime}`, '--default-runtime', 'plain'] : [];
   const host = `unix://${join(folder, 'docker.sock')}`;
   start(folder, 'dockerd', 'dockerd', [
@@ -121,8 +121,8 @@ async function bringUp(folder: string, engine: Record<string, string>): Promise<
   const checkout = join(folder, 'checkout');
   mkdirSync(checkout);
   // A separate checkout, with a separate .local.
-  await run('sh', ['-ec', 'git archive HEAD | tar -x -C "$1"', 'sh', checkout], { cwd: repositoryRoot });
-  symlinkSync(join(repositoryRoot, 'node_modules'), join(checkout, 'node_modules'));
+  await run('sh', ['-ec', 'git archive HEAD | tar -x -C "$1"', 'sh', checkout], { cwd: REPOSITORY_ROOT });
+  symlinkSync(join(REPOSITORY_ROOT, 'node_modules'), join(checkout, 'node_modules'));
   const env = {
     ...process.env,
     ...engine,
@@ -161,7 +161,7 @@ async function verify(folder: string, env: Record<string, string>): Promise<void
 /** Prints the compressed sizes of what a registry sends; the stored layers are not compressed. */
 async function showSizes(): Promise<void> {
   const stored = await storeBaseImages(pulled, progress);
-  const node = imageStore.findCurrent((await ensureNodeImage(versions.pulledNodeImage, progress)).name);
+  const node = imageStore.findCurrent((await ensureNodeImage(VERSIONS.pulledNodeImage, progress)).name);
   const seen = new Set<string>();
   for (const image of [...(node ? [node] : []), ...stored]) {
     const layers = image.layers.filter((layer) => !seen.has(layer));
@@ -192,8 +192,8 @@ await runMain(async () => {
   }
   if (process.argv.includes('--sizes')) return showSizes();
   await buildPrograms(['registry', 'host'], progress);
-  mkdirSync(cacheFolder, { recursive: true });
-  const folder = mkdtempSync(join(cacheFolder, 'pulled-'));
+  mkdirSync(CACHE_FOLDER, { recursive: true });
+  const folder = mkdtempSync(join(CACHE_FOLDER, 'pulled-'));
   let env: Record<string, string> = {};
   await withCleanUp(
     async () => {

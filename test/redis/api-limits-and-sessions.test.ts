@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** One replica's app, of one endpoint that takes two requests in a minute. */
+/** Returns one replica's app with one endpoint that accepts two requests a minute. */
 function limitedApp(commands: CommandRedis) {
   const app = express();
   const limits = { loginsPerMinute: 2, requestsPerMinute: 2 };
@@ -36,7 +36,7 @@ function limitedApp(commands: CommandRedis) {
   return app;
 }
 
-test('a login outlives a Redis that is killed, and one that was logged out does not', async () => {
+test('keeps logins, and no revoked ones, after Redis was killed', async () => {
   const sessions = new Sessions(redis, Date.now, randomBytes);
   const [kept, ended] = [await sessions.create(session), await sessions.create(session)];
   await sessions.revoke(ended);
@@ -47,7 +47,7 @@ test('a login outlives a Redis that is killed, and one that was logged out does 
   expect(await after.find(ended)).toBeUndefined();
 });
 
-test('Redis itself ends a session after a day without use, and a use renews it', async () => {
+test('ends a session after a day without use by Redis itself, and extends it by use', async () => {
   let now = Date.now() - 23 * 3600 * 1000;
   const sessions = new Sessions(redis, () => now, randomBytes);
   const token = await sessions.create(session);
@@ -62,7 +62,7 @@ test('Redis itself ends a session after a day without use, and a use renews it',
   expect(await sessions.find(late)).toBeUndefined();
 });
 
-test('replicas count together', async () => {
+test('counts over all replicas', async () => {
   const [one, two] = [limitedApp(redis), limitedApp(await server.connect())];
   await request(one).get('/').expect(200);
   await request(two).get('/').expect(200);
@@ -71,7 +71,7 @@ test('replicas count together', async () => {
   await redis.flushAll();
 });
 
-test('limits work again after a Redis that was away, even at the start', async () => {
+test('limits again after Redis was away, even at the start', async () => {
   let isAway = true;
   const app = limitedApp({
     sendCommand: (command) => (isAway ? Promise.reject(new Error('closed')) : redis.sendCommand(command)),

@@ -28,7 +28,7 @@ async function writeLog(retention: BuildLogRetention, uid: string, build: number
   await retention.ended(uid, build);
 }
 
-/** The numbers of the builds that have a log. */
+/** Returns the numbers of the builds that have a log. */
 async function kept(uid: string, upTo = 20): Promise<number[]> {
   const numbers = Array.from({ length: upTo }, (_, index) => index + 1);
   const found = await Promise.all(
@@ -42,7 +42,7 @@ async function kept(uid: string, upTo = 20): Promise<number[]> {
   return found.flat();
 }
 
-test('of each environment the last builds are kept', async () => {
+test('keeps the last builds of each environment', async () => {
   const [one, other] = [randomUUID(), randomUUID()];
   const retention = retentionOf({ buildsPerEnvironment: 3 });
   await writeLog(retention, other, 1);
@@ -51,7 +51,7 @@ test('of each environment the last builds are kept', async () => {
   expect(await kept(other)).toEqual([1]);
 });
 
-test('of all logs together the newest are kept, and the last one in any case', async () => {
+test('keeps the newest of all logs, and always the last one', async () => {
   await redis.flushAll();
   const uids = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as const;
   const retention = retentionOf({ totalBytes: 3000 });
@@ -63,7 +63,7 @@ test('of all logs together the newest are kept, and the last one in any case', a
   expect(await Promise.all(uids.map((uid) => kept(uid)))).toEqual([[], [2], [], []]);
 });
 
-test('a log that is notified of twice counts once', async () => {
+test('counts a log that is recorded twice once', async () => {
   await redis.flushAll();
   const [one, other] = [randomUUID(), randomUUID()];
   const retention = retentionOf({ totalBytes: 3000 });
@@ -73,7 +73,7 @@ test('a log that is notified of twice counts once', async () => {
   expect([await kept(one), await kept(other)]).toEqual([[1], [1]]);
 });
 
-test('those of an environment that is gone go, and count no more', async () => {
+test('removes the logs of a deleted environment, and their size', async () => {
   await redis.flushAll();
   const [one, other] = [randomUUID(), randomUUID()];
   const retention = retentionOf({});
@@ -86,7 +86,7 @@ test('those of an environment that is gone go, and count no more', async () => {
   expect(await redis.get('build-logs:total')).toBe('0');
 });
 
-test('what is a week old is counted no more', async () => {
+test('no longer counts logs that are a week old', async () => {
   await redis.flushAll();
   const [one, other] = [randomUUID(), randomUUID()];
   const retention = retentionOf({});

@@ -46,7 +46,7 @@ async function readAll(logId: string, options: Partial<ReadOptions> = {}, from =
   return messages;
 }
 
-/** What every complete log has to be: numbered without gaps, each line once and in order, one end message. */
+/** Checks a complete log: numbered without gaps, each line once and in order, and one end message. */
 function expectComplete(messages: BuildLogMessage[], lines: number): void {
   expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: lines + 1 }, (_, index) => index + 1));
   expect(messages.map(shown)).toEqual([...log(0, lines).map(({ line }) => line), 'end: succeeded']);
@@ -62,7 +62,7 @@ async function readKept(logId: string, from: number): Promise<string[]> {
 }
 
 describe('writing and reading', () => {
-  test('what there is so far is read without waiting for more', async () => {
+  test('reads existing lines without waiting for more', async () => {
     const logId = newLogId();
     expect(await readKept(logId, 0)).toEqual([]);
     const writer = await BuildLogWriter.open(redis, logId);
@@ -75,7 +75,7 @@ describe('writing and reading', () => {
     expect(await readKept(logId, 20_001)).toEqual([]);
   });
 
-  test('a log is replayed in order, with its end', async () => {
+  test('replays a log in order, with its end', async () => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
     await writer.append('build-web', log(0, 2500));
@@ -86,7 +86,7 @@ describe('writing and reading', () => {
     expect(messages.at(-1)).toMatchObject({ end: { result: 'succeeded', message: 'built' } });
   });
 
-  test.each([0, 1, 499, 500, 501, 1999])('a reader goes on after seq %i', async (from) => {
+  test.each([0, 1, 499, 500, 501, 1999])('continues after seq %i', async (from) => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
     await writer.append('build-web', log(0, 2000));
@@ -96,17 +96,14 @@ describe('writing and reading', () => {
     );
   });
 
-  test.each([1, 2, 1_000_000])(
-    'a reader that has all of an ended log (%i) gets nothing and is let go',
-    async (from) => {
-      const logId = newLogId();
-      const writer = await BuildLogWriter.open(redis, logId);
-      await writer.end('failed', '');
-      expect(await readAll(logId, { from })).toEqual([]);
-    },
-  );
+  test.each([1, 2, 1_000_000])('returns nothing to a reader that has all of an ended log (%i)', async (from) => {
+    const logId = newLogId();
+    const writer = await BuildLogWriter.open(redis, logId);
+    await writer.end('failed', '');
+    expect(await readAll(logId, { from })).toEqual([]);
+  });
 
-  test('several readers, who come before, while and after, all get all of it', async () => {
+  test('sends everything to several readers that start before, during and after', async () => {
     const logId = newLogId();
     const [writer, other] = [await BuildLogWriter.open(redis, logId), await newReader()];
     const readings = [readAll(logId), readAll(logId, {}, other)];
@@ -120,7 +117,7 @@ describe('writing and reading', () => {
     for (const messages of await Promise.all(readings)) expectComplete(messages, 3000);
   });
 
-  test('a line reaches a reader that waits at once', async () => {
+  test('sends a line to a waiting reader at once', async () => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
     const pages = reader.read(buildLogKeys(logId), { signal: AbortSignal.timeout(30_000) });
@@ -137,7 +134,7 @@ describe('writing and reading', () => {
     expect(delays.sort((a, b) => a - b)[25]).toBeLessThan(200);
   });
 
-  test('a reader that stands still costs no memory and loses nothing', async () => {
+  test('keeps little memory for a reader that pauses, and loses nothing', async () => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
     const slow = reader.read(buildLogKeys(logId), { signal: AbortSignal.timeout(60_000) });
@@ -156,7 +153,7 @@ describe('writing and reading', () => {
     expectComplete(messages, 20_000);
   });
 
-  test('a secret in base64 is masked over the lines of several appends', async () => {
+  test('masks a secret in base64 over the lines of several appends', async () => {
     const logId = newLogId();
     const secret = Array.from({ length: 40 }, (_, index) => `key material ${index * 7919}`).join('\n');
     const lines =
@@ -171,7 +168,7 @@ describe('writing and reading', () => {
     expect(JSON.stringify(messages.at(-1))).toMatch(/as it ended: (\*\*\*(\\n)?){2,}.{0,3}"/);
   });
 
-  test('secrets are masked, long lines cut, bad times replaced', async () => {
+  test('masks secrets, cuts long lines, and replaces invalid times', async () => {
     const logId = newLogId();
     const now = () => new Date('2026-11-21T12:00:00Z');
     const writer = await BuildLogWriter.open(redis, logId, { secrets: ['hunter2'], now });
@@ -187,7 +184,7 @@ describe('writing and reading', () => {
     expect(end).toMatchObject({ end: { message: '*** was refused' } });
   });
 
-  test('a source is kept up to 8 MiB, then one message says so; other sources go on', async () => {
+  test('keeps 8 MiB of a source, then one message; other sources continue', async () => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
     const long = { service: 'web', stage: 'build', line: 'x'.repeat(1023) };
@@ -205,7 +202,7 @@ describe('writing and reading', () => {
     expect(reopened.linesWritten('build-web')).toBe(9 * 1024);
   });
 
-  test('a log expires', async () => {
+  test('expires a log', async () => {
     const logId = newLogId();
     const { stream, state } = buildLogKeys(logId);
     const writer = await BuildLogWriter.open(redis, logId);
@@ -216,19 +213,19 @@ describe('writing and reading', () => {
   });
 });
 
-describe('a log that is not there', () => {
-  test('is waited for until the deadline', async () => {
+describe('a missing log', () => {
+  test('is awaited until the deadline', async () => {
     await expect(readAll(newLogId(), { deadlineMs: 50 })).rejects.toBeInstanceOf(LogMissingError);
   });
 
-  test('is waited for until the signal, which is not an error', async () => {
+  test('is awaited until the signal, which is not an error', async () => {
     const pages: LogPage[] = [];
     const signal = AbortSignal.timeout(50);
     for await (const page of reader.read(buildLogKeys(newLogId()), { signal })) pages.push(page);
     expect(pages).toEqual([]);
   });
 
-  test('is read as soon as it is there, with no deadline from then on', async () => {
+  test('is read as soon as it exists, without a deadline from then on', async () => {
     const logId = newLogId();
     const reading = readAll(logId, { deadlineMs: 2000 });
     await sleep(100);
@@ -241,7 +238,7 @@ describe('a log that is not there', () => {
 });
 
 describe('writers', () => {
-  test('two at once who read the same sources write each line once', async () => {
+  test('write each line once if two read the same sources at the same time', async () => {
     const logId = newLogId();
     const [one, two] = [
       await BuildLogWriter.open(redis, logId),
@@ -263,11 +260,11 @@ describe('writers', () => {
     );
   });
 
-  test('one that was killed is followed by one that reads the sources again', async () => {
+  test('continue after one that was killed by reading the sources again', async () => {
     const logId = newLogId();
     const killed = await server.connect();
     const first = await BuildLogWriter.open(killed, logId);
-    // More is under way when the connection breaks: nobody knows how much of it arrived.
+    // More lines are being sent when the connection breaks, and nobody knows which have arrived.
     const appending = Array.from({ length: 50 }, (_, step) =>
       first.append('build-web', log(step * 100, step * 100 + 100)),
     );
@@ -284,7 +281,7 @@ describe('writers', () => {
     expectComplete(await readAll(logId), 5000);
   });
 
-  test('a call that failed may be made again', async () => {
+  test('can repeat a failed call', async () => {
     const logId = newLogId();
     let failures = 1;
     const flaky = {
@@ -310,8 +307,8 @@ describe('writers', () => {
   });
 });
 
-describe('when Redis is started again', () => {
-  test('readers and writers go on, and nothing is lost', async () => {
+describe('after a restart of Redis', () => {
+  test('lets readers and writers continue without losses', async () => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
     await writer.append('build-web', log(0, 1000));
@@ -339,7 +336,7 @@ describe('when Redis is started again', () => {
     ['all of it', ({ stream, state }) => [stream, state]],
     ['the stream, which was evicted', ({ stream }) => [stream]],
     ['the state, which was evicted', ({ state }) => [state]],
-  ])('and has lost %s: the writer says so, and the next one starts anew', async (_, lost) => {
+  ])('that has lost %s, the writer reports it, and the next one starts over', async (_, lost) => {
     const logId = newLogId();
     const writer = await BuildLogWriter.open(redis, logId);
     await writer.append('build-web', log(0, 100));

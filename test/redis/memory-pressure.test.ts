@@ -29,13 +29,13 @@ afterAll(() => server.stop());
 beforeEach(async () => {
   await redis.flushAll();
   token = await sessions.create(session);
-  // As rate-limit-redis counts.
+  // Counts like rate-limit-redis.
   await redis.set('coppice:limit:login:192.0.2.1', '10', { expiration: { type: 'EX', value: 60 } });
 });
 
 const mebibyte = Array.from({ length: 64 }, () => ({ service: 'web', stage: 'build', line: 'x'.repeat(16 * 1000) }));
 
-/** Writes lines until Redis takes no more; returns how many MiB it took. */
+/** Writes lines until Redis accepts no more; returns how many MiB it accepted. */
 async function fill(writer: BuildLogWriter, maxMiB: number): Promise<number> {
   for (let taken = 0; taken < maxMiB; taken += 1) {
     try {
@@ -53,7 +53,7 @@ async function usedShare(): Promise<number> {
   return Number(used) / maxMemory;
 }
 
-/** The login and the counter are there, new ones can be made, and nothing was evicted. */
+/** Checks that the login and the counter exist, that new ones can be created, and that nothing was evicted. */
 async function expectOthersUntouched(): Promise<void> {
   expect(await sessions.find(token)).toEqual(session);
   expect(await redis.incr('coppice:limit:login:192.0.2.1')).toBe(11);
@@ -61,7 +61,7 @@ async function expectOthersUntouched(): Promise<void> {
   expect(await redis.info('stats')).toMatch(/evicted_keys:0\b/);
 }
 
-test('logs of running builds stop at three quarters of the memory; logins and counters go on', async () => {
+test('stops logs of running builds at three quarters of the memory, while logins and counters continue', async () => {
   const writers = await Promise.all([1, 2, 3, 4].map((number) => BuildLogWriter.open(redis, `uid-${number}/1`)));
   const taken = await Promise.all(writers.map((writer) => fill(writer, 15)));
   const total = taken.reduce((sum, one) => sum + one, 0);
@@ -69,13 +69,13 @@ test('logs of running builds stop at three quarters of the memory; logins and co
   expect(total).toBeLessThan(48);
   expect(await usedShare()).toBeLessThan(0.85);
   await expectOthersUntouched();
-  // What was refused is in the log as soon as there is room, and an end always is.
+  // What was refused is written as soon as there is room, and an end always is.
   await writers[0]?.end('succeeded', 'built');
   await redis.del([buildLogKeys('uid-2/1').stream, buildLogKeys('uid-2/1').state]);
   expect(await fill(writers[2] ?? (await BuildLogWriter.open(redis, 'uid-3/1')), 1)).toBe(1);
 });
 
-test('ended logs make room for a running one, the oldest first', async () => {
+test('drops ended logs for a running one, the oldest first', async () => {
   const retention = new BuildLogRetention(redis, { buildsPerEnvironment: 100, totalBytes: 1e9 }, () => new Date());
   for (let build = 1; build <= 5; build += 1) {
     const writer = await BuildLogWriter.open(redis, `uid/${build}`);
@@ -93,7 +93,7 @@ test('ended logs make room for a running one, the oldest first', async () => {
   await expectOthersUntouched();
 });
 
-test('logs of services yield to logs of builds, and drop none', async () => {
+test('drops no build logs for logs of services', async () => {
   const build = await BuildLogWriter.open(redis, 'uid/1');
   await fill(build, 15);
   const retention = new BuildLogRetention(redis, { buildsPerEnvironment: 100, totalBytes: 1e9 }, () => new Date());
@@ -120,7 +120,7 @@ test('logs of services yield to logs of builds, and drop none', async () => {
   await expectOthersUntouched();
 });
 
-test("one build's log has at most 16 MiB, whatever containers it has", async () => {
+test("limits one build's log to 16 MiB over all containers", async () => {
   const writer = await BuildLogWriter.open(redis, 'uid/1');
   for (let container = 0; container < 4; container += 1) {
     for (let step = 0; step < 6; step += 1) await writer.append(`build-${container}`, mebibyte);

@@ -1,4 +1,4 @@
-// A Redis as redis.externalUrl may name it: TLS by an authority of its own, a user and a password.
+// A Redis as redis.externalUrl can name it: with TLS by its own authority, a user and a password.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -46,7 +46,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What a process of its own says: Node reads NODE_EXTRA_CA_CERTS when it starts, as the chart sets it. */
+/**
+ * Returns the output of a separate process, because Node reads NODE_EXTRA_CA_CERTS when it starts, as the chart sets
+ * it.
+ */
 async function ping(password: string, environment: Record<string, string>): Promise<string> {
   const program = `
     import { connectRedis } from '${join(import.meta.dirname, '../../process/redis-connection.ts')}';
@@ -64,7 +67,7 @@ async function ping(password: string, environment: Record<string, string>): Prom
   return reported.trim();
 }
 
-test('is reached over TLS with its user and password, by those who trust its authority', async () => {
+test('is reached over TLS with its user and password by clients that trust its authority', async () => {
   const trusting = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt') };
   expect(await ping('secret', trusting)).toBe('PONG');
   expect(await ping('wrong', trusting)).toMatch(/WRONGPASS/);

@@ -15,7 +15,7 @@ import { type RedisClient, startRedis, type TestRedis } from './start-redis.ts';
 
 jest.setTimeout(60_000);
 
-/** Pods of one service, whose logs the test writes, read as the kubelet lets them be read. */
+/** Pods of one service, whose logs the test writes, read as from the kubelet. */
 class FakePods {
   readonly logs = new Map<string, string[]>();
   readonly pods: Pod[] = [];
@@ -33,7 +33,7 @@ class FakePods {
   }
 
   write(pod: string, ...lines: string[]): void {
-    // As the kubelet's: to the nanosecond, and never back.
+    // Times like the kubelet's: to the nanosecond, and never decreasing.
     const time = () => {
       this.#nanoseconds = this.#nanoseconds + 1n;
       return new Date().toISOString().replace('Z', `${String(this.#nanoseconds).padStart(6, '0')}Z`);
@@ -56,7 +56,7 @@ class FakePods {
     }
   }
 
-  /** The connection to this pod's log breaks. */
+  /** Breaks the connection to this pod's log. */
   breakOff(name: string): void {
     this.logs.set(name, [...(this.logs.get(name) ?? [])]);
   }
@@ -132,7 +132,7 @@ async function read(tail: number): Promise<string[]> {
   return textsOf(messages);
 }
 
-test('several viewers see what was written and what comes, of one follow', async () => {
+test('sends existing and new lines to several viewers of one followed log', async () => {
   pods.write('web-1', 'a', 'b', 'c');
   const viewers = [follow(), follow({ tail: 1 }), follow()];
   await until(() => viewers.every(({ messages }) => messages.length > 0));
@@ -147,7 +147,7 @@ test('several viewers see what was written and what comes, of one follow', async
   expect(pods.follows).toBe(1);
 });
 
-test('the last lines, without following', async () => {
+test('returns the last lines without following', async () => {
   expect(await read(5)).toEqual([]);
   pods.write('web-1', ...Array.from({ length: 1500 }, (_, index) => `line ${index}`));
   await until(() => pods.follows === 1);
@@ -155,7 +155,7 @@ test('the last lines, without following', async () => {
   expect(await read(2)).toEqual(['line 1498', 'line 1499']);
 });
 
-test('pods come and go', async () => {
+test('continues while pods are replaced', async () => {
   pods.write('web-1', 'old');
   const { messages } = follow();
   await until(() => messages.length === 1);
@@ -169,7 +169,7 @@ test('pods come and go', async () => {
   expect(textsOf(messages)).toEqual(['old', 'new', 'newer']);
 });
 
-test('a log that breaks off, and another operator, go on without a line lost or doubled', async () => {
+test('continues after an interruption and with another operator without lost or repeated lines', async () => {
   pods.write('web-1', 'a', 'b');
   const { messages } = follow();
   await until(() => messages.length === 2);
@@ -192,7 +192,7 @@ test('a log that breaks off, and another operator, go on without a line lost or 
   expect(textsOf(second.messages)).toEqual(['c', 'd']);
 });
 
-test('a log that Redis lost is started again, with higher numbers', async () => {
+test('starts a log that Redis lost again, with higher numbers', async () => {
   pods.write('web-1', 'a');
   const { messages } = follow();
   await until(() => messages.length === 1);
@@ -207,7 +207,7 @@ test('a log that Redis lost is started again, with higher numbers', async () => 
   expect(seqs).toEqual([...seqs].sort((one, other) => one - other));
 });
 
-/** Lines of the flood that are there or notified of. */
+/** Returns how many lines of the flood were received or reported as omitted. */
 function sumOf(messages: BuildLogMessage[]): number {
   const lines = textsOf(messages);
   const reported = lines.flatMap((line) => /^\[(\d+) lines omitted/.exec(line)?.[1] ?? []);
@@ -216,7 +216,7 @@ function sumOf(messages: BuildLogMessage[]): number {
   );
 }
 
-test('what comes too fast is left out, and reported; Redis keeps little', async () => {
+test('omits and reports lines that arrive too fast, and keeps little in Redis', async () => {
   pods.write('web-1', 'first');
   const { messages } = follow();
   await until(() => messages.length === 1);
@@ -232,7 +232,7 @@ test('what comes too fast is left out, and reported; Redis keeps little', async 
   expect(await redis.memoryUsage(runtimeLogKeys(followRequest.uid, 'web').stream)).toBeLessThan(6 * 1024 * 1024);
 });
 
-test('without viewers nothing is followed', async () => {
+test('follows nothing without viewers', async () => {
   const { messages, end } = follow();
   pods.write('web-1', 'a');
   await until(() => messages.length === 1);
@@ -242,12 +242,12 @@ test('without viewers nothing is followed', async () => {
   expect(await redis.exists(runtimeLogKeys(followRequest.uid, 'web').loaded)).toBe(0);
 });
 
-test('an operator that does not answer is notified of', async () => {
+test('reports an operator that does not respond', async () => {
   operator.stop();
-  await expect(follow().done).rejects.toThrow('no operator follows');
+  await expect(follow().done).rejects.toThrow('no operator has started to follow the log');
 });
 
-test('a follow request past the bound is reported so at once, while what is followed goes on', async () => {
+test('reports a follow request beyond the limit at once, and continues with others', async () => {
   operator.stop();
   operator = newOperator(1);
   operator.start(await server.connect());

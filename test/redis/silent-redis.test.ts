@@ -18,7 +18,7 @@ async function until(isReached: () => boolean): Promise<void> {
   while (!isReached()) await delay(10);
 }
 
-test('a Redis that falls silent fails what waits for it, however much is asked, and is gone on with when it answers', async () => {
+test('fails waiting requests when Redis is silent, and continues when it responds', async () => {
   const url = `redis://127.0.0.1:${server.port}`;
   const clients = [connectRedis({ url }, silentLogger), connectRedis({ url }, silentLogger)];
   const heard: string[] = [];
@@ -52,11 +52,11 @@ test('a Redis that falls silent fails what waits for it, however much is asked, 
   }
 });
 
-test('a Redis that says nothing while a connection is made is connected to when it answers', async () => {
+test('connects to a Redis that was silent during the connection once it responds', async () => {
   server.freeze();
   const client = connectRedis({ url: `redis://127.0.0.1:${server.port}` }, silentLogger);
   try {
-    // Longer than a connection that is being made may be silent.
+    // Longer than the timeout of a connection attempt.
     await delay(SOCKET_TIMEOUT_MS + 1000);
     expect(client.isReady).toBe(false);
     server.thaw();

@@ -31,11 +31,11 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 
 interface Tester {
   runs: Runs;
-  /** How many are at work, and how many were at the most, of all and of one group. */
+  /** The number of running tests, and the maximum of all and of one group. */
   seen: { now: Map<string, number>; max: number; maxOfGroup: number; order: string[] };
 }
 
-/** A tester whose one test ends by itself after some milliseconds, or never. */
+/** A tester whose only test ends after some milliseconds, or never. */
 function tester(of: RedisClient, { lasts = 5 } = {}): Tester {
   const seen: Tester['seen'] = { now: new Map(), max: 0, maxOfGroup: 0, order: [] };
   const run = async ({ url }: { url: string }): Promise<Outcome> => {
@@ -75,7 +75,7 @@ const start = ({ runs }: Tester, url: string) => runs.start('only', { url }, url
 const statusOf = ({ runs }: Tester, { id, secret }: Started) => runs.status(id, secret);
 const isFinished = async (of: Tester, started: Started) => (await statusOf(of, started))?.state === 'finished';
 
-test('a run ends with its result, and is kept as long as said', async () => {
+test('stores the result of a run for the configured time', async () => {
   const one = tester(redis);
   await one.runs.recover();
   const started = await start(one, 'acme/1');
@@ -93,7 +93,7 @@ test('a run ends with its result, and is kept as long as said', async () => {
   expect(await one.runs.status('another', started.secret)).toBeUndefined();
 });
 
-test('the params of a run go when it ends: what is kept is what is counted', async () => {
+test('removes the params of a run when it ends, so that their size is not kept', async () => {
   const store = new RunStore(redis, keep, Date.now);
   for (const [id, end] of [
     ['finished', { result: [] }],
@@ -110,14 +110,14 @@ test('the params of a run go when it ends: what is kept is what is counted', asy
   }
 });
 
-test('a Secret stands nowhere in Redis', async () => {
+test('stores no Secret in Redis', async () => {
   const one = tester(redis, { lasts: Infinity });
   await one.runs.recover();
   const { id, secret } = await start(one, 'acme/1');
   expect(JSON.stringify(await redis.hGetAll(`coppice:tester:run:${id}`))).not.toContain(secret);
 });
 
-test('a hundred queued all end, no more at once than allowed, and nobody waits for one group', async () => {
+test('ends a hundred queued runs within the limit, without waiting for one group', async () => {
   const one = tester(redis);
   await one.runs.recover();
   const urls = [
@@ -128,19 +128,19 @@ test('a hundred queued all end, no more at once than allowed, and nobody waits f
   await until(async () => (await Promise.all(started.map((run) => isFinished(one, run)))).every(Boolean));
   expect(one.seen.order.toSorted()).toEqual(urls.toSorted());
   expect([one.seen.max, one.seen.maxOfGroup]).toEqual([3, 2]);
-  // The last of the small group's twenty starts long before the big group's eighty are done.
+  // The last of the small group's twenty starts long before the big group's eighty have ended.
   expect(one.seen.order.lastIndexOf('small/19')).toBeLessThan(60);
   expect(await redis.keys('coppice:tester:*')).toHaveLength(100 + 2);
 });
 
 describe('a restart', () => {
-  test('makes what ran failed and goes on with what waited, of a hundred', async () => {
+  test('fails running tests and continues with the queued ones of a hundred', async () => {
     const former = tester(redis, { lasts: Infinity });
     await former.runs.recover();
     const started: Started[] = [];
     for (let index = 0; index < 100; index++) started.push(await start(former, `group-${index % 2}/${index}`));
     await until(async () => (await redis.sCard('coppice:tester:running')) === 3);
-    // No run that has not ended may go by itself, or when memory is full.
+    // A run that has not ended must not expire or be evicted.
     for (const { id } of started) expect(await redis.ttl(`coppice:tester:run:${id}`)).toBe(-1);
 
     const next = tester(await server.connect());
@@ -161,7 +161,7 @@ describe('a restart', () => {
     expect(order).toEqual(order.toSorted((a, b) => a - b));
   });
 
-  test('leaves a run failed, whatever the former tester still says of it', async () => {
+  test('keeps a run failed, whatever the former tester still reports', async () => {
     const store = new RunStore(redis, keep, Date.now);
     await store.add({ id: 'a', secretHash: 'x', type: 'only', params: {}, group: 'g', tenant: 'g' });
     await store.start('a');
@@ -172,7 +172,7 @@ describe('a restart', () => {
   });
 });
 
-test('a Redis that was killed loses no run: what waits goes on, what ended meanwhile is written', async () => {
+test('loses no run when Redis is killed: queued ones continue, ended ones are written', async () => {
   const one = tester(redis, { lasts: 300 });
   await one.runs.recover();
   const started: Started[] = [];
@@ -184,7 +184,7 @@ test('a Redis that was killed loses no run: what waits goes on, what ended meanw
   await until(async () => (await Promise.all(started.map((run) => isFinished(one, run)))).every(Boolean));
 });
 
-test('what is kept has a bound: a group drives out its own oldest, also after a restart', async () => {
+test('limits the stored results: a group displaces its own oldest, also after a restart', async () => {
   const small = { ms: keepMs, bytes: 10_000 };
   let clock = Date.now();
   const store = new RunStore(redis, small, () => clock++);

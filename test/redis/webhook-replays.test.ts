@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('of the same delivery at two replicas at once one is taken', async () => {
+test('accepts one of two simultaneous copies of a delivery at two replicas', async () => {
   const replicas = [new Replays(redis, now), new Replays(await server.connect(), now)];
   for (let round = 0; round < 20; round++) {
     const ids = [`id ${round}`, `body ${round}`];
@@ -24,7 +24,7 @@ test('of the same delivery at two replicas at once one is taken', async () => {
   }
 });
 
-test('a repetition is known by each of its ids, for each repository by itself, as long as the window', async () => {
+test('recognizes a repetition by each of its IDs, for each repository, during the window', async () => {
   const replays = new Replays(redis, now);
   expect(await replays.take('a', ['id 1', 'body 1'])).toBe('new');
   expect(await replays.take('a', ['id 2', 'body 1'])).toBe('repeated');
@@ -36,21 +36,21 @@ test('a repetition is known by each of its ids, for each repository by itself, a
   expect(Math.max(...left)).toBeLessThanOrEqual(REPLAY_WINDOW_MS);
 });
 
-test('what was given back is taken again', async () => {
+test('accepts again what was released', async () => {
   const replays = new Replays(redis, now);
   await replays.take('c', ['id 1', 'body 1']);
   await replays.giveBack('c', ['id 1', 'body 1']);
   expect(await replays.take('c', ['id 1', 'body 1'])).toBe('new');
 });
 
-test('ids of any form are reported apart', async () => {
+test('distinguishes IDs of any form', async () => {
   const replays = new Replays(redis, now);
   const ids = ['id \0', 'id \n', 'id *', `id ${'x'.repeat(10_000)}`, `id ${'x'.repeat(10_001)}`, 'id ä'];
   for (const id of ids) expect(await replays.take('d', [id])).toBe('new');
   for (const id of ids) expect(await replays.take('d', [id])).toBe('repeated');
 });
 
-test('without Redis nothing is taken', async () => {
+test('accepts nothing without Redis', async () => {
   const lost = await server.connect();
   lost.destroy();
   await expect(new Replays(lost, now).take('e', ['id 1'])).rejects.toBeInstanceOf(Unavailable);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('replicas note together, a version never goes back, and all is forgotten after a minute', async () => {
+test('records over all replicas, never an older version, and forgets everything after a minute', async () => {
   const [here, there] = [new WrittenVersions(redis, logger), new WrittenVersions(await server.connect(), logger)];
   const versions = Array.from({ length: 50 }, (_, number) => String(123_456_789 + number));
   await Promise.all(versions.map((version, number) => (number % 2 ? here : there).note('alice', 'Group', version)));
@@ -36,7 +36,7 @@ test('replicas note together, a version never goes back, and all is forgotten af
   expect(left).toBeLessThanOrEqual(60_000);
 });
 
-test('while Redis is away a write is done all the same, and a read says so', async () => {
+test('writes while Redis is away, and then fails reads', async () => {
   const written = new WrittenVersions(redis, logger);
   await server.kill();
   await written.note('alice', 'Group', '1');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../local-server.ts';
 import { run } from '../cluster/run.ts';
-import { images } from '../cluster/versions.ts';
+import { IMAGES } from '../cluster/versions.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 
 /** A separate registry for a test: an empty Distribution in a container, on a free loopback port. */
@@ -19,7 +19,7 @@ export interface TestRegistry {
  */
 export async function startRegistry(auth: object, authority: string): Promise<TestRegistry> {
   const port = await freePort();
-  const container = (await run('docker', ['create', '--publish', `127.0.0.1:${port}:5000`, images.registry])).trim();
+  const container = (await run('docker', ['create', '--publish', `127.0.0.1:${port}:5000`, IMAGES.registry])).trim();
   const stop = async () => void (await run('docker', ['rm', '--force', '--volumes', container]));
   const folder = mkdtempSync(join(tmpdir(), 'coppice-registry-'));
   try {

@@ -1,4 +1,4 @@
-// What a registry (Distribution) lets clients do with the tokens of the token server and with nothing else.
+// What a registry (Distribution) permits with the tokens of the token server, and only with them.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
@@ -59,7 +59,7 @@ afterAll(async () => {
 
 const tokenSchema = z.object({ token: z.string() });
 
-/** A token for the scopes, by a credential. */
+/** Returns a token for the scopes, by a credential. */
 async function tokenFor(credential: string, ...scopes: string[]): Promise<string> {
   const url = new URL(realm);
   url.searchParams.set('service', service);
@@ -70,7 +70,7 @@ async function tokenFor(credential: string, ...scopes: string[]): Promise<string
   return tokenSchema.parse(await answer.json()).token;
 }
 
-/** The status that the registry answers with. */
+/** Returns the status of the registry's response. */
 async function ask(token: string, method: string, path: string, body?: string, type?: string): Promise<number> {
   const headers = {
     authorization: `Bearer ${token}`,
@@ -83,7 +83,7 @@ async function ask(token: string, method: string, path: string, body?: string, t
 
 const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
-/** Pushes an image of one small layer, with one token for its repository; gives the first status that is not right. */
+/** Pushes an image with one small layer, with one token for its repository; returns the first unexpected status. */
 async function push(credential: string, name: string, content: string): Promise<number> {
   const token = await tokenFor(credential, `repository:${name}:pull,push`);
   const blobs = [content, '{}'].map((text) => ({ text, digest: digestOf(text), size: text.length }));
@@ -122,7 +122,7 @@ test('lets a fork push into its own folder, and nowhere else', async () => {
   expect(await manifestStatus(pull, 'acme/shop/untrusted/web')).toBe(200);
 });
 
-describe('with another group’s images', () => {
+describe("with another group's images", () => {
   const layer = digestOf('of globex');
   beforeAll(async () => void (await push(otherGroup, 'globex/shop/web', 'of globex')));
 
@@ -143,7 +143,7 @@ describe('with another group’s images', () => {
     const token = await tokenFor(build, 'repository:acme/shop/web:pull,push', 'repository:globex/shop/web:pull');
     expect(await ask(token, 'POST', mount('globex/shop/web'))).toBe(401);
     expect(await ask(token, 'GET', `acme/shop/web/blobs/${layer}`)).toBe(404);
-    // From its own repository it is let through.
+    // A mount from its own repository is permitted.
     const own = `acme/shop/api/blobs/uploads/?mount=${digestOf('own')}&from=acme/shop/web`;
     const both = await tokenFor(build, 'repository:acme/shop/api:pull,push', 'repository:acme/shop/web:pull');
     expect(await ask(both, 'POST', own)).toBe(201);
@@ -198,7 +198,7 @@ test('refuses a token that has expired, and one for another registry', async () 
     return (await fetch(`${other.origin}/v2/acme/shop/web/tags/list`, { headers })).status;
   };
   try {
-    // Allowed, and there is nothing yet.
+    // The request is permitted, and nothing exists yet.
     expect(await status(service, new Date())).toBe(404);
     expect(await status('another.example.com', new Date())).toBe(401);
     expect(await status(service, new Date(Date.now() - 3600_000))).toBe(401);
@@ -207,7 +207,7 @@ test('refuses a token that has expired, and one for another registry', async () 
   }
 });
 
-test('lets the operator’s client log in by a token', async () => {
+test("lets the operator's client log in by a token", async () => {
   const credentials = () => ({ username: 'root', password: 'a long password' });
   const session = new RegistrySession({
     origin: registry.origin,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { mkdir } from 'node:fs/promises';
 import { run } from '../cluster/run.ts';
 
-export const sampleRepository = join(import.meta.dirname, 'repository');
+export const SAMPLE_REPOSITORY = join(import.meta.dirname, 'repository');
 
 export interface Push {
   /** URL of the repository. */

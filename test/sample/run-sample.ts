@@ -6,7 +6,7 @@ import type { Cluster } from '../cluster/running-cluster.ts';
 import { watchStates } from '../client/watch-states.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { waitFor } from '../cluster/wait-for.ts';
-import { pushRepository, sampleRepository } from './push-repository.ts';
+import { pushRepository, SAMPLE_REPOSITORY } from './push-repository.ts';
 import { SAMPLE_EMAIL as email, SAMPLE_GROUP as group, samplePassword } from './sample-user.ts';
 
 export interface SampleResult {
@@ -20,18 +20,18 @@ const repository = 'shop';
 
 /**
  * Runs the main use case as a user would: creates a Git repository, a user and a group, adds the repository, spawns a
- * branch, follows its build log, and opens its page. Existing objects are kept.
+ * branch, follows its build log, and opens its page. Existing objects are kept. Builds wait for `ready`.
  */
 export async function runSample(
   apiUrl: string,
   gitUrl: string,
-  { kubeconfig, kubectl }: Pick<Cluster, 'kubeconfig' | 'kubectl'>,
+  { kubeconfig, kubectl, ready }: Pick<Cluster, 'kubeconfig' | 'kubectl'> & { ready: Promise<unknown> },
   progress: Progress,
 ): Promise<SampleResult> {
   const password = await progress.step('sample: password', () => samplePassword(kubectl));
   const client = new RestClient(apiUrl);
   await progress.step('sample: push the repository', () =>
-    pushRepository({ url: `${gitUrl}/sample/shop.git`, branch: 'main', from: sampleRepository }),
+    pushRepository({ url: `${gitUrl}/sample/shop.git`, branch: 'main', from: SAMPLE_REPOSITORY }),
   );
   await progress.step(`sample: user ${email}`, () => client.registerAndLogin(email, password));
   await progress.step(`sample: group ${group}`, () => unlessThere(client, '/api/groups', { name: group }));
@@ -42,6 +42,7 @@ export async function runSample(
       params: { origin: `${gitUrl}/sample/shop.git` },
     }),
   );
+  await ready;
   const id = await spawnUnlessThere(client, kubeconfig, progress);
   const { weburl } = await client.environment(id);
   await progress.step(`sample: open ${weburl}`, () => openPage(weburl));

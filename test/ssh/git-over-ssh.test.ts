@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { afterError } from '../../operator/shared/conditions.ts';
-import { errorOf, host, main, useSshWorld } from './ssh-world.ts';
+import { errorOf, HOST, MAIN, useSshWorld } from './ssh-world.ts';
 
 const ssh = useSshWorld();
 
@@ -8,7 +8,7 @@ describe('a repository over SSH', () => {
   let commit: string;
   beforeAll(() => void (commit = ssh().bareRepository('shop.git', { 'compose.yaml': 'services: {}\n' })));
 
-  test('waits until its key is let in, and then is read', async () => {
+  test('waits until its key is accepted, and is then read', async () => {
     const shop = ssh().repository(ssh().urlOf('shop.git'));
     const { hosts, source } = ssh().world();
     const gitHost = await hosts.of(shop);
@@ -27,25 +27,25 @@ describe('a repository over SSH', () => {
     await ssh().sshd.authorize([publicKey]);
     await expect(gitHost.check()).resolves.toBeDefined();
     const location = { access: gitHost.access, refName: 'refs/heads/main' };
-    expect(await source.resolve(location, main)).toBe(commit);
+    expect(await source.resolve(location, MAIN)).toBe(commit);
     expect((await source.listRefs(gitHost.access)).branches.get('main')).toBe(commit);
     const read = await source.snapshot(location, ({ files }) => files.read('compose.yaml'));
     expect(read.toString()).toBe('services: {}\n');
   });
 
-  test('is asked for its host keys once: what came then is pinned', async () => {
+  test('is asked for its host keys once, which are then pinned', async () => {
     const shop = ssh().repository(ssh().urlOf('shop.git'));
     await ssh().letIn(shop);
     const { hosts } = ssh().world();
     await (await hosts.of(shop)).check();
     const pinned = await ssh().textOf('known_hosts');
-    expect(pinned).toBe(`[${host}]:${ssh().sshd.port} ${await ssh().sshd.hostKey()}\n`);
+    expect(pinned).toBe(`[${HOST}]:${ssh().sshd.port} ${await ssh().sshd.hostKey()}\n`);
     const before = (await ssh().secrets.get(undefined, { name: 'ssh-shop' })).metadata.resourceVersion;
     await (await hosts.of(shop)).check();
     expect((await ssh().secrets.get(undefined, { name: 'ssh-shop' })).metadata.resourceVersion).toBe(before);
   });
 
-  test('two first contacts at once keep one answer', async () => {
+  test('keeps one answer of two simultaneous first connections', async () => {
     const shop = ssh().repository(ssh().urlOf('shop.git'));
     await ssh().letIn(shop);
     const { hosts } = ssh().world();
@@ -53,7 +53,7 @@ describe('a repository over SSH', () => {
     expect((await ssh().textOf('known_hosts')).trim().split('\n')).toHaveLength(1);
   });
 
-  test('is refused when its host shows another key, until somebody confirms that one', async () => {
+  test('is refused when its host shows another key, until somebody confirms it', async () => {
     const shop = ssh().repository(ssh().urlOf('shop.git'));
     await ssh().letIn(shop);
     const { hosts } = ssh().world();
@@ -64,14 +64,14 @@ describe('a repository over SSH', () => {
     const error = await errorOf((await hosts.of(shop)).check());
     expect(error).toMatchObject({ name: 'SourceRefusedError', reason: 'HostKeyChanged' });
     expect(error.message).toContain(
-      `the SSH host [${host}]:${ssh().sshd.port} has a host key other than the known one`,
+      `the SSH host [${HOST}]:${ssh().sshd.port} has a host key other than the known one`,
     );
     expect(error.message).toContain('spec.generic.knownHosts');
     expect(await ssh().textOf('known_hosts')).toBe(pinned);
 
     const confirmed = ssh().repository(
       ssh().urlOf('shop.git'),
-      `[${host}]:${ssh().sshd.port} ${await ssh().sshd.hostKey()}`,
+      `[${HOST}]:${ssh().sshd.port} ${await ssh().sshd.hostKey()}`,
     );
     await expect((await hosts.of(confirmed)).check()).resolves.toBeDefined();
     expect(await ssh().textOf('known_hosts')).toBe(pinned);
@@ -80,28 +80,28 @@ describe('a repository over SSH', () => {
   test.each([
     '# nothing\n',
     'other.example.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICUKSf3GCkIWc1l2h2Z4zwDoJA7sYUu+3G5FBC2kVaQg',
-  ])('takes no host key but those that are given: %j', async (knownHosts) => {
+  ])('accepts only the given host keys: %j', async (knownHosts) => {
     const shop = ssh().repository(ssh().urlOf('shop.git'), knownHosts);
     await ssh().letIn(shop);
     const error = await errorOf((await ssh().world().hosts.of(shop)).check());
     expect(error).toMatchObject({ reason: 'HostKeyChanged' });
-    expect(error.message).toContain(`the SSH host [${host}]:${ssh().sshd.port} has a host key`);
+    expect(error.message).toContain(`the SSH host [${HOST}]:${ssh().sshd.port} has a host key`);
     expect(await ssh().textOf('known_hosts')).toBe('');
   });
 
-  test('that moves to another host makes its first contact there', async () => {
+  test('that moves to another host connects there for the first time', async () => {
     const { hosts } = ssh().world();
     await ssh().letIn(ssh().repository(ssh().urlOf('shop.git')));
     await (await hosts.of(ssh().repository(ssh().urlOf('shop.git')))).check();
-    await (await hosts.of(ssh().repository(ssh().urlOf('shop.git').replace(host, 'git2.example.com')))).check();
+    await (await hosts.of(ssh().repository(ssh().urlOf('shop.git').replace(HOST, 'git2.example.com')))).check();
     expect((await ssh().textOf('known_hosts')).split('\n').map((line) => line.split(' ')[0])).toEqual([
-      `[${host}]:${ssh().sshd.port}`,
+      `[${HOST}]:${ssh().sshd.port}`,
       `[git2.example.com]:${ssh().sshd.port}`,
       '',
     ]);
   });
 
-  test('that is not there, a ref that is not there', async () => {
+  test('reports a missing repository and a missing ref', async () => {
     await ssh().letIn(ssh().repository(ssh().urlOf('shop.git')));
     const { hosts, source } = ssh().world();
     const missing = await hosts.of(ssh().repository(ssh().urlOf('other.git')));
@@ -113,7 +113,7 @@ describe('a repository over SSH', () => {
     });
   });
 
-  test("another Repository's Secret is not used", async () => {
+  test("does not use another Repository's Secret", async () => {
     const shop = ssh().repository(ssh().urlOf('shop.git'));
     await ssh().letIn(shop);
     const successor = { ...shop, metadata: { ...shop.metadata, uid: 'another' } };

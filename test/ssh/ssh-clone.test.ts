@@ -11,7 +11,7 @@ describe('the clone container', () => {
   let library: string;
   beforeAll(() => void (library = ssh().bareRepository('library.git', { 'library.txt': 'from the library\n' })));
 
-  /** Runs clone.sh with the files that the build's Secret would hold. */
+  /** Runs clone.sh with the files of the build's Secret. */
   async function clone(name: string, commit: string, trusted: boolean) {
     const { hosts, source } = ssh().world();
     const { access } = await hosts.of(ssh().repository(ssh().urlOf(name)));
@@ -49,7 +49,7 @@ describe('the clone container', () => {
 
   const gitmodules = (url: string) => `[submodule "library"]\n\tpath = lib\n\turl = ${url}\n`;
 
-  test.each(['../library.git', 'whole'])('brings the commit, and a submodule of the same server: %s', async (url) => {
+  test.each(['../library.git', 'whole'])('clones the commit, and a submodule of the same server: %s', async (url) => {
     const name = `with-${url === 'whole' ? 'whole' : 'relative'}.git`;
     const files = { 'README.md': 'x\n', '.gitmodules': gitmodules(url === 'whole' ? ssh().urlOf('library.git') : url) };
     const commit = ssh().bareRepository(name, files, { lib: library });
@@ -61,7 +61,7 @@ describe('the clone container', () => {
     expect(output).not.toContain('PRIVATE KEY');
   });
 
-  test('says that it brings no large files', async () => {
+  test('reports that it fetches no large files', async () => {
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 1\n`;
     const commit = ssh().bareRepository('large.git', { '.gitattributes': '*.bin filter=lfs\n', 'x.bin': pointer });
     await ssh().letIn(ssh().repository(ssh().urlOf('large.git')));
@@ -70,7 +70,7 @@ describe('the clone container', () => {
     expect(code).not.toBe(0);
   });
 
-  test('reads no submodule with the key where others may have written the commit', async () => {
+  test('reads no submodule with the key if others may have written the commit', async () => {
     const commit = ssh().bareRepository('fork.git', { '.gitmodules': gitmodules('../library.git') }, { lib: library });
     await ssh().letIn(ssh().repository(ssh().urlOf('fork.git')));
     const { code, output } = await clone('fork.git', commit, false);

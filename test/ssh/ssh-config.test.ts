@@ -10,7 +10,7 @@ let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "ssh config 'x-"))));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What ssh itself reads out of the text, for a connection as git makes it. */
+/** Returns the settings that ssh itself reads from the text, for a connection as git makes it. */
 function asSshReadsIt(origin: string, address: string, ...args: string[]): Map<string, string> {
   const parsed = parseSshOrigin(origin);
   if (!parsed) throw new Error(`${origin} is not an origin over SSH`);
@@ -25,7 +25,7 @@ function asSshReadsIt(origin: string, address: string, ...args: string[]): Map<s
   );
 }
 
-test('a connection goes to the pinned address, by the repository’s key alone, and nothing goes with it', () => {
+test("connects to the pinned address with only the repository's key, and sends nothing else", () => {
   const read = asSshReadsIt(
     'ssh://me@git.example.com:2222/x',
     '203.0.113.7',
@@ -63,7 +63,7 @@ test.each([
   ['git@git.example.com:x', '203.0.113.7', { hostkeyalias: 'git.example.com', port: '22', user: 'git' }],
   ['git.example.com:x', '203.0.113.7', { hostkeyalias: 'git.example.com', port: '22', user: 'git' }],
   ['ssh://[2001:db8::1]/x', '2001:db8::1', { hostkeyalias: '2001:db8::1', hostname: '2001:db8::1' }],
-])('%s at %s', (origin, address, expected) => {
+])('configures %s at %s', (origin, address, expected) => {
   const read = asSshReadsIt(origin, address, 'git.example.com');
   expect(Object.fromEntries(read)).toMatchObject(expected);
 });

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { errorOf, host, main, useSshWorld } from './ssh-world.ts';
+import { errorOf, HOST, MAIN, useSshWorld } from './ssh-world.ts';
 
 const ssh = useSshWorld();
 
-describe('a ref name that would be an option or a command is one that is not there', () => {
+describe('a ref name that would be an option or a command does not exist', () => {
   beforeAll(() => void ssh().bareRepository('refs.git', { 'README.md': '' }));
 
   test.each([
@@ -25,16 +25,16 @@ describe('a ref name that would be an option or a command is one that is not the
     const { hosts, source } = ssh().world();
     const { access } = await hosts.of(shop);
     const location = { access, refName: given.replace('MARKER', marker) };
-    await expect(source.resolve(location, main)).rejects.toMatchObject({ reason: 'RefNotFound' });
+    await expect(source.resolve(location, MAIN)).rejects.toMatchObject({ reason: 'RefNotFound' });
     await expect(source.snapshot(location, () => Promise.resolve())).rejects.toThrow();
     expect(existsSync(marker)).toBe(false);
   });
 
   test.each(["/x';touch MARKER;'", '/$(touch${IFS}MARKER)', '/x;touch${IFS}MARKER', '/x|touch${IFS}MARKER'])(
-    'so is a path such as %s',
+    'nor does a path such as %s',
     async (path) => {
       const marker = join(ssh().scratch, 'marker');
-      const origin = `ssh://${ssh().sshd.user}@${host}:${ssh().sshd.port}${path.replace('MARKER', marker).replaceAll(' ', '%20')}`;
+      const origin = `ssh://${ssh().sshd.user}@${HOST}:${ssh().sshd.port}${path.replace('MARKER', marker).replaceAll(' ', '%20')}`;
       const shop = await ssh().known(origin);
       await ssh().letIn(shop);
       const error = await errorOf((await ssh().world().hosts.of(shop)).check());

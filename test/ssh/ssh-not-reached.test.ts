@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { addressGuard } from '../../operator/source/network/addresses.ts';
-import { errorOf, host, useSshWorld } from './ssh-world.ts';
+import { errorOf, HOST, useSshWorld } from './ssh-world.ts';
 
 const ssh = useSshWorld();
 
@@ -24,19 +24,19 @@ describe('nothing is reached', () => {
     expect(ssh().sshd.log()).toBe(before);
   });
 
-  test('where nobody listens', async () => {
+  test('if nobody listens', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.on('listening', resolve));
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
     const { hosts } = ssh().world({ sshPorts: [port] });
-    const gitHost = await hosts.of(ssh().repository(`ssh://git@${host}:${port}/x`));
+    const gitHost = await hosts.of(ssh().repository(`ssh://git@${HOST}:${port}/x`));
     const error = await errorOf(gitHost.check());
     expect(error).toMatchObject({ name: 'SourceUnreachableError' });
-    expect(error.message).toBe(`no SSH server answered at ${host}, port ${port}`);
+    expect(error.message).toBe(`no SSH server answered at ${HOST}, port ${port}`);
     const knownHost = ssh().repository(
-      `ssh://git@${host}:${port}/x`,
-      `[${host}]:${port} ${await ssh().sshd.hostKey()}`,
+      `ssh://git@${HOST}:${port}/x`,
+      `[${HOST}]:${port} ${await ssh().sshd.hostKey()}`,
     );
     const later = await errorOf((await hosts.of(knownHost)).check());
     expect(later.message).toMatch(
@@ -44,13 +44,13 @@ describe('nothing is reached', () => {
     );
   });
 
-  test('by a host that says nothing: it is left after its time, and shows no key meanwhile', async () => {
+  test('at a silent host, which is given up after its time, without the key in any process', async () => {
     const held: { destroy: () => void }[] = [];
     const server = createServer((socket) => held.push(socket)).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.on('listening', resolve));
     const { port } = server.address() as AddressInfo;
     try {
-      const silent = ssh().repository(`ssh://git@${host}:${port}/x`, `[${host}]:${port} ${await ssh().sshd.hostKey()}`);
+      const silent = ssh().repository(`ssh://git@${HOST}:${port}/x`, `[${HOST}]:${port} ${await ssh().sshd.hostKey()}`);
       const { hosts } = ssh().world({ sshPorts: [port], timeoutMs: 2000 });
       const checking = errorOf((await hosts.of(silent)).check());
       await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -68,7 +68,7 @@ describe('nothing is reached', () => {
   });
 });
 
-/** Arguments and environment of every process that this user may look at. */
+/** Returns the arguments and environment of every process that this user can read. */
 function processTexts(): string[] {
   const pids = execFileSync('ls', ['/proc'], { encoding: 'utf8' })
     .split('\n')
@@ -78,7 +78,7 @@ function processTexts(): string[] {
     try {
       return [readFileSync(`/proc/${pid}/cmdline`, 'utf8'), readFileSync(`/proc/${pid}/environ`, 'utf8')];
     } catch {
-      // It is gone, or another user's.
+      // The process has ended, or belongs to another user.
       return [];
     }
   });

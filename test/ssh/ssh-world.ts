@@ -15,8 +15,8 @@ import { startSshd, type TestSshd } from './start-sshd.ts';
 import { groupFlows } from '../../operator/shared/testing/group-flows.ts';
 
 /** Name under which the server is requested. */
-export const host = 'git.example.com';
-export const main = { name: 'main', type: 'branch' } as const;
+export const HOST = 'git.example.com';
+export const MAIN = { name: 'main', type: 'branch' } as const;
 
 /** A server, its repositories, and the operator's access to them. */
 export class SshWorld {
@@ -61,7 +61,7 @@ export class SshWorld {
   }
 
   urlOf(name: string): string {
-    return `ssh://${this.sshd.user}@${host}:${this.sshd.port}${this.sshd.folder}/${name}`;
+    return `ssh://${this.sshd.user}@${HOST}:${this.sshd.port}${this.sshd.folder}/${name}`;
   }
 
   repository(origin: string, knownHosts?: string): Repository {
@@ -104,7 +104,7 @@ export class SshWorld {
 
   /** Returns a repository whose host keys are known. */
   async known(origin: string): Promise<Repository> {
-    return this.repository(origin, `[${host}]:${this.sshd.port} ${await this.sshd.hostKey()}`);
+    return this.repository(origin, `[${HOST}]:${this.sshd.port} ${await this.sshd.hostKey()}`);
   }
 
   /** Registers the repository's key, which is created for it. */

@@ -25,7 +25,7 @@ test.each([
   else expect(problems).toEqual(expected);
 });
 
-test('a registry without the endpoint is not taken for one that knows of nothing', () => {
+test('does not treat a registry without the endpoint as one without findings', () => {
   const output = JSON.stringify({ message: '405 Method Not Allowed', statusCode: 405, error: { summary: '' } });
   expect(judge(output, [], '2026-12-01')).toEqual({ checked: false, why: '405 Method Not Allowed' });
   expect(() => judge('{}', [], '2026-12-01')).toThrow();

@@ -4,13 +4,13 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { exceptionsSchema, judge } from './audit-report.ts';
 
 const file = join(import.meta.dirname, 'audit-exceptions.json');
 const exceptions = exceptionsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
 const args = ['audit', '--json', '--package-lock-only', '--fetch-retries=0', '--fetch-timeout=10000'];
-const { stdout, error } = spawnSync('npm', args, { cwd: repositoryRoot, encoding: 'utf8', timeout: 30_000 });
+const { stdout, error } = spawnSync('npm', args, { cwd: REPOSITORY_ROOT, encoding: 'utf8', timeout: 30_000 });
 if (error) throw error;
 const audit = judge(stdout, exceptions, new Date().toISOString().slice(0, 10));
 if (audit.checked) {

@@ -23,14 +23,14 @@ const lock = {
   },
 };
 
-test('what runs is kept, and nothing that differs from run to run', () => {
+test('contains what runs, and nothing that differs between runs', () => {
   const document = runtimeDocument(parsed, lock);
   expect(document.components.map(({ name }) => name)).toEqual(['runs', '@scope/runs', 'bare']);
   expect(document.dependencies).toEqual([{ ref: 'coppice@0.1.0', dependsOn: ['runs@1.0.0'] }]);
   expect(JSON.stringify(document)).not.toMatch(/urn:uuid|"now"|some-folder/);
 });
 
-test('what is locked and not listed is reported, and what has no licence', () => {
+test('reports locked packages that are not listed, and those without a licence', () => {
   expect(missingFrom(runtimeDocument(parsed, lock), lock)).toEqual([
     'bare@1.0.0 has no licence',
     'lost@2.0.0 is locked, and not in the SBOM',

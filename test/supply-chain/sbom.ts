@@ -4,17 +4,17 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repositoryRoot } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { lockSchema, missingFrom, runtimeDocument } from './sbom-document.ts';
 
 const args = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--loglevel', 'error'];
 const { stdout, status, stderr } = spawnSync('npm', args, {
-  cwd: repositoryRoot,
+  cwd: REPOSITORY_ROOT,
   encoding: 'utf8',
   maxBuffer: 2 ** 26,
 });
 if (status !== 0) throw new Error(`npm sbom failed: ${stderr}`);
-const lock = lockSchema.parse(JSON.parse(readFileSync(join(repositoryRoot, 'package-lock.json'), 'utf8')));
+const lock = lockSchema.parse(JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'package-lock.json'), 'utf8')));
 const document = runtimeDocument(stdout, lock);
 if (process.argv.includes('--check')) {
   const missing = missingFrom(document, lock);

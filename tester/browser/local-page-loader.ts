@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Browser, type BrowserContext, chromium, errors, type Page, type Response } from 'playwright-core';
 import type { Environments } from '../network/environments.ts';
-import { CouldNotRun } from '../test-types/kind.ts';
+import { CouldNotRun, ingressUnreached } from '../test-types/kind.ts';
 import { cut } from '../test-types/items.ts';
 import { chromiumArguments } from './chromium.ts';
 import { watchMemory } from './memory.ts';
@@ -33,18 +33,27 @@ const largePng = 1024 * 1024;
 export function localPageLoader({ environments, executable, addressOf, maxBytes, now }: BrowserOptions): PageLoader {
   return async (visit, signal) => {
     const environment = environments.of(visit.url);
-    if (environment === undefined) throw new CouldNotRun('the page is not at the address of an environment');
+    if (environment === undefined)
+      throw new CouldNotRun(
+        'the page is not at the address of an environment. Use an address of the environment under test',
+      );
     const { hostname } = new URL(visit.url);
     const address = await addressOf(hostname).catch((error: unknown) => {
-      throw new CouldNotRun(`DNS has no address of ${hostname}`, { cause: error });
+      throw new CouldNotRun(
+        `DNS has no address of ${hostname}. Ask an administrator to check the DNS records of environments`,
+        { cause: error },
+      );
     });
     signal.throwIfAborted();
     // Chromium ignores this argument, which identifies its processes.
-    const mark = `--coppice-look=${randomUUID()}`;
+    const mark = `--coppice-visit=${randomUUID()}`;
     const browser = await chromium
       .launch({ executablePath: executable, args: [...chromiumArguments(environment, address), mark], timeout: loadMs })
       .catch((error: unknown) => {
-        throw new CouldNotRun('Chromium did not start', { cause: error });
+        throw new CouldNotRun(
+          'Chromium did not start. Run the tests again; if it fails again, ask an administrator to check the tester',
+          { cause: error },
+        );
       });
     const end = () => void browser.close().catch(() => undefined);
     signal.addEventListener('abort', end, { once: true });
@@ -67,7 +76,7 @@ export function localPageLoader({ environments, executable, addressOf, maxBytes,
 }
 
 function oversizedSnapshot(maxBytes: number): PageSnapshot {
-  const fault = `the page took more than ${Math.round(maxBytes / 1024 / 1024)} MiB`;
+  const fault = `the page used more than ${Math.round(maxBytes / 1024 / 1024)} MiB of memory. Make it lighter`;
   return { fault, hasText: false, times: {}, errors: [], moreErrors: 0, blocked: [] };
 }
 
@@ -165,13 +174,16 @@ async function open(page: Page, url: URL): Promise<{ response?: Response; fault?
     return { ...answered() };
   } catch (error) {
     if (error instanceof errors.TimeoutError) {
-      return { ...answered(), fault: `the page did not finish loading within ${loadMs / 1000} s` };
+      return {
+        ...answered(),
+        fault: `the page did not finish loading within ${loadMs / 1000} s. Check which of its requests is slow`,
+      };
     }
     const code = error instanceof Error ? /net::(ERR_\w+)/.exec(error.message)?.[1] : undefined;
     if (code === undefined)
       throw new CouldNotRun('the browser ended while it loaded the page. Run the tests again', { cause: error });
     if (code === 'ERR_CONNECTION_REFUSED' || code === 'ERR_ADDRESS_UNREACHABLE') {
-      throw new CouldNotRun('the Ingress controller was not reached', { cause: error });
+      throw ingressUnreached(code, error);
     }
     return { ...answered(), fault: faultOf(code) };
   }
@@ -179,9 +191,9 @@ async function open(page: Page, url: URL): Promise<{ response?: Response; fault?
 
 function faultOf(code: string): string {
   if (code === 'ERR_NAME_NOT_RESOLVED' || code === 'ERR_BLOCKED_BY_CLIENT') {
-    return 'the page leads to a host that is not of its environment';
+    return 'the page redirects to a host outside its environment. Correct the redirect';
   }
-  return `the page could not be opened (${code})`;
+  return `the page could not be opened (${code}). Open it in a browser, and read the log of its service`;
 }
 
 /** The page's document, where `shown` runs. */

@@ -14,7 +14,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** The address of a browsers' process that answers so. */
+/** Returns the address of a browser process that gives this response. */
 async function answering(answer: (response: ServerResponse, body: string) => void, port = 0): Promise<string> {
   const listening = createServer((request, response) => {
     let body = '';
@@ -26,7 +26,7 @@ async function answering(answer: (response: ServerResponse, body: string) => voi
   return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
 }
 
-test('what the browser saw; it is reported what it needs, and no more', async () => {
+test('returns the snapshot of the browser, which receives only what it needs', async () => {
   let errors = '';
   const url = await answering((response, body) => {
     errors = body;
@@ -36,7 +36,7 @@ test('what the browser saw; it is reported what it needs, and no more', async ()
   expect(JSON.parse(errors)).toEqual({ url: visit.url, path: '/', width: 640, height: 480 });
 });
 
-test('a process that is starting is waited for', async () => {
+test('waits for a process that is starting', async () => {
   const url = await answering((response) => void response.end(JSON.stringify({ snapshot })));
   const { port } = new URL(url);
   await new Promise((resolve) => server?.close(resolve));
@@ -45,20 +45,24 @@ test('a process that is starting is waited for', async () => {
   expect(await loading).toEqual(snapshot);
 });
 
-describe('nothing is believed of a browser that a page may have taken over', () => {
+describe('distrusts a browser that a page may have compromised', () => {
   test.each<[string, (response: ServerResponse) => void, string]>([
     ['its error', (response) => response.end('{"error":"Chromium did not start"}'), 'Chromium did not start'],
-    ['no JSON', (response) => response.end('{'), 'the response of the browser is not valid'],
-    ['another form', (response) => response.end('{"page":{"status":1}}'), 'the response of the browser is not valid'],
+    ['no JSON', (response) => response.end('{'), 'the response of the browser is not valid. Run the tests again'],
+    [
+      'another form',
+      (response) => response.end('{"page":{"status":1}}'),
+      'the response of the browser is not valid. Run the tests again',
+    ],
     [
       'a text without bound',
       (response) => response.end(JSON.stringify({ snapshot: { ...snapshot, title: 'x'.repeat(501) } })),
-      'the response of the browser is not valid',
+      'the response of the browser is not valid. Run the tests again',
     ],
     [
       'an answer without bound',
       (response) => response.end('x'.repeat(9 * 1024 * 1024)),
-      'the response of the browser is too large',
+      'the response of the browser is too large. Run the tests again',
     ],
     [
       'a redirect',

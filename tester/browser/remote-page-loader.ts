@@ -44,7 +44,7 @@ async function snapshotOf(response: Response): Promise<PageSnapshot> {
   try {
     for await (const chunk of response.body ?? []) {
       bytes += (chunk as Uint8Array).length;
-      if (bytes > maxBytes) throw new CouldNotRun('the response of the browser is too large');
+      if (bytes > maxBytes) throw new CouldNotRun('the response of the browser is too large. Run the tests again');
       chunks.push(chunk as Uint8Array);
     }
   } catch (error) {
@@ -52,7 +52,7 @@ async function snapshotOf(response: Response): Promise<PageSnapshot> {
     throw new CouldNotRun('the browser ended while it loaded the page. Run the tests again', { cause: error });
   }
   const answer = answerSchema.safeParse(jsonOf(Buffer.concat(chunks).toString()));
-  if (!answer.success) throw new CouldNotRun('the response of the browser is not valid');
+  if (!answer.success) throw new CouldNotRun('the response of the browser is not valid. Run the tests again');
   if ('error' in answer.data) throw new CouldNotRun(answer.data.error);
   return answer.data.snapshot;
 }

@@ -15,7 +15,7 @@ const environments = new Environments('http://env.localhost:8080');
 const loadPage = () => Promise.reject(new Error('no browser here'));
 const tests = await allTests({ environments, loadPage, now: () => 0 });
 
-/** The interface over runs that are all in one state. */
+/** Returns the interface over runs that are all in this state. */
 function app(status: RunStatus = { state: 'running' }, startError?: Error) {
   const started: unknown[] = [];
   const runs = {
@@ -48,14 +48,14 @@ describe('a token', () => {
     [token, 401],
     [`bearer ${token}`, 200],
     [authorization, 200],
-  ])('%j: %i', async (given, status) => {
+  ])('with the header %j is answered %i', async (given, status) => {
     const asking = request(app().app).get('/test/info');
     const answer = await (given === '' ? asking : asking.set({ authorization: given }));
     expect(answer.status).toBe(status);
     expect(JSON.stringify(answer.body)).not.toContain(token);
   });
 
-  test.each(['/test/run', '/test/status', '/test/results', '/test/nothing'])('is asked for at %s', async (path) => {
+  test.each(['/test/run', '/test/status', '/test/results', '/test/nothing'])('is required at %s', async (path) => {
     const answer = await request(app().app).get(path);
     const error = 'no authentication found. Send Authorization: Bearer TOKEN';
     expect([answer.status, answer.body]).toEqual([400, { error }]);
@@ -65,7 +65,7 @@ describe('a token', () => {
   });
 });
 
-test('info reports each test with the JSON Schema of its params', async () => {
+test('describes each test with the JSON Schema of its params', async () => {
   const answer = await get(app(), '/test/info');
   const body = answer.body as { tests: { params: object }[] };
   expect(body).toEqual({
@@ -83,7 +83,7 @@ test('info reports each test with the JSON Schema of its params', async () => {
   });
 });
 
-test('a run is taken', async () => {
+test('starts a run', async () => {
   const of = app();
   const params = { url, paths: [{ path: '/health' }] };
   const answer = await run(of, { type: 'http', params });
@@ -92,7 +92,7 @@ test('a run is taken', async () => {
 });
 
 test.each(['text/plain', 'application/x-www-form-urlencoded', ''])(
-  'a body is read as JSON whatever its content type: %j',
+  'reads a body as JSON whatever its content type: %j',
   async (type) => {
     const of = app();
     const body = JSON.stringify({ type: 'http', params: { url } });
@@ -101,7 +101,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', ''])(
   },
 );
 
-test('a run is queued for the group and the tenant that the caller names', async () => {
+test('queues a run for the group and the tenant that the caller names', async () => {
   const of = app();
   const answer = await run(of, { type: 'http', params: { url }, group: 'acme', tenant: 'account alice' });
   expect([answer.status, of.started]).toEqual([
@@ -126,9 +126,18 @@ describe('a run is refused', () => {
     [{ type: '__proto__', params: { url } }, 'there is no test type __proto__. Use one of http, page'],
     [{ type: 'http', params: { url, path: '/' } }, /^params.*path/],
     [{ type: 'page', params: { url, width: 10 } }, /^params\.width/],
-    [{ type: 'http', params: { url: 'http://evil.example/' } }, 'params.url is not the address of an environment'],
-    [{ type: 'page', params: { url: 'http://127.0.0.1:8080/' } }, 'params.url is not the address of an environment'],
-    [{ type: 'page', params: { url: 'file:///etc/passwd' } }, 'params.url is not the address of an environment'],
+    [
+      { type: 'http', params: { url: 'http://evil.example/' } },
+      'params.url is not the address of an environment. Use the weburl or an alias of one',
+    ],
+    [
+      { type: 'page', params: { url: 'http://127.0.0.1:8080/' } },
+      'params.url is not the address of an environment. Use the weburl or an alias of one',
+    ],
+    [
+      { type: 'page', params: { url: 'file:///etc/passwd' } },
+      'params.url is not the address of an environment. Use the weburl or an alias of one',
+    ],
   ])('%j', async (body, error) => {
     const of = app();
     const answer = await run(of, body);
@@ -143,18 +152,18 @@ describe('a run is refused', () => {
     { type: 'x'.repeat(20_000), params: { url } },
     { type: 'http', params: { url, ['x'.repeat(20_000)]: 1 } },
     { type: 'http', params: { url, paths: Array.from({ length: 4000 }, () => 1) } },
-  ])('in words that the caller can take, whatever was sent, case %#', async (body) => {
+  ])('with a message of limited length, whatever was sent, case %#', async (body) => {
     const answer = await run(app(), body);
     expect(answer.status).toBe(422);
     expect((answer.body as { error: string }).error.length).toBeLessThanOrEqual(1000);
   });
 
-  test('by a full queue with 429', async () => {
+  test('with 429 when the queue is full', async () => {
     const answer = await run(app(undefined, new QueueFull('full')), { type: 'http', params: { url } });
     expect([answer.status, answer.body]).toEqual([429, { error: 'full' }]);
   });
 
-  test('where Redis is away with 503, and without its words', async () => {
+  test('with 503 while Redis is away, without its message', async () => {
     const answer = await run(app(undefined, new Error('ECONNREFUSED 10.1.2.3')), { type: 'http', params: { url } });
     expect([answer.status, answer.body]).toEqual([
       503,
@@ -162,7 +171,7 @@ describe('a run is refused', () => {
     ]);
   });
 
-  test('with more params than anybody needs', async () => {
+  test('with too large params', async () => {
     const answer = await run(app(), { type: 'http', params: { url, much: 'x'.repeat(40_000) } });
     expect(answer.status).toBe(413);
   });
@@ -184,7 +193,7 @@ describe('status', () => {
 });
 
 describe('results', () => {
-  test('of a finished run', async () => {
+  test('of a finished run are returned', async () => {
     const answer = await get(app({ state: 'finished' }), `/test/results${which}`);
     const result = [{ Label: 'time /', Type: 'number', Content: 'MTI=' }];
     expect([answer.status, answer.body]).toEqual([200, { ID: 'run-1', Secret: 'secret-1', result }]);
@@ -194,19 +203,22 @@ describe('results', () => {
     ['queued', 'the test has not finished yet. Try again later'],
     ['running', 'the test has not finished yet. Try again later'],
     ['failed', 'the test could not run, so there are no results. GET /test/status says why'],
-  ])('of a %s one are 409', async (state, error) => {
+  ])('of a %s run are answered 409', async (state, error) => {
     const answer = await get(app({ state }), `/test/results${which}`);
     expect([answer.status, answer.body]).toEqual([409, { error }]);
   });
 });
 
 test.each(['/test/status', '/test/results'])(
-  '%s of what nobody knows is 404, and says the same of all',
+  'answers 404 to %s of an unknown run, with the same body in all cases',
   async (path) => {
     const of = app({ state: 'finished' });
     for (const wrong of ['?ID=run-1&Secret=secret-2', '?ID=run-2&Secret=secret-1', '?ID=&Secret=']) {
       const answer = await get(of, path + wrong);
-      expect([answer.status, answer.body]).toEqual([404, { error: 'there is no run with this ID and Secret' }]);
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        { error: 'there is no run with this ID and Secret, or its results have expired. Start the test again' },
+      ]);
     }
     for (const unclear of ['', '?ID=run-1', '?ID=run-1&Secret=a&Secret=b']) {
       expect((await get(of, path + unclear)).status).toBe(422);

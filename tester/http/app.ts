@@ -61,7 +61,11 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
 
   const knownRun = async (which: Which) => {
     const status = await runs.status(which.ID, which.Secret);
-    if (status === undefined) throw new Refused(404, 'there is no run with this ID and Secret');
+    if (status === undefined)
+      throw new Refused(
+        404,
+        'there is no run with this ID and Secret, or its results have expired. Start the test again',
+      );
     return status;
   };
 
@@ -94,7 +98,8 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
       throw new Refused(422, `there is no test type ${cut(type, 100)}. Use one of ${[...tests.keys()].join(', ')}`);
     const { params, group, tenant } = parsed(startSchema, body);
     const { url } = test.check(params);
-    if (!environments.has(url)) throw new Refused(422, 'params.url is not the address of an environment');
+    if (!environments.has(url))
+      throw new Refused(422, 'params.url is not the address of an environment. Use the weburl or an alias of one');
     const { id, secret } = await runs.start(type, params, url, { group, tenant });
     response.status(202).json({ type, params, ID: id, Secret: secret });
   });
@@ -114,7 +119,9 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
     response.json({ ...which, result: await runs.result(which.ID) });
   });
 
-  app.use((_request, _response, next) => next(new Refused(404, 'there is no such endpoint')));
+  app.use((_request, _response, next) =>
+    next(new Refused(404, 'there is no such endpoint. Use /test/info, /test/run, /test/status or /test/results')),
+  );
   app.use(errorResponse(logger));
   return app;
 }

@@ -52,7 +52,7 @@ afterAll(() => {
   server.close();
 });
 
-/** Names of environments lead to the server; no other name is asked for. */
+/** Resolves names of environments to the server; no other name is looked up. */
 const lookup: LookupFunction = (host, options, answer) => {
   if (!host.endsWith('.env.localhost')) throw new Error(`${host} was looked up`);
   if (options.all) answer(null, [{ address: '127.0.0.1', family: 4 }]);
@@ -67,7 +67,7 @@ async function run(params: object, signal = new AbortController().signal, endBy 
   return { passed, summary, items: reported };
 }
 
-test('without paths / must answer 200', async () => {
+test('expects status 200 of / by default', async () => {
   expect(await run({})).toEqual({
     passed: true,
     summary: '1 path as expected',
@@ -78,7 +78,7 @@ test('without paths / must answer 200', async () => {
   });
 });
 
-test('each path is reported, and all that is wrong', async () => {
+test('reports each path, and all faults', async () => {
   const paths = [
     { path: '/', text: 'the shop' },
     { path: '/gone' },
@@ -87,10 +87,10 @@ test('each path is reported, and all that is wrong', async () => {
   ];
   const { passed, summary, items } = await run({ paths });
   expect(passed).toBe(false);
-  expect(summary).toBe('/gone: status 404 instead of 200; /: without the text "the garden"');
+  expect(summary).toBe('/gone: status 404 instead of 200; /: the response lacks the text "the garden"');
   expect(items.slice(-2)).toEqual([
     ['fault 1', 'string', '/gone: status 404 instead of 200'],
-    ['fault 2', 'string', '/: without the text "the garden"'],
+    ['fault 2', 'string', '/: the response lacks the text "the garden"'],
   ]);
 });
 
@@ -101,15 +101,23 @@ describe('a path', () => {
     [{ path: '/moved', status: 302 }, true, '1 path as expected'],
     [{ path: '/away', status: 302 }, true, '1 path as expected'],
     [{ path: '/loop' }, false, '/loop: it redirects more than 5 times. Check the redirects for a loop'],
-    [{ path: '/away' }, false, '/away: it redirects to http://evil.example, which is outside this environment'],
-    [{ path: '/inside' }, false, '/inside: it redirects to http://127.0.0.1:1, which is outside this environment'],
+    [
+      { path: '/away' },
+      false,
+      '/away: it redirects to http://evil.example, which is outside this environment. Correct the redirect',
+    ],
+    [
+      { path: '/inside' },
+      false,
+      '/inside: it redirects to http://127.0.0.1:1, which is outside this environment. Correct the redirect',
+    ],
     [
       { path: '/port' },
       false,
-      '/port: it redirects to http://shop--acme.env.localhost:6379, which is outside this environment',
+      '/port: it redirects to http://shop--acme.env.localhost:6379, which is outside this environment. Correct the redirect',
     ],
     [{ path: '/alias', text: 'Hello' }, true, '1 path as expected'],
-    [{ path: '/breaks' }, false, '/breaks: the connection failed (ECONNRESET)'],
+    [{ path: '/breaks' }, false, '/breaks: the connection failed (ECONNRESET). Read the log of its service'],
     [{ path: '/endless', text: 'xxx' }, true, '1 path as expected'],
     [{ path: '//evil.example/' }, true, '1 path as expected'],
   ])('%j: %s', async (wanted, passed, summary) => {
@@ -117,7 +125,7 @@ describe('a path', () => {
   });
 });
 
-test('a redirect to another environment is not followed', async () => {
+test('does not follow a redirect to another environment', async () => {
   asked.length = 0;
   const { passed, summary } = await run({ paths: [{ path: '/other' }] });
   expect(passed).toBe(false);
@@ -127,52 +135,52 @@ test('a redirect to another environment is not followed', async () => {
   expect(asked).toEqual([`${new URL(url).host}/other`]);
 });
 
-test('a path never names another host', async () => {
+test('does not let a path name another host', async () => {
   asked.length = 0;
   await run({ paths: [{ path: '//evil.example/' }, { path: '/@evil.example' }] });
   expect(asked).toEqual([`${new URL(url).host}//evil.example/`, `${new URL(url).host}/@evil.example`]);
 });
 
-test('of a body no more is read than the bound', async () => {
+test('reads a limited part of the body', async () => {
   const { items } = await run({ paths: [{ path: '/endless', text: 'x'.repeat(1000) }] });
   expect(items).toHaveLength(2);
   expect(MAX_BYTES).toBe(1024 * 1024);
 });
 
-test('a path that hangs is a fault, and the next one is asked', async () => {
+test('reports a path that hangs as a fault, and requests the next one', async () => {
   const paths = [{ path: '/hangs' }, { path: '/' }];
   expect(await run({ paths, timeoutSeconds: 1 })).toMatchObject({
     passed: false,
-    summary: '/hangs: it did not respond in time',
+    summary: '/hangs: it did not respond in time. Raise timeoutSeconds, or make it faster',
     items: [
       ['time /', 'number', '5'],
       ['status /', 'number', '200'],
-      ['fault 1', 'string', '/hangs: it did not respond in time'],
+      ['fault 1', 'string', '/hangs: it did not respond in time. Raise timeoutSeconds, or make it faster'],
     ],
   });
 });
 
-test('what was found is reported before the deadline, and what was not asked', async () => {
+test('reports before the deadline what was found, and what was not requested', async () => {
   const paths = [{ path: '/gone' }, { path: '/hangs' }, { path: '/' }, { path: '/x' }];
-  // The clock goes on by 500 ms each time it is read: /hangs has 400 ms, and / none.
+  // The clock advances by 500 ms at each reading, so that /hangs has 400 ms, and / none.
   const { passed, summary } = await run({ paths }, new AbortController().signal, 1900, 500);
   expect(passed).toBe(false);
   expect(summary.split('; ')).toEqual([
     '/gone: status 404 instead of 200',
-    '/hangs: it did not respond in time',
-    '/: not requested before the deadline',
-    '/x: not requested before the deadline',
+    '/hangs: it did not respond in time. Raise timeoutSeconds, or make it faster',
+    '/: not requested, because the test has no time left. Check fewer paths',
+    '/x: not requested, because the test has no time left. Check fewer paths',
   ]);
 });
 
-test('the deadline of the run ends it', async () => {
+test('ends with the deadline of the run', async () => {
   const deadline = new AbortController();
   const ran = run({ paths: [{ path: '/hangs' }] }, deadline.signal);
   deadline.abort(new CouldNotRun('too late'));
   await expect(ran).rejects.toThrow('too late');
 });
 
-test('where the Ingress controller is not reached it could not run', async () => {
+test('cannot run if the Ingress controller is not reached', async () => {
   const unreached = testOf(
     httpTest({ environments: new Environments('http://env.localhost:9'), lookup, now: () => 0 }),
   );
@@ -192,7 +200,7 @@ test.each([
   [{ paths: [{ path: '/', statuses: 1 }] }, /statuses/],
   [{ paths: [{ path: '/', status: 'ok' }] }, /^params\.paths\.0\.status: /],
   [{ timeoutSeconds: 3600 }, /^params\.timeoutSeconds: /],
-])('params %j are refused', (params, message) => {
+])('refuses the params %j', (params, message) => {
   const { check } = testOf(httpTest({ environments, now: () => 0 }));
   expect(() => check({ url, ...params })).toThrow(message);
 });

@@ -6,9 +6,13 @@ import type { Kind } from '../test-types/kind.ts';
 import { type AnyTest, testOf } from '../test-types/test.ts';
 
 const pathSchema = z.strictObject({
-  path: z.string().regex(/^\//, 'must start with /').max(2000).describe('Below the url; may hold a query'),
-  status: z.int().min(200).max(599).default(200).describe('Expected; of 3xx the redirect itself is looked at'),
-  text: z.string().min(1).max(1000).optional().describe('What the first MiB of the body must hold'),
+  path: z
+    .string()
+    .regex(/^\//, 'must start with /')
+    .max(2000)
+    .describe('Path at the host of the url, with or without a query'),
+  status: z.int().min(200).max(599).default(200).describe('Expected status; for 3xx, redirects are not followed'),
+  text: z.string().min(1).max(1000).optional().describe('Text that the first MiB of the body must contain'),
 });
 type PathParams = z.infer<typeof pathSchema>;
 
@@ -19,7 +23,7 @@ const params = z.strictObject({
     .min(1)
     .max(20)
     .default([{ path: '/', status: 200 }]),
-  timeoutSeconds: z.int().min(1).max(30).default(10).describe('How long each path may take'),
+  timeoutSeconds: z.int().min(1).max(30).default(10).describe('Time limit of each path'),
 });
 
 type HttpOptions = Pick<TestContext, 'environments' | 'lookup' | 'now'>;
@@ -34,7 +38,7 @@ export function httpTest({ environments, now, lookup }: HttpOptions): Kind<z.inf
   };
   return {
     type: 'http',
-    description: 'Paths with the status and the text that each must answer; how long each takes',
+    description: 'Requests paths, checks the status and text of each response, and reports durations',
     params,
     images: false,
     run: async ({ url, paths, timeoutSeconds }, { signal, endBy }) => {
@@ -45,7 +49,7 @@ export function httpTest({ environments, now, lookup }: HttpOptions): Kind<z.inf
         const started = now();
         const leftMs = Math.floor(Math.min(timeoutSeconds * 1000, endBy - started));
         if (leftMs <= 0) {
-          faults.push(`${shown(path)}: not requested before the deadline`);
+          faults.push(`${shown(path)}: not requested, because the test has no time left. Check fewer paths`);
           continue;
         }
         try {
@@ -80,7 +84,8 @@ function below(url: string, path: string): URL {
 function faultsOf({ path, status, text }: PathParams, page: Page): string[] {
   const faults = [];
   if (page.status !== status) faults.push(`${shown(path)}: status ${page.status} instead of ${status}`);
-  if (text !== undefined && !page.text.includes(text)) faults.push(`${shown(path)}: without the text "${shown(text)}"`);
+  if (text !== undefined && !page.text.includes(text))
+    faults.push(`${shown(path)}: the response lacks the text "${shown(text)}"`);
   return faults;
 }
 

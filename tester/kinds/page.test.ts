@@ -21,7 +21,7 @@ describe('a page', () => {
     ['without a title', {}, { title: '' }, true, 'the page loaded in 340 ms'],
     ['with its text', { text: 'Hello' }, { hasText: true }, true, '"The shop" loaded in 340 ms'],
     ['without its text', { text: 'Hello' }, {}, false, 'the page does not show "Hello"'],
-    ['of another status', {}, { status: 500 }, false, 'status 500'],
+    ['of another status', {}, { status: 500 }, false, 'the page has the status 500 instead of 2xx'],
     ['with an error', {}, { errors: ['boom'] }, false, '1 error in the console: boom'],
     ['with many', {}, { errors: ['boom', 'b'], moreErrors: 3 }, false, '5 errors in the console: boom'],
     ['whose errors are allowed', { consoleErrors: true }, { errors: ['boom'] }, true, '"The shop" loaded in 340 ms'],
@@ -39,14 +39,14 @@ describe('a page', () => {
       { text: 'Hello' },
       { status: 404, errors: ['boom'] },
       false,
-      'status 404; the page does not show "Hello"; 1 error in the console: boom',
+      'the page has the status 404 instead of 2xx; the page does not show "Hello"; 1 error in the console: boom',
     ],
   ])('%s', (_what, params, snapshot, passed, summary) => {
     expect(outcomeOf({ ...asked, ...params }, { ...seen, ...snapshot })).toMatchObject({ passed, summary });
   });
 });
 
-test('items have labels', () => {
+test('labels its items', () => {
   const { items } = outcomeOf(asked, { ...seen, errors: ['boom'], blocked: ['http://cdn.example/x.js'] });
   expect(items.map(({ Label, Type, Content }) => [Label, Type, Buffer.from(Content, 'base64').toString()])).toEqual([
     ['status', 'number', '200'],

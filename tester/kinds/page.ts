@@ -7,10 +7,10 @@ import { type AnyTest, testOf } from '../test-types/test.ts';
 
 const params = z.strictObject({
   url: z.url(),
-  path: z.string().regex(/^\//, 'must start with /').max(2000).default('/').describe('Below the url'),
-  text: z.string().min(1).max(1000).optional().describe('What the page must show within 5 s of being loaded'),
-  width: z.int().min(320).max(1920).default(1280).describe("The window's, in pixels"),
-  height: z.int().min(240).max(1200).default(800).describe("The window's, in pixels"),
+  path: z.string().regex(/^\//, 'must start with /').max(2000).default('/').describe('Path at the host of the url'),
+  text: z.string().min(1).max(1000).optional().describe('Text that the page must show within 5 s of loading'),
+  width: z.int().min(320).max(1920).default(1280).describe('Width of the window in pixels'),
+  height: z.int().min(240).max(1200).default(800).describe('Height of the window in pixels'),
   consoleErrors: z.boolean().default(false).describe('Whether a page with errors in its console passes'),
 });
 export type PageParams = z.infer<typeof params>;
@@ -21,7 +21,7 @@ export default ({ loadPage }: TestContext): AnyTest => testOf(pageTest(loadPage)
 function pageTest(loadPage: PageLoader): Kind<PageParams> {
   return {
     type: 'page',
-    description: 'A page in Chromium: a screenshot, errors in its console, how long it takes',
+    description: 'Opens a page in Chromium, and reports a screenshot, console errors and load time',
     params,
     images: true,
     run: async (given, { signal }) => outcomeOf(given, await loadPage(given, signal)),
@@ -50,7 +50,8 @@ function faultsOf({ text, consoleErrors }: PageParams, snapshot: PageSnapshot): 
   const { fault, status, hasText, errors, moreErrors } = snapshot;
   if (fault !== undefined) return [fault];
   const faults = [];
-  if (status !== undefined && (status < 200 || status > 299)) faults.push(`status ${status}`);
+  if (status !== undefined && (status < 200 || status > 299))
+    faults.push(`the page has the status ${status} instead of 2xx`);
   if (text !== undefined && !hasText) faults.push(`the page does not show "${cut(text, 100)}"`);
   if (snapshot.screenshot === undefined)
     faults.push('the page does not respond, because one of its scripts does not end');

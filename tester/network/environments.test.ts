@@ -4,7 +4,7 @@ import { Environments, UNKNOWN_GROUP } from './environments.ts';
 const local = new Environments('http://env.localhost:8080');
 const secure = new Environments('https://env.example');
 
-describe('has', () => {
+describe('the address of an environment', () => {
   test.each([
     ['http://shop-main--acme.env.localhost:8080/', true],
     ['http://shop-main--acme.env.localhost:8080/a/b?c=d#e', true],
@@ -48,7 +48,7 @@ test.each([
   [local, 'http://shop.env.localhost:8080/live', false],
   [local, 'ws://127.0.0.1:8080/', false],
   [secure, 'wss://shop.env.example/live', true],
-])('a WebSocket %#: %s', (environments, url, expected) => {
+])('accepts a WebSocket, case %#: %s', (environments, url, expected) => {
   expect(environments.hasSocket(url)).toBe(expected);
 });
 
@@ -56,11 +56,11 @@ test.each([
   [local, 8080],
   [secure, 443],
   [new Environments('http://env.example'), 80],
-])('the port %#', (environments, port) => {
+])('accepts the port, case %#', (environments, port) => {
   expect(environments.port).toBe(port);
 });
 
-describe('of one environment', () => {
+describe('the hosts of one environment', () => {
   const one = local.of('http://shop-main--acme.env.localhost:8080/any');
 
   test.each([
@@ -79,7 +79,7 @@ describe('of one environment', () => {
     expect(one?.hasSocket(url.replace('http', 'ws'))).toBe(expected);
   });
 
-  test('its hosts, also of a URL that is an alias', () => {
+  test('are also found by the URL of an alias', () => {
     const patterns = ['shop-main--acme.env.localhost', '*---shop-main--acme.env.localhost'];
     expect(one?.hostPatterns).toEqual(patterns);
     expect(local.of('http://admin---shop-main--acme.env.localhost:8080/')?.hostPatterns).toEqual(patterns);
@@ -87,14 +87,14 @@ describe('of one environment', () => {
   });
 
   test.each(['http://evil.example/', 'http://a,b.env.localhost:8080/', 'https://shop.env.localhost:8080/', 'none'])(
-    'there is none of %s',
+    'are unknown for %s',
     (url) => {
       expect(local.of(url)).toBeUndefined();
     },
   );
 });
 
-describe('groupOf', () => {
+describe('the group of an address', () => {
   test.each([
     ['shop-main--acme', 'acme'],
     ['admin---shop-main--acme', 'acme'],

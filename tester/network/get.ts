@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { CouldNotRun } from '../test-types/kind.ts';
+import { ingressUnreached } from '../test-types/kind.ts';
 import type { Environments } from './environments.ts';
 
 /** Maximum number of bytes read from a response. */
@@ -38,11 +38,11 @@ export async function getFollowing(url: URL, options: GetOptions): Promise<Page>
   let next = url;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     if (!environment?.has(next))
-      throw new NoAnswer(`it redirects to ${next.origin}, which is outside this environment`);
+      throw new NoAnswer(`it redirects to ${next.origin}, which is outside this environment. Correct the redirect`);
     const { location, ...page } = await getOnce(next, options);
     if (location === undefined) return page;
     const target = URL.parse(location, next.href);
-    if (target === null) throw new NoAnswer('it redirects to an invalid URL');
+    if (target === null) throw new NoAnswer('it redirects to an invalid URL. Correct its Location header');
     next = target;
   }
   throw new NoAnswer(`it redirects more than ${maxRedirects} times. Check the redirects for a loop`);
@@ -80,10 +80,11 @@ export function getOnce(url: URL, { signal, lookup }: GetOptions): Promise<Page 
 }
 
 function asFailure(error: Error, signal: AbortSignal): Error {
-  if (signal.aborted) return new NoAnswer('it did not respond in time', { cause: error });
+  if (signal.aborted)
+    return new NoAnswer('it did not respond in time. Raise timeoutSeconds, or make it faster', { cause: error });
   const { code = error.name } = error as NodeJS.ErrnoException;
   if (notReached.has(code)) {
-    return new CouldNotRun(`the Ingress controller was not reached (${code})`, { cause: error });
+    return ingressUnreached(code, error);
   }
-  return new NoAnswer(`the connection failed (${code})`, { cause: error });
+  return new NoAnswer(`the connection failed (${code}). Read the log of its service`, { cause: error });
 }

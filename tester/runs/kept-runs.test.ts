@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { KeptRuns } from './kept-runs.ts';
 
-/** `a1:40` is a run of group a with 40 bytes. Each ends a second after the one before. */
+/** `a1:40` is a run of the group a with 40 bytes. Each run ends a second after the one before. */
 function dropped(...runs: string[]): string[][] {
   const kept = new KeptRuns({ bytes: 100, ms: 5000 });
   return runs.map((run, index) => {

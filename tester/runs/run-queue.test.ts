@@ -3,7 +3,7 @@ import { RunQueue } from './run-queue.ts';
 
 const limits = { atWork: { total: 3, perGroup: 2 }, waiting: { total: 6, perGroup: 4 } };
 
-/** Groups in upper case were created by one account; an id is its group's name and a number. */
+/** One account created the groups in upper case. An ID is the name of its group and a number. */
 const ownerOf = (group: string) => ({ group, tenant: /[A-Z]/.test(group) ? 'account' : group });
 const run = (id: string) => ({ ...ownerOf(id.slice(0, 1)), id });
 
@@ -28,21 +28,21 @@ describe('take', () => {
     [
       ['a1', 'a2', 'a3', 'b1'],
       ['a1', 'b1', 'a2'],
-    ], // groups in turn
+    ], // alternating groups
     [
       ['a1', 'b1', 'c1', 'd1'],
       ['a1', 'b1', 'c1'],
-    ], // the total
+    ], // the total limit
     [
       ['A1', 'B1', 'C1', 'd1'],
       ['A1', 'd1', 'B1'],
-    ], // all slots but one of an account with many groups
+    ], // all slots except one for an account with many groups
     [[], []],
-  ])('of %j: %j', (waiting, taken) => {
+  ])('returns of %j: %j', (waiting, taken) => {
     expect(takeAll(filled(...waiting))).toEqual(taken);
   });
 
-  test('a group that was served comes after the others, however much it had in the queue before them', () => {
+  test('serves a group after the others once it was served, however many items it had queued before', () => {
     const queue = filled('a1', 'a2', 'a3', 'a4', 'b1', 'b2');
     const order: string[] = [];
     for (let next = queue.take(); next !== undefined; next = queue.take()) {
@@ -52,7 +52,7 @@ describe('take', () => {
     expect(order).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  test('what has ended lets its group go on', () => {
+  test('continues with a group when one of its runs ends', () => {
     const queue = filled('a1', 'a2', 'a3');
     expect(takeAll(queue)).toEqual(['a1', 'a2']);
     queue.ended(run('a1'));
@@ -68,16 +68,16 @@ describe('reserve', () => {
   const taken = (queue: RunQueue, groups: string) => reserveAll(queue, groups).map(Number).join('');
 
   test.each([
-    ['a,a,a,a,a', '11110'], // its share
-    ['a,a,b,b,c,c,a,b,c', '111111000'], // the whole, when each has as much as is fair
-    ['A,A,A,A,B,B,C,d,e', '111111011'], // what is fair, of accounts, whatever groups they have
-    ['a,a,a,a,b,b,b,b,a', '111111100'], // what is fair, of a group that came late
-    ['a,a,a,a,b,b,b,c,c,c', '1111111110'], // one place beyond the total for each group
+    ['a,a,a,a,a', '11110'], // the share of a group
+    ['a,a,b,b,c,c,a,b,c', '111111000'], // the whole queue, if each has at most its fair share
+    ['A,A,A,A,B,B,C,d,e', '111111011'], // the fair share of accounts, whatever groups they have
+    ['a,a,a,a,b,b,b,b,a', '111111100'], // the fair share of a group that is late
+    ['a,a,a,a,b,b,b,c,c,c', '1111111110'], // one slot beyond the total for each group
   ])('%s: %s', (groups, expected) => {
     expect(taken(new RunQueue(limits), groups)).toBe(expected);
   });
 
-  test('a hundred groups that fill the queue keep nobody out, and take no more than a place each beyond it', () => {
+  test('keeps nobody out when a hundred groups fill the queue, with at most one slot each beyond it', () => {
     const queue = new RunQueue({ ...limits, waiting: { total: 1000, perGroup: 250 } });
     const many = Array.from({ length: 100 }, (_, index) => `many-${index}`);
     for (let round = 0; round < 250; round++) for (const group of many.slice(0, 4)) queue.reserve(ownerOf(group));
@@ -88,7 +88,7 @@ describe('reserve', () => {
     expect(queue.reserve(ownerOf('another'))).toBe(true);
   });
 
-  test('what was taken, and what was given back, leaves its place', () => {
+  test('frees the slot of a taken or released reservation', () => {
     const queue = filled('a1', 'a2', 'a3', 'a4');
     expect(queue.reserve(ownerOf('a'))).toBe(false);
     queue.take();
@@ -98,7 +98,7 @@ describe('reserve', () => {
     expect(queue.reserve(ownerOf('a'))).toBe(true);
   });
 
-  test('what was accepted once keeps its place beyond the limits', () => {
+  test('keeps the slot of what was once accepted beyond the limits', () => {
     const queue = filled('a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7');
     expect(queue.waiting).toBe(7);
     expect(taken(queue, 'a,b,b,c')).toBe('0101');

@@ -13,7 +13,7 @@ const passed: Outcome = { passed: true, summary: 'all is well', items: [] };
 interface World {
   store: MemoryStore;
   runs: Runs;
-  /** Params of what is at work, by their order. */
+  /** The running tests in order of their start. */
   atWork: { url: string; end: (outcome: Outcome | Error) => void; signal: AbortSignal; endBy: number }[];
   ended: string[];
 }
@@ -55,7 +55,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a run starts, ends, and gives its result to whoever has its Secret', async () => {
+test('starts and ends a run, and returns the result to whoever has its Secret', async () => {
   const all = world();
   await all.runs.recover();
   const { id, secret } = await start(all, 'a1');
@@ -85,7 +85,7 @@ describe('a test that', () => {
       new TypeError('secret inner words'),
       'the test failed with an internal error. An administrator finds it in the log of the tester',
     ],
-  ])('%s has failed', async (_what, error, message) => {
+  ])('%s fails', async (_what, error, message) => {
     const all = world();
     await all.runs.recover();
     const { id, secret } = await start(all, 'a1');
@@ -95,16 +95,19 @@ describe('a test that', () => {
     expect(await all.runs.status(id, secret)).toEqual({ state: 'failed', message });
   });
 
-  test('takes too long has failed, though it never ends', async () => {
+  test('takes too long fails, although it never ends', async () => {
     const all = world({ deadlineMs: 20 });
     await all.runs.recover();
     const { id, secret } = await start(all, 'a1');
     await until(() => all.ended.length === 1);
-    expect(await all.runs.status(id, secret)).toEqual({ state: 'failed', message: 'the test took longer than 0 s' });
+    expect(await all.runs.status(id, secret)).toEqual({
+      state: 'failed',
+      message: 'the test took longer than 0 s. Check fewer or faster pages',
+    });
     expect(all.atWork[0]?.signal.aborted).toBe(true);
   });
 
-  test('is not brought by this tester has failed', async () => {
+  test('this tester does not have fails', async () => {
     const store = new MemoryStore();
     await store.add({
       id: 'old',
@@ -119,12 +122,12 @@ describe('a test that', () => {
     await until(() => all.ended.length === 1);
     expect(await all.runs.status('old', 's')).toEqual({
       state: 'failed',
-      message: 'this tester has no test type former',
+      message: 'this tester has no test type former. GET /test/info lists its types',
     });
   });
 });
 
-test('so many at once, each group its share, and the next when one ends', async () => {
+test('runs a limited number at once, each group within its share, and then the next', async () => {
   const all = world();
   await all.runs.recover();
   for (const url of ['a1', 'a2', 'b1', 'c1']) await start(all, url);
@@ -136,7 +139,7 @@ test('so many at once, each group its share, and the next when one ends', async 
   expect(all.atWork[2]?.endBy).toBe(54_000);
 });
 
-test('the group that the caller names counts, not the one of the host', async () => {
+test('counts for the group that the caller names, not for that of the host', async () => {
   const all = world();
   await all.runs.recover();
   const names = ['acme', 'beta', undefined];
@@ -144,7 +147,7 @@ test('the group that the caller names counts, not the one of the host', async ()
   expect([...all.store.runs.values()].map(({ group }) => group)).toEqual(['acme', 'beta', 'a']);
 });
 
-test('a full queue takes no more, and stores nothing of it', async () => {
+test('accepts and stores nothing when the queue is full', async () => {
   const all = world();
   await all.runs.recover();
   for (const url of ['a1', 'a2', 'a3']) await start(all, url);
@@ -152,7 +155,7 @@ test('a full queue takes no more, and stores nothing of it', async () => {
   expect([all.store.runs.size, all.ended]).toEqual([3, ['refused']]);
 });
 
-test('what Redis does not take gives its place back', async () => {
+test('frees the slot of a run that Redis does not store', async () => {
   const all = world();
   await all.runs.recover();
   all.store.isAway = true;
@@ -161,7 +164,7 @@ test('what Redis does not take gives its place back', async () => {
   expect(await start(all, 'a1')).toEqual(expect.objectContaining({ id: expect.any(String) }));
 });
 
-test('an end that Redis does not take is written when it is there again', async () => {
+test('writes an end that Redis did not store when Redis is back', async () => {
   const all = world();
   await all.runs.recover();
   const { id } = await start(all, 'a1');
@@ -175,7 +178,7 @@ test('an end that Redis does not take is written when it is there again', async 
 });
 
 describe('a restart', () => {
-  test('makes what ran failed, and goes on with what waited, in its order', async () => {
+  test('fails running tests, and continues with queued ones in order', async () => {
     const former = world();
     await former.runs.recover();
     const ran = await start(former, 'a1');
@@ -192,13 +195,13 @@ describe('a restart', () => {
     expect(all.atWork.map(({ url }) => url)).toEqual(['a2', 'a3']);
     expect(await all.runs.status(waited[0]?.id ?? '', waited[0]?.secret ?? '')).toEqual({ state: 'finished' });
 
-    // The former one, if it still lives, changes nothing of what it has lost.
+    // If the former tester still runs, it changes nothing of the runs that it has lost.
     former.atWork[0]?.end(passed);
     await until(() => former.ended.length === 1);
     expect(all.store.stateOf(ran.id)).toBe('failed');
   });
 
-  test('that is announced says so at once', async () => {
+  test('that is announced fails them at once', async () => {
     const all = world();
     await all.runs.recover();
     const [ran, waited] = [await start(all, 'a1'), await start(all, 'a2')];
@@ -208,7 +211,7 @@ describe('a restart', () => {
     expect(all.atWork).toHaveLength(1);
   });
 
-  test('waits for Redis, and takes no runs before', async () => {
+  test('waits for Redis, and accepts no runs before', async () => {
     const store = new MemoryStore();
     store.isAway = true;
     const all = world({ store });

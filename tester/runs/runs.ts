@@ -96,7 +96,8 @@ export class Runs {
   async start(type: string, params: unknown, url: string, owner?: Partial<FlowOwner>): Promise<Started> {
     const { store, queue, groupOf, randomToken, metrics } = this.#given;
     // The waiting runs are being read from the store, and could include this one.
-    if (!this.#isRecovered || this.#stop.signal.aborted) throw new NotReady('the tester is starting or stopping');
+    if (!this.#isRecovered || this.#stop.signal.aborted)
+      throw new NotReady('the tester is starting or stopping. Try again in a few seconds');
     const group = owner?.group ?? groupOf(url);
     const flowOwner = { group, tenant: owner?.tenant ?? group };
     if (!queue.reserve(flowOwner)) {
@@ -174,13 +175,14 @@ export class Runs {
     const seconds = Math.round(deadlineMs / 1000);
     const deadline = new AbortController();
     const late = setTimeout(() => {
-      deadline.abort(new CouldNotRun(`the test took longer than ${seconds} s`));
+      deadline.abort(new CouldNotRun(`the test took longer than ${seconds} s. Check fewer or faster pages`));
     }, deadlineMs).unref();
     const endBy = now() + deadlineMs * ownShare;
     const signal = AbortSignal.any([deadline.signal, this.#stop.signal]);
     try {
       const test = tests.get(type);
-      if (test === undefined) throw new CouldNotRun(`this tester has no test type ${type}`);
+      if (test === undefined)
+        throw new CouldNotRun(`this tester has no test type ${type}. GET /test/info lists its types`);
       const { passed, summary, items } = await untilAborted(test.run(params, { signal, endBy }), signal);
       const readiness = [stringItem('passed', String(passed)), stringItem('summary', summary)];
       return { end: { result: [...readiness, ...items] }, result: passed ? 'passed' : 'faulty' };

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { Environments } from '../network/environments.ts';
 import { allTests } from './all-tests.ts';
 
-test('each file of the folder is a test, by the type that it says', async () => {
+test('reads each file of the folder as a test type', async () => {
   const environments = new Environments('http://env.localhost:8080');
   const loadPage = () => Promise.reject(new Error('no browser here'));
   const tests = await allTests({ environments, loadPage, now: () => 0 });

@@ -39,3 +39,9 @@ export interface Kind<Params extends UrlParams = UrlParams> {
 export class CouldNotRun extends Error {
   override name = 'CouldNotRun';
 }
+
+/** Returns the error of a test that did not reach the environment because of the cluster. */
+export function ingressUnreached(code: string, cause: unknown): CouldNotRun {
+  const remedy = "Ask an administrator to check it, and the tester's network policies";
+  return new CouldNotRun(`the Ingress controller was not reached (${code}). ${remedy}`, { cause });
+}

@@ -3,13 +3,13 @@ import { boundedFetch } from './bounded-fetch.ts';
 
 const options = { body: undefined, headers: {}, method: 'GET' as const, redirect: 'manual' as const };
 
-test('an answer of a provider is read as it is', async () => {
+test("returns the provider's response unchanged", async () => {
   const fetch = boundedFetch(() => Promise.resolve(Response.json({ issuer: 'x' }, { status: 201 })));
   const response = await fetch('https://login.example', options);
   expect([response.status, await response.json()]).toEqual([201, { issuer: 'x' }]);
 });
 
-test('an answer without an end is cut off', async () => {
+test('ends a response that exceeds the limit', async () => {
   const endless = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)),
   });

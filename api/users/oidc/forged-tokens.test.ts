@@ -7,7 +7,8 @@ import { OIDC_CLIENT, OIDC_ISSUER, OidcProvider } from '../../testing/oidc-provi
 import { TestApi } from '../../testing/test-api.ts';
 import { TEST_ORIGIN } from '../../testing/test-options.ts';
 
-// Somebody between Coppice and a real provider, or a client of the same provider, answers with a token of their own.
+// An attacker between Coppice and a real provider, or another client of the provider, responds with a token of its
+// own.
 
 type Json = Record<string, unknown>;
 interface Token {
@@ -47,7 +48,7 @@ interface Forgery {
   userInfo?: (answer: Json) => Json;
 }
 
-/** A whole login at an API whose provider's answers are changed on the way; its keys are the test's. */
+/** Logs in through a provider whose responses are changed on the way, and whose keys are the test's. */
 async function logIn({ idToken = signed, userInfo = (answer) => answer }: Forgery) {
   const fetch: typeof provider.fetch = async (url, options) => {
     const answer = await provider.fetch(url, options);
@@ -70,7 +71,7 @@ async function logIn({ idToken = signed, userInfo = (answer) => answer }: Forger
   return { status: answer.status, accounts: api.cluster.all(Secret).length };
 }
 
-test("logs in by what is signed with the provider's key", async () => {
+test("accepts an ID token that the provider's key signed", async () => {
   await expect(logIn({})).resolves.toEqual({ status: 303, accounts: 1 });
 });
 
@@ -114,7 +115,7 @@ test('refuses user information of another subject', async () => {
 });
 
 test.each([['true'], [1], [null], [undefined], [['true']]])(
-  'takes %p for an address that is not verified',
+  'treats the email_verified %p as not verified',
   async (email_verified) => {
     await expect(logIn({ userInfo: (answer) => ({ ...answer, email_verified }) })).resolves.toEqual({
       status: 403,
@@ -124,7 +125,7 @@ test.each([['true'], [1], [null], [undefined], [['true']]])(
 );
 
 test.each(['ann@example.com\u0000', 'Ann <ann@example.com>', 'ann@example.com,root@example.com', 'ann'])(
-  'takes no account under %p, which is not one address',
+  'refuses %p, which is not one address',
   async (email) => {
     const { status, accounts } = await logIn({ userInfo: (answer) => ({ ...answer, email }) });
     expect([status, accounts]).toEqual([403, 0]);

@@ -55,5 +55,8 @@ function keyOf(state: string): string {
 }
 
 function reach<T>(command: Promise<T>): Promise<T> {
-  return orUnavailable(command, 'logins cannot be started or completed now. Try again later');
+  return orUnavailable(
+    command,
+    'logins cannot be started or completed, because Redis does not respond. Try again later',
+  );
 }

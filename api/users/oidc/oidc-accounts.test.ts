@@ -31,13 +31,13 @@ function logIn(read: User, meanwhile = read): Promise<User> {
 test.each<[string, User, User]>([
   ['before it was read', { ...ann, identity: mine }, { ...ann, identity: another }],
   ['since it was read', ann, { ...ann, identity: mine }],
-])('an account that another replica linked to the same person %s is theirs', async (_when, read, meanwhile) => {
+])('uses an account that another replica linked to the same person %s', async (_when, read, meanwhile) => {
   expect(await logIn(read, meanwhile)).toEqual({ ...ann, identity: mine });
 });
 
 test.each<[string, User, User]>([
   ['before it was read', { ...ann, identity: another }, { ...ann, identity: another }],
   ['since it was read', ann, { ...ann, identity: another }],
-])('one that is linked to somebody else %s is not', async (_when, read, meanwhile) => {
+])('refuses an account that was linked to somebody else %s', async (_when, read, meanwhile) => {
   await expect(logIn(read, meanwhile)).rejects.toThrow("another person's account");
 });

@@ -58,7 +58,7 @@ export class OidcAccounts {
     return users.update(existing, (current) => {
       if (current.identity && !isOf(current, identity))
         throw new Conflict(
-          "this email address belongs to another person's account. Log in with another address, or ask an administrator",
+          "this e-mail address belongs to another person's account. Log in with another address, or ask an administrator",
         );
       return { ...current, identity };
     });

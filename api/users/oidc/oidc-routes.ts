@@ -10,7 +10,7 @@ import { LOGIN_MS, type LoginStates } from './login-states.ts';
 import type { OidcAccounts } from './oidc-accounts.ts';
 import type { Provider } from './provider.ts';
 
-const loginPath = '/api/user/oidc/login';
+export const OIDC_LOGIN_PATH = '/api/user/oidc/login';
 export const CALLBACK_PATH = '/api/user/oidc/callback';
 /** Cookies that bind a login to the browser that started it, so that no other browser completes it. */
 const browserCookies = {
@@ -52,12 +52,14 @@ export function oidcRoutes(options: OidcRoutesOptions): Endpoint[] {
     const { state } = parse(callbackSchema, request.query, 'the query');
     const secrets = await states.take(state, onlyCookie(request.headers.cookie, browserCookie) ?? '');
     if (!secrets)
-      throw new Unauthorized(`this login has ended, or was started in another browser. Start again: ${loginPath}`);
+      throw new Unauthorized(
+        `this login has ended, or was started in another browser. Start again: ${OIDC_LOGIN_PATH}`,
+      );
     const query = request.originalUrl.slice(request.originalUrl.indexOf('?'));
     const user = await oidcAccounts.userFor(await provider.claims(query, state, secrets));
     const token = await accounts.startSession(user);
     if (token === undefined)
-      throw new Unauthorized(`the account was changed at the same time. Start again: ${loginPath}`);
+      throw new Unauthorized(`the account was changed at the same time. Start again: ${OIDC_LOGIN_PATH}`);
     setLoginCookie(response, token, isHttps);
     redirect(response, landingPage);
   };
@@ -66,7 +68,7 @@ export function oidcRoutes(options: OidcRoutesOptions): Endpoint[] {
   return [
     {
       ...common,
-      path: loginPath,
+      path: OIDC_LOGIN_PATH,
       summary: 'Redirects a browser to log in at the OpenID Connect provider (extension)',
       handle: [limit, login],
     },

@@ -27,7 +27,7 @@ function newApi(config: ConstructorParameters<typeof TestApi>[0] = {}): TestApi 
   return new TestApi({ oidc, ...config }, undefined, undefined, provider.fetch);
 }
 
-/** What a browser keeps of an answer's cookies. */
+/** Returns the cookie that a browser would store from a response. */
 function cookieOf(answer: request.Response, name: string): string | undefined {
   const lines: unknown[] = [answer.headers['set-cookie'] ?? []].flat();
   return lines.map(String).find((line) => line.startsWith(`${name}=`));
@@ -42,7 +42,7 @@ function comeBack(back: URL, cookie: string) {
   return request(api.app).get(`${back.pathname}${back.search}`).set('cookie', cookie);
 }
 
-/** A whole login. @returns the answer of the callback. */
+/** Completes a login. @returns the response of the callback. */
 async function logIn(status: number): Promise<request.Response> {
   const { url, cookie } = await start();
   const answer = await comeBack(await provider.visit(url), cookie);
@@ -58,7 +58,7 @@ async function infoOf(answer: request.Response): Promise<unknown> {
 const register = (body: object) => request(api.app).post('/api/user/register').send(body);
 
 describe('a login', () => {
-  test('makes the account, sets the cookie, and the cookie is cleared by logout', async () => {
+  test('creates the account and sets the cookie, which logout clears', async () => {
     const answer = await logIn(303);
     expect(answer.headers['location']).toBe('/api/docs');
     const cookie = cookieOf(answer, 'token') ?? '';
@@ -77,14 +77,14 @@ describe('a login', () => {
     await request(api.app).get('/api/user/info').set('cookie', token).expect(401);
   });
 
-  test('proves the address: groups that name it open', async () => {
+  test('verifies the address, so that groups that name it open', async () => {
     api.addGroup('acme', ['ann@example.com']);
     const cookie = (cookieOf(await logIn(303), 'token') ?? '').split(';')[0] ?? '';
     const groups = await request(api.app).get('/api/groups').set('cookie', cookie).expect(200);
     expect(groups.body).toMatchObject([{ id: 'acme' }, { id: 'ann' }]);
   });
 
-  test('is by a link that carries PKCE, state and nonce, and keeps its secrets here', async () => {
+  test('uses a link with PKCE, state and nonce, and keeps its secrets on the server', async () => {
     const { url } = await start();
     const parameters = new URL(url).searchParams;
     expect(Object.fromEntries(parameters)).toMatchObject({
@@ -97,26 +97,29 @@ describe('a login', () => {
     expect([...api.redis.entries.keys()].join()).not.toContain(parameters.get('state'));
   });
 
-  test('that is refused: 401', async () => {
+  test('is answered 401 if the provider refuses it', async () => {
     provider.subject = undefined;
-    expect((await logIn(401)).body).toEqual({ error: 'the provider did not log you in: access_denied' });
+    expect((await logIn(401)).body).toEqual({
+      error:
+        'the OpenID Connect provider refused the login: access_denied. Start again, or ask an administrator to check the client there',
+    });
   });
 
-  test('is ended once: a callback that is replayed is refused', async () => {
+  test('is completed once: a repeated callback is refused', async () => {
     const { url, cookie } = await start();
     const back = await provider.visit(url);
     await comeBack(back, cookie).expect(303);
     await comeBack(back, cookie).expect(401);
   });
 
-  test('ends after ten minutes', async () => {
+  test('expires after ten minutes', async () => {
     const { url, cookie } = await start();
     const back = await provider.visit(url);
     api.now += 10 * 60 * 1000;
     await comeBack(back, cookie).expect(401);
   });
 
-  test('is of the browser that started it', async () => {
+  test('belongs to the browser that started it', async () => {
     const [mine, other] = [await start(), await start()];
     await comeBack(await provider.visit(mine.url), other.cookie).expect(401);
     const { url } = await start();
@@ -126,21 +129,21 @@ describe('a login', () => {
   test.each([
     ['a state that nobody gave', 'state'],
     ['no code', 'code'],
-  ])('with %s: 401', async (_name, parameter) => {
+  ])('is answered 401 with %s', async (_name, parameter) => {
     const { url, cookie } = await start();
     const back = await provider.visit(url);
     back.searchParams.set(parameter, 'x');
     await comeBack(back, cookie).expect(401);
   });
 
-  test('without a state: 422', async () => {
+  test('is answered 422 without a state', async () => {
     await request(api.app).get('/api/user/oidc/callback').expect(422);
   });
 
   test.each([
     ['nonce', 'the ID token is of another login'],
     ['code_challenge', 'the code is of another login'],
-  ])('whose %s is not ours: 401', async (parameter) => {
+  ])("is answered 401 if the %s is not the API's", async (parameter) => {
     const { url, cookie } = await start();
     const changed = new URL(url);
     changed.searchParams.set(parameter, 'A'.repeat(43));
@@ -148,7 +151,7 @@ describe('a login', () => {
     expect((answer.body as { error: string }).error).toContain('does not belong to this login');
   });
 
-  test('by an address that is not verified: 403', async () => {
+  test('is answered 403 for an address that is not verified', async () => {
     provider.people.set('1', { ...ann, email_verified: false });
     await logIn(403);
     provider.people.set('1', { email_verified: true });
@@ -156,7 +159,7 @@ describe('a login', () => {
     expect(api.cluster.all(Secret)).toEqual([]);
   });
 
-  test('where registration is closed: 403, but for an administrator', async () => {
+  test('is answered 403 while registration is closed, except for an administrator', async () => {
     api = newApi({ registration: { mode: 'closed', domains: [], provesAddress: false } });
     await logIn(403);
     provider.people.set('1', { email: 'root@example.com', email_verified: true });
@@ -164,12 +167,12 @@ describe('a login', () => {
     await request(api.app).get('/api/users').set('cookie', cookie).expect(200);
   });
 
-  test('at a provider that cannot be reached: 503', async () => {
+  test('is answered 503 if the provider cannot be reached', async () => {
     api = new TestApi({ oidc }, undefined, undefined, () => Promise.reject(new TypeError('fetch failed')));
     await request(api.app).get('/api/user/oidc/login').expect(503);
   });
 
-  test('is not there without a provider', async () => {
+  test('does not exist without a provider', async () => {
     api = new TestApi();
     await request(api.app).get('/api/user/oidc/login').expect(400);
   });
@@ -178,27 +181,27 @@ describe('a login', () => {
 describe('the account', () => {
   const users = () => api.cluster.all<Secret>(Secret).map(userOf);
 
-  test('stays by issuer and subject, whatever the address is at the provider', async () => {
+  test('is found by issuer and subject, whatever the address is at the provider', async () => {
     await logIn(303);
     provider.people.set('1', { email: 'other@example.com', email_verified: true });
     expect(await infoOf(await logIn(303))).toMatchObject({ email: 'ann@example.com' });
     expect(users()).toMatchObject([{ identity: { issuer: OIDC_ISSUER, subject: '1' } }]);
   });
 
-  test('is not taken over by somebody who changes their address at the provider', async () => {
+  test('is not taken over by another user who changes their address at the provider', async () => {
     await logIn(303);
     provider.people.set('2', ann);
     provider.subject = '2';
     expect((await logIn(409)).text).toContain("another person's account");
   });
 
-  test('that was proven is linked', async () => {
+  test('is linked if its address was verified', async () => {
     await api.login('ann@example.com');
     await logIn(303);
     expect(users()).toMatchObject([{ identity: { subject: '1' }, passwordHash: 'none' }]);
   });
 
-  test('that somebody registered under the address without a proof goes to who has one, empty', async () => {
+  test('without a verified address is emptied and given to the owner of the address', async () => {
     const mallory = { email: 'ann@example.com', password: 'mallory was here' };
     await register(mallory).expect(201);
     const login = await request(api.app).post('/api/user/login').send(mallory).expect(200);
@@ -217,7 +220,7 @@ describe('the account', () => {
   });
 });
 
-test('over https the cookies are such as no other host can set, and logout clears both', async () => {
+test('sets cookies over https that no other host can set, and clears both at logout', async () => {
   const origin = 'https://coppice.example';
   api = newApi({ ownOrigin: origin });
   const started = await request(api.app).get('/api/user/oidc/login').expect(303);
@@ -232,7 +235,7 @@ test('over https the cookies are such as no other host can set, and logout clear
   await request(api.app).get('/api/user/info').set({ cookie }).expect(401);
 });
 
-test('of two cookies of one name none counts, also where a login comes back', async () => {
+test('ignores two cookies of one name, also in the callback of a login', async () => {
   const { url, cookie } = await start();
   await comeBack(await provider.visit(url), `${cookie}; oidc-login=of-another-host`).expect(401);
   const { token } = await api.login('alice@example.com');

@@ -64,7 +64,10 @@ export class Provider {
       };
       const tokens = await client.authorizationCodeGrant(configuration, new URL(query, this.#redirectUri), checks);
       const claims = tokens.claims();
-      if (!claims) throw new Unauthorized('the provider sent no ID token');
+      if (!claims)
+        throw new Unauthorized(
+          'the OpenID Connect provider sent no ID token. Ask an administrator to check the client there',
+        );
       // Many providers return the address only at the userinfo endpoint.
       const { email, email_verified } =
         claims['email'] === undefined
@@ -101,7 +104,10 @@ function refusal(error: unknown): Error {
   if (error instanceof Unauthorized) return error;
   if (error instanceof client.AuthorizationResponseError) {
     const code = /^[a-z_]{1,40}$/.test(error.error) ? `: ${error.error}` : '';
-    return new Unauthorized(`the provider did not log you in${code}`, { cause: error });
+    return new Unauthorized(
+      `the OpenID Connect provider refused the login${code}. Start again, or ask an administrator to check the client there`,
+      { cause: error },
+    );
   }
   const isUnfit = error instanceof client.ResponseBodyError ? error.status < 500 : isFault(error);
   return isUnfit

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Invalid } from '../../shared/errors.ts';
+import { invalid } from '../../shared/errors.ts';
 import { parse } from '../../http/parse.ts';
 import { beyondJsonBounds } from '../../limits/json-bounds.ts';
 
@@ -10,11 +10,11 @@ export function parseJsonBody<T>(schema: z.ZodType<T>, text: string): T {
 
 function jsonOf(text: string): unknown {
   const beyond = beyondJsonBounds(Buffer.from(text));
-  if (beyond !== undefined) throw new Invalid('the body is not valid', { details: [{ path: '', message: beyond }] });
+  if (beyond !== undefined) throw invalid('the body', [{ path: '', message: beyond }]);
   try {
     return JSON.parse(text);
   } catch (error) {
     const details = [{ path: '', message: 'is not valid JSON' }];
-    throw new Invalid('the body is not valid', { cause: error, details });
+    throw invalid('the body', details, { cause: error });
   }
 }

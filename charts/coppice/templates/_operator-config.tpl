@@ -59,6 +59,7 @@ builder:
   jobScheduling: {{- include "coppice.schedulingConfig" .Values.builder.jobScheduling | nindent 4 }}
   concurrency: {{- toYaml .Values.builder.concurrency | nindent 4 }}
   ephemeral: {{- toYaml .Values.builder.ephemeral | nindent 4 }}
+  maxImageSize: {{ .Values.builder.maxImageSize }}
   resources: {{- toYaml .Values.builder.resources | nindent 4 }}
   {{- $proxy := dict }}
   {{- range $name, $value := dict "HTTP_PROXY" .Values.builder.proxy.http "HTTPS_PROXY" .Values.builder.proxy.https "NO_PROXY" .Values.builder.proxy.noProxy }}
@@ -92,4 +93,5 @@ groups:
   apiServiceAccount: coppice-api
 buildLogs: {{- toYaml .Values.buildLogs | nindent 2 }}
 workers: {{ .Values.operator.workers }}
+limits: {{- toYaml .Values.operator.limits | nindent 2 }}
 {{- end }}

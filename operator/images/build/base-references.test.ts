@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { baseReferences, builtInSyntax } from './base-references.ts';
+import { readDockerfile } from '../../../service-file/read-dockerfile.ts';
+import { baseInstructions, baseReferences } from './base-references.ts';
 
 const find = (text: string, args: Record<string, string> = {}, platform?: string) =>
-  baseReferences(text, { args, platform });
+  baseReferences(baseInstructions(readDockerfile(text)), { args, platform });
 
 test.each<[string, string[]]>([
   ['FROM node:24', ['docker.io/library/node:24']],
@@ -26,22 +27,22 @@ test.each<[string, string[]]>([
   ['# a comment\n# syntax=acme.example.com/front:2\nFROM scratch', []],
   ['FROM not//valid', []],
   ['', []],
-])('%j', (text, expected) => {
+])('reads the base images of %j', (text, expected) => {
   expect(find(text)).toEqual(expected);
 });
 
-test('omits a name that its arguments make long, in time and memory that do not grow with it', () => {
+test('omits a name that arguments make too long, in bounded time and memory', () => {
   const multiplied = Array.from({ length: 15 }, (_, index) => `ARG A${index + 1}=${`$A${index}`.repeat(8)}`);
   const text = ['ARG A0=xxxxxxxx', ...multiplied, 'FROM $A15', 'FROM $A0', ''].join('\n');
   expect(find(text)).toEqual(['docker.io/library/xxxxxxxx:latest']);
 });
 
-test('build arguments take the place of defaults, the platform names the architecture', () => {
+test('replaces defaults by build arguments, and the architecture by that of the platform', () => {
   expect(find('ARG V=1\nFROM node:$V', { V: '2' })).toEqual(['docker.io/library/node:2']);
   expect(find('FROM base-$TARGETARCH', {}, 'linux/arm64')).toEqual(['docker.io/library/base-arm64:latest']);
 });
 
-test('an argument that is not declared is not seen', () => {
+test('ignores an argument that is not declared', () => {
   expect(find('FROM node:1$V', { V: '2' })).toEqual(['docker.io/library/node:1']);
 });
 
@@ -51,6 +52,8 @@ test.each([
   ['docker/dockerfile:1-labs', false],
   ['docker/dockerfile:2', false],
   ['evil.example.com/docker/dockerfile:1', false],
-])('%s is built in: %s', (syntax, expected) => {
-  expect(builtInSyntax(`# syntax=${syntax}\nFROM scratch`)).toBe(expected ? syntax : undefined);
+])('returns whether %s is built in: %s', (syntax, expected) => {
+  expect(baseInstructions(readDockerfile(`# syntax=${syntax}\nFROM scratch`)).builtInSyntax).toBe(
+    expected ? syntax : undefined,
+  );
 });

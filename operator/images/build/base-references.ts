@@ -1,5 +1,5 @@
 import { formatReference, parseReference } from '../registry/reference.ts';
-import { readDockerfile, type DockerfileInstruction } from '../../../service-file/read-dockerfile.ts';
+import type { Dockerfile, DockerfileInstruction } from '../../../service-file/read-dockerfile.ts';
 
 export interface BuildVariables {
   /** Build arguments of the service file, which override the Dockerfile's defaults. */
@@ -8,42 +8,67 @@ export interface BuildVariables {
   platform: string | undefined;
 }
 
+/** An instruction that decides which images a build uses. */
+type BaseInstruction =
+  { kind: 'argument'; rest: string } | { kind: 'stage'; image: string; name?: string } | { kind: 'copy'; from: string };
+
+/** The part of a Dockerfile that decides which images a build uses. */
+export interface BaseInstructions {
+  /** The image of a frontend that is downloaded. */
+  frontend: string | undefined;
+  /**
+   * The frontend that `# syntax=` names if it is a stable version of the official one: buildkitd's built-in frontend is
+   * as new, needs no download, and cannot change.
+   */
+  builtInSyntax: string | undefined;
+  instructions: readonly BaseInstruction[];
+}
+
+/** Returns the instructions that decide which images a build uses; they do not depend on its variables. */
+export function baseInstructions({ syntax, instructions: all }: Dockerfile): BaseInstructions {
+  const isOwn = syntax !== undefined && isBuiltIn(syntax);
+  const instructions: BaseInstruction[] = [];
+  let isInStage = false;
+  for (const instruction of all) {
+    const { name, rest } = instruction;
+    if (name === 'FROM') {
+      isInStage = true;
+      instructions.push({ kind: 'stage', ...fromWords(instruction) });
+    } else if (name === 'ARG') {
+      if (!isInStage) instructions.push({ kind: 'argument', rest });
+    } else instructions.push(...copiedFrom(instruction).map((from) => ({ kind: 'copy' as const, from })));
+  }
+  return { frontend: isOwn ? undefined : syntax, builtInSyntax: isOwn ? syntax : undefined, instructions };
+}
+
 /**
  * Returns the full names of the images that a Dockerfile starts from or copies from, sorted and unique. A name that
  * cannot be determined here (an unusual substitution, an unknown stage) is omitted: BuildKit then uses the image that
  * it finds.
  */
-export function baseReferences(text: string, variables: BuildVariables): string[] {
-  const { syntax, instructions } = readDockerfile(text);
+export function baseReferences({ frontend, instructions }: BaseInstructions, variables: BuildVariables): string[] {
   const stages = new Set<string>();
-  const names = syntax === undefined || isBuiltIn(syntax) ? [] : [syntax];
+  const names = new Set(frontend === undefined ? [] : [frontend]);
   const values = platformValues(variables.platform);
   let stageCount = 0;
+  const add = (name: string | undefined) => {
+    if (name === undefined || name === 'scratch' || stages.has(name.toLowerCase())) return;
+    if (!isStageNumber(name, stageCount)) names.add(name);
+  };
   for (const instruction of instructions) {
-    if (instruction.name === 'ARG' && stageCount === 0) declare(instruction.rest, values, variables.args);
-    const named = instruction.name === 'FROM' ? expand(fromWords(instruction).image, values) : copiedFrom(instruction);
-    for (const name of [named ?? []].flat()) {
-      if (name !== 'scratch' && !stages.has(name.toLowerCase()) && !isStageNumber(name, stageCount)) names.push(name);
+    if (instruction.kind === 'argument') declare(instruction.rest, values, variables.args);
+    else if (instruction.kind === 'copy') add(instruction.from);
+    else {
+      add(expand(instruction.image, values));
+      stageCount += 1;
+      if (instruction.name !== undefined) stages.add(instruction.name.toLowerCase());
     }
-    if (instruction.name !== 'FROM') continue;
-    stageCount += 1;
-    const { stage } = fromWords(instruction);
-    if (stage !== undefined) stages.add(stage.toLowerCase());
   }
-  const whole = names.flatMap((name) => {
+  const whole = [...names].flatMap((name) => {
     const reference = parseReference(name);
     return reference ? [formatReference(reference)] : [];
   });
   return [...new Set(whole)].sort();
-}
-
-/**
- * Returns the frontend that `# syntax=` names if it is a stable version of the official one: buildkitd's built-in
- * frontend is as new, needs no download, and cannot change.
- */
-export function builtInSyntax(text: string): string | undefined {
-  const { syntax } = readDockerfile(text);
-  return syntax !== undefined && isBuiltIn(syntax) ? syntax : undefined;
 }
 
 function isBuiltIn(syntax: string): boolean {
@@ -54,9 +79,9 @@ function isStageNumber(name: string, stageCount: number): boolean {
   return /^\d+$/.test(name) && Number(name) < stageCount;
 }
 
-function fromWords({ rest }: DockerfileInstruction): { image: string; stage: string | undefined } {
-  const [image = '', as, stage] = rest.split(' ');
-  return { image, stage: as?.toUpperCase() === 'AS' ? stage : undefined };
+function fromWords({ rest }: DockerfileInstruction): { image: string; name?: string } {
+  const [image = '', as, name] = rest.split(' ', 3);
+  return { image, ...(as?.toUpperCase() === 'AS' && name !== undefined && { name }) };
 }
 
 /** Returns what `COPY --from=` and `RUN --mount=…,from=` name; neither expands variables. */

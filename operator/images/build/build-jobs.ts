@@ -20,7 +20,7 @@ import { buildJob, buildJobName } from './job.ts';
 import { authorityFiles, BUILD_CREDENTIALS, SOURCE_CREDENTIALS } from './job-containers.ts';
 import type { BuildJobSettings } from './job-input.ts';
 import type { ResolvedBuild, ResolvedImage } from './resolved-build.ts';
-import { sourcePolicy } from './source-policy.ts';
+import { sourcePolicy } from './allowed-image-sources.ts';
 
 export interface BuildJobsOptions {
   client: Pick<ClusterClient, 'create' | 'delete'>;

@@ -3,7 +3,7 @@ import type { FlowLimits } from '../../../fair-queue/fair-queue.ts';
 import { BuildQueue } from './build-queue.ts';
 
 describe('a queue', () => {
-  /** A build `a1` is of the group a. Upper-case groups were created by one account. */
+  /** The build `a1` belongs to the group a. Groups in upper case were created by one account. */
   function queue(total: number, limits: FlowLimits = {}) {
     let time = 0;
     const running: { id: string; group: string }[] = [];
@@ -32,13 +32,13 @@ describe('a queue', () => {
     };
   }
 
-  test('lets builds start while there is room, and gives the others their position', () => {
+  test('starts builds while there is room, and returns the positions of the others', () => {
     const { ask, start, later } = queue(2);
     expect(ask('a1')).toBeUndefined();
     start('a1');
     later(1);
     expect(ask('a2')).toBeUndefined();
-    // It has room, though its Job is not there yet, and however often it asks.
+    // It has a slot although its Job does not exist yet, however often it asks.
     expect(ask('a2')).toBeUndefined();
     later(1);
     expect(ask('a3')).toEqual({ position: 1, of: 1 });
@@ -47,7 +47,7 @@ describe('a queue', () => {
     expect(ask('a3')).toEqual({ position: 2, of: 2 });
   });
 
-  test('wakes that it counts for, and keeps the room for it', () => {
+  test('requeues builds that can start, and keeps their slots', () => {
     const { ask, start, end, woken, later } = queue(1);
     ask('a1');
     start('a1');
@@ -60,7 +60,7 @@ describe('a queue', () => {
     expect(ask('a2')).toBeUndefined();
   });
 
-  test('gives the slot of a build that needs none to the next', () => {
+  test('passes the slot of a build that needs none to the next', () => {
     const { ask, leave, woken, isWaiting } = queue(1);
     ask('a1');
     ask('b1');
@@ -69,7 +69,7 @@ describe('a queue', () => {
     expect(woken).toEqual(['env-b1']);
   });
 
-  test('forgets what no longer asks', () => {
+  test('forgets builds that no longer ask', () => {
     const { ask, start, end, woken, later } = queue(1);
     ask('a1');
     start('a1');
@@ -100,7 +100,7 @@ describe('a queue', () => {
     expect(started.join(' ')).toBe(expected);
   });
 
-  test('a build of another account starts next, however many groups of one account wait and however long', () => {
+  test('starts a build of another account next, however many groups of one account have waited however long', () => {
     const { ask, start, end, later, woken } = queue(2);
     for (const id of ['A1', 'B1']) {
       ask(id);

@@ -29,12 +29,12 @@ const job = (labels: Record<string, string>) => ({ metadata: { name: 'job', labe
 const buildJob = (uid: string, group: string) =>
   job({ [LABELS.build]: '1', [LABELS.environmentUid]: uid, [LABELS.group]: group });
 
-test('the Jobs of builds that work count, and each that ends makes room', () => {
+test('counts the Jobs of running builds, and frees a slot when one ends', () => {
   const { jobs, woken, queues, report } = queuesOver({ total: 1, perGroup: 1, perAccount: 1 });
   const build = buildJob('u1', 'a');
   jobs.push(job({ [LABELS.service]: 'migrate' }), build);
 
-  // Of code that is not trusted one works too: it has slots of its own.
+  // A build of untrusted code is running too, which has slots of its own.
   expect(queues.of(false).positionOf({ id: 'u3/1', group: 'a', environmentKey: 'env-3' })).toBeUndefined();
   expect(queues.of(true).positionOf({ id: 'u2/1', group: 'b', environmentKey: 'env-2' })).toEqual({
     position: 1,
@@ -48,7 +48,7 @@ test('the Jobs of builds that work count, and each that ends makes room', () => 
   expect(queues.of(true).positionOf({ id: 'u2/1', group: 'b', environmentKey: 'env-2' })).toBeUndefined();
 });
 
-test('a group whose builds work has no more than its own slots; another group comes first', () => {
+test('limits a group to its own slots, so that another group is next', () => {
   const { jobs, queues } = queuesOver({ total: 2, perGroup: 1, perAccount: 2 });
   jobs.push(buildJob('u1', 'a'));
   const queue = queues.of(true);

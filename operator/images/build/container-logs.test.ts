@@ -21,7 +21,7 @@ function pod(state: object): Pod {
 const running = pod({ running: { startedAt: time } });
 const ended = pod({ terminated: { startedAt: time, exitCode: 0 } });
 
-/** A stream that holds `already` lines of every container, and may fail at first. */
+/** A stream that has `already` lines of every container, and whose first `failures` writes fail. */
 function fakeWriter(already = 0, failures = 0) {
   const lines: LogLine[] = [];
   let failing = failures;
@@ -36,12 +36,12 @@ function fakeWriter(already = 0, failures = 0) {
   return { writer, lines };
 }
 
-/** Every reading gives the next of these logs; the last one again and again. */
+/** Logs of which each read returns the next, and finally always the last. */
 function fakeLogs(...readings: string[][]) {
   return fakeTexts(...readings.map((lines) => lines.map((line) => `${time} ${line}\n`).join('')));
 }
 
-/** As fakeLogs, with the text that the API server sends. */
+/** Like fakeLogs, with the text that the API server sends. */
 function fakeTexts(...readings: string[]) {
   return {
     podLog: (_at: unknown, { wholeLinesOnly }: PodLogOptions = {}) => {
@@ -68,8 +68,8 @@ async function followed(writer: BuildLogWriter, client: ReturnType<typeof fakeLo
   expect(logs.isDrained(ended)).toBe(true);
 }
 
-describe('a container followed to its end', () => {
-  test('gives each line once, though the stream broke off and was read again', async () => {
+describe('following a container to its end', () => {
+  test('returns each line once although the stream broke off and was read again', async () => {
     const { writer, lines } = fakeWriter();
     await followed(writer, fakeLogs(['a', 'b'], ['a', 'b', 'c']), [running, ended]);
     expect(lines.map(({ line, service, stage }) => `${stage} ${service} ${line}`)).toEqual([
@@ -79,7 +79,7 @@ describe('a container followed to its end', () => {
     ]);
   });
 
-  test("does not count the kubelet's own words as a line", async () => {
+  test("does not return the kubelet's own messages as lines", async () => {
     const { writer, lines } = fakeWriter();
     const refusal = 'failed to create fsnotify watcher: too many open files\n';
     const logs = fakeTexts(`${time} a\n${refusal}`, `${time} a\n${refusal}`, `${time} a\n${time} b\n${time} c\n`);
@@ -87,27 +87,27 @@ describe('a container followed to its end', () => {
     expect(lines.map(({ line }) => line)).toEqual(['a', 'b', 'c']);
   });
 
-  test('takes a line that was cut off whole, from the next reading', async () => {
+  test('returns a line that was cut off completely after the next read', async () => {
     const { writer, lines } = fakeWriter();
     const logs = fakeTexts(`${time} a\n${time} hal`, `${time} a\n${time} half\n${time} without a newline`);
     await followed(writer, logs, [running, ended]);
     expect(lines.map(({ line }) => line)).toEqual(['a', 'half', 'without a newline']);
   });
 
-  test('goes on after what an operator before has written', async () => {
+  test('continues after what a previous operator has written', async () => {
     const { writer, lines } = fakeWriter(2);
     await followed(writer, fakeLogs(['a', 'b', 'c']), [ended]);
     expect(lines.map(({ line }) => line)).toEqual(['c']);
   });
 
-  test('tries again when Redis was away', async () => {
+  test('tries again after Redis was away', async () => {
     const { writer, lines } = fakeWriter(0, 1);
     await followed(writer, fakeLogs(['a', 'b']), [ended]);
     expect(lines.map(({ line }) => line)).toEqual(['a', 'b']);
   });
 });
 
-describe('what says that an image is pushed', () => {
+describe('the line that reports a pushed image', () => {
   const name = 'r.example/g/web:t1@sha256:0123';
   async function pushedBy(...lines: string[]) {
     const { writer } = fakeWriter(lines.length);
@@ -131,7 +131,7 @@ describe('what says that an image is pushed', () => {
   }
 
   test.each([`#9 pushing manifest for ${name} done`, `#12 pushing manifest for ${name} 0.1s done`])(
-    '%s, also where a former operator had written it; reported once',
+    'is recognized as %s, also if a previous operator had written it, and reported once',
     async (line) => {
       expect(await pushedBy('#9 exporting to image', line, line)).toEqual([true, 1]);
     },
@@ -142,7 +142,7 @@ describe('what says that an image is pushed', () => {
     `#9 0.123 #9 pushing manifest for ${name} done`,
     `#9 pushing manifest for a b done`,
     '#9 pushing layers 0.1s done',
-  ])('not %s', async (line) => {
+  ])('is not recognized as %s', async (line) => {
     expect(await pushedBy(line)).toEqual([false, 0]);
   });
 });

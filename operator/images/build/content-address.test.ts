@@ -13,7 +13,7 @@ const input: BuildInput = {
   secretIds: ['x', 'y'],
 };
 
-test('equal input, equal address, in whatever order arguments and secrets come', () => {
+test('is the same for the same input, whatever the order of arguments and secrets', () => {
   const same = { ...input, args: { A: '1', B: '2' }, secretIds: ['y', 'x'] };
   expect(contentAddress(hashKey, same)).toBe(contentAddress(hashKey, input));
   expect(contentAddress(hashKey, input)).toMatch(/^[0-9a-f]{40}$/);
@@ -30,15 +30,15 @@ test.each<Partial<BuildInput>>([
   { args: { A: '1', B: '3' } },
   { args: { 'A","1': '', B: '2' } },
   { secretIds: ['x'] },
-])('%j changes it', (change) => {
+])('changes with %j', (change) => {
   expect(contentAddress(hashKey, { ...input, ...change })).not.toBe(contentAddress(hashKey, input));
 });
 
-test('nobody can test guesses of an argument without the key', () => {
+test('does not reveal an argument without the key', () => {
   expect(contentAddress(Buffer.from('other'), input)).not.toBe(contentAddress(hashKey, input));
 });
 
-test('a selection is reported by paths, contents and modes', () => {
+test('covers the paths, contents and modes of selected files', () => {
   const file = { path: 'a', id: '1', isExecutable: false };
   const ids = [[file], [{ ...file, path: 'b' }], [{ ...file, id: '2' }], [{ ...file, isExecutable: true }], []];
   expect(new Set(ids.map(selectionId)).size).toBe(5);
@@ -51,22 +51,22 @@ describe('imageTag', () => {
     return imageTag(image, { digests, repositoryUid, buildId });
   };
 
-  test('a moved base image is another tag, an unknown one stands for itself', () => {
+  test('changes with the digest of a base image; an unknown base image is represented by its name', () => {
     expect(new Set([tag('sha256:1'), tag('sha256:2'), tag(undefined)]).size).toBe(3);
     expect(tag('sha256:1')).toBe(tag('sha256:1'));
   });
 
-  test('a base image of another build is nothing to this one', () => {
+  test('does not change with a base image of another build', () => {
     const digests = new Map([['docker.io/library/redis:7', 'sha256:9']]);
     expect(imageTag(image, { digests, repositoryUid: 'r1', buildId: undefined })).toBe(tag(undefined));
   });
 
-  test('a Repository that comes after one of its name finds none of its images', () => {
+  test('differs for a Repository that is created again under the same name', () => {
     expect(tag('sha256:1', undefined, 'r2')).not.toBe(tag('sha256:1'));
     expect(tag('sha256:1', 'uid/2', 'r2')).not.toBe(tag('sha256:1', 'uid/2'));
   });
 
-  test('a build without cache has a tag of its own, the same for each of its tries', () => {
+  test('is unique for a build without cache, and the same for each of its attempts', () => {
     expect(tag('sha256:1', 'uid/2')).toBe(tag('sha256:1', 'uid/2'));
     expect(new Set([tag('sha256:1'), tag('sha256:1', 'uid/2'), tag('sha256:1', 'uid/3')]).size).toBe(3);
     expect(tag('sha256:1', 'uid/2')).toMatch(/^[0-9a-f]{40}-[0-9a-f]{12}$/);

@@ -4,15 +4,15 @@ import { withOwnRegistry } from './credentials.ts';
 const own = { username: 'coppice', password: 'own' };
 const other = { username: 'robot', password: 'other' };
 
-it('gives the credentials to the host, for Docker knows no paths', () => {
+it('assigns the credentials to the host, because Docker knows no paths', () => {
   expect([...withOwnRegistry('ghcr.io/acme/coppice', own, new Map())]).toEqual([['ghcr.io', own]]);
 });
 
-it.each(['ghcr.io', 'ghcr.io:443'])("lets nobody's Secret for %s take their place", (host) => {
+it.each(['ghcr.io', 'ghcr.io:443'])("does not let a group's Secret for %s replace them", (host) => {
   expect([...withOwnRegistry('GHCR.io/acme', own, new Map([[host, other]]))]).toEqual([['GHCR.io', own]]);
 });
 
-it("keeps others' credentials for other registries", () => {
+it("keeps the group's credentials for other registries", () => {
   expect(withOwnRegistry('ghcr.io/acme', own, new Map([['docker.io', other]])).get('docker.io')).toEqual(other);
   expect(withOwnRegistry('ghcr.io/acme', undefined, new Map()).size).toBe(0);
 });

@@ -12,7 +12,7 @@ import { recordedDigests, RECORD_ANNOTATION } from './resolved-build.ts';
 const start = Date.parse('2026-01-01T00:00:00Z');
 const node = 'docker.io/library/node:24';
 
-/** A cluster and a registry that builds act on. */
+/** A cluster and a registry for builds. */
 function world() {
   const jobs = new Map<string, Job>();
   const pods: Pod[] = [];
@@ -27,7 +27,7 @@ function world() {
     left: [],
     asked: [],
   };
-  /** What the API server says to a new Job, or to a deletion, instead of doing it. */
+  /** Errors with which the API server refuses a new Job or a deletion. */
   const refuse: { create?: Error; delete?: (kind: string) => Error | undefined } = {};
   const options = {
     client: {
@@ -79,6 +79,7 @@ function world() {
       }),
     },
     imageRegistry: { address: 'r:5000', layout: 'nested' },
+    maxImageBytes: 2 ** 30,
     access: { forBuild: () => ({ username: 'me', password: 'password' }) },
     builders: {
       acquire: () => Promise.resolve({ address: 'tcp://b:1', serverName: 'b', ca: '', certificate: '', key: '' }),
@@ -148,7 +149,7 @@ function world() {
     isOver: () => builds.isOver(request),
     gracePeriodMs: (afterMs: number) => builds.gracePeriodMs(request, new Date(start), new Date(start + afterMs)),
     pushed,
-    /** The references that a Job's containers push; the first one clones. */
+    /** Returns the references that a Job's containers push; the first container clones. */
     references: (name: string) =>
       (job(name)?.spec?.template.spec?.containers ?? [])
         .slice(1)
@@ -156,6 +157,10 @@ function world() {
     push: (...references: string[]) => {
       for (const reference of references)
         pushed.set(reference, { digest: `sha256:${reference}`, layers: [], annotations: {} });
+    },
+    pushLayers: (reference: string, ...sizes: number[]) => {
+      const layers = sizes.map((sizeBytes, index) => ({ digest: `sha256:${index}`, sizeBytes }));
+      pushed.set(reference, { digest: `sha256:${reference}`, layers, annotations: {} });
     },
     end: (name: string, type: 'Complete' | 'Failed', words = '') => {
       const found = job(name);
@@ -175,9 +180,25 @@ function world() {
   };
 }
 
+test.each([
+  ['at the limit is deployed', [2 ** 29, 2 ** 29], undefined],
+  ['above it is not', [2 ** 29, 2 ** 29 + 2 ** 28], 'images have more than 1 GiB of layers: web (1.25 GiB)'],
+])('an image %s', async (_, sizes, refusal) => {
+  const { build, references, push, pushLayers, jobs } = world();
+  await build();
+  const [web = '', api = ''] = references('build-1');
+  push(api);
+  pushLayers(web, ...sizes);
+  jobs.clear();
+  const built = build();
+  if (refusal === undefined) expect((await built)?.images).toHaveLength(2);
+  else
+    await expect(built).rejects.toMatchObject({ reason: 'ImageTooLarge', message: expect.stringContaining(refusal) });
+});
+
 const lost = 'error: failed to solve: Unavailable: error reading from server: EOF';
 
-test('a build is queued, and one that needs no Job does not', async () => {
+test('queues a build, but not one that needs no Job', async () => {
   const { build, waiting, jobs, push, references } = world();
   waiting.position = { position: 2, of: 3 };
   await expect(build()).rejects.toMatchObject({
@@ -185,7 +206,7 @@ test('a build is queued, and one that needs no Job does not', async () => {
     message: expect.stringContaining('position 2 of 3'),
   });
   expect(jobs.size).toBe(0);
-  // The queue is fair among groups, and the limit of a group counts the environments by this key.
+  // The queue is fair among groups, and counts environments towards the limit of a group by this key.
   expect(waiting.asked).toEqual([{ id: 'uid/1', group: 'g', environmentKey: 'group-g/x' }]);
   delete waiting.position;
   await build();
@@ -198,7 +219,7 @@ test('a build is queued, and one that needs no Job does not', async () => {
   await expect(build()).rejects.toMatchObject({ reason: 'Queued' });
 });
 
-test('builds what is missing, and gives digests once it is there', async () => {
+test('builds missing images, and returns digests once they exist', async () => {
   const { build, references, push, end, lines } = world();
   expect(await build()).toBeUndefined();
   const [web = '', api = ''] = references('build-1');
@@ -217,10 +238,10 @@ test('builds what is missing, and gives digests once it is there', async () => {
   expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/unchanged/)]));
 });
 
-describe('containers that have ended before the Job controller says so', () => {
+describe('containers that ended before the Job controller reported it', () => {
   const finishedAt = new Date(start + 1000).toISOString();
   const well = { terminated: { exitCode: 0, finishedAt } };
-  /** A pod of a clone that ended well, and two containers beside it, as far as it has statuses for them. */
+  /** Returns a pod whose clone has succeeded, with these statuses of the two containers beside it. */
   const podOf = (...beside: object[]) => podOfAll(well, ...beside);
   const podOfAll = (...states: object[]) => {
     const labels = { 'batch.kubernetes.io/job-name': 'build-1' };
@@ -241,19 +262,19 @@ describe('containers that have ended before the Job controller says so', () => {
     return made;
   }
 
-  test('all of them well are the end of the build', async () => {
+  test('end the build if all succeeded', async () => {
     const { build } = await built(well, well);
     expect((await build({}, 1500))?.images).toHaveLength(2);
   });
 
-  test('have their log waited for, and not for ever', async () => {
+  test('have their logs awaited for a limited time', async () => {
     const { build, drained } = await built(well, well);
     drained.is = false;
     await expect(build({}, 30_000)).rejects.toMatchObject({ reason: 'CollectingLogs' });
     expect((await build({}, 31_001))?.images).toHaveLength(2);
   });
 
-  test('a clone that runs is not the end', async () => {
+  test('do not end the build while the clone runs', async () => {
     const { build, pods } = await built();
     pods.splice(0, 1, podOfAll({ running: {} }, well, well));
     expect(await build({}, 1500)).toBeUndefined();
@@ -264,15 +285,15 @@ describe('containers that have ended before the Job controller says so', () => {
     ['one that failed', [well, { terminated: { exitCode: 1, finishedAt } }]],
     ['one that is not notified of yet', [well]],
     ['none that is notified of', []],
-  ])('%s is not the end', async (_what, states) => {
+  ])('do not end the build: %s', async (_what, states) => {
     const { build } = await built(...states);
     expect(await build({}, 1500)).toBeUndefined();
   });
 
-  describe('and whose log has said that they pushed', () => {
+  describe('and whose log reports the push', () => {
     const working = { running: {} };
 
-    test('are no more waited for: the images are there, and the end of the Job is not', async () => {
+    test('are no longer awaited, because the images exist before the Job ends', async () => {
       const { build, isOver, pods, pushing, drained } = await built(working, working);
       pushing.isReported = true;
       expect([(await build({}, 500))?.images.length, isOver()]).toEqual([2, false]);
@@ -283,14 +304,14 @@ describe('containers that have ended before the Job controller says so', () => {
       expect(isOver()).toBe(true);
     });
 
-    test('are believed only where the registry says so', async () => {
+    test('count only if the registry has the images', async () => {
       const { build, pushing, pushed, waiting } = await built(working, working);
       pushing.isReported = true;
       pushed.delete([...pushed.keys()][0] ?? '');
       expect([await build({}, 500), waiting.left]).toEqual([undefined, []]);
     });
 
-    test('have half a minute to end, where there is a pod', async () => {
+    test('have half a minute to end if there is a pod', async () => {
       const { gracePeriodMs, isOver, pods } = await built(working, working);
       expect([0, 29_999, 30_001].map(gracePeriodMs)).toEqual([30_000, 1, 0]);
       pods.splice(0, 1);
@@ -299,7 +320,7 @@ describe('containers that have ended before the Job controller says so', () => {
   });
 });
 
-describe('a clone that ended at its very start, so that nobody ends with it', () => {
+describe('a clone that ended so early that nothing ends with it', () => {
   const finishedAt = new Date(start + 1000).toISOString();
   async function stranded(message: string) {
     const made = world();
@@ -319,7 +340,7 @@ describe('a clone that ended at its very start, so that nobody ends with it', ()
     return made;
   }
 
-  test('has failed ten seconds later', async () => {
+  test('fails the build after ten seconds', async () => {
     const { build, checks } = await stranded('argument list too long');
     expect([await build({}, 2000), checks.at(-1)]).toEqual([undefined, 9000]);
     await expect(build({}, 11_000)).rejects.toMatchObject({
@@ -328,7 +349,7 @@ describe('a clone that ended at its very start, so that nobody ends with it', ()
     });
   });
 
-  test('is tried again where that may help, and its Job is ended', async () => {
+  test('is retried if that may help, and its Job is ended', async () => {
     const { build, job, deleted } = await stranded('fatal: unable to access: Could not resolve host: x');
     await expect(build({}, 11_000)).rejects.toMatchObject({ reason: 'Retrying', afterMs: 5000 });
     expect(await build({}, 16_000)).toBeUndefined();
@@ -336,7 +357,7 @@ describe('a clone that ended at its very start, so that nobody ends with it', ()
   });
 });
 
-test('of what two images share, the size counts each layer once', async () => {
+test('counts a layer that two images share once', async () => {
   const { build, references, pushed } = world();
   await build();
   const base = { digest: 'sha256:base', sizeBytes: 1000 };
@@ -351,7 +372,7 @@ test('of what two images share, the size counts each layer once', async () => {
   expect((await build({ number: 2 }))?.sizeBytes).toBe(1023);
 });
 
-test('a moved base image is another tag at the next build; one that runs goes on with what it started with', async () => {
+test('uses another tag for a moved base image at the next build, and keeps that of a running build', async () => {
   const { build, references, push, end, digests, job, secrets } = world();
   await build();
   const before = references('build-1');
@@ -367,7 +388,7 @@ test('a moved base image is another tag at the next build; one that runs goes on
   expect(secrets['build-credentials']?.['source-policy.json']).toContain(`${node}@sha256:2`);
 });
 
-test('without cache all is built anew, under tags of its own', async () => {
+test('builds everything again without cache, under tags of its own', async () => {
   const { build, references, push } = world();
   await build();
   const first = references('build-1');
@@ -377,7 +398,7 @@ test('without cache all is built anew, under tags of its own', async () => {
   expect(references('build-2').filter((reference) => first.includes(reference))).toEqual([]);
 });
 
-test('a Repository that comes after one of its name finds none of its images, and replaces none', async () => {
+test('finds and replaces no images of a former Repository of the same name', async () => {
   const { build, references, push } = world();
   await build();
   const first = references('build-1');
@@ -387,22 +408,22 @@ test('a Repository that comes after one of its name finds none of its images, an
   expect(references('build-2').filter((reference) => first.includes(reference))).toEqual([]);
 });
 
-test('what is not trusted has a folder and a cache of its own', async () => {
+test('uses a folder and a cache of its own for untrusted code', async () => {
   const { build, references, job } = world();
   await build({ trusted: false });
   expect(references('build-1')[0]).toMatch(/^g\/r\/untrusted\/web:/);
   expect(JSON.stringify(job('build-1'))).toContain('BUILDKIT_CACHE_MOUNT_NS=g/r/untrusted/uid/1');
 });
 
-test('a busy Git host is waited for as long as it says', async () => {
+test('waits for a busy Git host as long as it asks', async () => {
   const { build, job } = world();
   const locate = () => Promise.reject(new HostBusyError('come back later', 900_000));
   await expect(build({ locate })).rejects.toMatchObject({ reason: 'HostBusy', afterMs: 900_000 });
   expect(job('build-1')).toBeUndefined();
 });
 
-describe('a failed try', () => {
-  test('is made again where the machinery failed: after a pause, twice at most, of what is still missing', async () => {
+describe('a failed attempt', () => {
+  test('is repeated after an infrastructure failure, after a pause, at most twice, for missing images only', async () => {
     const { build, references, push, end, job, lines } = world();
     await build();
     push(references('build-1')[1] ?? '');
@@ -421,7 +442,7 @@ describe('a failed try', () => {
     expect(job('build-1-retry-3')).toBeUndefined();
   });
 
-  test('for want of room is made again when buildkitd has given some back', async () => {
+  test('is repeated after a lack of disk space once buildkitd has freed some', async () => {
     const { build, end, jobs } = world();
     await build();
     end('build-1', 'Failed', 'error: failed to solve: ResourceExhausted: write /x.db: no space left on device');
@@ -430,7 +451,7 @@ describe('a failed try', () => {
     expect(jobs.size).toBe(2);
   });
 
-  test('is not made again where the repository’s own steps failed', async () => {
+  test("is not repeated if the repository's own steps failed", async () => {
     const { build, end, jobs } = world();
     await build();
     end('build-1', 'Failed', 'error: failed to solve: process "x" did not complete successfully: exit code: 1');
@@ -439,7 +460,7 @@ describe('a failed try', () => {
   });
 });
 
-test('a registry Secret that is missing is reported, though no image is built', async () => {
+test('reports a missing registry Secret even if no image is built', async () => {
   const { build, lines } = world();
   expect(
     await build({ images: [], registrySecrets: [{ name: 'gone', namer: { kind: 'Group', uid: 'g1' } }] }),
@@ -447,10 +468,10 @@ test('a registry Secret that is missing is reported, though no image is built', 
   expect(lines).toEqual(['the registry Secret gone is not in group-g. Create it']);
 });
 
-describe('credentials go', () => {
+describe('deletes credentials', () => {
   const credentials = ['build-credentials', 'build-source'];
 
-  test('with the Jobs of builds that are over, whatever breaks off on the way', async () => {
+  test('with the Jobs of finished builds, also after an interruption', async () => {
     const { build, job, refuse, cleanUp, deleted } = world();
     await build();
     expect(job('build-1')?.metadata.labels?.[LABELS.build]).toBe('1');
@@ -481,7 +502,7 @@ describe('credentials go', () => {
   test.each([
     ['no answer', new UnreachableError('no answer')],
     ['an answer that came too late', new ApiError('POST /jobs', 504, 'Timeout', 'no answer')],
-  ])('not after %s: the Job may be there', async (_what, error) => {
+  ])('not after %s, because the Job may exist', async (_what, error) => {
     const { build, refuse, deleted } = world();
     refuse.create = error;
     await expect(build()).rejects.toBe(error);
@@ -489,7 +510,7 @@ describe('credentials go', () => {
   });
 });
 
-describe('a Job whose pod is not made', () => {
+describe('a Job whose pod is not created', () => {
   const note =
     'Error creating: pods "build-1-x" is forbidden: exceeded quota: environment, requested: limits.cpu=4, ' +
     'used: limits.cpu=7, limited: limits.cpu=8';
@@ -497,7 +518,7 @@ describe('a Job whose pod is not made', () => {
   const words =
     "the build's pod cannot be created: the environment's quota is used up (requested limits.cpu=4, of limits.cpu=8)";
 
-  test('is reconciled again, its refusal reported, and given up where the quota leaves it no room', async () => {
+  test('is reconciled again, reports the refusal, and fails if the quota leaves no room', async () => {
     const { build, events, lines, checks } = world();
     await build();
     events.push({ regarding, note });
@@ -516,7 +537,7 @@ describe('a Job whose pod is not made', () => {
     ['another Job’s events', [{ regarding: { ...regarding, name: 'build-2' }, note }]],
     ['an earlier Job’s of the same name', [{ regarding: { ...regarding, uid: 'earlier' }, note }]],
     ['what passes', [{ regarding, note: 'Error creating: Internal error occurred: failed calling webhook' }]],
-  ])('is waited for with %s', async (_what, reported) => {
+  ])('is awaited with %s', async (_what, reported) => {
     const { build, events } = world();
     await build();
     events.push(...reported);

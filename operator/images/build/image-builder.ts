@@ -17,6 +17,8 @@ export interface ImageBuilderOptions extends BuildResolverOptions, BuildJobsOpti
   client: ClusterClient;
   registry: RegistryClient;
   found: FoundImages;
+  /** Maximum size of one image's layers in the registry, in bytes. */
+  maxImageBytes: number;
   queues: Pick<BuildQueues, 'of' | 'leave'>;
 }
 
@@ -79,6 +81,7 @@ export class ImageBuilder {
     if (!job) await this.#reportUnchanged(request, [...found.keys()]);
     if (missing.length === 0) {
       this.#options.queues.of(request.trusted).leave(request.buildId);
+      requireSize(found, this.#options.maxImageBytes);
       return { built: result(found) };
     }
     if (!isThrough) return { requeueAfterMs };
@@ -180,7 +183,10 @@ export class ImageBuilder {
     const failed = failedAt(job, pod, now);
     if (failed === undefined) {
       const names = missing.map(({ image }) => image.service).join(', ');
-      throw new Stalled('BuildFailed', `the build succeeded, but the registry has no image of: ${names}`);
+      throw new Stalled(
+        'BuildFailed',
+        `the build succeeded, but the registry has no image of: ${names}. Check its cleanup rules, then request a build`,
+      );
     }
     const failure = buildFailure(job, pod, this.#options.settings.deadlineSeconds);
     if (!failure.isInfrastructure || attempt >= MAX_RETRIES) {
@@ -216,6 +222,25 @@ export class ImageBuilder {
       await request.log.note(`unchanged-${image.service}`, { service: image.service, stage: 'build', line });
     }
   }
+}
+
+/** Throws Stalled if an image is too large: nodes would unpack it without a limit of their own. */
+function requireSize(found: ReadonlyMap<ResolvedImage, ImageInRegistry>, maxBytes: number): void {
+  const large = [...found].flatMap(([{ image }, { layers }]) => {
+    const bytes = layers.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    return bytes > maxBytes ? [`${image.service} (${inGi(bytes)})`] : [];
+  });
+  if (large.length === 0) return;
+  const remedy =
+    'Remove files from them, or ask an administrator to raise the limit (chart value builder.maxImageSize)';
+  throw new Stalled(
+    'ImageTooLarge',
+    `images have more than ${inGi(maxBytes)} of layers: ${large.join(', ')}. ${remedy}`,
+  );
+}
+
+function inGi(bytes: number): string {
+  return `${Math.round((bytes / 2 ** 30) * 100) / 100} GiB`;
 }
 
 function result(found: ReadonlyMap<ResolvedImage, ImageInRegistry>): BuiltImages {

@@ -10,7 +10,7 @@ const now = new Date('2026-06-10T00:00:00Z');
 const old = '2026-06-01T00:00:00Z';
 const young = '2026-06-09T12:00:00Z';
 
-/** Images by `REPOSITORY:TAG`: when Coppice built them, `''` for somebody else's. */
+/** When Coppice built each image, by `REPOSITORY:TAG`; `''` for images of others. */
 type Images = Record<string, string>;
 
 function collector(images: Images, options: Partial<ImageCollectorOptions> = {}, lists = true) {
@@ -61,8 +61,8 @@ function environment(...images: string[]): Pick<Environment, 'status'> {
   return { status: { deployed: { ...build, images: images.map((image) => ({ service: 'web', image })) } } };
 }
 
-describe('what goes', () => {
-  test('old images of Coppice that nothing uses, and no others', async () => {
+describe('the collector', () => {
+  test('deletes old unused images of Coppice, and no others', async () => {
     const { made, left } = collector({
       'acme/shop/web:unused': old,
       'acme/shop/untrusted/web:unused2': old,
@@ -75,7 +75,7 @@ describe('what goes', () => {
     expect(left()).toEqual(['acme/shop/web:young', 'acme/shop/web:foreign', 'other/shop/web:x', 'acme/tool:x']);
   });
 
-  test('old images in a registry without folders', async () => {
+  test('deletes old images in a registry without folders', async () => {
     const { made, left } = collector(
       {
         'acme.shop.web:unused': old,
@@ -129,11 +129,11 @@ describe('what goes', () => {
         })(),
       },
     ],
-  ])('an image that %s stays', async (_what, parts) => {
+  ])('keeps an image that %s', async (_what, parts) => {
     expect(await collector({ 'acme/shop/web:t1': old }, parts).made.sweep()).toEqual([]);
   });
 
-  test('an image that is named while others are looked at stays', async () => {
+  test('keeps an image that is named while others are checked', async () => {
     let named: string[] = [];
     const { made, left } = collector(
       { 'acme/shop/web:t1': old },
@@ -149,7 +149,7 @@ describe('what goes', () => {
     expect(left()).toEqual(['acme/shop/web:t1']);
   });
 
-  test('what is named is gathered once for all images that stay', async () => {
+  test('collects the names of images in use once for all images that stay', async () => {
     let gathered = 0;
     const images = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`acme/shop/web:t${at}`, old]));
     const names = Object.keys(images).map((name) => `r:5000/${name.replace(':', '@sha256:')}`);
@@ -163,13 +163,13 @@ describe('what goes', () => {
     expect(gathered).toBe(1);
   });
 
-  test('an image of the same digest elsewhere is another', async () => {
+  test('treats the same digest under another name as another image', async () => {
     const parts = { environments: () => [environment('r:5000/acme/shop/api@sha256:t1')] };
     expect(await collector({ 'acme/shop/web:t1': old }, parts).made.sweep()).toEqual(['acme/shop/web@sha256:t1']);
   });
 });
 
-test('where the registry lists nothing, it looks where Environments’ images are', async () => {
+test("uses the repositories of Environments' images if the registry has no list", async () => {
   const parts = { environments: () => [environment('r:5000/acme/shop/web@sha256:t1')] };
   const { made } = collector(
     { 'acme/shop/web:t1': old, 'acme/shop/web:t2': old, 'acme/shop/api:t3': old },
@@ -179,20 +179,20 @@ test('where the registry lists nothing, it looks where Environments’ images ar
   expect(await made.sweep()).toEqual(['acme/shop/web@sha256:t2']);
 });
 
-test('each image is asked for once, not at every sweep', async () => {
+test('requests each image once, not at every sweep', async () => {
   const { made, asked } = collector({ 'acme/shop/web:young': young, 'acme/shop/web:foreign': '' });
   await made.sweep();
   await made.sweep();
   expect(asked).toEqual(['acme/shop/web:young', 'acme/shop/web:foreign']);
 });
 
-test('the first sweep leaves builds that run time to find their images again', async () => {
+test('leaves running builds time to find their images at the first sweep', async () => {
   const { made, left } = collector({ 'acme/shop/web:t1': old });
   expect((await made.reconcile()).requeueAfterMs).toBe(600_000);
   expect(left()).toHaveLength(1);
 });
 
-test('an image that was found is kept a while, not for ever', () => {
+test('keeps an image that was found for a limited time', () => {
   const found = new FoundImages();
   found.add('a', now);
   expect(found.has('a', new Date(now.getTime() + 60_000))).toBe(true);

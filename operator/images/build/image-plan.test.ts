@@ -37,32 +37,17 @@ async function addressOf(build: Partial<NonNullable<Service['build']>>, lines = 
   return (await planImages([service(build)], snapshot(lines), hashKey)).images[0]?.address;
 }
 
-describe('of many services that name one large Dockerfile', () => {
-  const services = (size: number) => {
-    const text = `FROM a\n${'\\\n'.repeat(size / 2)}`;
-    const { entries } = snapshot();
-    const files = new SnapshotFiles(entries, () => Promise.resolve(Buffer.from(text)));
-    const named = Array.from({ length: 20 }, (_, index) => service({ target: `stage-${index}` }));
-    return planImages(named, { entries, files }, hashKey);
-  };
-
-  test('other work continues between two of them', async () => {
-    let ticks = 0;
-    const timer = setInterval(() => (ticks += 1), 0);
-    const { images } = await services(100_000);
-    clearInterval(timer);
-    expect(images).toHaveLength(20);
-    expect(ticks).toBeGreaterThan(5);
-  });
-
-  test('a Dockerfile above 128 KiB is refused', async () => {
-    const { images, problems } = await services(1_000_000);
-    expect(images).toEqual([]);
-    expect(problems[0]).toBe('service web: build.dockerfile: Dockerfile is larger than 128 KiB');
-  });
+test('refuses a Dockerfile above 128 KiB for each service that uses it', async () => {
+  const { entries } = snapshot();
+  const files = new SnapshotFiles(entries, () => Promise.resolve(Buffer.alloc(128 * 1024 + 1)));
+  const { images, problems } = await planImages([service({}), service({ target: 'x' })], { entries, files }, hashKey);
+  expect(images).toEqual([]);
+  expect(problems).toEqual(
+    Array(2).fill('service web: build.dockerfile: Dockerfile is larger than 128 KiB. Shorten it'),
+  );
 });
 
-test('an image for each service with a build, at its paths in the workspace', async () => {
+test('plans an image for each service with a build, at its paths in the workspace', async () => {
   const secrets = [{ id: 'npm', bundle: 'files-1', key: 'token' }];
   const given = service({ context: 'web', dockerfile: '../Dockerfile', args: { V: '2' }, secrets }, 'linux/arm64');
   const { images, problems } = await planImages([given], snapshot(), hashKey);
@@ -91,20 +76,20 @@ test.each([
   [{ dockerfile: 'modules/lib' }, /is a folder, not a file/],
   [{ context: 'api' }, /no file api\/Dockerfile: add it, name another with build.dockerfile, or run .* `image`/],
   [{ watch: ['nothing/**'] }, /x-coppice.watch: no file in the repository matches nothing/],
-])('%j is refused', async (build, problem) => {
+])('refuses %j', async (build, problem) => {
   expect(await planImages([service(build)], snapshot(), hashKey)).toEqual({
     images: [],
     problems: [expect.stringMatching(problem)],
   });
 });
 
-test('a service without a build needs no image', async () => {
+test('plans no image for a service without a build', async () => {
   const { build, ...rest } = service({});
   expect(build).toBeDefined();
   expect(await planImages([{ ...rest, image: 'redis:7' }], snapshot(), hashKey)).toEqual({ images: [], problems: [] });
 });
 
-test('a context in a submodule is known by the submodule’s commit', async () => {
+test("identifies a context in a submodule by the submodule's commit", async () => {
   const inModule = { context: 'modules/lib/app' };
   const moved = listing.map((line) => line.replace('ab0', 'ab1'));
   expect(await addressOf(inModule)).toMatch(/^[0-9a-f]{40}$/);
@@ -116,7 +101,7 @@ describe('watch', () => {
   const changed = (id: string, to: string) => listing.map((line) => line.replace(id, to));
   const build = { context: '.', watch: ['web', '!**/*.html'] };
 
-  test('what it does not pick changes nothing, the context’s tree included', async () => {
+  test('ignores changes of files that it does not select', async () => {
     const lines = changed('b02', 'b99').map((line) => line.replace('a02', 'a99').replace('b01', 'b98'));
     expect(await addressOf(build, lines)).toBe(await addressOf(build));
     expect(await addressOf({ context: 'web', watch: ['api'] }, changed('aaa', 'a98'))).toBe(
@@ -129,11 +114,11 @@ describe('watch', () => {
     ['the Dockerfile, which it need not pick', changed('eee', 'bbb')],
     ['a .dockerignore', [...listing, '100644 blob 111\t.dockerignore']],
     ['a file that is new', [...listing, '100644 blob 222\tweb/new.ts']],
-  ])('%s changes the address', async (_what, lines) => {
+  ])('changes the address with %s', async (_what, lines) => {
     expect(await addressOf(build, lines)).not.toBe(await addressOf(build));
   });
 
-  test('all services share what comparing may take, and more is reported', async () => {
+  test('shares a time limit among all services, and reports when it is exceeded', async () => {
     const plan = (count: number) =>
       planImages(
         Array.from({ length: count }, () => service(build)),
@@ -148,7 +133,7 @@ describe('watch', () => {
   });
 });
 
-test('a .dockerignore of the Dockerfile’s own changes the address', async () => {
+test("changes the address with the Dockerfile's own .dockerignore", async () => {
   const build = { context: 'web', dockerfile: '../Dockerfile' };
   expect(await addressOf(build, [...listing, '100644 blob 333\tDockerfile.dockerignore'])).not.toBe(
     await addressOf(build),

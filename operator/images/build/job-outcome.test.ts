@@ -32,7 +32,7 @@ test.each([
 
 const step = 'error: failed to solve: process "/bin/sh -c npm test" did not complete successfully:';
 
-describe('the repository’s own failures', () => {
+describe("a failure of the repository's own steps", () => {
   test.each<[string, Pod, RegExp]>([
     [
       'a step',
@@ -103,7 +103,7 @@ describe('the repository’s own failures', () => {
     expect(failure(given)).toEqual({ message: expect.stringMatching(words), isInfrastructure: false });
   });
 
-  test('a build that took too long', () => {
+  test('reports a build that took too long', () => {
     expect(failure(undefined, 'DeadlineExceeded')).toEqual({
       message: expect.stringMatching(/longer than 60 s.*builder\.deadlineSeconds/),
       isInfrastructure: false,
@@ -111,7 +111,7 @@ describe('the repository’s own failures', () => {
   });
 });
 
-describe('faults of the machinery', () => {
+describe('an infrastructure failure', () => {
   test.each<[string, Pod | undefined]>([
     ['a pod that is gone', undefined],
     ['a pod that was deleted', pod({}, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
@@ -147,7 +147,7 @@ describe('faults of the machinery', () => {
   });
 });
 
-test('a builder without room is another try worth, and says what gives it more', () => {
+test('retries a builder without disk space, and says what gives it more', () => {
   const last = 'error: failed to solve: ResourceExhausted: failed to prepare x: write /y.db: no space left on device';
   expect(failure(pod({ 'build-web': ended(1, last) }))).toEqual({
     message: expect.stringMatching(/disk is full.*builder\.cache\.size[^]*no space left/),
@@ -156,7 +156,7 @@ test('a builder without room is another try worth, and says what gives it more',
   });
 });
 
-describe('what waits for a clone is stranded', () => {
+describe('returns when containers that wait for the clone are stranded', () => {
   const finishedAt = '2026-01-01T00:00:00Z';
   const tenLater = Date.parse('2026-01-01T00:00:10Z');
   const clone = (terminated: object) => pod({ clone: { terminated }, 'build-web': { running: {} } });
@@ -177,14 +177,17 @@ describe('obstacleOf', () => {
   test.each<[Pod, string | undefined]>([
     [pod({ 'build-web': { running: {} } }), undefined],
     [pod({ clone: { waiting: { reason: 'PodInitializing' } } }), undefined],
-    [pod({ clone: { waiting: { reason: 'ImagePullBackOff' } } }), 'the image clone:1 cannot be pulled'],
+    [
+      pod({ clone: { waiting: { reason: 'ImagePullBackOff' } } }),
+      'the image clone:1 cannot be pulled. Ask an administrator to check it',
+    ],
     [
       pod({ 'build-web': { waiting: { reason: 'CreateContainerConfigError', message: 'secret "x" not found' } } }),
       'CreateContainerConfigError: secret "x" not found',
     ],
     [
       pod({}, { conditions: [{ type: 'PodScheduled', status: 'False', message: '0/1 nodes are available' }] }),
-      'no node can run the build yet: 0/1 nodes are available',
+      'no node can run the build yet: 0/1 nodes are available. If this lasts, ask an administrator to add nodes',
     ],
   ])('%#', (given, expected) => {
     expect(obstacleOf(given)).toBe(expected);

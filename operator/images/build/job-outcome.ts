@@ -89,7 +89,7 @@ export function buildFailure(job: Job, pod: Pod | undefined, deadlineSeconds: nu
     if (exitCode === undefined || exitCode === 0 || exitCode === NOT_CLONED) return [];
     return [containerFailure(name, exitCode, reason, message ?? '')];
   });
-  const podFailure = pod ? failureOfPod(pod) : { message: 'it is gone', isInfrastructure: true };
+  const podFailure = pod ? failureOfPod(pod) : { message: 'it was deleted', isInfrastructure: true };
   if (podFailure) {
     const message = `the build's pod was terminated: ${podFailure.message}`;
     return { message, isInfrastructure: podFailure.isInfrastructure };
@@ -103,7 +103,7 @@ export function buildFailure(job: Job, pod: Pod | undefined, deadlineSeconds: nu
     };
   }
   const words = pod?.status?.message ?? condition(job, 'Failed')?.message ?? 'no reason was reported';
-  return { message: `the build's pod failed: ${words}`, isInfrastructure: false };
+  return { message: `the build's pod failed: ${words}. Request a build to try again`, isInfrastructure: false };
 }
 
 /** Returns what ended the pod as a whole: the node, its disk, or a deletion. */
@@ -111,7 +111,10 @@ function failureOfPod({ metadata, status }: Pod): BuildFailure | undefined {
   const { reason, message = '' } = status ?? {};
   // Its own volumes were full, because of the repository and not the node.
   if (usedTooMuchDisk(status)) {
-    return { message: `it used more disk than permitted (${message})`, isInfrastructure: false };
+    return {
+      message: `it used more disk than permitted (${message}). Reduce what the build writes, or ask an administrator to raise the limit`,
+      isInfrastructure: false,
+    };
   }
   const disruption = status?.conditions?.find(({ type, status: is }) => type === 'DisruptionTarget' && is === 'True');
   if (reason === 'Evicted' || reason === 'NodeLost' || reason === 'Shutdown' || reason === 'Terminated' || disruption) {
@@ -128,7 +131,11 @@ function containerFailure(name: string, exitCode: number, reason: string | undef
   const lines = output.trimEnd().split('\n');
   const log = lastLines(output, maxLines);
   const describe = (why: string) => `${what} failed (${why})${log ? `:\n${log}` : ''}`;
-  if (reason === 'OOMKilled') return { message: describe('it ran out of memory'), isInfrastructure: false };
+  if (reason === 'OOMKilled')
+    return {
+      message: describe('it ran out of memory. Ask an administrator to give builds more'),
+      isInfrastructure: false,
+    };
   const category = isClone ? cloneCategory(lines) : buildCategory(lines);
   if (category === 'out of memory') {
     const hint =
@@ -187,10 +194,12 @@ export function obstacleOf(pod: Pod): string | undefined {
   const containers = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   for (const { state, image } of containers) {
     const { reason = '', message = '' } = state?.waiting ?? {};
-    if (/ErrImagePull|ImagePullBackOff|InvalidImageName/.test(reason)) return `the image ${image} cannot be pulled`;
+    if (/ErrImagePull|ImagePullBackOff|InvalidImageName/.test(reason))
+      return `the image ${image} cannot be pulled. Ask an administrator to check it`;
     if (/^Create\w+Error$/.test(reason)) return `${reason}: ${message}`;
   }
   const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (scheduled?.status !== 'False') return undefined;
-  return `no node can run the build yet: ${scheduled.message ?? scheduled.reason ?? ''}`;
+  const why = (scheduled.message ?? scheduled.reason ?? '').replace(/\.$/, '');
+  return `no node can run the build yet: ${why}. If this lasts, ask an administrator to add nodes`;
 }

@@ -65,14 +65,14 @@ const input: BuildJobInput = {
 const pod = buildJob(input).spec?.template.spec;
 const [, buildctl] = pod?.containers ?? [];
 
-test('one deterministic Job for a build, with a deadline and no second try', () => {
+test('plans one deterministic Job for a build, with a deadline and no second attempt', () => {
   expect(buildJob(input)).toMatchObject({
     metadata: { name: 'build-3', namespace: 'env-x', labels: { owner: 'x', 'coppice.dev/build': '3' } },
     spec: { backoffLimit: 0, activeDeadlineSeconds: 60 },
   });
 });
 
-test('build steps are notified of the proxy, before the arguments that the service file gives', () => {
+test('passes the proxy to build steps, before the arguments of the service file', () => {
   const settings = { ...input.settings, proxy: { HTTP_PROXY: 'http://user:secret@proxy:3128' } };
   const job = buildJob({ ...input, settings });
   const args = job.spec?.template.spec?.containers[1]?.args ?? [];
@@ -85,7 +85,7 @@ test('build steps are notified of the proxy, before the arguments that the servi
   );
 });
 
-test("arguments' values come from the build's Secret, and are nowhere in what the Job says", () => {
+test("passes arguments by the build's Secret, and keeps their values out of the Job", () => {
   const image = { ...web.image, args: { TOKEN: 'hunter2' } };
   const job = buildJob({ ...input, missing: [{ ...web, image }] });
   expect(JSON.stringify(job)).not.toContain('hunter2');
@@ -95,7 +95,7 @@ test("arguments' values come from the build's Secret, and are nowhere in what th
   });
 });
 
-test("buildctl trusts the installation's authorities, which are in its Secret, when it requests tokens for the registry", () => {
+test('lets buildctl trust the authorities of the installation, which are in its Secret, when it requests tokens', () => {
   const builder = { ca: 'ca', certificate: 'certificate', key: 'key' };
   const envOf = (caCertificates?: string) => {
     const settings = { ...input.settings, caCertificates };
@@ -109,26 +109,26 @@ test("buildctl trusts the installation's authorities, which are in its Secret, w
   expect(dataOf()).not.toHaveProperty('authorities.crt');
 });
 
-test('it says what an operator that comes after needs: all images, and the base images that they were named by', () => {
+test('records all images and the names of their base images for a later operator', () => {
   const annotation = buildJob(input).metadata.annotations?.[RECORD_ANNOTATION];
   expect(recordedReferences(annotation)).toEqual([web.reference, api.reference]);
   expect(recordedDigests(annotation)).toEqual(input.build.digests);
 });
 
-test('it carries the id of the request that asked for it, where one did', () => {
+test('records the ID of the request that started it, if any', () => {
   expect(buildJob({ ...input, requestId: 'r-1' }).metadata.annotations).toMatchObject({
     'coppice.dev/rest-request-id': 'r-1',
   });
   expect(Object.keys(buildJob(input).metadata.annotations ?? {})).toEqual([RECORD_ANNOTATION]);
 });
 
-test('another try is another Job of the same containers', () => {
+test('plans another attempt as another Job with the same containers', () => {
   const job = buildJob({ ...input, attempt: 2 });
   expect(job.metadata.name).toBe('build-3-retry-2');
   expect(job.spec?.template.spec?.containers).toEqual(pod?.containers);
 });
 
-test.each([0, 2])('the longest service name fits at try %i', (attempt) => {
+test.each([0, 2])('accepts the longest service name at attempt %i', (attempt) => {
   const image = { ...web.image, service: 'a'.repeat(MAX_NAME_LENGTH) };
   const { containers, volumes = [] } = buildJob({ ...input, attempt, missing: [{ ...web, image }] }).spec?.template
     .spec ?? { containers: [] };
@@ -140,11 +140,11 @@ test.each([
   ['build-web', { stage: 'build', service: 'web' }],
   ['build-clone', { stage: 'build', service: 'clone' }],
   ['build-2-x', { stage: 'build', service: '2-x' }],
-])('the container %s works on %j', (container, role) => {
+])('sets up the container %s to work on %j', (container, role) => {
   expect(roleOf(container)).toEqual(role);
 });
 
-test('a secret is a file in the container of its build, and nowhere in what the Job says', () => {
+test('passes a secret as a file to the container of its build, and keeps it out of the Job', () => {
   const volumes = pod?.volumes?.filter(({ name }) => name.startsWith('secret-'));
   expect(volumes).toEqual([
     {
@@ -159,12 +159,12 @@ test('a secret is a file in the container of its build, and nowhere in what the 
   expect(buildctl?.args).toContain('--secret="id=npm,""x""",src=/build-secrets/0/secret');
 });
 
-test('code that is not trusted gets no secret', () => {
+test('passes no secrets to untrusted code', () => {
   const text = JSON.stringify(buildJob({ ...input, trusted: false }));
   expect(text).not.toMatch(/--secret|build-secrets|files-1/);
 });
 
-test('code that is not trusted is read by the built-in frontend, whatever it names', () => {
+test('reads untrusted code by the built-in frontend, whatever it names', () => {
   const frontend = (trusted: boolean, syntax?: string) => {
     const args = { BUILDKIT_SYNTAX: 'evil/frontend' };
     const job = buildJob({ ...input, trusted, missing: [{ ...web, image: { ...web.image, args, syntax } }] });
@@ -177,12 +177,12 @@ test('code that is not trusted is read by the built-in frontend, whatever it nam
   expect(frontend(true)).toEqual([]);
 });
 
-test.each([true, false])('without cache: %s', (noCache) => {
+test.each([true, false])('builds without cache: %s', (noCache) => {
   const [, container] = buildJob({ ...input, noCache }).spec?.template.spec?.containers ?? [];
   expect(container?.args?.includes('--no-cache')).toBe(noCache);
 });
 
-test('the clone sees the source credentials alone, buildctl the builder credentials alone', () => {
+test("gives the clone only the source's credentials, and buildctl only the builder's", () => {
   const mounts = (volume: string) =>
     (pod?.containers ?? [])
       .filter((container) => container.volumeMounts?.some(({ name }) => name === volume))
@@ -198,7 +198,7 @@ test('the clone sees the source credentials alone, buildctl the builder credenti
   expect(mounts('builder')).toEqual(['build-web']);
 });
 
-test('no container runs as root, writes its root file system, or has a service account token', () => {
+test('runs no container as root, with a writable root file system or a service account token', () => {
   expect(pod?.automountServiceAccountToken).toBe(false);
   expect(pod?.securityContext).toMatchObject({ runAsNonRoot: true });
   for (const container of pod?.containers ?? []) {
@@ -210,7 +210,7 @@ test('no container runs as root, writes its root file system, or has a service a
   }
 });
 
-test('buildctl gets the paths in the workspace, each argument as one word', () => {
+test('passes the paths in the workspace to buildctl, and each argument as one word', () => {
   expect(buildctl?.args).toEqual(
     expect.arrayContaining([
       '--addr=tcp://10.0.0.7:1234',

@@ -1,6 +1,6 @@
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../../crds/labels.ts';
 import type { Job } from '../../../kubernetes/resource-type.ts';
-import { runsOnce } from '../../shared/pod-parts.ts';
+import { RUNS_ONCE } from '../../shared/pod-parts.ts';
 import { scheduled } from '../../shared/scheduling.ts';
 import {
   BUILD_CREDENTIALS,
@@ -44,7 +44,7 @@ export function buildJob(input: BuildJobInput): Job {
       template: {
         metadata: { labels },
         spec: {
-          ...runsOnce,
+          ...RUNS_ONCE,
           ...scheduled(input.settings.scheduling),
           terminationGracePeriodSeconds: 5,
           securityContext: {

@@ -24,13 +24,13 @@ const client = {
 };
 const note = (line: string): LogLine => ({ service: '', stage: 'coppice', line });
 
-/** A Redis of one log, which a test may empty behind the writer's back. */
+/** A Redis with one log, which a test can remove without the writer noticing. */
 class FakeLog {
   messages: string[] = [];
   counts = new Map<string, number>();
   generation = 0;
   onceKeys = new Set<string>();
-  /** Resolves when Redis answers again. */
+  /** Resolves when Redis responds again. */
   silence: Promise<void> | undefined;
 
   lose(): void {
@@ -85,7 +85,7 @@ async function drained(session: LogSession): Promise<void> {
 
 const containers = ['build-web 1', 'build-web 2', 'clone 1', 'clone 2'];
 
-test('notes, the logs of all containers, the end', async () => {
+test('writes notes, the logs of all containers, and the end', async () => {
   const log = new FakeLog();
   const { session, ended } = startSession(log);
   await session.note('start', note('build 1'));
@@ -102,7 +102,7 @@ test('notes, the logs of all containers, the end', async () => {
 test.each([
   ['the end is written', (session: LogSession) => session.end('failed', '')],
   ['a line is noted', (session: LogSession) => session.note('images', note('all images'))],
-])('all is written again when %s, and Redis has lost it', async (_, write) => {
+])('writes everything again when %s and Redis has lost it', async (_, write) => {
   const log = new FakeLog();
   const { session } = startSession(log);
   await session.note('start', note('build 1'));
@@ -115,7 +115,7 @@ test.each([
   expect(log.messages.filter((line) => /^end: failed|^all images/.test(line))).toHaveLength(1);
 });
 
-test('and when a container goes on', async () => {
+test('writes it again also when a container continues', async () => {
   const log = new FakeLog();
   const { session } = startSession(log);
   await session.note('start', note('build 1'));
@@ -125,7 +125,7 @@ test('and when a container goes on', async () => {
   expect(log.messages.slice(1).sort()).toEqual(containers);
 });
 
-test('a Redis that is silent holds no build up, and has all of it once it answers', async () => {
+test('does not delay a build while Redis is silent, and writes everything once it responds', async () => {
   const log = new FakeLog();
   const { session, ended } = startSession(log);
   let answer: () => void = () => undefined;
@@ -138,7 +138,7 @@ test('a Redis that is silent holds no build up, and has all of it once it answer
   expect(log.messages).toEqual(['build 1', 'end: succeeded']);
 });
 
-test('what a service wrote is added once, and again after it was lost', async () => {
+test('adds the output of a service once, and again after it was lost', async () => {
   const log = new FakeLog();
   const { session } = startSession(log);
   const lines = [note('one'), note('two')];

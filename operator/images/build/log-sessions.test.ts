@@ -6,7 +6,7 @@ import { LogSessions, type LogSessionsOptions } from './log-sessions.ts';
 const log = { logId: 'uid/1', environmentKey: 'group-g/x', namespace: 'env-x', buildNumber: 1 };
 const line = { service: '', stage: 'coppice', line: 'a line' };
 
-/** Sessions, and the secrets that each of their writers was opened with. */
+/** Returns sessions, and the secrets with which each of their writers was opened. */
 function sessions() {
   const masked: string[][] = [];
   const options = {
@@ -23,7 +23,7 @@ function sessions() {
   return { sessions: new LogSessions(options as unknown as LogSessionsOptions), masked };
 }
 
-test('a session masks every secret that is known by now, and forgets none', async () => {
+test('masks every secret that is known so far, and forgets none', async () => {
   const { sessions: made, masked } = sessions();
   await made.open({ ...log, secrets: ['a'] }).note('1', line);
   const more = made.open({ ...log, secrets: ['b'] });
@@ -33,7 +33,7 @@ test('a session masks every secret that is known by now, and forgets none', asyn
   expect(made.open({ ...log, secrets: ['a', 'b'] })).toBe(more);
 });
 
-test('a log that was closed starts anew', () => {
+test('starts a closed log again', () => {
   const { sessions: made } = sessions();
   const first = made.open({ ...log, secrets: [] });
   made.close(log.logId);

@@ -23,20 +23,20 @@ test.each<[string, string[], boolean]>([
   ['a[b]', ['a[b]'], true],
   ['ärger.ts', ['?rger.ts'], true],
   ['\u{1f333}.ts', ['?.ts'], true],
-])('%s by %j: %s', async (path, globs, expected) => {
+])('selects %s by %j: %s', async (path, globs, expected) => {
   const files = [{ path }];
   expect(await watchedFiles(files, globs, new WatchBudget())).toEqual(expected ? files : []);
 });
 
-describe('what strangers make take long', () => {
+describe('limits slow patterns', () => {
   const longNames = Array.from({ length: 1000 }, (_, index) => ({ path: `${'a'.repeat(245)}${index}` }));
   const globs = Array.from({ length: 40 }, (_, index) => `*${'a'.repeat(120)}b${index}`);
 
-  test('ends with a refusal', async () => {
+  test('with a refusal', async () => {
     await expect(watchedFiles(longNames, globs, new WatchBudget())).rejects.toThrow(WatchTooLargeError);
   });
 
-  test('lets others go on in between', async () => {
+  test('while other work continues', async () => {
     let ordered = 0;
     const budget = new WatchBudget(undefined, () => Promise.resolve(ordered++));
     await watchedFiles(longNames.slice(0, 50), globs, budget);
@@ -44,7 +44,7 @@ describe('what strangers make take long', () => {
   });
 });
 
-test('a large repository with ordinary globs is within bounds', async () => {
+test('accepts a large repository with ordinary globs', async () => {
   const files = Array.from({ length: 10_000 }, (_, index) => ({
     path: `packages/p${index % 50}/src/${index}/index.ts`,
   }));

@@ -9,7 +9,7 @@ import {
   X509CertificateGenerator,
   type Extension,
 } from '@peculiar/x509';
-import { CLOCK_SKEW_MS, ecdsa, newKeys, newSerialNumber, pemOfKey, type KeyPair } from '../../../process/x509.ts';
+import { CLOCK_SKEW_MS, ECDSA, newKeys, newSerialNumber, pemOfKey, type KeyPair } from '../../../process/x509.ts';
 
 /** Certificates for mutual TLS with one builder, from an authority that no other builder uses. */
 export interface BuilderCertificates {
@@ -38,7 +38,7 @@ export async function issueCertificates(serverName: string, now: Date): Promise<
     name: `CN=Coppice builder authority ${serialNumber}`,
     serialNumber,
     keys: authorityKeys,
-    signingAlgorithm: ecdsa,
+    signingAlgorithm: ECDSA,
     extensions: [new BasicConstraintsExtension(true, 0, true), new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true)],
   });
   const issue = async (name: string, extensions: Extension[]): Promise<KeyPair> => {
@@ -50,7 +50,7 @@ export async function issueCertificates(serverName: string, now: Date): Promise<
       serialNumber: newSerialNumber(),
       publicKey: keys.publicKey,
       signingKey: authorityKeys.privateKey,
-      signingAlgorithm: ecdsa,
+      signingAlgorithm: ECDSA,
       extensions: [new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true), ...extensions],
     });
     return { certificate: certificate.toString('pem'), key: await pemOfKey(keys.privateKey) };

@@ -9,7 +9,7 @@ import type {
   Secret,
 } from '../../../kubernetes/resource-type.ts';
 import { encodeTexts, secretText } from '../../../kubernetes/secret-texts.ts';
-import { withoutToken } from '../../shared/pod-parts.ts';
+import { WITHOUT_TOKEN } from '../../shared/pod-parts.ts';
 import type { BuilderCertificates } from './certificates.ts';
 import type { BuilderIdentity } from './identity.ts';
 import { platformLabels, scheduled, type Scheduling } from '../../shared/scheduling.ts';
@@ -150,7 +150,7 @@ export function builderPod({ identity, owner, storage, settings }: BuilderPodInp
     kind: 'Pod',
     metadata: { ...metadata, annotations: { [ANNOTATIONS.appliedHash]: builderRevision(owner, settings) } },
     spec: {
-      ...withoutToken,
+      ...WITHOUT_TOKEN,
       ...schedulingOf(settings),
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: identity.isEphemeral ? 1 : 10,

@@ -10,9 +10,9 @@ const late = '2026-01-01T11:59:30Z';
 test.each<[string, string | undefined, string | undefined, boolean]>([
   ['not ready for longer than builds wait', 'False', early, true],
   ['not ready for a while', 'False', late, false],
-  // Another thing than the pod is missing, its Secret say: it becomes ready again by itself.
+  // Something else than the pod is missing, such as its Secret, so it becomes ready by itself.
   ['ready for long', 'True', early, false],
-  ['made long ago, and never looked at', undefined, undefined, true],
+  ['created long ago, without a condition', undefined, undefined, true],
 ])('%s', (_, status, lastTransitionTime, expected) => {
   const conditions = status === undefined ? [] : [{ type: 'Ready', status, lastTransitionTime }];
   const pod: object = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { Stalled, Waiting } from '../../shared/errors.ts';
-import { FakeCluster, settings } from './testing/fake-cluster.ts';
+import { FakeCluster, SETTINGS } from './testing/fake-cluster.ts';
 import { BuilderPool, type BuilderRequest } from './pool.ts';
 
 const build = (environment: string, number = 1) => ({ environment, environmentUid: `uid-of-${environment}`, number });
@@ -13,14 +13,20 @@ function poolIn(cluster: FakeCluster) {
   const woken: string[] = [];
   const enqueue = (key: string) => void woken.push(key);
   const logger = pino({ enabled: false });
-  const pool = new BuilderPool({ builders: cluster.builders, settings, enqueue, logger, now: () => cluster.now });
+  const pool = new BuilderPool({
+    builders: cluster.builders,
+    settings: SETTINGS,
+    enqueue,
+    logger,
+    now: () => cluster.now,
+  });
   /** Returns what acquire() resolves to, or the error with which it rejects. */
   const ask = (request: BuilderRequest) => pool.acquire(request).catch((error: unknown) => error);
   return { pool, woken, ask };
 }
 
 describe('a group’s builder', () => {
-  test('is made by the first build that asks, and given once it is ready, to its group alone', async () => {
+  test('is created by the first build that asks, and given to its group only once it is ready', async () => {
     const cluster = new FakeCluster();
     const { ask } = poolIn(cluster);
     expect(await ask(trusted)).toMatchObject({ reason: 'StartingBuilder' });
@@ -44,7 +50,7 @@ describe('a group’s builder', () => {
     expect(cluster.calls.filter((call) => call.startsWith('create Pod'))).toHaveLength(1);
   });
 
-  test('has those reconciled again that wait for it', async () => {
+  test('requeues the builds that wait for it', async () => {
     const { pool, woken, ask } = poolIn(new FakeCluster());
     await ask(trusted);
     await ask({ ...trusted, build: build('shop-summer') });
@@ -55,7 +61,7 @@ describe('a group’s builder', () => {
     expect(woken).toEqual(['group-acme/shop-main', 'group-acme/shop-summer']);
   });
 
-  test('is started early by warm(), with the cache and the certificates that it had', async () => {
+  test('is started early by warm(), with its cache and certificates', async () => {
     const cluster = new FakeCluster();
     const { pool, ask } = poolIn(cluster);
     await ask(trusted);
@@ -68,7 +74,7 @@ describe('a group’s builder', () => {
     expect(cluster.calls).toEqual(['create Pod group-acme']);
   });
 
-  test('that is being stopped is not given, though it still answers', async () => {
+  test('is not given while it is being stopped, although it still responds', async () => {
     const cluster = new FakeCluster();
     const { ask } = poolIn(cluster);
     await ask(trusted);
@@ -78,7 +84,7 @@ describe('a group’s builder', () => {
     await stopping;
   });
 
-  test('that does not become ready fails the build, with the reason', async () => {
+  test('fails the build with the reason if it does not become ready', async () => {
     const cluster = new FakeCluster();
     const { ask } = poolIn(cluster);
     await ask(trusted);
@@ -96,7 +102,7 @@ describe('a group’s builder', () => {
     });
   });
 
-  test('that the kubelet does not let in fails the build at once', async () => {
+  test('fails the build at once if the kubelet refuses it', async () => {
     const cluster = new FakeCluster();
     const { ask } = poolIn(cluster);
     await ask(trusted);
@@ -107,7 +113,7 @@ describe('a group’s builder', () => {
     });
   });
 
-  test('that was evicted makes place for another one', async () => {
+  test('is replaced after an eviction', async () => {
     const cluster = new FakeCluster();
     const { ask } = poolIn(cluster);
     await ask(trusted);
@@ -123,7 +129,7 @@ describe('a group’s builder', () => {
     expect(await ask(trusted)).toMatchObject({ serverName: 'group-acme' });
   });
 
-  test('whose node was lost holds a build up as long as a start may take, from when the build started to wait', async () => {
+  test('on a lost node delays a build for at most the time of a start, from when the build started to wait', async () => {
     const cluster = new FakeCluster();
     const { ask } = poolIn(cluster);
     await ask(trusted);
@@ -144,7 +150,7 @@ describe('a group’s builder', () => {
     expect(await ask(later)).toBeInstanceOf(Waiting);
   });
 
-  test('the remains of which do not go hold a build up no longer', async () => {
+  test('delays a build no longer if its objects are not deleted', async () => {
     const cluster = new FakeCluster();
     const { pool, ask } = poolIn(cluster);
     await ask(trusted);
@@ -155,7 +161,7 @@ describe('a group’s builder', () => {
     expect(await ask(trusted)).toMatchObject({ reason: 'BuilderUnavailable' });
   });
 
-  test('is gone when nothing of it is left: another group of the name waits for that', async () => {
+  test('is created for another group of the name only when nothing of the former is left', async () => {
     const cluster = new FakeCluster();
     const { pool, ask } = poolIn(cluster);
     await ask(trusted);
@@ -196,7 +202,7 @@ describe('code that is not trusted', () => {
     expect(await ask(fork('shop-7'))).toMatchObject({ serverName: name });
   });
 
-  test('that its own builder had no disk for fails with words, and is not tried again', async () => {
+  test('fails with an explanation if its builder ran out of disk, and is not retried', async () => {
     const cluster = new FakeCluster();
     const { ask } = poolIn(cluster);
     await ask(fork('shop-7'));
@@ -209,7 +215,7 @@ describe('code that is not trusted', () => {
     expect(cluster.calls.at(-1)).toBe(`create Pod ${name}`);
   });
 
-  test('waits while as many run as may, and is reconciled again when one ends', async () => {
+  test('waits while all ephemeral builders are in use, and is requeued when one ends', async () => {
     const cluster = new FakeCluster();
     const { pool, woken, ask } = poolIn(cluster);
     const asked = await Promise.all(['shop-1', 'shop-2', 'shop-3'].map((name) => ask(fork(name))));

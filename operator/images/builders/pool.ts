@@ -89,7 +89,7 @@ export class BuilderPool {
   warm(group: string): void {
     const { logger } = this.#options;
     this.#startOnce(groupBuilder(group)).catch((error: unknown) => {
-      logger.warn({ err: error, group }, "the group's builder could not be started early");
+      logger.warn({ err: error, group }, "the group's builder could not be started early; the build starts it");
     });
   }
 
@@ -200,7 +200,7 @@ export class BuilderPool {
 
   #unavailable(name: string, build: BuildIdentity, what: string): Stalled {
     this.#waiters.remove(name, build);
-    const help = 'ask an administrator to check it, then request a build';
-    return new Stalled('BuilderUnavailable', `the builder ${name} ${what}; ${help}`);
+    const help = 'Ask an administrator to check it, then request a build';
+    return new Stalled('BuilderUnavailable', `the builder ${name} ${what}. ${help}`);
   }
 }

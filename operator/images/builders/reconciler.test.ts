@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
-import { FakeCluster, settings } from './testing/fake-cluster.ts';
+import { FakeCluster, SETTINGS } from './testing/fake-cluster.ts';
 import { groupBuilder, ephemeralBuilder } from './identity.ts';
 import { BuilderPool } from './pool.ts';
 import { BuilderReconciler } from './reconciler.ts';
@@ -29,7 +29,7 @@ function reconcilerIn(cluster: FakeCluster, environments: Environment[], builder
   const woken: string[] = [];
   const now = () => cluster.now;
   const enqueue = (key: string) => void woken.push(key);
-  const pool = new BuilderPool({ builders, settings, enqueue, logger: pino({ enabled: false }), now });
+  const pool = new BuilderPool({ builders, settings: SETTINGS, enqueue, logger: pino({ enabled: false }), now });
   const reconciler = new BuilderReconciler({
     builders,
     pool,
@@ -37,7 +37,7 @@ function reconcilerIn(cluster: FakeCluster, environments: Environment[], builder
       get: (key) => environments.find(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}` === key),
       byIndex: (_index, namespace) => environments.filter(({ metadata }) => metadata.namespace === namespace),
     },
-    idleSeconds: settings.idleSeconds,
+    idleSeconds: SETTINGS.idleSeconds,
     now,
   });
   return { reconciler, pool, woken };
@@ -46,7 +46,7 @@ function reconcilerIn(cluster: FakeCluster, environments: Environment[], builder
 const group = groupBuilder('acme');
 const ephemeral = ephemeralBuilder('acme', { environment: 'shop', environmentUid: 'u1', number: 3 });
 
-/** What becomes of a group's builder that runs since 00:00. */
+/** Returns what happens to a group's builder that has been running since 00:00. */
 async function outcome(minutes: number, environments: Environment[], change: object = {}) {
   const cluster = new FakeCluster();
   await cluster.builders.start(group);
@@ -133,7 +133,7 @@ describe('an ephemeral builder', () => {
 test.each([
   ['a group', group],
   ['one build', ephemeral],
-])('the policy of the builder of %s is restored when it is deleted', async (_whose, identity) => {
+])('restores the policy of the builder of %s when it is deleted', async (_whose, identity) => {
   const cluster = new FakeCluster();
   await cluster.builders.start(identity);
   cluster.becomesReady(identity.name);

@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Makes a repository whose tree has these entries, as they are; `folder` holds one file. */
+/** Creates a repository whose tree has exactly these entries; `folder` contains one file. */
 function repository(name: string, entries: [mode: string, path: string, what: 'folder' | 'file' | 'link'][]): string {
   const git = (args: string[], input?: string | Buffer) =>
     execFileSync('git', ['-C', join(folder, name), ...args], { input, encoding: 'utf8' }).trim();
@@ -79,7 +79,7 @@ async function startClone(name: string, commit: string, config: string, at = ori
   });
 }
 
-/** The exit code of a process, and what it says. */
+/** Returns the exit code and the output of a process. */
 async function endOf(child: ReturnType<typeof spawn>) {
   let reported = '';
   for (const stream of [child.stdout, child.stderr])
@@ -88,7 +88,7 @@ async function endOf(child: ReturnType<typeof spawn>) {
   return { code, reported };
 }
 
-/** Runs clone.sh; gives its exit code, what it says and where it wrote to. */
+/** Runs clone.sh; returns its exit code, its output and the folder that it wrote to. */
 async function clone(...[name, ...rest]: Parameters<typeof startClone>) {
   return { ...(await endOf(await startClone(name, ...rest))), workspace: workspaceOf(name) };
 }
@@ -97,7 +97,7 @@ const config = () => gitConfig({ origin, address: '127.0.0.1' }, undefined);
 const dockerfile: [string, string, 'file'] = ['100644', 'Dockerfile', 'file'];
 const twice: Parameters<typeof repository>[1] = [dockerfile, ['40000', 'ctx', 'folder'], ['120000', 'ctx', 'link']];
 
-test('a commit is cloned, and nothing of Git with it', async () => {
+test("clones a commit without any of Git's files", async () => {
   const commit = repository('plain', [dockerfile, ['40000', 'ctx', 'folder']]);
   const { code, reported, workspace } = await clone('plain', commit, config());
   expect(reported).toContain('cloned 2 files');
@@ -105,7 +105,7 @@ test('a commit is cloned, and nothing of Git with it', async () => {
   expect([existsSync(join(workspace, 'ctx/file')), existsSync(join(workspace, '.git'))]).toEqual([true, false]);
 });
 
-test('a folder that is there a second time as a link is refused by git', async () => {
+test('refuses a folder that exists again as a link', async () => {
   const { code, reported } = await clone('twice', repository('twice', twice), config());
   expect(reported).toContain('duplicateEntries');
   expect(code).not.toBe(0);
@@ -114,19 +114,19 @@ test('a folder that is there a second time as a link is refused by git', async (
 test.each([
   ['after it came through as a link', 'unchecked', twice],
   ['that is a link', 'link', [dockerfile, ['120000', 'ctx', 'link']] satisfies Parameters<typeof repository>[1]],
-])('a build context %s is refused, whatever git says', async (_what, name, entries) => {
+])('refuses the build context %s, whatever git reports', async (_what, name, entries) => {
   const lenient = config().replace('fsckObjects = true', 'fsckObjects = false');
   const { code, reported } = await clone(name, repository(name, entries), lenient);
   expect(reported).toContain('fatal: ctx passes through ctx, which is not a folder');
   expect(code).not.toBe(0);
 });
 
-test('a tree as old clients wrote it is cloned', async () => {
+test('clones a tree as old clients wrote it', async () => {
   const commit = repository('old', [dockerfile, ['040000', 'ctx', 'folder']]);
   expect(await clone('old', commit, config())).toMatchObject({ code: 0 });
 });
 
-test('authorities that lie beside the configuration are trusted, and no others', async () => {
+test('trusts only the authorities beside the configuration', async () => {
   const { ca, server: pair } = await issueCertificates('localhost', new Date());
   const tls = createTlsServer(
     { cert: pair.certificate, key: pair.key },
@@ -149,13 +149,13 @@ test('authorities that lie beside the configuration are trusted, and no others',
   }
 });
 
-describe('what stands beside the clone', () => {
+describe('a command that waits for the clone', () => {
   const waiting = (name: string) => {
     const env = { PATH: process.env['PATH'], WORKSPACE: workspaceOf(name) };
     return endOf(spawn('sh', ['-c', AFTER_CLONE, 'sh', 'echo', 'a  word'], { env }));
   };
 
-  test('does its work once the clone has ended well', async () => {
+  test('runs once the clone has succeeded', async () => {
     const commit = repository('waited', [dockerfile, ['40000', 'ctx', 'folder']]);
     const both = [waiting('waited'), waiting('waited')];
     expect(existsSync(`${workspaceOf('waited')}.cloned`)).toBe(false);
@@ -164,13 +164,13 @@ describe('what stands beside the clone', () => {
     expect(await waiting('waited')).toEqual({ code: 0, reported: 'a  word\n' });
   });
 
-  test('does nothing after a clone that failed', async () => {
+  test('does not run after a failed clone', async () => {
     const waits = waiting('refused');
     await clone('refused', repository('refused', twice), config());
     expect(await waits).toEqual({ code: NOT_CLONED, reported: '' });
   });
 
-  test('does nothing after a clone that was killed', async () => {
+  test('does not run after a clone that was killed', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const asked = once(silent, 'request');

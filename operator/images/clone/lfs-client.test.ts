@@ -57,7 +57,7 @@ function client(allowed = true, ports = [Number(new URL(base).port)]) {
   return new LfsClient({ origin: `${base}/acme/shop`, authorization: 'Basic x', rules });
 }
 
-test('the server is found from the repository’s address, and asked with its credentials', async () => {
+test("derives the server from the repository's address, and sends its credentials", async () => {
   const found = await client().locate([pointer]);
   expect(found.get(oid)).toEqual({ href: `${base}/object`, header: {} });
   expect(seen).toEqual([
@@ -65,15 +65,15 @@ test('the server is found from the repository’s address, and asked with its cr
   ]);
 });
 
-test('an object that the server does not have is reported', async () => {
+test('reports an object that the server does not have', async () => {
   objects = [{ oid, error: { code: 404, message: 'no such object' } }];
   await expect(client().locate([pointer])).rejects.toThrow(/404 no such object/);
 });
 
 test.each([
-  [404, 'has no Git LFS for this repository: it responded with 404'],
+  [404, 'has no Git LFS for this repository (404). Enable it there'],
   [502, 'did not respond for Git LFS: it responded with 502'],
-])('a server that answers %d', async (status, words) => {
+])('reports a server that answers %d', async (status, words) => {
   batchStatus = status;
   await expect(client().locate([pointer])).rejects.toThrow(words);
 });
@@ -86,12 +86,12 @@ describe('download', () => {
     return readFile(file, 'utf8');
   };
 
-  test('takes the pointer’s place', async () => {
+  test('replaces the pointer', async () => {
     expect(await get('/object')).toBe(content);
     expect(seen[0]?.authorization).toBe('Basic x');
   });
 
-  test('sends what the server gave for it instead of the credentials', async () => {
+  test('sends the headers of the download in place of the credentials', async () => {
     await get('/object', { Authorization: 'Bearer y' });
     expect(seen[0]?.authorization).toBe('Bearer y');
   });
@@ -101,7 +101,7 @@ describe('download', () => {
     ['/longer', /more than the 12 expected bytes/],
     ['/redirect', /responded with status 302/],
     ['/missing', /responded with status 404/],
-  ])('%s is refused', async (path, words) => {
+  ])('refuses %s', async (path, words) => {
     await expect(get(path)).rejects.toThrow(words);
   });
 
@@ -116,7 +116,7 @@ describe('download', () => {
 test.each([
   ['an address that is not allowed', () => client(false), /private or reserved/],
   ['a port that is not allowed', () => client(true, [443]), /not an address that Coppice connects to/],
-])('%s is not connected to', async (_what, make, words) => {
+])('does not connect to %s', async (_what, make, words) => {
   await expect(make().locate([pointer])).rejects.toThrow(words);
   await expect(make().download({ href: `${base}/object`, header: {} }, pointer, join(folder, 'file'))).rejects.toThrow(
     words,

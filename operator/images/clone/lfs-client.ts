@@ -5,9 +5,9 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { portOf } from '../../source/network/addresses.ts';
+import { PERMIT_NETWORK, PERMIT_PORT, portOf } from '../../source/network/addresses.ts';
 import type { OriginRules } from '../../source/network/addresses.ts';
-import { checkedLookup, checkLiteral } from '../../source/network/checked-lookup.ts';
+import { checkedLookup, checkLiteral, type Names } from '../../source/network/checked-lookup.ts';
 import type { LfsPointer } from './lfs-pointer.ts';
 
 const downloadSchema = z.object({ href: z.url(), header: z.record(z.string(), z.string()).default({}) });
@@ -28,6 +28,8 @@ export interface LfsClientOptions {
   /** Authorization header for the origin's host. */
   authorization: string | undefined;
   rules: OriginRules;
+  /** Resolves names; defaults to the process's own resolver. */
+  names?: Names;
 }
 
 const mediaType = 'application/vnd.git-lfs+json';
@@ -61,13 +63,19 @@ export class LfsClient {
       const { statusCode = 0 } = response;
       response.destroy();
       // A failing host is asked again by a retry of the build; a refusal is final.
-      const what = statusCode >= 500 ? 'did not respond for Git LFS' : 'has no Git LFS for this repository';
-      throw new Error(`${url.host} ${what}: it responded with ${statusCode}`);
+      throw new Error(
+        statusCode >= 500
+          ? `${url.host} did not respond for Git LFS: it responded with ${statusCode}`
+          : `${url.host} has no Git LFS for this repository (${statusCode}). Enable it there, or commit the files themselves`,
+      );
     }
     const answer = batchSchema.parse(JSON.parse(await text(limited(response, maxAnswer))));
     const found = new Map<string, LfsDownload>();
     for (const { oid, actions, error } of answer.objects) {
-      if (error) throw new Error(`${url.host} does not provide the large file ${oid}: ${error.code} ${error.message}`);
+      if (error)
+        throw new Error(
+          `${url.host} does not provide the large file ${oid}: ${error.code} ${error.message}. Run git lfs push --all`,
+        );
       if (actions?.download) found.set(oid, actions.download);
     }
     return found;
@@ -82,7 +90,9 @@ export class LfsClient {
     const response = await this.#request('GET', url, { ...header, ...(isOwn && { authorization }) });
     if (response.statusCode !== 200) {
       response.destroy();
-      throw new Error(`${url.host} responded with status ${response.statusCode ?? 0} for the large file ${oid}`);
+      throw new Error(
+        `${url.host} responded with status ${response.statusCode ?? 0} for the large file ${oid}. Check that it can be downloaded there`,
+      );
     }
     const hash = createHash('sha256');
     let received = 0;
@@ -97,23 +107,27 @@ export class LfsClient {
       await file.close();
     }
     if (received !== size || hash.digest('hex') !== oid)
-      throw new Error(`${url.host} returned a file other than ${oid}`);
+      throw new Error(`${url.host} returned a file other than ${oid}. Run git lfs push --all`);
   }
 
   #request(method: string, url: URL, headers: Record<string, string>, body?: string): Promise<IncomingMessage> {
-    const { rules } = this.#options;
+    const { rules, names } = this.#options;
     const check = (address: string) => {
       if (!rules.isAddressAllowed(address)) {
-        throw new Error(`${url.host} has a private or reserved address, which Coppice does not connect to`);
+        throw new Error(
+          `${url.host} has a private or reserved address, which Coppice does not connect to. ${PERMIT_NETWORK}`,
+        );
       }
     };
     const start = { 'http:': httpRequest, 'https:': httpsRequest }[url.protocol];
     if (!start || !rules.ports.includes(portOf(url))) {
-      return Promise.reject(new Error(`${url.protocol}//${url.host} is not an address that Coppice connects to`));
+      return Promise.reject(
+        new Error(`${url.protocol}//${url.host} is not an address that Coppice connects to. ${PERMIT_PORT}`),
+      );
     }
     checkLiteral(url, check);
     return new Promise((resolve, reject) => {
-      const request = start(url, { method, headers, timeout: idleMs, lookup: checkedLookup(check) }, resolve);
+      const request = start(url, { method, headers, timeout: idleMs, lookup: checkedLookup(check, names) }, resolve);
       request.on('timeout', () => request.destroy(new Error('it sent no data for too long')));
       request.on('error', (error) => reject(new Error(`${url.host} did not respond: ${error.message}`)));
       request.end(body);

@@ -34,7 +34,10 @@ export class LargeFiles {
     }
     const byOid = new Map(files.map(({ pointer }) => [pointer.oid, pointer]));
     this.#bytes += files.reduce((sum, { pointer }) => sum + pointer.size, 0);
-    if (this.#bytes > maxBytes) throw new Error(`the large files are more than ${maxBytes / 1024 ** 3} GiB together`);
+    if (this.#bytes > maxBytes)
+      throw new Error(
+        `the large files are more than ${maxBytes / 1024 ** 3} GiB together, which is the limit. Remove some`,
+      );
     report(`fetching ${files.length} large files (Git LFS), ${this.#bytes} bytes`);
     const { origin, authorization } = checkout;
     const client = new LfsClient({ origin, authorization, rules: this.#rules });
@@ -46,7 +49,8 @@ export class LargeFiles {
       const worker = async () => {
         for (const { path, pointer } of queue) {
           const location = locations.get(pointer.oid);
-          if (!location) throw new Error(`the server did not return a location for the large file ${path}`);
+          if (!location)
+            throw new Error(`the server did not return a location for the large file ${path}. Run git lfs push --all`);
           await client.download(location, pointer, join(checkout.folder, path));
         }
       };

@@ -16,12 +16,12 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test.each(['modules', 'modules/lib', 'modules/lib/new/deeper'])('%s is plain', async (path) => {
+test.each(['modules', 'modules/lib', 'modules/lib/new/deeper'])('accepts %s', async (path) => {
   await expect(mustBePlain(folder, path)).resolves.toBeUndefined();
 });
 
 test.each(['link', 'link/x', 'file/x', '../x', 'modules/../../x', '.git/hooks', 'modules/.GIT', 'a//b', '/etc'])(
-  '%s is refused',
+  'refuses %s',
   async (path) => {
     await expect(mustBePlain(folder, path)).rejects.toThrow();
   },
@@ -30,7 +30,7 @@ test.each(['link', 'link/x', 'file/x', '../x', 'modules/../../x', '.git/hooks', 
 test.each([
   [['.'], ['file']],
   [['modules/lib'], ['./file']],
-])('contexts %j and Dockerfiles %j are what they are called', async (folders, files) => {
+])('accepts contexts %j and Dockerfiles %j', async (folders, files) => {
   await expect(checkPaths(folder, folders, files)).resolves.toBeUndefined();
 });
 
@@ -40,6 +40,6 @@ test.each([
   [['file'], ['file'], 'file passes through file'],
   [['.'], ['link/passwd'], 'link passes through link'],
   [['.'], ['modules/Dockerfile'], 'modules/Dockerfile is not a file'],
-])('contexts %j and Dockerfiles %j are refused', async (folders, files, words) => {
+])('refuses contexts %j and Dockerfiles %j', async (folders, files, words) => {
   await expect(checkPaths(folder, folders, files)).rejects.toThrow(words);
 });

@@ -10,7 +10,7 @@ export async function checkPaths(workspace: string, folders: readonly string[], 
     if (normalize(folder) !== '.') await mustBePlain(workspace, normalize(folder));
   }
   for (const file of files) {
-    if (!(await lstat(join(workspace, file))).isFile()) throw new Error(`${file} is not a file`);
+    if (!(await lstat(join(workspace, file))).isFile()) throw new Error(`${file} is not a file. Replace it by one`);
   }
 }
 
@@ -18,7 +18,7 @@ export async function checkPaths(workspace: string, folders: readonly string[], 
 export async function mustBePlain(workspace: string, path: string): Promise<void> {
   const names = path.split('/');
   if (names.some((name) => ['', '.', '..', '.git'].includes(name.toLowerCase()))) {
-    throw new Error(`${JSON.stringify(path)} is not a path that Coppice writes to`);
+    throw new Error(`${JSON.stringify(path)} is not a path that Coppice writes to. Rename it`);
   }
   let at = workspace;
   for (const name of names) {
@@ -28,6 +28,7 @@ export async function mustBePlain(workspace: string, path: string): Promise<void
       throw error;
     });
     if (!found) return;
-    if (!found.isDirectory()) throw new Error(`${path} passes through ${name}, which is not a folder`);
+    if (!found.isDirectory())
+      throw new Error(`${path} passes through ${name}, which is not a folder. Replace it by one`);
   }
 }

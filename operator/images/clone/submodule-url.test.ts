@@ -29,17 +29,17 @@ describe('over SSH', () => {
     ['../lib.git', 'git@git.example.com:/srv/shop.git', 'git@git.example.com:/srv/lib.git'],
     ['git@git.example.com:tools/lib.git', scp, 'git@git.example.com:tools/lib.git'],
     ['ssh://git.example.com/tools/lib.git', scp, 'ssh://git@git.example.com/tools/lib.git'],
-    // Another port, user or host is another server: it does not know the key.
+    // Another port, user or host is another server, which does not know the key.
     ['git@git.example.com:tools/lib.git', url, 'https://git.example.com/tools/lib.git'],
     ['root@git.example.com:tools/lib.git', scp, 'https://git.example.com/tools/lib.git'],
     ['git@other.example.com:acme/lib.git', scp, 'https://other.example.com/acme/lib.git'],
     ['https://git.example.com/acme/lib.git', scp, 'https://git.example.com/acme/lib.git'],
-  ])('%s of %s', (given, from, expected) => {
+  ])('resolves %s of %s', (given, from, expected) => {
     expect(submoduleUrl(given, from)).toBe(expected);
   });
 
   test.each(['../-oProxyCommand=id/../../-u', '../x y', './a@b', 'file:///etc', 'ext::id', '-u./x', 'git@-host:x'])(
-    '%j is refused',
+    'refuses %j',
     (given) => {
       expect(submoduleUrl(given, scp)).toBeUndefined();
     },
@@ -59,6 +59,6 @@ test.each([
   'ssh://-oProxyCommand=id/x y',
   'git@host:x y',
   '',
-])('%j is refused', (url) => {
+])('refuses %j', (url) => {
   expect(submoduleUrl(url, parent)).toBeUndefined();
 });

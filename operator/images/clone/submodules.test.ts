@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-describe('a link to another repository', () => {
+describe('a link to a commit of another repository', () => {
   /** Fetches the submodules of a repository with a link at `app/lib`, for a build of `folder`. */
   async function fetch(files: Record<string, string>, built: string): Promise<void> {
     const repository = await mkdtemp(join(folder, 'repository-'));
@@ -38,16 +38,16 @@ describe('a link to another repository', () => {
   }
   const unusable = { '.gitmodules': '[submodule "x"]\n\tpath = other\n\turl = ../other\n' };
 
-  test.each(['app', '.', 'other'])('that no .gitmodules explains stays empty where %s is built', async (built) => {
+  test.each(['app', '.', 'other'])('without .gitmodules stays empty where %s is built', async (built) => {
     await expect(fetch({ 'README.md': '' }, built)).resolves.toBeUndefined();
   });
 
-  test('that no build reads needs no place in .gitmodules', async () => {
+  test('that no build reads needs no entry in .gitmodules', async () => {
     await expect(fetch(unusable, 'other')).resolves.toBeUndefined();
     await expect(fetch({ '.gitmodules': '[submodule' }, 'other')).resolves.toBeUndefined();
   });
 
-  test('that a build reads does', async () => {
+  test('that a build reads needs one', async () => {
     await expect(fetch(unusable, 'app')).rejects.toThrow(/has no URL for the submodule app\/lib/);
     await expect(fetch({ '.gitmodules': '[submodule' }, 'app')).rejects.toThrow('git config failed');
   });

@@ -16,7 +16,7 @@ function baseImages(
   return { images: new BaseImages({ send, mirrors, insecure: new Set(insecure) }), seen };
 }
 
-test('Docker Hub is asked under the name of its API', async () => {
+test("requests images of Docker Hub from its API's host", async () => {
   const { images } = baseImages({ 'HEAD https://registry-1.docker.io/v2/library/node/manifests/24': there });
   expect(await images.digests([node, node], new Map())).toEqual({
     digests: new Map([[node, digest]]),
@@ -25,7 +25,7 @@ test('Docker Hub is asked under the name of its API', async () => {
   });
 });
 
-test('a mirror stands in for it, with the mirror’s credentials', async () => {
+test("requests them from a mirror instead, with the mirror's credentials", async () => {
   const { images, seen } = baseImages(
     { 'HEAD http://mirror:5000/v2/docker.io/library/node/manifests/24': there },
     { 'docker.io': ['mirror:5000/docker.io'] },
@@ -39,7 +39,7 @@ test('a mirror stands in for it, with the mirror’s credentials', async () => {
   expect(seen).toEqual([expect.objectContaining({ authorization: `Basic ${Buffer.from('a:b').toString('base64')}` })]);
 });
 
-test('what a mirror does not have, the registry itself may', async () => {
+test('requests them from the registry if the mirror does not have them', async () => {
   const { images, seen } = baseImages(
     {
       'HEAD https://mirror/v2/library/node/manifests/24': { status: 404 },
@@ -51,7 +51,7 @@ test('what a mirror does not have, the registry itself may', async () => {
   expect(seen).toHaveLength(2);
 });
 
-test('a name that holds its digest is not asked for', async () => {
+test('does not request a name with a digest', async () => {
   const { images, seen } = baseImages({});
   expect(await images.digests([`${node}@${digest}`], new Map())).toEqual({
     digests: new Map(),
@@ -66,7 +66,7 @@ test.each<[string, FakeAnswer | undefined, RegExp]>([
   ['a refusal', { status: 403 }, /status 403 for docker.io\/library\/node:24/],
   ['no digest', {}, /returned no digest/],
   ['a digest that is none', { headers: { 'docker-content-digest': 'sha256:x","y' } }, /returned no digest/],
-])('%s is reported, and does not fail the rest', async (_what, answer, words) => {
+])('reports %s, and still resolves the others', async (_what, answer, words) => {
   const { images } = baseImages({
     ...(answer && { 'HEAD https://registry-1.docker.io/v2/library/node/manifests/24': answer }),
     'HEAD https://ghcr.io/v2/a/b/manifests/1': there,
@@ -78,7 +78,7 @@ test.each<[string, FakeAnswer | undefined, RegExp]>([
 
 const many = Array.from({ length: 2000 }, (_, n) => `registry.example.com/a:${n}`);
 
-test('of a Dockerfile that names thousands, so many are asked for, and few at once', async () => {
+test('requests a limited number of thousands of names, and few at once', async () => {
   let running = 0;
   let max = 0;
   const { send, seen } = fakeSend(() => there);
@@ -94,7 +94,7 @@ test('of a Dockerfile that names thousands, so many are asked for, and few at on
   expect([failures.size, unasked, seen.length, max]).toEqual([0, 1950, 50, 4]);
 });
 
-test('registries that keep it waiting do so for so long, and then for no other name', async () => {
+test('waits a limited time for slow registries, and then requests no other name', async () => {
   let nowMs = 0;
   const { send, seen } = fakeSend(() => there);
   const slowly: Send = (request) => {
@@ -108,7 +108,7 @@ test('registries that keep it waiting do so for so long, and then for no other n
   expect(failures.get(many[19] ?? '')).toMatch(/took too long/);
 });
 
-test('a mirror in Coppice’s own registry is read with a token of the operator’s, and nothing else of it', async () => {
+test("reads a mirror in Coppice's registry with a token of the operator, and nothing else there", async () => {
   const { send, seen } = fakeSend((asked) => (asked.includes('/library/') ? { status: 404 } : there));
   const login = { token: (scope: string) => Promise.resolve(scope) };
   const images = new BaseImages({

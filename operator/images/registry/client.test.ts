@@ -21,7 +21,7 @@ const image: FakeAnswer = {
 describe('below a path of a host', () => {
   const address = 'ghcr.io/acme/coppice';
 
-  test('everything is asked for below the path, with scopes of the whole names', async () => {
+  test('requests everything below the path, with scopes of the full names', async () => {
     const { client, seen } = registry((asked, authorization) => {
       if (asked.includes('token')) return { body: { token: 'granted' } };
       if (authorization !== 'Bearer granted') {
@@ -46,20 +46,20 @@ describe('below a path of a host', () => {
     ]);
   });
 
-  test('of all repositories only those below the path are reported, by their names there', async () => {
+  test('lists only repositories below the path, by their names there', async () => {
     const repositories = ['acme/coppice/g/r/web', 'acme/coppice-base', 'other/x'];
     const { client } = registry(() => ({ body: { repositories } }), address);
     expect(await client.repositories()).toEqual(['g/r/web']);
   });
 });
 
-test("Docker Hub's API has another host than its images' names", async () => {
+test("uses the host of Docker Hub's API, which differs from that of its images", async () => {
   const { client, seen } = registry(() => image, 'docker.io/acme');
   await client.find('g.r.web', 't1');
   expect(seen[0]?.asked).toBe('GET http://registry-1.docker.io/v2/acme/g.r.web/manifests/t1');
 });
 
-test('credentials that were replaced are used at once', async () => {
+test('uses replaced credentials at once', async () => {
   const words = ['first', 'second'].values();
   const { send, seen } = fakeSend(() => image);
   const credentials = () => ({ username: 'me', password: words.next().value ?? '' });
@@ -72,7 +72,7 @@ test('credentials that were replaced are used at once', async () => {
 });
 
 describe('find', () => {
-  test('gives digest, layers and annotations', async () => {
+  test('returns digest, layers and annotations', async () => {
     const { client, seen } = registry(() => image);
     expect(await client.find('acme/shop/web', 't1')).toEqual({
       digest: 'sha256:d',
@@ -84,19 +84,19 @@ describe('find', () => {
     ]);
   });
 
-  test('gives undefined for what is not there', async () => {
+  test('returns undefined for a missing image', async () => {
     expect(await registry(() => ({ status: 404 })).client.find('a/b/c', 't1')).toBeUndefined();
   });
 
-  test.each([500, 401, 403])('an answer %s is an error', async (status) => {
+  test.each([500, 401, 403])('throws if the response %s', async (status) => {
     await expect(registry(() => ({ status })).client.find('a/b/c', 't1')).rejects.toThrow(String(status));
   });
 
-  test('so is none', async () => {
+  test('throws if there is no response', async () => {
     await expect(registry(() => undefined).client.find('a/b/c', 't1')).rejects.toThrow(/did not respond/);
   });
 
-  test('gets a token where the registry asks for one, once for what it allows', async () => {
+  test('requests a token if the registry demands one, once for what it covers', async () => {
     const { client, seen } = registry((asked, authorization) => {
       if (asked.includes('auth.example.com')) return { body: { token: 'granted', expires_in: 300 } };
       if (authorization === 'Bearer granted') return image;
@@ -116,7 +116,7 @@ describe('find', () => {
 });
 
 describe('lists', () => {
-  test('are read over all their pages', async () => {
+  test('are read over all pages', async () => {
     const { client } = registry((asked) =>
       asked.endsWith('_catalog?n=1000')
         ? { body: { repositories: ['a/b/c'] }, headers: { link: '</v2/_catalog?last=a%2Fb%2Fc&n=1000>; rel="next"' } }
@@ -125,22 +125,22 @@ describe('lists', () => {
     expect(await client.repositories()).toEqual(['a/b/c', 'a/b/d']);
   });
 
-  test.each([401, 403, 404, 405])('a registry that answers %s does not tell', async (status) => {
+  test.each([401, 403, 404, 405])('are undefined for a registry that answers %s', async (status) => {
     expect(await registry(() => ({ status })).client.repositories()).toBeUndefined();
   });
 
-  test('a repository without tags has none', async () => {
+  test('are empty for a repository without tags', async () => {
     expect(await registry(() => ({ body: { tags: null } })).client.tags('a/b/c')).toEqual([]);
     expect(await registry(() => ({ status: 404 })).client.tags('a/b/c')).toEqual([]);
   });
 });
 
-test.each([202, 404])('what answers %s is gone', async (status) => {
+test.each([202, 404])('treats a deletion that is answered with %s as done', async (status) => {
   const { client, seen } = registry(() => ({ status }));
   await client.delete('a/b/c', 'sha256:d');
   expect(seen[0]?.asked).toBe('DELETE http://r.example.com:5000/v2/a/b/c/manifests/sha256:d');
 });
 
-test('a registry that lets nothing be deleted says so', async () => {
+test('reports a registry that permits no deletion', async () => {
   await expect(registry(() => ({ status: 405 })).client.delete('a/b/c', 'sha256:d')).rejects.toThrow('405');
 });

@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** As the kubelet writes a Secret: a folder for each version, links that stay, and one link that is exchanged. */
+/** Writes a Secret as the kubelet does: a folder for each version, constant links, and one link that is replaced. */
 function mount(revision: string, username: string, password: string): void {
   const data = join(folder, `..${revision}`);
   mkdirSync(data);
@@ -30,11 +30,11 @@ function mount(revision: string, username: string, password: string): void {
 }
 
 describe('CredentialsFolder', () => {
-  it('has none where there is no folder', () => {
+  it('returns nothing without a folder', () => {
     expect(new CredentialsFolder(undefined, logger).current()).toBeUndefined();
   });
 
-  it('reads plain files, without the end of their line', () => {
+  it('reads plain files, without the line break at their end', () => {
     writeFileSync(join(folder, 'username'), 'robot\n');
     writeFileSync(join(folder, 'password'), ' word \r\n');
     expect(new CredentialsFolder(folder, logger).current()).toEqual({ username: 'robot', password: ' word ' });
@@ -46,7 +46,7 @@ describe('CredentialsFolder', () => {
     expect(() => new CredentialsFolder(folder, logger)).toThrow('is empty');
   });
 
-  it('takes over what the kubelet puts in their place', async () => {
+  it('reads what the kubelet replaces them by', async () => {
     mount('1', 'AWS', 'first');
     const credentials = new CredentialsFolder(folder, logger);
     const changed = new Promise<void>((resolve) => (stop = credentials.watch(resolve)));
@@ -55,7 +55,7 @@ describe('CredentialsFolder', () => {
     expect(credentials.current()).toEqual({ username: 'AWS', password: 'second' });
   });
 
-  it('keeps the former ones when the new ones cannot be read, and takes the next', async () => {
+  it('keeps the former ones while the new ones cannot be read, and reads the next', async () => {
     mount('1', 'AWS', 'first');
     const credentials = new CredentialsFolder(folder, logger);
     const changed = new Promise<void>((resolve) => (stop = credentials.watch(resolve)));

@@ -12,21 +12,21 @@ describe('readDockerConfig', () => {
     ['https://index.docker.io/v1/', 'docker.io'],
     ['registry-1.docker.io', 'docker.io'],
     ['R.example.com:5000', 'r.example.com:5000'],
-  ])('%s is %s', (key, registry) => {
+  ])('reads %s as %s', (key, registry) => {
     expect(readDockerConfig(JSON.stringify({ auths: { [key]: auth('me:a:b') } }))).toEqual(new Map([[registry, me]]));
   });
 
-  test('takes name and password, and leaves out what has neither', () => {
+  test('reads names and passwords, and omits entries with neither', () => {
     const text = JSON.stringify({ auths: { a: me, b: {}, c: auth('no colon') }, credsStore: 'desktop' });
     expect(readDockerConfig(text)).toEqual(new Map([['a', me]]));
   });
 
-  test.each(['', 'no json', '[]', '{"auths": 1}'])('%j is none', (text) => {
+  test.each(['', 'no json', '[]', '{"auths": 1}'])('refuses %j', (text) => {
     expect(readDockerConfig(text)).toBeUndefined();
   });
 });
 
-test('of two credentials for one registry the earlier ones count', () => {
+test('prefers the earlier of two credentials for one registry', () => {
   const first = new Map([['a', me]]);
   const second = new Map([
     ['a', { username: 'x', password: 'y' }],
@@ -40,7 +40,7 @@ test('of two credentials for one registry the earlier ones count', () => {
   );
 });
 
-test('what is written reads back the same, Docker Hub under the key that its tools look for', () => {
+test('reads back what it writes, with Docker Hub under the key that its tools use', () => {
   const auths = new Map([
     ['docker.io', me],
     ['ghcr.io', me],

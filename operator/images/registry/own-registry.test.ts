@@ -7,7 +7,9 @@ it.each([
   ['registry.example.com.:80', 'registry.example.com'],
   ['KIND-registry:5000', 'kind-registry:5000'],
   ['kind-registry.:5000', 'kind-registry:5000'],
-])('%s is the host %s', (host, expected) => {
+  ['kind-registry:05000', 'kind-registry:5000'],
+  ['registry.example.com:0443', 'registry.example.com'],
+])('reads %s as the host %s', (host, expected) => {
   expect(canonicalHost(host)).toBe(expected);
 });
 
@@ -16,13 +18,15 @@ it.each([
   ['kind-registry:5000', 'KIND-REGISTRY:5000/acme/shop/web:1', true],
   ['registry.example.com', 'registry.example.com:443/acme/shop/web', true],
   ['registry.example.com:443', 'Registry.example.com/acme/shop/web', true],
+  ['registry.example.com', 'registry.example.com:0000443/acme/shop/web', true],
+  ['kind-registry:5000', 'kind-registry:05000/acme/shop/web', true],
   ['kind-registry:5000', 'kind-registry:5001/acme/shop/web', false],
   ['kind-registry:5000', 'redis:7', false],
   ['ghcr.io/acme/coppice', 'GHCR.io/acme/coppice/shop/web', true],
   ['ghcr.io/acme/coppice', 'ghcr.io/acme/coppice-base:1', false],
   ['ghcr.io/acme/coppice', 'ghcr.io/astral-sh/uv:1', false],
   ['docker.io/acme', 'acme/shop:1', true],
-])('with the registry %s, %s is one of its images: %s', (address, image, expected) => {
+])('with the registry %s, treats %s as one of its images: %s', (address, image, expected) => {
   expect(isInRegistry(address, image)).toBe(expected);
 });
 

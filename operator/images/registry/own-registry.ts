@@ -1,9 +1,12 @@
 import { parseReference } from './reference.ts';
 
-/** Returns a registry's host in its canonical form: lower case, without a default port and a trailing dot. */
+/**
+ * Returns a registry's host in its canonical form: lower case, without a trailing dot, a default port and leading zeros
+ * of a port.
+ */
 export function canonicalHost(host: string): string {
-  const [, name = '', port = ''] = /^(.*?)\.?(:\d+)?$/.exec(host.toLowerCase()) ?? [];
-  return `${name}${port === ':443' || port === ':80' ? '' : port}`;
+  const [, name = '', port = ''] = /^(.*?)\.?(?::0*(\d+))?$/.exec(host.toLowerCase()) ?? [];
+  return `${name}${['', '443', '80'].includes(port) ? '' : `:${port}`}`;
 }
 
 /** Splits a registry's address, `host[:port][/path]`, like an image name; the path is empty if there is none. */

@@ -14,7 +14,7 @@ test.each([
   ['registry:5000/a/b', 'registry:5000/a/b:latest'],
   [`node@${digest}`, `docker.io/library/node:latest@${digest}`],
   [`ghcr.io/a/b:1@${digest}`, `ghcr.io/a/b:1@${digest}`],
-])('%s is %s', (text, whole) => {
+])('reads %s as %s', (text, whole) => {
   const reference = parseReference(text);
   expect(reference && formatReference(reference)).toBe(whole);
   expect(parseReference(whole)).toEqual(reference);
@@ -32,6 +32,6 @@ test.each([
   `x@${digest}@${digest}`,
   'user:password@host.example/x',
   'a'.repeat(600),
-])('%j is not an image', (text) => {
+])('refuses %j', (text) => {
   expect(parseReference(text)).toBeUndefined();
 });

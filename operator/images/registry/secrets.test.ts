@@ -23,7 +23,7 @@ test.each([
   ['own', []],
   ['others', ['registrySecrets: the Secret others is for the Repository shop alone, which owns it. Name another one']],
   ['gone', ['the registry Secret gone is not in group-g. Create it']],
-])('the registry Secret %s', async (name, problems) => {
+])('reports the registry Secret %s', async (name, problems) => {
   const read = await readRegistrySecrets(client, 'group-g', [{ name, namer: { kind: 'Repository', uid: 'uid-1' } }]);
   expect(read.problems).toEqual(problems);
   expect([...read.auths.keys()]).toEqual(problems.length > 0 ? [] : ['registry.example']);

@@ -15,18 +15,18 @@ function session(answer: unknown) {
 
 const request = { method: 'HEAD', path: 'a/manifests/1', scope: 'repository:a:pull' } as const;
 
-test('a token is fetched from where the registry says', async () => {
+test('requests a token where the registry says', async () => {
   await expect(session({ token: 't' }).request(request)).resolves.toMatchObject({ status: 200 });
 });
 
 test.each([
   ['many objects', `{"token":"t","a":[${'{},'.repeat(30_000)}{}]}`],
   ['deep ones', `{"token":"t","a":${'['.repeat(40_000)}${']'.repeat(40_000)}}`],
-])('what is not a token is not parsed: %s', async (_what, answer) => {
+])('rejects a response without a valid token: %s', async (_what, answer) => {
   await expect(session(answer).request(request)).rejects.toThrow(/token service returned too much/);
 });
 
-test('a long challenge that names no token service takes no time', async () => {
+test('reads a long challenge without a token service in bounded time', async () => {
   const challenge = `Bearer ${'a'.repeat(200_000)}`;
   const { send } = fakeSend(() => ({ status: 401, headers: { 'www-authenticate': challenge } }));
   const origin = 'https://registry.example.com';
@@ -36,7 +36,7 @@ test('a long challenge that names no token service takes no time', async () => {
   expect(process.cpuUsage().user - user).toBeLessThan(2_000_000);
 });
 
-test('with tokens of its own nobody is asked for one', async () => {
+test('requests no token if it has its own', async () => {
   const { send, seen } = fakeSend(() => ({ status: 200 }));
   const login = { token: (scope: string) => Promise.resolve(`for ${scope}`) };
   await new RegistrySession({ origin: 'https://registry.example.com', login, send }).request(request);

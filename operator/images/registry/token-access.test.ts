@@ -45,17 +45,17 @@ describe('a build', () => {
   });
 });
 
-test('an environment pulls of its repository, and is reported when that is renewed', () => {
+test('gives an environment credentials to pull from its repository, and requeues it when they are renewed', () => {
   const { credentials, renewAt } = access().forPulls(holder);
   expect(claimsOf(credentials?.password)).toMatchObject({ uid: 'uid-1', actions: 'pull', prefix: 'acme/shop/' });
   expect(renewAt?.getTime()).toBeGreaterThan(start.getTime());
 });
 
-test('without a key nothing is given that a registry would refuse', () => {
+test('gives no credentials without a key', () => {
   expect(() => access({ keys: () => [] }).forPulls(holder)).toThrow('there is no key');
 });
 
-test('the operator signs tokens for what it asks for', async () => {
+test("signs tokens for the operator's own requests", async () => {
   const signer = new TokenSigner(await createAuthority(start), 'registry:5000');
   const { login } = access({ signer: () => signer });
   const token = 'token' in login ? await login.token('registry:catalog:*') : '';

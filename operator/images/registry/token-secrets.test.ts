@@ -70,7 +70,7 @@ test('creates both Secrets once, and reads them the next time', async () => {
   expect(secrets.get(AUTHORITY_SECRET)?.type).toBe('kubernetes.io/tls');
 });
 
-test('takes what another operator created meanwhile', async () => {
+test('uses what another operator created meanwhile', async () => {
   const other = tokenSecrets();
   await other.reconcile();
   const [authority, keys] = [secrets.get(AUTHORITY_SECRET), secrets.get(KEYS_SECRET)];
@@ -88,7 +88,7 @@ test('takes what another operator created meanwhile', async () => {
 });
 
 describe('keys', () => {
-  test('are rotated after 30 days, and the former goes when what it signed has expired', async () => {
+  test('are rotated after 30 days, and removed when what they signed has expired', async () => {
     const one = tokenSecrets();
     const changes: Date[] = [];
     one.watch(() => changes.push(now));
@@ -109,7 +109,7 @@ describe('keys', () => {
     expect(changes).toEqual([now]);
   });
 
-  test('are created anew where their Secret was deleted, which is reported', async () => {
+  test('are created again after their Secret was deleted, which is reported', async () => {
     const one = tokenSecrets();
     let changes = 0;
     const stop = one.watch(() => (changes += 1));
@@ -124,7 +124,7 @@ describe('keys', () => {
   });
 });
 
-test('an authority that is none is reported and left as it is', async () => {
+test('reports an authority that is not valid, and leaves it unchanged', async () => {
   const { certificate } = await createAuthority(start);
   const { key } = await createAuthority(start);
   const encode = (text: string) => Buffer.from(text).toString('base64');

@@ -4,6 +4,7 @@ import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/
 import { requestAnnotation } from '../../../crds/requests.ts';
 import { ApiError } from '../../../kubernetes/api-error.ts';
 import type { Repository } from '../../../crds/repository.ts';
+import { sampleActivation } from '../../../crds/testing/activation.ts';
 import type { BuiltImages } from '../../images/build/image-builder.ts';
 import { Stalled, Waiting } from '../../shared/errors.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
@@ -28,13 +29,7 @@ import type { ContainerOutput } from '../../services/diagnosis/last-output.ts';
 import type { RolloutProgress } from '../../services/rollout/progress.ts';
 
 const now = '2026-01-01T01:00:00.000Z';
-const activation = {
-  active: true,
-  since: '2026-01-01T00:00:00.000Z',
-  reason: 'Spec',
-  specActive: true,
-  buildPending: false,
-} as const;
+const activation = sampleActivation();
 const startedAt = '2026-01-01T00:00:10.000Z';
 const good: BuildStatus = {
   number: 1,
@@ -65,24 +60,24 @@ function environment(status: EnvironmentStatus, metadata: object = {}): Environm
 }
 
 interface World {
-  /** What the ref's newest commit says, or why nobody knows. */
+  /** Returns the revision of the ref's newest commit, or throws if it cannot be read. */
   plan: (request?: PlanRequest) => Promise<Revision>;
   build: () => Promise<BuiltImages | undefined>;
   rollOut: () => Promise<RolloutProgress>;
   /** Whether the namespace is gone as soon as it is deleted. */
   isGone: boolean;
-  /** What the Repository says of forks, and which versions were planned as trusted ones. */
+  /** Whether the Repository trusts forks. */
   trustForks: boolean;
   trustedRevisions: string[];
-  /** What the Git host says of a pull request. */
+  /** Whether the Git host reports a pull request from a fork. */
   isFork: boolean;
   namespaceUid: string;
   scheduledRebuild: Repository['spec']['scheduledRebuild'];
   seeding: Partial<typeof noSeeding>;
   publishing: Partial<typeof noPublishing>;
-  /** Of the running build, whose images are there. */
+  /** The Job of the running build, whose images exist. */
   job: { gracePeriodMs: number; isOver: boolean; hasLog: boolean };
-  /** Why its namespace belongs to no Group. */
+  /** Why its namespace does not belong to a Group. */
   noGroup: Waiting;
   /** Why the Repository's configuration cannot be read. */
   configurationError: Error;
@@ -116,12 +111,15 @@ const outputOf = (service: string): ContainerOutput => ({
   lines: [{ service, stage: 'run', line: 'cannot start' }],
 });
 
-/** A reconciler in a made-up world; `calls` reports in which order it acted. */
+/** Returns a reconciler in a simulated world; `calls` lists its actions in order. */
 function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const calls: string[] = [];
-  /** As each write of the status reports it. */
+  /** The readiness in each write of the status. */
   const readiness: string[] = [];
-  /** For code that is trusted, and after it was rolled out: what is pulled with hangs on it. */
+  /**
+   * Arguments of each call: whether the code is trusted, and whether it was rolled out; both decide the pull
+   * credentials.
+   */
   const ensured: [boolean, boolean][] = [];
   const does =
     <T>(name: string, result: T) =>
@@ -157,6 +155,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       access: { origin: 'http://git/x', credentials: undefined },
       pullRequest: () => Promise.resolve({ isFork: world.isFork, location: {} }),
     },
+    confirmRepository: () => Promise.resolve(),
     variables: new Map(),
     serviceFile: { mode: 'repo' },
     trustForks: false,
@@ -187,6 +186,10 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
               ...(world.trustedRevisions && { trusted: world.trustedRevisions.includes(id) }),
             },
       ),
+    bytesOf: (_location: object, ids: readonly string[]) => {
+      calls.push(`bytesOf ${ids.join()}`);
+      return Promise.resolve(ids.length * 1000);
+    },
     retire: (_location: object, before: EnvironmentStatus, after: EnvironmentStatus) => {
       const { retired } = retiredRevisions(before, after);
       if (retired.length > 0) calls.push(`retire ${retired.join()}`);
@@ -272,7 +275,7 @@ function condition(object: Environment, type: string) {
   return `${status ?? 'none'} ${reason ?? ''}`;
 }
 
-test('a new environment passes through every state', async () => {
+test('takes a new environment through every state', async () => {
   const object = environment({});
   const { reconciler, calls } = reconcilerIn(object);
   await reconciler.reconcile('key');
@@ -282,7 +285,7 @@ test('a new environment passes through every state', async () => {
   expect(object.status?.deployed?.commit).toBe('c2');
 });
 
-test('a second look at what is built changes nothing and asks the Git host nothing', async () => {
+test('changes nothing and does not access the Git host when a built environment is reconciled again', async () => {
   const object = environment({});
   await reconcilerIn(object).reconciler.reconcile('key');
   const before = structuredClone(object.status);
@@ -290,7 +293,7 @@ test('a second look at what is built changes nothing and asks the Git host nothi
   expect(object.status).toEqual(before);
 });
 
-test('while its volumes are seeded, only the first plan of a new environment is one', async () => {
+test('keeps only the first plan of a new environment while its volumes are seeded', async () => {
   const firsts: unknown[] = [];
   const plan = (request?: PlanRequest) => {
     firsts.push(request?.isFirst);
@@ -304,7 +307,7 @@ test('while its volumes are seeded, only the first plan of a new environment is 
   expect(firsts).toEqual([true, false, false, true]);
 });
 
-describe('a pull request', () => {
+describe('the build of a pull request', () => {
   const ofPullRequest = (status: EnvironmentStatus) => {
     const object = environment(status);
     object.spec.gitRef = { name: '7', type: 'pull request' };
@@ -324,14 +327,14 @@ describe('a pull request', () => {
     ['of nobody knows where', {}, false, 'False Unknown'],
     ['of a fork that is trusted', { fromFork: true }, true, 'True TrustForks'],
     ['of the repository itself', { fromFork: false }, false, 'True SameRepository'],
-  ])('%s says whether it is trusted', async (_what, status, trustForks, expected) => {
+  ])('%s reports whether it is trusted', async (_what, status, trustForks, expected) => {
     const object = ofPullRequest(status);
     const world = { trustForks, ...(status.fromFork !== undefined && { isFork: status.fromFork }) };
     await reconcilerIn(object, world).reconciler.reconcile('key');
     expect(condition(object, 'Trusted')).toBe(expected);
   });
 
-  test('whose trust is withdrawn while it is built is built anew without', async () => {
+  test('is replaced by one without variables when trust is withdrawn during it', async () => {
     const object = ofPullRequest({ ...contents, fromFork: true, build: running });
     const world = { trustedRevisions: ['version-of-c2'], plan: () => Promise.resolve(revision('c3')) };
     const { reconciler, calls } = reconcilerIn(object, world);
@@ -340,14 +343,14 @@ describe('a pull request', () => {
     expect(object.status).toMatchObject({ build: { number: 3, result: 'succeeded', revision: 'version-of-c3' } });
   });
 
-  test('whose trust is as it was is built on', async () => {
+  test('continues while trust does not change', async () => {
     const object = ofPullRequest({ ...contents, fromFork: true, build: running });
     const world = { trustForks: true, trustedRevisions: ['version-of-c2'] };
     await reconcilerIn(object, world).reconciler.reconcile('key');
     expect(object.status).toMatchObject({ build: { number: 2, result: 'succeeded', revision: 'version-of-c2' } });
   });
 
-  test('that runs with variables and is not trusted any more is built anew without, and tried once', async () => {
+  test('is replaced once when it runs with variables and is no longer trusted', async () => {
     const object = ofPullRequest({ ...deployed, fromFork: true });
     const world: Partial<World> = {
       trustedRevisions: ['version-of-c1'],
@@ -361,7 +364,7 @@ describe('a pull request', () => {
     expect(calls).not.toContain('build');
   });
 
-  test('that is not trusted any more is built anew also where a build has failed since', async () => {
+  test('is replaced after trust ended, also if a build has failed since', async () => {
     const failed = { ...running, result: 'failed' } as const;
     const conditions = [trustedBefore];
     const object = ofPullRequest({ ...deployed, fromFork: true, build: failed, conditions });
@@ -370,7 +373,7 @@ describe('a pull request', () => {
     expect(object.status).toMatchObject({ build: { number: 3, result: 'succeeded', revision: 'version-of-c3' } });
   });
 
-  test('that runs without variables goes on so when forks are trusted, until it is built', async () => {
+  test('keeps running without variables until the next build after forks became trusted', async () => {
     const object = ofPullRequest({ ...deployed, fromFork: true });
     const { reconciler, calls } = reconcilerIn(object, { trustForks: true, trustedRevisions: [] });
     await reconciler.reconcile('key');
@@ -394,7 +397,7 @@ describe('a pull request', () => {
       ],
     ],
     [undefined, [[false, false]]],
-  ] as const)('is isolated for what its host says of it, from a fork: %p, before it runs', async (isFork, expected) => {
+  ] as const)('is isolated before it runs as its host reports it, from a fork: %p', async (isFork, expected) => {
     const object = ofPullRequest({});
     const { reconciler, ensured } = reconcilerIn(object, isFork === undefined ? {} : { isFork });
     await reconciler.reconcile('key');
@@ -403,8 +406,24 @@ describe('a pull request', () => {
   });
 });
 
+test('records what the revisions store, and reads it again only when others are in use', async () => {
+  const object = environment({ ...contents, build: good, deployed: good });
+  const { reconciler, calls } = reconcilerIn(object, {});
+  await reconciler.reconcile('key');
+  expect(object.status?.storedBytes).toBe(1000);
+  calls.length = 0;
+  await reconciler.reconcile('key');
+  expect(calls.filter((call) => call.startsWith('bytesOf'))).toEqual([]);
+});
+
+test('what new contents store is recorded with the first status, not with one of its own', async () => {
+  const { reconciler, calls } = reconcilerIn(environment({}), {});
+  await reconciler.reconcile('key');
+  expect(calls[calls.indexOf('status: created') - 1]).toBe('bytesOf version-of-c2');
+});
+
 describe('a build', () => {
-  test('that fails leaves what is deployed running, and cleans up only when that is written', async () => {
+  test('that fails leaves the deployed services running, and cleans up after writing the status', async () => {
     const object = environment({ ...contents, build: running, deployed: good });
     const { reconciler, calls } = reconcilerIn(object, {
       build: () => Promise.reject(new Stalled('BuildFailed', 'exit code 1')),
@@ -412,20 +431,21 @@ describe('a build', () => {
     await reconciler.reconcile('key');
     expect(object.status).toMatchObject({ state: 'built', build: { result: 'failed' }, deployed: { number: 1 } });
     expect(condition(object, 'Stalled')).toBe('True BuildFailed');
-    expect(calls.slice(-4)).toEqual(['prune', 'status: built', 'cleanUp', 'retire version-of-c2']);
+    const ended = ['bytesOf version-of-c1', 'status: built', 'cleanUp', 'retire version-of-c2'];
+    expect(calls.slice(-5)).toEqual(['prune', ...ended]);
   });
 
   test.each([
     [1, 'the only service is running'],
     [2, 'all 2 services are running'],
-  ])('of %d services that become ready says so', async (count, message) => {
+  ])('of %d services reports that they became ready', async (count, message) => {
     const object = environment({ ...contents, build: running });
     const services = Array.from({ length: count }, (_, index) => ({ name: `s${index}`, ready: true }));
     await reconcilerIn(object, { rollOut: () => Promise.resolve({ ...up, services }) }).reconciler.reconcile('key');
     expect(object.status?.build).toMatchObject({ result: 'succeeded', message });
   });
 
-  describe('whose images are there while its Job is at work', () => {
+  describe('whose images exist while its Job is running', () => {
     const rolledOut = { ...running, images: [], rolloutStartedAt: '2026-01-01T00:59:50.000Z' };
     const atWork = { gracePeriodMs: 20_000, isOver: false, hasLog: true };
     const failed = { ...down, failures: ['job web: exit code 1'] };
@@ -438,7 +458,7 @@ describe('a build', () => {
     test.each<[string, Partial<World>]>([
       ['succeeds', {}],
       ['fails', { rollOut: () => Promise.resolve(failed) }],
-    ])('%s when that is over', async (verb, world) => {
+    ])('%s when the Job has ended', async (verb, world) => {
       expect(await outcome({ ...world, job: atWork })).toEqual(['running', 20_000]);
       const result = verb === 'succeeds' ? 'succeeded' : 'failed';
       expect((await outcome({ ...world, job: { ...atWork, isOver: true } }))[0]).toBe(result);
@@ -448,7 +468,7 @@ describe('a build', () => {
     test.each([
       ['what its log is not to show', new Waiting('VariableMissing', 'no Secret', 2000)],
       ['its Repository', new Stalled('RepositoryNotFound', 'there is none')],
-    ])('waits for its time to be over where a new operator cannot read %s', async (_what, configurationError) => {
+    ])('waits until its deadline if a new operator cannot read %s', async (_what, configurationError) => {
       const job = { gracePeriodMs: 20_000, isOver: true, hasLog: false };
       expect(await outcome({ configurationError, job })).toEqual(['running', 20_000]);
       expect(await outcome({ configurationError, job: { ...job, gracePeriodMs: 0 } })).toEqual([
@@ -459,7 +479,7 @@ describe('a build', () => {
     });
   });
 
-  test('whose services do not become ready in time fails with their failure', async () => {
+  test('fails with the failures of services that do not become ready in time', async () => {
     const rolledOut = { ...running, images: [], rolloutStartedAt: '2026-01-01T00:59:00.000Z' };
     const object = environment({ ...contents, build: rolledOut });
     await reconcilerIn(object, { rollOut: () => Promise.resolve(down) }).reconciler.reconcile('key');
@@ -470,7 +490,7 @@ describe('a build', () => {
     expect(condition(object, 'Built')).toBe('False RolloutFailed');
   });
 
-  test('keeps what the services wrote that did not become ready in its log', async () => {
+  test('keeps the output of services that did not become ready in its log', async () => {
     const object = environment({ ...contents, build: rolledOutAt('00:59:00') });
     const { reconciler, calls } = reconcilerIn(object, { rollOut: () => Promise.resolve(down) });
     await reconciler.reconcile('key');
@@ -478,7 +498,7 @@ describe('a build', () => {
     expect(reported).toEqual(['output of web-1: cannot start', 'log ends: failed']);
   });
 
-  test('shows nothing of that where it is not known what must not be shown', async () => {
+  test('hides that output while the secrets to mask are unknown', async () => {
     const object = environment({ ...contents, build: rolledOutAt('00:59:00') });
     const configurationError = new Waiting('VariableMissing', 'no Secret', 2000);
     const { reconciler, calls } = reconcilerIn(object, { rollOut: () => Promise.resolve(down), configurationError });
@@ -509,7 +529,7 @@ describe('a build', () => {
     expect(object.status?.build?.result === 'failed' ? object.status.build.message : requeueAfterMs).toBe(expected);
   });
 
-  test('whose services may still become ready is waited for until a time that is reported', async () => {
+  test('waits for services that can still become ready, until a reported time', async () => {
     const rolledOut = { ...running, images: [], rolloutStartedAt: '2026-01-01T00:59:30.000Z' };
     const object = environment({ ...contents, build: rolledOut });
     const result = await reconcilerIn(object, { rollOut: () => Promise.resolve(down) }).reconciler.reconcile('key');
@@ -522,7 +542,7 @@ describe('a build', () => {
   test.each([
     ['is at work still', '2026-01-01T01:20:00Z', { requeueAfterMs: 1_245_000 }],
     ['has ended a moment ago', '2026-01-01T00:59:50Z', { requeueAfterMs: 35_000 }],
-  ])('whose services wait for a job that %s has its time from the end of that', async (_what, end, expected) => {
+  ])('counts the deadline from the end of a job that %s', async (_what, end, expected) => {
     const rolledOut = { ...running, images: [], rolloutStartedAt: '2026-01-01T00:50:00.000Z' };
     const object = environment({ ...contents, build: rolledOut });
     const rollOut = () => Promise.resolve({ ...down, jobsEndAt: new Date(end) });
@@ -530,7 +550,7 @@ describe('a build', () => {
     expect(object.status).toMatchObject({ build: { result: 'running' } });
   });
 
-  test('that Kubernetes refuses for good fails instead of trying forever', async () => {
+  test('fails instead of retrying when Kubernetes refuses it permanently', async () => {
     const object = environment({ ...contents, build: { ...running, images: [] } });
     const refused = new ApiError('PATCH /x', 422, 'Invalid', 'spec.x is not allowed');
     await reconcilerIn(object, { rollOut: () => Promise.reject(refused) }).reconciler.reconcile('key');
@@ -542,7 +562,7 @@ describe('a build', () => {
     ['has lost the ref', () => Promise.reject(new SourceRefusedError('RefNotFound', 'gone')), 2],
     ['still has its commit', () => Promise.resolve(revision('c2')), 2],
     ['has moved on', () => Promise.resolve(revision('c3')), 3],
-  ])('asked for while one runs and the Git host %s: build %#', async (_what, plan, number) => {
+  ])('that is requested while one runs and the Git host %s: build %#', async (_what, plan, number) => {
     const pending = { ...activation, buildPending: true };
     const object = environment({ ...contents, activation: pending, build: running });
     await reconcilerIn(object, { plan, build: () => Promise.resolve(undefined) }).reconciler.reconcile('key');
@@ -551,7 +571,7 @@ describe('a build', () => {
   });
 });
 
-test('a build asked for while one runs and the Git host is busy stays asked for, and the one that runs goes on', async () => {
+test('is kept as requested while one runs and the Git host is busy, and the running one continues', async () => {
   const object = environment({ ...contents, activation: { ...activation, buildPending: true }, build: running });
   const busy = () => Promise.reject(new HostBusyError('come back later', 900_000));
   const { reconciler, calls } = reconcilerIn(object, { plan: busy, build: () => Promise.resolve(undefined) });
@@ -560,7 +580,7 @@ test('a build asked for while one runs and the Git host is busy stays asked for,
   expect(object.status).toMatchObject({ build: { number: 2, result: 'running' }, activation: { buildPending: true } });
 });
 
-test('contents end in time though a busy host is waited for', async () => {
+test('removes contents in time although it waits for a busy host', async () => {
   const ttl = { seconds: 3660, since: '2026-01-01T00:00:00.000Z' };
   const object = environment({ state: 'created', namespaceUID: 'ns', activation, ttl });
   const waits = () => Promise.reject(new Waiting('HostBusy', 'come back later', 900_000));
@@ -569,7 +589,7 @@ test('contents end in time though a busy host is waited for', async () => {
   expect(condition(object, 'Reconciling')).toBe('True HostBusy');
 });
 
-test('what runs of a version that is not known is left as it is, and reported', async () => {
+test('leaves services of an unknown revision unchanged, and reports it', async () => {
   const unknown = { ...good, revision: undefined };
   const object = environment({ ...contents, revision: undefined, state: 'built', build: unknown, deployed: unknown });
   const { reconciler, calls } = reconcilerIn(object, {
@@ -581,13 +601,13 @@ test('what runs of a version that is not known is left as it is, and reported', 
 });
 
 describe('contents', () => {
-  test('whose namespace somebody deleted are built again', async () => {
+  test('are built again after somebody deleted their namespace', async () => {
     const object = environment({ ...contents, state: 'built', build: good, deployed: good });
     await reconcilerIn(object, { namespaceUid: 'another' }).reconciler.reconcile('key');
     expect(object.status).toMatchObject({ state: 'built', namespaceUID: 'another', build: { number: 2 } });
   });
 
-  test('that were asked to go are there until they are gone', async () => {
+  test('are shown until they are removed', async () => {
     const annotations = { [requestAnnotation('delete')]: 'now' };
     const object = environment({ ...contents, state: 'built', deployed: good }, { annotations });
     await reconcilerIn(object).reconciler.reconcile('key');
@@ -599,7 +619,7 @@ describe('contents', () => {
     expect(condition(object, 'Ready')).toBe('True Empty');
   });
 
-  test('that are wanted anew wait for the former ones to go, without a look over and over', async () => {
+  test('wait for the removal of former ones without polling', async () => {
     const annotations = {
       [requestAnnotation('delete')]: '2026-01-01T00:10:00Z',
       [requestAnnotation('create')]: '2026-01-01T00:20:00Z',
@@ -613,7 +633,7 @@ describe('contents', () => {
     expect(object.status).toMatchObject({ state: 'created', activation: { active: true, reason: 'CreateRequest' } });
   });
 
-  test('that a schedule is set for are looked at when they are due, and rebuilt', async () => {
+  test('are requeued for their schedule, and rebuilt then', async () => {
     const scheduledRebuild = { mode: 'notclones', hour: '00:20', timeZone: 'UTC' } as const;
     const object = environment({ ...contents, state: 'built', build: good, deployed: good });
     const { requeueAfterMs = 0 } = await reconcilerIn(object, { scheduledRebuild }).reconciler.reconcile('key');
@@ -626,7 +646,7 @@ describe('contents', () => {
     expect(object.status).toMatchObject({ state: 'empty', activation: { reason: 'Schedule', rebuild: true } });
   });
 
-  test('that expire during a build cancel it and report why', async () => {
+  test('that expire during a build cancel it with a reason', async () => {
     const object = environment(
       { ...contents, build: running, ttl: { seconds: 60, since: '2025-01-01T00:00:00Z' } },
       {},
@@ -638,7 +658,7 @@ describe('contents', () => {
     });
   });
 
-  test('that cannot be set up say so, hold no copies that they were to start with, and still expire', async () => {
+  test('that cannot be set up report it, release their copies, and still expire', async () => {
     const object = environment({}, {});
     object.spec = { ...object.spec, buildOnCreate: false, ttlSeconds: 60 };
     const plan = () => Promise.reject(new Stalled('ServiceFileInvalid', 'line 3'));
@@ -657,7 +677,7 @@ describe('contents', () => {
 describe('an object that is deleted', () => {
   const deletionTimestamp = '2026-01-01T00:59:00Z';
 
-  test('ends its build once, and goes when its namespace is gone', async () => {
+  test('ends its build once, and is removed when its namespace is gone', async () => {
     const object = environment({ ...contents, build: running }, { deletionTimestamp });
     const { reconciler, calls } = reconcilerIn(object);
     await reconciler.reconcile('key');
@@ -669,7 +689,7 @@ describe('an object that is deleted', () => {
     expect(last.calls).toContain('finalizer removed');
   });
 
-  test('goes though it does not fit its schema', async () => {
+  test('is removed even if it does not match its schema', async () => {
     const object = environment({}, { deletionTimestamp });
     object.spec = { ...object.spec, gitRef: { name: 'a..b', type: 'branch' } };
     const { reconciler, calls } = reconcilerIn(object, { isGone: true });
@@ -678,7 +698,7 @@ describe('an object that is deleted', () => {
   });
 });
 
-test('what is suspended is left as it is, and deleted all the same', async () => {
+test('leaves a suspended environment unchanged, and still deletes it', async () => {
   const annotations = { [requestAnnotation('delete')]: 'now' };
   const object = environment({ ...contents, build: running }, { annotations });
   object.spec.suspend = true;
@@ -686,7 +706,7 @@ test('what is suspended is left as it is, and deleted all the same', async () =>
   const result = await reconciler.reconcile('key');
   expect(result).toEqual({});
   expect(calls).toEqual(['status: building', 'cleanUp']);
-  // As kstatus reads it: not Failed.
+  // kstatus does not treat it as Failed.
   expect(condition(object, 'Stalled')).toBe('False Suspended');
   expect(condition(object, 'Ready')).toBe('False Suspended');
   object.metadata.deletionTimestamp = '2026-01-01T00:59:00Z';
@@ -695,7 +715,7 @@ test('what is suspended is left as it is, and deleted all the same', async () =>
   expect(last.calls).toContain('finalizer removed');
 });
 
-test('an object that does not fit its schema is reported so', async () => {
+test('reports an object that does not match its schema', async () => {
   const object = environment({});
   object.spec = { ...object.spec, gitRef: { name: 'a..b', type: 'branch' } };
   const { failure, requeueAfterMs } = await reconcilerIn(object).reconciler.reconcile('key');
@@ -722,14 +742,14 @@ describe('readiness', () => {
     expect(new Set(readiness)).toEqual(new Set(['True Built']));
   });
 
-  test('does not change when something fails on the way', async () => {
+  test('does not change when a step fails', async () => {
     const object = await built();
     const rollOut = () => Promise.reject(new Error('the API server does not answer'));
     await reconcilerIn(object, { rollOut }).reconciler.reconcile('key');
     expect([condition(object, 'Ready'), condition(object, 'Reconciling')]).toEqual(['True Built', 'True Retrying']);
   });
 
-  test('stays as it was while it is suspended, and goes on after', async () => {
+  test('is kept while the environment is suspended, and updated afterwards', async () => {
     const object = await built();
     object.spec.suspend = true;
     await reconcilerIn(object).reconciler.reconcile('key');
@@ -740,7 +760,7 @@ describe('readiness', () => {
   });
 });
 
-test('a Repository that is missing is waited for, and what was asked for is built when it is there', async () => {
+test('waits for a missing Repository, and builds what was requested once it exists', async () => {
   const object = environment({});
   const missing = new Waiting('RepositoryNotFound', 'there is no Repository acme.shop', 600_000);
   const { failure } = await reconcilerIn(object, { configurationError: missing }).reconciler.reconcile('key');
@@ -751,7 +771,7 @@ test('a Repository that is missing is waited for, and what was asked for is buil
   expect(condition(object, 'Ready')).toBe('True Built');
 });
 
-test('a refusal for want of a Repository, of a Coppice that did not wait, does not stand', async () => {
+test('recovers from a refusal for a missing Repository of an older Coppice', async () => {
   const lastTransitionTime = now;
   const refused = { type: 'Created', status: 'False', reason: 'RepositoryNotFound', message: 'none' } as const;
   const object = environment({
@@ -762,7 +782,7 @@ test('a refusal for want of a Repository, of a Coppice that did not wait, does n
   expect(condition(object, 'Created')).toBe('True SetUp');
 });
 
-test('an object in a namespace without a Group has no address, and goes on when there is one', async () => {
+test('gives an object outside of groups no address, and continues when there is a Group', async () => {
   const object = environment({ webURL: 'http://shop-main--.env.localhost:8080/' });
   const noGroup = new Waiting('NoGroup', 'the namespace shop belongs to no Group', 600_000);
   const { reconciler, calls } = reconcilerIn(object, { noGroup });
@@ -774,7 +794,7 @@ test('an object in a namespace without a Group has no address, and goes on when 
   expect(condition(object, 'Ready')).toBe('True Built');
 });
 
-test('requests that nobody can handle are reported until they are gone', async () => {
+test('reports requests that it cannot handle until they are removed', async () => {
   const annotations = { 'coppice.dev/request-ttl': 'abc', 'coppice.dev/request-biuld': 'now' };
   const object = environment({}, { annotations });
   await reconcilerIn(object).reconciler.reconcile('key');

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { findCondition } from '../../../crds/conditions.ts';
 import { ENVIRONMENT, environmentSchema, type Environment } from '../../../crds/environment.ts';
 import { groupOfNamespace } from '../../../crds/ids.ts';
@@ -19,6 +20,7 @@ import type { KeepRunning } from './services/keep-running.ts';
 import { type ContentsCondition, type ContentsField, removedContents } from './scope/contents.ts';
 import { type Phase, type PhaseResult, runPhases } from './scope/phase.ts';
 import type { EnvironmentQuota } from './lifecycle/environment-quota.ts';
+import { revisionsOf } from './revision/revision.ts';
 import type { RevisionPlanner } from './revision/revision-planner.ts';
 import type { Publishing } from './volumes/publishing.ts';
 import { EnvironmentScope, type ScopeOptions } from './scope/scope.ts';
@@ -32,7 +34,7 @@ export interface EnvironmentReconcilerOptions extends ScopeOptions {
   groups: Pick<GroupMembership, 'problem'>;
   namespace: Pick<EnvironmentNamespace, 'adopt' | 'ensure' | 'record' | 'remove'>;
   environmentQuota: Pick<EnvironmentQuota, 'take' | 'free'>;
-  planner: Pick<RevisionPlanner, 'find' | 'retire'>;
+  planner: Pick<RevisionPlanner, 'find' | 'retire' | 'bytesOf'>;
   decisions: Decisions;
   setUp: SetUp;
   builds: BuildPhase;
@@ -93,13 +95,16 @@ export class EnvironmentReconciler {
   }
 
   #runPhases(scope: EnvironmentScope): Promise<PhaseResult> {
-    return runPhases(this.#phases, scope, (current) => this.#options.statuses.write(current));
+    // Recorded at the end only, the bytes would need another write.
+    const write = async (current: EnvironmentScope) =>
+      this.#options.statuses.write(await this.#withStoredBytes(current));
+    return runPhases(this.#phases, scope, write);
   }
 
   /** Writes what the phases contributed. */
   async #end(start: EnvironmentScope, result: PhaseResult): Promise<ReconcileResult> {
     const { failure, requeueAfterMs } = result;
-    const scope = start.with(result);
+    const scope = await this.#withStoredBytes(start.with(result));
     await this.#options.statuses.write(scope, failure);
     await this.#cleanUp(scope);
     // A failed, waiting or stalled environment still expires.
@@ -118,6 +123,15 @@ export class EnvironmentReconciler {
   async #addFinalizer({ environment }: EnvironmentScope): Promise<PhaseResult<never, never>> {
     await addFinalizer(this.#options.client, ENVIRONMENT, environment);
     return {};
+  }
+
+  /** Records what the revisions in use store; they are read only when others are in use than before. */
+  async #withStoredBytes(scope: EnvironmentScope): Promise<EnvironmentScope> {
+    const { before, status } = scope;
+    const kept = revisionsOf(status);
+    if (!scope.isPresent || kept.length === 0) return scope;
+    if (status.storedBytes !== undefined && isDeepStrictEqual(kept, revisionsOf(before))) return scope;
+    return scope.with({ status: { storedBytes: await this.#options.planner.bytesOf(scope.location(), kept) } });
   }
 
   #requireQuota({ id }: EnvironmentScope): PhaseResult<never, never> {

@@ -15,7 +15,7 @@ afterEach(() => simulation.stop());
 const requested = (what: 'build' | 'rebuild') => simulation.read(name)?.metadata.annotations?.[requestAnnotation(what)];
 const statusOf = () => simulation.read(name)?.status;
 
-test('each build records its commit, its trigger and the newest request that it serves', async () => {
+test('records the commit, the trigger and the newest served request of each build', async () => {
   await start();
   simulation.spawn(name);
   await simulation.clock.advance(5000);
@@ -40,7 +40,7 @@ test('each build records its commit, its trigger and the newest request that it 
   expect(build).toMatchObject({ number: 4, trigger: 'rebuild', request: fourth });
 });
 
-test('a request that joins the running build is recorded in it', async () => {
+test('records a request in the running build that it joins', async () => {
   await start();
   simulation.gates.images = false;
   simulation.spawn(name);
@@ -55,7 +55,7 @@ test('a request that joins the running build is recorded in it', async () => {
   });
 });
 
-test('a request that supersedes the running build is recorded in the next one alone', async () => {
+test('records a request that supersedes the running build only in the next one', async () => {
   await start();
   simulation.gates.images = false;
   simulation.spawn(name);
@@ -68,23 +68,20 @@ test('a request that supersedes the running build is recorded in the next one al
   expect(statusOf()?.builds?.[0]).not.toHaveProperty('request');
 });
 
-test.each([true, false])(
-  'an environment of a ref that is not there stays empty, buildOnCreate %s',
-  async (buildOnCreate) => {
-    await start();
-    simulation.hasRef = false;
-    const states = new Set<string>();
-    simulation.environments.addHandler(({ status }) => states.add(status?.state ?? 'empty'));
-    simulation.spawn(name, { buildOnCreate });
-    await simulation.clock.advance(5000);
-    expect([...states]).toEqual(['empty']);
-    const created = statusOf()?.conditions?.find(({ type }) => type === 'Created');
-    expect(created).toMatchObject({ status: 'False', reason: 'RefNotFound' });
-    expect(statusOf()?.build?.result).toBe(buildOnCreate ? 'failed' : undefined);
-  },
-);
+test.each([true, false])('keeps an environment of a missing ref empty, buildOnCreate %s', async (buildOnCreate) => {
+  await start();
+  simulation.hasRef = false;
+  const states = new Set<string>();
+  simulation.environments.addHandler(({ status }) => states.add(status?.state ?? 'empty'));
+  simulation.spawn(name, { buildOnCreate });
+  await simulation.clock.advance(5000);
+  expect([...states]).toEqual(['empty']);
+  const created = statusOf()?.conditions?.find(({ type }) => type === 'Created');
+  expect(created).toMatchObject({ status: 'False', reason: 'RefNotFound' });
+  expect(statusOf()?.build?.result).toBe(buildOnCreate ? 'failed' : undefined);
+});
 
-test('an environment of a ref that is not there is removed by a delete request, with its namespace', async () => {
+test('removes an environment of a missing ref, with its namespace, after a delete request', async () => {
   await start();
   simulation.hasRef = false;
   simulation.spawn(name);
@@ -96,7 +93,7 @@ test('an environment of a ref that is not there is removed by a delete request, 
   expect(simulation.namespaces.list()).toEqual([]);
 });
 
-test('an environment whose ref came after all is built on request, and then stays on a delete request', async () => {
+test('builds an environment on request after its ref was pushed, and then keeps it after a delete request', async () => {
   await start();
   simulation.hasRef = false;
   simulation.spawn(name);
@@ -113,7 +110,7 @@ test('an environment whose ref came after all is built on request, and then stay
   expect(statusOf()?.state).toBe('empty');
 });
 
-test('an environment without a public service has no web address once that is known', async () => {
+test('reports no web address once it is known that no service is public', async () => {
   await start();
   simulation.hasRef = false;
   simulation.spawn(name, { buildOnCreate: false });

@@ -6,7 +6,7 @@ const name = 'shop-main';
 test.each([
   ['an hour ahead', 3600_000],
   ['an hour back', -3600_000],
-])('a clock that is set %s ends contents to the minute of its own time', async (_how, setBy) => {
+])("ends contents within a minute of the operator's clock when it is set %s", async (_how, setBy) => {
   const simulation = new Simulation();
   await simulation.operate();
   simulation.spawn(name, { ttlSeconds: 1800 });
@@ -21,7 +21,7 @@ test.each([
   await simulation.stop();
 });
 
-test('a TTL that passed while no operator ran ends contents at its first look', async () => {
+test('removes contents whose TTL ended while no operator ran at the first reconcile', async () => {
   const simulation = new Simulation();
   await simulation.operate();
   simulation.spawn(name, { ttlSeconds: 600 });
@@ -33,7 +33,7 @@ test('a TTL that passed while no operator ran ends contents at its first look', 
   await simulation.stop();
 });
 
-test('what runs is adopted, not rebuilt, where the status was lost', async () => {
+test('adopts running services without a rebuild after the status was lost', async () => {
   const simulation = new Simulation();
   await simulation.operate();
   simulation.spawn(name);

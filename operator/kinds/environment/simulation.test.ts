@@ -3,11 +3,11 @@ import fc from '../../../test/properties.ts';
 import { pendingRequests, type RequestName } from '../../../crds/requests.ts';
 import { Simulation } from './testing/simulation.ts';
 
-/** The one that is looked at, and a clone of it that may come. */
+/** The observed environment, and a clone of it that may be created. */
 const name = 'shop-main';
 const clone = 'shop-main-2';
 
-/** What may happen at any moment, whatever step is under way. */
+/** Everything that can happen at any time, whatever step is in progress. */
 type Happening =
   | { what: 'request'; of: string; request: Exclude<RequestName, 'ttl'>; aheadMs: number }
   | { what: 'ttl'; seconds: number }
@@ -20,7 +20,7 @@ const request = fc.record({
   what: fc.constant('request' as const),
   of: fc.constantFrom(name, name, clone),
   request: fc.constantFrom('create' as const, 'delete' as const, 'build' as const, 'rebuild' as const),
-  // Two replicas of the API, one of whose clocks is wrong.
+  // The clock of one of two replicas of the API is wrong.
   aheadMs: fc.constantFrom(0, 0, -3_600_000, 3_600_000),
 });
 const disturbance = fc.oneof(
@@ -40,7 +40,7 @@ const anything: fc.Arbitrary<Happening> = fc.oneof(
   fc.record({ what: fc.constant('suspend' as const), suspend: fc.boolean() }),
   fc.record({ what: fc.constant('delete' as const) }),
 );
-/** Long enough for any of the steps, or in the middle of one. */
+/** A pause that is long enough for any step, or ends in the middle of one. */
 const pause = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.constantFrom(500, 3999, 4001, 9000));
 const lag = fc.constantFrom(0, 3, 40);
 
@@ -60,7 +60,7 @@ async function happen(simulation: Simulation, happening: Happening): Promise<voi
   }
 }
 
-/** Lives through it, and on until nothing is left to do. */
+/** Runs the simulation with these happenings, and on until nothing is left to do. */
 async function live(lagMs: number, happenings: readonly (readonly [Happening, number])[]): Promise<Simulation> {
   const simulation = new Simulation(lagMs);
   await simulation.operate();
@@ -75,7 +75,7 @@ async function live(lagMs: number, happenings: readonly (readonly [Happening, nu
   return simulation;
 }
 
-/** Nothing waits, is half done, or is left behind. */
+/** Checks that nothing waits, is half done, or is left behind. */
 function expectSettled(simulation: Simulation): void {
   const namespaces = new Map(simulation.namespaces.list().map(({ metadata }) => [metadata.name, metadata]));
   for (const { metadata, spec, status } of simulation.environments.list()) {
@@ -95,7 +95,7 @@ function expectSettled(simulation: Simulation): void {
   expect([...namespaces.keys()]).toEqual([]);
 }
 
-test('whatever happens, in whatever order and at whichever step, ends settled, with nothing left behind', async () => {
+test('settles with nothing left behind, whatever happens in whatever order and at whichever step', async () => {
   await fc.assert(
     fc.asyncProperty(lag, fc.array(fc.tuple(anything, pause), { maxLength: 9 }), async (lagMs, happenings) => {
       const simulation = await live(lagMs, happenings);
@@ -109,7 +109,7 @@ test('whatever happens, in whatever order and at whichever step, ends settled, w
   );
 }, 120_000);
 
-test('of requests the last word counts, however many there are and whenever they come', async () => {
+test('follows the last request, however many there are and whenever they arrive', async () => {
   const some = fc.array(fc.tuple(fc.oneof({ arbitrary: request, weight: 3 }, disturbance), pause), { maxLength: 9 });
   await fc.assert(
     fc.asyncProperty(lag, some, async (lagMs, happenings) => {
@@ -121,7 +121,7 @@ test('of requests the last word counts, however many there are and whenever they
         const environment = simulation.read(name);
         if (last === 'delete') {
           expect([undefined, 'empty']).toContain(environment?.status?.state);
-          // It goes only when the clone stays.
+          // The environment is removed only while the clone stays.
           if (!environment) expect(simulation.read(clone)).toBeDefined();
         } else if (environment) expect(['created', 'built']).toContain(environment.status?.state);
         if (environment && asked.at(-1) === 'rebuild') expect(environment.status?.state).toBe('built');
@@ -133,7 +133,7 @@ test('of requests the last word counts, however many there are and whenever they
   );
 }, 120_000);
 
-/** Whether the build of a rebuild that was asked for has started: the next one is another. */
+/** Returns whether the build of a requested rebuild has started, so that the next one is another. */
 function isRebuilt(simulation: Simulation): boolean {
   const { metadata, status } = simulation.read(name) ?? {};
   const isAsked = pendingRequests(metadata?.annotations, status?.handledRequests).length > 0;
@@ -145,8 +145,11 @@ test.each<[RequestName, string | undefined]>([
   ['delete', 'empty'],
   ['build', 'built'],
   ['rebuild', 'built'],
-])('%s twice, at any two moments of a life, is as once while the first is under way', async (what, expected) => {
-  /** How many builds there were, and whether the first was done. @param later between the two; undefined: once alone. */
+])('handles %s twice like once while the first is in progress, at any two moments', async (what, expected) => {
+  /**
+   * Returns how many builds there were, and whether the first was done. `later`: time of the second; undefined for
+   * one alone.
+   */
   const simulated = async (first: number, later?: number) => {
     const simulation = new Simulation();
     await simulation.operate();
@@ -169,7 +172,7 @@ test.each<[RequestName, string | undefined]>([
     const once = await simulated(first);
     for (const later of [1, 7, 25, 400, 4001]) {
       const { builds, isDone } = await simulated(first, later);
-      // A build that is asked for is done at a moment that the status does not tell from outside: one more at most.
+      // The status does not show exactly when a requested build is done, so there may be one more.
       const max = once.builds + (isDone || what === 'build' ? 1 : 0);
       const least = what === 'build' ? once.builds : max;
       expect([first, later, builds >= least && builds <= max ? 'as many' : builds]).toEqual([first, later, 'as many']);
@@ -177,7 +180,7 @@ test.each<[RequestName, string | undefined]>([
   }
 });
 
-test('what waits for former contents to go starts as soon as they are gone', async () => {
+test('starts as soon as former contents are removed', async () => {
   const simulation = new Simulation();
   await simulation.operate();
   simulation.spawn(name);
@@ -189,14 +192,14 @@ test('what waits for former contents to go starts as soon as they are gone', asy
       await simulation.clock.advance(100);
       simulation.changeSpec(name, { active: true });
     }
-    // A namespace takes 4 s to go here, setting up and building 100 ms.
+    // The removal of a namespace takes 4 s here, and a build 100 ms.
     await simulation.clock.advance(4200);
     expect([what, simulation.read(name)?.status?.state]).toEqual([what, 'built']);
   }
   await simulation.stop();
 });
 
-test('services that run are not end of a build whose Job is at work yet', async () => {
+test('does not end a build while its Job is running, although the services are ready', async () => {
   const simulation = new Simulation();
   simulation.gates.jobs = false;
   await simulation.operate();
@@ -209,7 +212,7 @@ test('services that run are not end of a build whose Job is at work yet', async 
   await simulation.stop();
 });
 
-test('while another build runs, when the last one finished is known', async () => {
+test('knows when the last build finished while another one runs', async () => {
   const simulation = new Simulation();
   await simulation.operate();
   simulation.spawn(name);

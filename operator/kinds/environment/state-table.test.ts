@@ -5,7 +5,7 @@ import type { Environment } from '../../../crds/environment.ts';
 import { Simulation } from './testing/simulation.ts';
 import { COLUMNS, STATE_TABLE, TABLE_CELLS, TRIGGERS, type TableCell, type Trigger } from './testing/state-table.ts';
 
-test('docs/reference/environment-lifecycle.md shows the same table', async () => {
+test('is shown in docs/reference/environment-lifecycle.md', async () => {
   const text = await readFile(join(import.meta.dirname, '../../../docs/reference/environment-lifecycle.md'), 'utf8');
   const lines = text.slice(text.indexOf('## Effect of each trigger')).split('\n');
   const rows = lines
@@ -25,7 +25,7 @@ test('docs/reference/environment-lifecycle.md shows the same table', async () =>
 const name = 'shop-main';
 const hourMs = 3600_000;
 
-/** Brings an environment into the column's state. A second one on the ref comes only where the trigger says so. */
+/** Brings an environment into the column's state. A second one of the ref is created only if the trigger needs it. */
 async function simulationIn({ trigger, column }: TableCell): Promise<Simulation> {
   const simulation = new Simulation();
   simulation.settings = trigger === 'ref gone, onRefGone keep' ? { onRefGone: 'keep' } : {};
@@ -94,7 +94,7 @@ const triggers: Record<Trigger, (simulation: Simulation) => unknown> = {
     simulation.changeSpec(name, { suspend: false });
   },
   'kubectl delete': (simulation) => simulation.delete(name),
-  // Both do no more to an environment than that.
+  // Deleting either of them only deletes the environment.
   'repository deleted': (simulation) => simulation.delete(name),
   'group deleted': (simulation) => simulation.delete(name),
 };

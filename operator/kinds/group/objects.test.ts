@@ -10,7 +10,7 @@ const group: Group = {
 };
 const apiServiceAccount = { namespace: 'coppice-system', name: 'coppice-api' };
 
-test('members and the API are bound to a role each, in the namespace of the group alone', () => {
+test('binds members and the API to a role each, only in the namespace of the group', () => {
   const bindings = roleBindings(group, { member: 'look', api: 'keep', apiServiceAccount });
   expect(bindings.map(({ metadata, roleRef, subjects }) => [metadata.namespace, roleRef.name, subjects])).toEqual([
     ['group-acme', 'look', [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice@example.com' }]],

@@ -23,15 +23,15 @@ const binding = (name: string, role: string, labels?: Record<string, string>): R
 
 interface Given {
   deletionTimestamp?: string;
-  /** Of the namespace. */
+  /** Labels of the namespace. */
   labels?: Record<string, string>;
-  /** The UID of the Group that the operator made the namespace for; undefined for an administrator's. */
+  /** The UID of the Group for which the operator created the namespace; undefined for an administrator's. */
   madeFor?: string;
-  /** What the cluster does not let the operator write, as `delete RoleBinding members`. */
+  /** Writes that the cluster refuses, such as `delete RoleBinding members`. */
   refused?: string[];
 }
 
-/** A group in a namespace that an administrator made for it, with these RoleBindings; and what is written. */
+/** Returns a group in a namespace that an administrator created, with these RoleBindings; records the writes. */
 function world(
   bindings: RoleBinding[],
   {
@@ -97,7 +97,7 @@ function world(
 
 const deletionTimestamp = '2026-01-01T00:00:00Z';
 
-test('its bindings without their labels get them again, and go with the group', async () => {
+test('restores the labels of its bindings, and deletes them with the group', async () => {
   const bare = [binding('members', 'look'), binding('api', 'keep')];
   const alive = world(bare);
   await alive.reconcile();
@@ -107,7 +107,7 @@ test('its bindings without their labels get them again, and go with the group', 
   expect(ending.writes).toEqual(['delete RoleBinding members', 'delete RoleBinding api', 'let the group go']);
 });
 
-test('a binding of another role is neither taken nor deleted, and keeps no group from going', async () => {
+test('neither takes nor deletes a binding of another role, which does not prevent the deletion of the group', async () => {
   const theirs = [binding('members', 'edit', { [LABELS.group]: 'acme' })];
   const ending = world(theirs, { deletionTimestamp });
   await ending.reconcile();
@@ -120,7 +120,7 @@ test.each<[string, RoleBinding[], string[], { reason: string; reported: string; 
   ['api', [api], [], { reason: 'RoleBindingTaken', reported: 'api in', writes: ['apply members'] }],
   ['both', [members, api], [], { reason: 'RoleBindingTaken', reported: 'members in', writes: [] }],
   ['the cluster', [], ['apply members'], { reason: 'Retrying', reported: 'a policy says no', writes: ['apply api'] }],
-])('where one binding cannot be made, the other is all the same: %s', async (_what, taken, refused, expected) => {
+])('creates one binding although the other one fails: %s', async (_what, taken, refused, expected) => {
   const { group, writes, reconcile } = world(taken, { refused });
   await expect(reconcile()).rejects.toThrow(expected.reported);
   expect(writes).toEqual(expected.writes);
@@ -128,7 +128,7 @@ test.each<[string, RoleBinding[], string[], { reason: string; reported: string; 
   expect({ reason, message }).toEqual({ reason: expected.reason, message: expect.stringContaining(expected.reported) });
 });
 
-test('its bindings go with it where the namespace has lost its label', async () => {
+test('deletes the bindings with the group if the namespace has lost its label', async () => {
   const { writes, reconcile } = world([binding('members', 'look'), binding('api', 'keep')], {
     deletionTimestamp,
     labels: {},
@@ -137,7 +137,7 @@ test('its bindings go with it where the namespace has lost its label', async () 
   expect(writes).toEqual(['delete RoleBinding members', 'delete RoleBinding api', 'let the group go']);
 });
 
-test('why it cannot go is reported, and what can go goes', async () => {
+test('reports why the group cannot be deleted, and deletes what it can', async () => {
   const { group, writes, reconcile } = world([binding('members', 'look'), binding('api', 'keep')], {
     deletionTimestamp,
     refused: ['delete RoleBinding members'],
@@ -149,7 +149,7 @@ test('why it cannot go is reported, and what can go goes', async () => {
   expect(reported?.message).toContain('delete RoleBinding members: 403');
 });
 
-describe('the labels of its namespace are put back', () => {
+describe("restores the labels of the group's namespace", () => {
   const managed = { [LABELS.managedBy]: 'coppice', [LABELS.group]: 'acme' };
   test.each<[string, Given, string[]]>([
     ['that an administrator made without Pod Security', { labels: { [LABELS.group]: 'acme' } }, [enforce]],
@@ -171,7 +171,7 @@ describe('the labels of its namespace are put back', () => {
 
 describe('what somebody keeps changing', () => {
   const restored = ({ writes }: ReturnType<typeof world>) => writes.filter((what) => what === 'apply members').length;
-  /** With a binding that has lost its labels again whenever it is read, and a namespace that has. */
+  /** A world whose binding and namespace have lost their labels again whenever they are read. */
   const contested = () => world([binding('members', 'look'), binding('api', 'keep')]);
 
   test('is restored ten times at once, then every 30 s', async () => {
@@ -187,7 +187,7 @@ describe('what somebody keeps changing', () => {
     expect(restored(group)).toBe(12);
   });
 
-  test('does not put off a change of the Group', async () => {
+  test('does not delay a change of the Group', async () => {
     const group = contested();
     for (let times = 0; times < 12; times++) await group.reconcile();
     group.group.metadata.generation = 2;
@@ -195,7 +195,7 @@ describe('what somebody keeps changing', () => {
     expect(restored(group)).toBe(12);
   });
 
-  test('is not counted where nothing is restored', async () => {
+  test('is not counted while nothing is restored', async () => {
     const group = world([
       binding('members', 'look', { [LABELS.group]: 'acme' }),
       binding('api', 'keep', { [LABELS.group]: 'acme' }),

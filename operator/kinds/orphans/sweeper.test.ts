@@ -10,9 +10,9 @@ let deleted: string[];
 let counted: number;
 let world: Observed;
 let ownerIsThere: boolean;
-/** Where the API server was asked for owners. */
+/** Owners that were requested from the API server. */
 let asked: Set<string>;
-/** By the object's name. */
+/** Errors of deletions by the object's name. */
 let refusals: Map<string, Error>;
 
 const namespace = (number: number, more: object = {}) => ({
@@ -69,12 +69,12 @@ function sweeper(): OrphanSweeper {
   return new OrphanSweeper({ client: client as never, observe, count, now: () => new Date(now), logger: silentLogger });
 }
 
-/** Sweeps as often as the controller would. */
+/** Sweeps as often as the controller would in these minutes. */
 async function sweepFor(made: OrphanSweeper, minutes: number): Promise<void> {
   for (const end = now + minutes * minute; now <= end; now += minute) await made.sweep();
 }
 
-test('what has no owner for some minutes is removed, by its UID', async () => {
+test('removes objects without an owner after some minutes, by their UID', async () => {
   const made = sweeper();
   await sweepFor(made, 4);
   expect([deleted, counted]).toEqual([[], 1]);
@@ -82,7 +82,7 @@ test('what has no owner for some minutes is removed, by its UID', async () => {
   expect(deleted).toEqual(['env-shop-1--acme ns-1', 'env-shop-1--acme ns-1']);
 });
 
-test('the minutes start anew when the owner was there in between', async () => {
+test('starts the minutes again when the owner existed in between', async () => {
   const made = sweeper();
   await sweepFor(made, 4);
   const { namespaces } = world;
@@ -100,13 +100,13 @@ test.each([
     'another one has its name by now',
     () => refusals.set('env-shop-1--acme', new ApiError('DELETE', 409, 'Conflict', 'the UID differs')),
   ],
-])('it stays when %s', async (_why, arrange) => {
+])('keeps it when %s', async (_why, arrange) => {
   arrange();
   await sweepFor(sweeper(), 6);
   expect(deleted).toEqual([]);
 });
 
-test('one that cannot be removed keeps no other, and is tried again', async () => {
+test('tries again what cannot be removed, and continues with others', async () => {
   world = { ...world, namespaces: [namespace(1), namespace(2)] };
   refusals.set('env-shop-1--acme', new ApiError('DELETE', 403, 'Forbidden', 'a webhook denied it'));
   const made = sweeper();
@@ -117,7 +117,7 @@ test('one that cannot be removed keeps no other, and is tried again', async () =
   expect(deleted).toContain('env-shop-1--acme ns-1');
 });
 
-test("a group's builder goes when the API server does not know the group either", async () => {
+test("removes a group's builder when the API server does not know the group either", async () => {
   world = { ...world, namespaces: [], builderSecrets: [builder] };
   ownerIsThere = true;
   const made = sweeper();
@@ -128,7 +128,7 @@ test("a group's builder goes when the API server does not know the group either"
   expect(deleted).toEqual(['group-acme b1']);
 });
 
-test('not all go at once', async () => {
+test('removes a limited number at once', async () => {
   world = { ...world, namespaces: Array.from({ length: 50 }, (_, number) => namespace(number)) };
   const made = sweeper();
   await sweepFor(made, 4);

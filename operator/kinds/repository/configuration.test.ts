@@ -64,8 +64,8 @@ const fromSecret = (key: string, name = 'variables') => ({
   visibility: 'buildtime' as const,
 });
 
-describe('a configuration', () => {
-  test('of a Repository that says nothing', async () => {
+describe('the configuration', () => {
+  test('of a Repository without settings', async () => {
     expect(await configurations({}).read()).toMatchObject({
       repositoryUid: 'uid-of-shop',
       host: {
@@ -86,7 +86,7 @@ describe('a configuration', () => {
     const content = 'services: {}';
     const contentFrom = (name: string, key = 'content.abcde.4') => ({ secretKeyRef: { name, key } });
 
-    test('reads it where it counts alone: caches do not hold it', async () => {
+    test('is read only where it is used, because caches do not contain it', async () => {
       const { read, asked } = configurations({ serviceFile: { mode: 'both', content } });
       expect((await read()).serviceFile).toEqual({ mode: 'both', content });
       expect(asked).toEqual(['shop']);
@@ -95,7 +95,7 @@ describe('a configuration', () => {
       expect(unused.asked).toEqual([]);
     });
 
-    test('reads it from a Secret', async () => {
+    test('is read from a Secret', async () => {
       const { read } = configurations({ serviceFile: { mode: 'panel', contentFrom: contentFrom('text') } });
       expect((await read()).serviceFile).toEqual({ mode: 'panel', content: 'a: 1' });
     });
@@ -104,7 +104,7 @@ describe('a configuration', () => {
       ['text', 'nothing', 'ServiceFileMissing'],
       ['nowhere', 'content', 'ServiceFileMissing'],
       ['others', 'TOKEN', 'SecretNotAllowed'],
-    ])('reports what is wrong with the Secret %s, key %s: %s', async (name, key, reason) => {
+    ])('reports the error of the Secret %s, key %s: %s', async (name, key, reason) => {
       const { read } = configurations({ serviceFile: { mode: 'panel', contentFrom: contentFrom(name, key) } });
       await expect(read()).rejects.toMatchObject({
         reason,
@@ -113,7 +113,7 @@ describe('a configuration', () => {
     });
   });
 
-  test("holds the group's variables and the repository's over them", async () => {
+  test('gives variables of the repository precedence over those of the group', async () => {
     const always = 'always' as const;
     const { read, asked } = configurations(
       { variables: [{ name: 'B', value: 'repository', visibility: always }, fromSecret('TOKEN')] },
@@ -135,7 +135,7 @@ describe('a configuration', () => {
     expect(asked).toEqual(['groups', 'variables']);
   });
 
-  test('says which are marked as secret, whoever has them', async () => {
+  test('reports which variables are secret, whoever has them', async () => {
     const marked = { ...fromSecret('TOKEN'), secret: true };
     const group = { variables: [{ ...fromSecret('TOKEN', 'groups'), name: 'GROUPS', secret: true }] };
     const { variables } = await configurations(
@@ -152,7 +152,7 @@ describe('a configuration', () => {
     );
   });
 
-  test('holds credentials, and the registry Secrets of both', async () => {
+  test('contains credentials, and the registry Secrets of both', async () => {
     const generic = { origin: 'https://git.example/shop.git', credentialsSecret: 'git' };
     const { read } = configurations({ generic, registrySecrets: ['a', 'b'] }, { registrySecrets: ['b', 'c'] });
     expect(await read()).toMatchObject({
@@ -166,7 +166,7 @@ describe('a configuration', () => {
     });
   });
 
-  test('of a Repository that is missing is waited for', async () => {
+  test('waits for a missing Repository', async () => {
     const missing = { reason: 'RepositoryNotFound' };
     await expect(configurations(undefined).read()).rejects.toThrow(Waiting);
     await expect(configurations(undefined).read()).rejects.toMatchObject(missing);
@@ -176,7 +176,7 @@ describe('a configuration', () => {
     ['others', {}],
     ['groups', {}],
     ['variables', { variables: [fromSecret('TOKEN', 'variables')] }],
-  ])('does not hold what %s has for itself', async (name, group) => {
+  ])('does not contain variables that %s reserves for itself', async (name, group) => {
     const { read } = configurations(group.variables ? {} : { variables: [fromSecret('TOKEN', name)] }, group);
     await expect(read()).rejects.toMatchObject({ name: 'StallingError', reason: 'SecretNotAllowed' });
   });

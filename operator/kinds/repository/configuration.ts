@@ -12,11 +12,17 @@ import type { Variable, Variables } from '../../../service-file/variables.ts';
 import { Stalled, Waiting } from '../../shared/errors.ts';
 import type { GitHost } from '../../source/hosts/host.ts';
 import { type GitHosts, SECRET_RECHECK_MS } from '../../source/hosts/git-hosts.ts';
+import { confirmHostRepository } from './host-repository.ts';
 
 /** The configuration of a Repository and its Group for reading and building its refs. */
 export interface RepositoryConfiguration {
   repositoryUid: string;
   host: GitHost;
+  /**
+   * Throws Stalled if another repository has taken over the address, and what GitHost.repositoryId throws. Called after
+   * code was read, and before it is used.
+   */
+  confirmRepository: () => Promise<void>;
   variables: Variables;
   serviceFile: ServiceFileSettings;
   trustForks: boolean;
@@ -62,9 +68,11 @@ export class RepositoryConfigurations {
     if (metadata.uid === undefined) {
       throw new Error(`the Repository ${formatId(id)} has no UID, which the API server sets. Report this as a defect`);
     }
+    const host = await this.#hosts.of(repository);
     return {
       repositoryUid: metadata.uid,
-      host: await this.#hosts.of(repository),
+      host,
+      confirmRepository: () => confirmHostRepository(repository.status, host),
       variables: await this.#variables(namespace, [
         ...namedVariables(GROUP, group),
         ...namedVariables(REPOSITORY, repository),

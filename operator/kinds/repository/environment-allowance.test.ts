@@ -5,7 +5,7 @@ import { groupNamespace } from '../../../crds/ids.ts';
 import { ANNOTATIONS } from '../../../crds/labels.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import { ObjectStore } from '../../../kubernetes/object-store.ts';
-import { environmentIndexes } from '../../shared/environment-keys.ts';
+import { ENVIRONMENT_INDEXES } from '../../shared/environment-keys.ts';
 import { EnvironmentAllowance } from './environment-allowance.ts';
 
 const apiVersion = 'coppice.dev/v1alpha1';
@@ -16,10 +16,10 @@ const repository = (group: string, name = 'shop'): Repository => ({
   spec: { type: 'generic', generic: { origin: 'https://git.example/a.git' } },
 });
 
-/** @param there how many Environments each `group/repository` has; @param creators of groups. */
+/** @param there number of Environments of each `group/repository`; @param creators accounts that created the groups. */
 function allowance(there: Record<string, number>, creators: Record<string, string>) {
   const environments = new ObjectStore<Environment>({
-    ...environmentIndexes,
+    ...ENVIRONMENT_INDEXES,
     namespace: ({ metadata }) => [metadata.namespace ?? ''],
   });
   for (const [where, count] of Object.entries(there)) {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sameHostRepository } from './host-repository.ts';
+import { confirmHostRepository, sameHostRepository } from './host-repository.ts';
 
 const origin = 'https://git.example/acme/shop.git';
 const hostWith = (id: string | undefined) => ({
@@ -11,12 +11,12 @@ test.each([
   ['nothing', undefined],
   ['the same', { origin, id: '7' }],
   ['one that another spec named', { origin: 'https://git.example/acme/api.git', id: '6' }],
-])('where %s was found before, it is as it is', async (_, hostRepository) => {
+])('accepts %s if it is as before', async (_, hostRepository) => {
   const status = hostRepository && { hostRepository };
   expect(await sameHostRepository(status, hostWith('7'))).toEqual({ origin, id: '7' });
 });
 
-test('another one under the same name is for the user to decide on', async () => {
+test('asks the user about another repository under the same name', async () => {
   const found = sameHostRepository({ hostRepository: { origin, id: '6' } }, hostWith('7'));
   await expect(found).rejects.toMatchObject({
     reason: 'RepositoryReplaced',
@@ -24,6 +24,20 @@ test('another one under the same name is for the user to decide on', async () =>
   });
 });
 
-test('a host without ids reports none', async () => {
+test('reports nothing for a host without IDs', async () => {
   expect(await sameHostRepository({ hostRepository: { origin, id: '6' } }, hostWith(undefined))).toBeUndefined();
+});
+
+test('refuses a repository that took over the name before its code is used', async () => {
+  const found = confirmHostRepository({ hostRepository: { origin, id: '6' } }, hostWith('7'));
+  await expect(found).rejects.toMatchObject({ reason: 'RepositoryReplaced' });
+  await expect(confirmHostRepository({ hostRepository: { origin, id: '7' } }, hostWith('7'))).resolves.toBeUndefined();
+});
+
+test.each([
+  ['nothing', undefined],
+  ['one that another spec named', { origin: 'https://git.example/acme/api.git', id: '6' }],
+])('does not ask the host before code is used if %s was found', async (_, hostRepository) => {
+  const host = { ...hostWith('7'), repositoryId: () => Promise.reject(new Error('asked')) };
+  await expect(confirmHostRepository(hostRepository && { hostRepository }, host)).resolves.toBeUndefined();
 });

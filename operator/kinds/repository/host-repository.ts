@@ -26,3 +26,14 @@ export async function sameHostRepository(
   }
   return { origin, id };
 }
+
+/**
+ * Throws what sameHostRepository throws if an ID is known for this origin, so that the code of a repository that took
+ * over the name is never planned with variables; the host is not asked otherwise. Called after the code was read.
+ */
+export async function confirmHostRepository(
+  status: Repository['status'],
+  host: Pick<GitHost, 'access' | 'repositoryId'>,
+): Promise<void> {
+  if (status?.hostRepository?.origin === host.access.origin) await sameHostRepository(status, host);
+}

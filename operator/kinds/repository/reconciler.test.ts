@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../kubernetes/api-error.ts';
 import { environmentName } from '../../../crds/environment-name.ts';
+import { sampleActivation } from '../../../crds/testing/activation.ts';
 import { Waiting } from '../../shared/errors.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
 import { commitOf, FakeWorld } from './testing/fake-world.ts';
@@ -13,7 +14,7 @@ beforeEach(() => {
   world = new FakeWorld();
 });
 
-/** Lets the first interval pass. */
+/** Returns a world after the first interval. */
 async function syncedWorld(): Promise<FakeWorld> {
   await world.reconcile();
   world.now += 5 * minute;
@@ -21,8 +22,8 @@ async function syncedWorld(): Promise<FakeWorld> {
   return world;
 }
 
-describe('a Repository that appears', () => {
-  test('is checked, configured to be readable, and not synchronised before an interval', async () => {
+describe('a new Repository', () => {
+  test('is checked and reported as readable, and synchronized after an interval', async () => {
     world.capabilities = { statuses: true, hooks: undefined };
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 5 * minute });
     expect(world.condition('Ready')).toEqual([
@@ -34,7 +35,7 @@ describe('a Repository that appears', () => {
     expect([world.calls.listings, world.names()]).toEqual([0, []]);
   });
 
-  test('is synchronised at once where that is asked for', async () => {
+  test('is synchronized at once on request', async () => {
     world.annotate(ask('now'));
     await world.reconcile();
     expect(world.names()).toEqual(['shop-main']);
@@ -44,13 +45,13 @@ describe('a Repository that appears', () => {
     });
   });
 
-  test('with wrong credentials is Stalled with the words of the check, and reconciled again in 5 minutes', async () => {
+  test('with wrong credentials is Stalled with the message of the check, and reconciled again in 5 minutes', async () => {
     world.hostError = new SourceRefusedError('AuthenticationFailed', 'the token is wrong');
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 5 * minute });
     expect(world.condition('Stalled')).toEqual(['True', 'AuthenticationFailed', 'the token is wrong']);
   });
 
-  test('over SSH shows its key also while the host does not let it in', async () => {
+  test('over SSH reports its key even while the host refuses it', async () => {
     world.sshPublicKey = 'ssh-ed25519 AAAA';
     world.hostError = new Waiting('KeyNotAccepted', 'add the key', 30_000);
     await expect(world.reconcile()).rejects.toThrow(Waiting);
@@ -59,7 +60,7 @@ describe('a Repository that appears', () => {
   });
 });
 
-test('a webhook that waits for something is reconciled again when that says, and not at the next sync', async () => {
+test('requeues a webhook that waits when it asks for it, not at the next sync', async () => {
   const report = { type: 'Webhook', status: 'False' as const, reason: 'SecretTaken', message: 'delete it' };
   world.webhook = { webhook: undefined, report, recheckAfterMs: 2000 };
   expect(await world.reconcile()).toEqual({ requeueAfterMs: 2000 });
@@ -68,7 +69,7 @@ test('a webhook that waits for something is reconciled again when that says, and
   expect(await world.reconcile()).toEqual({ requeueAfterMs: 2000 });
 });
 
-describe('a repository that another one took the name of', () => {
+describe('a repository whose name another one has taken', () => {
   beforeEach(async () => {
     world.hostRepositoryId = '6';
     world.annotate(ask('one'));
@@ -77,11 +78,11 @@ describe('a repository that another one took the name of', () => {
     world.branches = { trunk: commitOf(2) };
   });
 
-  test('is known by its id', () => {
+  test('is recognized by its ID', () => {
     expect(world.repository?.status?.hostRepository).toEqual({ origin: 'https://git.example/shop.git', id: '6' });
   });
 
-  test('is Stalled at the next sync, and stays so; no environment comes or goes', async () => {
+  test('is Stalled from the next sync on; no environment is created or removed', async () => {
     for (const request of ['two', 'three']) {
       world.annotate(ask(request));
       await world.reconcile();
@@ -93,15 +94,15 @@ describe('a repository that another one took the name of', () => {
 });
 
 describe('a Repository at a busy host', () => {
-  test('is checked when that says, and the reason reported', async () => {
+  test('is checked when the host permits it, with the reason reported', async () => {
     world.hostError = new HostBusyError('too many requests', minute);
     await expect(world.reconcile()).rejects.toMatchObject({ afterMs: minute });
     expect(world.condition('Ready')).toEqual(['False', 'HostBusy', 'too many requests']);
   });
 });
 
-describe('a poll', () => {
-  test('makes, removes and asks for builds; then nothing is written while nothing changes', async () => {
+describe('a sync', () => {
+  test('creates and removes environments and requests builds, then writes nothing while nothing changes', async () => {
     await syncedWorld();
     expect(world.names()).toEqual(['shop-main']);
     expect(world.condition('Synced')).toEqual(['True', 'Synced', 'the environments are synchronized with the refs']);
@@ -120,9 +121,9 @@ describe('a poll', () => {
     expect(world.repository?.status?.sync?.at).toBe(new Date(world.now).toISOString());
   });
 
-  test('asks for the build of a new commit once', async () => {
+  test('requests the build of a new commit once', async () => {
     const since = '2026-01-01T00:00:00Z';
-    const activation = { active: true, since, reason: 'Spec' as const, specActive: true, buildPending: false };
+    const activation = sampleActivation({ since });
     world.add(
       {
         spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' }, active: true, buildOnCreate: true },
@@ -138,12 +139,16 @@ describe('a poll', () => {
     expect(asked()).toBe(`2026-01-01T00:05:00.000Z/sync-${commitOf(1)}`);
   });
 
-  test('of a host that does not answer leaves the Repository ready, says so, and comes again ever later', async () => {
+  test('of a host that does not respond keeps the Repository ready, reports it, and is retried with backoff', async () => {
     await syncedWorld();
     world.hostError = new SourceUnreachableError('the Git host did not respond in time');
     world.now += 5 * minute;
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 10_000 });
-    expect(world.condition('Synced')).toEqual(['False', 'HostUnreachable', 'the Git host did not respond in time']);
+    expect(world.condition('Synced')).toEqual([
+      'False',
+      'HostUnreachable',
+      'the Git host did not respond in time. Coppice retries this',
+    ]);
     expect(world.condition('Ready')?.[0]).toBe('True');
     world.now += 10_000;
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 20_000 });
@@ -154,21 +159,21 @@ describe('a poll', () => {
     expect(world.condition('Synced')?.[0]).toBe('True');
   });
 
-  test('of a busy host comes again when that says', async () => {
+  test('of a busy host is retried when the host permits it', async () => {
     await syncedWorld();
     world.hostError = new HostBusyError('too many requests', 15 * minute);
     world.now += 5 * minute;
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 15 * minute });
-    expect(world.condition('Synced')).toEqual(['False', 'HostBusy', 'too many requests']);
+    expect(world.condition('Synced')).toEqual(['False', 'HostBusy', 'too many requests. Coppice retries this']);
     world.annotate(ask('now'));
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 15 * minute });
   });
 
-  test('that is refused makes the Repository Stalled, and it is checked again before the next', async () => {
+  test('that is refused makes the Repository Stalled, and the check is repeated before the next one', async () => {
     await syncedWorld();
     world.hostError = new SourceRefusedError('NotFound', 'there is no such repository');
     world.now += 5 * minute;
-    // Soon at first: it may be the host that is not itself.
+    // The first retry is soon, because the host may have a temporary problem.
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 30_000 });
     expect(world.condition('Stalled')).toEqual(['True', 'NotFound', 'there is no such repository']);
     expect(world.names()).toEqual(['shop-main']);
@@ -180,7 +185,7 @@ describe('a poll', () => {
     expect([world.condition('Ready')?.[0], world.calls.checks]).toEqual(['True', 3]);
   });
 
-  test('of a list without a branch removes nothing and says so', async () => {
+  test('of a list without a branch removes nothing and reports it', async () => {
     await syncedWorld();
     world.branches = {};
     world.now += 5 * minute;
@@ -189,7 +194,7 @@ describe('a poll', () => {
     expect(world.condition('Synced')?.slice(0, 2)).toEqual(['False', 'NoBranches']);
   });
 
-  test('whose list of pull requests fails keeps branches in step, leaves pull requests, and says so', async () => {
+  test('whose list of pull requests fails synchronizes branches, keeps pull requests, and reports it', async () => {
     const access = { origin: 'https://git.example/shop.git', credentials: undefined };
     const location = { access, refName: 'refs/pull/7/head' };
     world.pullRequests = [{ number: 7, commit: commitOf(1), isFork: false, location }];
@@ -203,8 +208,25 @@ describe('a poll', () => {
     expect(world.condition('Synced')).toEqual([
       'False',
       'HostUnreachable',
-      'branches and tags are synchronized; pull requests are not changed: the list has more than 200 pages',
+      'branches and tags are synchronized; pull requests are not changed: the list has more than 200 pages. Coppice retries this',
     ]);
+  });
+
+  test('of very many refs is not repeated before its cost permits, whoever requests it, and says so', async () => {
+    world.gapMs = 24_000;
+    await syncedWorld();
+    const { listings } = world.calls;
+    expect(world.condition('Synced')).toEqual([
+      'True',
+      'Synced',
+      expect.stringContaining('is read at most every 30 s: delete branches and tags'),
+    ]);
+    world.annotate(ask('again'));
+    expect(await world.reconcile()).toEqual({ requeueAfterMs: 24_000 });
+    expect(world.calls.listings).toBe(listings);
+    world.now += 24_000;
+    await world.reconcile();
+    expect(world.calls.listings).toBe(listings + 1);
   });
 
   test('names the refs that have no environment', async () => {
@@ -214,7 +236,7 @@ describe('a poll', () => {
     expect(world.condition('Synced')).toEqual(['True', 'SyncedInPart', expect.stringContaining('"xxxx')]);
   });
 
-  test('of a suspended Repository does not happen, whoever asks', async () => {
+  test('of a suspended Repository does not happen', async () => {
     world = new FakeWorld({ suspend: true });
     world.annotate(ask('now'));
     await syncedWorld();
@@ -225,7 +247,7 @@ describe('a poll', () => {
     expect([world.names(), world.condition('Synced')?.[0]]).toEqual([['shop-main'], 'True']);
   });
 
-  test('that the cluster breaks off writes no condition, and is done anew', async () => {
+  test('that the cluster interrupts writes no condition, and is repeated', async () => {
     await syncedWorld();
     const { statusWrites } = world.calls;
     world.branches = { main: commitOf(1), more: commitOf(1) };
@@ -248,12 +270,16 @@ describe('a sync that the cluster refuses', () => {
     throw new ApiError('POST', 403, 'Forbidden', 'exceeded quota');
   };
 
-  test('leaves the Repository ready, says why, and comes again ever later', async () => {
+  test('keeps the Repository ready, reports the reason, and is retried with backoff', async () => {
     await world.reconcile();
     world.now += 5 * minute;
     world.beforeWrite = refuse;
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 10_000 });
-    const reported = ['False', 'Refused', 'Kubernetes rejected an environment: exceeded quota'];
+    const reported = [
+      'False',
+      'Refused',
+      "Kubernetes rejected an environment: exceeded quota. Correct what it names, or ask an administrator to check the cluster's policies and quotas",
+    ];
     expect([world.condition('Ready')?.[0], world.condition('Synced')]).toEqual(['True', reported]);
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 10_000 });
     world.now += 10_000;
@@ -266,11 +292,11 @@ describe('a sync that the cluster refuses', () => {
   });
 });
 
-describe('a Repository whose list is refused though its check passes', () => {
-  test('is never configured to be ready', async () => {
+describe('a Repository whose list is refused although its check succeeds', () => {
+  test('is never reported as ready', async () => {
     world.annotate(ask('now'));
     world.listError = new SourceRefusedError('Forbidden', 'no right to read');
-    for (let looks = 0; looks < 3; looks++) {
+    for (let round = 0; round < 3; round++) {
       expect(await world.reconcile()).toEqual({ requeueAfterMs: 5 * minute });
       world.now += 5 * minute;
     }
@@ -282,7 +308,7 @@ describe('a Repository whose list is refused though its check passes', () => {
   });
 });
 
-describe('a ref whose former environment is slow to go', () => {
+describe('a ref whose former environment is still being deleted', () => {
   const former = { gitRef: { name: 'main', type: 'branch' as const }, active: true, buildOnCreate: true };
   beforeEach(() => {
     world.add(
@@ -293,7 +319,7 @@ describe('a ref whose former environment is slow to go', () => {
     world.annotate(ask('now'));
   });
 
-  test('holds up nothing else, and the host is not listed again before its name is free', async () => {
+  test('delays nothing else, and the host is not listed again before the name is free', async () => {
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 5000 });
     expect(world.names()).toEqual(['shop-dev']);
     expect(world.repository?.status?.handledRequests).toEqual({ sync: 'now' });
@@ -307,7 +333,7 @@ describe('a ref whose former environment is slow to go', () => {
     expect(world.condition('Synced')?.[1]).toBe('Synced');
   });
 
-  test('leaves the notes of others to be taken away, and keeps its own', async () => {
+  test('keeps its own notes, and removes those of others', async () => {
     world.pullRequests = undefined;
     const name = environmentName('shop', { name: '7', type: 'pull request' });
     const gitRef = { name: '7', type: 'pull request' as const };
@@ -323,13 +349,13 @@ describe('a ref whose former environment is slow to go', () => {
   });
 });
 
-describe('of 1,200 branches', () => {
+describe('a sync of 1,200 branches', () => {
   beforeEach(() => {
     world.branches = Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`b${i}`, commitOf(1)]));
     world.annotate(ask('all'));
   });
 
-  test('500 are made at a turn, and the request is answered after the last', async () => {
+  test('creates 500 at a time, and answers the request after the last', async () => {
     expect(await world.reconcile()).toEqual({ requeueAfterMs: 1 });
     expect([world.names().length, world.repository?.status?.handledRequests]).toEqual([500, undefined]);
     await world.reconcile();
@@ -337,7 +363,7 @@ describe('of 1,200 branches', () => {
     expect([world.names().length, world.repository?.status?.handledRequests]).toEqual([1200, { sync: 'all' }]);
   });
 
-  test('an operator that ends goes on where it was', async () => {
+  test('continues where a stopped operator ended', async () => {
     const ending = new AbortController();
     let writes = 0;
     world.beforeWrite = () => {
@@ -356,7 +382,7 @@ describe('pull requests of a host without a list', () => {
   });
   const noted = () => Object.keys(world.repository?.metadata.annotations ?? {});
 
-  test('come and go by what webhooks note, and the notes are taken away', async () => {
+  test('are added and removed by notes of webhooks, and the notes are removed', async () => {
     world.annotate({ ...ask('one'), 'coppice.dev/pull-request-7': '2026-01-01T00:00:00Z/x/open' });
     await world.reconcile();
     await world.reconcile();
@@ -369,7 +395,7 @@ describe('pull requests of a host without a list', () => {
     expect(noted()).toEqual(['coppice.dev/request-sync']);
   });
 
-  test('a note that comes meanwhile is not taken away unseen', async () => {
+  test('keep a note that arrives meanwhile', async () => {
     await world.reconcile();
     world.annotate({ ...ask('one'), 'coppice.dev/pull-request-7': '2026-01-01T00:00:00Z/x/open' });
     let written = false;
@@ -388,8 +414,8 @@ describe('pull requests of a host without a list', () => {
   });
 });
 
-describe('a Repository that goes', () => {
-  test('takes its environments with it, also those that somebody applied, 500 at a turn, and then itself', async () => {
+describe('the deletion of a Repository', () => {
+  test('deletes its environments, also applied ones, 500 at a time, and then the Repository', async () => {
     world.branches = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`b${i}`, commitOf(1)]));
     world.annotate(ask('now'));
     await world.reconcile();
@@ -408,7 +434,7 @@ describe('a Repository that goes', () => {
   });
 });
 
-test('a Repository in a namespace without a Group waits, and is read when there is one', async () => {
+test('waits outside of groups, and reads the repository when there is a Group', async () => {
   world.noGroup = new Waiting('NoGroup', 'the namespace shop belongs to no Group', 600_000);
   await expect(world.reconcile()).rejects.toBe(world.noGroup);
   expect(world.condition('Reconciling')?.slice(0, 2)).toEqual(['True', 'NoGroup']);
@@ -418,7 +444,7 @@ test('a Repository in a namespace without a Group waits, and is read when there 
   expect(world.condition('Ready')?.slice(0, 2)).toEqual(['True', 'Readable']);
 });
 
-test('a request that nobody can handle is reported until it is gone, and readiness stays', async () => {
+test('reports a request that it cannot handle until it is removed, and stays ready', async () => {
   await world.reconcile();
   world.annotate({ 'coppice.dev/request-build': 'now' });
   await world.reconcile();

@@ -125,7 +125,7 @@ export class RepositoryReconciler {
     try {
       const outcome = await this.#options.sync.run(repository, host, signal);
       if (!outcome) return { reports: [], fields: {} };
-      return { reports: [syncedReport(outcome.plan)], fields: this.#synced(repository, outcome) };
+      return { reports: [syncedReport(outcome.plan, outcome.gapMs)], fields: this.#synced(repository, outcome) };
     } catch (error) {
       if (!(error instanceof SourceUnreachableError) && !isRefusedByCluster(error)) throw error;
       return { reports: [unsyncedReport(error)], fields: {} };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Environment } from '../../../crds/environment.ts';
+import { sampleActivation } from '../../../crds/testing/activation.ts';
 import type { GitHost, PullRequest } from '../../source/hosts/host.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
 import { readListing } from './ref-listing.ts';
@@ -18,7 +19,7 @@ const pullRequest = (number: number, origin: string, refName: string, commit?: s
 
 function environment(number: number, active = true): Environment {
   const since = '2026-01-01T00:00:00Z';
-  const activation = { active, since, reason: 'Spec' as const, specActive: active, buildPending: false };
+  const activation = sampleActivation({ active, since, specActive: active });
   return {
     apiVersion: 'coppice.dev/v1alpha1',
     kind: 'Environment',
@@ -33,7 +34,7 @@ function environment(number: number, active = true): Environment {
   };
 }
 
-/** What the host and git were asked for, and what readListing() made of it. */
+/** Returns the requests to the host and to git, and the result of readListing(). */
 async function read(
   open: PullRequest[] | Error | undefined,
   environments: Environment[],
@@ -64,12 +65,12 @@ describe('the commits of pull requests', () => {
     expect(asked).toEqual([]);
   });
 
-  test('are those of the branch, where it is one of the repository itself', async () => {
+  test('are those of the branch if it is in the repository itself', async () => {
     const { listing, asked } = await read([pullRequest(7, own, 'refs/heads/main')], [environment(7)]);
     expect([listing.pullRequestCommits, asked]).toEqual([new Map([[7, one]]), []]);
   });
 
-  test('are asked of git where the host has no list, by one call, and nobody knows which are open', async () => {
+  test('are read by one call of git without a list, which does not report which are open', async () => {
     const found = () => ({ 'refs/pull/7/head': one, 'refs/pull/8/head': two });
     const { listing, asked } = await read(undefined, [environment(7), environment(8)], found);
     expect(asked).toEqual([`${own} refs/pull/7/head refs/pull/8/head`]);
@@ -82,31 +83,31 @@ describe('the commits of pull requests', () => {
     expect(listing.openPullRequests).toBeUndefined();
   });
 
-  test('tell where the host has no list which refs are there, of environments without contents too', async () => {
+  test('without a list show which refs exist, also for environments without contents', async () => {
     const found = () => ({ 'refs/pull/8/head': two });
     const { listing } = await read(undefined, [environment(7, false), environment(8)], found);
     expect(listing.missingPullRequests).toEqual(new Set([7]));
   });
 
-  test('make the whole list fail where the host has none and git refuses them', async () => {
+  test('fail the whole list if the host has none and git refuses them', async () => {
     const refused = new SourceRefusedError('NotFound', 'there is no such repository');
     await expect(read(undefined, [environment(7)], () => refused)).rejects.toThrow(refused);
   });
 
-  test('matter where an environment has contents alone', async () => {
+  test('are read only for environments with contents', async () => {
     const open = [pullRequest(7, fork, 'refs/heads/x'), pullRequest(8, fork, 'refs/heads/y')];
     const { listing, asked } = await read(open, [environment(8, false)]);
     expect([asked, listing.pullRequestCommits, listing.openPullRequests]).toEqual([[], new Map(), new Set([7, 8])]);
   });
 
-  test('of a fork that is gone are not known; all else is', async () => {
+  test('of a deleted fork are unknown, and all others known', async () => {
     const open = [pullRequest(7, fork, 'refs/heads/x'), pullRequest(8, own, 'refs/heads/main')];
     const gone = new SourceRefusedError('NotFound', 'there is no such repository');
     const { listing } = await read(open, [environment(7), environment(8)], () => gone);
     expect(listing.pullRequestCommits).toEqual(new Map([[8, one]]));
   });
 
-  test('of a fork whose host is silent make the whole list fail', async () => {
+  test('of a fork whose host does not respond fail the whole list', async () => {
     const silent = new SourceUnreachableError('the Git host did not respond in time');
     const reading = read([pullRequest(7, fork, 'refs/heads/x')], [environment(7)], () => silent);
     await expect(reading).rejects.toThrow(silent);
@@ -117,7 +118,7 @@ describe('a list of pull requests that cannot be read', () => {
   test.each([
     [new SourceUnreachableError('it has too many pages'), {}],
     [new HostBusyError('too many requests', 60_000), { retryAfterMs: 60_000 }],
-  ])('leaves branches and tags: %s', async (error, rest) => {
+  ])('keeps branches and tags: %s', async (error, rest) => {
     const { listing } = await read(error, [environment(7)]);
     expect(listing).toMatchObject({ branches: new Map([['main', one]]), openPullRequests: undefined });
     expect(listing.pullRequestsError).toBeInstanceOf(error.constructor);
@@ -125,7 +126,7 @@ describe('a list of pull requests that cannot be read', () => {
     expect(listing.pullRequestsError).toMatchObject({ ...rest, message, cause: error });
   });
 
-  test('for want of rights is reported as any refusal', async () => {
+  test('for lack of permissions is reported like any refusal', async () => {
     const refused = new SourceRefusedError('Forbidden', 'the token may not read pull requests');
     await expect(read(refused, [])).rejects.toThrow(refused);
   });

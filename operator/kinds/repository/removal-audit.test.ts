@@ -37,15 +37,15 @@ const line = {
 };
 const changes = [{ verb: 'delete', kind: 'Environment', key: 'group-acme/shop-old' }];
 
-test('what a webhook made the operator remove says so, whatever the level of the log', () => {
+test('logs removals after a webhook at every level of the log', () => {
   expect(lineOf({})).toEqual({ ...line, requestId: 'from-ci.7', requestedBy: 'webhook', changes });
 });
 
-test('what it removed because it was time names no request', () => {
+test('names no request for a removal by schedule', () => {
   expect(lineOf({ wasRequested: false })).toEqual({ ...line, changes });
 });
 
-test('contents that go of an object that stays', () => {
+test('logs the removal of contents of an object that stays', () => {
   const patched = [{ ...changes[0], verb: 'patch' }];
   expect(lineOf({ what: 'contents' })).toMatchObject({ reason: 'RefGone', changes: patched });
 });

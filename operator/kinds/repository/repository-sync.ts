@@ -27,7 +27,7 @@ import { SyncSchedule, type Polled } from './sync-schedule.ts';
 export interface RepositorySyncOptions {
   client: Pick<ClusterClient, 'create' | 'delete' | 'patch'>;
   environments: Pick<Informer<Environment>, 'get' | 'byIndex' | 'observe'>;
-  source: Pick<Source, 'listRefs' | 'commitsOf'>;
+  source: Pick<Source, 'listRefs' | 'listingWaitMs' | 'commitsOf'>;
   flows: Pick<Flows, 'ofHost'>;
   /** Interval of listing refs for Repositories that set none, in seconds. */
   pollSeconds: number;
@@ -46,6 +46,8 @@ export interface SyncOutcome {
   request: string | undefined;
   /** Whether the sync changed anything. */
   changed: boolean;
+  /** How long the refs are not listed again, because listing them is expensive; 0 if it is not. */
+  gapMs: number;
 }
 
 /**
@@ -99,9 +101,11 @@ export class RepositorySync {
       const { plan, pullRequestsError } = await this.#plan(repository, host, events);
       const isDone = await this.#carryOut(repository, plan, events, signal);
       if (pullRequestsError && (isDone || pullRequestsError instanceof HostBusyError)) throw pullRequestsError;
-      this.#schedule.succeeded(this.#polled(repository), request, isDone ? undefined : 0);
+      const gapMs = this.#options.source.listingWaitMs(host.access);
+      this.#schedule.succeeded(this.#polled(repository), request, isDone ? undefined : 0, gapMs);
       if (!isDone) return undefined;
-      return { plan, request, changed: plan.create.length + plan.build.length + plan.remove.length > 0 };
+      const changed = plan.create.length + plan.build.length + plan.remove.length > 0;
+      return { plan, request, changed, gapMs };
     } catch (error) {
       const retryAfterMs = error instanceof HostBusyError ? error.retryAfterMs : undefined;
       this.#schedule.failed(this.#polled(repository), request, retryAfterMs);

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Environment } from '../../../crds/environment.ts';
 import { gitRefKey, type GitRef } from '../../../crds/git-ref.ts';
 import { environmentName } from '../../../crds/environment-name.ts';
+import { sampleActivation } from '../../../crds/testing/activation.ts';
 import type { RefListing } from './ref-listing.ts';
 import { planSync, type SyncInput } from './sync-plan.ts';
 
@@ -12,13 +13,7 @@ const tag = (name: string): GitRef => ({ name, type: 'tag' });
 const pull = (number: number): GitRef => ({ name: `${number}`, type: 'pull request' });
 
 type Status = NonNullable<Environment['status']>;
-const activation = (active: boolean, buildPending = false) => ({
-  active,
-  since: '2026-01-01T00:00:00Z',
-  reason: 'Spec' as const,
-  specActive: active,
-  buildPending,
-});
+const activation = (active: boolean, buildPending = false) => sampleActivation({ active, buildPending });
 const withContents = (commit: string): Status => ({ activation: activation(true), commit, revision: 'v' });
 const build = (commit: string | undefined, result: 'running' | 'failed' = 'failed') => ({
   number: 1,
@@ -27,7 +22,7 @@ const build = (commit: string | undefined, result: 'running' | 'failed' = 'faile
   ...(commit !== undefined && { commit }),
 });
 
-/** As a sync makes it, unless said otherwise. */
+/** Returns an environment as a sync creates it, with these changes. */
 function environment(
   ref: GitRef,
   {
@@ -60,7 +55,7 @@ function environment(
 
 const spawned = (ref: GitRef, status?: Status, metadata?: Partial<Environment['metadata']>) =>
   environment(ref, { active: true, ...(status && { status }), ...(metadata && { metadata }) });
-/** Applied by a GitOps tool. */
+/** Returns an environment that a GitOps tool applied. */
 const applied = (ref: GitRef, status?: Status, metadata: Partial<Environment['metadata']> = {}) =>
   spawned(ref, status, { labels: {}, ...metadata });
 const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
@@ -75,7 +70,7 @@ function listing(refs: Partial<Record<'branches' | 'tags', Record<string, string
   };
 }
 
-/** Of the environments of a namespace. */
+/** Plans the sync of the environments of a namespace. */
 function plan({ environments = [], ...input }: Partial<Omit<SyncInput, 'isTaken'>>) {
   const ofOthers = environments.filter(({ spec }) => spec.repository !== 'shop');
   const planned = planSync({
@@ -96,7 +91,7 @@ function plan({ environments = [], ...input }: Partial<Omit<SyncInput, 'isTaken'
   };
 }
 
-describe('what is created', () => {
+describe('creates', () => {
   const cases: [string, Partial<SyncInput>, string[]][] = [
     [
       'a branch, a pull request and a tag',
@@ -156,7 +151,7 @@ describe('what is created', () => {
     expect(plan(input).create).toEqual(expected);
   });
 
-  test('of 5,000 branches each gets a name of its own', () => {
+  test('gives each of 5,000 branches a name of its own', () => {
     const branches = Object.fromEntries(
       Array.from({ length: 5000 }, (_, i) => [i % 2 === 0 ? `feature/number-${i}` : `feature-number-${i - 1}`, one]),
     );
@@ -173,7 +168,7 @@ describe('what is created', () => {
     expect(create.every(({ name }) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])$/.test(name))).toBe(true);
   });
 
-  test("a name that another repository's environment has is gone round", () => {
+  test("avoids the name of another repository's environment", () => {
     const other = environment(branch('main'), { repository: 'shop-a' });
     const { create } = planSync({
       repository: 'shop',
@@ -187,7 +182,7 @@ describe('what is created', () => {
     expect(create).toEqual([{ name: expect.stringMatching(/^shop-a-main-[a-z2-7]{16}$/), ref: branch('a-main') }]);
   });
 
-  test('a ref that came back waits until its former environment is gone', () => {
+  test('waits for the removal of the former environment of a ref that is back', () => {
     const former = environment(branch('main'), { metadata: going });
     expect(plan({ environments: [former] })).toMatchObject({
       create: [],
@@ -199,25 +194,22 @@ describe('what is created', () => {
     ['longer than 200 characters', 'x'.repeat(201)],
     ['with a leading dash, which git lets pass', '-x'],
     ['that is not UTF-8', 'caf\ufffd'],
-  ])('a name %s is left out, and said', (_what, name) => {
+  ])('reports and omits a name %s', (_what, name) => {
     expect(plan({ listing: listing({ branches: { main: one, [name]: one } }) })).toMatchObject({
       create: ['branch:main'],
       unusable: [name],
     });
   });
 
-  test.each([0, 1e9, 1e21, 1.5])(
-    'a pull request with number %p, which the API server refuses, is left out',
-    (number) => {
-      const open = listing({}, { openPullRequests: new Set([number, 7]) });
-      expect(plan({ listing: open })).toMatchObject({
-        create: ['branch:main', 'pull request:7'],
-        unusable: [`${number}`],
-      });
-    },
-  );
+  test.each([0, 1e9, 1e21, 1.5])('omits a pull request with number %p, which the API server refuses', (number) => {
+    const open = listing({}, { openPullRequests: new Set([number, 7]) });
+    expect(plan({ listing: open })).toMatchObject({
+      create: ['branch:main', 'pull request:7'],
+      unusable: [`${number}`],
+    });
+  });
 
-  test('a tag longer than 200 characters takes no place among the newest', () => {
+  test('does not count a tag longer than 200 characters among the newest', () => {
     const tags = { v1: one, [`v2${'0'.repeat(200)}`]: one };
     expect(plan({ spec: { sync: { newestTags: 1 } }, listing: listing({ tags }) })).toMatchObject({
       create: ['branch:main', 'tag:v1'],
@@ -225,7 +217,7 @@ describe('what is created', () => {
     });
   });
 
-  test('no more than the repository may have, and how many there would be is said', () => {
+  test('creates at most as many as permitted, and reports how many there would be', () => {
     const branches = { main: one, a: one, b: one, c: one };
     const environments = [environment(branch('main')), spawned(branch('old'), withContents(one))];
     expect(plan({ listing: listing({ branches }), environments, maxEnvironments: 3 })).toMatchObject({
@@ -235,7 +227,7 @@ describe('what is created', () => {
     });
   });
 
-  test('where there are too many, each type of ref has its share', () => {
+  test('gives each type of ref its share when there are too many', () => {
     const branches = Object.fromEntries(Array.from({ length: 3001 }, (_, index) => [`b${index}`, one]));
     const openPullRequests = new Set(Array.from({ length: 40 }, (_, index) => index + 1));
     const planned = plan({
@@ -250,7 +242,7 @@ describe('what is created', () => {
     expect(planned.overLimit).toBe(3001 + 40 + 2 - 8);
   });
 
-  test('those that users spawned count, and more of them than the limit are not failure', () => {
+  test('counts those that users spawned, and does not fail if they exceed the limit', () => {
     const environments = ['a', 'b', 'c'].map((name) => spawned(branch(name), withContents(one)));
     const branches = { main: one, a: one, b: one, c: one };
     expect(plan({ listing: listing({ branches }), environments, maxEnvironments: 2 })).toMatchObject({
@@ -261,7 +253,7 @@ describe('what is created', () => {
   });
 });
 
-describe('what is removed', () => {
+describe('removes', () => {
   const old = branch('old');
   const cases: [string, Partial<SyncInput>, unknown[]][] = [
     [
@@ -411,13 +403,13 @@ describe('what is removed', () => {
     expect(plan(input).remove).toEqual(expected);
   });
 
-  test('nothing when the list has no branch at all; it is reported how much stays', () => {
+  test('removes nothing if the list has no branch at all, and reports how much stays', () => {
     const environments = [environment(branch('main')), spawned(pull(7), withContents(one))];
     expect(plan({ listing: listing({ branches: {} }), environments })).toMatchObject({ remove: [], heldBack: 2 });
   });
 });
 
-describe('what is built', () => {
+describe('builds', () => {
   const main = branch('main');
   const moved = (status: Status, rest: Partial<SyncInput> = {}): Partial<SyncInput> => ({
     listing: listing({ branches: { main: two } }),
@@ -433,7 +425,7 @@ describe('what is built', () => {
       lastTransitionTime: '2026-01-01T00:00:00Z',
     },
   ];
-  /** Of an environment whose commit was asked for at 00:10, by what has become of it. */
+  /** Returns cases of an environment whose commit was requested at 00:10, by what happened to it. */
   function afterRequest(): [string, Partial<SyncInput>, boolean][] {
     const asked = `2026-01-01T00:10:00.000Z/sync-${two}`;
     const lost = { ...build(undefined), startedAt: '2026-01-01T00:10:01.000Z' };
@@ -517,7 +509,7 @@ describe('what is built', () => {
     expect(plan(input).build).toEqual(expected ? [['shop-main', two]] : []);
   });
 
-  test('tags that were moved, and pull requests', () => {
+  test('moved tags and pull requests', () => {
     const input = {
       listing: listing(
         { tags: { latest: two } },
@@ -529,7 +521,7 @@ describe('what is built', () => {
   });
 });
 
-test('what is counted', () => {
+test('counts refs', () => {
   const found = listing({ tags: { v1: one, v2: one } }, { openPullRequests: new Set([1]) });
   expect(plan({ listing: found }).counts).toEqual({ branches: 1, tags: 2, pullRequests: 1 });
   expect(plan({ listing: listing({}, { openPullRequests: undefined }) }).counts).toEqual({ branches: 1, tags: 0 });

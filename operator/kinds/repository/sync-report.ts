@@ -1,14 +1,21 @@
 import type { ConditionReport } from '../../../crds/conditions.ts';
 import { ApiError } from '../../../kubernetes/api-error.ts';
-import { describe } from '../../shared/conditions.ts';
+import { describeRetried } from '../../shared/conditions.ts';
+import { rejectedByKubernetes } from '../../shared/errors.ts';
 import { HostBusyError } from '../../source/errors.ts';
 import type { SyncPlan } from './sync-plan.ts';
 
 const type = 'Synced';
 const maxNamed = 3;
 
-/** Returns the condition Synced after a sync. */
-export function syncedReport({ counts, unusable, overLimit, heldBack, waiting }: SyncPlan): ConditionReport {
+/** Shorter gaps between lists are not reported. */
+const minReportedGapMs = 10_000;
+
+/** Returns the condition Synced after a sync. `gapMs`: how long the refs are not listed again. */
+export function syncedReport(
+  { counts, unusable, overLimit, heldBack, waiting }: SyncPlan,
+  gapMs: number,
+): ConditionReport {
   if (heldBack > 0) {
     const message =
       `the Git host lists no branch, so nothing was deleted; ${heldBack} environments belong to refs that it does ` +
@@ -24,8 +31,15 @@ export function syncedReport({ counts, unusable, overLimit, heldBack, waiting }:
       ? [`${waiting.length} refs get one as soon as the previous one of that name is deleted`]
       : []),
   ];
-  if (missing.length === 0) return { type, status: 'True', reason: 'Synced', message };
-  return { type, status: 'True', reason: 'SyncedInPart', message: [message, ...missing].join('; ') };
+  const slower = gapMs < minReportedGapMs ? [] : [listedLessOften(gapMs)];
+  const reason = missing.length === 0 ? 'Synced' : 'SyncedInPart';
+  return { type, status: 'True', reason, message: [message, ...missing, ...slower].join('; ') };
+}
+
+/** Rounded, so that the condition does not change with every ref. */
+function listedLessOften(gapMs: number): string {
+  const seconds = Math.ceil(gapMs / minReportedGapMs) * 10;
+  return `the list of refs is so large that it is read at most every ${seconds} s: delete branches and tags that are not needed`;
 }
 
 function leftOut(names: readonly string[]): string {
@@ -51,11 +65,11 @@ function beyondLimit(count: number): string {
 /** Returns the condition Synced after a failure of the host or a refusal by the cluster. */
 export function unsyncedReport(error: unknown): ConditionReport {
   if (error instanceof ApiError) {
-    const message = `Kubernetes rejected an environment: ${error.statusMessage}`;
+    const message = rejectedByKubernetes('an environment', error);
     return { type, status: 'False', reason: 'Refused', message };
   }
   const reason = error instanceof HostBusyError ? 'HostBusy' : 'HostUnreachable';
-  return { type, status: 'False', reason, message: describe(error) };
+  return { type, status: 'False', reason, message: describeRetried(error) };
 }
 
 export function suspendedReport(): ConditionReport {

@@ -15,12 +15,12 @@ beforeEach(() => {
   schedule = new SyncSchedule(() => now);
 });
 
-describe('a first look', () => {
+describe('the first sync', () => {
   test('is an interval after the Repository appeared', () => {
     expect(schedule.waitMs(at('new', now), undefined)).toBe(5 * minute);
   });
 
-  test('after a restart comes within an interval, spread by the UIDs', () => {
+  test('after a restart is within an interval, spread by the UIDs', () => {
     const waits = Array.from({ length: 100 }, (_, i) => schedule.waitMs(at(`old-${i}`, 0), undefined));
     expect(Math.max(...waits)).toBeLessThan(5 * minute);
     for (const start of [0, 1, 2, 3, 4]) {
@@ -29,13 +29,13 @@ describe('a first look', () => {
     }
   });
 
-  test('is at once where it is asked for', () => {
+  test('is at once on request', () => {
     expect(schedule.waitMs(at('new', now), 'please')).toBe(0);
   });
 });
 
-describe('the next look', () => {
-  test('is an interval later, and for a new request at once', () => {
+describe('the next sync', () => {
+  test('is an interval later, or at once for a new request', () => {
     const one = at('one', now);
     schedule.succeeded(one, 'first');
     expect(schedule.waitMs(one, 'first')).toBe(5 * minute);
@@ -44,14 +44,25 @@ describe('the next look', () => {
     expect(schedule.waitMs(one, undefined)).toBe(0);
   });
 
-  test('comes sooner when the interval was made shorter', () => {
+  test.each([
+    ['cheap', 0, 0, 5 * minute],
+    ['expensive', 24_000, 24_000, 5 * minute],
+    ['more expensive than the interval permits', 10 * minute, 10 * minute, 10 * minute],
+  ])('after a list that was %s', (_what, gapMs, requested, polled) => {
+    const one = at('one', now);
+    schedule.succeeded(one, 'first', undefined, gapMs);
+    expect(schedule.waitMs(one, 'second')).toBe(requested);
+    expect(schedule.waitMs(one, undefined)).toBe(polled);
+  });
+
+  test('is earlier when the interval was made shorter', () => {
     schedule.succeeded(at('one', now, 600 * minute), undefined);
     expect(schedule.waitMs(at('one', now, minute), undefined)).toBe(minute);
     now += minute;
     expect(schedule.waitMs(at('one', now, minute), undefined)).toBe(0);
   });
 
-  test('after a failure comes after ever longer, an hour at most; after a success as ever', () => {
+  test('is delayed up to an hour after failures, and not after a success', () => {
     const one = at('one', now);
     const waits = Array.from({ length: 12 }, () => {
       schedule.failed(one, undefined, undefined);
@@ -63,21 +74,21 @@ describe('the next look', () => {
     expect(schedule.waitMs(one, undefined)).toBe(10_000);
   });
 
-  test('of a request that failed waits as well; a new one does not', () => {
+  test('of a failed request is delayed too, but not of a new one', () => {
     const one = at('one', now);
     schedule.failed(one, 'first', undefined);
     expect(schedule.waitMs(one, 'first')).toBe(10_000);
     expect(schedule.waitMs(one, 'second')).toBe(0);
   });
 
-  test('comes no sooner than a busy host said, whoever asks', () => {
+  test('is not earlier than a busy host permits', () => {
     const one = at('one', now);
     schedule.failed(one, 'first', 15 * minute);
     expect(schedule.waitMs(one, 'first')).toBe(15 * minute);
     expect(schedule.waitMs(one, 'second')).toBe(15 * minute);
   });
 
-  test('of a Repository of another UID is a first one', () => {
+  test('of a Repository with another UID is a first one', () => {
     schedule.failed(at('one', now), undefined, undefined);
     schedule.forget('one');
     expect(schedule.waitMs(at('one', now), undefined)).toBe(5 * minute);

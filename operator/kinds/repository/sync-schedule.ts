@@ -11,7 +11,7 @@ interface Entry {
   failures: number;
   /** The last attempted request; a newer one does not wait for the retry. */
   tried: string | undefined;
-  /** Until when the host limits requests. */
+  /** Until when the host limits requests, or another list would cost too much. */
   busyUntil: number;
 }
 
@@ -42,14 +42,17 @@ export class SyncSchedule {
     return Math.max(0, (isAsked ? busyUntil : nextAt) - this.#now());
   }
 
-  /** Records a success. `nextMs`: when to continue, if before the next interval. */
-  succeeded({ uid, intervalMs }: Polled, request: string | undefined, nextMs: number = intervalMs): void {
+  /**
+   * Records a success. `nextMs`: when to continue, if before the next interval. `gapMs`: how long to wait at least, also
+   * for a request.
+   */
+  succeeded({ uid, intervalMs }: Polled, request: string | undefined, nextMs: number = intervalMs, gapMs = 0): void {
     this.#entries.set(uid, {
-      nextAt: this.#now() + nextMs,
+      nextAt: this.#now() + Math.max(nextMs, gapMs),
       intervalMs,
       failures: 0,
       tried: request,
-      busyUntil: 0,
+      busyUntil: this.#now() + gapMs,
     });
   }
 

@@ -19,12 +19,12 @@ describe('the order of tags', () => {
     expect(newestTags(descending, ascending.length)).toEqual(descending);
   });
 
-  test('the newest, newest first', () => {
+  test('returns the newest tags, newest first', () => {
     expect(newestTags(['v1', 'latest', 'v10', 'v9', 'v2'], 3)).toEqual(['v10', 'v9', 'v2']);
     expect(newestTags(['v1'], 0)).toEqual([]);
   });
 
-  test('is an order: whatever the names, it does not depend on where they stood', () => {
+  test('does not depend on the given order, whatever the names', () => {
     const name = fc.stringMatching(/^[v1-3.+a-]{1,8}$/);
     fc.assert(
       fc.property(fc.uniqueArray(name, { maxLength: 8 }), (names) => {
@@ -34,7 +34,7 @@ describe('the order of tags', () => {
     );
   });
 
-  test('of more than 20,000 names those that come later count', () => {
+  test('considers the later ones of more than 20,000 names', () => {
     const names = Array.from({ length: 20_001 }, (_, i) => (i === 0 ? 'v99999' : `v${i}`));
     expect(newestTags(names, 2)).toEqual(['v20000', 'v19999']);
   });

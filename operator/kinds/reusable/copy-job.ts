@@ -1,5 +1,5 @@
 import type { Job } from '../../../kubernetes/resource-type.ts';
-import { asRoot, confined, runsOnce } from '../../shared/pod-parts.ts';
+import { AS_ROOT, confined, RUNS_ONCE } from '../../shared/pod-parts.ts';
 import { scheduled, type Scheduling } from '../../shared/scheduling.ts';
 import { FOLDER_IN_VOLUME } from '../../services/objects/mounts.ts';
 import { copyName } from './names.ts';
@@ -42,10 +42,10 @@ export function copyJob(copy: VolumeCopy, { image, deadlineSeconds, scheduling }
       template: {
         metadata: { labels },
         spec: {
-          ...runsOnce,
+          ...RUNS_ONCE,
           ...scheduled(scheduling),
           terminationGracePeriodSeconds: 5,
-          securityContext: asRoot,
+          securityContext: AS_ROOT,
           containers: [
             {
               name: 'copy',

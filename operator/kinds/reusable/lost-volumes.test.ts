@@ -23,7 +23,7 @@ function environment(uid: string, status: EnvironmentStatus): Environment {
   return { apiVersion: 'v', kind: 'Environment', metadata: { namespace: 'group-acme', name: 'a', uid }, spec, status };
 }
 
-/** What is patched of a volume. */
+/** Returns the patches of a volume. */
 async function patchesOf(labels: Record<string, string>, held: Environment | undefined): Promise<object[]> {
   const volume: PersistentVolume = {
     apiVersion: 'v1',

@@ -27,7 +27,7 @@ test.each([
   ['tried in vain', { label: 'base', build: 2, result: 'failed' as const }, false],
   ['an earlier build', { label: 'base', build: 1, result: 'succeeded' as const }, true],
   ['as another label', { label: 'old', build: 2, result: 'succeeded' as const }, true],
-])('a build is published once: %s', (_, publication, isDue) => {
+])('publishes a build once: %s', (_, publication, isDue) => {
   const build: BuildStatus = { number: 2, result: 'succeeded', startedAt: '2026-01-01T00:00:00Z' };
   expect(isPublicationDue({ publication }, 'base', build)).toBe(isDue);
 });
@@ -37,7 +37,7 @@ test.each([
   ['2026-01-01T00:00:00Z', true],
   ['2026-01-02T00:00:00Z', true],
   ['2026-01-03T00:00:00.000+00:00', false],
-])('what was built at %s gives way to what was built on the second: %p', (builtAt, gives) => {
+])('replaces what was built at %s by what was built on the second: %p', (builtAt, gives) => {
   expect(isNewer({ builtAt }, '2026-01-02T00:00:00Z')).toBe(gives);
 });
 
@@ -48,7 +48,7 @@ test.each<[string, Environment | undefined, string]>([
   ['was refused', publisher('u1', undefined), 'over'],
   ['was of an environment that is gone', undefined, 'over'],
   ['was of a former environment of the name', publisher('u2', 'running'), 'over'],
-])('what a claim was made for %s', (_, environment, publication) => {
+])('recognizes that what a claim was created for %s', (_, environment, publication) => {
   expect(publicationOf(environment, 'u1')).toBe(publication);
 });
 
@@ -62,7 +62,7 @@ function publisher(uid: string, result: 'running' | 'succeeded' | 'failed' | und
   };
 }
 
-test('copies go when a newer publication stands, not while they are read, nor one that is still being made', () => {
+test('removes copies replaced by a newer publication, unless they are read or being made', () => {
   const claims = ['former', 'read', 'now', 'coming'].map((name, index) => ({
     claim: { metadata: { name } },
     builtAt: `2026-01-0${Math.max(index, 1)}T00:00:00Z`,

@@ -9,7 +9,7 @@ const published: ReusableEnvironmentStatus = {
   volumes: [{ name: 'data', claim: 'now', size: '1Gi' }],
 };
 
-/** A claim of the store, by whose it is and when it was built. */
+/** Returns a claim of the store, by its owner and build time. */
 function claim(name: string, builtAt: string, uid = 'r1') {
   return {
     metadata: {
@@ -37,12 +37,12 @@ interface World {
   status: ReusableEnvironmentStatus;
   deleted: boolean;
   held: typeof claims;
-  /** Of an environment of the repository. */
+  /** Status of an environment of the repository. */
   environment: EnvironmentStatus;
   publication: 'running' | 'succeeded' | 'failed';
 }
 
-/** One reconcile; gives what it deleted, patched and wrote, and whether it requeues. */
+/** Reconciles once; returns what it deleted, patched and wrote, and whether it requeues. */
 async function reconcile({
   status = published,
   deleted = false,
@@ -118,13 +118,13 @@ test.each<[string, Partial<World>, string[], boolean]>([
   expect(await reconcile(world)).toMatchObject({ gone, requeues, patches: [] });
 });
 
-test('the object goes when no copy of its own is left', async () => {
+test('removes the object when it has no copies left', async () => {
   const held = claims.filter(({ metadata }) => metadata.name === 'of-another');
   const { gone, patches, requeues } = await reconcile({ deleted: true, held });
   expect([gone, patches, requeues]).toEqual([[], [{ metadata: { finalizers: [] } }], false]);
 });
 
-test('one that somebody applied says that nothing has been published; what stands is not written again', async () => {
+test('reports that nothing was published to an applied object, and writes no unchanged status', async () => {
   const [status] = (await reconcile({ status: {} })).written;
   expect(status?.conditions).toContainEqual(
     expect.objectContaining({ type: 'Ready', status: 'False', reason: 'NotPublished' }),

@@ -13,7 +13,7 @@ interface World {
   hasRepository: boolean;
 }
 
-/** With one ReusableEnvironment, and what is written to it. */
+/** Returns a world with one ReusableEnvironment, and records what is written to it. */
 function world({ object = {}, status = {}, hasRepository = true }: Partial<World> = {}, isThere = true) {
   const written: ReusableEnvironmentStatus[] = [];
   const found = {
@@ -61,13 +61,17 @@ test.each([
 });
 
 test.each<[string, Partial<World>, string]>([
-  ['a former one that is being deleted', { object: going }, 'the previous one is being deleted'],
+  [
+    'a former one that is being deleted',
+    { object: going },
+    'the previous reusable environment of this label is being deleted',
+  ],
   ['a Repository that is not there', { hasRepository: false }, 'there is no Repository shop'],
-])('%s is waited for, in its own words', async (_, there, words) => {
+])('waits for %s with its own message', async (_, there, words) => {
   await expect(world(there).reusables.ensure(shop, 'base')).rejects.toThrow(words);
 });
 
-test('what an environment starts with is noted before anything of it can be removed', async () => {
+test('records what an environment is seeded from before any of it can be removed', async () => {
   const { reusables } = world({ status: { publication: 'p' } });
   const done: string[] = [];
   const noted = reusables.whilePublished(shop, 'base', async ({ status }) => {
@@ -82,7 +86,7 @@ test.each<[string, Partial<World>, boolean]>([
   ['nothing has been published', {}, true],
   ['it is being deleted', { object: going, status: { publication: 'p' } }, true],
   ['it is not there', {}, false],
-])('nobody starts with a label while %s', async (_, there, isThere) => {
+])('seeds nothing from a label while %s', async (_, there, isThere) => {
   const { reusables } = world(there, isThere);
   expect(await reusables.whilePublished(shop, 'base', () => Promise.resolve('begun'))).toBeUndefined();
 });

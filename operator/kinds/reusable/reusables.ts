@@ -74,7 +74,7 @@ export class Reusables {
    */
   async ensure({ group, name }: ResourceId, label: string): Promise<ReusableEnvironment> {
     const owner = this.#options.repositories.get(objectKey(groupNamespace(group), name));
-    if (!owner) throw new Waiting('RepositoryMissing', `there is no ${REPOSITORY.kind} ${name}`, recheckMs);
+    if (!owner) throw new Waiting('RepositoryMissing', `there is no ${REPOSITORY.kind} ${name}. Create it`, recheckMs);
     const { client, reusables } = this.#options;
     const object =
       this.#find({ group, name }, label) ??
@@ -86,7 +86,7 @@ export class Reusables {
       );
     }
     if (object.metadata.deletionTimestamp !== undefined) {
-      throw new Waiting('ReusableGoing', 'the previous one is being deleted', recheckMs);
+      throw new Waiting('ReusableGoing', 'the previous reusable environment of this label is being deleted', recheckMs);
     }
     return object;
   }

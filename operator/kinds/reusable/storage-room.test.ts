@@ -8,7 +8,7 @@ import { requireEnvironmentRoom, requireStoreRoom, storeUse } from './storage-ro
 const quota = { persistentvolumeclaims: '2', 'requests.storage': '3Gi', pods: '50' };
 const sized = (...sizes: string[]) => sizes.map((size) => ({ size }));
 
-describe('copies that an environment has room for', () => {
+describe('permits copies that fit into an environment', () => {
   test.each([
     ['none', sized(), quota],
     ['all of it', sized('1Gi', '2Gi'), quota],
@@ -26,7 +26,7 @@ test.each([
   ['more in one', sized('10Ti'), 'the volumes request 10Ti; the limit of an environment is 3Gi'],
   ['too many', sized('1', '1', '1'), '3 volumes exceed the limit of 2 per environment'],
   ['what is not a size', sized('much'), 'the volumes request much; the limit of an environment is 3Gi'],
-])('refused: %s', (_name, copies, words) => {
+])('refuses: %s', (_name, copies, words) => {
   const remedy = 'Use fewer or smaller volumes in the service file, or ask an administrator to raise the limit';
   expect(() => {
     requireEnvironmentRoom(copies, quota);
@@ -45,7 +45,7 @@ const label = {
 };
 const own = { labels: { [LABELS.reusableUid]: 'r1' } };
 
-describe('what a store holds', () => {
+describe('the contents of a store', () => {
   test.each<[string, PersistentVolumeClaim, string]>([
     ['what another label stands for', claim('a', '1Gi', { labels: { [LABELS.reusableUid]: 'r2' } }), 'taken'],
     ['what this label stands for', claim('named', '1Gi', own), 'taken'],

@@ -19,7 +19,7 @@ const copy: VolumeCopy = {
 const at = { namespace: 'reusable-acme', name: 'copy-c1' };
 const staging = { namespace: 'env-a', name: 'copy-c1' };
 
-/** Lets the cluster and an operator work in turns; `restarts`: each time another one. Gives the phases. */
+/** Runs cluster and operator alternately and returns the phases. `restarts`: with another operator each time. */
 async function run(world: StorageWorld, { restarts = false, rounds = 12 } = {}): Promise<string[]> {
   const phases: string[] = [];
   let copies: VolumeCopies = world.copies();
@@ -33,7 +33,7 @@ async function run(world: StorageWorld, { restarts = false, rounds = 12 } = {}):
 
 describe('a copy', () => {
   test.each([false, true])(
-    'arrives in the other namespace, and leaves nothing behind; restarts: %p',
+    'arrives in the other namespace and leaves nothing behind, restarts: %p',
     async (restarts) => {
       const world = new StorageWorld();
       const phases = await run(world, { restarts });
@@ -52,7 +52,7 @@ describe('a copy', () => {
     },
   );
 
-  test('is not started while something writes to the source', async () => {
+  test('does not start while something writes to the source', async () => {
     const world = new StorageWorld();
     for (let flow = 0; flow < 3; flow++) expect(await world.copies().advance(copy, false)).toBe('copying');
     expect(world.all(Job)).toEqual([]);
@@ -61,7 +61,7 @@ describe('a copy', () => {
     expect(world.copies().shouldStart(copy)).toBe(false);
   });
 
-  test('that fails is reported, and what it was made into can be taken away', async () => {
+  test('reports its failure, and can be removed', async () => {
     const world = new StorageWorld();
     world.jobsFail = true;
     await expect(run(world)).rejects.toThrow(Stalled);
@@ -71,7 +71,7 @@ describe('a copy', () => {
   });
 });
 
-test('what has arrived can be taken back, and is copied anew', async () => {
+test('removes a finished copy, and copies again', async () => {
   const world = new StorageWorld();
   await run(world);
   const { uid } = world.get(PersistentVolumeClaim, at).metadata;
@@ -83,19 +83,19 @@ test('what has arrived can be taken back, and is copied anew', async () => {
   expect(world.get(PersistentVolumeClaim, at).metadata.uid).not.toBe(uid);
 });
 
-describe('what is not ours', () => {
+describe('objects of others', () => {
   test.each<[string, ResourceType, typeof at]>([
     ['claim beside the source', PersistentVolumeClaim, staging],
     ['Job', Job, staging],
     ['claim that it is for', PersistentVolumeClaim, at],
-  ])('a %s that somebody else made is reported, and stays', async (_, type, { namespace, name }) => {
+  ])('are reported and kept: a %s', async (_, type, { namespace, name }) => {
     const world = new StorageWorld();
     world.add(type, { apiVersion: 'v1', kind: type.kind, metadata: { namespace, name } });
     await expect(run(world)).rejects.toThrow(`${type.kind} ${namespace}/${name} has the name of the copy`);
     expect(world.get(type, { namespace, name }).metadata.labels).toBeUndefined();
   });
 
-  test('a claim of the name that carries another label keeps its volume', async () => {
+  test('include a claim of the name with another label, which keeps its volume', async () => {
     const world = new StorageWorld();
     world.add<PersistentVolumeClaim>(PersistentVolumeClaim, {
       apiVersion: 'v1',
@@ -114,7 +114,7 @@ describe('what is not ours', () => {
     expect(world.get(PersistentVolume, { name: 'theirs' })).toEqual(before);
   });
 
-  test('a volume that another claim has is left to it, though ours names it', async () => {
+  test("include a volume of another claim, even if Coppice's claim names it", async () => {
     const world = new StorageWorld();
     await run(world, { rounds: 1 });
     const volumeName = world.get(PersistentVolumeClaim, staging).spec?.volumeName ?? '';

@@ -148,9 +148,9 @@ export class VolumeCopies {
       case 'release volume':
         if (volume) await this.#moves.release(volume);
         return true;
-      case 'tell failure':
+      case 'report failure':
         throw new Stalled('CopyFailed', this.#failure(copy, job));
-      case 'tell loss':
+      case 'report loss':
         throw new Stalled('CopyFailed', `the copy of ${copy.source.name} was deleted before it was complete`);
       default:
         return false;

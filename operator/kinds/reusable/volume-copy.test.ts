@@ -54,13 +54,13 @@ const ofTarget = volume({ namespace: 'reusable-acme', name: 'copy-c1', uid: 't' 
 const boundTarget = claim('t', { spec: { volumeName: 'pv1' }, status: { phase: 'Bound' } });
 const pendingTarget = claim('t', { spec: { volumeName: 'pv1' }, status: { phase: 'Pending' } });
 
-describe('what is done next', () => {
+describe('the next step', () => {
   test.each<[string, CopyObjects, CopyStep]>([
     ['nothing is there', {}, 'create staging'],
     ['a former try is on its way out', { staging: claim('s', {}, going) }, 'await deletion'],
     ['the claim is there', { staging: claim('s') }, 'create job'],
     ['the Job works', { staging: claim('s'), job: job() }, 'await job'],
-    ['the Job has failed', { staging: claim('s'), job: job('Failed') }, 'tell failure'],
+    ['the Job has failed', { staging: claim('s'), job: job('Failed') }, 'report failure'],
     ['the Job is done', { staging: claim('s'), job: job('Complete') }, 'note copied'],
     ['the copy is whole', { staging: claim('s', {}, copied), job: job('Complete') }, 'mark volume'],
     ['the Job is gone by then', { staging: claim('s', {}, copied) }, 'mark volume'],
@@ -73,27 +73,27 @@ describe('what is done next', () => {
     ['it is in its place', { target: boundTarget }, 'done'],
     ['the target was there before', { target: claim('other'), staging: undefined }, 'done'],
     ['a former target is on its way out', { target: claim('other', {}, going) }, 'await deletion'],
-    ['the target was taken away', { volume: ofTarget }, 'tell loss'],
+    ['the target was taken away', { volume: ofTarget }, 'report loss'],
     [
       'another claim took the target',
       { volume: toTarget, target: claim('x', { spec: { volumeName: 'pv2' } }) },
-      'tell loss',
+      'report loss',
     ],
   ])('%s', (_, parts, step) => {
     expect(nextCopyStep(copy, parts)).toBe(step);
   });
 
-  test('the source is read until the copy is whole', () => {
+  test('reads the source until the copy is complete', () => {
     const steps: CopyStep[] = ['create staging', 'create job', 'await job', 'note copied', 'mark volume', 'done'];
     expect(steps.map(readsSource)).toEqual([true, true, true, true, false, false]);
   });
 });
 
-describe('a volume on its way', () => {
+describe('a volume that moves', () => {
   const bound = volume({ namespace: 'env-a', name: 'copy-c1', uid: 's' }, 'Delete');
   const staging = claim('s', {}, { namespace: 'env-a' });
 
-  test('outlives its claim, and remembers its policy and where it comes from', () => {
+  test('outlives its claim, and records its policy and origin', () => {
     expect(markPatch(copy, { ...bound, metadata: { name: 'pv1' } }, staging)).toEqual({
       metadata: {
         labels: { 'coppice.dev/moving': 'c1' },
@@ -108,24 +108,24 @@ describe('a volume on its way', () => {
     });
   });
 
-  test('is kept while nobody has it: its provisioner would delete what counts as released', () => {
+  test('is kept while no claim has it, because its provisioner would delete a released volume', () => {
     expect(JSON.stringify(pointPatch(copy))).not.toContain('ReclaimPolicy');
     expect(pointPatch(copy)).toMatchObject({ spec: { claimRef: { namespace: 'reusable-acme', uid: null } } });
   });
 
-  test('is named by the claim that takes it over, with what the copy is to carry', () => {
+  test('is reserved for the new claim, which records what the copy is for', () => {
     const { metadata, spec } = targetClaim(copy, toTarget);
     expect(metadata).toEqual(copy.target);
     expect(spec).toMatchObject({ volumeName: 'pv1', storageClassName: 'standard' });
   });
 
-  test('has its policy back at the end, and no mark', () => {
+  test('gets back its policy at the end, without the label', () => {
     const patch = releasePatch(ofTarget);
     expect(patch).toMatchObject({ spec: { persistentVolumeReclaimPolicy: 'Delete' } });
     expect(patch).toMatchObject({ metadata: { labels: { 'coppice.dev/moving': null } } });
   });
 
-  test('is given back where what it was for went away: to the claim that has it, or to its provisioner', () => {
+  test('is returned to the claim that has it, or to its provisioner, if its target is gone', () => {
     expect(givenBack(ofTarget, true)).not.toHaveProperty('spec.claimRef');
     expect(givenBack(toTarget, false)).toMatchObject({
       spec: { persistentVolumeReclaimPolicy: 'Delete', claimRef: { namespace: 'env-a', name: 'copy-c1', uid: 's' } },

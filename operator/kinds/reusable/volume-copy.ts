@@ -39,7 +39,7 @@ export type CopyStep =
   | 'create job'
   | 'await job'
   | 'note copied'
-  | 'tell failure'
+  | 'report failure'
   | 'mark volume'
   | 'delete staging'
   | 'await deletion'
@@ -47,7 +47,7 @@ export type CopyStep =
   | 'create target'
   | 'await binding'
   | 'release volume'
-  | 'tell loss'
+  | 'report loss'
   | 'done';
 
 /** Returns the next step, determined only by the existing objects. */
@@ -58,20 +58,20 @@ export function nextCopyStep(copy: VolumeCopy, { target, staging, job, volume }:
   if (staging?.metadata.annotations?.[REUSABLE_ANNOTATIONS.copied] !== undefined) return 'mark volume';
   if (!staging) return 'create staging';
   if (!job) return 'create job';
-  const states = { completed: 'note copied', failed: 'tell failure', running: 'await job' } as const;
+  const states = { completed: 'note copied', failed: 'report failure', running: 'await job' } as const;
   return states[jobState(job)];
 }
 
 function nextMove({ target: to }: VolumeCopy, { target, staging, volume }: CopyObjects): CopyStep {
   const claimed = volume?.spec?.claimRef;
   if (target) {
-    if (target.spec?.volumeName !== volume?.metadata.name) return 'tell loss';
+    if (target.spec?.volumeName !== volume?.metadata.name) return 'report loss';
     const isBound = target.status?.phase === 'Bound' && claimed?.uid === target.metadata.uid;
     return isBound ? 'release volume' : 'await binding';
   }
   if (staging) return staging.metadata.deletionTimestamp === undefined ? 'delete staging' : 'await deletion';
   if (claimed?.namespace === to.namespace && claimed.name === to.name) {
-    return claimed.uid === undefined ? 'create target' : 'tell loss';
+    return claimed.uid === undefined ? 'create target' : 'report loss';
   }
   return 'point volume';
 }

@@ -29,7 +29,10 @@ export class VolumeMoves {
     }
     const isOurs = staging.metadata.labels?.[LABELS.copy] === copy.id;
     if (!isOurs || volume.spec?.claimRef?.uid !== staging.metadata.uid) {
-      throw new Stalled('CopyFailed', `the volume ${name} is not bound to the claim that names it`);
+      throw new Stalled(
+        'CopyFailed',
+        `the volume ${name} is not bound to the claim that names it, because somebody changed it`,
+      );
     }
     await this.#patch(volume, markPatch(copy, volume, staging));
   }
@@ -42,7 +45,10 @@ export class VolumeMoves {
     const from = volume.metadata.annotations?.[REUSABLE_ANNOTATIONS.movesFrom] ?? '{}';
     const { uid } = JSON.parse(from) as { uid?: string };
     if (uid === undefined || volume.spec?.claimRef?.uid !== uid) {
-      throw new Stalled('CopyFailed', `the volume ${volume.metadata.name} belongs to another claim`);
+      throw new Stalled(
+        'CopyFailed',
+        `the volume ${volume.metadata.name} belongs to another claim, because somebody changed it`,
+      );
     }
     await this.#patch(volume, pointPatch(copy));
   }

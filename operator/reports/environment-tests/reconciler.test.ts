@@ -23,10 +23,10 @@ let named: EnvironmentTest[] | undefined;
 let tester: FakeTester;
 let kept: KeptRuns | undefined;
 let writes: number;
-/** What writing the Secret of the runs fails with, the first times at least. */
+/** Errors of the first writes of the Secret with the runs. */
 let refusals: (Error | undefined)[];
 
-/** An environment whose build became ready, with as many tests as the file names. */
+/** Returns an environment whose build became ready, with the tests of its file. */
 function built(number: number, status: EnvironmentStatus = {}): Environment {
   const deployed: BuildStatus = {
     number,
@@ -58,8 +58,8 @@ beforeEach(() => {
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 
-/** One look of an operator that knows nothing but what is in the cluster. */
-function look(isOff = false) {
+/** Reconciles once with an operator that knows only the cluster. */
+function reconcileOnce(isOff = false) {
   return new TestsReconciler({
     flows: groupFlows,
     environments: { get: () => environment },
@@ -101,10 +101,10 @@ const tested = () => {
 };
 
 describe('after a build is ready', () => {
-  test('each test is started once, followed, and reported', async () => {
+  test('starts each test once, follows it, and reports it', async () => {
     named = [home, polls];
     environment = built(1);
-    expect(await look()).toEqual({ requeueAfterMs: 2000 });
+    expect(await reconcileOnce()).toEqual({ requeueAfterMs: 2000 });
     expect(tester.started).toEqual([
       { type: 'http', params: { paths: [{ path: '/' }], url }, tenant: 'group acme', group: 'acme' },
       { type: 'page', params: { url }, tenant: 'group acme', group: 'acme' },
@@ -112,10 +112,10 @@ describe('after a build is ready', () => {
     expect(outcomes()).toEqual(['home running', 'looks running']);
     expect(tested()).toBe('Unknown Running: build 1: 2 tests under way');
     now += 50_000;
-    expect(await look()).toEqual({ requeueAfterMs: 10_000 });
+    expect(await reconcileOnce()).toEqual({ requeueAfterMs: 10_000 });
     tester.finish('id-1', true, 'one path answers 200');
     tester.finish('id-2', false, '2 errors\nin the console');
-    expect(await look()).toEqual({});
+    expect(await reconcileOnce()).toEqual({});
     expect(environment.status?.tests).toMatchObject({
       build: 1,
       runs: [
@@ -127,62 +127,62 @@ describe('after a build is ready', () => {
     expect([tester.started.length, writes]).toEqual([2, 2]);
   });
 
-  test('no Secret is in the status', async () => {
-    await look();
+  test('writes no Secret into the status', async () => {
+    await reconcileOnce();
     expect(JSON.stringify(environment)).not.toContain('secret-');
     expect(kept).toEqual({ build: 1, runs: { home: { ID: 'id-1', Secret: 'secret-id-1' } } });
   });
 
-  test('what is over is not reconciled again, and not started again by another operator', async () => {
-    await look();
+  test('does not requeue finished tests, also under another operator', async () => {
+    await reconcileOnce();
     tester.finish('id-1', true, 'fine');
-    await look();
+    await reconcileOnce();
     const { polls: before } = tester;
     expect(needsReconcile(environment)).toBe(false);
-    expect(await look()).toEqual({});
+    expect(await reconcileOnce()).toEqual({});
     expect([tester.started.length, tester.polls, writes]).toEqual([1, before, 2]);
   });
 
-  test('a run that an operator started and did not report is taken up', async () => {
-    await look();
+  test('continues a run that another operator started and did not report', async () => {
+    await reconcileOnce();
     environment = built(1);
-    await look();
+    await reconcileOnce();
     expect(tester.started).toHaveLength(1);
     expect(outcomes()).toEqual(['home running']);
   });
 
-  test('they wait for the Ingress controller', async () => {
+  test('waits for the Ingress controller', async () => {
     now = Date.parse(finishedAt) + 1000;
-    expect(await look()).toEqual({ requeueAfterMs: 4000 });
+    expect(await reconcileOnce()).toEqual({ requeueAfterMs: 4000 });
     expect([tester.started.length, writes]).toEqual([0, 0]);
   });
 
-  test('none start while another build is under way', async () => {
+  test('starts no tests while another build is running', async () => {
     environment = built(1, { state: 'building' });
-    expect(await look()).toEqual({});
+    expect(await reconcileOnce()).toEqual({});
     expect(tester.started).toEqual([]);
     expect(isSameRequest(built(1), environment)).toBe(false);
   });
 
-  test('another build is tested anew; the run of the one before is given up', async () => {
-    await look();
+  test('tests another build again, and abandons the runs of the former one', async () => {
+    await reconcileOnce();
     environment = { ...environment, status: { ...environment.status, ...built(2).status } };
-    await look();
+    await reconcileOnce();
     expect(tester.started).toHaveLength(2);
     expect(kept).toEqual({ build: 2, runs: { home: { ID: 'id-2', Secret: 'secret-id-2' } } });
     expect(environment.status?.tests).toMatchObject({ build: 2, runs: [{ id: 'id-2' }] });
   });
 
-  test('a request tests again, once', async () => {
-    await look();
+  test('tests again once per request', async () => {
+    await reconcileOnce();
     tester.finish('id-1', true, 'fine');
-    await look();
+    await reconcileOnce();
     environment.metadata.annotations = { 'coppice.dev/request-test': '2026-01-01T00:02:00Z/a' };
     expect(needsReconcile(environment)).toBe(true);
-    await look();
+    await reconcileOnce();
     tester.finish('id-2', false, 'broken');
-    await look();
-    await look();
+    await reconcileOnce();
+    await reconcileOnce();
     expect(tester.started).toHaveLength(2);
     expect(environment.status?.tests).toMatchObject({ build: 1, request: '2026-01-01T00:02:00Z/a' });
     expect(outcomes()).toEqual(['home failed']);
@@ -194,18 +194,18 @@ describe('a test that cannot run', () => {
     ['failed at the tester', () => tester.fail('id-1', 'the tester was restarted'), 'the tester was restarted'],
     ['lost by the tester', () => tester.runs.clear(), 'the tester has lost the run'],
     ['without a readiness', () => tester.finish('id-1', undefined, ''), 'does not report whether it passed'],
-  ])('%s is an error', async (_what, happen, message) => {
-    await look();
+  ])('is reported as an error: %s', async (_what, happen, message) => {
+    await reconcileOnce();
     happen();
-    expect(await look()).toEqual({});
+    expect(await reconcileOnce()).toEqual({});
     expect(outcomes()).toEqual(['home error']);
     expect(tested()).toMatch(/^Unknown NotRun: build 1: 1 of 1 test could not run: home: /);
     expect(tested()).toContain(message);
   });
 
-  test('what the tester refuses is over, with its words', async () => {
+  test('ends with the message of the tester that refuses it', async () => {
     tester.failure = new TestRefusedError('paths: must be a list');
-    expect(await look()).toEqual({});
+    expect(await reconcileOnce()).toEqual({});
     expect(tested()).toContain('home: the tester rejected it: paths: must be a list');
   });
 
@@ -214,72 +214,75 @@ describe('a test that cannot run', () => {
     [new TesterUnreachableError('the tester responded with status 503 to /test/run', 503), 'TesterUnreachable'],
     [new TesterUnreachableError('the tester responded with status 401 to /test/run', 401), 'TesterRefuses'],
     [new TesterBusyError('full'), 'TesterBusy'],
-  ])('%s is waited out, for an hour at most', async (failure, reason) => {
+  ])('is retried after %s, for an hour at most', async (failure, reason) => {
     tester.failure = failure;
-    expect(await look()).toEqual({ requeueAfterMs: 15_000 });
+    expect(await reconcileOnce()).toEqual({ requeueAfterMs: 15_000 });
     expect(outcomes()).toEqual(['home pending']);
     expect(tested()).toContain(`Unknown ${reason}: build 1: 1 test under way; the tester`);
-    await look();
+    await reconcileOnce();
     expect(writes).toBe(1);
     now += 3601_000;
-    expect(await look()).toEqual({});
+    expect(await reconcileOnce()).toEqual({});
     expect(tested()).toContain('not finished after 60 minutes');
   });
 
   test.each<[string, () => Promise<unknown>, string]>([
-    ['are turned off', () => look(true), 'home: the service file has tests, which are disabled'],
+    ['are turned off', () => reconcileOnce(true), 'home: the service file has tests, which are disabled'],
     [
       'are of a version that cannot be read',
       () => {
         named = undefined;
-        return look();
+        return reconcileOnce();
       },
       'home: the services were set up by another version',
     ],
-  ])('tests under way that %s are errors: no commit waits for them', async (_what, happen, message) => {
-    await look();
-    await happen();
-    expect(outcomes()).toEqual(['home error']);
-    expect(tested()).toMatch(/^Unknown NotRun: /);
-    expect(tested()).toContain(message);
-    expect(needsReconcile(environment)).toBe(false);
-  });
+  ])(
+    'reports an error for tests in progress that %s, so that no commit waits for them',
+    async (_what, happen, message) => {
+      await reconcileOnce();
+      await happen();
+      expect(outcomes()).toEqual(['home error']);
+      expect(tested()).toMatch(/^Unknown NotRun: /);
+      expect(tested()).toContain(message);
+      expect(needsReconcile(environment)).toBe(false);
+    },
+  );
 
-  test('a test may have the name of what every object has', async () => {
+  test('can have the name of a property that every object has', async () => {
     named = [{ ...home, name: 'constructor' }];
-    await look();
+    await reconcileOnce();
     expect(outcomes()).toEqual(['constructor running']);
   });
 
-  test('none starts while the environment is suspended, which is reconciled again when it is not', async () => {
+  test('does not start while the environment is suspended, and is requeued afterwards', async () => {
     const suspended = { ...environment, spec: { ...environment.spec, suspend: true } };
     expect(isSameRequest(suspended, environment)).toBe(false);
     environment = suspended;
-    expect(await look()).toEqual({});
+    expect(await reconcileOnce()).toEqual({});
     expect([outcomes(), tester.started]).toEqual([undefined, []]);
   });
 
-  test('a tester that comes back is used', async () => {
+  test('starts when the tester is back', async () => {
     tester.failure = new TesterUnreachableError('ECONNREFUSED');
-    await look();
+    await reconcileOnce();
     tester.failure = undefined;
-    await look();
+    await reconcileOnce();
     expect(outcomes()).toEqual(['home running']);
   });
 
-  test('anything else is a failure of the operator', async () => {
+  test('is a failure of the operator after other errors', async () => {
     tester.failure = new Error('a bug');
-    await expect(look()).rejects.toThrow('a bug');
+    await expect(reconcileOnce()).rejects.toThrow('a bug');
   });
 });
 
-describe('a Secret that the runs cannot be kept in', () => {
+describe('a Secret that cannot store the runs', () => {
   const refused = (code: number) => new ApiError('PATCH', code, 'x', 'field is immutable');
 
-  test('no run is started, it is reported, and over after an hour', async () => {
+  test('starts no run, reports it, and gives up after an hour', async () => {
     const look403 = () => {
       refusals = [refused(403)];
-      return look();
+      return reconcileOnce();
     };
     await expect(look403()).rejects.toThrow('immutable');
     expect(tested()).toBe('Unknown Retrying: build 1: 1 test under way; PATCH: 403 x: field is immutable');
@@ -293,67 +296,69 @@ describe('a Secret that the runs cannot be kept in', () => {
     expect([tester.started.length, writes]).toEqual([0, 2]);
   });
 
-  test("one that is somebody else's is notified of by its reason", async () => {
+  test('of somebody else is reported with its reason', async () => {
     refusals = [new Waiting('SecretNotOwned', 'delete it', 30_000)];
-    await expect(look()).rejects.toThrow('delete it');
+    await expect(reconcileOnce()).rejects.toThrow('delete it');
     expect(tested()).toBe('Unknown SecretNotOwned: build 1: 1 test under way; delete it');
   });
 
-  test.each([403, 422])('a run that was started and is refused then, by %i, is over', async (code) => {
+  test.each([403, 422])('ends a run that was started and then refused with %i', async (code) => {
     refusals = [undefined, refused(code)];
-    expect(await look()).toEqual({});
+    expect(await reconcileOnce()).toEqual({});
     expect(outcomes()).toEqual(['home error']);
-    expect(tested()).toContain('home: the address of its run cannot be stored: field is immutable');
-    expect(await look()).toEqual({});
+    expect(tested()).toContain(
+      "Unknown NotRun: build 1: 1 of 1 test could not run: home: Kubernetes rejected the Secret with the address of its run: field is immutable. Correct what it names, or ask an administrator to check the cluster's policies and quotas",
+    );
+    expect(await reconcileOnce()).toEqual({});
     expect(tester.started).toHaveLength(1);
   });
 
-  test('what may pass is tried again, within the same hour', async () => {
+  test('is retried within the same hour after a temporary failure', async () => {
     refusals = [undefined, refused(500)];
-    await expect(look()).rejects.toThrow('immutable');
+    await expect(reconcileOnce()).rejects.toThrow('immutable');
     const { since } = environment.status?.tests ?? {};
     now += 1000;
-    await look();
+    await reconcileOnce();
     expect(outcomes()).toEqual(['home running']);
     expect(environment.status?.tests?.since).toBe(since);
   });
 });
 
-describe('where there is nothing to test', () => {
-  test('tests that are off are notified of, and start once they are on', async () => {
-    expect(await look(true)).toEqual({});
+describe('an environment without tests to run', () => {
+  test('reports tests that are disabled, and starts them once they are enabled', async () => {
+    expect(await reconcileOnce(true)).toEqual({});
     expect(tested()).toContain('Unknown TesterOff: the service file has tests');
     expect(environment.status?.tests).toBeUndefined();
-    await look();
+    await reconcileOnce();
     expect(outcomes()).toEqual(['home running']);
   });
 
-  test('a file without tests costs nothing', async () => {
+  test('causes no requests for a file without tests', async () => {
     named = undefined;
     environment = built(1);
     expect(needsReconcile(environment)).toBe(false);
-    expect([await look(), writes]).toEqual([{}, 0]);
+    expect([await reconcileOnce(), writes]).toEqual([{}, 0]);
   });
 
-  test('with the contents, all that is known of tests goes', async () => {
-    await look();
+  test('removes the status of tests with the contents', async () => {
+    await reconcileOnce();
     const { deployed, ...status } = environment.status ?? {};
     environment = { ...environment, status };
     expect([deployed?.number, needsReconcile(environment)]).toEqual([1, true]);
-    await look();
+    await reconcileOnce();
     expect([environment.status?.tests, tested(), kept]).toEqual([undefined, 'absent : ', undefined]);
     expect(needsReconcile(environment)).toBe(false);
   });
 
-  test('one that is deleted is left alone', async () => {
+  test('is left unchanged while it is deleted', async () => {
     environment.metadata.deletionTimestamp = finishedAt;
-    expect([await look(), needsReconcile(environment)]).toEqual([{}, false]);
+    expect([await reconcileOnce(), needsReconcile(environment)]).toEqual([{}, false]);
   });
 
-  test('a version that cannot be read is reported', async () => {
+  test('reports a revision that cannot be read', async () => {
     environment = built(1);
     named = undefined;
-    await look();
+    await reconcileOnce();
     expect(tested()).toContain('Unknown RevisionUnknown');
   });
 });

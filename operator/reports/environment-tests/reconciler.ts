@@ -6,6 +6,7 @@ import type { ReconcileResult } from '../../../kubernetes/controller.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import type { EnvironmentTest } from '../../../service-file/schema.ts';
 import type { Flows } from '../../source/hosts/flows.ts';
+import { rejectedByKubernetes } from '../../shared/errors.ts';
 import { parseObject } from '../../shared/parse-object.ts';
 import type { StatusWriter } from '../../shared/status-writer.ts';
 import { isAnythingReported, isOfRound, isOver, isRunOver, wantedRound, type Round } from './round.ts';
@@ -145,7 +146,7 @@ export class TestsReconciler {
     if (address) return followRun(tester, { ...run, outcome: 'running', id: address.ID }, address, now());
     const definition = named.find(({ name }) => name === run.name);
     if (!definition || run.outcome === 'running') {
-      return ended(run, 'error', 'its run is no longer known. Run the tests again', now());
+      return ended(run, 'error', 'its run is no longer known to the operator. Run the tests again', now());
     }
     const { webURL, aliases = {} } = environment.status ?? {};
     const url = webURL ?? Object.values(aliases)[0];
@@ -162,7 +163,7 @@ export class TestsReconciler {
     } catch (error) {
       // Temporary errors are retried with a new run; a refusal would repeat.
       if (!isForbidden(error) && !isInvalid(error)) throw error;
-      return ended(run, 'error', `the address of its run cannot be stored: ${error.statusMessage}`, now());
+      return ended(run, 'error', rejectedByKubernetes('the Secret with the address of its run', error), now());
     }
     return started.run;
   }

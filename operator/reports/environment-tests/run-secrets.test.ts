@@ -11,7 +11,7 @@ const environment = {
 } as Environment;
 const kept = { build: 1, runs: { home: { ID: 'r1', Secret: 's1' } } };
 
-/** A cluster that holds one Secret at most. */
+/** A cluster with at most one Secret. */
 function cluster(secret?: Secret) {
   const calls: string[] = [];
   const client = {
@@ -35,7 +35,7 @@ function cluster(secret?: Secret) {
   return { secrets: new RunSecrets(client as never), client, calls, now: () => secret };
 }
 
-test('runs are kept beside the Environment, in a Secret that goes with it', async () => {
+test('stores runs beside the Environment, in a Secret that is deleted with it', async () => {
   const { secrets, calls, now } = cluster();
   expect(await secrets.read(environment)).toBeUndefined();
   await secrets.write(environment, kept);
@@ -50,7 +50,7 @@ test('runs are kept beside the Environment, in a Secret that goes with it', asyn
   expect(calls).toEqual(['create group-acme/tests-shop-main', 'patch tests-shop-main', 'delete tests-shop-main s-uid']);
 });
 
-test("a Secret of that name that is somebody else's is neither read, written nor deleted", async () => {
+test('neither reads, writes nor deletes a Secret of that name that belongs to somebody else', async () => {
   const foreign: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'tests-shop-main', uid: 'x' } };
   const { secrets, calls } = cluster(foreign);
   for (const use of [secrets.read(environment), secrets.write(environment, kept), secrets.remove(environment)]) {
@@ -62,7 +62,7 @@ test("a Secret of that name that is somebody else's is neither read, written nor
 test.each<[number, boolean]>([
   [403, true],
   [500, false],
-])('one whose deletion is answered %i is left, or tried again', async (code, isLeft) => {
+])('leaves a Secret whose deletion is answered %i, or tries again', async (code, isLeft) => {
   const { secrets, client } = cluster();
   await secrets.write(environment, kept);
   client.delete = () => Promise.reject(new ApiError('DELETE', code, 'x', 'by a policy'));
@@ -73,7 +73,7 @@ test.each<[number, boolean]>([
   expect(await removal).toBe(isLeft);
 });
 
-test('what cannot be read is as none', async () => {
+test('treats unreadable contents as empty', async () => {
   const { secrets, now } = cluster();
   await secrets.write(environment, kept);
   const secret = now();

@@ -28,14 +28,21 @@ export async function startRun(
     return { run: { ...run, outcome: 'running', id: ID }, address: { ID, Secret } };
   } catch (error) {
     if (!(error instanceof TestRefusedError)) throw error;
-    return { run: ended(run, 'error', `the tester rejected it: ${error.message}`, now) };
+    return {
+      run: ended(
+        run,
+        'error',
+        `the tester rejected it: ${error.message}. Correct x-coppice.tests, then request a build`,
+        now,
+      ),
+    };
   }
 }
 
 /** Returns a run with its current result; unchanged while it is running. @throws TesterUnreachableError */
 export async function followRun(tester: Tester, run: TestRun, address: RunAddress, now: Date): Promise<TestRun> {
   try {
-    const { Status, message = 'the tester reports no reason' } = await tester.status(address);
+    const { Status, message = 'the tester reports no reason. Run the tests again' } = await tester.status(address);
     if (Status === 'running') return run;
     if (Status === 'failed') return ended(run, 'error', message, now);
     const items = await tester.results(address);
@@ -43,7 +50,7 @@ export async function followRun(tester: Tester, run: TestRun, address: RunAddres
     const summary = textOf(items, 'summary') ?? 'the test reports no details';
     if (passed === 'true' || passed === 'false')
       return ended(run, passed === 'true' ? 'passed' : 'failed', summary, now);
-    return ended(run, 'error', 'the tester does not report whether it passed', now);
+    return ended(run, 'error', 'the tester does not report whether it passed. Run the tests again', now);
   } catch (error) {
     if (!(error instanceof UnknownRunError)) throw error;
     return ended(run, 'error', 'the tester has lost the run. Run the tests again', now);

@@ -32,7 +32,7 @@ test.each<[TestOutcome[], string, string, string]>([
   expect([`${report.status} ${report.reason}`, report.message]).toEqual([condition, message]);
 });
 
-test('a failure is notified of what is not over, and of nothing else', () => {
+test('reports a failure for unfinished tests only', () => {
   const diagnosis = { reason: 'TesterBusy', message: 'the queue is full' };
   expect(testedReport({ build: 1, runs: runs('pending') }, diagnosis)).toMatchObject({
     status: 'Unknown',
@@ -42,7 +42,7 @@ test('a failure is notified of what is not over, and of nothing else', () => {
   expect(testedReport({ build: 1, runs: runs('passed') }, diagnosis)).toMatchObject({ reason: 'Passed' });
 });
 
-test('the message is bounded', () => {
+test('limits the length of the message', () => {
   const many = Array.from({ length: 10 }, (_, n): TestRun => ({
     name: `t${n}`,
     type: 'http',

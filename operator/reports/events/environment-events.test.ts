@@ -29,7 +29,7 @@ function environment(status: EnvironmentStatus | undefined, metadata: object = {
   };
 }
 
-describe('what changes is reported', () => {
+describe('emits an Event for a change', () => {
   const table: [string, EnvironmentStatus, EnvironmentStatus, string[]][] = [
     [
       'contents are wanted',
@@ -186,7 +186,7 @@ describe('what changes is reported', () => {
   });
 });
 
-test('a failure is a warning, and what goes as it should is not', () => {
+test('emits warnings for failures only', () => {
   const typesOf = (before: EnvironmentStatus, after: EnvironmentStatus) =>
     environmentEvents(environment(before), environment(after)).map(({ type }) => type);
   expect(typesOf({}, stalled('RefNotFound'))).toEqual(['Warning']);
@@ -194,7 +194,7 @@ test('a failure is a warning, and what goes as it should is not', () => {
   expect(typesOf({}, { activation: wanted })).toEqual(['Normal']);
 });
 
-test('the deletion of the object is reported once', () => {
+test('emits one Event for the deletion of the object', () => {
   const going = environment({ state: 'built' }, { deletionTimestamp: since });
   expect(environmentEvents(environment({ state: 'built' }), going).map(({ reason }) => reason)).toEqual(['Deleting']);
   expect(environmentEvents(going, going)).toEqual([]);

@@ -15,8 +15,8 @@ export function idOf({ metadata }: Environment): ResourceId {
   return { group: groupOfNamespace(metadata.namespace ?? '') ?? '', name: metadata.name };
 }
 
-/** Returns the URL of the log of this build, or of the last build if `number` is absent. */
+/** Returns the environment's page of the panel with the log of this build, or of the last one if `number` is absent. */
 export function logsUrlOf(environment: Environment, apiUrl: URL, number?: number): string {
-  const path = `/api/environment/${formatId(idOf(environment))}/build/logs`;
+  const path = `/environments/${formatId(idOf(environment))}`;
   return new URL(number === undefined ? path : `${path}?build=${number}`, apiUrl).href;
 }

@@ -6,7 +6,7 @@ import { testSteps } from './due-tests.ts';
 
 const apiUrl = new URL('https://coppice.example.org');
 const startedAt = '2026-01-01T00:00:00.000Z';
-const results = 'https://coppice.example.org/api/environment/acme.shop-main/tests';
+const results = 'https://coppice.example.org/environments/acme.shop-main?tab=tests';
 const weburl = 'https://shop-main--acme.env.example.com/';
 
 const deployed = { number: 2, result: 'succeeded', startedAt, commit: 'c2' } as const;
@@ -60,13 +60,13 @@ describe('the commit status of the tests', () => {
     expect(steps(status)).toEqual(expected);
   });
 
-  test('a deletion ends what is waited for', () => {
+  test('a deletion ends a pending status', () => {
     const feedback: FeedbackStatus = { tests: { commit: 'c2', state: 'pending', hash: 'h' } };
     expect(steps({ deployed, tests: tests('running'), feedback }, true)).toEqual([end.replace('c1', 'c2')]);
   });
 });
 
-test("a pull request's comment says what tests found, as text alone", () => {
+test("reports in the pull request's comment what tests found, as plain text", () => {
   const runs = [{ name: 'home', type: 'http', outcome: 'failed', summary: '``` @everyone' } as const];
   const found = environmentOf({ build: deployed, deployed, tests: { ...tests('failed'), runs } });
   const body = commentBody([found], 'marker', apiUrl);

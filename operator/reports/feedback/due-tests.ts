@@ -28,7 +28,7 @@ export function testSteps(environment: Environment, apiUrl: URL): Step[] {
 
   function step(of: string, state: CommitStatus['state'], description: string): Step {
     const id = formatId(idOf(environment));
-    const resultsUrl = new URL(`/api/environment/${id}/tests`, apiUrl).href;
+    const resultsUrl = new URL(`/environments/${id}?tab=tests`, apiUrl).href;
     const status: CommitStatus = {
       context: `coppice/${id}/tests`,
       state,

@@ -1,17 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import { sampleActivation } from '../../../crds/testing/activation.ts';
 import { dueFeedback } from './due.ts';
 
 const apiUrl = new URL('https://coppice.example.org');
-const logs = 'https://coppice.example.org/api/environment/acme.shop-7/build/logs';
+const logs = 'https://coppice.example.org/environments/acme.shop-7';
 const weburl = 'https://shop-7--acme.env.example.com/';
-const activation = {
-  active: true,
-  since: '2026-01-01T00:00:00.000Z',
-  reason: 'Spec',
-  specActive: true,
-  buildPending: false,
-} as const;
+const activation = sampleActivation();
 const startedAt = '2026-01-01T00:00:10.000Z';
 
 function build(result: BuildStatus['result'], rest: Partial<BuildStatus> = {}): BuildStatus {
@@ -36,19 +31,19 @@ function environment(
   };
 }
 
-/** The commit statuses that are due, in short. */
+/** Returns the due commit statuses in short form. */
 function statuses(object: Environment): string[] {
   return dueFeedback(object, [object], apiUrl).flatMap((step) =>
     step.kind === 'status' ? [`${step.commit} ${step.status.state}: ${step.status.description}`] : [],
   );
 }
 
-/** The comment that is due. */
+/** Returns the due comment. */
 function comment(object: Environment): string | undefined {
   return dueFeedback(object, [object], apiUrl).flatMap((step) => (step.kind === 'comment' ? [step.body] : []))[0];
 }
 
-/** The environment after everything that is due was reported. */
+/** Returns the environment after everything that is due was reported. */
 function reported(object: Environment): Environment {
   const feedback = { ...object.status?.feedback };
   for (const step of dueFeedback(object, [object], apiUrl)) {
@@ -121,13 +116,13 @@ describe('a commit status', () => {
     expect(statuses(environment(status))).toEqual(expected);
   });
 
-  test('of a tag too, and never a comment', () => {
+  test('is set for a tag too, without a comment', () => {
     const tag = environment({ build: build('running') }, { type: 'tag' });
     expect(statuses(tag)).toEqual(['c2 pending: build 2 is under way']);
     expect(comment(tag)).toBeUndefined();
   });
 
-  test('leads to the page when it became ready, otherwise to the log', () => {
+  test('links to the page when it became ready, otherwise to the log', () => {
     const targets = (['running', 'succeeded', 'failed'] as const).map((result) => {
       const built = environment({ state: 'built', build: build(result) });
       const [step] = dueFeedback(built, [built], apiUrl);
@@ -140,7 +135,7 @@ describe('a commit status', () => {
     ]);
   });
 
-  test('is reported apart from that of another group, whose environment has the same name', () => {
+  test('differs from that of another group, whose environment has the same name', () => {
     const others = environment({ build: build('running') });
     others.metadata.namespace = 'group-globex';
     const contexts = [environment({ build: build('running') }), others].map((object) => {
@@ -187,7 +182,7 @@ describe('a comment', () => {
     }
   });
 
-  test('says so when the environment is deleted, and of a fork’s what it goes without', () => {
+  test('reports the deletion of the environment and, for a fork, what is withheld', () => {
     const deleted = environment({ state: 'built', build: build('succeeded'), feedback: before }, pullRequest);
     deleted.metadata.deletionTimestamp = '2026-01-02T00:00:00Z';
     expect(comment(deleted)).toContain('The environments of this pull request were removed.');
@@ -196,7 +191,7 @@ describe('a comment', () => {
     expect(comment(fork)).toContain('without variables and credentials');
   });
 
-  describe('of several environments of one pull request', () => {
+  describe('for several environments of one pull request', () => {
     const named = (name: string, status: EnvironmentStatus, options = {}): Environment => {
       const object = environment(status, { ...pullRequest, ...options });
       return { ...object, metadata: { ...object.metadata, name } };
@@ -223,26 +218,26 @@ describe('a comment', () => {
       expect(commentsOf([first, clone])[0]?.body).toBe(comment?.body);
     });
 
-    test('is written by who wrote it before', () => {
+    test('is written by the environment that wrote it before', () => {
       const clone = named('shop-7-clone', { ...up, feedback: before });
       expect(commentsOf([named('shop-7', up), clone])).toMatchObject([{ by: 'shop-7-clone', id: '9' }]);
     });
 
-    test('goes over to one that stays, and then reports that alone', () => {
+    test('moves to a remaining environment, and then reports only that', () => {
       const going = named('shop-7', { ...up, feedback: before }, { deleted: true });
       const [comment, ...more] = commentsOf([going, named('shop-7-clone', up)]);
       expect([comment?.by, comment?.id, more]).toEqual(['shop-7-clone', '9', []]);
       expect(comment?.body).not.toContain('Environment shop-7**');
     });
 
-    test('ends when all go', () => {
+    test('ends when all are deleted', () => {
       const going = named('shop-7', { ...up, feedback: before }, { deleted: true });
       const other = named('shop-7-clone', up, { deleted: true });
       expect(commentsOf([other, going])).toMatchObject([{ by: 'shop-7', id: '9' }]);
       expect(commentsOf([other, going])[0]?.body).toContain('were removed');
     });
 
-    test('stays within what hosts take', () => {
+    test('stays within the limits of hosts', () => {
       const failed = { build: build('failed', { message: 'x'.repeat(4000) }) };
       const many = Array.from({ length: 60 }, (_, number) => named(`shop-7-${number}`, failed));
       const [comment] = commentsOf(many);
@@ -251,7 +246,7 @@ describe('a comment', () => {
     });
   });
 
-  test('names the comment that is there', () => {
+  test('names the existing comment', () => {
     const object = environment({ build: build('running'), feedback: before }, pullRequest);
     const steps = dueFeedback(object, [object], apiUrl);
     expect(steps.find(({ kind }) => kind === 'comment')).toMatchObject({
@@ -261,7 +256,7 @@ describe('a comment', () => {
 });
 
 test.each(['running', 'succeeded', 'failed', 'cancelled', 'superseded'] as const)(
-  'what was reported is not due again: %s',
+  'does not report again: %s',
   (result) => {
     const object = environment({ build: build(result), feedback: pending }, { type: 'pull request' });
     expect(dueFeedback(object, [object], apiUrl)).not.toEqual([]);
@@ -269,7 +264,7 @@ test.each(['running', 'succeeded', 'failed', 'cancelled', 'superseded'] as const
   },
 );
 
-test('a rebuild of the same commit is reported anew', () => {
+test('reports a rebuild of the same commit again', () => {
   const first = reported(environment({ state: 'built', build: build('succeeded') }));
   const again = { ...first, status: { ...first.status, build: build('running', { number: 3 }) } };
   expect(statuses(again)).toEqual(['c2 pending: build 3 is under way']);

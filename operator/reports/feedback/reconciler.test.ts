@@ -17,7 +17,7 @@ interface WorldOptions {
   writeError?: Error;
 }
 
-/** One environment of a pull request, the host it is reported to, and what was asked of either. */
+/** One environment of a pull request and its Git host, with the requests to both. */
 function world({ type = 'ownerhost', host = {}, writeError }: WorldOptions = {}) {
   const requests: string[] = [];
   const written: EnvironmentStatus[] = [];
@@ -62,7 +62,7 @@ function world({ type = 'ownerhost', host = {}, writeError }: WorldOptions = {})
   return { environment, repository, requests, written, reconcile, reported };
 }
 
-test('a status and a comment, once; then nothing is asked and nothing written', async () => {
+test('writes a status and a comment once, and then sends no request', async () => {
   const { requests, written, reconcile, reported, environment } = world();
   await reconcile();
   expect(requests).toEqual(['comment by its marker', 'pending for c1']);
@@ -75,27 +75,27 @@ test('a status and a comment, once; then nothing is asked and nothing written', 
   expect([requests.length, written.length]).toEqual([2, 1]);
 });
 
-test('the comment that is there is written anew', async () => {
+test('updates the existing comment', async () => {
   const { environment, requests, reconcile } = world();
   environment.status = { ...environment.status, feedback: { commentId: '9' } };
   await reconcile();
   expect(requests).toEqual(['comment 9', 'pending for c1']);
 });
 
-test('of a server that is nothing but Git nothing is asked and nothing written', async () => {
+test('sends nothing to a server that only speaks Git', async () => {
   const { requests, written, reconcile } = world({ type: 'generic' });
   await reconcile();
   expect([requests, written]).toEqual([[], []]);
 });
 
-test('a host that has neither statuses nor comments causes no write', async () => {
+test('writes nothing for a host without statuses and comments', async () => {
   const host = { setStatus: () => Promise.resolve(false), comment: () => Promise.resolve(undefined) };
   const { written, reconcile } = world({ host });
   await reconcile();
   expect(written).toEqual([]);
 });
 
-test('a token that may not write statuses is reported once, and tried again for the next result or a changed Repository', async () => {
+test('reports a token without write permission once, and tries again for the next result or a changed Repository', async () => {
   let tries = 0;
   const setStatus = () => {
     tries++;
@@ -120,7 +120,7 @@ test('a token that may not write statuses is reported once, and tried again for 
   expect([tries, written.length]).toEqual([3, 3]);
 });
 
-test('what is not refused is reported all the same', async () => {
+test('still reports what is not refused', async () => {
   const refuse = () => Promise.reject(new SourceRefusedError('Forbidden', 'no comments'));
   const { requests, environment, reconcile, reported } = world({ host: { comment: refuse } });
   await reconcile();
@@ -130,7 +130,7 @@ test('what is not refused is reported all the same', async () => {
   expect(requests).toEqual(['pending for c1']);
 });
 
-test('a host that limits requests is retried later, and what it accepted is not sent again', async () => {
+test('retries later at a host that limits requests, without repeating what succeeded', async () => {
   let busy = true;
   const setStatus = () => (busy ? Promise.reject(new HostBusyError('come back later', 42_000)) : Promise.resolve(true));
   const { requests, reconcile, reported } = world({ host: { setStatus } });
@@ -143,17 +143,17 @@ test('a host that limits requests is retried later, and what it accepted is not 
   expect(reported()?.status).toBe('True');
 });
 
-test('a host that does not answer is asked again with backoff', async () => {
+test('retries with backoff at a host that does not respond', async () => {
   const setStatus = () => Promise.reject(new SourceUnreachableError('git.example.com does not answer'));
   await expect(world({ host: { setStatus } }).reconcile()).rejects.toThrow(SourceUnreachableError);
 });
 
-test('an environment that goes meanwhile is not an error', async () => {
+test('ignores an environment that is deleted meanwhile', async () => {
   const gone = new ApiError('PATCH /status', 404, 'NotFound', 'there is no shop-7');
   await expect(world({ writeError: gone }).reconcile()).resolves.toEqual({});
 });
 
-test('two environments of a pull request, at once: one comment, made once', async () => {
+test('writes one comment for two concurrent environments of a pull request', async () => {
   const comments = new Map<string, string>();
   let made = 0;
   const [first, second] = ['shop-7', 'shop-7-clone'].map((name): Environment => ({
@@ -191,7 +191,7 @@ test('two environments of a pull request, at once: one comment, made once', asyn
     apiUrl: new URL('https://coppice.example.org'),
     now: () => now,
   });
-  // The one that writes goes while the host makes the comment: the other one takes it over.
+  // The environment that writes is deleted while the host creates the comment, so the other one takes it over.
   let other = Promise.resolve({});
   beforeWrite = () => {
     beforeWrite = () => undefined;

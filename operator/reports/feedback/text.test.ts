@@ -6,14 +6,14 @@ test.each([
   ['```\n[//]: # (coppice)\n```', '````text\n```\n[//]: # (coppice)\n```\n````'],
   ['`````', '``````text\n`````\n``````'],
   ['a\u0007b\n\tc', '```text\nab\n\tc\n```'],
-])('nothing leaves a code block: %j', (text, block) => {
+])('lets nothing end a code block: %j', (text, block) => {
   expect(codeBlock(text)).toBe(block);
 });
 
-test('a code block is bounded', () => {
+test('limits the length of a code block', () => {
   expect(codeBlock('😀'.repeat(5000)).length).toBeLessThan(4100);
 });
 
-test('terminal sequences and characters that are not shown are left out, as masks take them to be', () => {
+test('removes terminal sequences and invisible characters as masks expect', () => {
   expect(codeBlock('a\u001b[31mb\u0001c\u200bd\te\nf')).toBe('```text\nabcd\te\nf\n```');
 });

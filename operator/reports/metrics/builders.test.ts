@@ -23,7 +23,7 @@ async function samplesOf(secrets: Secret[], running: Secret[]): Promise<string[]
   return (await registry.metrics()).split('\n').filter((line) => line.startsWith('coppice_'));
 }
 
-test('builders by kind and state, the oldest cache, and the certificate that expires first of those that run', async () => {
+test('reports builders by kind and state, the oldest cache, and the earliest expiry of a certificate in use', async () => {
   const acme = await secretOf(groupBuilder('acme'), 300);
   const globex = await secretOf(groupBuilder('globex'), 100);
   const fork = await secretOf(ephemeralBuilder('acme', { environment: 'shop-7', environmentUid: 'u7', number: 3 }), 1);
@@ -38,7 +38,7 @@ test('builders by kind and state, the oldest cache, and the certificate that exp
   ]);
 });
 
-test('without builders nothing is old, and nothing expires', async () => {
+test('reports no age and no expiry without builders', async () => {
   const samples = await samplesOf([], []);
   expect(samples.filter((line) => !line.endsWith(' 0'))).toEqual([]);
   expect(samples.some((line) => /age|expiry/.test(line))).toBe(false);

@@ -39,7 +39,7 @@ const observing = (
   observeEnvironments(environments, registry, logger, () => 1000_000);
 };
 
-/** What is counted, and logged, after these changes of one Environment. */
+/** Returns what is counted and logged after these changes of one Environment. */
 async function after(...statuses: EnvironmentStatus[]) {
   const handlers: Handler[] = [];
   const registry = new Registry();
@@ -61,7 +61,7 @@ async function after(...statuses: EnvironmentStatus[]) {
 
 const failed = build({ result: 'failed', rolloutStartedAt: at(20), finishedAt: at(50) });
 
-test('a build that ends is counted once, with its reason and how long its stages took', async () => {
+test('counts a finished build once, with its reason and the duration of its stages', async () => {
   const conditions = [conditionOf('Built', 'False', 'RolloutFailed'), conditionOf('Ready', 'False', 'BuildFailed')];
   const { text, lines } = await after(
     { state: 'created' },
@@ -86,7 +86,7 @@ test.each<[string, EnvironmentStatus[]]>([
   ['was over before', [{ build: failed }, { build: failed, revision: 'v' }]],
   ['is found at the start', [{ build: failed }]],
   ['runs on', [{ build: build({}) }, { build: build({ rolloutStartedAt: at(1) }) }]],
-])('a build that %s is not counted', async (_what, statuses) => {
+])('does not count a build that %s', async (_what, statuses) => {
   const { text } = await after(...statuses);
   expect(text).not.toContain('coppice_builds_total{');
 });
@@ -96,7 +96,7 @@ test.each<[string, EnvironmentStatus[], number]>([
   ['none that runs', [{ build: build({ startedAt: at(0) }) }, queued(990)], 10],
   ['none that is over', [{ ...queued(0), build: failed }], 0],
   ['0 where there is none', [], 0],
-])('the oldest build that is queued: %s', async (_what, statuses, age) => {
+])('reports the oldest queued build: %s', async (_what, statuses, age) => {
   const registry = new Registry();
   const list = () => statuses.map((status, index) => environmentOf(status, String(index)));
   observing({ addHandler: () => () => undefined, list }, registry);

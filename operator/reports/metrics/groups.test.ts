@@ -66,7 +66,7 @@ function observed(max: number) {
   };
 }
 
-test('environments with contents and builds are reported by group', async () => {
+test('reports environments with contents and builds by group', async () => {
   const world = observed(10);
   world.build('acme');
   world.build('acme', 'failed');
@@ -78,7 +78,7 @@ test('environments with contents and builds are reported by group', async () => 
   ]);
 });
 
-test('however many groups there are, the first ones alone have series of their own', async () => {
+test('gives only a limited number of groups series of their own', async () => {
   const world = observed(2);
   for (let index = 0; index < 50; index += 1) world.build(`g${index}`);
   expect(await world.samples()).toEqual([
@@ -91,7 +91,7 @@ test('however many groups there are, the first ones alone have series of their o
   ]);
 });
 
-test('the series of a deleted group go, and another one may have its place', async () => {
+test('removes the series of a deleted group, which frees them for another one', async () => {
   const world = observed(1);
   world.build('acme');
   world.remove('acme');

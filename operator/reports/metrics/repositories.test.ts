@@ -18,7 +18,7 @@ function repositoryOf(...conditions: [type: string, status: 'True' | 'False', re
   };
 }
 
-test('Repositories are counted by type, and by why they are not in step', async () => {
+test('counts Repositories by type, and by why they are not synchronized', async () => {
   const registry = new Registry();
   const all = [
     repositoryOf(['Ready', 'True', 'Ready'], ['Synced', 'True', 'Synced']),

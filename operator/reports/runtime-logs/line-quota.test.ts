@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { LineQuota, MAX_BYTES_PER_SECOND } from './line-quota.ts';
 
-/** A line's length that takes all of a second, with what is stored beside it. */
+/** Length of a line that, with what is stored beside it, uses up a second. */
 const whole = MAX_BYTES_PER_SECOND - 100;
 
 test.each<[string, [at: number, length: number][], boolean[], number]>([
@@ -49,7 +49,7 @@ test.each<[string, [at: number, length: number][], boolean[], number]>([
   ],
 ])('%s', (_, lines, admitted, waitMs) => {
   let now = 0;
-  // Not at 0: the first second must start whatever the clock says.
+  // The clock does not start at 0, because the first second must start at any time.
   const quota = new LineQuota(() => 1_700_000_000_000 + now);
   const seen = lines.map(([at, length]) => {
     now = at;

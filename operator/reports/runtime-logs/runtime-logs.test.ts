@@ -6,8 +6,8 @@ import { silentLogger } from '../../../kubernetes/testing/silent-logger.ts';
 import { RuntimeLogs } from './runtime-logs.ts';
 
 /**
- * Reports follow requests for one service of each of these environments, `<namespace>/<name>`; which of them are
- * refused.
+ * Sends follow requests for one service of each of these environments, `<namespace>/<name>`; returns the refused
+ * ones.
  */
 async function refusedOf(wanted: readonly string[], bounds: { maxFollowed?: number; maxFollowedOfGroup?: number }) {
   const refused: string[] = [];
@@ -55,11 +55,11 @@ async function refusedOf(wanted: readonly string[], bounds: { maxFollowed?: numb
 const many = (group: string, count: number) =>
   Array.from({ length: count }, (_, index) => `group-${group}/${group}-${index}`);
 
-test('a group that reads many logs leaves places to the others', async () => {
+test('leaves slots to other groups when one reads many logs', async () => {
   expect(await refusedOf([...many('a', 45), ...many('b', 3)], {})).toEqual(many('a', 45).slice(40));
 });
 
-test('all groups together have so many places', async () => {
+test('limits the slots of all groups together', async () => {
   const wanted = [...many('a', 3), ...many('b', 3)];
   expect(await refusedOf(wanted, { maxFollowed: 5, maxFollowedOfGroup: 4 })).toEqual(['group-b/b-2']);
 });

@@ -11,7 +11,7 @@ const podOf = (name: string) =>
     status: { containerStatuses: [{ name: 'web', containerID: `containerd://${name}`, state: { running: {} } }] },
   }) as unknown as Pod;
 
-/** A follower of two pods that write a line and go on; `refusals` is what the writer says to it. */
+/** Follows two pods that each write a line and continue; `refusals` are errors of the writer. */
 function follow(refusals: { append?: Error; touch?: Error } = {}) {
   const failures: unknown[] = [];
   const lines: string[] = [];
@@ -59,7 +59,7 @@ const away = new Error('Redis is away');
 test.each<[string, { append?: Error; touch?: Error }, Error]>([
   ['another writes the log, though both pods find that out', { append: taken }, taken],
   ['readers cannot be reported that it is there', { touch: away }, away],
-])('fails once when %s, and follows no more', async (_, refusals, failure) => {
+])('fails once when %s, and stops following', async (_, refusals, failure) => {
   const { follower, failures, following } = follow(refusals);
   await follower.start();
   await delay(20);
@@ -68,7 +68,7 @@ test.each<[string, { append?: Error; touch?: Error }, Error]>([
   expect(following()).toBe(0);
 });
 
-test('stopped, it follows no more, closes its log, and has not failed', async () => {
+test('stops following and closes its log without a failure when stopped', async () => {
   const { follower, failures, following, lines, closed } = follow();
   await follower.start();
   expect(lines).toEqual(['web-1', 'web-2']);

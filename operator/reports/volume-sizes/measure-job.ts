@@ -1,7 +1,7 @@
 import { LABELS } from '../../../crds/labels.ts';
 import { hashOf } from '../../../kubernetes/apply.ts';
 import type { Job, PersistentVolumeClaim, Pod } from '../../../kubernetes/resource-type.ts';
-import { asRoot, confined, runsOnce } from '../../shared/pod-parts.ts';
+import { AS_ROOT, confined, RUNS_ONCE } from '../../shared/pod-parts.ts';
 import { scheduled, type Scheduling } from '../../shared/scheduling.ts';
 import { claimLabel } from '../../services/objects/pod-template.ts';
 
@@ -47,9 +47,9 @@ export function measureJob({ claim, build, labels: owned, image, scheduling }: M
       template: {
         metadata: { labels: { ...labels, [mark]: 'true' } },
         spec: {
-          ...runsOnce,
+          ...RUNS_ONCE,
           terminationGracePeriodSeconds: 0,
-          securityContext: asRoot,
+          securityContext: AS_ROOT,
           ...scheduled(scheduling, {
             podAffinity: [
               { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { [mark]: 'true' } } },

@@ -70,7 +70,7 @@ beforeEach(() => {
   });
 });
 
-/** The newest Job ends, having said this. */
+/** Ends the newest Job with this termination message. */
 function end(reported: string, type = 'Complete'): void {
   const job = jobs.at(-1);
   if (!job) throw new Error('there is no Job');
@@ -91,7 +91,7 @@ function end(reported: string, type = 'Complete'): void {
 const mounted = () => jobs.map(({ spec }) => spec?.template.spec?.volumes?.[0]?.persistentVolumeClaim?.claimName);
 
 describe('after a build is ready', () => {
-  test('volumes are measured one after the other, and what they hold is reported once', async () => {
+  test('measures volumes one after the other, and reports their sizes once', async () => {
     await reconciler.reconcile('key');
     expect(mounted()).toEqual(['volume-cache']);
     await reconciler.reconcile('key');
@@ -107,7 +107,7 @@ describe('after a build is ready', () => {
     expect([written.length, jobs.length]).toEqual([1, 0]);
   });
 
-  test('a newer build is measured anew, and what measured for the former one goes', async () => {
+  test('measures a newer build again, and removes the Job of the former one', async () => {
     claims = [claim('volume-data')];
     await reconciler.reconcile('key');
     environment = deployed(2);
@@ -118,7 +118,7 @@ describe('after a build is ready', () => {
   test.each([
     ['failed', () => end('', 'Failed')],
     ['said something else', () => end('du: no')],
-  ])('a measuring that %s counts nothing and is not tried again', async (_what, happen) => {
+  ])('reports no size and does not retry when a measurement %s', async (_what, happen) => {
     claims = [claim('volume-data')];
     await reconciler.reconcile('key');
     happen();
@@ -127,7 +127,7 @@ describe('after a build is ready', () => {
     expect(written).toEqual([{ build: 1, usedBytes: 0 }]);
   });
 
-  test("a pod's last word is waited for", async () => {
+  test("waits for a pod's termination message", async () => {
     claims = [claim('volume-data')];
     await reconciler.reconcile('key');
     end('5');
@@ -144,19 +144,19 @@ describe('after a build is ready', () => {
     ['volumes that are not bound', [claim('volume-data', { status: { phase: 'Pending' } })]],
     ['copies that are being made', [claim('copy-1')]],
     ['no volumes', []],
-  ])('%s make nothing happen', async (_what, held) => {
+  ])('does nothing for %s', async (_what, held) => {
     claims = held;
     await reconciler.reconcile('key');
     expect([jobs, written]).toEqual([[], []]);
   });
 
-  test('contents that go at the same time are not error', async () => {
+  test('ignores contents that are removed at the same time', async () => {
     refusal = new ApiError('POST', 403, 'Forbidden', 'the namespace is being terminated');
     await expect(reconciler.reconcile('key')).resolves.toEqual({});
   });
 });
 
-test('with the contents, the figure goes', async () => {
+test('removes the size with the contents', async () => {
   environment = deployed(1, { deployed: undefined, volumes: { build: 1, usedBytes: 5 } });
   await reconciler.reconcile('key');
   expect(written).toEqual([undefined]);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Deployment, PersistentVolumeClaim, Pod } from '../../../kubernetes/resource-type.ts';
 import { type Awaited, outlookOf } from './certain-failure.ts';
 
-/** Seconds after the rollout started. */
+/** Returns the time in seconds after the start of the rollout. */
 const at = (seconds: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + seconds * 1000);
 const since = at(0);
 
@@ -67,7 +67,7 @@ test.each<[string, Partial<Awaited>, number]>([
   ['what Pod Security forbids', { deployment: refused('violates PodSecurity "baseline:latest": host ports') }, 15],
   ['what it forbade before', { deployment: refused('violates PodSecurity "baseline:latest": host ports', -60) }, 10],
   ['the first of several', { pods: [pulling('not found'), waiting('InvalidImageName')] }, 2],
-])('%s is certain', (_, given, seconds) => {
+])('treats %s as certain', (_, given, seconds) => {
   expect(outlook(given)).toEqual({ failsAt: at(seconds), retriesAt: undefined });
 });
 
@@ -91,7 +91,7 @@ test.each<[string, Partial<Awaited>]>([
     { deployment: refused('exceeded quota: environment, requested: pods=1, used: pods=5, limited: pods=5') },
   ],
   ['a volume that is not there yet', { claims: [claim('Pending')] }],
-])('%s is not', (_, given) => {
+])('does not treat %s as certain', (_, given) => {
   expect(outlook(given)).toEqual({ failsAt: undefined, retriesAt: undefined });
 });
 
@@ -101,6 +101,6 @@ test.each<[string, Pod[], Date | undefined]>([
   ['after 5 min', [crashing('5m0s')], at(310)],
   ['the last of several', [crashing('20s'), crashing('40s', 20)], at(60)],
   ['not one of before the rollout', [crashing('5m0s', 10, -100)], undefined],
-])('a container that crashes is started again %s', (_, pods, expected) => {
+])('restarts a container that crashes %s', (_, pods, expected) => {
   expect(outlook({ pods })).toEqual({ failsAt: undefined, retriesAt: expected });
 });

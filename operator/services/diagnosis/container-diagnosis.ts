@@ -33,7 +33,8 @@ export function containerDiagnosis(status: Status, spec: Spec | undefined, facts
     const pull = imagePullDiagnosis(image, reason, message);
     if (pull !== undefined) return pull;
     if (lastState?.terminated) return restarted(lastState.terminated);
-    if (/^Create\w*Error$/.test(reason)) return `it cannot be set up (${reason}): ${message}`;
+    if (/^Create\w*Error$/.test(reason))
+      return `it cannot be set up. Check what it mounts and its user (${reason}: ${message})`;
     if (reason === 'RunContainerError') return `it cannot be started. Check its command and its image (${message})`;
     return message === '' ? reason : `${reason} (${message})`;
   }
@@ -52,7 +53,7 @@ function restartWords(last: Terminated, { started }: Status, spec: Spec | undefi
   if (isEndedByCheck(last, spec?.startupProbe, started, facts.unreadySince)) {
     const reason = withOutput(`${checkWords(spec?.startupProbe)} did not succeed in time`, facts.checkOutput);
     const lines = lastLines(last.message ?? '', maxLines);
-    return `it was restarted because ${reason}${lines === '' ? '' : `; its last lines: ${lines}`}`;
+    return `it was restarted because ${reason}. Correct it, or raise its start_period${lines === '' ? '' : `; its last lines: ${lines}`}`;
   }
   if (last.exitCode === 0) {
     return 'it exits with code 0 and is restarted. Keep it running or, if it is to exit, set restart: "no"';
@@ -63,14 +64,14 @@ function restartWords(last: Terminated, { started }: Status, spec: Spec | undefi
 /** Describes how a container exited, with the end of its log from the termination message. */
 function ending({ exitCode, reason, message }: Terminated, spec: Spec | undefined): string {
   const limit = spec?.resources?.limits?.['memory'];
-  const raise = `raise deploy.resources.limits.memory${limit === undefined ? '' : ` (now ${limit})`}`;
-  if (reason === 'OOMKilled') return `it ran out of memory and was killed: ${raise}`;
+  const raise = `Raise deploy.resources.limits.memory${limit === undefined ? '' : ` (now ${limit})`}`;
+  if (reason === 'OOMKilled') return `it ran out of memory and was killed. ${raise}`;
   if (reason === 'StartError' || reason === 'ContainerCannotRun') {
     return `it cannot be started. Check its command and its image (${lastLines(message ?? '', maxLines)})`;
   }
   const lines = lastLines(message ?? '', maxLines);
   // Not every node reports why it killed a container.
-  if (exitCode === 137 && lines === '') return `it was killed, probably because it ran out of memory: ${raise}`;
+  if (exitCode === 137 && lines === '') return `it was killed, probably because it ran out of memory. ${raise}`;
   return `exit code ${exitCode}${withCause(lines)}`;
 }
 

@@ -27,7 +27,7 @@ function lastOutput(pods: Pod[], texts: (previous: boolean) => string[]) {
 
 const shown = (outputs: { lines: { line: string }[] }[]) => outputs.map(({ lines }) => lines.map(({ line }) => line));
 
-test('is that of the run that ended and of the one that goes on, of the newest pod', async () => {
+test('reads the output of the ended and the current run, of the newest pod', async () => {
   const crashing = { restartCount: 3, state: { running: {} }, lastState: { terminated: { exitCode: 1 } } };
   const pods = [pod('web', 'web-1', {}), pod('web', 'web-2', crashing), pod('db', 'db-1', { state: { running: {} } })];
   const { output, asked } = lastOutput(pods, (previous) => (previous ? ['Error: no database', 'at main'] : ['starts']));
@@ -44,7 +44,7 @@ test('is that of the run that ended and of the one that goes on, of the newest p
   expect(outputs[0]?.lines[1]).toEqual({ service: 'web', stage: 'run', time, line: 'Error: no database' });
 });
 
-test('is at most 16 KiB, the last ones', async () => {
+test('returns at most the last 16 KiB', async () => {
   const pods = [pod('web', 'web-1', { state: { terminated: { exitCode: 1 } } })];
   const { output } = lastOutput(pods, () => Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(1000, '.')));
   const [[heading, ...lines] = []] = shown(await output.of('env-x', ['web']));
@@ -53,7 +53,7 @@ test('is at most 16 KiB, the last ones', async () => {
   expect(lines.length).toBe(16);
 });
 
-test('is nothing of a container that never ran, or whose log is gone', async () => {
+test('returns nothing for a container that never ran, or whose log is gone', async () => {
   const waiting = { state: { waiting: { reason: 'ImagePullBackOff' } } };
   const { output, asked } = lastOutput([pod('web', 'web-1', waiting)], () => ['never']);
   expect(await output.of('env-x', ['web', 'db'])).toEqual([]);

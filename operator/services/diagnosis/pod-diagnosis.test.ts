@@ -23,7 +23,7 @@ const httpCheck = { httpGet: { path: '/health', port: 80 } };
 const pull = (cause: string) => `its image shop:1 cannot be pulled: ${cause}`;
 
 /** The messages are those of Kubernetes 1.36 with containerd 2. */
-describe('why a pod does not run', () => {
+describe('the reason why a pod does not run', () => {
   const table: [string, Pod, string | undefined][] = [
     ['it runs', container({ running: {} }), undefined],
     ['it is being made', waiting('ContainerCreating'), undefined],
@@ -89,7 +89,7 @@ describe('why a pod does not run', () => {
     [
       'it cannot be set up',
       waiting('CreateContainerConfigError', 'secret "x" not found'),
-      'it cannot be set up (CreateContainerConfigError): secret "x" not found',
+      'it cannot be set up. Check what it mounts and its user (CreateContainerConfigError: secret "x" not found)',
     ],
     [
       'its command is not there',
@@ -124,7 +124,7 @@ describe('why a pod does not run', () => {
     [
       'it needs more memory',
       crashing({ exitCode: 137, reason: 'OOMKilled' }, { resources: { limits: { memory: '64Mi' } } }),
-      'it exits and is restarted: it ran out of memory and was killed: raise deploy.resources.limits.memory (now 64Mi)',
+      'it exits and is restarted: it ran out of memory and was killed. Raise deploy.resources.limits.memory (now 64Mi)',
     ],
     [
       'it is about to be started again',
@@ -134,7 +134,7 @@ describe('why a pod does not run', () => {
     [
       'it was killed, and nobody says why',
       crashing({ exitCode: 137, reason: 'Error' }, { resources: { limits: { memory: '64Mi' } } }),
-      'it was killed, probably because it ran out of memory: raise deploy.resources.limits.memory (now 64Mi)',
+      'it exits and is restarted: it was killed, probably because it ran out of memory. Raise deploy.resources.limits.memory (now 64Mi)',
     ],
     [
       'its health check has not succeeded yet',
@@ -179,11 +179,25 @@ describe('why a pod does not run', () => {
       unscheduled("0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."),
       'no node can run it: the cluster may have none of its platform',
     ],
-    ['another reason', unscheduled('0/1 nodes'), 'no node can run it: 0/1 nodes'],
+    [
+      'another reason',
+      unscheduled('0/1 nodes'),
+      'no node can run it. Ask an administrator to check the nodes (0/1 nodes)',
+    ],
     [
       'its node put it out',
       pod({ phase: 'Failed', reason: 'Evicted', message: 'disk is full' }),
       'Evicted: disk is full',
+    ],
+    [
+      'it filled the disk, so that its container was killed',
+      pod({
+        phase: 'Failed',
+        reason: 'Evicted',
+        message: 'Container web exceeded its local ephemeral storage limit "4Gi". ',
+        containerStatuses: [{ name: 'web', state: { terminated: { exitCode: 137 } } }],
+      }),
+      'it wrote too much outside of volumes and was evicted. Write less, or to a volume (Container web exceeded',
     ],
   ];
   test.each(table)('%s', (_what, given, expected) => {
@@ -191,7 +205,7 @@ describe('why a pod does not run', () => {
   });
 });
 
-test('of a long log, the last lines', () => {
+test('includes the last lines of a long log', () => {
   const message = Array.from({ length: 100 }, (_, line) => `line ${line}`).join('\n');
   expect(podDiagnosis(container({ terminated: { exitCode: 1, message } }))).toBe(
     `exit code 1; its last lines:\n${message.split('\n').slice(-20).join('\n')}`,
@@ -201,7 +215,7 @@ test('of a long log, the last lines', () => {
 describe('a health check that never succeeds', () => {
   const probe = { httpGet: { path: '/health', port: 80 }, periodSeconds: 1, failureThreshold: 30 };
   const at = (seconds: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + seconds * 1000).toISOString();
-  /** Its last run took from 100 s to `end`, and the pod was not ready since `unreadySince`. */
+  /** Returns a container whose last run took from 100 s to `end`, in a pod that was not ready since `unreadySince`. */
   const ended = (terminated: object, end: number, unreadySince: number): Pod => {
     const last = { startedAt: at(100), finishedAt: at(end), ...terminated };
     const made = crashing(last, { startupProbe: probe, readinessProbe: probe }, { started: false, ready: false });
@@ -213,6 +227,7 @@ describe('a health check that never succeeds', () => {
     };
   };
   const words = 'it was restarted because its health check (GET /health on port 80) did not succeed in time';
+  const remedy = 'Correct it, or raise its start_period';
 
   test.each([
     ['a program that ends with 0 by SIGTERM', { exitCode: 0, reason: 'Completed' }, 131, 0, words],
@@ -222,7 +237,7 @@ describe('a health check that never succeeds', () => {
       { exitCode: 1, reason: 'Error', message: 'shut down' },
       131,
       0,
-      `${words}; its last lines: shut down`,
+      `${words}. ${remedy}; its last lines: shut down`,
     ],
     ['one that does not end by SIGTERM', { exitCode: 137, reason: 'Error' }, 160, 0, words],
     [
@@ -253,9 +268,9 @@ describe('a health check that never succeeds', () => {
     );
   });
 
-  test('is reported with what it said', () => {
+  test('includes the output', () => {
     const output = 'HTTP probe failed with statuscode: 503';
-    expect(podDiagnosis(ended({ exitCode: 0 }, 131, 0), output)).toBe(`${words}: ${output}`);
+    expect(podDiagnosis(ended({ exitCode: 0 }, 131, 0), output)).toBe(`${words}: ${output}. ${remedy}`);
     expect(podDiagnosis(unready({ startupProbe: httpCheck }), output)).toBe(
       `it runs, but is not ready: its health check (GET /health on port 80) has not succeeded yet: ${output}`,
     );
@@ -265,7 +280,7 @@ describe('a health check that never succeeds', () => {
     );
   });
 
-  test('is reported with its command, and where that is long with a mark', () => {
+  test('includes the command, shortened if it is long', () => {
     const command = ['curl', ...Array.from({ length: 100 }, (_, index) => `--header=${index}`)];
     expect(podDiagnosis(unready({ readinessProbe: { exec: { command } } }))).toMatch(
       /\(curl --header=0 .{200,290} --header=\d+…\)/,

@@ -1,4 +1,5 @@
 import type { Pod } from '../../../kubernetes/resource-type.ts';
+import { usedTooMuchDisk } from '../../shared/pod-parts.ts';
 import { containerDiagnosis } from './container-diagnosis.ts';
 
 /**
@@ -6,6 +7,10 @@ import { containerDiagnosis } from './container-diagnosis.ts';
  * the last failed health check.
  */
 export function podDiagnosis(pod: Pod, checkOutput?: string): string | undefined {
+  // Its containers report only that they were killed.
+  if (usedTooMuchDisk(pod.status)) {
+    return `it wrote too much outside of volumes and was evicted. Write less, or to a volume (${pod.status?.message?.trim() ?? ''})`;
+  }
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const containers = new Map(pod.spec?.containers.map((container) => [container.name, container]));
   const facts = { isRestarted: pod.spec?.restartPolicy === 'Always', unreadySince: unreadySince(pod), checkOutput };
@@ -44,12 +49,12 @@ function unscheduledWords(message: string): string {
     return `no node has enough ${resources.join(' and ')} left for it. Reserve less (deploy.resources.reservations), delete other environments, or ask an administrator to add nodes (${reason})`;
   }
   if (/didn't match Pod's node affinity\/selector/.test(message)) {
-    return `no node can run it: the cluster may have none of its platform (${reason})`;
+    return `no node can run it: the cluster may have none of its platform. Remove platform, or ask an administrator to add nodes (${reason})`;
   }
   // The claim is created just before its pod, and the scheduler's cache may not contain it yet.
   if (/persistentvolumeclaim "[^"]*" not found/.test(message)) return `its volume is being created (${reason})`;
   if (/PersistentVolumeClaim|volume node affinity|VolumeBinding/i.test(message)) {
     return `no node can run it because of its volume. Ask an administrator to check the storage (${reason})`;
   }
-  return `no node can run it: ${message}`;
+  return `no node can run it. Ask an administrator to check the nodes (${message})`;
 }

@@ -13,7 +13,9 @@ export function explainRefusal(message: string): string {
   if (limits !== undefined)
     return `the request exceeds the limit of an environment (${limits}). Request less, or ask an administrator to raise it`;
   const violation = /violates PodSecurity "[^"]*": (.*)$/s.exec(message)?.[1];
-  return violation === undefined ? message : `an environment is not permitted to do this: ${violation}`;
+  return violation === undefined
+    ? message
+    : `an environment is not permitted to do this: ${violation}. Remove it from the service file, or ask an administrator`;
 }
 
 /**

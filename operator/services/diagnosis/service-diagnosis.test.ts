@@ -45,12 +45,12 @@ test.each([
   [
     'a volume that is not there',
     { pods: [pod('1')], claims: [pending] },
-    'its volume db does not exist yet (Pending, 5Gi, storage class fast). Check its storage class (x-coppice.class), or ask an administrator to',
+    'its volume db does not exist yet (Pending, 5Gi, storage class fast). Check its storage class (x-coppice.class), or ask an administrator to check it',
   ],
   [
     'a volume that nobody makes, whatever the scheduler says of it',
     { pods: [unbound], claims: [pending] },
-    'its volume db does not exist yet (Pending, 5Gi, storage class fast). Check its storage class (x-coppice.class), or ask an administrator to',
+    'its volume db does not exist yet (Pending, 5Gi, storage class fast). Check its storage class (x-coppice.class), or ask an administrator to check it',
   ],
   [
     'a volume that is lost',
@@ -69,7 +69,7 @@ test.each([
   ],
   [
     'pods "x" is forbidden: violates PodSecurity "baseline:latest": forbidden sysctls (kernel.msgmax)',
-    'an environment is not permitted to do this: forbidden sysctls (kernel.msgmax)',
+    'an environment is not permitted to do this: forbidden sysctls (kernel.msgmax). Remove it from the service file, or ask an administrator',
   ],
   [
     'pods "x" is forbidden: [maximum memory usage per Container is 1Gi, but limit is 2Gi, maximum cpu usage per Container is 1, but limit is 2]',
@@ -84,7 +84,7 @@ test.each([
   expect(explainRefusal(message)).toBe(expected);
 });
 
-test('a quota that is used up is the user’s to fix, another refusal is not', () => {
+test('requires the user to act when a quota is used up, but not after other refusals', () => {
   const forbidden = (message: string) => new ApiError('POST', 403, 'Forbidden', message, { name: 'volume-db' });
   expect(refusedForGood(forbidden(quota))).toBeInstanceOf(Stalled);
   const limit = forbidden('x is forbidden: maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 5Gi');
@@ -93,11 +93,11 @@ test('a quota that is used up is the user’s to fix, another refusal is not', (
   expect(refusedForGood(other)).toBe(other);
 });
 
-test('restarts are counted over all pods', () => {
+test('counts restarts over all pods', () => {
   expect(restartsOf([pod('1', undefined, 2), pod('2', undefined, 1)])).toBe(3);
 });
 
-test('of all ends of containers the last one is reported', () => {
+test('reports the last termination of a container', () => {
   const ended = (finishedAt: string | undefined, exitCode: number, key: 'state' | 'lastState') =>
     ({
       metadata: { name: 'p' },

@@ -48,7 +48,7 @@ function volumeWords({ metadata, spec, status }: PersistentVolumeClaim): string 
     spec?.storageClassName && `storage class ${spec.storageClassName}`,
   ];
   if (status?.phase === 'Lost') return `its volume ${name} is lost. A rebuild creates a new one`;
-  return `its volume ${name} does not exist yet (${details.filter(Boolean).join(', ')}). Check its storage class (x-coppice.class), or ask an administrator to`;
+  return `its volume ${name} does not exist yet (${details.filter(Boolean).join(', ')}). Check its storage class (x-coppice.class), or ask an administrator to check it`;
 }
 
 /** Sorts pods by age, newest first. */

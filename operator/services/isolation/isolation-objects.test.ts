@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import type { NetworkPolicy } from '../../../kubernetes/resource-type.ts';
 import { environmentNamespaceObject, isolationObjects, membersBinding } from './isolation-objects.ts';
-import { defaultEgress } from '../../shared/testing/default-egress.ts';
+import { DEFAULT_EGRESS } from '../../shared/testing/default-egress.ts';
 
 const objects = isolationObjects((name) => ({ name, namespace: 'env-x', labels: { owner: 'x' } }), {
   builderNamespace: 'builders',
   buildkitdPort: 1234,
   clonePorts: [443],
-  egress: defaultEgress,
+  egress: DEFAULT_EGRESS,
   quota: { pods: '5' },
   defaultRequests: { cpu: '10m' },
   defaultLimits: { memory: '1Gi' },
@@ -19,14 +19,14 @@ function policy(name: string): NetworkPolicy['spec'] {
   )?.spec;
 }
 
-test('its policies are reported from those of services, which alone are watched', () => {
+test('distinguishes its policies, which alone are watched, from those of services', () => {
   const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
   expect(policies.map(({ metadata }) => metadata.labels)).toEqual(
     ['default-deny', 'services', 'builds'].map(() => ({ owner: 'x', 'coppice.dev/isolation': 'true' })),
   );
 });
 
-test('members are bound to the role by their addresses', () => {
+test('binds members to the role by their addresses', () => {
   const access = { role: 'environment-member', members: ['ann@example.com'] };
   expect(membersBinding((name) => ({ name, namespace: 'env-x', labels: { owner: 'x' } }), access)).toMatchObject({
     metadata: { name: 'members', namespace: 'env-x', labels: { owner: 'x' } },
@@ -35,15 +35,15 @@ test('members are bound to the role by their addresses', () => {
   });
 });
 
-test('nothing comes in or goes out unless it is allowed', () => {
+test('permits nothing in or out by default', () => {
   expect(policy('default-deny')).toEqual({
     ...{ podSelector: {}, policyTypes: ['Ingress', 'Egress'] },
-    // Empty lists, so that what somebody else adds is taken away again.
+    // The lists are empty, so that rules that somebody adds are removed.
     ...{ ingress: [], egress: [] },
   });
 });
 
-test('services reach names and the internet, and no private network; nobody reaches them', () => {
+test('lets services reach DNS and the internet, but no private network, and be reached by nobody', () => {
   const { egress = [], ingress, policyTypes } = policy('services') ?? {};
   expect(egress).toHaveLength(2);
   expect(egress[1]?.to?.[0]?.ipBlock?.except).toEqual(
@@ -53,19 +53,19 @@ test('services reach names and the internet, and no private network; nobody reac
   expect(ingress).toEqual([]);
 });
 
-test('what is in no network is not let out either', () => {
+test('lets services without a network reach nothing', () => {
   expect(policy('services')?.podSelector?.matchExpressions).toContainEqual({
     key: 'coppice.dev/offline',
     operator: 'DoesNotExist',
   });
 });
 
-test('nobody reaches a build', () => {
+test('lets nobody reach a build', () => {
   expect(policy('builds')?.policyTypes).toContain('Ingress');
   expect(policy('builds')?.ingress).toEqual([]);
 });
 
-test('a build reaches Git servers outside and in the cluster, and no cloud’s metadata service', () => {
+test('lets a build reach Git servers outside and in the cluster, but no metadata service of a cloud', () => {
   const [, buildkitd, git, ...others] = policy('builds')?.egress ?? [];
   expect(others).toEqual([]);
   expect(buildkitd?.to?.[0]?.namespaceSelector?.matchLabels).toEqual({ 'kubernetes.io/metadata.name': 'builders' });
@@ -77,7 +77,7 @@ test('a build reaches Git servers outside and in the cluster, and no cloud’s m
   ]);
 });
 
-test('the namespace enforces Pod Security and carries its owner', () => {
+test('labels the namespace for Pod Security and its owner', () => {
   expect(environmentNamespaceObject('env-x', { a: 'b' }, 'uid').metadata).toMatchObject({
     labels: { a: 'b', 'pod-security.kubernetes.io/enforce': 'baseline' },
     annotations: { 'coppice.dev/owner-uid': 'uid' },

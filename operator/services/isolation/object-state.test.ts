@@ -22,18 +22,18 @@ describe.each<[IsolationKind, boolean]>([
   const isNew = (metadata: Partial<KubernetesObject['metadata']>) =>
     reduced(kind, object(metadata)).state !== reduced(kind, before).state;
 
-  test('differs with who changed it, and with the object', () => {
+  test('changes when somebody changes it, and with the object', () => {
     expect(isNew({ resourceVersion: '2', managedFields: [applied, { ...applied, manager: 'kubectl' }] })).toBe(true);
     expect(isNew({ resourceVersion: '2', managedFields: [{ ...applied, time: '2026-01-01T00:00:01Z' }] })).toBe(true);
     expect(isNew({ resourceVersion: '2', managedFields: [applied], uid: 'v' })).toBe(true);
     expect(isNew({ managedFields: [applied] })).toBe(false);
   });
 
-  test('does not differ with a usage that is counted', () => {
+  test('does not change with a counted usage', () => {
     expect(isNew({ resourceVersion: '2', managedFields: [applied, usage] })).toBe(countsVersion);
   });
 
-  test('is found under the key, and holds no more', () => {
+  test('is found by its key, and contains nothing else', () => {
     const held = reduced(kind, before);
     expect(keyOf(held)).toBe('env-x/environment');
     expect(Object.keys(held.metadata)).toEqual(['name', 'namespace', 'resourceVersion']);
@@ -41,7 +41,7 @@ describe.each<[IsolationKind, boolean]>([
   });
 });
 
-test('an object takes no more than 400 bytes in the cache', () => {
+test('keeps at most 400 bytes of an object in the cache', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const count = 20_000;

@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import type { PublicRoute } from '../../../service-file/schema.ts';
 import { aliasUrls, ingress } from './ingress.ts';
 import { kubernetesServices } from './service.ts';
-import { sampleContext, sampleService, sampleSettings } from './testing/sample-context.ts';
+import { sampleContext, sampleService, SAMPLE_SETTINGS } from './testing/sample-context.ts';
 
-describe('kubernetesServices', () => {
-  test('one for each name, with every port', () => {
+describe('the Services', () => {
+  test('are one for each name, with every port', () => {
     const service = sampleService({ ports: [80], udpPorts: [53], aliases: ['backend'] });
     const context = sampleContext({ services: [service], publicRoutes: [{ service: 'api', port: 9000, path: '/' }] });
     const made = kubernetesServices(context, service);
@@ -16,7 +16,7 @@ describe('kubernetesServices', () => {
     });
   });
 
-  test('headless without ports; none for a job', () => {
+  test('are headless without ports, and absent for a job', () => {
     const service = sampleService();
     const job = sampleService({ runs: 'once' });
     expect(kubernetesServices(sampleContext({ services: [service] }), service)[0]?.spec?.clusterIP).toBe('None');
@@ -24,7 +24,7 @@ describe('kubernetesServices', () => {
   });
 });
 
-describe('ingress', () => {
+describe('the Ingress', () => {
   const routes: PublicRoute[] = [
     { service: 'web', port: 80, path: '/' },
     { service: 'api', port: 3000, path: '/api' },
@@ -32,7 +32,7 @@ describe('ingress', () => {
   ];
   const backend = (name: string, number: number) => ({ service: { name, port: { number } } });
 
-  test('services share the host by path, an alias has one of its own', () => {
+  test('shares the host among services by path, and has a host for each alias', () => {
     expect(ingress(sampleContext({ publicRoutes: routes }))?.spec).toEqual({
       ingressClassName: 'traefik',
       rules: [
@@ -53,18 +53,18 @@ describe('ingress', () => {
     });
   });
 
-  test('there is none without a public route', () => {
+  test('is absent without a public route', () => {
     expect(ingress(sampleContext({}))).toBeUndefined();
   });
 
   test.each([
     [undefined, {}],
     ['letsencrypt', { secretName: 'web-tls' }],
-  ])('TLS with the issuer %s', (clusterIssuer, expected) => {
+  ])('uses TLS with the issuer %s', (clusterIssuer, expected) => {
     const settings = {
-      ...sampleSettings,
+      ...SAMPLE_SETTINGS,
       environmentsUrl: new URL('https://env.example.com'),
-      ingress: { ...sampleSettings.ingress, annotations: { a: 'b' }, clusterIssuer },
+      ingress: { ...SAMPLE_SETTINGS.ingress, annotations: { a: 'b' }, clusterIssuer },
     };
     const made = ingress(sampleContext({ publicRoutes: routes }, { settings }));
     expect(made?.spec?.tls).toEqual([
@@ -76,9 +76,9 @@ describe('ingress', () => {
     });
   });
 
-  test('the addresses of aliases', () => {
+  test('contains the addresses of aliases', () => {
     const { id, serviceFile } = sampleContext({ publicRoutes: routes });
-    expect(aliasUrls(id, serviceFile, sampleSettings.environmentsUrl)).toEqual({
+    expect(aliasUrls(id, serviceFile, SAMPLE_SETTINGS.environmentsUrl)).toEqual({
       admin: 'http://admin---shop-main--acme.env.localhost:8080/',
     });
   });

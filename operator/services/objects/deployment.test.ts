@@ -15,18 +15,18 @@ const containerOf = (given: Partial<Service>, isPublic = false) => podOf(given, 
 const volume = { type: 'volume', volume: 'db', target: '/data', readOnly: false } as const;
 
 describe('rollout', () => {
-  test('the new becomes ready before the old goes', () => {
+  test('starts new pods before old ones stop', () => {
     expect(made().strategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
   });
 
   test.each([
     ['writes a volume', { mounts: [volume] }, 'Recreate'],
     ['only reads it', { mounts: [{ ...volume, readOnly: true }] }, 'RollingUpdate'],
-  ])('one that %s', (_what, given, expected) => {
+  ])('rolls out a service that %s', (_what, given, expected) => {
     expect(made(given).strategy?.type).toBe(expected);
   });
 
-  test('a public pod that goes away answers until nothing is led to it', () => {
+  test('keeps a public pod that stops responding until no traffic reaches it', () => {
     expect(containerOf({}, true).lifecycle).toEqual({ preStop: { sleep: { seconds: 3 } } });
     expect(podOf({ stopGracePeriodSeconds: 20 }, true).terminationGracePeriodSeconds).toBe(23);
     expect(containerOf({}).lifecycle).toBeUndefined();
@@ -38,21 +38,21 @@ describe('rollout', () => {
     ['SIGQUIT', 'kill -QUIT 1; while kill -0 1; do sleep 1; done'],
     ['3', 'kill -3 1; while kill -0 1; do sleep 1; done'],
     ['; reboot', undefined],
-  ])('the stop signal %s', (stopSignal, expected) => {
+  ])('sends the stop signal %s', (stopSignal, expected) => {
     expect(containerOf({ stopSignal }).lifecycle?.preStop?.exec?.command?.[2]).toBe(expected);
     expect(containerOf({ stopSignal, init: true }).lifecycle).toBeUndefined();
   });
 });
 
 describe('security', () => {
-  test('no token, no privilege escalation, no environment of others, seccomp', () => {
+  test('has no token, privilege escalation or service links, and the default seccomp profile', () => {
     const pod = podOf({});
     expect(pod).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
     expect(pod.securityContext?.seccompProfile).toEqual({ type: 'RuntimeDefault' });
     expect(pod.containers[0]?.securityContext).toEqual({ allowPrivilegeEscalation: false });
   });
 
-  test('who it runs as, and what it may', () => {
+  test('sets the user and the capabilities', () => {
     const given = { user: { uid: 1000, gid: 50 }, groups: [7], capAdd: ['KILL'], capDrop: ['ALL'], readOnly: true };
     expect(podOf(given).securityContext).toMatchObject({ runAsUser: 1000, runAsGroup: 50, supplementalGroups: [7] });
     expect(containerOf(given).securityContext).toEqual({
@@ -62,12 +62,12 @@ describe('security', () => {
     });
   });
 
-  test('labels become annotations under a name of ours, which nothing in the cluster acts on', () => {
+  test('turns labels into annotations with a prefix of Coppice, on which nothing in the cluster acts', () => {
     const labels = { team: 'a', 'k8s.v1.cni.cncf.io/networks': 'other' };
     expect(made({ labels }).template.metadata?.annotations).toEqual({ 'labels.coppice.dev/team': 'a' });
   });
 
-  test('sysctls are added to the one that Docker sets', () => {
+  test('adds sysctls to the one that Docker sets', () => {
     expect(podOf({ sysctls: { 'net.ipv4.tcp_syncookies': '0' } }).securityContext?.sysctls).toEqual([
       { name: 'net.ipv4.ip_unprivileged_port_start', value: '0' },
       { name: 'net.ipv4.tcp_syncookies', value: '0' },
@@ -76,7 +76,7 @@ describe('security', () => {
 });
 
 describe('container', () => {
-  test('entrypoint and command are command and args, and nothing is expanded', () => {
+  test('sets entrypoint and command as command and args, without expansion', () => {
     const given = { entrypoint: ['/run'], command: ['$(HOME)'], environment: { A: '$(B) $C $$' }, workingDir: '/app' };
     expect(containerOf(given)).toMatchObject({
       command: ['/run'],
@@ -86,11 +86,11 @@ describe('container', () => {
     });
   });
 
-  test('a job of a service runs its image', () => {
+  test('runs the image of its service for a job', () => {
     expect(containerOf({ image: undefined, imageOf: 'built' }).image).toBe('registry/built@sha256:1');
   });
 
-  test('ports, terminal, hosts, platform', () => {
+  test('sets ports, terminal, hosts and platform', () => {
     const given: Partial<Service> = {
       ports: [80],
       udpPorts: [53],

@@ -25,7 +25,7 @@ const reference = (key: string) => ({
   valueFrom: { secretKeyRef: { name: 'values-api-1', key } },
 });
 
-test('a container takes hidden texts from the Secret, and its pod does not show them', () => {
+test('takes hidden texts from the Secret, so that the pod does not show them', () => {
   expect(container(context, service)).toMatchObject({
     command: ['serve', '$(COPPICE_SECRET_1)'],
     args: ['$(PASSWORD)', '$$(PASSWORD) $$$$'],
@@ -39,7 +39,7 @@ test('a container takes hidden texts from the Secret, and its pod does not show 
   expect(JSON.stringify(podTemplate(context, service, { drainSeconds: 3 }))).not.toContain('hunter2');
 });
 
-test('without hidden texts a container is as its service says', () => {
+test('leaves a container without hidden texts unchanged', () => {
   const plain = sampleContext({ services: [service] });
   expect(container(plain, service)).toMatchObject({
     command: ['serve', '--password=hunter2'],
@@ -48,8 +48,8 @@ test('without hidden texts a container is as its service says', () => {
   expect(expandedWords(['a$b'], undefined)).toEqual(['a$$b']);
 });
 
-describe('a health check, in which the kubelet expands nothing that comes from a Secret', () => {
-  /** Runs the words as the kubelet does: `$$` is `$`, and the container's variables are there. */
+describe('a health check, in which the kubelet expands nothing from a Secret,', () => {
+  /** Runs the words as the kubelet does: `$$` becomes `$`, and the container's variables are set. */
   const run = (words: readonly string[], variables: HiddenValues['variables']): string => {
     const [program = '', ...rest] = checkWords(words, { secret: 's', variables }).map((word) =>
       word.replaceAll('$$', '$'),
@@ -60,7 +60,7 @@ describe('a health check, in which the kubelet expands nothing that comes from a
   test.each([
     [['printf', '%s|', 'it\'s "$HOME" `x` $(y) \\', "hunter2 '$A'"], { COPPICE_SECRET_1: "hunter2 '$A'" }],
     [['printf', '%s|', '', 'a  b\nc', '*'], { COPPICE_SECRET_1: 'a  b\nc' }],
-  ])('%j runs with exactly these words', (words, variables) => {
+  ])('runs %j with exactly these words', (words, variables) => {
     expect(run(words, variables)).toBe(
       words
         .slice(2)
@@ -69,17 +69,17 @@ describe('a health check, in which the kubelet expands nothing that comes from a
     );
   });
 
-  test('a line for the shell runs in that shell', () => {
+  test('runs a line for the shell in that shell', () => {
     const line = 'pw=hunter2; printf "<%s>" "$pw"';
     expect(run(['/bin/sh', '-c', line], { COPPICE_SECRET_1: line })).toBe('<hunter2>');
   });
 
-  test('without a hidden word it needs no shell', () => {
+  test('needs no shell without a hidden word', () => {
     expect(checkWords(['/check', '$(A)'], hidden)).toEqual(['/check', '$$(A)']);
   });
 });
 
-test("a job's name follows its hidden values by their Secret alone", () => {
+test('names a job by the Secret of its hidden values only', () => {
   const name = (secret: string, variables = hidden.variables) =>
     jobName({ ...context, hidden: new Map([['api', { secret, variables }]]) }, service);
   expect(name('values-api-1')).toBe(name('values-api-1'));

@@ -6,7 +6,7 @@ import { sampleContext, sampleService } from './testing/sample-context.ts';
 const service = sampleService({ name: 'migrate', runs: 'once', command: ['migrate'] });
 const context = sampleContext({ services: [service] });
 
-test('a job is made once for each build, and anew for what else it runs', () => {
+test('runs a job once for each build, and again when something else of it changes', () => {
   const name = jobName(context, service);
   expect(name).toMatch(/^migrate-[0-9a-f]{12}$/);
   expect(jobName(context, { ...service, labels: { a: 'b' } })).toBe(name);
@@ -16,12 +16,12 @@ test('a job is made once for each build, and anew for what else it runs', () => 
   expect(jobName(context, { ...service, name: 'm'.repeat(57) }).length).toBeLessThanOrEqual(63);
 });
 
-test('services whose names start alike have a job each, though they run the same', () => {
+test('names the jobs of services with a common prefix differently', () => {
   const named = (end: string) => jobName(context, { ...service, name: `${'m'.repeat(50)}${end}` });
   expect(new Set(['', '-one', '-two'].map(named)).size).toBe(3);
 });
 
-test('it is not tried again by itself, but where its pod was taken away', () => {
+test('is retried only if its pod was removed', () => {
   const made = job(context, service);
   expect(made.metadata.labels).toMatchObject({ 'coppice.dev/service': 'migrate', owner: 'x' });
   expect(made.metadata.labels).not.toHaveProperty(['coppice.dev/build']);
@@ -38,7 +38,7 @@ test.each([
   [[{ type: 'SuccessCriteriaMet', status: 'True' }], 'running'],
   [[{ type: 'Complete', status: 'True' }], 'completed'],
   [[{ type: 'Failed', status: 'True' }], 'failed'],
-])('%j is %s', (conditions, expected) => {
+])('reads %j as %s', (conditions, expected) => {
   expect(jobState({ status: { conditions } } as Job)).toBe(expected);
 });
 
@@ -53,7 +53,7 @@ test.each([
   ['is not taken by a node', launched, ['Pending'], undefined],
   ['has no pod, by the quota say', launched, [], undefined],
   ['was just made', undefined, [], undefined],
-])('the end of a job that %s', (_what, status, phases, expected) => {
+])('returns the end of a job that %s', (_what, status, phases, expected) => {
   const live = { ...job(context, service), status } as Job;
   const pods = phases.map((phase) => ({ metadata: { name: 'p' }, status: { phase } }) as Pod);
   expect(jobEnd(live, pods)?.toISOString()).toBe(expected);

@@ -1,5 +1,6 @@
 import type { Pod } from '../../../kubernetes/resource-type.ts';
 import type { FileBundle, Mount, Service } from '../../../service-file/schema.ts';
+import { storedAt } from '../../../service-file/stored-file.ts';
 import type { WorkloadInput } from './input.ts';
 import { claimName } from './volumes.ts';
 
@@ -53,9 +54,20 @@ function mountOf(mount: Mount, index: number, service: Service, bundles: readonl
   return { volume: bundleVolume(bundle), how: { readOnly: true, ...(path !== undefined && { subPath: path }) } };
 }
 
-function bundleVolume({ name, secret, files }: FileBundle): PodVolume {
-  const items = files.map(({ key, path, mode }) => ({ key, path, mode }));
-  return secret ? { name, secret: { secretName: name, items } } : { name, configMap: { name, items } };
+function bundleVolume(bundle: FileBundle): PodVolume {
+  const { name, secret, files } = bundle;
+  const objects = [...Map.groupBy(files, (file) => storedAt(bundle, file).object)].map(([object, together]) => ({
+    object,
+    items: together.map((file) => ({ key: storedAt(bundle, file).key, path: file.path, mode: file.mode })),
+  }));
+  const [first, ...others] = objects;
+  if (!first) return { name, emptyDir: {} };
+  if (others.length === 0) {
+    const { object, items } = first;
+    return secret ? { name, secret: { secretName: object, items } } : { name, configMap: { name: object, items } };
+  }
+  const sources = objects.map(({ object, items }) => ({ [secret ? 'secret' : 'configMap']: { name: object, items } }));
+  return { name, projected: { sources } };
 }
 
 /** Returns the named volumes that a service mounts, each once. */

@@ -25,7 +25,7 @@ function selects(selector: { matchLabels?: Record<string, string> } | undefined,
   return Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labelsOf(name)[key] === value);
 }
 
-/** As a CNI decides: both ends must allow it. */
+/** Decides like a CNI: the policies of both ends must permit it. */
 function mayReach(from: string, to: string): boolean {
   const leaves = policies.some(
     ({ spec }) =>
@@ -47,11 +47,11 @@ test.each([
   ['db', 'web', false],
   ['alone', 'api', false],
   ['api', 'alone', false],
-])('%s reaches %s: %s', (from, to, expected) => {
+])('lets %s reach %s: %s', (from, to, expected) => {
   expect(mayReach(from, to)).toBe(expected);
 });
 
-test('the Ingress controller reaches what is public, at its port alone', () => {
+test('lets the Ingress controller reach only the ports of public services', () => {
   const fromIngress = policies.filter(({ spec }) =>
     spec?.ingress?.some((rule) => rule.from?.some((peer) => peer.namespaceSelector)),
   );
@@ -62,7 +62,7 @@ test('the Ingress controller reaches what is public, at its port alone', () => {
   });
 });
 
-test('an Ingress controller outside of the pods network reaches it too, from its networks', () => {
+test('admits an Ingress controller outside of the pod network by its networks', () => {
   const ingress = { ...context.settings.ingress, cidrs: ['10.1.0.0/16', 'fd01::/64'] };
   const policy = networkPolicies({ ...context, settings: { ...context.settings, ingress } }).find(({ metadata }) =>
     metadata.name.startsWith('public-'),
@@ -73,12 +73,12 @@ test('an Ingress controller outside of the pods network reaches it too, from its
   ]);
 });
 
-test('a service of no network is marked so that the isolation policies does not let it out either', () => {
+test('marks a service without a network so that the isolation policies permit nothing out', () => {
   expect(labelsOf('alone')).toHaveProperty([LABELS.offline], 'true');
   expect(labelsOf('web')).not.toHaveProperty([LABELS.offline]);
 });
 
-test('they are reported from the isolation policies’s own', () => {
+test('differ from the isolation policies', () => {
   const named = (name: string) => ({ metadata: { name } }) as NetworkPolicy;
   expect(policies.every(isServicePolicy)).toBe(true);
   expect(['default-deny', 'services', 'builds'].map(named).some(isServicePolicy)).toBe(false);

@@ -1,7 +1,7 @@
 import { LABELS } from '../../../crds/labels.ts';
 import type { Deployment } from '../../../kubernetes/resource-type.ts';
 import type { Service } from '../../../service-file/schema.ts';
-import { withoutToken } from '../../shared/pod-parts.ts';
+import { WITHOUT_TOKEN } from '../../shared/pod-parts.ts';
 import { platformLabels, scheduled, type Scheduling } from '../../shared/scheduling.ts';
 import { container } from './container.ts';
 import type { WorkloadContext } from './input.ts';
@@ -46,7 +46,7 @@ export function podTemplate(
       ...(Object.keys(annotations).length > 0 && { annotations }),
     },
     spec: {
-      ...withoutToken,
+      ...WITHOUT_TOKEN,
       ...(restartPolicy && { restartPolicy }),
       terminationGracePeriodSeconds,
       imagePullSecrets: context.imagePullSecrets.map((name) => ({ name })),

@@ -3,7 +3,7 @@ import { probes } from './probes.ts';
 
 const times = { intervalSeconds: 30, timeoutSeconds: 5, retries: 3, startPeriodSeconds: 10 };
 
-test('a health check is asked every second until it succeeds, then at its own pace', () => {
+test('checks every second until the first success, then at the given interval', () => {
   expect(probes({ command: ['sh', '-c', 'echo $$ $(date)'], ...times }, undefined)).toEqual({
     startupProbe: {
       exec: { command: ['sh', '-c', 'echo $$$$ $$(date)'] },
@@ -20,12 +20,12 @@ test('a health check is asked every second until it succeeds, then at its own pa
   });
 });
 
-test('one by a request', () => {
+test('checks by a request', () => {
   const made = probes({ http: { path: '/healthz', port: 80 }, ...times }, undefined);
   expect(made.readinessProbe).toMatchObject({ httpGet: { path: '/healthz', port: 80 } });
 });
 
-test('what is public and has no health check is ready when its port answers; others have no probe', () => {
+test('checks the port of a public service without a health check, and nothing of others', () => {
   expect(probes(undefined, 3000).readinessProbe?.tcpSocket).toEqual({ port: 3000 });
   expect(probes(undefined, undefined)).toEqual({});
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { resources } from './resources.ts';
-import { sampleService, sampleSettings } from './testing/sample-context.ts';
+import { sampleService, SAMPLE_SETTINGS } from './testing/sample-context.ts';
 
 test.each([
   ['nothing', { requests: {}, limits: {} }, {}],
@@ -17,5 +17,5 @@ test.each([
   ],
   ['a reservation', { requests: { cpu: '250m' }, limits: {} }, { requests: { cpu: '250m' } }],
 ])('%s', (_what, given, expected) => {
-  expect(resources(sampleService({ resources: given }), sampleSettings)).toEqual(expected);
+  expect(resources(sampleService({ resources: given }), SAMPLE_SETTINGS)).toEqual(expected);
 });

@@ -10,7 +10,7 @@ test.each([
   ['Startup probe failed: ', undefined],
   ['Container web failed startup probe, will be restarted', undefined],
   [undefined, undefined],
-])('of %j the output is %j', (note, output) => {
+])('reads %j as %j', (note, output) => {
   expect(outputOf(note)).toBe(output);
 });
 
@@ -40,7 +40,7 @@ function world(items: object[]) {
   return { outputs: new CheckOutputs({ list } as never), asked };
 }
 
-test('is the output of the pod’s check that failed last', async () => {
+test('returns the output of the last failed check of the pod', async () => {
   const { outputs, asked } = world([
     event('Startup probe failed: second', '2026-01-01T00:00:50Z'),
     event('Startup probe failed: first', '2026-01-01T00:00:40Z'),
@@ -56,7 +56,7 @@ test('is the output of the pod’s check that failed last', async () => {
   ]);
 });
 
-test('is asked for once for each start, and again after a minute', async () => {
+test('is read once for each start, and again after a minute', async () => {
   const { outputs, asked } = world([]);
   const later = (seconds: number) => new Date(now.getTime() + seconds * 1000);
   for (const [restartCount, seconds] of [
@@ -76,13 +76,13 @@ test.each([
   ['is ready', pod({ ready: true, restartCount: 3 })],
   ['has no check', pod({ restartCount: 3 }, [{}])],
   ['has one of connections alone', pod({ restartCount: 3 }, [{ readinessProbe: { tcpSocket: { port: 80 } } }])],
-])('is not asked for of a pod that %s', async (_, given) => {
+])('is not read from a pod that %s', async (_, given) => {
   const { outputs, asked } = world([]);
   expect(await outputs.of(given, now)).toBeUndefined();
   expect(asked).toEqual([]);
 });
 
-test('is asked for of a pod that has run for a while', async () => {
+test('is read from a pod that has run for a while', async () => {
   const { outputs, asked } = world([event('Readiness probe failed: no', '2026-01-01T00:00:40Z')]);
   expect(await outputs.of(pod({ state: { running: { startedAt: '2026-01-01T00:00:50Z' } } }), now)).toBe('no');
   expect(asked).toHaveLength(1);

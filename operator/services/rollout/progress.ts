@@ -1,8 +1,17 @@
 import type { Outlook } from '../diagnosis/certain-failure.ts';
 import type { Termination } from '../diagnosis/service-diagnosis.ts';
 
+/** What the service file says about a service. */
+export interface ServiceFacts {
+  job?: true | undefined;
+  built?: true | undefined;
+  ports?: number[] | undefined;
+  dependsOn?: string[] | undefined;
+  addresses?: string[] | undefined;
+}
+
 /** One service in the Environment's status. */
-export interface ServiceProgress {
+export interface ServiceProgress extends ServiceFacts {
   name: string;
   image?: string | undefined;
   /** Whether the service runs as it should; for a job, whether it has completed. */

@@ -7,7 +7,7 @@ function service(name: string, dependsOn: Service['dependsOn'] = []): Service {
   return { ...SERVICE_DEFAULTS, name, image: name, dependsOn };
 }
 
-describe('startableServices', () => {
+describe('the services that can start', () => {
   const services = [
     service('db'),
     service('cache'),
@@ -23,15 +23,18 @@ describe('startableServices', () => {
     [['db', 'cache', 'migrate'], ['db', 'migrate'], ['db', 'migrate'], ['migrate'], ['api']],
     [['db', 'cache', 'migrate', 'api'], ['db', 'migrate'], ['db', 'migrate'], ['migrate'], []],
     [['db', 'cache', 'migrate', 'api'], ['db', 'migrate', 'api'], ['db', 'migrate'], ['migrate'], ['web']],
-  ])('started %j, started %j, healthy %j, completed %j → %j', (launched, started, healthy, completed, expected) => {
-    const reached = {
-      launched: new Set(launched),
-      started: new Set(started),
-      healthy: new Set(healthy),
-      completed: new Set(completed),
-    };
-    expect(startableServices(services, reached).map((one) => one.name)).toEqual(expected);
-  });
+  ])(
+    'with started %j, started %j, healthy %j, completed %j are %j',
+    (launched, started, healthy, completed, expected) => {
+      const reached = {
+        launched: new Set(launched),
+        started: new Set(started),
+        healthy: new Set(healthy),
+        completed: new Set(completed),
+      };
+      expect(startableServices(services, reached).map((one) => one.name)).toEqual(expected);
+    },
+  );
 });
 
 const healthcheck = {
@@ -47,7 +50,7 @@ test.each<[string, Partial<Service>, boolean, boolean]>([
   ['one that does not run yet', {}, false, false],
   ['one that is not healthy yet', { healthcheck }, false, true],
   ['a job that has not completed', { runs: 'once' }, false, true],
-])('isStarted: %s', (_what, extra, isUp, expected) => {
+])('returns whether a service has started: %s', (_what, extra, isUp, expected) => {
   expect(isStarted({ ...service('db'), ...extra }, isUp)).toBe(expected);
 });
 
@@ -71,7 +74,7 @@ test.each([
   [{ ...current, availableReplicas: 0 }, 1, false],
   [{ observedGeneration: 2 }, 0, true],
   [undefined, 1, false],
-])('isRolledOut(%j) of %s is %s', (status, replicas, expected) => {
+])('returns for %j of %s whether it is rolled out: %s', (status, replicas, expected) => {
   expect(isRolledOut(deployment(status, replicas))).toBe(expected);
 });
 
@@ -81,6 +84,6 @@ test.each([
   ['none', current, [pod()], false],
   ['one by the Deployment', { ...current, terminatingReplicas: 1 }, [pod()], true],
   ['one by its pods, where the cluster counts none', current, [pod(), pod('2026-01-01T00:00:00Z')], true],
-])('hasLeavingPods: %s', (_what, status, pods, expected) => {
+])('returns whether pods are terminating: %s', (_what, status, pods, expected) => {
   expect(hasLeavingPods(deployment(status), pods)).toBe(expected);
 });

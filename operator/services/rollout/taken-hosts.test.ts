@@ -14,17 +14,17 @@ function ingress(namespace: string, hosts: string[], creationTimestamp?: string)
 const early = '2026-01-01T00:00:00Z';
 const late = '2026-01-01T00:00:01Z';
 
-describe('takenHosts', () => {
+describe('the taken hosts', () => {
   const taken = (live: Ingress | undefined, all: Ingress[]) =>
     takenHosts(ingress('env-b', ['x.d', 'y.d']), live, (host) => all.filter((one) => hostsOf(one).includes(host)));
 
-  it('gives none where nobody else has them', () => {
+  it('are none if nobody else has them', () => {
     const live = ingress('env-b', ['x.d', 'y.d'], early);
     expect(taken(undefined, [])).toEqual([]);
     expect(taken(live, [live, ingress('env-a', ['z.d'], early)])).toEqual([]);
   });
 
-  it('gives what another has before it is taken, however young the other is', () => {
+  it('include those of an older or younger environment that has them already', () => {
     expect(taken(undefined, [ingress('env-a', ['x.d'], late)])).toEqual(['x.d']);
     expect(taken(ingress('env-b', ['y.d'], early), [ingress('env-a', ['x.d'], late)])).toEqual(['x.d']);
   });
@@ -33,7 +33,7 @@ describe('takenHosts', () => {
     ['the older one', early, late, 'env-a'],
     ['of two of one second the first by name', early, early, 'env-a'],
     ['the older one, whatever its name', late, early, 'env-b'],
-  ])('leaves a host that two have to %s', (_what, ofA, ofB, winner) => {
+  ])('leave a host that two have to %s', (_what, ofA, ofB, winner) => {
     const a = ingress('env-a', ['x.d'], ofA);
     const b = ingress('env-b', ['x.d'], ofB);
     const loses = (one: Ingress) => takenHosts(one, one, () => [a, b]).length > 0;
@@ -41,7 +41,7 @@ describe('takenHosts', () => {
   });
 });
 
-describe('withoutHosts', () => {
+describe('an Ingress without taken hosts', () => {
   it('keeps the other hosts, with their certificate', () => {
     expect(withoutHosts(ingress('env-b', ['x.d', 'y.d']), ['x.d'])?.spec).toEqual({
       rules: [{ host: 'y.d' }],
@@ -49,7 +49,7 @@ describe('withoutHosts', () => {
     });
   });
 
-  it('gives no Ingress without a host, and the very same one where nothing is taken', () => {
+  it('is absent without a host, and unchanged if nothing is taken', () => {
     const whole = ingress('env-b', ['x.d']);
     expect(withoutHosts(whole, ['x.d'])).toBeUndefined();
     expect(withoutHosts(whole, [])).toBe(whole);

@@ -14,11 +14,11 @@ import {
   type ResourceType,
 } from '../../../kubernetes/resource-type.ts';
 import type { Service } from '../../../service-file/schema.ts';
-import { sampleContext, sampleService, sampleSettings } from '../objects/testing/sample-context.ts';
+import { sampleContext, sampleService, SAMPLE_SETTINGS } from '../objects/testing/sample-context.ts';
 import { hostsOf } from './taken-hosts.ts';
 import { WorkloadSet, type WorkloadCaches } from './workload-set.ts';
 
-/** A cluster of one namespace: it keeps what it is given, and writes down what was done to it. */
+/** A cluster with one namespace, which stores objects and records the requests. */
 class FakeCluster {
   readonly objects = new Map<string, KubernetesObject>();
   writes: string[] = [];
@@ -60,7 +60,7 @@ class FakeCluster {
     return made as Informer<T>;
   }
 
-  /** What a controller or a node would do. */
+  /** Changes an object as a controller or a node would. */
   change<T extends KubernetesObject>(kind: string, name: string, change: (object: T) => Partial<T>): void {
     const held = this.objects.get(`${kind}/${name}`) as T;
     this.objects.set(`${kind}/${name}`, { ...held, ...change(held) });
@@ -108,7 +108,7 @@ beforeEach(() => {
     volumeClaims: cluster.cache('PersistentVolumeClaim'),
     pods: cluster.cache('Pod'),
   };
-  workloads = new WorkloadSet(cluster.client as never, applier, caches, sampleSettings);
+  workloads = new WorkloadSet(cluster.client as never, applier, caches, SAMPLE_SETTINGS);
 });
 
 const db = sampleService({
@@ -137,7 +137,7 @@ describe('a host that another environment has', () => {
   });
   const hosts = () => cluster.find(Ingress, 'web')?.spec?.rules?.map(({ host }) => host);
 
-  test('is not published, and waited for; the other hosts are', async () => {
+  test('is not published but awaited, and the other hosts are published', async () => {
     cluster.objects.set('Ingress/other', other('shop-main--acme.env.localhost'));
     await expect(workloads.setUp(shown)).rejects.toMatchObject({
       reason: 'HostTaken',
@@ -155,7 +155,7 @@ describe('a host that another environment has', () => {
   });
 });
 
-test('set up, nothing runs, and a second time nothing is written', async () => {
+test('sets up services without running them, and writes nothing a second time', async () => {
   const { services } = await workloads.setUp(input);
   expect(services.map(({ name, ready }) => [name, ready])).toEqual([
     ['api', false],
@@ -170,7 +170,7 @@ test('set up, nothing runs, and a second time nothing is written', async () => {
   expect(cluster.writes).toEqual([]);
 });
 
-test('of a job that gets no pod, what the Job controller says is reported', async () => {
+test('reports why the Job controller creates no pod of a job', async () => {
   await workloads.setUp(input);
   await workloads.rollOut(input);
   cluster.up('db');
@@ -184,7 +184,7 @@ test('of a job that gets no pod, what the Job controller says is reported', asyn
   expect(waitingFor).toContainEqual(expect.stringMatching(/^migrate: the environment's quota is used up .*pods=1/));
 });
 
-test('services start in the order of their dependencies, and then nothing is written', async () => {
+test('starts services in the order of their dependencies, and then writes nothing', async () => {
   await workloads.setUp(input);
   const first = await workloads.rollOut(input);
   expect([replicasOf('db'), replicasOf('api'), jobs().length]).toEqual([1, 0, 0]);
@@ -202,7 +202,7 @@ test('services start in the order of their dependencies, and then nothing is wri
   expect(cluster.writes).toEqual([]);
 });
 
-test('nothing starts beside a pod of its dependency that is on its way out, and the dependency itself is up', async () => {
+test('starts nothing beside a terminating pod of its dependency, although that is ready', async () => {
   const leaving: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -219,7 +219,7 @@ test('nothing starts beside a pod of its dependency that is on its way out, and 
   expect(jobs()).toHaveLength(1);
 });
 
-test('where nothing waits for it, a pod on its way out holds nothing up', async () => {
+test('ignores a terminating pod on which nothing depends', async () => {
   const alone = inputOf([db]);
   await workloads.rollOut(alone);
   cluster.up('db');
@@ -227,7 +227,7 @@ test('where nothing waits for it, a pod on its way out holds nothing up', async 
   expect((await workloads.rollOut(alone)).done).toBe(true);
 });
 
-test('what runs stays as it is reported when what it depends on fails later', async () => {
+test('keeps running services as reported when their dependency fails later', async () => {
   await workloads.rollOut(input);
   cluster.up('db');
   await workloads.rollOut(input);
@@ -242,7 +242,7 @@ test('what runs stays as it is reported when what it depends on fails later', as
 describe('jobs', () => {
   const only = inputOf([sampleService({ name: 'migrate', runs: 'once' })]);
 
-  test('a failed one is reported with its last words', async () => {
+  test('reports the last output of a failed one', async () => {
     await workloads.rollOut(only);
     const [name = ''] = jobs();
     const pod: Pod = {
@@ -262,7 +262,7 @@ describe('jobs', () => {
     expect((await workloads.rollOut(only)).failures).toEqual(['migrate: it has failed: exit code 4: no table']);
   });
 
-  test('one at work is reported so, and when it must have ended', async () => {
+  test('reports one in progress, and its deadline', async () => {
     await workloads.rollOut(only);
     const [name = ''] = jobs();
     cluster.change<Job>('Job', name, () => ({ status: { startTime: '2026-01-01T00:00:00Z' } }));
@@ -281,7 +281,7 @@ describe('jobs', () => {
     expect(jobsEndAt?.toISOString()).toBe('2026-01-01T00:30:00.000Z');
   });
 
-  test('one that took too long is reported with its deadline', async () => {
+  test('reports one that took too long with its deadline', async () => {
     await workloads.rollOut(only);
     const [name = ''] = jobs();
     const conditions = [{ type: 'Failed', status: 'True', reason: 'DeadlineExceeded' }];
@@ -291,7 +291,7 @@ describe('jobs', () => {
     ]);
   });
 
-  test('run again with the next build, when what the former one still does has ended', async () => {
+  test('run again with the next build, after the former ones have ended', async () => {
     await workloads.rollOut(only);
     const former = jobs();
     const next = { ...only, run: '2' };
@@ -302,7 +302,7 @@ describe('jobs', () => {
     expect(jobs()).not.toEqual(former);
   });
 
-  test('those of former builds are pruned, a build’s own Job is not', async () => {
+  test("of former builds are deleted, but not the build's own Job", async () => {
     await workloads.rollOut(only);
     cluster.endJobs('Complete');
     cluster.objects.set('Job/build-1', { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'build-1' } });
@@ -331,7 +331,7 @@ describe('a volume', () => {
     expect(cluster.writes).toEqual([]);
   });
 
-  test('is filled again when that failed', async () => {
+  test('is filled again after a failure', async () => {
     await workloads.rollOut(seeded('1'));
     cluster.endJobs('Failed');
     expect((await workloads.rollOut(seeded('1'))).failures).toHaveLength(1);
@@ -339,13 +339,13 @@ describe('a volume', () => {
     expect(jobs()).toHaveLength(2);
   });
 
-  test('that was there before something is to fill it is left alone', async () => {
+  test('that existed before it had a seed is left unchanged', async () => {
     await workloads.rollOut(inputOf([db]));
     expect((await workloads.rollOut(seeded('2'))).services).toMatchObject([{ name: 'db-seed', ready: true }]);
     expect(jobs()).toEqual([]);
   });
 
-  test('stays when the file no longer names it', async () => {
+  test('is kept when the file no longer names it', async () => {
     await workloads.setUp(inputOf([db]));
     await workloads.prune(sampleContext({}));
     expect(cluster.find(PersistentVolumeClaim, 'volume-db')).toBeDefined();

@@ -32,6 +32,7 @@ import {
   startableServices,
   type Reached,
 } from './rollout.ts';
+import { serviceFacts } from './service-facts.ts';
 import { kubernetesServices } from '../objects/service.ts';
 import { byAge, lastTermination, restartsOf, serviceDiagnosis } from '../diagnosis/service-diagnosis.ts';
 import { takenHosts, withoutHosts } from './taken-hosts.ts';
@@ -94,6 +95,7 @@ export class WorkloadSet {
         name: service.name,
         image: imageOf(context, service),
         ready: false,
+        ...serviceFacts(context, service),
       })),
       aliases: this.#aliases(context),
     };
@@ -215,6 +217,7 @@ export class WorkloadSet {
           ...(restarts > 0 && { restarts }),
           ...(termination && { lastTermination: termination }),
           ...(message !== undefined && { message }),
+          ...serviceFacts(context, service),
         };
       }),
     );

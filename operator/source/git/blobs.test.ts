@@ -12,7 +12,7 @@ const origin = 'https://git.example.com/shop.git';
 const ofAcme = { tenant: 'alice', group: 'acme' };
 const blobsOf = (of: Parameters<KnownBlobs['of']>[0]) => new Blobs({ run: fakeGit }, known.of(of));
 
-/** A git that has these blobs by their ids, and says of each process what it was. */
+/** A git with these blobs by ID, which records each process. */
 function fakeGit(args: readonly string[], input = ''): Promise<Buffer> {
   const [, , command = '', option] = args;
   processes.push(
@@ -44,14 +44,14 @@ const fill = (count: number, size: number) => {
   return ids;
 };
 
-test('a hundred blobs cost three processes, and none when they are read again', async () => {
+test('reads a hundred blobs with three processes, and again with none', async () => {
   const ids = fill(100, 20);
   await blobs.prefetch(ids);
   for (const id of [...ids, ...ids]) expect(await blobs.read(id)).toEqual(contents.get(id));
   expect(processes).toEqual([`fetch ${ids.join()}`, 'cat-file --batch-check', 'cat-file --batch']);
 });
 
-test('one that is read a hundred times is asked for once, empty or not', async () => {
+test('reads a blob that is requested a hundred times once, empty or not', async () => {
   contents.set('a', Buffer.from('1\n2')).set('e', Buffer.alloc(0));
   for (let time = 0; time < 100; time++) {
     expect((await blobs.read('a')).toString()).toBe('1\n2');
@@ -60,7 +60,7 @@ test('one that is read a hundred times is asked for once, empty or not', async (
   expect(processes).toHaveLength(6);
 });
 
-test('what is too large is not read, however often it is asked for', async () => {
+test('does not read a too large blob, however often it is requested', async () => {
   contents.set('big', Buffer.alloc(1024 * 1024 + 1)).set('a', Buffer.from('a'));
   await blobs.prefetch(['big', 'a']);
   for (let time = 0; time < 10; time++) await expect(blobs.read('big')).rejects.toThrow(/larger than 1024 KiB/);
@@ -68,26 +68,27 @@ test('what is too large is not read, however often it is asked for', async () =>
   expect(processes).toHaveLength(3);
 });
 
-test('a commit has so many bytes', async () => {
+test('limits the bytes of a commit', async () => {
   const ids = fill(9, 1024 * 1024);
   for (const id of ids.slice(0, 8)) expect(await blobs.read(id)).toHaveLength(1024 * 1024);
   await expect(blobs.read('id8')).rejects.toThrow(FileUnreadableError);
 });
 
-test('a commit has so many files, and the rest starts no process', async () => {
+test('limits the files of a commit, and starts no process for the rest', async () => {
   const ids = fill(1002, 1);
   await blobs.prefetch(ids);
   processes = [];
   expect(await blobs.read('id999')).toHaveLength(1);
-  for (const id of ['id1000', 'id1001', 'id1001']) await expect(blobs.read(id)).rejects.toThrow(/exceed 1000 files/);
+  for (const id of ['id1000', 'id1001', 'id1001'])
+    await expect(blobs.read(id)).rejects.toThrow(/exceed the limit of 1000 files/);
   expect(processes).toEqual([]);
 });
 
-test('a git that does not know the blob is not a file of the author', async () => {
+test('does not report an unknown blob as an error of the author', async () => {
   await expect(blobs.read('gone')).rejects.toThrow(/does not know the blob gone/);
 });
 
-test('what another commit of the origin had is not asked for again, and counts as before', async () => {
+test('reuses blobs of other commits of the origin, and counts them as before', async () => {
   const ids = fill(3, 60_000);
   await blobs.prefetch(ids.slice(0, 2));
   processes = [];
@@ -99,7 +100,7 @@ test('what another commit of the origin had is not asked for again, and counts a
   expect(processes).toEqual(['fetch id2', 'cat-file --batch-check', 'cat-file --batch']);
 });
 
-test('bytes in memory count as those that are read', async () => {
+test('counts bytes in memory like bytes that are read', async () => {
   const ids = fill(1000, 64 * 1024);
   for (const half of [ids.slice(0, 100), ids.slice(100, 200)]) {
     await blobsOf({ origin, flowOwner: ofAcme }).prefetch(half);
@@ -107,27 +108,27 @@ test('bytes in memory count as those that are read', async () => {
   const next = blobsOf({ origin, flowOwner: ofAcme });
   await next.prefetch(ids.slice(0, 200));
   expect(await next.read('id127')).toHaveLength(64 * 1024);
-  await expect(next.read('id128')).rejects.toThrow(/exceed 8192 KiB/);
+  await expect(next.read('id128')).rejects.toThrow(/exceed the limit of 8192 KiB/);
 });
 
 test.each([
   ['another group', { origin, flowOwner: { tenant: 'alice', group: 'rivals' } }],
   ['another origin', { origin: 'https://git.example.com/other.git', flowOwner: ofAcme }],
-])('what was read is read anew for %s', async (_who, other) => {
+])('reads cached blobs again for %s', async (_who, other) => {
   contents.set('a', Buffer.from('secret'));
   await blobs.read('a');
   contents.delete('a');
   await expect(blobsOf(other).read('a')).rejects.toThrow(/does not know the blob a/);
 });
 
-test('what is kept holds no more than its bytes', async () => {
+test('keeps no more than the bytes of a blob', async () => {
   contents.set('small', Buffer.from('services: {}'));
   const bytes = await blobs.read('small');
   expect(bytes.toString()).toBe('services: {}');
   expect(bytes.buffer.byteLength).toBe(bytes.length);
 });
 
-test('a large file is not kept, and what is kept has an end', async () => {
+test('does not cache a large file, and limits the cache', async () => {
   contents.set('large', Buffer.alloc(64 * 1024 + 1));
   await blobs.read('large');
   const memory = known.of({ origin, flowOwner: ofAcme });

@@ -43,7 +43,7 @@ export class Blobs {
     const taken = wanted.slice(0, maxFiles - this.#files);
     this.#files += taken.length;
     for (const id of wanted.slice(taken.length)) {
-      this.#known.set(id, new FileUnreadableError(`would exceed ${maxFiles} files, which is the limit`));
+      this.#known.set(id, new FileUnreadableError(`would exceed the limit of ${maxFiles} files: use fewer`));
     }
     const remembered = new Map(taken.map((id) => [id, this.#memory.get(id)]));
     const sizes = await this.#fetch(taken.filter((id) => remembered.get(id) === undefined));
@@ -68,8 +68,8 @@ export class Blobs {
     }
     const why =
       size > maxFileBytes
-        ? `is larger than ${maxFileBytes / 1024} KiB`
-        : `would exceed ${maxTotalBytes / 1024} KiB, which is the limit`;
+        ? `is larger than ${maxFileBytes / 1024} KiB: shorten it`
+        : `would exceed the limit of ${maxTotalBytes / 1024} KiB for all files: shorten some`;
     this.#known.set(id, new FileUnreadableError(why));
     return false;
   }

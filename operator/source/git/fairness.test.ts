@@ -36,7 +36,9 @@ async function listen(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** 8 groups ask 12 names of one host that hangs, all at once; then another account's group asks a host that answers. */
+/**
+ * 8 groups each request 12 names of one host that hangs, then another account's group requests a host that responds.
+ */
 async function attack(tenantOf: (group: number) => string) {
   const hanging = await listen(() => void (requestsToHanging += 1));
   const answering = await listen(gitHttp(() => folder));
@@ -55,7 +57,7 @@ async function attack(tenantOf: (group: number) => string) {
     return list(origin, { tenant: tenantOf(group), group: `evil-${group}` }).catch(() => undefined);
   });
   const startedAt = performance.now();
-  // The attack has its slots before the victim comes.
+  // The attack takes its slots before the victim's request.
   while (requestsToHanging < 3) await new Promise((resolve) => setTimeout(resolve, 10));
   const askedAt = performance.now();
   await list(`http://git.example:${answering}/shop.git`, { tenant: 'victim', group: 'shop' });
@@ -64,10 +66,10 @@ async function attack(tenantOf: (group: number) => string) {
   return { victimMs, attackMs: performance.now() - startedAt };
 }
 
-test('hanging hosts of one account delay nobody else, and are asked once each until they answer', async () => {
+test('delays nobody else when hosts of one account hang, and sends each of these one request', async () => {
   const { victimMs, attackMs } = await attack(() => 'account evil');
   expect(victimMs).toBeLessThan(timeoutMs - 200);
-  // Of 96 calls those that come after a time-out of their host are not made: at most two at once at each of 12 names.
+  // Of 96 calls those after a timeout of their host are skipped: at most two at once for each of 12 names.
   expect(requestsToHanging).toBeLessThanOrEqual(24);
   expect(attackMs).toBeLessThan((24 / 3 + 4) * timeoutMs);
 });

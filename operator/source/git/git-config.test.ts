@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { gitConfig, partialCloneConfig } from './git-config.ts';
 
-/** What git itself reads out of the text. */
+/** Returns the settings that git itself reads from the text. */
 function asGitReadsIt(text: string): Map<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'git-config-'));
   try {
@@ -25,7 +25,7 @@ function asGitReadsIt(text: string): Map<string, string> {
 
 const pinned = { origin: 'https://git.example.com:8443/x.git', address: '93.184.215.14' };
 
-test('pins the address, follows no redirect, and sends the credentials to this origin alone', () => {
+test('pins the address, follows no redirect, and sends the credentials only to this origin', () => {
   const read = asGitReadsIt(gitConfig(pinned, { username: 'me', password: 'secret' }));
   expect(read.get('http.curloptresolve')).toBe('git.example.com:8443:93.184.215.14');
   expect(read.get('http.followredirects')).toBe('false');
@@ -34,7 +34,7 @@ test('pins the address, follows no redirect, and sends the credentials to this o
 });
 
 test.each(['quote"d', 'back\\slash', 'new\nline\n[core]\n\tsshCommand = touch x', '# ; comment'])(
-  'a password such as %j changes nothing but the header',
+  'lets a password such as %j change nothing but the header',
   (password) => {
     const read = asGitReadsIt(gitConfig(pinned, { username: 'me', password }));
     const plain = asGitReadsIt(gitConfig(pinned, { username: 'me', password: 'x' }));
@@ -45,7 +45,7 @@ test.each(['quote"d', 'back\\slash', 'new\nline\n[core]\n\tsshCommand = touch x'
 describe('over SSH', () => {
   const origin = 'git@git.example.com:acme/shop.git';
 
-  test('git runs ssh with its configuration, and speaks nothing else', () => {
+  test('runs ssh with its configuration, and speaks nothing else', () => {
     const read = asGitReadsIt(gitConfig({ origin, address: '203.0.113.7' }, undefined, "/a b/it's"));
     expect(read.get('core.sshcommand')).toBe(`ssh -F '/a b/it'\\''s/ssh_config'`);
     expect(read.get('ssh.variant')).toBe('ssh');
@@ -57,7 +57,7 @@ describe('over SSH', () => {
     expect([...read.keys()].filter((key) => key.startsWith('http'))).toEqual([]);
   });
 
-  test('and over HTTP no SSH', () => {
+  test('does not permit SSH over HTTP', () => {
     const read = asGitReadsIt(gitConfig(pinned, undefined));
     expect(read.get('protocol.allow')).toBe('never');
     expect(read.has('protocol.ssh.allow')).toBe(false);
@@ -68,11 +68,11 @@ describe('over SSH', () => {
 test.each([
   ['http://h/x', '1.2.3.4', 'h:80:1.2.3.4'],
   ['https://h/x', '2606:50c0:8000::153', 'h:443:[2606:50c0:8000::153]'],
-])('%s at %s', (origin, address, expected) => {
+])('configures %s at %s', (origin, address, expected) => {
   expect(asGitReadsIt(gitConfig({ origin, address }, undefined)).get('http.curloptresolve')).toBe(expected);
 });
 
-test('a partial clone is of this origin, whatever is in its address, and checks no objects', () => {
+test('makes a partial clone of this origin, whatever its address contains, without checking objects', () => {
   const origin = 'https://git.example.com/a "b" \\c#d;e.git';
   const read = asGitReadsIt(gitConfig(pinned, undefined) + partialCloneConfig(origin));
   expect(read.get('remote.origin.url')).toBe(origin);

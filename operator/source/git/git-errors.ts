@@ -29,9 +29,9 @@ const refusals: [RegExp, SourceRefusedError['reason'], string][] = [
   [
     /not found|does not appear to be a git repository|returned error: 404|could not be found|repository does not exist|repository access denied|cannot find repository|is not authorized to/i,
     'NotFound',
-    'there is no Git repository at this address, or the credentials have no access to it',
+    'there is no Git repository at this address, or the credentials have no access to it. Check both',
   ],
-  [/couldn't find remote ref/i, 'RefNotFound', 'the ref no longer exists'],
+  [/couldn't find remote ref/i, 'RefNotFound', 'the ref no longer exists. Push it again, or delete the environment'],
   [
     /^error: FETCH_HEAD\^\{commit\}: expected commit type, but the object dereferences to/m,
     'NotACommit',
@@ -67,7 +67,10 @@ export function takesTooLong(totalMs: number): SourceRefusedError {
 export function sourceError(stderr: string, failure: GitFailure): Error {
   if (failure === 'late') return new HostTimeoutError('the Git host did not respond in time');
   if (failure === 'too much') {
-    return new SourceRefusedError('Refused', 'the repository has more files than Coppice can read');
+    return new SourceRefusedError(
+      'Refused',
+      'the repository has more files than Coppice can read. Split it, or remove files',
+    );
   }
   const cause = failure.error;
   if (keyNotAccepted.test(stderr)) {

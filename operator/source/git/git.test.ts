@@ -17,7 +17,7 @@ test.each([
   ['remote: ERROR: The project you were looking for could not be found or you may not view it.', 'NotFound'],
   ['repository access denied. deployment key is not associated with the requested repository.', 'NotFound'],
   ['Gitea: Cannot find repository: acme/shop\nfatal: Could not read from remote repository.', 'NotFound'],
-])('%j: the user must act', (stderr, reason) => {
+])('requires the user to act after %j', (stderr, reason) => {
   const error = sourceError(stderr, { error: new Error('exit 128') });
   expect(error).toBeInstanceOf(SourceRefusedError);
   expect(error).toMatchObject({ reason });
@@ -36,18 +36,18 @@ test.each([
   `remote: service not found in the pool\n${answered('http://x/', 503)}`,
   answered('http://x/', 429),
   'ssh: Could not resolve hostname redirect.example.com: Temporary failure in name resolution',
-])('%j: it may be better later', (stderr) => {
+])('retries after %j', (stderr) => {
   expect(sourceError(stderr, { error: new Error('exit 128') })).toBeInstanceOf(SourceUnreachableError);
 });
 
 test.each([
   ['git@git.example.com: Permission denied (publickey).\r\nfatal: Could not read from remote repository.'],
   ['Received disconnect from 203.0.113.7 port 22:2: Too many authentication failures'],
-])('%j: the key is waited for', (stderr) => {
+])('waits for the key after %j', (stderr) => {
   expect(sourceError(stderr, { error: new Error('exit 128') })).toBeInstanceOf(KeyNotAcceptedError);
 });
 
-test('ssh says why before git says that', () => {
+test('prefers the message of ssh to that of git', () => {
   const words =
     'ssh: connect to host 203.0.113.7 port 22: Connection refused\r\nfatal: Could not read from remote repository.\n';
   expect(sourceError(words, { error: new Error('1') }).message).toBe(
@@ -55,17 +55,17 @@ test('ssh says why before git says that', () => {
   );
 });
 
-test('a host over SSH can say anything: no more than a line of it is reported, without control characters', () => {
+test('reports one line without control characters of what an SSH server sends', () => {
   const { message } = sourceError(`fatal: \u001b[2J${'x'.repeat(5000)}`, { error: new Error('1') });
   expect(message).toMatch(/^the Git host did not respond: \[2Jx+$/);
   expect(message.length).toBeLessThan(400);
 });
 
-test('a git that was killed for its time did not get an answer', () => {
+test('reports a git process that was killed for its time as a host that did not respond', () => {
   expect(sourceError('', 'late').message).toMatch(/did not respond in time/);
 });
 
-test('more output than is read, and the time that curl measured', () => {
+test('reports too much output, and omits the time that curl measured', () => {
   expect(sourceError('', 'too much')).toBeInstanceOf(SourceRefusedError);
   const words = 'fatal: unable to access: Failed to connect to x port 80 after 34 ms: refused\nCommand failed: git';
   expect(sourceError(words, { error: new Error('1') }).message).toBe(
@@ -73,7 +73,7 @@ test('more output than is read, and the time that curl measured', () => {
   );
 });
 
-test('a git that does not end is ended with all that it started', async () => {
+test('kills a git process that does not end, with all its children', async () => {
   const started = Date.now();
   const run = withGit(
     {
@@ -88,7 +88,7 @@ test('a git that does not end is ended with all that it started', async () => {
   expect(Date.now() - started).toBeLessThan(5000);
 });
 
-test('a git reads what it is given, and nothing else', async () => {
+test('runs git with only the given input', async () => {
   const hashes = await withGit(
     { scratch: tmpdir(), files: () => ({}), flow: { tenant: 'x', group: 'x', host: 'x' }, timeoutMs: 10_000 },
     async (git) => [
@@ -99,7 +99,7 @@ test('a git reads what it is given, and nothing else', async () => {
   expect(hashes).toEqual(['c1b0730e0133447badcfd47fd144e254807b06e1\n', 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n']);
 });
 
-test('several gits say what they have to say one after the other, whatever they are asked', async () => {
+test('returns the output of several git processes in order, whatever it contains', async () => {
   const words = ["it's", 'a "b" $HOME `id` \\', ';', '&& false', '*'];
   const options = {
     scratch: tmpdir(),
@@ -112,7 +112,7 @@ test('several gits say what they have to say one after the other, whatever they 
   expect(output).toBe(words.map((word) => `${word}|`).join(''));
 });
 
-test('a script of which a git fails is reported as that git', async () => {
+test('reports the git process that failed in a script', async () => {
   const options = {
     scratch: tmpdir(),
     files: () => ({}),
@@ -125,7 +125,7 @@ test('a script of which a git fails is reported as that git', async () => {
   });
 });
 
-test('once all its gits together took too long, no other is started', async () => {
+test('starts no further process once all together took too long', async () => {
   let seconds = 0;
   const ran: string[] = [];
   const options = {

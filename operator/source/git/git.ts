@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Flow } from '../../../fair-queue/fair-queue.ts';
 import { FairSlots } from '../../../fair-queue/fair-slots.ts';
@@ -16,9 +16,9 @@ export interface GitRunner {
   run(args: readonly string[], input?: string): Promise<Buffer>;
   /**
    * Like run, for a list of refs. Refuses a server with only the dumb HTTP protocol: its list is a plain file, which
-   * may arrive truncated without notice.
+   * may arrive truncated without notice. `onAnnounced` gets the bytes of the trace, which show what the server announced, also if the list fails.
    */
-  listRemote(args: readonly string[]): Promise<string>;
+  listRemote(args: readonly string[], onAnnounced?: (bytes: number) => void): Promise<string>;
   /**
    * Like run, for a shell script that runs several git commands with the deadline of one: starting a process blocks the
    * operator, starting one from a shell does not. The script is a constant: untrusted values are passed in `words`, its
@@ -82,12 +82,16 @@ export async function withGit<T>(options: GitOptions, use: (git: GitRunner) => P
       runProgram(['git', ...args], input, trace);
     const runScript = async (script: string, words: readonly string[]) =>
       (await runProgram(['sh', '-c', script, 'sh', ...words])).toString('utf8');
-    const listRemote = async (args: readonly string[]) => {
+    const listRemote = async (args: readonly string[], onAnnounced?: (bytes: number) => void) => {
       const packets = join(folder, 'packets');
-      const output = await run(args, undefined, { GIT_TRACE_PACKET: packets });
-      if (!existsSync(packets)) throw new SourceRefusedError('Refused', DUMB_PROTOCOL);
-      await rm(packets);
-      return output.toString('utf8');
+      try {
+        const output = await run(args, undefined, { GIT_TRACE_PACKET: packets });
+        if (!existsSync(packets)) throw new SourceRefusedError('Refused', DUMB_PROTOCOL);
+        return output.toString('utf8');
+      } finally {
+        onAnnounced?.(existsSync(packets) ? (await stat(packets)).size : 0);
+        await rm(packets, { force: true });
+      }
     };
     return await use({ run, runScript, listRemote });
   } finally {

@@ -36,7 +36,7 @@ test('makes one attempt at a time at a host that has timed out', () => {
   expect(() => backoff.start('host:443')).toThrow(late.message);
 });
 
-test('attempts at once count as one time-out, and those that wait for a slot are not made any more', () => {
+test('counts concurrent attempts as one timeout, and skips those that wait for a slot', () => {
   const [first, second, waiting] = [1, 2, 3].map(() => backoff.start('host:443'));
   waiting?.check();
   first?.timedOut(late);
@@ -49,7 +49,7 @@ test('attempts at once count as one time-out, and those that wait for a slot are
 test.each([
   ['success', () => Promise.resolve()],
   ['refusal', () => Promise.reject(new SourceRefusedError('NotFound', 'there is no repository'))],
-])('starts anew after a %s', async (_what, work) => {
+])('starts over after a %s', async (_what, work) => {
   timeOut();
   now = 5000;
   timeOut();
@@ -60,7 +60,7 @@ test.each([
   expect(timeOut()).toBe(true);
 });
 
-test('another host, port or tenant is asked at once', () => {
+test('does not delay another host, port or tenant', () => {
   timeOut('alice host:443');
   expect(['alice other:443', 'alice host:8443', 'bob host:443'].map(timeOut)).toEqual([true, true, true]);
 });

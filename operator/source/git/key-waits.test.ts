@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { KeyWaits } from './key-waits.ts';
 
-test('a key that is not let in is tried after 30 s, then ever more rarely, up to 5 min', () => {
+test('retries a refused key after 30 s, then less often, up to 5 min', () => {
   let now = 0;
   const waits = new KeyWaits(() => now);
   const tried: number[] = [];
@@ -14,7 +14,7 @@ test('a key that is not let in is tried after 30 s, then ever more rarely, up to
   expect(waits.refused('b')).toBe(30_000);
 });
 
-test('one that was let in starts anew, and so does one that nobody tried for an hour', () => {
+test('starts over after a key was accepted, or not tried for an hour', () => {
   let now = 0;
   const waits = new KeyWaits(() => now);
   waits.refused('a');

@@ -8,7 +8,7 @@ import { gitHttp } from './testing/git-http.ts';
 import { sourceAt } from './testing/source-at.ts';
 
 let folder = '';
-/** Ids of what refs point to. */
+/** IDs of the objects to which refs point. */
 const made = { true: '', other: '', annotated: '', blob: '' };
 
 beforeAll(() => {
@@ -30,7 +30,7 @@ function git(...args: string[]): string {
     .trim();
 }
 
-/** What a Source reads of a ref in a repository with these refs, and no others. */
+/** Returns what a Source reads of a ref in a repository with only these refs. */
 async function read(refName: string, refs: Record<string, string>): Promise<string> {
   rmSync(join(folder, 'shop.git/refs'), { recursive: true });
   for (const [name, id] of Object.entries({ 'refs/heads/main': made.other, ...refs })) {
@@ -54,20 +54,23 @@ describe.each([
 ] as const)('%s: it', (_what, ref, id) => {
   const [below, tag, branch] = [`refs/${ref}`, `refs/tags/${ref}`, `refs/heads/${ref}`];
 
-  test('is read where it is there, beside others that could stand in for it', async () => {
+  test('is read although similar names exist', async () => {
     const { other } = made;
     expect(await read(ref, { [ref]: made[id], [below]: other, [tag]: other, [branch]: other })).toBe(made.true);
   });
 
-  test.each([below, tag, branch, `refs/remotes/${ref}/HEAD`])('is not there where only %s is', async (standIn) => {
-    await expect(read(ref, { [standIn]: made[id] })).rejects.toMatchObject(notFound);
-    // git itself takes it.
-    git('fetch', '--quiet', '.', ref);
-    expect(git('rev-parse', 'FETCH_HEAD^{commit}')).toBe(made.true);
-  });
+  test.each([below, tag, branch, `refs/remotes/${ref}/HEAD`])(
+    'does not find the ref where only %s exists',
+    async (standIn) => {
+      await expect(read(ref, { [standIn]: made[id] })).rejects.toMatchObject(notFound);
+      // git itself accepts this ref.
+      git('fetch', '--quiet', '.', ref);
+      expect(git('rev-parse', 'FETCH_HEAD^{commit}')).toBe(made.true);
+    },
+  );
 });
 
-test('nor does a longer or a shorter name, or what is not a commit, stand in for a ref', async () => {
+test('finds no ref by a longer or shorter name, or one that is not a commit', async () => {
   const others = { 'refs/heads/releases': made.true, 'refs/heads/releas': made.true };
   const noCommit = { 'refs/tags/refs/heads/release': made.blob };
   await expect(read('refs/heads/release', { ...others, ...noCommit })).rejects.toMatchObject(notFound);

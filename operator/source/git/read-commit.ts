@@ -1,6 +1,6 @@
 /**
  * A constant shell script that initializes a repository, fetches a ref's newest commit without its history, and prints
- * the IDs of the commit and its tree, then its listing. Untrusted values are positional parameters, which no shell
+ * the IDs of the commit and its tree, its author and subject in a line each, then its listing. Untrusted values are positional parameters, which no shell
  * parses: the ref's full name, and fetchedAs() of it.
  * If the ref does not exist, git may fetch another one: for `refs/heads/x` a tag of exactly that name,
  * `refs/tags/refs/heads/x`. The script therefore compares the fetched ref with the requested one, and reports a
@@ -14,7 +14,7 @@ case $fetched in
 *"\t$2"*) ;;
 *) echo "fatal: couldn't find remote ref" >&2; exit 1 ;;
 esac
-git -C repository rev-parse 'FETCH_HEAD^{commit}' 'FETCH_HEAD^{tree}'
+git -C repository log -1 --no-mailmap --no-show-signature --format='%H%n%T%n%an%n%s' 'FETCH_HEAD^{commit}'
 git -C repository ls-tree -r -t -z FETCH_HEAD
 `;
 

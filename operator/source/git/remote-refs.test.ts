@@ -5,8 +5,8 @@ import { parseRefs, parseRemoteRefs } from './remote-refs.ts';
 const commit = (digit: string) => digit.repeat(40);
 const listed = (...lines: [string, string][]) => lines.map(([id, name]) => `${id}\t${name}\n`).join('');
 
-describe('what git ls-remote prints', () => {
-  test('branches and tags by their short names', () => {
+describe('the output of git ls-remote', () => {
+  test('is read as branches and tags by their short names', () => {
     const output = listed(
       [commit('1'), 'refs/heads/main'],
       [commit('2'), 'refs/heads/feature/cart/üñï-✓'],
@@ -27,23 +27,23 @@ describe('what git ls-remote prints', () => {
     });
   });
 
-  test('nothing, of an empty repository', () => {
+  test('is empty for an empty repository', () => {
     expect(parseRemoteRefs('')).toEqual({ branches: new Map(), tags: new Map() });
   });
 
-  test('ids of 64 digits, where the repository is of SHA-256', () => {
+  test('can have IDs of 64 digits, of a SHA-256 repository', () => {
     expect(parseRefs(listed(['f'.repeat(64), 'refs/heads/main']))).toEqual(
       new Map([['refs/heads/main', 'f'.repeat(64)]]),
     );
   });
 
-  test('a peeled tag counts in whatever order it comes', () => {
+  test('can list a peeled tag in any order', () => {
     expect(parseRefs(listed([commit('4'), 'refs/tags/v^{}'], [commit('a'), 'refs/tags/v']))).toEqual(
       new Map([['refs/tags/v', commit('4')]]),
     );
   });
 
-  test.each(['', '^{}'])('of 100,000 refs it is read, of more it is refused, whatever they are: v0%s', (end) => {
+  test.each(['', '^{}'])('is read up to 100,000 refs, and refused beyond, whatever their names: v0%s', (end) => {
     const of = (count: number) =>
       Array.from({ length: count }, (_, i) => `${commit('1')}\trefs/tags/v${i}${end}`).join('\n');
     expect(parseRemoteRefs(of(100_000)).tags.size).toBe(100_000);
@@ -56,7 +56,7 @@ describe('what git ls-remote prints', () => {
     `${commit('1')}\tHEAD\n`,
     `${commit('1')}\trefs/heads/\n`,
     `ref: refs/heads/main\tHEAD\n`,
-  ])('%j is not a branch', (output) => {
+  ])('contains no branch %j', (output) => {
     expect(parseRemoteRefs(output)).toEqual({ branches: new Map(), tags: new Map() });
   });
 });

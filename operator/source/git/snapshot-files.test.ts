@@ -25,11 +25,11 @@ describe('SnapshotFiles', () => {
     ['link', 'symlink'],
     ['link/passwd', undefined],
     ['nothing', undefined],
-  ])('%j is a %s', (path, kind) => {
+  ])('knows that %j is a %s', (path, kind) => {
     expect(files.kindOf(path)).toBe(kind);
   });
 
-  test('lists what is below a folder, not what starts alike', () => {
+  test('lists what is below a folder, not what has the same prefix', () => {
     expect(files.filesBelow('docker')).toEqual(['docker/init.sh', 'docker/nginx.conf']);
     expect(files.filesBelow('docker-old')).toEqual(['docker-old/x']);
     expect(files.filesBelow('nothing')).toEqual([]);
@@ -43,11 +43,11 @@ describe('SnapshotFiles', () => {
     ]);
   });
 
-  test('knows what may be executed', () => {
+  test('knows which files are executable', () => {
     expect([files.isExecutable('docker/init.sh'), files.isExecutable('dockerfile')]).toEqual([true, false]);
   });
 
-  test('asks for the blobs of files at once', async () => {
+  test('requests the blobs of files at once', async () => {
     const asked: (readonly string[])[] = [];
     const listed = parseTree(`${listing.join('\0')}\0`, 'root');
     const reading = new SnapshotFiles(
@@ -59,7 +59,7 @@ describe('SnapshotFiles', () => {
     expect(asked).toEqual([['b', 'd']]);
   });
 
-  test('reads files alone', async () => {
+  test('reads only files', async () => {
     expect((await files.read('dockerfile')).toString()).toBe('blob d');
     for (const path of ['docker', 'link', 'nothing']) {
       await expect(files.read(path)).rejects.toThrow(FileUnreadableError);

@@ -46,7 +46,9 @@ export class SnapshotFiles implements RepositoryFiles {
     const entry = this.#entries.get(path);
     if (entry?.type === 'file') return this.#readBlob(entry.id);
     return Promise.reject(
-      new FileUnreadableError(entry ? `is a ${entry.type}, not a file` : 'is not in the repository'),
+      new FileUnreadableError(
+        entry ? `is a ${entry.type}, not a file: name a file` : 'is not in the repository: add it, or correct the path',
+      ),
     );
   }
 

@@ -5,7 +5,7 @@ import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { HostTimeoutError, SourceRefusedError, SourceUnreachableError } from '../errors.ts';
+import { HostBusyError, HostTimeoutError, SourceRefusedError, SourceUnreachableError } from '../errors.ts';
 import type { Source } from './source.ts';
 import { gitHttp } from './testing/git-http.ts';
 import { sourceAt } from './testing/source-at.ts';
@@ -32,7 +32,7 @@ const at = <T>(listener: RequestListener, read: (source: Source, origin: string)
   sourceAt(folder, listener, read, 2000);
 const list = (source: Source, origin: string) => source.listRefs({ origin, credentials: undefined });
 
-test('a server that speaks Git lists its refs', async () => {
+test('lists the refs of a server that speaks Git', async () => {
   expect([
     ...(
       await at(
@@ -43,7 +43,7 @@ test('a server that speaks Git lists its refs', async () => {
   ]).toEqual(['main']);
 });
 
-test.each(['tree', 'file'])('a tag that names a %s is refused as what it is', async (name) => {
+test.each(['tree', 'file'])('refuses a tag that names a %s, with that reason', async (name) => {
   const read = (source: Source, origin: string) =>
     source.snapshot({ access: { origin, credentials: undefined }, refName: `refs/tags/${name}` }, () =>
       Promise.resolve(),
@@ -59,7 +59,7 @@ test.each(['tree', 'file'])('a tag that names a %s is refused as what it is', as
   });
 });
 
-/** The arguments of every process that there is now. */
+/** Returns the arguments of every running process. */
 function argumentsOfAll(): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -67,12 +67,12 @@ function argumentsOfAll(): string[] {
       try {
         return [readFileSync(`/proc/${id}/cmdline`, 'utf8')];
       } catch {
-        return []; // It has ended.
+        return []; // The process has ended.
       }
     });
 }
 
-test('a password is in no argument of any process while git asks with it', async () => {
+test('passes no password in the arguments of a process', async () => {
   const credentials = { username: 'reader', password: `a "quoted" p@ss ${randomUUID()}` };
   const basic = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
   const serve = gitHttp(() => folder);
@@ -95,14 +95,14 @@ test('a password is in no argument of any process while git asks with it', async
     clearInterval(timer);
   }
   const of = (word: string) => [...seen].filter((text) => text.includes(word));
-  // Git's own processes were among those that were looked at.
+  // Git's own processes were among the observed ones.
   expect(of(origins[0] ?? '-').length).toBeGreaterThan(1);
   for (const word of [credentials.password, encodeURIComponent(credentials.password), basic]) {
     expect(of(word)).toEqual([]);
   }
 });
 
-test('a file of a commit is read by seven gits, each of which is a process', async () => {
+test('reads a file of a commit with seven git processes', async () => {
   const programs = mkdtempSync(join(tmpdir(), 'coppice-programs-'));
   const [path, asked] = [process.env['PATH'] ?? '', join(programs, 'asked')];
   writeFileSync(join(programs, 'git'), `#!/bin/sh\necho "$@" >> ${asked}\nPATH=${path}\nexec git "$@"\n`, {
@@ -125,14 +125,14 @@ test('a file of a commit is read by seven gits, each of which is a process', asy
       refName: 'refs/heads/one-file',
     });
     const found = await at(serve, (source, origin) =>
-      source.snapshot(location(origin), async ({ commit: id, entries, files }) => ({
-        id,
+      source.snapshot(location(origin), async ({ commit: id, author, subject, entries, files }) => ({
+        ...{ id, author, subject },
         paths: entries.map(({ path: one }) => one),
         text: (await files.read('compose.yaml')).toString('utf8'),
       })),
     );
     expect(found).toEqual({
-      id: commit,
+      ...{ id: commit, author: 'a', subject: 'second' },
       paths: ['', 'compose.yaml'],
       text: readFileSync(join(import.meta.dirname, 'source.ts'), 'utf8'),
     });
@@ -141,9 +141,9 @@ test('a file of a commit is read by seven gits, each of which is a process', asy
   }
   const lines = readFileSync(asked, 'utf8').trim().split('\n');
   const commands = lines.map((line) => line.replace('-C repository ', '').split(' ')[0] ?? '');
-  // The server's own are none of them.
+  // The server's own processes are not counted.
   expect(commands.filter((command) => command !== 'http-backend')).toEqual([
-    ...['init', 'fetch', 'rev-parse', 'ls-tree'],
+    ...['init', 'fetch', 'log', 'ls-tree'],
     ...['fetch', 'cat-file', 'cat-file'],
   ]);
   rmSync(programs, { recursive: true });
@@ -161,14 +161,14 @@ test.each([
   ['whole', `${commit}\trefs/heads/main\n${commit}\trefs/heads/dev\n`],
   ['half', `${commit}\trefs/heads/main\n`],
   ['empty', ''],
-])('a list that is a plain file, %s, is none', async (_what, text) => {
+])('refuses a list that is a plain file, %s', async (_what, text) => {
   await expect(at(dumb(text), list)).rejects.toMatchObject({
     reason: 'Refused',
     message: expect.stringContaining('dumb'),
   });
 });
 
-test('nor is a commit read there', async () => {
+test('does not read a commit there either', async () => {
   const read = (source: Source, origin: string) =>
     source.snapshot({ access: { origin, credentials: undefined }, refName: 'refs/heads/main' }, () =>
       Promise.resolve(),
@@ -205,6 +205,31 @@ test.each<[string, RequestListener, object]>([
     },
     { name: SourceUnreachableError.name },
   ],
-])('%s is reported as what it is', async (_what, listener, expected) => {
+])('reports %s as such', async (_what, listener, expected) => {
   await expect(at(listener, list)).rejects.toMatchObject(expected);
+});
+
+test('does not repeat an expensive list at once, and does not delay a build', async () => {
+  const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text;
+  const commit = 'a'.repeat(40);
+  const names = Array.from({ length: 5000 }, (_, index) => `${'x'.repeat(90)}${index}`);
+  const refs = ['main', ...names].map((name) => packet(`${commit} refs/heads/${name}\n`)).join('');
+  const capabilities = ['version 2\n', 'ls-refs\n', 'object-format=sha1\n'].map(packet).join('');
+  const answers = { listed: 0 };
+  const many: RequestListener = (request, response) => {
+    const isDiscovery = request.url?.includes('info/refs');
+    const type = isDiscovery ? 'advertisement' : 'result';
+    response.setHeader('content-type', `application/x-git-upload-pack-${type}`);
+    if (isDiscovery) return void response.end(`001e# service=git-upload-pack\n0000${capabilities}0000`);
+    answers.listed += 1;
+    response.end(`${refs}0000`);
+  };
+  await at(many, async (source, origin) => {
+    const access = { origin, credentials: undefined };
+    expect((await source.listRefs(access)).branches.size).toBe(5001);
+    expect(source.listingWaitMs(access)).toBeGreaterThan(100);
+    await expect(source.listRefs(access)).rejects.toThrow(HostBusyError);
+    expect(answers.listed).toBe(1);
+    expect(await source.resolve({ access, refName: 'refs/heads/main' }, { type: 'branch', name: 'main' })).toBe(commit);
+  });
 });

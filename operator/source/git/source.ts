@@ -10,8 +10,10 @@ import { attempting, HostBackoff } from './host-backoff.ts';
 import { CA_FILE, GIT_CONFIG_FILE, gitFiles, type GitFiles, type SourceAccess } from './git-files.ts';
 import { KeyWaits } from './key-waits.ts';
 import { KnownBlobs } from './known-blobs.ts';
+import { ListingCosts, type ListedOrigin } from './listing-costs.ts';
 import { fetchedAs, READ_COMMIT } from './read-commit.ts';
 import { parseRefs, parseRemoteRefs, type RemoteRefs } from './remote-refs.ts';
+import { shownText } from './shown-text.ts';
 import { SnapshotFiles } from './snapshot-files.ts';
 import { parseSshOrigin } from '../network/ssh-origin.ts';
 import { parseTree, type TreeEntry } from './tree.ts';
@@ -28,6 +30,9 @@ export interface RefLocation {
 /** The files of one commit: trees are fetched at once, a file when it is read. */
 export interface SourceSnapshot {
   commit: string;
+  author: string;
+  /** First line of its message. */
+  subject: string;
   entries: readonly TreeEntry[];
   files: RepositoryFiles;
 }
@@ -51,9 +56,11 @@ export class Source {
   readonly #keyWaits: KeyWaits;
   readonly #knownBlobs = new KnownBlobs();
   readonly #backoff: HostBackoff;
+  readonly #listings: ListingCosts;
 
   constructor(options: SourceOptions) {
     this.#options = options;
+    this.#listings = new ListingCosts(options.now ?? Date.now);
     this.#keyWaits = new KeyWaits(options.now ?? Date.now);
     this.#backoff = new HostBackoff(options.now ?? Date.now);
   }
@@ -71,14 +78,12 @@ export class Source {
    * SourceUnreachableError.
    */
   async check(access: SourceAccess): Promise<void> {
-    await this.#withGit(access, (git) => git.listRemote(['ls-remote', '--', access.origin, 'HEAD']));
+    await this.#list(access, 'named', ['ls-remote', '--', access.origin, 'HEAD']);
   }
 
   /** Returns the commit that the ref currently points to. */
   async resolve({ access, refName: name }: RefLocation, ref: GitRef): Promise<string> {
-    const output = await this.#withGit(access, (git) =>
-      git.listRemote(['ls-remote', '--', access.origin, name, `${name}^{}`]),
-    );
+    const output = await this.#list(access, 'named', ['ls-remote', '--', access.origin, name, `${name}^{}`]);
     const commits = new Map(
       output
         .split('\n')
@@ -93,14 +98,19 @@ export class Source {
   /** Lists all branches and tags; never a part of them. Throws SourceRefusedError or SourceUnreachableError. */
   async listRefs(access: SourceAccess): Promise<RemoteRefs> {
     const args = ['ls-remote', '--heads', '--tags', '--', access.origin];
-    return parseRemoteRefs(await this.#withGit(access, (git) => git.listRemote(args)));
+    return parseRemoteRefs(await this.#list(access, 'all', args));
+  }
+
+  /** Returns in how many milliseconds listRefs() lists the origin again, in proportion to what its last list cost. */
+  listingWaitMs(access: SourceAccess): number {
+    return this.#listings.waitMs(listedOrigin(access, 'all'));
   }
 
   /** Returns the commits that these refs, by full name, currently point to; omits refs that do not exist. */
   async commitsOf(access: SourceAccess, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (names.length === 0) return new Map();
     const args = ['ls-remote', '--', access.origin, ...names];
-    return parseRefs(await this.#withGit(access, (git) => git.listRemote(args)));
+    return parseRefs(await this.#list(access, 'named', args));
   }
 
   /**
@@ -110,23 +120,41 @@ export class Source {
   async snapshot<T>({ access, refName }: RefLocation, read: (snapshot: SourceSnapshot) => Promise<T>): Promise<T> {
     const reading = async (git: GitRunner) => {
       const output = await git.runScript(READ_COMMIT, [refName, fetchedAs(refName)]);
-      const [commit = '', tree = ''] = output.split('\n', 2);
-      const entries = parseTree(output.slice(commit.length + tree.length + 2), tree);
+      const head = output.split('\n', 4);
+      const [commit = '', tree = '', author = '', subject = ''] = head;
+      const entries = parseTree(output.slice(head.join('\n').length + 1), tree);
       const blobs = new Blobs(git, this.#knownBlobs.of(access));
       const files = new SnapshotFiles(
         entries,
         (id) => blobs.read(id),
         (ids) => blobs.prefetch(ids),
       );
-      return read({ commit, entries, files });
+      return read({ commit, author: shownText(author), subject: shownText(subject), entries, files });
     };
-    return this.#withGit(access, reading, partialCloneConfig(access.origin));
+    return this.#withGit(access, reading, { config: partialCloneConfig(access.origin) });
   }
 
-  /** Runs git; `config` is added to the configuration of every git. */
-  async #withGit<T>(access: SourceAccess, use: (git: GitRunner) => Promise<T>, config = ''): Promise<T> {
+  /** Lists refs. Throws HostBusyError if the last list was expensive, also when it has waited for a slot meanwhile. */
+  #list(access: SourceAccess, refs: ListedOrigin['refs'], args: readonly string[]): Promise<string> {
+    const listed = listedOrigin(access, refs);
+    const onSlot = () => this.#listings.require(listed);
+    return this.#withGit(access, (git) => git.listRemote(args, (bytes) => this.#listings.spend(listed, bytes)), {
+      onSlot,
+    });
+  }
+
+  /** Runs git; `config` is added to the configuration of every git, `onSlot` is called when the first one has a slot. */
+  async #withGit<T>(
+    access: SourceAccess,
+    use: (git: GitRunner) => Promise<T>,
+    { config = '', onSlot }: { config?: string; onSlot?: () => void } = {},
+  ): Promise<T> {
     const attempt = this.#backoff.start(backoffKey(access));
-    return attempting(attempt, () => this.#attempt(access, use, config, () => attempt.check()));
+    const check = () => {
+      attempt.check();
+      onSlot?.();
+    };
+    return attempting(attempt, () => this.#attempt(access, use, config, check));
   }
 
   async #attempt<T>(
@@ -151,6 +179,10 @@ export class Source {
       throw new KeyNotAcceptedError(message, this.#keyWaits.refused(key), { cause: error });
     }
   }
+}
+
+function listedOrigin({ origin, flowOwner }: SourceAccess, refs: ListedOrigin['refs']): ListedOrigin {
+  return { tenant: flowOwner?.tenant ?? '', origin, refs };
 }
 
 /** Returns the flow of an access; access without an owner has a flow of its own. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SourceRefusedError } from '../errors.ts';
-import { entryAt, parseTree } from './tree.ts';
+import { entriesByPath, entryAt, parseTree } from './tree.ts';
 
 const entries = parseTree(
   [
@@ -12,6 +12,7 @@ const entries = parseTree(
   ].join('\0'),
   'root',
 );
+const byPath = entriesByPath(entries);
 
 test.each([
   ['.', 'folder', 'root'],
@@ -21,19 +22,19 @@ test.each([
   ['link', 'symlink', 'c1'],
   ['module', 'submodule', 'd1'],
 ])('%j', (path, type, id) => {
-  expect(entryAt(entries, path)).toMatchObject({ type, id });
+  expect(entryAt(byPath, path)).toMatchObject({ type, id });
 });
 
-test('nothing lies behind a link or outside', () => {
-  expect(entryAt(entries, 'link/x')).toBeUndefined();
-  expect(entryAt(entries, '../web')).toBeUndefined();
+test('has nothing behind a link or outside', () => {
+  expect(entryAt(byPath, 'link/x')).toBeUndefined();
+  expect(entryAt(byPath, '../web')).toBeUndefined();
 });
 
 test.each([
   ['a folder and a link', ['040000 tree a1\tctx', '100644 blob b1\tctx/file', '120000 blob c1\tctx']],
   ['a link and a folder', ['120000 blob c1\tctx', '100644 blob b2\tctx-other', '040000 tree a1\tctx']],
   ['two files', ['100644 blob b1\tctx', '100644 blob b1\tctx']],
-])('%s of one path are refused', (_what, lines) => {
+])('refuses %s of one path', (_what, lines) => {
   const parse = () => parseTree(`${lines.join('\0')}\0`, 'root');
   expect(parse).toThrow(SourceRefusedError);
   expect(parse).toThrow('"ctx" is in the commit twice');

@@ -46,7 +46,11 @@ export function parseTree(output: string, rootId: string): TreeEntry[] {
  * Returns the entry at exactly this path. Does not follow symbolic links, so that a link cannot lead a build's context
  * elsewhere.
  */
-export function entryAt(entries: readonly TreeEntry[], path: string): TreeEntry | undefined {
-  const plain = path === '.' ? '' : path;
-  return entries.find((entry) => entry.path === plain);
+export function entryAt(byPath: ReadonlyMap<string, TreeEntry>, path: string): TreeEntry | undefined {
+  return byPath.get(path === '.' ? '' : path);
+}
+
+/** Returns the entries of a tree by path. */
+export function entriesByPath(entries: readonly TreeEntry[]): ReadonlyMap<string, TreeEntry> {
+  return new Map(entries.map((entry) => [entry.path, entry]));
 }

@@ -17,7 +17,7 @@ test.each([
   [403, { 'retry-after': '5' }, '', 5000],
   [403, {}, '{"message":"You have exceeded a secondary rate limit"}', 60_000],
   [503, { 'retry-after': '20' }, '', 20_000],
-])('%i with %j is a wait of so many milliseconds', (status, headers, body, expected) => {
+])('reads %i with %j as a wait of so many milliseconds', (status, headers, body, expected) => {
   const error = answerError('git.example', 'GET /x', { status, headers, body }, now);
   expect(error).toBeInstanceOf(HostBusyError);
   expect(error).toMatchObject({ retryAfterMs: expected });
@@ -34,7 +34,7 @@ test.each([
   [425, { name: 'SourceUnreachableError' }],
   [500, { name: 'SourceUnreachableError' }],
   [503, { name: 'SourceUnreachableError' }],
-])('%i otherwise', (status, expected) => {
+])('reads %i as an error otherwise', (status, expected) => {
   const headers = { 'x-ratelimit-remaining': '10' };
   const error = answerError('git.example', 'GET /x', { status, headers, body: 'tok-5ecret' }, now);
   expect(error).toMatchObject({ ...expected, message: expect.stringContaining('git.example') });

@@ -15,7 +15,8 @@ type Answer = Pick<HttpAnswer, 'status' | 'headers' | 'body'>;
 export function answerError(host: string, what: string, answer: Answer, now: Date): Error {
   const { status } = answer;
   const waitMs = retryAfterMs(answer, now);
-  if (waitMs !== undefined) return new HostBusyError(`${host} limits requests (${status})`, waitMs);
+  if (waitMs !== undefined)
+    return new HostBusyError(`${host} limits requests (${status}). Coppice waits as long as it asks`, waitMs);
   if (status >= 300 && status < 400 && status !== 304) {
     return new SourceRefusedError(
       'Refused',
@@ -26,7 +27,10 @@ export function answerError(host: string, what: string, answer: Answer, now: Dat
   const refusal = refusals.get(status);
   if (refusal) return new SourceRefusedError(refusal.reason, `${host} ${refusal.words} (${what}: ${status})`);
   if (status >= 400 && status < 500 && !passing.has(status)) {
-    return new SourceRefusedError('Refused', `${host} rejected a request of Coppice (${what}: ${status})`);
+    return new SourceRefusedError(
+      'Refused',
+      `${host} rejected a request of Coppice (${what}: ${status}). Check the names in the Repository and the rights of its token`,
+    );
   }
   return new SourceUnreachableError(`${host} responded with status ${status} (${what})`);
 }

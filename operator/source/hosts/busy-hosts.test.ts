@@ -8,7 +8,7 @@ function busyHosts(random = 0) {
     () => new Date(ms),
     () => random,
   );
-  /** For how long the asker is sent away; 0: not at all. */
+  /** Returns how long the asker has to wait; 0: not at all. */
   const waitOf = (asker: string, at: number): number => {
     ms = at;
     try {
@@ -23,7 +23,7 @@ function busyHosts(random = 0) {
   return { busy, add, waitOf };
 }
 
-test('whoever asks as one that was sent away is sent away until then, and nobody else', () => {
+test('delays those who share the limited token until its time, and nobody else', () => {
   const { add, waitOf } = busyHosts();
   expect(waitOf('one', 0)).toBe(0);
   add('one', 20_000);
@@ -31,7 +31,7 @@ test('whoever asks as one that was sent away is sent away until then, and nobody
   expect(waitOf('other', 0)).toBe(0);
 });
 
-test('a shorter wait does not end a longer one', () => {
+test('does not shorten a wait by a later shorter one', () => {
   const { add, waitOf } = busyHosts();
   add('one', 60_000);
   add('one', 5000);
@@ -42,13 +42,13 @@ test.each([
   [2000, 2500],
   [60_000, 63_000],
   [3600_000, 3630_000],
-])('those that wait %i ms do not all come at once', (retryAfterMs, expected) => {
+])('spreads those that wait %i ms', (retryAfterMs, expected) => {
   const { add, waitOf } = busyHosts(0.5);
   add('one', retryAfterMs);
   expect(waitOf('one', 0)).toBe(expected);
 });
 
-test('it is reported in the same words each time', () => {
+test('reports the same message each time', () => {
   const { busy, add } = busyHosts();
   add('one', 1000);
   expect(() => busy.check('one')).toThrow(new HostBusyError('come back', 1000));

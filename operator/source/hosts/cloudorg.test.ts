@@ -6,11 +6,11 @@ test.each([
   ['coppice/shop-main', { genre: 'coppice', name: 'shop-main' }],
   ['coppice/a/b', { genre: 'coppice', name: 'a/b' }],
   ['coppice', { name: 'coppice' }],
-])('the status %s', (context, expected) => {
+])('reports the status %s', (context, expected) => {
   expect(statusContext(context)).toEqual(expected);
 });
 
-describe('toPullRequest', () => {
+describe('a pull request', () => {
   const org = 'https://dev.azure.com/acme/';
   const credentials = { username: 'coppice', password: 'tok' };
   const own = { origin: 'https://dev.azure.com/acme/My%20Web/_git/shop', credentials };
@@ -21,7 +21,7 @@ describe('toPullRequest', () => {
     ['of a branch, said so', null, false, own.origin, 'refs/heads/x/y'],
     ['of a fork', fork, true, forkOrigin, 'refs/heads/x/y'],
     ["of a fork that is gone, whose branch's name may be one of ours", {}, true, own.origin, 'refs/pull/7/head'],
-  ])('one %s', (_, forkSource, isFork, origin, refName) => {
+  ])('is read: %s', (_, forkSource, isFork, origin, refName) => {
     const found = { pullRequestId: 7, sourceRefName: 'refs/heads/x/y', forkSource };
     expect(toPullRequest({ ...found, lastMergeSourceCommit: { commitId: 'abc' } }, own, org)).toEqual({
       number: 7,
@@ -32,7 +32,7 @@ describe('toPullRequest', () => {
   });
 });
 
-test('a pull request of a branch whose name git is not to be asked for is open, and its commits are nowhere', () => {
+test('is located at refs/pull if git must not be asked for the name of its branch', () => {
   const own = { origin: 'https://dev.azure.com/acme/x/_git/shop', credentials: undefined };
   const found = { pullRequestId: 7, sourceRefName: `refs/heads/${'x'.repeat(300)}` };
   expect(toPullRequest(found, own, 'https://dev.azure.com/acme').location.refName).toBe('refs/pull/7/head');
@@ -59,7 +59,7 @@ const repo = '/acme/My%20Web/_apis/git/repositories/shop';
 const hooks = '/acme/_apis/hooks/subscriptions';
 const repository = { id: 'r-1', project: { id: 'p-1' } };
 
-test('git goes to the organization with the token, of which nothing is reported', async () => {
+test('accesses the organization with the token, and reports nothing of it', async () => {
   local.answer(byRoute({ [`GET ${repo}`]: repository }));
   expect(host()).toMatchObject({
     webUrl: `${local.url}/acme/My%20Web/_git/shop`,
@@ -70,7 +70,7 @@ test('git goes to the organization with the token, of which nothing is reported'
   expect(local.requests).toMatchObject([{ line: `GET ${repo}?api-version=7.1`, headers: { authorization } }]);
 });
 
-test('a status is written in its words', async () => {
+test("writes a status in the host's terms", async () => {
   local.answer(byRoute({ [`POST ${repo}/commits/abc/statuses`]: {} }));
   const status = { context: 'coppice/shop', state: 'success', description: 'up', targetUrl: 'https://a.b' } as const;
   expect(await host().setStatus('abc', status)).toBe(true);
@@ -87,7 +87,7 @@ describe('the comment', () => {
   const threads = `${repo}/pullRequests/7/threads`;
   const made = { id: 9, comments: [{ id: 1, content: 'new' }] };
 
-  test('is made in a thread that holds no merge up', async () => {
+  test('is in a thread that does not block merging', async () => {
     local.answer(byRoute({ [`GET ${threads}`]: { value: [] }, [`POST ${threads}`]: made }));
     expect(await host().comment({ pullRequest: 7, marker }, 'new')).toBe('9/1');
     expect(local.requests[1]?.body).toEqual({
@@ -96,13 +96,13 @@ describe('the comment', () => {
     });
   });
 
-  test('is written over by its id', async () => {
+  test('is updated by its ID', async () => {
     local.answer(byRoute({ [`PATCH ${threads}/9/comments/1`]: {} }));
     expect(await host().comment({ pullRequest: 7, marker, id: '9/1' }, 'new')).toBe('9/1');
     expect(local.requests).toMatchObject([{ body: { content: 'new' } }]);
   });
 
-  test("is found by its marker, past others' that Azure keeps and past deleted ones", async () => {
+  test('is found by its marker, beyond comments of others and deleted ones', async () => {
     const value = [
       { id: 1, comments: [{ id: 1, content: marker, isDeleted: true }] },
       { id: 2, isDeleted: true, comments: [{ id: 1, content: marker }] },
@@ -131,7 +131,7 @@ describe('the webhook', () => {
     consumerInputs: { url },
   });
 
-  test('is a subscription for each type of event, made or brought up to date', async () => {
+  test('is a subscription for each type of event, created or updated', async () => {
     let made = 0;
     local.answer((request, response) => {
       if (request.url?.startsWith(repo)) return sendJson(response, repository);
@@ -161,7 +161,7 @@ describe('the webhook', () => {
     });
   });
 
-  test.each([401, 403, 404])('is none where the token is reported %i', async (status) => {
+  test.each([401, 403, 404])('is absent if the token is answered %i', async (status) => {
     local.answer((request, response) => {
       if (request.url?.startsWith(repo)) sendJson(response, repository);
       else sendJson(response, {}, {}, status);

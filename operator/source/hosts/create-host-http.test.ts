@@ -22,14 +22,14 @@ function ask(hostname: string, allowedCidrs: string[]): Promise<unknown> {
 }
 
 test.each(['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]', '0.0.0.0'])(
-  '%s is not connected to',
+  'does not connect to %s',
   async (hostname) => {
     await expect(ask(hostname, ['10.0.0.0/8'])).rejects.toMatchObject({ reason: 'AddressRefused' });
     expect(local.requests).toEqual([]);
   },
 );
 
-test('unless an administrator allows its network', async () => {
+test('connects if an administrator permits the network', async () => {
   await ask('127.0.0.1', ['127.0.0.0/8']);
   expect(local.requests).toHaveLength(1);
 });

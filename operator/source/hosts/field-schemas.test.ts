@@ -7,7 +7,7 @@ test.each<[unknown, boolean]>([
   [0, false],
   [1e9, false],
   [1.5, false],
-])('the number %s', (number, isFine) => {
+])('reads the number %s', (number, isFine) => {
   expect(numberSchema.safeParse(number).success).toBe(isFine);
 });
 
@@ -18,7 +18,7 @@ test.each([
   ['A'.repeat(40), false],
   ['a'.repeat(65), false],
   ['--upload-pack=x', false],
-])('the commit %s', (commit, isFine) => {
+])('reads the commit %s', (commit, isFine) => {
   expect(commitSchema.safeParse(commit).success).toBe(isFine);
 });
 
@@ -28,6 +28,6 @@ test.each([
   ['refs/heads/x y', false],
   ['refs/heads/../x', false],
   [`refs/heads/${'x'.repeat(245)}`, false],
-])('the ref %s', (name, isFine) => {
+])('reads the ref %s', (name, isFine) => {
   expect(isReadableRef(name)).toBe(isFine);
 });

@@ -12,7 +12,7 @@ const repositoryAt = (origin: string) =>
     spec: { type: 'generic', generic: { origin } },
   }) as Repository;
 
-/** acme and beta were created by one account, gitops by no account. */
+/** One account created acme and beta; no account created gitops. */
 function flows(): Flows {
   const group = (name: string, annotations?: Record<string, string>): [string, Group] => [
     name,
@@ -45,7 +45,7 @@ test.each([
   ['beta', 'account alice'],
   ['gitops', 'group gitops'],
   ['deleted', 'group deleted'],
-])('the group %s is of the tenant %s', (group, tenant) => {
+])('assigns the group %s to the tenant %s', (group, tenant) => {
   expect(flows().ofGroup(group)).toEqual({ tenant, group });
   expect(flows().ofNamespace(`group-${group}`)).toEqual({ tenant, group });
 });
@@ -55,11 +55,11 @@ test.each([
   ['ssh://git@git.example:2222/shop.git', 'git.example'],
   ['git@git.example:shop.git', 'git.example'],
   ['https://', 'https://'],
-])('a repository at %s is asked for in the flow of the host %s', (origin, host) => {
+])('assigns a repository at %s to the flow of the host %s', (origin, host) => {
   expect(flows().ofHost(repositoryAt(origin))).toEqual({ tenant: 'account alice', group: 'acme', host });
 });
 
-test('reconciles are of flows by group, and in it by host', () => {
+test('assigns reconciles to flows by group, and in these by host', () => {
   const atHost = { tenant: 'account alice', group: 'acme', host: 'acme git.example' };
   const atNone = { ...atHost, host: 'acme ' };
   expect(flows().ofRepository('group-acme/shop')).toEqual(atHost);

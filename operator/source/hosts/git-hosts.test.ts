@@ -68,20 +68,23 @@ test.each([
     '.git',
     'x-token-auth',
   ],
-])('%j is at %s', async (spec, webUrl, suffix, username) => {
+])('finds %j at %s', async (spec, webUrl, suffix, username) => {
   const host = await of(spec);
   expect(host.webUrl).toBe(webUrl);
   const credentials = { username, password: 'tok' };
   expect(host.access).toEqual({ origin: webUrl + suffix, credentials, flowOwner });
 });
 
-test('a public repository of ownerhost needs no token', async () => {
+test('needs no token for a public repository of ownerhost', async () => {
   expect((await of({ ownerhost })).access.credentials).toBeUndefined();
 });
 
-test.each([{ groupedhost }, { cloudorg }, { workspacehost }])('%j names no Secret: the user must act', async (spec) => {
-  await expect(of(spec)).rejects.toMatchObject({ name: 'StallingError', reason: 'CredentialsMissing' });
-});
+test.each([{ groupedhost }, { cloudorg }, { workspacehost }])(
+  'requires the user to act if %j names no Secret',
+  async (spec) => {
+    await expect(of(spec)).rejects.toMatchObject({ name: 'StallingError', reason: 'CredentialsMissing' });
+  },
+);
 
 describe.each(['missing', 'wrong'])('the Secret %s', (name) => {
   const named = { credentialsSecret: name };
@@ -90,17 +93,17 @@ describe.each(['missing', 'wrong'])('the Secret %s', (name) => {
     { groupedhost: { ...groupedhost, ...named } },
     { cloudorg: { ...cloudorg, ...named } },
     { workspacehost: { ...workspacehost, ...named } },
-  ])('is waited for by %j', async (spec) => {
-    const message = `the Secret ${name} with the key token is not in group-acme`;
+  ])('is awaited by %j', async (spec) => {
+    const message = `the Secret ${name} with the key token is not in group-acme. Create it`;
     await expect(of(spec)).rejects.toMatchObject({ name: 'WaitingError', reason: 'CredentialsMissing', message });
   });
 });
 
-describe('whose token goes where', () => {
+describe('a token', () => {
   const at = (credentialsSecret: string, host = 'git.acme.example') =>
     of({ ownerhost: { ...ownerhost, instanceUrl: `https://${host}`, credentialsSecret } });
 
-  test.each(['git', 'own', 'bound'])('%s is sent', async (name) => {
+  test.each(['git', 'own', 'bound'])('is sent for %s', async (name) => {
     expect((await at(name)).access.credentials?.password).toBe('tok');
   });
 
@@ -112,13 +115,13 @@ describe('whose token goes where', () => {
       'evil.example',
       'are for https://git.acme.example and are not sent to https://evil.example',
     ],
-  ])('%s is not', async (_what, name, host, message) => {
+  ])('is not sent for %s', async (_what, name, host, message) => {
     const refused = { name: 'StallingError', reason: 'SecretNotAllowed', message: expect.stringContaining(message) };
     await expect(at(name, host)).rejects.toMatchObject(refused);
   });
 });
 
-describe('ownerhostUrls', () => {
+describe('the addresses of ownerhost', () => {
   test.each([
     [undefined, 'https://github.com', 'https://api.github.com'],
     ['https://github.com/', 'https://github.com', 'https://api.github.com'],

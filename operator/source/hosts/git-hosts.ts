@@ -65,7 +65,7 @@ export class GitHosts {
     if (spec.groupedhost) return this.#groupedhost(repository, spec.groupedhost);
     if (spec.cloudorg) return this.#cloudorg(repository, spec.cloudorg);
     if (spec.workspacehost) return this.#workspacehost(repository, spec.workspacehost);
-    throw new Stalled('Invalid', `the Repository has no object ${spec.type}, which configures its location`);
+    throw new Stalled('Invalid', `the Repository has no object ${spec.type}, which configures its location. Add it`);
   }
 
   /** Returns the value of status.sshPublicKey: the key to register at a Git server, created if missing. */
@@ -142,8 +142,8 @@ export class GitHosts {
 
   async #token(repository: Repository, secret: string | undefined): Promise<string> {
     if (secret === undefined) {
-      const advice = 'name a Secret with the key token in credentialsSecret';
-      throw new Stalled('CredentialsMissing', `this type of repository cannot be read without a token: ${advice}`);
+      const advice = 'Name a Secret with the key token in credentialsSecret';
+      throw new Stalled('CredentialsMissing', `this type of repository cannot be read without a token. ${advice}`);
     }
     const [token = ''] = await this.#texts(repository, secret, ['token']);
     // A token from a file often ends with a line feed, which HTTP headers do not permit.
@@ -160,7 +160,7 @@ export class GitHosts {
     const named = keys.length > 1 ? `keys ${keys.join(' and ')}` : `key ${keys.join('')}`;
     throw new Waiting(
       'CredentialsMissing',
-      `the Secret ${name} with the ${named} is not in ${namespace}`,
+      `the Secret ${name} with the ${named} is not in ${namespace}. Create it`,
       SECRET_RECHECK_MS,
     );
   }
@@ -171,8 +171,8 @@ function credentialsRefusal(secret: Secret, repository: Repository): string | un
   const server = repositoryServer(repository.spec);
   const meant = secret.metadata.annotations?.[ANNOTATIONS.credentialsFor] ?? server;
   if (meant === server) return secretRefusal(secret, secretNamer(REPOSITORY, repository));
-  const advice = 'name a Secret with credentials for this server, or add the repository anew';
-  return `the credentials in the Secret ${secret.metadata.name} are for ${meant} and are not sent to ${server}: ${advice}`;
+  const advice = 'Name a Secret with credentials for this server, or add the repository anew';
+  return `the credentials in the Secret ${secret.metadata.name} are for ${meant} and are not sent to ${server}. ${advice}`;
 }
 
 /**

@@ -4,7 +4,7 @@ import { byRoute, localHttp, sendJson, startLocalHost, type LocalHost } from './
 
 const level = (access_level: number) => ({ access_level });
 
-describe('capabilitiesOf', () => {
+describe('the capabilities of a token', () => {
   test.each([
     ['a maintainer', { project_access: level(40), group_access: null }, ['api'], { statuses: true, hooks: true }],
     ['a developer', { project_access: level(30), group_access: null }, ['api'], { statuses: true, hooks: false }],
@@ -23,14 +23,14 @@ describe('capabilitiesOf', () => {
   }
 });
 
-describe('toPullRequest', () => {
+describe('a pull request', () => {
   const access = { origin: 'https://gitlab.com/acme/shop.git', credentials: undefined };
   test.each([
     ['of a branch', { sha: 'abc', source_project_id: 1 }, 'abc', false],
     ['of a fork', { sha: 'abc', source_project_id: 2 }, 'abc', true],
     ['of a fork that is gone', { sha: 'abc', source_project_id: null }, 'abc', true],
     ['that was just made', { sha: null, source_project_id: 1 }, undefined, false],
-  ])('one %s', (_, fields, commit, isFork) => {
+  ])('is read: %s', (_, fields, commit, isFork) => {
     const location = { access, refName: 'refs/merge-requests/7/head' };
     const found = toPullRequest({ iid: 7, target_project_id: 1, ...fields }, access);
     expect(found).toEqual({ number: 7, commit, isFork, location });
@@ -56,7 +56,7 @@ const host = () =>
   });
 const project = '/gitlab/api/v4/projects/acme%2Fweb%2Fshop';
 
-test('git goes to the web address with the token', () => {
+test('accesses the web address with the token', () => {
   expect(host()).toMatchObject({
     webUrl: `${local.url}/gitlab/acme/web/shop`,
     access: { origin: `${local.url}/gitlab/acme/web/shop.git`, credentials: { username: 'oauth2', password: 'tok' } },
@@ -66,7 +66,7 @@ test('git goes to the web address with the token', () => {
 test.each([
   ['a token that may ask about itself', { scopes: ['api'] }, true],
   ['one that may not', undefined, undefined],
-])('what may be done is reported for %s', async (_, self, expected) => {
+])('reports the capabilities of %s', async (_, self, expected) => {
   const permissions = { project_access: level(40), group_access: null };
   local.answer(
     byRoute({
@@ -83,7 +83,7 @@ describe('a status', () => {
   const status = { context: 'coppice/shop', state: 'failure', description: 'no', targetUrl: 'https://a.b' } as const;
   const body = { state: 'failed', name: 'coppice/shop', description: 'no', target_url: 'https://a.b' };
 
-  test('is written in GitLab’s words', async () => {
+  test("is written in GitLab's terms", async () => {
     local.answer(byRoute({ [`POST ${project}/statuses/abc`]: { id: 1 } }));
     expect(await host().setStatus('abc', status)).toBe(true);
     expect(local.requests[0]?.body).toEqual(body);
@@ -92,7 +92,7 @@ describe('a status', () => {
   test.each([
     ['as it is wanted', 'failed', true],
     ['otherwise', 'running', false],
-  ])('that GitLab refuses to change is looked at: it is %s', async (_, there, isFine) => {
+  ])('that GitLab refuses to change is read: it is %s', async (_, there, isFine) => {
     local.answer((request, response) => {
       if (request.method === 'POST') sendJson(response, { message: 'Cannot transition status' }, {}, 400);
       else sendJson(response, [{ id: 1, name: 'coppice/shop', status: there }]);
@@ -113,7 +113,7 @@ describe('the comment', () => {
     ['ours', 5, { id: 5 }, '3'],
     ["not somebody else's", 6, { id: 5 }, '9'],
     ['none where the token may not ask who it is', 5, undefined, '9'],
-  ])('found by its marker is %s', async (_, author, me, id) => {
+  ])('that is found by its marker is %s', async (_, author, me, id) => {
     const list = [{ id: 3, body: `x\n${marker}`, author: { id: author } }];
     local.answer(
       byRoute({ [user]: me, [`GET ${notes}`]: list, [`PUT ${notes}/3`]: { id: 3 }, [`POST ${notes}`]: { id: 9 } }),
@@ -136,7 +136,7 @@ describe('the webhook', () => {
     expect(local.requests[1]).toMatchObject({ line, body: wanted });
   });
 
-  test('is none where the token may not', async () => {
+  test('is absent if the token has no permission', async () => {
     local.answer((_, response) => sendJson(response, {}, {}, 403));
     expect(await host().ensureWebhook(hook)).toBeUndefined();
     await host().removeWebhook('4');

@@ -25,7 +25,7 @@ const hosts: Record<string, (http: HostHttp, url: string) => GitHost> = {
     new WorkspacehostHost({ http, source, webUrl: url, apiUrl: url, workspace: 'acme', repository: 'shop', token }),
 };
 
-/** A page with the pull requests of these numbers, and the header or field that names the next one. */
+/** Returns a page with the pull requests of these numbers, and the header or field that names the next page. */
 type PageOf = (numbers: number[], next: string | undefined) => { json: unknown; headers: Record<string, string> };
 const linked = (next: string | undefined): Record<string, string> =>
   next === undefined ? {} : { link: `<${next}>; rel="next"` };
@@ -113,7 +113,7 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
 
   test.each(faults)('%s', async (what, answer, expected) => {
     local.answer(answer);
-    // Only a hang is waited out: a busy machine may be slower than that with an answer.
+    // Only a hang runs into the timeout: a busy machine may respond more slowly than that.
     const asked = () => host(what === 'a hang' ? 150 : undefined);
     const calls = [
       () => asked().check(),
@@ -128,7 +128,7 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
     }
   });
 
-  test('a page of a token that is not valid, and the way there', async () => {
+  test('refuses a login page that an invalid token receives', async () => {
     for (const code of [203, 302]) {
       local.answer(answering(code, { location: `${elsewhere.url}/_signin`, 'content-type': 'text/html' }));
       const error = await failureOf(host().openPullRequests());
@@ -138,11 +138,11 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  test('404 of a proxy that has lost the host is not a word about the repository', async () => {
+  test('does not treat 404 of a proxy without the host as a missing repository', async () => {
     for (const headers of [{ 'content-type': 'text/plain' }, undefined]) {
       local.answer(answering(404, headers));
       const error = await failureOf(host().check());
-      // Azure DevOps itself answers so of an organization that is not there.
+      // Azure DevOps itself responds like this for an unknown organization.
       const isOwn = name === 'cloudorg';
       expect(error).toMatchObject(
         isOwn ? { reason: 'NotFound' } : { message: expect.stringContaining('Check that it is running') },
@@ -152,14 +152,14 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
     }
   });
 
-  test('a redirect to another origin is not followed', async () => {
+  test('does not follow a redirect to another origin', async () => {
     local.answer(answering(301, { location: `${elsewhere.url}/x` }));
     expect(await failureOf(host().check())).toMatchObject({ reason: 'Refused' });
     expect(await failureOf(host().setStatus(commit, status))).toMatchObject({ reason: 'Refused' });
     expect(elsewhere.requests).toEqual([]);
   });
 
-  test('a repository is known by its id, whatever its name', async () => {
+  test('recognizes a repository by its ID, whatever its name', async () => {
     const ids: Record<string, object> = {
       ownerhost: { id: 42 },
       groupedhost: { id: 42 },
@@ -170,7 +170,7 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
     expect(await host().repositoryId()).toBe('42');
   });
 
-  test('all pages are read', async () => {
+  test('reads all pages', async () => {
     const first = Array.from({ length: 100 }, (_, index) => index + 1);
     local.answer((request, response) => {
       const isSecond = /page=2|skip=100/.test(request.url ?? '');
@@ -183,7 +183,7 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
     expect(found?.map(({ number }) => number)).toEqual([...first, 101, 102]);
   });
 
-  test('a list whose second page fails is none', async () => {
+  test('fails a list whose second page fails', async () => {
     const first = Array.from({ length: 100 }, (_, index) => index + 1);
     local.answer((request, response) => {
       if (/page=2|skip=100/.test(request.url ?? '')) return response.writeHead(502).end();
@@ -193,12 +193,12 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
     expect(await failureOf(host().openPullRequests())).toBeInstanceOf(SourceUnreachableError);
   });
 
-  test('what moved to a page that was read already is found all the same', async () => {
+  test('finds what moved to a page that was read already', async () => {
     const first = Array.from({ length: 100 }, (_, index) => index + 1);
     let isClosed = false;
     local.answer((request, response) => {
       const isSecond = /page=2|skip=100/.test(request.url ?? '');
-      // When the first page was read, 1 is closed: 101 moves there.
+      // When the first page has been read, 1 is closed, so that 101 moves to that page.
       const { json: value, headers } = isSecond
         ? page(isClosed ? [102] : [101, 102], undefined)
         : page(isClosed ? [...first.slice(1), 101] : first, `${local.url}${request.url ?? ''}&page=2`);
@@ -208,7 +208,7 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
     expect((await host().openPullRequests())?.map(({ number }) => number)).toContain(101);
   });
 
-  test('a page that leads to itself, or to the same again and again', async () => {
+  test('refuses a page that leads to itself, or to the same one again', async () => {
     const many = Array.from({ length: 100 }, (_, index) => index + 1);
     for (const next of [(url: string) => url, (url: string) => `${url}&x`]) {
       local.requests.length = 0;
@@ -221,9 +221,9 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
     }
   });
 
-  // Azure DevOps names no next page.
+  // Azure DevOps does not name a next page.
   if (name !== 'cloudorg')
-    test('a next page at another origin is not asked for', async () => {
+    test('does not request a next page at another origin', async () => {
       local.answer((_, response) => {
         const { json: value, headers } = page([1], `${elsewhere.url}/x`);
         sendJson(response, value, headers);
@@ -232,13 +232,13 @@ describe.each(Object.entries(hosts))('%s', (name, create) => {
       expect(elsewhere.requests).toEqual([]);
     });
 
-  test('a port that none may be at is not connected to', async () => {
+  test('does not connect to a port that is not permitted', async () => {
     const closed = create(localHttp([elsewhere]), local.url);
     expect(await failureOf(closed.check())).toMatchObject({ reason: 'AddressRefused' });
     expect(local.requests).toEqual([]);
   });
 
-  test('a host that is not there', async () => {
+  test('reports a host that does not exist', async () => {
     const gone = create(localHttp([local]), local.url);
     await local.close();
     const error = await failureOf(gone.openPullRequests());

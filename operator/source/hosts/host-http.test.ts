@@ -23,7 +23,7 @@ const get = (token = 'a', path = '/x') => ({
   headers: { authorization: token },
 });
 
-test('what has not changed is not sent again, and the former answer counts with its headers', async () => {
+test('reuses the former response with its headers if nothing has changed', async () => {
   const http = localHttp([local]);
   local.answer((request, response) => {
     if (request.headers['if-none-match'] === '"1"') return response.writeHead(304).end();
@@ -36,7 +36,7 @@ test('what has not changed is not sent again, and the former answer counts with 
   expect(local.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"1"', '"1"']);
 });
 
-test('what was kept without what is wanted now is asked for again', async () => {
+test('requests again what was cached without the fields needed now', async () => {
   const http = localHttp([local]);
   local.answer((request, response) => {
     if (request.headers['if-none-match'] !== undefined) return response.writeHead(304).end();
@@ -46,7 +46,7 @@ test('what was kept without what is wanted now is asked for again', async () => 
   expect((await http.request(get(), z.object({ id: z.int() }))).value).toEqual({ id: 7 });
 });
 
-test('what one token was reported is for no other', async () => {
+test('does not share responses between tokens', async () => {
   const http = localHttp([local]);
   local.answer((request, response) => {
     if (request.headers['if-none-match'] !== undefined) return response.writeHead(304).end();
@@ -57,7 +57,7 @@ test('what one token was reported is for no other', async () => {
   expect((await http.request(get('a'), schema)).value).toEqual({ name: 'a' });
 });
 
-test('what changed replaces what was kept', async () => {
+test('replaces a cached response by a changed one', async () => {
   const http = localHttp([local]);
   let revision = 1;
   local.answer((request, response) => {
@@ -70,7 +70,7 @@ test('what changed replaces what was kept', async () => {
   expect(names).toEqual(['1', '1', '2', '2']);
 });
 
-test('a write goes with its body and on no condition', async () => {
+test('sends a write with its body and without a condition', async () => {
   const http = localHttp([local]);
   local.answer((_, response) => sendJson(response, { name: 'made' }, { etag: '"1"' }, 201));
   const request = { ...get(), method: 'POST' as const, body: { a: 1 } };
@@ -82,7 +82,7 @@ test('a write goes with its body and on no condition', async () => {
   expect(local.requests[1]?.headers).not.toHaveProperty('if-none-match');
 });
 
-test('a host that wants no more requests of a token gets none of it, of whatever kind, until then', async () => {
+test('sends nothing with a token to a host that has limited it, until the limit ends', async () => {
   let seconds = 0;
   const http = new HostHttp({
     send: createSend({ timeoutMs: 2000 }),
@@ -104,13 +104,13 @@ test('a host that wants no more requests of a token gets none of it, of whatever
   expect((await http.request(get(), schema)).value).toEqual({ name: 'shop' });
 });
 
-test('an answer that would be unpacked is not asked for', async () => {
+test('requests no compressed response', async () => {
   local.answer((_, response) => sendJson(response, { name: 'x' }));
   await localHttp([local]).request(get(), schema);
   expect(local.requests[0]?.headers['accept-encoding']).toBe('identity');
 });
 
-test('a private address is refused with the way to allow it', async () => {
+test('says how to permit a private address that it refuses', async () => {
   const send = () => Promise.reject(new AddressNotAllowedError('git.example is at a private address'));
   const http = new HostHttp({ send, ports: [443], now: () => new Date() });
   const request = { method: 'GET' as const, url: new URL('https://git.example/x'), headers: {} };
@@ -123,7 +123,7 @@ test('a private address is refused with the way to allow it', async () => {
 describe('EtagCache', () => {
   const answer = (size: number) => ({ etag: '"1"', headers: {}, text: 'x'.repeat(size) });
 
-  test('those not used for longest go first', () => {
+  test('removes the least recently used entries', () => {
     const cache = new EtagCache(4000);
     cache.set('a', answer(500));
     cache.set('b', answer(500));
@@ -135,7 +135,7 @@ describe('EtagCache', () => {
     expect(['a', 'c', 'd'].filter((key) => cache.get(key))).toEqual(['a', 'c', 'd']);
   });
 
-  test('one that is larger than all is not kept', () => {
+  test('does not keep an entry that exceeds its size', () => {
     const cache = new EtagCache(1000);
     cache.set('a', answer(10));
     cache.set('big', answer(1000));
@@ -144,7 +144,7 @@ describe('EtagCache', () => {
   });
 });
 
-describe('of an answer that is junk', () => {
+describe('a harmful response', () => {
   const megabytes = 1024 * 1024;
   const list = listSchema(schema, 100);
 
@@ -153,12 +153,12 @@ describe('of an answer that is junk', () => {
     ['lists in lists without end', '['.repeat(3 * megabytes), /more values than Coppice reads/],
     ['more items than a page has', `[${'0,'.repeat(100_000)}0]`, /unexpected JSON at the whole/],
     ['wrong items', `[${'0,'.repeat(50)}0]`, /unexpected JSON at 0 /],
-  ])('%s are refused before they are made anything of', async (_, text, expected) => {
+  ])('is refused before it is parsed: %s', async (_, text, expected) => {
     local.answer((_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end(text));
     await expect(localHttp([local]).request({ ...get(), isLong: true }, list)).rejects.toThrow(expected);
   });
 
-  test('megabytes are read of a list alone', async () => {
+  test('can have megabytes only as a list', async () => {
     const name = 'x'.repeat(5 * megabytes);
     local.answer((request, response) => sendJson(response, request.url === '/list' ? [{ name }] : { name }));
     const http = new HostHttp({

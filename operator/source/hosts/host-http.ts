@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 import { AddressNotAllowedError, type HttpAnswer, type Send } from '../network/send.ts';
-import { portOf } from '../network/addresses.ts';
+import { PERMIT_NETWORK, PERMIT_PORT, portOf } from '../network/addresses.ts';
 import { HostBusyError, HostTimeoutError, SourceRefusedError, SourceUnreachableError } from '../errors.ts';
 import { attempting, HostBackoff } from '../git/host-backoff.ts';
 import { answerError } from './answer-error.ts';
@@ -115,10 +115,7 @@ export class HostHttp {
   #checkPort(url: URL): void {
     const port = portOf(url);
     if (this.#options.ports.includes(port)) return;
-    throw new SourceRefusedError(
-      'AddressRefused',
-      `the port ${port} is not permitted. An administrator can permit it (chart value sources.ports)`,
-    );
+    throw new SourceRefusedError('AddressRefused', `the port ${port} is not permitted. ${PERMIT_PORT}`);
   }
 
   async #send(request: HostRequest, condition?: Record<string, string>): Promise<HttpAnswer> {
@@ -210,8 +207,7 @@ function whatOf({ method, url }: HostRequest): string {
 /** Returns an error whose text is the same for the same failure, so that conditions do not change. */
 function sendError(host: string, error: unknown): Error {
   if (error instanceof AddressNotAllowedError) {
-    const advice = 'an administrator can permit its network (chart value sources.allowedCidrs)';
-    return new SourceRefusedError('AddressRefused', `${error.message}; ${advice}`, { cause: error });
+    return new SourceRefusedError('AddressRefused', `${error.message}. ${PERMIT_NETWORK}`, { cause: error });
   }
   const { name, code, message } = error as NodeJS.ErrnoException;
   if (name === 'AbortError' || name === 'TimeoutError') {

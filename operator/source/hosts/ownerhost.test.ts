@@ -4,7 +4,7 @@ import { byRoute, localHttp, sendJson, startLocalHost, type LocalHost } from './
 
 const access = { origin: 'https://github.com/acme/shop.git', credentials: undefined };
 
-describe('capabilitiesOf', () => {
+describe('the capabilities of a token', () => {
   const admin = { admin: true, push: true };
   const writer = { admin: false, push: true };
   const reader = { admin: false, push: false };
@@ -23,13 +23,13 @@ describe('capabilitiesOf', () => {
   });
 });
 
-describe('toPullRequest', () => {
+describe('a pull request', () => {
   const base = { repo: { id: 1 } };
   test.each([
     ['of a branch', { sha: 'abc', repo: { id: 1 } }, false],
     ['of a fork', { sha: 'abc', repo: { id: 2 } }, true],
     ['of a fork that is gone', { sha: 'abc', repo: null }, true],
-  ])('one %s', (_, head, isFork) => {
+  ])('is read: %s', (_, head, isFork) => {
     expect(toPullRequest({ number: 7, head, base }, access)).toEqual({
       number: 7,
       commit: 'abc',
@@ -61,14 +61,14 @@ const host = (token?: string) =>
   });
 const repo = '/api/v3/repos/acme/shop';
 
-test('git goes to the web address with the token', () => {
+test('accesses the web address with the token', () => {
   expect(host('tok')).toMatchObject({
     webUrl: `${local.url}/acme/shop`,
     access: { origin: `${local.url}/acme/shop.git`, credentials: { username: 'x-access-token', password: 'tok' } },
   });
 });
 
-test('both the API and git are asked whether it is there', async () => {
+test('checks a repository with both the API and git', async () => {
   local.answer((request, response) => {
     const answer = request.url?.includes('pulls') ? [{}] : { id: 1, permissions: { admin: true } };
     sendJson(response, answer, { 'x-oauth-scopes': 'repo' });
@@ -81,13 +81,13 @@ test('both the API and git are asked whether it is there', async () => {
   ]);
 });
 
-test('without a token nothing can be written', async () => {
+test('writes nothing without a token', async () => {
   local.answer(byRoute({ [`GET ${repo}`]: { id: 1 }, [`GET ${repo}/pulls`]: [] }));
   expect(await host().check()).toEqual({ statuses: false, hooks: false });
   expect(local.requests[0]?.headers).not.toHaveProperty('authorization');
 });
 
-test('a status is no longer than GitHub takes', async () => {
+test('limits a status to the length that GitHub accepts', async () => {
   local.answer(byRoute({ [`POST ${repo}/statuses/abc`]: {} }));
   const status = { context: 'coppice/shop', state: 'failure', description: 'x'.repeat(200), targetUrl: 'https://a.b' };
   expect(await host('tok').setStatus('abc', { ...status, state: 'failure' })).toBe(true);
@@ -108,7 +108,7 @@ describe('the comment', () => {
   const create = `POST ${repo}/issues/7/comments`;
   const written = () => local.requests.filter(({ line }) => !line.startsWith('GET'));
 
-  test('is the one of this id', async () => {
+  test('is found by this ID', async () => {
     local.answer(byRoute({ [`PATCH ${repo}/issues/comments/3`]: {} }));
     expect(await host('tok').comment({ ...location, id: '3' }, 'new')).toBe('3');
     expect(local.requests).toMatchObject([{ body: { body: 'new' } }]);
@@ -128,7 +128,7 @@ describe('the comment', () => {
       ],
       '3',
     ],
-  ])('found by its marker is %s', async (_, comments, id) => {
+  ])('that is found by its marker is %s', async (_, comments, id) => {
     local.answer(
       byRoute({
         'GET /api/v3/user': me,
@@ -141,13 +141,13 @@ describe('the comment', () => {
     expect(written()).toHaveLength(1);
   });
 
-  test('that somebody deleted is written anew', async () => {
+  test('that somebody deleted is written again', async () => {
     local.answer(byRoute({ 'GET /api/v3/user': me, [list]: [], [create]: { id: 9 } }));
     expect(await host('tok').comment({ ...location, id: '3' }, 'new')).toBe('9');
     expect(written().map(({ line }) => line)).toEqual([`PATCH ${repo}/issues/comments/3`, create]);
   });
 
-  test("of an app's token is a bot's", async () => {
+  test("of an app's token belongs to a bot", async () => {
     const comments = [
       { id: 2, body: marker, user: other },
       { id: 3, body: marker, user: { id: 8, type: 'Bot' } },
@@ -161,14 +161,14 @@ describe('the webhook', () => {
   const hook = { url: 'https://coppice.example/hook', secret: 's' };
   const config = { url: hook.url, secret: 's', content_type: 'json', insecure_ssl: '0' };
 
-  test('is made', async () => {
+  test('is created', async () => {
     local.answer(byRoute({ [`GET ${repo}/hooks`]: [], [`POST ${repo}/hooks`]: { id: 4, config: {} } }));
     expect(await host('tok').ensureWebhook(hook)).toBe('4');
     const events = ['push', 'create', 'delete', 'pull_request'];
     expect(local.requests[1]?.body).toEqual({ name: 'web', active: true, events, config });
   });
 
-  test('that is there is brought up to date', async () => {
+  test('that exists is updated', async () => {
     const hooks = [
       { id: 1, config: {} },
       { id: 4, config: { url: hook.url } },
@@ -178,12 +178,12 @@ describe('the webhook', () => {
     expect(local.requests[1]).toMatchObject({ line: `PATCH ${repo}/hooks/4`, body: { active: true, config } });
   });
 
-  test.each([403, 404])('is none where the token is reported %i', async (status) => {
+  test.each([403, 404])('is absent if the token is answered %i', async (status) => {
     local.answer((_, response) => sendJson(response, {}, {}, status));
     expect(await host('tok').ensureWebhook(hook)).toBeUndefined();
   });
 
-  test('that is gone is removed', async () => {
+  test('that is gone counts as removed', async () => {
     await host('tok').removeWebhook('4');
     local.answer((_, response) => response.writeHead(204).end());
     await host('tok').removeWebhook('4');

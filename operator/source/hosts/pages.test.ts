@@ -3,7 +3,7 @@ import { nextLink, readPages } from './pages.ts';
 
 const base = new URL('https://git.example/api/items?page=1');
 
-describe('nextLink', () => {
+describe('the link to the next page', () => {
   test.each([
     ['<https://git.example/api/items?page=2>; rel="next"', 'https://git.example/api/items?page=2'],
     ['<https://git.example/a>; rel="prev", <https://git.example/b>; rel="next"', 'https://git.example/b'],
@@ -20,24 +20,24 @@ describe('nextLink', () => {
     expect(nextLink(header, base)?.href).toBe(expected);
   });
 
-  test('takes no time for a long header', () => {
+  test('is read from a long header in bounded time', () => {
     const { user } = process.cpuUsage();
     expect(nextLink('<'.repeat(200_000), base)).toBeUndefined();
     expect(process.cpuUsage().user - user).toBeLessThan(2_000_000);
   });
 
-  test('one that is not an address', () => {
+  test('is refused if it is not an address', () => {
     expect(() => nextLink('<http://[>; rel="next"', base)).toThrow(/an invalid address/);
   });
 });
 
-describe('readPages', () => {
+describe('a list', () => {
   let time = 0;
   const now = () => new Date(time);
   const pageAt = (url: URL) => Number(url.searchParams.get('page'));
   const following = (url: URL) => new URL(`?page=${pageAt(url) + 1}`, url);
 
-  test('a single page is read once', async () => {
+  test('of a single page is read once', async () => {
     let asked = 0;
     const read = () => Promise.resolve({ items: [1, 2, ...(asked++ ? [3] : [])], next: undefined });
     expect(await readPages(base, read, (item) => item, now)).toEqual([1, 2]);
@@ -47,7 +47,7 @@ describe('readPages', () => {
   test.each([
     [700, 40],
     [2000, 30],
-  ])('at %i ms for each of 20 pages, read twice, %i are asked for', async (each, pages) => {
+  ])('at %i ms for each of 20 pages, read twice, requests %i pages', async (each, pages) => {
     let asked = 0;
     const read = (url: URL) => {
       asked += 1;
@@ -59,11 +59,11 @@ describe('readPages', () => {
     expect(asked).toBe(pages);
   });
 
-  test('an empty list is a list', async () => {
+  test('can be empty', async () => {
     expect(await readPages(base, () => Promise.resolve({ items: [], next: undefined }), String, now)).toEqual([]);
   });
 
-  test('a list without end is none', async () => {
+  test('without an end is refused', async () => {
     let asked = 0;
     const read = (url: URL) => {
       asked += 1;
@@ -73,13 +73,13 @@ describe('readPages', () => {
     expect(asked).toBe(200);
   });
 
-  test('empty pages without end are none', async () => {
+  test('of empty pages without an end is refused', async () => {
     const read = (url: URL) => Promise.resolve({ items: [], next: following(url) });
     await expect(readPages(base, read, String, now)).rejects.toThrow(/more than 200 pages/);
   });
 
   test.each(['https://evil.example/x', 'http://git.example/x', 'https://git.example:444/x'])(
-    'one that goes on at %s is none',
+    'that continues at %s is refused',
     async (next) => {
       const asked: string[] = [];
       const read = (url: URL) => {

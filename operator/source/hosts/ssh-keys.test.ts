@@ -17,7 +17,7 @@ function repository(generic: Partial<NonNullable<Repository['spec']['generic']>>
   };
 }
 
-/** One Secret in an API server's memory; `before` is called before each write, as somebody else might come first. */
+/** One Secret of an API server; `before` is called before each write, when another writer could be first. */
 function world(before: (location: { secret: Secret | undefined; revision: number }) => void = () => undefined) {
   const location: { secret: Secret | undefined; revision: number } = { secret: undefined, revision: 1 };
   const stamped = () =>
@@ -37,7 +37,7 @@ function world(before: (location: { secret: Secret | undefined; revision: number
     },
     patch: async (_type: unknown, _at: unknown, patch: Pick<Secret, 'data'>, options?: PatchOptions) => {
       before(location);
-      // Not in the patch itself: the client would send that again.
+      // The version is not part of the patch, which the client would repeat.
       if (options?.resourceVersion !== String(location.revision)) throw new ApiError('PATCH', 409, 'Conflict', 'moved');
       location.secret = { ...location.secret, data: { ...location.secret?.data, ...patch.data } } as Secret;
       location.revision += 1;
@@ -54,7 +54,7 @@ function world(before: (location: { secret: Secret | undefined; revision: number
 const never = () => Promise.reject(new Error('the host was asked'));
 
 describe('a key pair', () => {
-  test('is made once, and goes with its Repository', async () => {
+  test('is created once, and deleted with its Repository', async () => {
     const { keys, location, comments } = world();
     expect(await keys.publicKey(repository())).toBe('public 1');
     expect(await keys.publicKey(repository())).toBe('public 1');
@@ -66,7 +66,7 @@ describe('a key pair', () => {
     });
   });
 
-  test('of another operator that came first is taken', async () => {
+  test('of another operator that was first is used', async () => {
     const first = world();
     await first.keys.publicKey(repository());
     const { keys } = world((location) => (location.secret = first.location.secret));
@@ -75,20 +75,20 @@ describe('a key pair', () => {
 
   const overHttp = { origin: 'https://git.example.com/acme/shop.git' };
 
-  test('is made over HTTP too, and stays when the origin is changed', async () => {
+  test('is created over HTTP too, and kept when the origin changes', async () => {
     const { keys } = world();
     expect(await keys.publicKey(repository(overHttp))).toBe('public 1');
     expect(await keys.access(repository())).toMatchObject({ privateKey: 'private 1' });
   });
 
-  test('that cannot be made holds nothing up over HTTP', async () => {
+  test('that cannot be created delays nothing over HTTP', async () => {
     const { keys } = world();
     await keys.publicKey(repository({}, 'uid-2'));
     expect(await keys.publicKey(repository(overHttp))).toBeUndefined();
     await expect(keys.publicKey(repository())).rejects.toMatchObject({ reason: 'SshKeyMissing' });
   });
 
-  test('is made at no host of another type', async () => {
+  test('is not created for hosts of other types', async () => {
     const { keys, location } = world();
     const spec: Repository['spec'] = { type: 'ownerhost', ownerhost: { owner: 'acme', repo: 'shop' } };
     expect(await keys.publicKey({ ...repository(), spec })).toBeUndefined();
@@ -107,7 +107,7 @@ describe('a key pair', () => {
 });
 
 describe('known hosts', () => {
-  test('are asked for once, and kept by host', async () => {
+  test('are requested once, and kept by host', async () => {
     const { keys, location } = world();
     const access = await keys.access(repository());
     expect(await access.knownHosts(alias, () => Promise.resolve(`${alias} a\n`))).toBe(`${alias} a\n`);
@@ -118,7 +118,7 @@ describe('known hosts', () => {
     expect(secretText(location.secret, 'ssh-privatekey')).toBe('private 1');
   });
 
-  test('that somebody else pinned meanwhile count, and not what this one was reported', async () => {
+  test('that somebody else pinned meanwhile take precedence', async () => {
     const { keys, location } = world((held) => {
       if (!held.secret || secretText(held.secret, 'known_hosts') !== undefined) return;
       held.secret = {
@@ -132,14 +132,14 @@ describe('known hosts', () => {
     expect(secretText(location.secret, 'known_hosts')).toBe(`${alias} theirs\n`);
   });
 
-  test('that the spec gives are all that count', async () => {
+  test('in the spec are the only ones used', async () => {
     const { keys, location } = world();
     const access = await keys.access(repository({ knownHosts: '  other x\n\n' }));
     expect(await access.knownHosts(alias, never)).toBe('other x\n');
     expect(secretText(location.secret, 'known_hosts')).toBeUndefined();
   });
 
-  test('of a host that does not answer are not kept', async () => {
+  test('of a host that does not respond are not kept', async () => {
     const { keys, location } = world();
     const access = await keys.access(repository({ knownHosts: ' \n' }));
     await expect(access.knownHosts(alias, never)).rejects.toThrow('the host was asked');

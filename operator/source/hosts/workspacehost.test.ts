@@ -7,18 +7,18 @@ test.each([
   ['repository:write pullrequest', { statuses: true, hooks: false }],
   ['pullrequest', { statuses: false, hooks: false }],
   [undefined, { statuses: undefined, hooks: undefined }],
-])('the scopes %s', (scopes, expected) => {
+])('reads the scopes %s', (scopes, expected) => {
   expect(capabilitiesOf(scopes)).toEqual(expected);
 });
 
-test('a status has a key that Bitbucket takes, and each environment its own', () => {
+test('gives a status a key that Bitbucket accepts, different for each environment', () => {
   const long = `coppice/${'x'.repeat(40)}`;
   expect(statusKey('coppice/shop')).toBe('coppice/shop');
   expect(statusKey(`${long}a`)).toHaveLength(40);
   expect(statusKey(`${long}a`)).not.toBe(statusKey(`${long}b`));
 });
 
-describe('toPullRequest', () => {
+describe('a pull request', () => {
   const credentials = { username: 'x-token-auth', password: 'tok' };
   const own = { origin: 'https://bitbucket.org/acme/shop.git', credentials };
   const full = 'a'.repeat(40);
@@ -53,10 +53,10 @@ describe('toPullRequest', () => {
       own,
       'refs/pull-requests/7/from',
     ],
-  ])('one %s', (_, from, hash, commit, isFork, access, refName) => {
-    const repository = from === undefined ? null : { full_name: from };
+  ])('is read: %s', (_, from, hash, commit, isFork, access, refName) => {
+    const repository = from === undefined ? null : { full_name: from, uuid: `{${from}}` };
     const source = { branch: { name: 'x/y' }, commit: { hash }, repository };
-    const found = { id: 7, source, destination: { repository: { full_name: 'acme/shop' } } };
+    const found = { id: 7, source, destination: { repository: { full_name: 'acme/shop', uuid: '{acme/shop}' } } };
     expect(toPullRequest(found, own, 'https://bitbucket.org/')).toEqual({
       number: 7,
       commit,
@@ -66,9 +66,16 @@ describe('toPullRequest', () => {
   });
 });
 
-test('a pull request of a branch whose name git is not to be asked for is open, and its commits are nowhere', () => {
+test('treats a repository of the same name and another ID as a fork', () => {
   const own = { origin: 'https://bitbucket.org/acme/shop.git', credentials: undefined };
-  const repository = { full_name: 'acme/shop' };
+  const at = (uuid: string) => ({ repository: { full_name: 'acme/shop', uuid } });
+  const found = { id: 7, source: { branch: { name: 'x' }, ...at('{1}') }, destination: at('{2}') };
+  expect(toPullRequest(found, own, 'https://bitbucket.org/').isFork).toBe(true);
+});
+
+test('is located at refs/pull-requests if git must not be asked for the name of its branch', () => {
+  const own = { origin: 'https://bitbucket.org/acme/shop.git', credentials: undefined };
+  const repository = { full_name: 'acme/shop', uuid: '{1}' };
   const found = { id: 7, source: { branch: { name: 'x y' }, repository }, destination: { repository } };
   expect(toPullRequest(found, own, 'https://bitbucket.org/').location.refName).toBe('refs/pull-requests/7/from');
 });
@@ -93,7 +100,7 @@ const host = () =>
   });
 const repo = '/2.0/repositories/acme/shop';
 
-test('git goes to the web address with the token, whose scopes are reported', async () => {
+test('accesses the web address with the token, whose scopes are reported', async () => {
   local.answer((request, response) => {
     const answer = request.url?.includes('pullrequests') ? { values: [{}] } : { uuid: '{1}' };
     sendJson(response, answer, { 'x-oauth-scopes': 'repository' });
@@ -109,7 +116,7 @@ test('git goes to the web address with the token, whose scopes are reported', as
   ]);
 });
 
-test('a status is written in its words', async () => {
+test("writes a status in the host's terms", async () => {
   local.answer(byRoute({ [`POST ${repo}/commit/abc/statuses/build`]: {} }));
   const status = {
     context: 'coppice/shop',
@@ -127,7 +134,7 @@ test('a status is written in its words', async () => {
   });
 });
 
-test("the comment is found by its marker, past others' that Bitbucket keeps and past deleted ones", async () => {
+test('finds the comment by its marker, beyond comments of others and deleted ones', async () => {
   const marker = 'coppice: shop';
   const comments = `${repo}/pullrequests/7/comments`;
   const values = [
@@ -161,7 +168,7 @@ describe('the webhook', () => {
     expect(local.requests[1]).toMatchObject({ line, body: { ...hook, active: true } });
   });
 
-  test('is none where the token may not', async () => {
+  test('is absent if the token has no permission', async () => {
     local.answer((_, response) => sendJson(response, {}, {}, 403));
     expect(await host().ensureWebhook(hook)).toBeUndefined();
     await host().removeWebhook(uuid);

@@ -28,7 +28,7 @@ const fullName = z
   .string()
   .max(255)
   .regex(/^[\w.-]+\/[\w.-]+$/);
-const repositorySchema = z.object({ full_name: fullName });
+const repositorySchema = z.object({ full_name: fullName, uuid: nameSchema.nullish() });
 export const pullRequestSchema = z.object({
   id: numberSchema,
   source: z.object({
@@ -167,19 +167,21 @@ export function toPullRequest(
 ): PullRequest {
   const from = source.repository?.full_name;
   const to = destination.repository.full_name;
+  // Names can move from one repository to another; IDs cannot.
+  const isSame = from === to && source.repository?.uuid === destination.repository.uuid;
   const hash = source.commit?.hash;
   const branch = `refs/heads/${source.branch.name}`;
   return {
     number: id,
     commit: hash?.length === 40 ? hash : undefined,
-    isFork: from !== to,
+    isFork: !isSame,
     location:
       from === undefined || !isReadableRef(branch)
         ? // The commits are not available: this ref does not exist, while a branch of the same name in the repository
           // would be unrelated.
           { access: own, refName: `refs/pull-requests/${id}/from` }
         : {
-            access: from === to ? own : forkAccess(from, to, own, webUrl),
+            access: isSame ? own : forkAccess(from, to, own, webUrl),
             refName: branch,
           },
   };

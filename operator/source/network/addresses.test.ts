@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { addressGuard, pinOrigin } from './addresses.ts';
 import { SourceRefusedError, SourceUnreachableError } from '../errors.ts';
 
-describe('addressGuard', () => {
+describe('the address guard', () => {
   const isAllowed = addressGuard(['10.96.0.0/16']);
   test.each([
     ['140.82.121.4', true],
@@ -39,24 +39,24 @@ describe('addressGuard', () => {
     ['100::1', false],
     ['5f00::1', false],
     ['2001:db8::1', false],
-  ])('%s is allowed: %s', (address, expected) => {
+  ])('permits %s: %s', (address, expected) => {
     expect(isAllowed(address)).toBe(expected);
   });
 });
 
-describe('pinOrigin', () => {
+describe('pinning an origin', () => {
   const rules = { isAddressAllowed: addressGuard([]), ports: [80, 443], sshPorts: [22] };
   const answering =
     (...addresses: string[]) =>
     () =>
       Promise.resolve(addresses.map((address) => ({ address })));
 
-  test('takes the first address of a name that leads only to public ones', async () => {
+  test('takes the first address of a name with public ones only', async () => {
     const pinned = await pinOrigin('https://example.com/x.git', rules, answering('93.184.215.14', '93.184.215.15'));
     expect(pinned).toEqual({ origin: 'https://example.com/x.git', address: '93.184.215.14' });
   });
 
-  test('refuses a name of which any address is private', async () => {
+  test('refuses a name with any private address', async () => {
     await expect(pinOrigin('https://example.com/', rules, answering('93.184.215.14', '10.0.0.1'))).rejects.toThrow(
       SourceRefusedError,
     );
@@ -75,7 +75,7 @@ describe('pinOrigin', () => {
     'ssh://git@[::1]/x',
     'ssh://git@[::ffff:10.0.0.1]/x',
     'git@169.254.169.254:x',
-  ])('refuses the address in %s without asking anybody', async (origin) => {
+  ])('refuses the address in %s without DNS', async (origin) => {
     await expect(pinOrigin(origin, rules, () => Promise.reject(new Error('asked')))).rejects.toThrow(
       SourceRefusedError,
     );
@@ -93,7 +93,7 @@ describe('pinOrigin', () => {
   const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 
   test.each(['web.env-a.svc.cluster.local', 'web.env-a.svc.k8s.example.com', 'web.env-a.svc', 'redis', 'redis.'])(
-    'whether %s is there is not reported',
+    'does not reveal whether %s exists',
     async (host) => {
       const there = await pinOrigin(`http://${host}/`, rules, answering('10.43.1.2')).catch(String);
       const missing = await pinOrigin(`http://${host}/`, rules, failing('ENOTFOUND')).catch(String);
@@ -103,7 +103,7 @@ describe('pinOrigin', () => {
     },
   );
 
-  test('a name that does not resolve may do so later', async () => {
+  test('permits a retry for a name that does not resolve', async () => {
     await expect(pinOrigin('http://x.invalid/', rules, () => Promise.reject(new Error('ENOTFOUND')))).rejects.toThrow(
       SourceUnreachableError,
     );

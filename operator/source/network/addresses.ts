@@ -96,8 +96,7 @@ export async function pinOrigin(
   if (!(isSsh ? sshPorts : ports).includes(port)) {
     throw new SourceRefusedError(
       'AddressRefused',
-      `the port ${port} is not permitted; ` +
-        `an administrator can permit it (chart value sources.${isSsh ? 'sshPorts' : 'ports'})`,
+      `the port ${port} is not permitted. ${isSsh ? permitSshPort : PERMIT_PORT}`,
     );
   }
   const addresses = isIP(hostname) ? [{ address: hostname }] : await resolveHost(hostname, resolve);
@@ -106,6 +105,10 @@ export async function pinOrigin(
   if (!addresses.every(({ address }) => isAddressAllowed(address))) throw addressRefused(hostname);
   return { origin, address: first.address };
 }
+
+export const PERMIT_NETWORK = 'An administrator can permit its network (chart value sources.allowedCidrs)';
+export const PERMIT_PORT = 'An administrator can permit it (chart value sources.ports)';
+const permitSshPort = 'An administrator can permit it (chart value sources.sshPorts)';
 
 /** Names without a dot, and names of the cluster's services and pods, with any cluster domain. */
 const clusterNames = /^[^.]*$|\.cluster\.local$|\.(?:svc|pod)(?:\.|$)/i;
@@ -126,8 +129,7 @@ export function notConnectedTo(host: string): string {
 }
 
 function addressRefused(hostname: string): SourceRefusedError {
-  const advice = 'an administrator can permit its network (chart value sources.allowedCidrs)';
-  return new SourceRefusedError('AddressRefused', `the host ${notConnectedTo(hostname)}; ${advice}`);
+  return new SourceRefusedError('AddressRefused', `the host ${notConnectedTo(hostname)}. ${PERMIT_NETWORK}`);
 }
 
 /** Throws SourceRefusedError unless the origin uses HTTP(S) or SSH. */

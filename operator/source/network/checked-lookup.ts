@@ -1,11 +1,13 @@
 import { isIP, type LookupFunction } from 'node:net';
-import { names } from './name-lookup.ts';
+import { names as ownNames, type NameLookup } from './name-lookup.ts';
+
+export type Names = Pick<NameLookup, 'find'>;
 
 /**
  * Returns a `lookup` for node:http that resolves a name and checks every address before a connection, so that DNS
  * rebinding between check and use is not possible. `check` throws the error for the caller.
  */
-export function checkedLookup(check: (address: string) => void): LookupFunction {
+export function checkedLookup(check: (address: string) => void, names: Names = ownNames): LookupFunction {
   return (hostname, options, callback) => {
     names.find(hostname).then(
       (found) => {

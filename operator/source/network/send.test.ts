@@ -30,27 +30,27 @@ const get = (path: string, host = '127.0.0.1') => ({
   headers: {},
 });
 
-test('answers with status, headers and body; a redirect is an answer', async () => {
+test('returns status, headers and body, also of a redirect', async () => {
   const send = createSend({ timeoutMs: 2000 });
   expect(await send(get('/'))).toMatchObject({ status: 200, headers: { 'x-a': 'b' }, body: 'GET' });
   expect(await send(get('/redirect'))).toMatchObject({ status: 302 });
 });
 
-test.each(['127.0.0.1', 'localhost'])('%s is not connected to when its address is not allowed', async (host) => {
+test.each(['127.0.0.1', 'localhost'])('does not connect to %s when its address is not permitted', async (host) => {
   const before = asked;
   const send = createSend({ timeoutMs: 2000, isAddressAllowed: () => false });
   await expect(send(get('/', host))).rejects.toThrow(/private or reserved address/);
   expect(asked).toBe(before);
 });
 
-test('the guard is reported which host it is about', async () => {
+test('passes the host of an address to the guard', async () => {
   const hosts: string[] = [];
   const isAddressAllowed = (host: string) => hosts.push(host) > 0;
   await createSend({ timeoutMs: 2000, isAddressAllowed })(get('/', 'localhost'));
   expect(new Set(hosts)).toEqual(new Set([`localhost:${port}`]));
 });
 
-test('more than is read, and longer than is waited, is an error', async () => {
+test('throws for responses that are too large or too late', async () => {
   await expect(createSend({ timeoutMs: 2000, maxBytes: 1000 })(get('/long'))).rejects.toThrow(/exceeds 1000 bytes/);
   await expect(createSend({ timeoutMs: 100 })(get('/slow'))).rejects.toThrow();
 });

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isMissingInCluster, notConnectedTo } from './addresses.ts';
-import { checkedLookup, checkLiteral } from './checked-lookup.ts';
+import { checkedLookup, checkLiteral, type Names } from './checked-lookup.ts';
 
 export interface HttpRequest {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -27,6 +27,8 @@ export interface SendOptions {
   /** Timeout from the first byte sent to the last byte read, in milliseconds. */
   timeoutMs: number;
   maxBytes?: number;
+  /** Resolves names; defaults to the process's own resolver. */
+  names?: Names;
 }
 
 /** The host's name resolves to an address that must not be connected to. */
@@ -38,7 +40,12 @@ const maxBytes = 4 * 1024 * 1024;
 /** Shorter than servers keep idle connections: a request on a connection that the server is closing would fail. */
 const keepAlive = { keepAlive: true, timeout: 4000 };
 
-export function createSend({ isAddressAllowed = () => true, timeoutMs, maxBytes: max = maxBytes }: SendOptions): Send {
+export function createSend({
+  isAddressAllowed = () => true,
+  timeoutMs,
+  maxBytes: max = maxBytes,
+  names,
+}: SendOptions): Send {
   // Separate connections: one that another guard has permitted is not reused here.
   const starts = {
     'http:': { start: httpRequest, agent: new HttpAgent(keepAlive) },
@@ -55,20 +62,24 @@ export function createSend({ isAddressAllowed = () => true, timeoutMs, maxBytes:
     const { start, agent } = scheme;
     return new Promise((resolve, reject) => {
       const signal = AbortSignal.timeout(timeoutMs);
-      const request = start(url, { method, headers, agent, signal, lookup: checkedLookup(check) }, (response) => {
-        const chunks: Buffer[] = [];
-        let size = 0;
-        response.on('data', (chunk: Buffer) => {
-          size += chunk.length;
-          if (size > maxBytes) response.destroy(new Error(`the response of ${url.host} exceeds ${maxBytes} bytes`));
-          else chunks.push(chunk);
-        });
-        response.on('error', reject);
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8');
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
-        });
-      });
+      const request = start(
+        url,
+        { method, headers, agent, signal, lookup: checkedLookup(check, names) },
+        (response) => {
+          const chunks: Buffer[] = [];
+          let size = 0;
+          response.on('data', (chunk: Buffer) => {
+            size += chunk.length;
+            if (size > maxBytes) response.destroy(new Error(`the response of ${url.host} exceeds ${maxBytes} bytes`));
+            else chunks.push(chunk);
+          });
+          response.on('error', reject);
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString('utf8');
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
+          });
+        },
+      );
       request.on('error', (error) =>
         reject(isMissingInCluster(url.hostname, error) ? new AddressNotAllowedError(notConnectedTo(url.host)) : error),
       );

@@ -8,7 +8,7 @@ import { SourceRefusedError } from '../errors.ts';
 import { Source } from '../git/source.ts';
 import { formatSshOrigin, hostAlias, parseSshOrigin, portHint } from './ssh-origin.ts';
 
-describe('parseSshOrigin', () => {
+describe('an SSH origin', () => {
   test.each([
     ['ssh://git@Git.example.com/acme/shop.git', 'git', 'git.example.com', 22, '/acme/shop.git', 'git.example.com'],
     ['ssh://git.example.com:2222/x', 'git', 'git.example.com', 2222, '/x', '[git.example.com]:2222'],
@@ -24,7 +24,7 @@ describe('parseSshOrigin', () => {
   });
 
   test.each(['https://git.example.com/x', 'http://git@git.example.com:22/x', 'x:', '/srv/x', './x', 'x'])(
-    '%s is none',
+    'is not read from %s',
     (text) => {
       expect(parseSshOrigin(text)).toBeUndefined();
     },
@@ -37,7 +37,7 @@ test.each([
   ['git@git.example.com:acme/shop.git', /^$/],
   ['git@git.example.com:2024-plans/shop.git', /^$/],
   ['ssh://git@git.example.com:2222/8080/shop.git', /^$/],
-])('the hint that %s names no port', (text, expected) => {
+])('explains that %s names no port', (text, expected) => {
   const origin = parseSshOrigin(text);
   expect(origin && portHint(origin)).toMatch(expected);
 });
@@ -80,7 +80,7 @@ describe('an origin that would be an option or a command', () => {
     '[git.example.com]:x',
   ];
 
-  test.each(hostile)('%j is refused before git, ssh or a look-up is started', async (given) => {
+  test.each(hostile)('is refused before git, ssh or a lookup is started: %j', async (given) => {
     const marker = join(folder, 'marker');
     const origin = given.replace('MARKER', marker);
     const refused = () => Promise.reject(new Error('looked up'));
@@ -97,14 +97,14 @@ describe('an origin that would be an option or a command', () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  test.each(hostile)('%j is refused by the API and by the schema too, or cannot hurt', (given) => {
-    // What the schema lets pass, the table above refuses.
+  test.each(hostile)('is refused by the API and the schema too, or is harmless: %j', (given) => {
+    // The table above refuses what the schema accepts.
     const passes = originSchema.safeParse(given).success;
     expect(passes && parseSshOrigin(given) !== undefined).toBe(false);
   });
 
   test.each(['ext::sh -c true', 'file:///', '/', 'git://127.0.0.1/x'])(
-    'git itself, as it is configured, does not speak %s',
+    'is refused by git itself as configured: %s',
     async (url) => {
       const { gitConfig } = await import('../git/git-config.ts');
       const { withGit } = await import('../git/git.ts');

@@ -16,6 +16,6 @@ test.each([
   ['https://git.corp.internal', 'https://coppice.corp.internal', true],
   ['http://192.168.1.2:3000', 'http://192.168.1.3', true],
   ['http://192.168.1.2:3000', 'https://coppice.example.com', true],
-])('%s to %s: %s', (host, api, expected) => {
+])('returns whether %s can reach %s: %s', (host, api, expected) => {
   expect(canReach(new URL(host), new URL(api))).toBe(expected);
 });

@@ -20,7 +20,7 @@ function setUp({
 }: { webUrl?: string; answer?: () => Promise<string | undefined> } = {}) {
   const stored = new Map<string, Secret>();
   const asked: Webhook[] = [];
-  /** `<repository's name at the host> <id>` */
+  /** Removed webhooks: `<repository's name at the host> <id>` */
   const removed: string[] = [];
   const warned: string[] = [];
   const client = {
@@ -68,7 +68,7 @@ const recorded = (reason: string, observedGeneration = 2) => ({
   ],
 });
 
-test('makes a secret that goes with the Repository, and the webhook', async () => {
+test('creates a secret that is deleted with the Repository, and the webhook', async () => {
   const { setup, stored, asked } = setUp();
   expect(await setup.ensure(repository())).toEqual({
     webhook: { url, secretName, id: '17', location },
@@ -81,7 +81,7 @@ test('makes a secret that goes with the Repository, and the webhook', async () =
   });
 });
 
-describe('without one at the host it is shown to be entered', () => {
+describe('without a webhook at the host, it is shown to be entered manually', () => {
   test.each<[string, Parameters<typeof setUp>[0], RegExp]>([
     ['ToBeEntered', { answer: () => Promise.resolve(undefined) }, /^Coppice cannot create/],
     [
@@ -90,14 +90,14 @@ describe('without one at the host it is shown to be entered', () => {
       /^github.com refuses the URL: enter/,
     ],
     ['HostUnreachable', { answer: () => Promise.reject(new HostBusyError('come back', 1000)) }, /^come back$/],
-  ])('%s', async (reason, options, message) => {
+  ])('reports %s', async (reason, options, message) => {
     const { setup } = setUp(options);
     const state = await setup.ensure(repository());
     expect(state?.webhook).toEqual({ url, secretName });
     expect(state?.report).toMatchObject({ status: 'False', reason, message: expect.stringMatching(message) });
   });
 
-  test('a host on the internet is not given an address of this network', async () => {
+  test('if a host on the internet would need an address of this network', async () => {
     const { asked } = setUp();
     const setup = new WebhookSetup({
       secrets: {
@@ -120,7 +120,7 @@ describe('without one at the host it is shown to be entered', () => {
 test.each([
   ['its own without the key', { uid: 'uid-of-shop', data: {} }],
   ["a former Repository's", { uid: 'uid-of-former', data: { secret: 'eA==' } }],
-])('a Secret of the name that is %s is not taken over', async (_name, { uid, data }) => {
+])('does not take a Secret of the name that is %s', async (_name, { uid, data }) => {
   const { setup, stored, asked } = setUp();
   stored.set(secretName, {
     apiVersion: 'v1',
@@ -136,12 +136,12 @@ test.each([
   expect(asked).toEqual([]);
 });
 
-test("the cluster's own failure is thrown", async () => {
+test("throws the cluster's own failure", async () => {
   const { setup } = setUp({ answer: () => Promise.reject(new ApiError('x', 500, 'InternalError', 'x')) });
   await expect(setup.ensure(repository())).rejects.toBeInstanceOf(ApiError);
 });
 
-describe('once reported', () => {
+describe('after a report', () => {
   const webhook = { url, secretName, id: '17' };
   test.each([
     ['as it is now', { ...recorded('Created'), webhook }, 0],
@@ -158,17 +158,17 @@ describe('once reported', () => {
     expect(state === undefined).toBe(times === 0);
   });
 
-  test('a Secret that was deleted is made anew, and the host reported', async () => {
+  test('creates a deleted Secret again, and updates the host', async () => {
     const { setup, asked } = setUp();
     await setup.ensure(repository({ ...recorded('Created'), webhook }));
     expect(asked).toHaveLength(1);
   });
 });
 
-describe('a webhook that was made at a former place', () => {
+describe('a webhook at a former location', () => {
   const former = { ...location, repo: 'former' };
 
-  test('is removed there before one is made at the new one', async () => {
+  test('is removed there before one is created at the new one', async () => {
     const { setup, asked, removed, warned } = setUp();
     const state = await setup.ensure(
       repository({ ...recorded('Created', 1), webhook: { url, secretName, id: '9', location: former } }),
@@ -179,7 +179,7 @@ describe('a webhook that was made at a former place', () => {
     expect(warned).toEqual([]);
   });
 
-  test('that does not answer is left there, and said in the log', async () => {
+  test('is left there if the host does not respond, which is logged', async () => {
     const { setup, removed, warned } = setUp({ answer: () => Promise.reject(new HostBusyError('x', 1)) });
     const state = await setup.ensure(repository({ webhook: { url, secretName, id: '9', location: former } }));
     expect(removed).toEqual(['former 9']);
@@ -188,7 +188,7 @@ describe('a webhook that was made at a former place', () => {
   });
 
   test.each<Record<string, string>>([{ instanceUrl: 'https://former.example' }, { type: 'groupedhost' }])(
-    'at another host never sees the credentials of now: %j',
+    'never receives the current credentials at another host: %j',
     async (other) => {
       const { setup, removed, warned } = setUp();
       await setup.ensure(repository({ webhook: { url, secretName, id: '9', location: { ...former, ...other } } }));
@@ -198,7 +198,7 @@ describe('a webhook that was made at a former place', () => {
   );
 });
 
-test('a host that does not answer meanwhile does not make the webhook there forgotten', async () => {
+test('remembers the webhook at a host that does not respond meanwhile', async () => {
   const { setup } = setUp({ answer: () => Promise.reject(new HostBusyError('x', 1)) });
   const state = await setup.ensure(
     repository({ ...recorded('Created', 1), webhook: { url, secretName, id: '9', location } }),
@@ -206,16 +206,16 @@ test('a host that does not answer meanwhile does not make the webhook there forg
   expect(state?.webhook).toEqual({ url, secretName, id: '9', location });
 });
 
-describe('when the Repository goes', () => {
+describe('when the Repository is deleted', () => {
   const webhook = { url, secretName, id: '9', location };
-  /** The clock says 00:01:00. */
+  /** Deletes the Repository at this time; the clock shows 00:01:00. */
   const deletedAt = (time: string, status: Repository['status'] = { webhook }) => {
     const gone = repository(status);
     return { ...gone, metadata: { ...gone.metadata, deletionTimestamp: `2026-01-01T00:${time}Z` } };
   };
   const failing = (error: Error) => setUp({ answer: () => Promise.reject(error) });
 
-  test('its secret and the webhook that Coppice made go too', async () => {
+  test('deletes its secret and the webhook that Coppice created', async () => {
     const { setup, stored, removed } = setUp();
     await setup.ensure(repository());
     await setup.remove(deletedAt('01:00'));
@@ -226,7 +226,7 @@ describe('when the Repository goes', () => {
   test.each<[number, boolean]>([
     [403, true],
     [500, false],
-  ])('a Secret whose deletion is answered %i keeps the Repository or not', async (code, goes) => {
+  ])('keeps the Repository or not after the deletion of the Secret is answered %i', async (code, goes) => {
     const secret: Secret = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -242,13 +242,13 @@ describe('when the Repository goes', () => {
     expect(await removal).toBe(goes);
   });
 
-  test('the webhook goes from where it was made', async () => {
+  test('deletes the webhook where it was created', async () => {
     const { setup, removed } = setUp();
     await setup.remove(deletedAt('01:00', { webhook: { ...webhook, location: { ...location, repo: 'former' } } }));
     expect(removed).toEqual(['former 9']);
   });
 
-  test('none that a user entered', async () => {
+  test('deletes no webhook that a user entered', async () => {
     const { setup, removed } = setUp();
     await setup.remove(deletedAt('01:00', { webhook: { url, secretName } }));
     expect(removed).toEqual([]);
@@ -257,7 +257,7 @@ describe('when the Repository goes', () => {
   test.each<[string, Error, number]>([
     ['that does not answer is tried again', new SourceUnreachableError('no answer'), 10_000],
     ['that is busy is tried again when it says', new HostBusyError('come back', 59_000), 59_000],
-  ])('a host %s', async (_which, error, afterMs) => {
+  ])('handles a host %s', async (_which, error, afterMs) => {
     const { setup, warned } = failing(error);
     const removal = setup.remove(deletedAt('00:00'));
     await expect(removal).rejects.toBeInstanceOf(Waiting);
@@ -269,14 +269,14 @@ describe('when the Repository goes', () => {
     ['that does not answer for 2 minutes', '2025-12-31T23:59:05Z', new SourceUnreachableError('no answer')],
     ['that is busy for longer', '2026-01-01T00:00:00Z', new HostBusyError('come back', 3600_000)],
     ['that refuses', '2026-01-01T00:01:00Z', new SourceRefusedError('NotFound', 'no such repository')],
-  ])('a host %s keeps nobody from deleting', async (_which, deletionTimestamp, error) => {
+  ])('is not delayed by a host %s', async (_which, deletionTimestamp, error) => {
     const { setup, warned } = failing(error);
     const gone = deletedAt('00:00');
     await setup.remove({ ...gone, metadata: { ...gone.metadata, deletionTimestamp } });
     expect(warned).toEqual(['a webhook could not be deleted at the Git host']);
   });
 
-  test("the cluster's own failure is not a reason to leave it", async () => {
+  test('does not skip the webhook after a failure of the cluster', async () => {
     const { setup } = failing(new ApiError('GET', 503, 'ServiceUnavailable', 'x'));
     await expect(setup.remove(deletedAt('01:00'))).rejects.toBeInstanceOf(ApiError);
   });

@@ -8,12 +8,12 @@ const tables = new Map<string, KeyTable>(
 );
 
 describe('the Compose Specification', () => {
-  /** Every key by the map it stands in, taken from schema/compose-spec.json of compose-go at e70e961 (July 2026). */
+  /** Every key by its map, taken from schema/compose-spec.json of compose-go at e70e961 (July 2026). */
   const specification = Object.entries(
     JSON.parse(readFileSync(new URL('specification-keys.json', import.meta.url), 'utf8')) as Record<string, string[]>,
   );
 
-  /** Below an ignored or refused key nothing is read. */
+  /** Returns whether a path is read: nothing below an ignored or refused key is. */
   const isRead = (path: string): boolean => {
     for (let at = path; at !== ''; at = at.slice(0, Math.max(at.lastIndexOf('.'), 0))) {
       const key = at.slice(at.lastIndexOf('.') + 1).replace('[]', '');
@@ -24,11 +24,11 @@ describe('the Compose Specification', () => {
     return true;
   };
 
-  test.each(specification.filter(([path]) => isRead(path)))('%s: each of its keys is in a table', (path, keys) => {
+  test.each(specification.filter(([path]) => isRead(path)))('%s: has each key in a table', (path, keys) => {
     expect([...(tables.get(path)?.keys.keys() ?? [])]).toEqual(expect.arrayContaining(keys));
   });
 
-  test('what is in the tables beside it is ours', () => {
+  test('has no other keys in the tables except those of Coppice', () => {
     const known = new Map(specification);
     const ours = [...tables].flatMap(([path, { keys }]) =>
       [...keys.keys()].filter((key) => known.get(path)?.includes(key) !== true).map((key) => `${path}.${key}`),
@@ -62,7 +62,7 @@ describe('docs/reference/service-file.md', () => {
     [...keys].filter(([, key]) => key.why !== '').map(([name, key]): [string, string, Key] => [path, name, key]),
   );
 
-  test.each(reasons)('%s.%s: says why, in the words of the message', (path, name, { why, unless }) => {
+  test.each(reasons)('%s.%s: gives the reason of the message', (path, name, { why, unless }) => {
     const notes = documented.get(path)?.get(name)?.notes;
     expect(notes).toContain(why);
     if (unless !== undefined) expect(notes).toContain(unless.why);
@@ -70,7 +70,7 @@ describe('docs/reference/service-file.md', () => {
 });
 
 test.each(ALL_KEY_TABLES.flatMap(({ keys }) => [...keys]))(
-  '%s: gives a reason exactly when it is not supported',
+  '%s: gives a reason exactly for unsupported keys',
   (_, key) => {
     expect(key.why === '').toBe(key.support === 'supported');
   },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
-import { repositoryRoot } from '../../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
 import { createNamespace, deleteNamespace, randomName, testClient } from '../api-server.ts';
 
 let client: ClusterClient;
@@ -22,9 +22,9 @@ afterAll(async () => {
   client.close();
 });
 
-/** A candidate in a process of its own, with the operator's times. */
+/** Starts a candidate in a process of its own, with the operator's times. */
 function candidate(lease: string) {
-  const program = join(repositoryRoot, 'test/api-server/lease-candidate.ts');
+  const program = join(REPOSITORY_ROOT, 'test/api-server/lease-candidate.ts');
   const child = spawn(process.execPath, [program, namespace, lease], { stdio: ['ignore', 'pipe', 'inherit'] });
   started.push(child);
   const reported = new Set<string>();
@@ -40,14 +40,14 @@ test.each<[NodeJS.Signals, number]>([
   ['SIGKILL', 20_000],
   ['SIGTERM', 6000],
 ])(
-  'another process leads after a %s of the one that did, within %i ms',
+  'lets another process lead after a %s of the leader, within %i ms',
   async (signal, maxMs) => {
     const lease = randomName('failover');
     const first = candidate(lease);
     await first.until('leads');
     const second = candidate(lease);
     await second.until('waits');
-    // It has seen the Lease.
+    // By now it has read the Lease.
     await new Promise((resolve) => setTimeout(resolve, 3000));
     expect(second.leads()).toBe(false);
     const killed = Date.now();

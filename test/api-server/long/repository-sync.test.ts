@@ -12,7 +12,7 @@ import { Informer } from '../../../kubernetes/informer.ts';
 import { listWatch } from '../../../kubernetes/list-watch.ts';
 import { type ObjectName, type ResourceType } from '../../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../../kubernetes/testing/silent-logger.ts';
-import { environmentIndexes } from '../../../operator/shared/environment-keys.ts';
+import { ENVIRONMENT_INDEXES } from '../../../operator/shared/environment-keys.ts';
 import { GenericHost } from '../../../operator/source/hosts/generic.ts';
 import { RepositorySync, type SyncOutcome } from '../../../operator/kinds/repository/repository-sync.ts';
 import { Source } from '../../../operator/source/git/source.ts';
@@ -40,7 +40,7 @@ beforeAll(async () => {
   informer = new Informer({
     name: type.kind,
     source: listWatch(client, type, { namespace }),
-    indexes: environmentIndexes,
+    indexes: ENVIRONMENT_INDEXES,
     logger: silentLogger,
   });
   informer.start();
@@ -75,7 +75,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** The client for the type of this test. Nobody here would take a finalizer off. */
+/** Returns the client for the kind of this test, of which nobody would remove a finalizer. */
 function ofOurType() {
   const apiVersion = `${type.group}/${type.version}`;
   return {
@@ -94,7 +94,7 @@ function updateRefs(lines: readonly string[]): void {
   git(['update-ref', '--stdin'], `${lines.join('\n')}\n`);
 }
 
-/** As the reconciler does: until it is done, so many turns as it takes. */
+/** Reconciles until the sync is done, in as many rounds as necessary. */
 async function synchronise(): Promise<{ outcome: SyncOutcome; rounds: number; seconds: number }> {
   const repository: Repository = {
     apiVersion: 'coppice.dev/v1alpha1',
@@ -109,7 +109,7 @@ async function synchronise(): Promise<{ outcome: SyncOutcome; rounds: number; se
   }
 }
 
-/** What the API server itself takes for one object of the kind, in seconds. */
+/** Returns how long the API server itself takes to create one object of the kind, in seconds. */
 async function plainCreates(): Promise<number> {
   const count = 200;
   const started = performance.now();
@@ -133,7 +133,7 @@ async function plainCreates(): Promise<number> {
 const nameOf = (number: number) =>
   ['feature/cart', 'größe', 'feature-cart', 'x'.repeat(194)][number % 4]?.concat(`/${number}`) ?? '';
 
-test(`${branches} branches of a real repository get an environment each, in turns; what is gone goes`, async () => {
+test(`creates an environment for each of ${branches} branches of a real repository, in rounds, and removes those of deleted ones`, async () => {
   execFileSync('git', ['init', '--quiet', '--bare', join(folder, 'shop.git')]);
   const identity = ['-c', 'user.name=test', '-c', 'user.email=test@example.com'];
   const tree = git(['hash-object', '-t', 'tree', '-w', '/dev/null']).trim();

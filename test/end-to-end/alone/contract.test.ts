@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import { endpointCases } from '../../contract/endpoints.ts';
-import { fieldCases } from '../../contract/fields.ts';
+import { ENDPOINT_CASES } from '../../contract/endpoints.ts';
+import { FIELD_CASES } from '../../contract/fields.ts';
 import { FIELD_ROWS, TYPE_ROWS } from '../../contract/rows.ts';
 import { pageCanBeTried } from '../../contract/page.ts';
-import { namesItsParameters, ruleCases, stateCases } from '../../contract/rules.ts';
+import { namesItsParameters, RULE_CASES, STATE_CASES } from '../../contract/rules.ts';
 import { see, show, startWorld, type Seen, type World } from '../../contract/world.ts';
 import { testsSideBySide } from '../side-by-side.ts';
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.harness.remove(), 60_000);
 
 /** Sections 3, 4, 5, 7 and 8 of the contract: a case for each row, all at once. */
-const cases = Object.entries({ ...endpointCases, ...stateCases, ...ruleCases });
+const cases = Object.entries({ ...ENDPOINT_CASES, ...STATE_CASES, ...RULE_CASES });
 const types = TYPE_ROWS.map((type) => [`params of ${type}`, () => namesItsParameters(world, type)] as const);
 testsSideBySide(
   {
@@ -30,5 +30,5 @@ testsSideBySide(
 );
 
 describe('section 2', () => {
-  test.each(FIELD_ROWS)('%s', async (row) => fieldCases[row](await seeing), 200_000);
+  test.each(FIELD_ROWS)('%s', async (row) => FIELD_CASES[row](await seeing), 200_000);
 });

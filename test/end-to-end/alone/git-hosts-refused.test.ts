@@ -10,8 +10,8 @@ import { testsSideBySide } from '../side-by-side.ts';
 import { adminOf, HOSTED } from '../test-hosts.ts';
 
 /**
- * What cannot be used is refused in the same words through the REST API, which leaves nothing behind, and by kubectl's
- * condition.
+ * What cannot be used is refused with the same message through the REST API, which leaves nothing behind, and by a
+ * condition for kubectl.
  */
 
 const groupSchema = z.looseObject({ repositories: z.array(z.looseObject({ name: z.string() })) });
@@ -63,12 +63,12 @@ async function makeRoom(type: RepositoryType, what: What): Promise<Branch> {
   return { params, source, secret: { token: given }, remove: () => admin.remove(path) };
 }
 
-/** The words of the 422; and that nothing is left. */
+/** Returns the message of the 422, and checks that nothing is left. */
 async function refusedByRest(type: RepositoryType, { params }: Branch): Promise<string> {
   const name = randomName(type);
   const answer = await harness.client.send('POST', `/api/group/${harness.group}`, { name, type, params });
   expect(answer.status).toBe(422);
-  // A host that hangs is still waited for by the operator, which then lets the object go.
+  // The operator still waits for a host that hangs, and then releases the object.
   await waitFor(`${name} to be gone`, 60, async () => {
     const { repositories } = await harness.client.call(groupSchema, 'GET', `/api/group/${harness.group}`);
     return repositories.some((one) => one.name === name) ? undefined : true;
@@ -122,5 +122,5 @@ atOnce(
     [`${type}: no such repository`, () => refusedAlike(type, 'a repository that is not there', missing)],
   ]),
 );
-// Hosts that hang hold the group's share of the operator's workers: what it adds meanwhile would wait.
+// Hosts that hang use up the group's share of the operator's workers, so that its other Repositories would wait.
 atOnce(KINDS.map((kind) => [`${kind}: silent`, () => silent(kind)]));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { userName } from '../../../api/user-records/user-record.ts';
-import { programsFolder, repositoryRoot } from '../../cluster/paths.ts';
+import { PROGRAMS_FOLDER, REPOSITORY_ROOT } from '../../cluster/paths.ts';
 import { run } from '../../cluster/run.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { GUIDES, scriptOf } from '../../docs/guides.ts';
@@ -14,10 +14,10 @@ import { startHarness, type Harness } from '../harness.ts';
 const group = 'acme';
 const repository = `${group}.shop`;
 const environment = `${repository}-main`;
-/** The one whom a guide invites. */
+/** The user whom a guide invites. */
 const invited = 'bob@example.com';
 
-/** Guides are followed in a clone of the repository, whose branch has a commit to go back from. */
+/** Guides are followed in a clone of the repository with two commits on its branch, so that it can be reset. */
 const cloneWithTwoCommits = `
 git clone --quiet --branch main "$origin" .
 git config user.name Ada && git config user.email ada@example.com
@@ -56,7 +56,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'guides-'));
   await run('sh', ['-eu', '-c', cloneWithTwoCommits], { cwd: folder, env: { origin } });
   variables = {
-    PATH: `${programsFolder}:${process.env['PATH'] ?? ''}`,
+    PATH: `${PROGRAMS_FOLDER}:${process.env['PATH'] ?? ''}`,
     KUBECONFIG: connection.kubeconfig,
     api: `${connection.apiUrl}/api`,
     auth: `X-SERVICE-TOKEN: ${client.token ?? ''}`,
@@ -72,11 +72,11 @@ afterAll(async () => {
 }, 200_000);
 
 test.each(GUIDES)(
-  '%s, pasted from its first line to its last',
+  'runs %s from its first line to its last',
   async (page) => {
-    const script = scriptOf(readFileSync(join(repositoryRoot, page), 'utf8'));
+    const script = scriptOf(readFileSync(join(REPOSITORY_ROOT, page), 'utf8'));
     expect(script).not.toBe('');
-    // An answer of the API that is an error ends with status 0 in curl: its body reports.
+    // curl exits with 0 after an error response of the API; the body contains the error.
     const printed = await run('sh', ['-eu', '-c', script], { cwd: folder, env: variables, deadline: 280 });
     expect(printed).not.toMatch(/"error":/);
   },

@@ -16,9 +16,8 @@ import { testsSideBySide } from '../side-by-side.ts';
 
 /**
  * The cells of the table of state and trigger (docs/reference/environment-lifecycle.md), all at once, each on a branch
- * of its own. That a schedule leaves alone what has no contents would say nothing here: what is new is not rebuilt
- * either, and what seems to be there for long, which distinguishes them, has contents. state-table.test.ts shows those
- * two.
+ * of its own. Two cells of the schedule are left to state-table.test.ts: a new environment is not rebuilt anyway, so
+ * these tests could not show that one without contents is not.
  */
 const cells = TABLE_CELLS.filter(
   ({ trigger, column }) => trigger !== 'scheduled rebuild' || (column !== 'empty' && column !== 'being removed'),
@@ -26,7 +25,7 @@ const cells = TABLE_CELLS.filter(
 
 let harness: Harness;
 let world: LifecycleWorld;
-/** Resolves once the Repositories are there. */
+/** Resolves once the Repositories exist. */
 let ready: Promise<void>;
 
 beforeAll(async () => {
@@ -70,7 +69,7 @@ async function addRepositories(): Promise<void> {
   await world.changeRepository(`${harness.group}.kept`, { onRefGone: 'keep' });
 }
 
-/** How many cells of each trigger are yet to be prepared. */
+/** Number of cells of each trigger that are not prepared yet. */
 const open = new Map<string, { left: number; all: PromiseWithResolvers<undefined> }>();
 
 async function isFirstOfAll(trigger: string): Promise<boolean> {
@@ -94,7 +93,7 @@ async function live(cell: TableCell): Promise<void> {
   await check(world, cell, before, commit);
 }
 
-/** How many builds come of the two at most; a build that is over before the second is seen is joined by none. */
+/** Maximum number of builds of both; a build that ends before the second trigger is joined by none. */
 const buildsOf: Partial<Record<(typeof pairs)[number], number>> = {
   'put-put': 1,
   'rebuild-rebuild': 1,
@@ -103,7 +102,7 @@ const buildsOf: Partial<Record<(typeof pairs)[number], number>> = {
 
 type Pull = () => Promise<unknown>;
 
-/** Two triggers at once. */
+/** Sends two triggers at once. */
 async function runsThrough(pair: (typeof pairs)[number]): Promise<void> {
   const id = world.environmentId(`${harness.group}.table`, pair);
   const { board } = world;
@@ -123,7 +122,7 @@ async function runsThrough(pair: (typeof pairs)[number]): Promise<void> {
   }
   const { metadata, status } = board.read(id) ?? {};
   const uid = metadata?.uid;
-  // Which is the first of two at the same moment, nobody says: the later one is sent a moment later.
+  // The order of two simultaneous requests is undefined, so the later one is sent a moment later.
   if (pair === 'rebuild-delete' || pair === 'delete-create') await first().then(second);
   else await Promise.all([first(), second()]);
   if (pair === 'build-deleted') {
@@ -139,7 +138,7 @@ async function runsThrough(pair: (typeof pairs)[number]): Promise<void> {
   expect(builds).toBeLessThanOrEqual(max);
 }
 
-/** spawn → built → rebuild → end, 20 at once. */
+/** Runs 20 lifecycles at once: spawn, built, rebuild, deletion. */
 async function wholeLifecycles(): Promise<void> {
   const repository = `${harness.group}.table`;
   const from = Date.now();

@@ -23,14 +23,14 @@ async function scale(replicas: number): Promise<void> {
   await harness.kubectl(['rollout', 'status', deployment, '--timeout=120s', ...system], { deadline: 130 });
 }
 
-/** The name of the pod that leads; a process names itself by its host, which is its pod. */
+/** Returns the name of the leading pod; a process is identified by its host name, which is that of the pod. */
 async function leader(): Promise<string> {
   const holder = ['get', 'lease', 'coppice-operator', ...system, '--output', 'jsonpath={.spec.holderIdentity}'];
   const [pod = ''] = (await harness.kubectl(holder)).split('_');
   return pod;
 }
 
-test('of two operators the other leads within 20 s of the end of the first without a word, and builds', async () => {
+test('lets the other operator lead within 20 s after the first was killed, and builds', async () => {
   const origin = await harness.push('shop', 'main', smallPage('led by another'));
   const repository = await harness.addRepository('shop', origin);
   const first = await leader();

@@ -10,7 +10,7 @@ import { waitFor } from '../../cluster/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { Reader } from './documented.ts';
 
-/** The running release is upgraded, uninstalled and installed again by the lines of the guides. */
+/** The release is upgraded, uninstalled and installed again with the commands of the guides. */
 let harness: Harness;
 let reader: Reader;
 let id: string;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const expirationTime = new Date(Date.now() + 3600_000).toISOString();
   const answer = z.object({ token: z.string() });
   const { client } = harness;
-  // Logins are Redis's, which goes with the release's namespace.
+  // Logins are in Redis, which is deleted with the namespace of the release.
   ({ token: client.token } = await client.call(answer, 'POST', '/api/user/tokens', { name: 'test', expirationTime }));
 }, 120_000);
 
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const askers: AbortController[] = [];
 
-/** Asks again and again until it is ended; gives how often, and what was not as it should be. */
+/** Repeats a request until it is ended; returns how many there were, and the unexpected responses. */
 function asking(ask: () => Promise<{ status: number }>) {
   const failures: string[] = [];
   let count = 0;
@@ -68,7 +68,7 @@ function asking(ask: () => Promise<{ status: number }>) {
 const askApi = () => asking(() => harness.client.send('GET', '/api/groups'));
 const askPage = () => asking(() => send(weburl, { timeoutMs: 10_000 }));
 
-/** The environment's pods by UID, with how often their containers were started again. */
+/** Returns the environment's pods by UID, with the restarts of their containers. */
 function pods(): Promise<string> {
   const path = 'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount};{end}';
   return harness.kubectl(['get', 'pods', '--namespace', namespaceOf(id), '--selector', service, '--output', path]);
@@ -103,7 +103,7 @@ async function groupDefinition() {
   return { definition, fields: definition.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties };
 }
 
-/** The definition of Groups is as a chart before this one may have installed it, without a field. */
+/** Removes a field from the definition of Groups, as if an older chart had installed it. */
 async function ageDefinition(field: string): Promise<void> {
   const { definition, fields } = await groupDefinition();
   expect(fields).toHaveProperty(field);
@@ -113,7 +113,7 @@ async function ageDefinition(field: string): Promise<void> {
   expect((await groupDefinition()).fields).not.toHaveProperty(field);
 }
 
-test('no container of Coppice runs as root or can write its image', async () => {
+test('runs no container of Coppice as root or with a writable image', async () => {
   const deployments = ['operator', 'api', 'tester'].map((component) => `deployments/coppice-${component}`);
   for (const pod of [...deployments, 'statefulsets/coppice-redis']) {
     const user = await harness.kubectl(['exec', '--namespace', 'coppice-system', pod, '--', 'id', '-u']);
@@ -123,11 +123,11 @@ test('no container of Coppice runs as root or can write its image', async () => 
   }
 }, 60_000);
 
-test('an upgrade in the middle of a build fails no request, restarts no pod of an environment, and brings its definitions', async () => {
+test('upgrades during a build without a failed request or a restarted pod, and updates the definitions', async () => {
   await reader.paste('backup-users');
   const before = { pods: await pods(), api: await podOf('api'), operator: await podOf('operator') };
   expect(before.pods).not.toBe('');
-  // Each asks by itself: one that waits for an answer would hide what the others would have met.
+  // Each sends its own requests: one that waits for a response would hide what the others see.
   const ends = [askApi(), askApi(), askApi(), askPage()];
   const next = await harness.spawn(repository, 'next');
   const values = z
@@ -148,7 +148,7 @@ test('an upgrade in the middle of a build fails no request, restarts no pod of a
   expect(await podOf('operator')).not.toBe(before.operator);
 }, 300_000);
 
-test('uninstalled, all of the users stays and runs on; installed again, it goes on, and nothing is built anew', async () => {
+test('keeps everything of users after uninstalling, and continues without builds after installing again', async () => {
   const before = { pods: await pods(), environment: await harness.client.environment(id), kinds: await kinds() };
   const end = askPage();
   await reader.paste('uninstall');
@@ -157,7 +157,7 @@ test('uninstalled, all of the users stays and runs on; installed again, it goes 
   );
   expect(await kinds()).toEqual(before.kinds);
   await harness.kubectl(['get', 'secret', userName(harness.client.email ?? ''), '--namespace', 'coppice-users']);
-  // With Redis's volume, and the Secrets that are in the backup.
+  // Redis's volume and the Secrets of the backup are deleted with it.
   await harness.kubectl(['delete', 'namespace', 'coppice-system', '--timeout=90s'], { deadline: 100 });
 
   await reader.paste('install-stopped');
@@ -177,7 +177,7 @@ test('uninstalled, all of the users stays and runs on; installed again, it goes 
   await pageWith(weburl, 'Installed again', 120);
 }, 300_000);
 
-/** What there is of the group's objects. */
+/** Returns the kinds of the group's objects. */
 function kinds(): Promise<string> {
   const namespaced = 'repositories.coppice.dev,environments.coppice.dev';
   return harness.kubectl(['get', namespaced, '--namespace', `group-${harness.group}`, '--output', 'name']);

@@ -3,14 +3,17 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { userName } from '../../../api/user-records/user-record.ts';
 import { RestClient } from '../../client/rest-client.ts';
-import { repositoryRoot } from '../../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
 import { run } from '../../cluster/run.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { SAMPLE_GROUP } from '../../sample/sample-user.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { Reader } from './documented.ts';
 
-/** Backed up, deleted and restored by the lines of the guides: a group with its user; then all there is of Coppice. */
+/**
+ * A group with its user, and then all of Coppice, are backed up, deleted and restored with the commands of the
+ * guides.
+ */
 let harness: Harness;
 let reader: Reader;
 let repository: string;
@@ -48,7 +51,7 @@ const settings = () =>
 
 const asItIs = async () => ({ settings: await settings(), owners: await owners(), states: await states() });
 
-/** Each Secret of the group by name, with the UID of its only owner. */
+/** Returns each Secret of the group by name, with the UID of its only owner. */
 async function owners(): Promise<Map<string, string>> {
   const text = await harness.kubectl(['get', 'secrets', '--namespace', `group-${harness.group}`, '--output', 'json']);
   const { items } = ownersSchema.parse(JSON.parse(text));
@@ -60,7 +63,7 @@ async function uidOf(kind: string, name: string): Promise<string> {
   return harness.kubectl(['get', kind, name, ...namespace, '--output', 'jsonpath={.metadata.uid}']);
 }
 
-/** The states of the group's environments, in the order of their names. */
+/** Returns the states of the group's environments, in the order of their names. */
 function states(): Promise<string> {
   const path = 'jsonpath={.items[*].status.state}';
   return harness.kubectl([
@@ -99,7 +102,7 @@ async function isAsBefore(): Promise<void> {
   expect([...after.owners.values()]).not.toContain([...before.owners.values()][0]);
 }
 
-test('a group and its user, backed up, deleted and restored as the page says, are as they were', async () => {
+test('restores a group and its user from a backup as the page describes', async () => {
   const { client, group } = harness;
   const origin = await harness.push('hello', 'main', page);
   repository = await harness.addRepository('hello', origin);
@@ -131,7 +134,7 @@ test('a group and its user, backed up, deleted and restored as the page says, ar
   await reader.paste('stop');
   try {
     await reader.paste('restore');
-    // All others' accounts are there.
+    // The accounts of others still exist.
     await expect(reader.paste('restore-users')).rejects.toThrow('AlreadyExists');
   } finally {
     await reader.paste('start');
@@ -141,12 +144,12 @@ test('a group and its user, backed up, deleted and restored as the page says, ar
   await isAsBefore();
 }, 400_000);
 
-test('all of Coppice, backed up, removed from the cluster and restored into what is left, is as it was', async () => {
+test('restores all of Coppice from a backup after it was removed from the cluster', async () => {
   const { client, connection } = harness;
   const groups = async () => names(await harness.kubectl(['get', 'groups.coppice.dev', '--output', 'name']));
   const own = await client.call(z.array(z.looseObject({ id: z.string() })), 'GET', '/api/groups');
   const expected = [SAMPLE_GROUP, ...own.map(({ id }) => id)].sort();
-  // What others have here would lose its volumes; and what is on its way out would come back.
+  // Groups of others would lose their volumes, and those that are being deleted would be restored.
   await waitFor("no group but the sample's and this test's", 120, async () => {
     const others = (await groups()).filter((name) => !expected.includes(name));
     if (others.length > 0) throw new Error(`delete ${others.join(', ')}`);
@@ -166,8 +169,8 @@ test('all of Coppice, backed up, removed from the cluster and restored into what
     await reader.paste('restore-users');
     await reader.paste('install-started');
   } catch (error) {
-    // Those that come after need it.
-    await run('node', ['test/cluster/up.ts'], { cwd: repositoryRoot, deadline: 300 });
+    // The tests that follow need it.
+    await run('node', ['test/cluster/up.ts'], { cwd: REPOSITORY_ROOT, deadline: 300 });
     throw error;
   }
   await isAsBefore();
@@ -182,7 +185,7 @@ test('all of Coppice, backed up, removed from the cluster and restored into what
   }
 }, 600_000);
 
-test('what a restore made is deleted with its group: no kubectl has applied it', async () => {
+test('deletes what was restored with its group, because no kubectl has applied it', async () => {
   const { group } = harness;
   await harness.kubectl(['delete', 'groups.coppice.dev', group, '--timeout=120s'], { deadline: 130 });
   const left = await harness.kubectl([
@@ -195,7 +198,7 @@ test('what a restore made is deleted with its group: no kubectl has applied it',
   expect(left).toBe('');
 }, 140_000);
 
-/** The names in an answer of `kubectl get --output name`. */
+/** Returns the names in an output of `kubectl get --output name`. */
 const names = (text: string): string[] =>
   text
     .split('\n')
@@ -203,7 +206,7 @@ const names = (text: string): string[] =>
     .map((line) => line.slice(line.indexOf('/') + 1))
     .sort();
 
-/** Whatever the cluster has by a name of Coppice's. */
+/** Returns everything in the cluster with a name of Coppice. */
 async function leftOfCoppice(): Promise<string[]> {
   const kinds = [
     'namespaces',

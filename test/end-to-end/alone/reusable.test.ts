@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.remove());
 
-/** A page whose text its volume's seed has drawn by lot. */
+/** Returns a page whose text the seed of its volume has chosen randomly. */
 function seededPage(extension: string): Record<string, string> {
   return {
     'compose.yaml': `x-coppice: ${extension}
@@ -46,7 +46,7 @@ async function drawn(weburl: string): Promise<string> {
   return /drawn: (\S+)/.exec(await pageWith(weburl, 'drawn: '))?.[1] ?? '';
 }
 
-test('a published environment gives its volumes to others, is shown, and can be deleted while it is in use', async () => {
+test('publishes an environment, seeds others from it, shows it, and deletes it while it is used', async () => {
   const { client, kubectl, group } = harness;
   const url = await harness.push('shop', 'main', seededPage('{ reusable: base }'));
   await harness.push('shop', 'feature', seededPage('{ from: base, reusable: base }'));
@@ -95,7 +95,7 @@ test('a published environment gives its volumes to others, is shown, and can be 
   await waitFor('what was drawn anew', 30, async () => ((await drawn(weburl)) === text ? undefined : true));
 }, 180_000);
 
-/** The volume that was brought is as its storage class made it: deleted with its claim, and marked no more. */
+/** Checks that the moved volume is as its storage class created it: deleted with its claim, and without a label. */
 async function expectVolumeAtRest(environmentId: string): Promise<void> {
   const { kubectl } = harness;
   const claim = ['get', 'pvc', 'volume-data', '--namespace', namespaceOf(environmentId)];

@@ -3,7 +3,7 @@ import { waitFor } from '../../cluster/wait-for.ts';
 import { conditionOf, startHarness, type Harness } from '../harness.ts';
 import { testedPage, testsOf, testsOver, type TestsAnswer } from '../tested-page.ts';
 
-/** What a tester goes through: it is killed under a run, and a hundred tests come at once. */
+/** Kills the tester during a run, and queues a hundred tests at once. */
 
 let harness: Harness;
 let repository: string;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.remove(), 120_000);
 
-test('a run that the tester is killed under could not run, and is run again when that is asked for', async () => {
+test('reports a run as not possible when the tester is killed, and runs it again on request', async () => {
   const { client, kubectl } = harness;
   const id = await harness.spawn(repository, 'slow');
   await harness.built(id);
@@ -46,7 +46,7 @@ test('a run that the tester is killed under could not run, and is run again when
   expect((await testsOver(client, id, killed)).tests).toMatchObject([{ name: 'slow', outcome: 'passed' }]);
 }, 400_000);
 
-test('a hundred tests are queued, and each runs once; so they do when all are asked for at once', async () => {
+test('queues a hundred tests and runs each once, also when all are requested at once', async () => {
   const { client } = harness;
   const allPass = (answers: TestsAnswer[]) => {
     const runs = answers.flatMap(({ tests }) => tests);
@@ -58,7 +58,7 @@ test('a hundred tests are queued, and each runs once; so they do when all are as
   await Promise.all(ids.map((id) => harness.built(id)));
   const answers = await Promise.all(ids.map((id) => testsOver(client, id)));
   allPass(answers);
-  // The environments became ready one after another, and their tests with them.
+  // The environments became ready one after another, and with them their tests were started.
   const asked = await Promise.all(ids.map((id) => client.send('POST', `/api/environment/${id}/tests`)));
   expect(asked.map(({ status }) => status)).toEqual(ids.map(() => 202));
   allPass(await Promise.all(ids.map((id, n) => testsOver(client, id, answers[n]))));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { userName } from '../../../api/user-records/user-record.ts';
-import { repositoryRoot } from '../../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
 import { run } from '../../cluster/run.ts';
 import { codeBlocks } from '../../docs/code-blocks.ts';
 import { startHarness, type Harness } from '../harness.ts';
@@ -23,8 +23,8 @@ afterAll(async () => {
   await harness.remove();
 }, 60_000);
 
-test('the tutorial, pasted from its first line to its last', async () => {
-  const page = readFileSync(join(repositoryRoot, 'docs/tutorials/first-environment.md'), 'utf8');
+test('runs the tutorial from its first line to its last', async () => {
+  const page = readFileSync(join(REPOSITORY_ROOT, 'docs/tutorials/first-environment.md'), 'utf8');
   const blocks = codeBlocks(page).filter(({ name }) => name === 'paste');
   expect(blocks.length).toBeGreaterThan(6);
   const started = Date.now();

@@ -8,7 +8,7 @@ let harness: Harness;
 
 beforeAll(async () => {
   harness = await startHarness('kill');
-  // The kubelet waits longer before each restart of one pod: what killed it before must not count here.
+  // The kubelet delays each further restart of a pod, so earlier kills must not count here.
   const deployment = ['deployment/coppice-operator', '--namespace', 'coppice-system'];
   await harness.kubectl(['rollout', 'restart', ...deployment]);
   await harness.kubectl(['rollout', 'status', ...deployment, '--timeout=60s'], { deadline: 70 });
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.remove(), 60_000);
 
-test('an operator killed in the middle of a build changes nothing of it: built, and every log line once', async () => {
+test('completes a build during which the operator is killed, with every log line once', async () => {
   const origin = await harness.push('shop', 'main', { 'api/Dockerfile': numberedDockerfile(harness.group) });
   const id = await harness.spawn(await harness.addRepository('shop', origin), 'main');
   const messages: BuildLogMessage[] = [];

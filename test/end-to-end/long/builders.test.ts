@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { connect } from 'node:tls';
 import type { BuildLogMessage } from '../../../build-logs/message.ts';
-import { programsFolder } from '../../cluster/paths.ts';
+import { PROGRAMS_FOLDER } from '../../cluster/paths.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { pushPullRequest } from '../push-pull-request.ts';
 import { testsSideBySide } from '../side-by-side.ts';
 
 const namespace = 'coppice-builders';
-/** Two steps that take their time, and of which only the second one depends on the repository's files. */
+/** Two slow steps, of which only the second one depends on the repository's files. */
 const dockerfile = `FROM node:24-slim
 WORKDIR /app
 RUN date +%N > /made
@@ -24,7 +24,7 @@ CMD ["node", "server.mjs"]
 
 let first: Harness;
 let second: Harness;
-/** Of the first group. */
+/** The repository of the first group. */
 let repository: string;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ afterAll(async () => {
   expect(left.filter((name) => name.includes(first.group) || name.includes(second.group))).toEqual([]);
 }, 180_000);
 
-test('each group builds in a buildkitd of its own, and its certificate opens no other', async () => {
+test('builds each group in its own buildkitd, which only its certificate opens', async () => {
   const other = await second.addRepository('shop', await second.push('shop', 'main'));
   const ids = await Promise.all([first.spawn(repository, 'main'), second.spawn(other, 'main')]);
   await Promise.all([first.built(ids[0]), second.built(ids[1])]);
@@ -53,7 +53,9 @@ test('each group builds in a buildkitd of its own, and its certificate opens no 
   });
 }, 300_000);
 
-/** The tests run side by side: one uses the first group's builder, the other an ephemeral builder of the second group. */
+/**
+ * The tests run in parallel: one uses the first group's builder, the other an ephemeral builder of the second group.
+ */
 testsSideBySide(
   {
     'a builder sleeps when it is idle, and wakes with its cache': sleepsAndWakes,
@@ -103,7 +105,7 @@ async function buildsInEphemeral(): Promise<void> {
   expect(await objects('persistentvolumeclaims')).not.toContain(`persistentvolumeclaim/${name.slice('pod/'.length)}`);
 }
 
-/** `kind/name` of what is in the builders' namespace. */
+/** Returns `kind/name` of the objects in the builders' namespace. */
 async function objects(kinds: string): Promise<string[]> {
   const text = await first.kubectl(['get', kinds, '--namespace', namespace, '--output', 'name']);
   return text
@@ -126,7 +128,7 @@ interface ClientCertificate {
   key?: string;
 }
 
-/** What the operator hands to the builds of a builder's group. */
+/** Returns the certificate that the operator passes to builds of the builder's group. */
 async function certificates(builder: string): Promise<ClientCertificate> {
   const text = await first.kubectl(['get', 'secret', builder, '--namespace', namespace, '--output', 'json']);
   const { data } = JSON.parse(text) as { data: Record<string, string> };
@@ -136,7 +138,7 @@ async function certificates(builder: string): Promise<ClientCertificate> {
 
 async function throughPortForward(builder: string, use: (port: number) => Promise<void>): Promise<void> {
   const args = ['--kubeconfig', first.connection.kubeconfig, '--namespace', namespace];
-  const env = { ...process.env, PATH: `${programsFolder}:${process.env['PATH'] ?? ''}` };
+  const env = { ...process.env, PATH: `${PROGRAMS_FOLDER}:${process.env['PATH'] ?? ''}` };
   const forward = spawn('kubectl', [...args, 'port-forward', `pod/${builder}`, ':1234'], { env });
   try {
     const [line] = (await once(createInterface(forward.stdout), 'line')) as [string];
@@ -146,7 +148,7 @@ async function throughPortForward(builder: string, use: (port: number) => Promis
   }
 }
 
-/** `HTTP/2` when the builder lets the client in and speaks to it; otherwise why the connection broke. */
+/** Returns `HTTP/2` if the builder admits the client, otherwise why the connection failed. */
 async function greeting(port: number, certificate: ClientCertificate): Promise<string | undefined> {
   const servername = `group-${first.group}`;
   const socket = connect({ host: '127.0.0.1', port, servername, ALPNProtocols: ['h2'], ...certificate });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { objectOf } from '../../client/object-of.ts';
 import { conditionOf, startHarness, type Harness } from '../harness.ts';
-import { failingServicesFile, failingServices } from '../failing-services.ts';
+import { failingServicesFile, FAILING_SERVICES } from '../failing-services.ts';
 import { testsSideBySide } from '../side-by-side.ts';
 
 let harness: Harness;
@@ -27,7 +27,7 @@ async function reportsEachService(): Promise<void> {
   const id = await harness.spawn(repository, 'troubled');
   const environment = await harness.stalled(id);
   const message = conditionOf(environment, 'Built')?.message ?? '';
-  for (const { words } of Object.values(failingServices)) expect(message).toMatch(words);
+  for (const { words } of Object.values(FAILING_SERVICES)) expect(message).toMatch(words);
   expect(message).not.toContain('fine:');
   const { namespace, name } = objectOf(id);
   const described = await harness.kubectl(['describe', 'environment', name, '--namespace', namespace]);

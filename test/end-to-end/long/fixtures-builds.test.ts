@@ -30,7 +30,7 @@ async function buildsWhatChanged(): Promise<void> {
   const { weburl, aliases } = await builtFixture(harness, first);
   await pageWith(weburl, '{"title":"Tools for the garden","products":["Spade: 34.50","Billhook: 62.00"]}');
   await pageWith(`${weburl}products`, '"name":"Billhook"'); // another service, by its path
-  await pageWith(`${aliases['catalog'] ?? ''}products`, '"name":"Billhook"'); // and by its alias
+  await pageWith(`${aliases['catalog'] ?? ''}products`, '"name":"Billhook"'); // the same service, by its alias
   expect(await buildContainers(harness, first)).toEqual(['build-catalog', 'build-pricing', 'build-storefront']);
 
   const second = await harness.spawn(repository, 'main', { name: 'Second' });

@@ -8,7 +8,7 @@ interface Fixture {
   folder: string;
   /** Keys of its service file that are reported as ignored. */
   ignored?: string[];
-  /** Asks through the Ingress for an answer that only parts that talk to each other can give. */
+  /** Requests a page through the Ingress that only services that communicate with each other can produce. */
   ask: (environment: EnvironmentAnswer) => Promise<unknown>;
 }
 
@@ -16,7 +16,7 @@ const fixtures: Fixture[] = [
   {
     folder: 'voting-app',
     ignored: ['container_name', 'logging', 'dns', 'ulimits', 'cache_from', 'pids_limit', 'develop', 'ipam'],
-    // Python → Redis → Node → PostgreSQL → Node
+    // Python, Redis, Node, PostgreSQL and Node again take part in the response.
     async ask({ weburl, aliases }) {
       await pageWith(weburl, 'Cats vs Dogs!');
       for (const vote of ['a', 'b', 'a']) {
@@ -30,7 +30,8 @@ const fixtures: Fixture[] = [
   {
     folder: 'node-postgres',
     ignored: ['container_name'],
-    // nginx, by a template of the repository → Node → PostgreSQL, which the migrations have filled
+    // nginx, configured by a template of the repository, asks Node, which asks PostgreSQL, which the migrations
+    // have filled.
     async ask({ weburl }) {
       await pageWith(weburl, '<h1>Notes</h1>');
       await pageWith(`${weburl}css/board.css`, 'background');
@@ -48,7 +49,7 @@ const fixtures: Fixture[] = [
   {
     folder: 'go-nginx',
     ignored: ['security_opt', 'logging', 'mode'],
-    // nginx → Go, with a config of the service file in an image that holds nothing but the program
+    // nginx asks Go, which reads a config of the service file in an image with nothing but the program.
     ask: async ({ weburl }) => pageWith(weburl, 'Hello from the Go backend 1.8.0, through nginx'),
   },
   {
@@ -65,7 +66,7 @@ const fixtures: Fixture[] = [
     async ask({ weburl }) {
       const page = await pageWith(weburl, 'Baskets from the hedge');
       expect(page).toContain('<title>Baskets – Hazel &amp; Sons</title>');
-      await pageWith(`${weburl}opening-hours`, 'Tuesday to Saturday'); // by the configuration that is mounted
+      await pageWith(`${weburl}opening-hours`, 'Tuesday to Saturday'); // from the mounted configuration
     },
   },
   {
@@ -75,7 +76,7 @@ const fixtures: Fixture[] = [
 ];
 
 let harness: Harness;
-const atOnce = atMost(3); // what two cores build well
+const atOnce = atMost(3); // as many as two cores can build
 const runs = new Map<string, Promise<EnvironmentAnswer>>();
 
 async function spawn(folder: string): Promise<EnvironmentAnswer> {
@@ -91,13 +92,13 @@ beforeAll(async () => {
       atOnce(() => spawn(folder)),
     );
   }
-  void Promise.allSettled(runs.values()); // each test awaits its own
+  void Promise.allSettled(runs.values()); // each test awaits its own run
 }, 60_000);
 
 afterAll(() => harness.remove(), 60_000);
 
 test.each(fixtures)(
-  '$folder: from spawn to an answer of its parts',
+  '$folder: is spawned, and its parts respond',
   async ({ folder, ignored = [], ask }) => {
     const environment = await runs.get(folder)!;
     if (environment.status !== 'built') throw new Error(JSON.stringify(environment.conditions, null, 2));
@@ -108,7 +109,7 @@ test.each(fixtures)(
   600_000,
 );
 
-test('failing-build: back to created, with the line that failed and its exit code', async () => {
+test('failing-build: returns to created, with the failed line and its exit code', async () => {
   const environment = await runs.get('failing-build')!;
   expect(environment.status).toBe('created');
   const message = conditionOf(environment, 'Built')?.message ?? '';
@@ -120,16 +121,16 @@ test('failing-build: back to created, with the line that failed and its exit cod
   expect(log).toContain(message.replace(/^build 1: /, ''));
 }, 600_000);
 
-test('refused: what a container may not have of its machine is reported, all at once', async () => {
+test('refused: reports everything that a container must not have of its node at once', async () => {
   const environment = await runs.get('refused')!;
   expect(environment.status).not.toBe('built');
   expect(conditionOf(environment, 'Stalled')?.message.split(/\n|; (?=docker-compose)/)).toEqual([
     "docker-compose.yml:9:19: services.traefik.network_mode: refused: containers get no access to the node's network: list the service's ports",
-    'docker-compose.yml:11:9: services.traefik.volumes[0]: refused: there is no Docker socket, and containers cannot start other containers',
+    'docker-compose.yml:11:9: services.traefik.volumes[0]: refused: there is no Docker socket, and containers cannot start other containers: remove the mount',
     'docker-compose.yml:15:5: services.cadvisor.privileged: refused: containers get no access to the node: name the capabilities it needs in cap_add',
-    'docker-compose.yml:16:5: services.cadvisor.pid: refused: containers get no access to the node or to another container',
+    'docker-compose.yml:16:5: services.cadvisor.pid: refused: containers get no access to the node or to another container: remove it',
     'docker-compose.yml:17:5: services.cadvisor.devices: refused: containers get no access to the node: remove it',
     'docker-compose.yml:20:9: services.cadvisor.volumes[0]: refused: "/" is a path of the machine that Compose runs on; name a file of the repository (./…) or a volume',
-    'docker-compose.yml:21:9: services.cadvisor.volumes[1]: nothing can be mounted at "/sys": the container runtime manages it',
+    'docker-compose.yml:21:9: services.cadvisor.volumes[1]: nothing can be mounted at "/sys": the container runtime manages it. Choose another path',
   ]);
 }, 600_000);

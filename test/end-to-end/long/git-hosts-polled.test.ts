@@ -6,7 +6,7 @@ import { pageWith, startHarness, type Harness } from '../harness.ts';
 import { testsSideBySide } from '../side-by-side.ts';
 import { makeHosted } from '../test-hosts.ts';
 
-/** A token that may only read: no webhook is there, and the host is asked again and again. */
+/** With a read-only token there is no webhook, so the host is polled. */
 
 let harness: Harness;
 
@@ -27,7 +27,7 @@ async function poll(kind: KindName): Promise<void> {
     const at = ['repositories.coppice.dev', kind, '--namespace', `group-${harness.group}`];
     await harness.kubectl(['patch', ...at, '--type', 'merge', '--patch', JSON.stringify(patch)]);
     await addedRefs(harness, repository, ['branch change', 'branch main', `pull request ${number}`], 90);
-    // A host with ETags and one without: that is all that distinguishes them here.
+    // One host with ETags and one without are enough, because nothing else differs here.
     const isBuilt = kind === 'ownerhost' || kind === 'workspacehost';
     const weburl = isBuilt ? (await harness.built(await harness.spawn(repository, 'main'))).weburl : undefined;
     if (weburl !== undefined) await pageWith(weburl, `${kind} 1`);
@@ -41,7 +41,7 @@ async function poll(kind: KindName): Promise<void> {
 
     const { hooks, deliveries } = await host.record();
     expect([hooks, deliveries]).toEqual([[], []]);
-    // What did not change is not sent again, by hosts that know ETags.
+    // Hosts with ETags do not send again what has not changed.
     if (kind === 'ownerhost' || kind === 'groupedhost') {
       await waitFor('a poll that found nothing new', 60, async () => {
         const { received } = await host.record();

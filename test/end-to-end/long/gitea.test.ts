@@ -17,7 +17,7 @@ const repositorySchema = z.looseObject({
 });
 const settingsSchema = z.looseObject({ sshPublicKey: z.string() });
 
-/** One service that answers with one page, built in a second. */
+/** A service that serves one page, and is built in a second. */
 const page = (text: string): Record<string, string> => ({
   'compose.yaml': "services:\n  web:\n    build: .\n    ports: ['8080:8080']\n",
   Dockerfile: 'FROM busybox:1\nCOPY index.html /www/\nCMD exec httpd -f -p 8080 -h /www\n',
@@ -42,7 +42,7 @@ function addRepository(name: string, params: Record<string, string>): Promise<st
 }
 const repositoryOf = (id: string) => harness.client.call(repositorySchema, 'GET', `/api/repository/${id}`);
 
-/** The refs that have an environment, once they are these. */
+/** Returns the refs that have an environment, once they are these. */
 function waitForRefs(repository: string, refs: string[]): Promise<Map<string, string>> {
   return waitFor(`environments of ${refs.join(', ')}`, 60, async () => {
     const { environments } = await repositoryOf(repository);
@@ -52,7 +52,7 @@ function waitForRefs(repository: string, refs: string[]): Promise<Map<string, st
   });
 }
 
-test('a private repository over HTTP: its refs, a pull request by webhook, rebuilt by a push, gone when closed', async () => {
+test('handles a private repository over HTTP: refs, a pull request by webhook, a rebuild after a push, its end', async () => {
   const origin = await gitea.createRepository('shop');
   const commit = await gitea.push('shop', { branch: 'main', files: page('from main') });
   await gitea.createTag('shop', 'v1.0', commit);
@@ -61,7 +61,7 @@ test('a private repository over HTTP: its refs, a pull request by webhook, rebui
   await harness.sync(repository);
   await waitForRefs(repository, ['branch main', 'tag v1.0']);
 
-  // Gitea keeps the ref of a pull request that is closed.
+  // Gitea keeps the ref of a closed pull request.
   const at = ['repositories.coppice.dev', 'shop', '--namespace', `group-${harness.group}`];
   await harness.kubectl(['patch', ...at, '--type=merge', '--patch={"spec": {"sync": {"confirmClosed": false}}}']);
   const webhook = await webhookOf(harness.client, repository);
@@ -86,7 +86,7 @@ test('a private repository over HTTP: its refs, a pull request by webhook, rebui
   await waitForRefs(repository, ['branch main', 'tag v1.0']);
 }, 300_000);
 
-test('a delivery that is not rightly signed is refused, whether there is such a repository or not', async () => {
+test('refuses a delivery without a valid signature, whether the repository exists or not', async () => {
   const origin = await gitea.createRepository('signed');
   await gitea.push('signed', { branch: 'main', files: page('signed') });
   const { username, password } = gitea.credentials;
@@ -103,7 +103,7 @@ test('a delivery that is not rightly signed is refused, whether there is such a 
   expect((await deliver(webhook.url, webhook.secret)).status).toBeLessThan(300);
 }, 60_000);
 
-test('a private repository over SSH: not let in until its key is a deploy key, then built', async () => {
+test('builds a private repository over SSH once its key is a deploy key', async () => {
   await gitea.createRepository('by-ssh');
   await gitea.push('by-ssh', { branch: 'main', files: page('by ssh') });
   const repository = await addRepository('by-ssh', { origin: `${GITEA_SSH_URL}/${gitea.name}/by-ssh.git` });

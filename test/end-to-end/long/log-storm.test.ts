@@ -17,7 +17,7 @@ beforeAll(async () => {
   harness = await startHarness('storm');
   const origin = await harness.push('storm', 'main', {
     'compose.yaml': 'services:\n  api:\n    build: ./api\n    ports: ["3000:3000"]\n',
-    // A number of its own, or the step would come from a cache without its output.
+    // The number is unique, because a cached step would have no output.
     'api/Dockerfile': [
       'FROM node:24-slim',
       `RUN echo ${randomBytes(8).toString('hex')} && seq -f "storm line %.0f" 1 ${lineCount}`,
@@ -32,11 +32,11 @@ beforeAll(async () => {
 afterAll(() => harness.remove(), 60_000);
 
 interface Viewer {
-  /** What each viewer has of the log, without holding its text. */
+  /** What each viewer has received of the log, without its text. */
   seqs: { last: number; gaps: number };
-  /** Hash of the lines that the build's container wrote, as the viewer received them. */
+  /** Hash of the lines of the build's container, as the viewer received them. */
   written: Hash;
-  /** Numbered lines that came after all those with smaller numbers. */
+  /** Number of lines that arrived after all lines with smaller numbers. */
   stormLines: number;
   lastNumber: number;
   end: BuildLogMessage | undefined;
@@ -47,7 +47,7 @@ function logUrl(from: number): string {
   return `${harness.connection.apiUrl.replace(/^http/, 'ws')}/api/environment/${environment}/build/logs?from=${from}`;
 }
 
-/** One connection: until its end, or until it has `atMost` messages more. */
+/** Connects until the end, or until `atMost` more messages were received. */
 function connect(viewer: Viewer, pauseMs: number, atMost = Infinity): Promise<void> {
   const headers = { 'x-service-token': harness.client.token ?? '' };
   const socket = new WebSocket(logUrl(viewer.seqs.last), { headers, lookup: localhostLookup });
@@ -65,7 +65,7 @@ function connect(viewer: Viewer, pauseMs: number, atMost = Infinity): Promise<vo
       setTimeout(() => socket.resume(), pauseMs);
     }
   });
-  // What breaks is followed by its close.
+  // An error is followed by a close.
   socket.on('error', () => undefined);
   return new Promise((resolve) => socket.once('close', () => resolve()));
 }
@@ -89,7 +89,7 @@ function newViewer(): Viewer {
   return { ...counts, written: createHash('sha256'), end: undefined };
 }
 
-/** A viewer connects again, as the documentation says, when the API is replaced meanwhile. */
+/** Connects a viewer, again when the API is replaced meanwhile, as the documentation says. */
 async function view(pauseMs = 0, viewer = newViewer()): Promise<Viewer> {
   await connect(viewer, pauseMs);
   if (viewer.end) return viewer;
@@ -104,8 +104,8 @@ async function viewWithReconnects(times: number): Promise<Viewer> {
 }
 
 /**
- * What the API holds in Buffers, as which logs pass through it, in MiB: of the replica that holds most. Its resident
- * memory would report what other tests ask at the same time too.
+ * Returns the MiB in Buffers, which contain logs that are being sent, of the replica with most. Its resident memory would
+ * include the requests of other tests.
  */
 async function apiBuffers(): Promise<number> {
   const selector = 'app.kubernetes.io/name=coppice-api';
@@ -121,13 +121,13 @@ async function apiBuffers(): Promise<number> {
   return Math.max(...(await Promise.all(sizes)));
 }
 
-/** What the build's container wrote, as the kubelet has it; the Job goes when the build is over. */
+/** Returns the log of the build's container from the kubelet, because the Job is deleted after the build. */
 function containerLog(): Promise<string> {
   const args = ['-n', namespaceOf(environment), 'logs', 'job/build-1', '-c', 'build-api', '--follow'];
   return waitFor("the build's container to write", 180, () => harness.kubectl(args, { deadline: 200 }));
 }
 
-test('100,000 lines to 20 viewers, two of them slow, one connecting again ten times: each has each line once', async () => {
+test('sends 100,000 lines once each to 20 viewers, two of them slow, one reconnecting ten times', async () => {
   const before = await apiBuffers();
   const watching = [...Array.from({ length: 17 }, () => view()), view(50), view(200), viewWithReconnects(10)];
   let during = before;
@@ -140,18 +140,19 @@ test('100,000 lines to 20 viewers, two of them slow, one connecting again ten ti
   for (const viewer of viewers) {
     expect(viewer).toMatchObject({ seqs: { last, gaps: 0 }, end: { end: { result: 'succeeded' } } });
     expect(viewer.written.digest('hex')).toBe(written);
-    // Where buildctl turns to another step for a moment, it may cut a line, and print it again, whole, when it returns.
+    // When buildctl switches to another step for a moment, it may cut a line, and print it again completely
+    // afterwards.
     expect(viewer.lastNumber).toBe(lineCount);
     expect(viewer.stormLines).toBeGreaterThan(lineCount - 100);
   }
   expect(viewers.at(-1)?.connections).toBeGreaterThanOrEqual(11);
   const after = await apiBuffers();
   console.log(`api buffers in MiB: before ${before.toFixed(0)}, most ${during.toFixed(0)}, after ${after.toFixed(0)}`);
-  // 20 viewers hold at most some MiB each: 1 MiB on its way out, and what is ready for them.
+  // 20 viewers use some MiB each at most: 1 MiB being sent, and what is ready for them.
   expect(during - before).toBeLessThan(120);
 }, 300_000);
 
-test('a page in a browser reads the log, by the cookie and its own origin', async () => {
+test('lets a page in a browser read the log, by the cookie and its own origin', async () => {
   await harness.built(environment);
   const browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
@@ -185,7 +186,7 @@ test('a page in a browser reads the log, by the cookie and its own origin', asyn
     expect(seen.code).toBe(1000);
     expect(seen.lines).toBeGreaterThan(lineCount / 2);
     expect(seen.last).toContain('"end":{"result":"succeeded"');
-    // The same cookie from another site's page: refused.
+    // The same cookie is refused from a page of another site.
     await page.goto((await harness.client.environment(environment)).weburl);
     expect(await read(logUrl(0))).toMatchObject({ code: 1006, lines: 0 });
   } finally {
@@ -193,10 +194,10 @@ test('a page in a browser reads the log, by the cookie and its own origin', asyn
   }
 }, 120_000);
 
-test("a service's log: its last lines, and what comes, while it is replaced too", async () => {
+test("returns the last lines of a service's log and new ones, also while it is replaced", async () => {
   await harness.built(environment);
   const path = `/api/environment/${environment}/services/api/logs`;
-  // 503, with Retry-After, while there is no operator: a suite beside this one kills it.
+  // It is 503 with Retry-After while there is no operator, which another suite may have killed.
   const tail = await waitFor('the operator to follow the log', 60, async () => {
     const answer = await harness.client.send('GET', `${path}?tail=2`);
     return answer.status === 503 ? undefined : answer;

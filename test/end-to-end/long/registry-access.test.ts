@@ -11,9 +11,10 @@ import { namespaceOf, startHarness, type Harness } from '../harness.ts';
 import { pushPullRequest } from '../push-pull-request.ts';
 import { rawSource } from '../raw-llb.ts';
 import { TestRegistry } from '../registry-images.ts';
+import { registryToken } from '../registry-token.ts';
 import { smallPage } from '../small-page.ts';
 
-/** A credential, and the pod of the builder that a build with it runs in. */
+/** A credential, and the pod of the builder that builds with it. */
 interface Build {
   environment: string;
   builder: string;
@@ -48,7 +49,7 @@ beforeAll(async () => {
   main = owned;
   [ofVictim, own] = await Promise.all([imageOf(victim, victims), imageOf(attacker, owned)]);
   [layerOfVictim, layerOfOwn] = await Promise.all([newestLayer(ofVictim), newestLayer(own)]);
-  // Their builds run while the tests use what they have.
+  // Their builds run while the tests use their credentials.
   [build, fork] = await Promise.all([
     attacker.spawn(repository, 'slow').then((id) => running(id, () => `group-${attacker.group}`)),
     attacker
@@ -71,14 +72,14 @@ async function imageOf(harness: Harness, id: string): Promise<string> {
   return (await harness.kubectl(['get', ...at, '--output', path])).trim();
 }
 
-/** The name of the image's newest layer: `ADDRESS/PATH@DIGEST`. */
+/** Returns the name of the image's newest layer: `ADDRESS/PATH@DIGEST`. */
 async function newestLayer(image: string): Promise<string> {
   const [manifest = ''] = await new TestRegistry().contents(image);
   const digest = /.*"digest":\s*"(sha256:[0-9a-f]{64})"/s.exec(manifest)?.[1] ?? '';
   return `${image.split('@')[0] ?? ''}@${digest}`;
 }
 
-/** What a running build has. */
+/** Returns the credential and the builder of a running build. */
 async function running(id: string, builderOf: (uid: string) => string): Promise<Build> {
   const name = id.slice(id.indexOf('.') + 1);
   const group = id.slice(0, id.indexOf('.'));
@@ -103,7 +104,7 @@ async function running(id: string, builderOf: (uid: string) => string): Promise<
   return { environment: id, builder: builderOf(uid), dockerConfig };
 }
 
-/** What a client of BuildKit gets with the credentials of a build and without its source policy. */
+/** Returns what a client of BuildKit gets with the credentials of a build and without its source policy. */
 function asks({ builder, dockerConfig }: Build, source: Buffer, ...options: string[]): Promise<string> {
   return askBuildkitd(attacker.kubectl, {
     builder,
@@ -122,7 +123,7 @@ const importFrom = (image: string) => [
   ...['--import-cache', `type=registry,ref=${image},registry.insecure=true`],
 ];
 
-test('a trusted build pulls and pushes images of its own repository', async () => {
+test('lets a trusted build pull and push images of its own repository', async () => {
   expect(await asks(build, rawSource(`docker-image://${own}`))).toMatch(/^files: bin$/m);
   expect(await asks(build, rawSource(`docker-image+blob://${layerOfOwn}`))).toContain(
     `files: ${layerOfOwn.split(':').at(-1) ?? ''}`,
@@ -131,7 +132,7 @@ test('a trusted build pulls and pushes images of its own repository', async () =
   expect(await asks(build, base, ...pushTo(`${attacker.group}/shop/pushed:1`))).toContain('exit code: 0');
 });
 
-test("a fork's build pushes and pulls images of untrusted builds", async () => {
+test("lets a fork's build push and pull images of untrusted builds", async () => {
   const name = `${attacker.group}/shop/untrusted/pushed:1`;
   expect(await asks(fork, base, ...pushTo(name))).toContain('exit code: 0');
   expect(await asks(fork, rawSource(`docker-image://${address}/${name}`))).toMatch(/^files: bin$/m);
@@ -141,7 +142,7 @@ test.each<[string, () => Build, () => string[], () => string[]]>([
   ['a trusted build', () => build, () => [ofVictim, layerOfVictim], () => ['other/web', 'shop/untrusted/web']],
   ["a fork's build", () => fork, () => [ofVictim, layerOfVictim, own, layerOfOwn], () => ['other/web', 'shop/web']],
 ])(
-  '%s cannot pull, import or push other images',
+  'does not let %s pull, import or push other images',
   async (_what, from, images, ownNames) => {
     for (const image of images()) {
       for (const scheme of ['docker-image', 'docker-image+blob']) {
@@ -164,7 +165,9 @@ test.each<[string, () => Build, () => string[], () => string[]]>([
 
 const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 
-/** Every request to the registry that reads or changes an image, with the token that the credential gets for it; their statuses. */
+/**
+ * Sends every request that reads or changes an image, with the token that the credential gets; returns the statuses.
+ */
 async function statusesOf(dockerConfig: string, image: string, from: string): Promise<Record<string, number>> {
   const name = image.slice(address.length + 1).split('@')[0] ?? '';
   const digest = image.split('@')[1] ?? '';
@@ -192,26 +195,15 @@ async function statusesOf(dockerConfig: string, image: string, from: string): Pr
 }
 
 const authSchema = z.object({ auths: z.record(z.string(), z.object({ auth: z.string() })) });
-const tokenSchema = z.object({ token: z.string() });
-
-/** Follows the registry's challenge, as every client does. */
-async function tokenFor(dockerConfig: string, scopes: readonly string[]): Promise<string> {
+/** Requests a token with the credential in a Docker configuration. */
+function tokenFor(dockerConfig: string, scopes: readonly string[]): Promise<string> {
   const auth = authSchema.parse(JSON.parse(dockerConfig)).auths[address]?.auth ?? '';
-  const { headers } = await send(`http://${IMAGES_HOST_ADDRESS}/v2/`);
-  const [, realm = '', service = ''] =
-    /realm="([^"]+)",service="([^"]+)"/.exec(headers['www-authenticate'] ?? '') ?? [];
-  const { host, pathname } = new URL(realm);
-  const url = new URL(pathname, attacker.connection.ingressUrl);
-  url.searchParams.set('service', service);
-  for (const scope of scopes) url.searchParams.append('scope', scope);
-  const answer = await send(url.href, { headers: { host, authorization: `Basic ${auth}` } });
-  expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('token')]);
-  return tokenSchema.parse(JSON.parse(answer.text)).token;
+  return registryToken(attacker.connection.ingressUrl, `Basic ${auth}`, scopes);
 }
 
 const refused = { pull: 401, tags: 401, push: 401, mount: 401, delete: 401, catalog: 401 };
 
-test("an environment's Secret pulls its repository's images, and does nothing else", async () => {
+test("lets an environment's Secret only pull its repository's images", async () => {
   const at = ['get', 'secret', 'registry', '--namespace', namespaceOf(main), '--output'];
   const text = await attacker.kubectl([...at, 'jsonpath={.data.\\.dockerconfigjson}']);
   const secret = Buffer.from(text, 'base64').toString();
@@ -219,7 +211,7 @@ test("an environment's Secret pulls its repository's images, and does nothing el
   expect(await statusesOf(secret, ofVictim, layerOfOwn)).toEqual(refused);
 });
 
-test("a build's credential cannot mount another group's layer, delete an image or list the registry", async () => {
+test("does not let a build's credential mount another group's layer, delete an image or list the registry", async () => {
   const allowed = { ...refused, pull: 200, tags: 200, push: 202 };
   expect(await statusesOf(build.dockerConfig, own, layerOfVictim)).toEqual(allowed);
   expect(await statusesOf(build.dockerConfig, ofVictim, layerOfOwn)).toEqual(refused);
@@ -227,8 +219,8 @@ test("a build's credential cannot mount another group's layer, delete an image o
   expect(await statusesOf(fork.dockerConfig, ofVictim, layerOfOwn)).toEqual(refused);
 });
 
-test("a Dockerfile's FROM is denied before the registry is asked", async () => {
-  // The local cluster runs one untrusted build of an account at once.
+test("denies a Dockerfile's FROM before asking the registry", async () => {
+  // The local cluster runs one untrusted build of an account at a time.
   const name = fork.environment.slice(fork.environment.indexOf('.') + 1);
   await attacker.kubectl(['delete', 'environments.coppice.dev', name, '--namespace', `group-${attacker.group}`]);
   const origin = `${attacker.connection.gitUrl}/${attacker.group}/shop.git`;

@@ -26,7 +26,7 @@ afterAll(() => harness.remove(), 60_000);
 
 const buildSchema = z.looseObject({ build: z.object({ number: z.number(), result: z.string(), message: z.string() }) });
 
-/** Asks for a build; gives it once it is over, well or not. */
+/** Requests a build; returns it once it has finished. */
 async function build() {
   const before = buildSchema.parse(await harness.client.environment(id)).build.number;
   await harness.client.send('POST', `/api/environment/${id}/build`);
@@ -45,7 +45,7 @@ async function buildRevision(version: string): Promise<void> {
 
 const linesOfStore = async () => (await pageWith(`${environment.weburl}store/lines`, 'migrated')).trimEnd().split('\n');
 
-test('every service becomes ready, the job before what waits for it', () => {
+test('makes every service ready, the job before what waits for it', () => {
   expect(environment).toMatchObject({
     status: 'built',
     services: [
@@ -56,7 +56,7 @@ test('every service becomes ready, the job before what waits for it', () => {
   });
 });
 
-test('two services share a host by path, an alias has a host of its own', async () => {
+test('shares a host between two services by path, with a separate host for an alias', async () => {
   expect(await pageWith(`${environment.weburl}version`, 'one')).toBe('one');
   expect(await pageWith(`${environment.weburl}store/version`, 'one')).toBe('one');
   const { admin } = z.looseObject({ aliases: z.object({ admin: z.string() }) }).parse(environment).aliases;
@@ -65,7 +65,7 @@ test('two services share a host by path, an alias has a host of its own', async 
   expect(await pageWith(`${admin}version`, 'one')).toBe('one');
 });
 
-test('a file of the repository is mounted; a service is reached by its other name and writes its volume as its user', async () => {
+test('mounts a file of the repository, and lets a service write its volume and be reached by an alias', async () => {
   expect(await pageWith(`${environment.weburl}settings`, 'hazel')).toBe('{ "colour": "hazel" }\n');
   expect((await send(`${environment.weburl}store/lines`, { method: 'POST', body: 'kept by 1234\n' })).text).toBe(
     'kept',
@@ -73,7 +73,7 @@ test('a file of the repository is mounted; a service is reached by its other nam
   expect(await pageWith(`${environment.weburl}records`, 'kept by 1234')).toBe('migrated\nkept by 1234\n');
 });
 
-test('a WebSocket passes the Ingress', async () => {
+test('passes a WebSocket through the Ingress', async () => {
   const socket = new WebSocket(environment.weburl.replace('http', 'ws'), { lookup: localhostLookup });
   await once(socket, 'open');
   for (const text of ['first', 'second']) {
@@ -84,13 +84,13 @@ test('a WebSocket passes the Ingress', async () => {
   socket.terminate();
 }, 20_000);
 
-test('a body of 20 MiB passes the Ingress', async () => {
+test('passes a body of 20 MiB through the Ingress', async () => {
   const body = randomBytes(10 * 1024 * 1024).toString('hex');
   const answer = await send(`${environment.weburl}digest`, { method: 'POST', body });
   expect(answer.text).toBe(`${20 * 1024 * 1024} ${createHash('sha256').update(body).digest('hex')}`);
 }, 30_000);
 
-describe('a new version', () => {
+describe('a new revision', () => {
   let failures: string[] = [];
   const seen = new Map<string, number>();
 
@@ -114,7 +114,7 @@ describe('a new version', () => {
     failures = failures.slice(0, 5);
   }, 300_000);
 
-  test('comes without a failed request', () => {
+  test('is rolled out without a failed request', () => {
     expect(failures).toEqual([]);
     expect([...seen.keys()].sort()).toEqual(['one', 'two']);
     expect(seen.get('one')).toBeGreaterThan(100);
@@ -122,7 +122,7 @@ describe('a new version', () => {
     console.log(`requests answered while the version changed: ${JSON.stringify(Object.fromEntries(seen))}`);
   });
 
-  test('keeps the volume, and its job has run once more', async () => {
+  test('keeps the volume, and runs its job once more', async () => {
     expect(await linesOfStore()).toEqual(['migrated', 'kept by 1234', 'migrated']);
     const ofServices = ['--selector', '!coppice.dev/measured-build', '--output', 'name'];
     const jobs = await harness.kubectl(['get', 'jobs', '--namespace', namespaceOf(id), ...ofServices]);
@@ -130,7 +130,7 @@ describe('a new version', () => {
   });
 });
 
-test('a job that fails ends the build with its last lines, and what ran runs on', async () => {
+test('ends the build with the last lines of a failed job, and keeps services running', async () => {
   const compose = `services:
   web:
     build: ./app
@@ -151,7 +151,7 @@ test('a job that fails ends the build with its last lines, and what ran runs on'
   expect(await linesOfStore()).toHaveLength(3);
 }, 300_000);
 
-test('after DELETE and PUT the volume is a new one', async () => {
+test('creates a new volume after DELETE and PUT', async () => {
   await pushFixture(harness, 'runtime', 'main', { 'app/version.txt': 'three\n' });
   await harness.client.send('DELETE', `/api/environment/${id}`);
   await harness.client.waitForEnvironment(id, ({ status }) => status === 'empty', 120);

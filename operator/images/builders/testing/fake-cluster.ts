@@ -11,7 +11,7 @@ import { isSubset } from '../../../../kubernetes/subset.ts';
 import { BuilderSet } from '../builder-set.ts';
 import type { BuilderPoolSettings } from '../settings.ts';
 
-export const settings: BuilderPoolSettings = {
+export const SETTINGS: BuilderPoolSettings = {
   namespace: 'builders',
   image: 'buildkit:1',
   configMap: 'buildkitd-1',
@@ -63,7 +63,7 @@ export class FakeCluster {
       secrets: reader<Secret>('Secret'),
       pods: reader<Pod>('Pod'),
       policies: reader<NetworkPolicy>('NetworkPolicy'),
-      settings: { ...settings, ...changed },
+      settings: { ...SETTINGS, ...changed },
       now: () => this.now,
     });
   }

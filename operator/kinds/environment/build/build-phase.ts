@@ -4,7 +4,7 @@ import type { BuildRequest } from '../../../images/build/build-request.ts';
 import type { ImageBuilder } from '../../../images/build/image-builder.ts';
 import { Stalled } from '../../../shared/errors.ts';
 import { type BuildLog, buildId } from './build-log.ts';
-import { newestBuildRequest, whatMoved } from './build-status.ts';
+import { newestBuildRequest, plannedFields, whatMoved } from './build-status.ts';
 import type { BuildField, BuildingResult, BuildRecorder } from './build-recorder.ts';
 import { setUpFrom } from '../scope/contents.ts';
 import { andThen, type PhaseResult, runPhases } from '../scope/phase.ts';
@@ -94,7 +94,7 @@ export class BuildPhase {
     const build = scope.runningBuild;
     if (!build || build.revision === revision.id) return {};
     const recorded = setUpFrom(scope, revision);
-    const status = { ...recorded.status, build: { ...build, revision: revision.id, commit: revision.commit } };
+    const status = { ...recorded.status, build: { ...build, ...plannedFields(revision) } };
     log.close(scope);
     await log.noteCommit(scope.with({ status }), revision);
     return { ...recorded, status };

@@ -1,14 +1,13 @@
 import { expect, test } from '@jest/globals';
 import type { BuildStatus, EnvironmentStatus, FinishedBuild } from '../../../../crds/environment.ts';
 import { requestValue } from '../../../../crds/requests.ts';
+import { sampleActivation } from '../../../../crds/testing/activation.ts';
 import { newestBuildRequest, triggerOf, withFinished } from './build-status.ts';
 
 const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n));
 const value = (n: number, id = 'x') => requestValue(second(n), id);
-const activation = (reason: 'Spec' | 'CreateRequest' | 'Schedule' | 'RebuildRequest', rebuild = false) => ({
-  ...{ active: true, since: second(10).toISOString(), reason, specActive: true, buildPending: true },
-  ...(rebuild && { rebuild }),
-});
+const activation = (reason: 'Spec' | 'CreateRequest' | 'Schedule' | 'RebuildRequest', rebuild = false) =>
+  sampleActivation({ since: second(10).toISOString(), reason, buildPending: true, ...(rebuild && { rebuild }) });
 const built = (n: number, request?: string): BuildStatus => ({
   ...{ number: 1, result: 'succeeded', startedAt: second(n).toISOString() },
   request,
@@ -54,7 +53,7 @@ test.each<[string, string, EnvironmentStatus, boolean?]>([
     'recovery',
     { activation: activation('Spec'), build: built(11) },
   ],
-])('triggerOf: %s → %s', (_what, trigger, status, buildOnCreate = true) => {
+])('returns what triggered a build: %s → %s', (_what, trigger, status, buildOnCreate = true) => {
   expect(triggerOf({ buildOnCreate }, status)).toBe(trigger);
 });
 
@@ -64,11 +63,11 @@ test.each([
   [undefined, value(2), value(2)],
   [value(1), value(2), value(2)],
   [value(3), value(2), value(3)],
-])('newestBuildRequest of build %s and rebuild %s: %s', (build, rebuild, newest) => {
+])('returns the newest request of build %s and rebuild %s: %s', (build, rebuild, newest) => {
   expect(newestBuildRequest({ build, rebuild })).toBe(newest);
 });
 
-test('withFinished keeps the ten newest, each once', () => {
+test('keeps the ten newest builds, each once', () => {
   let builds: FinishedBuild[] | undefined;
   for (let number = 1; number <= 12; number++) {
     const build: BuildStatus = { ...built(number), number, commit: `c${number}`, message: 'left out' };

@@ -35,7 +35,7 @@ export function triggerOf(
 export function nextBuild(
   spec: Pick<Environment['spec'], 'buildOnCreate'>,
   status: Readonly<EnvironmentStatus>,
-  planned: Pick<Revision, 'id' | 'commit'> | undefined,
+  planned: Pick<Revision, 'id' | 'commit' | 'author' | 'subject'> | undefined,
   now: Date,
 ): BuildStatus {
   const previous = previousTimes(status.build);
@@ -45,19 +45,35 @@ export function nextBuild(
     trigger: triggerOf(spec, status),
     request: newestBuildRequest(status.handledRequests),
     startedAt: now.toISOString(),
-    ...(planned && { revision: planned.id, commit: planned.commit }),
+    ...(planned && plannedFields(planned)),
     ...(previous && { previous }),
     ...(status.activation?.rebuild && { noCache: true }),
   };
 }
 
+/** Returns the fields of a build that its revision determines. */
+export function plannedFields({
+  id,
+  commit,
+  author,
+  subject,
+}: Pick<Revision, 'id' | 'commit' | 'author' | 'subject'>): Pick<
+  BuildStatus,
+  'revision' | 'commit' | 'author' | 'subject'
+> {
+  return { revision: id, commit, author, subject };
+}
+
 /** Returns the history with a finished build added, newest first. */
 export function withFinished(
   builds: readonly FinishedBuild[] | undefined,
-  { number, result, trigger, request, commit, startedAt }: BuildStatus,
+  { number, result, trigger, request, commit, author, subject, startedAt, rolloutStartedAt }: BuildStatus,
   finishedAt: string,
 ): FinishedBuild[] {
-  const finished: FinishedBuild = { number, result, trigger, request, commit, startedAt, finishedAt };
+  const finished: FinishedBuild = {
+    ...{ number, result, trigger, request, commit, author, subject },
+    ...{ startedAt, rolloutStartedAt, finishedAt },
+  };
   return [finished, ...(builds ?? []).filter((one) => one.number < number)].slice(0, MAX_BUILD_HISTORY);
 }
 

@@ -5,7 +5,7 @@ import { Stalled, Waiting } from '../../../shared/errors.ts';
 import type { BuildLog } from './build-log.ts';
 import type { BuildField, BuildingResult, BuildRecorder } from './build-recorder.ts';
 import { andThen, type PhaseResult, runPhases, soonest } from '../scope/phase.ts';
-import { rolloutDeadline } from './rollout-deadline.ts';
+import { rolloutDeadline } from './rollout-failure.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
 import type { Services } from '../services/services.ts';
 import type { Revision } from '../revision/revision.ts';

@@ -22,19 +22,19 @@ function decide(input: Partial<ActivationInput>) {
   });
 }
 
-describe('the first look at an object', () => {
+describe('the first reconcile of an object', () => {
   test.each([
     [true, true, { active: true, buildPending: true, started: true }],
     [true, false, { active: true, buildPending: false, started: true }],
     [false, true, { active: false, buildPending: false, started: false }],
-  ])('active %s, buildOnCreate %s', (active, buildOnCreate, expected) => {
+  ])('decides for active %s and buildOnCreate %s', (active, buildOnCreate, expected) => {
     const { activation, started, ended } = decide({ spec: { ...spec, active, buildOnCreate } });
     expect({ active: activation.active, buildPending: activation.buildPending, started }).toEqual(expected);
     expect(ended).toBe(false);
   });
 });
 
-describe("the repository's TTL", () => {
+describe('the TTL of the repository', () => {
   const defaultTtlSeconds = 60;
 
   test.each([
@@ -45,7 +45,7 @@ describe("the repository's TTL", () => {
     expect(decide({ defaultTtlSeconds, spec: { ...spec, ttlSeconds } }).ttl).toEqual(expected);
   });
 
-  test('is for new environments alone, and stays as it was taken', () => {
+  test('applies only to new environments, and is not changed later', () => {
     expect(decide({ defaultTtlSeconds, status: { activation: running } }).ttl).toBeUndefined();
     const ttl = { seconds: 90, since: earlier };
     expect(decide({ defaultTtlSeconds, status: { activation: running, ttl } }).ttl).toEqual(ttl);
@@ -168,7 +168,7 @@ describe('events', () => {
     expect({ ...decision, ...activation }).toMatchObject(expected);
   });
 
-  test('new contents wait until the former ones are gone', () => {
+  test('let new contents wait until the former ones are gone', () => {
     const annotations = { [requestAnnotation('create')]: at(0) };
     const waiting = decide({ annotations, isPresent: true, status: { activation: stopped } });
     expect(waiting).toMatchObject({ activation: { active: false }, started: false, handledRequests: {} });
@@ -176,7 +176,7 @@ describe('events', () => {
     expect(decide({ isPresent: true, status: { activation: bySpec } }).activation).toEqual(bySpec);
   });
 
-  test('a delete and a later create are two turns: the second waits', () => {
+  test('handle a delete and a later create as two transitions, of which the second waits', () => {
     const annotations = { [requestAnnotation('delete')]: at(-2), [requestAnnotation('create')]: at(-1) };
     const first = decide({ annotations, status: { activation: running } });
     expect(first.activation.active).toBe(false);
@@ -187,7 +187,7 @@ describe('events', () => {
 });
 
 describe('time to live', () => {
-  test('counts from when the contents were asked for', () => {
+  test('counts from when the contents were requested', () => {
     expect(decide({ spec: { ...spec, ttlSeconds: 60 } }).expiresAt).toBe('2026-01-01T12:01:00.000Z');
   });
 
@@ -195,13 +195,13 @@ describe('time to live', () => {
     [{ seconds: 60, since: earlier, specSeconds: 60 }, false],
     [{ seconds: 7200, since: earlier, specSeconds: 60 }, true],
     [{ seconds: 0, since: earlier, specSeconds: 60 }, true],
-  ])('%j leaves it active: %s', (ttl, active) => {
+  ])('keeps it active after %j: %s', (ttl, active) => {
     const decision = decide({ spec: { ...spec, ttlSeconds: 60 }, status: { activation: running, ttl } });
     expect(decision.activation.active).toBe(active);
     expect(decision.ended).toBe(!active);
   });
 
-  test('a changed spec and a ttl request each count anew', () => {
+  test('count a changed spec and a ttl request anew', () => {
     const ttl = { seconds: 60, since: earlier, specSeconds: 60 };
     const bySpec = decide({ spec: { ...spec, ttlSeconds: 120 }, status: { activation: running, ttl } });
     expect(bySpec.expiresAt).toBe('2026-01-01T12:02:00.000Z');
@@ -210,14 +210,14 @@ describe('time to live', () => {
     expect(byRequest.expiresAt).toBe('2026-01-01T12:05:00.000Z');
   });
 
-  test('a ttl request without seconds changes nothing', () => {
+  test('ignore a ttl request without seconds', () => {
     const ttl = { seconds: 7200, since: earlier, specSeconds: undefined };
     const annotations = { [requestAnnotation('ttl')]: `${at(0)}/1h` };
     const decision = decide({ annotations, status: { activation: running, ttl } });
     expect(decision).toMatchObject({ ttl, handledRequests: { ttl: `${at(0)}/1h` } });
   });
 
-  test('a ttl request of what is empty is kept, and counts from when contents come', () => {
+  test('keep a ttl request of an empty environment, and count it from the creation of contents', () => {
     const ttlRequest = ttlRequestValue(now, 'x', 300);
     const kept = decide({
       annotations: { [requestAnnotation('ttl')]: ttlRequest },
@@ -235,7 +235,7 @@ describe('time to live', () => {
   test.each([
     [0, undefined],
     [300, '2026-01-01T12:05:00.000Z'],
-  ])('a PUT with a TTL of %d: the former one does not end what comes', (seconds, expiresAt) => {
+  ])('do not end new contents by the former TTL after a PUT with a TTL of %d', (seconds, expiresAt) => {
     const annotations = {
       [requestAnnotation('create')]: at(0),
       [requestAnnotation('build')]: at(0),
@@ -251,25 +251,25 @@ describe('time to live', () => {
     expect(decision.expiresAt).toBe(expiresAt);
   });
 
-  test('a longer TTL that was asked for in time counts before the end of the former one', () => {
+  test('apply a longer TTL that was requested in time before the former one ends', () => {
     const ttl = { seconds: 60, since: earlier, specSeconds: undefined };
     const annotations = { [requestAnnotation('ttl')]: ttlRequestValue(now, 'x', 300) };
     const decision = decide({ annotations, status: { activation: running, ttl } });
     expect(decision).toMatchObject({ activation: { active: true }, expiresAt: '2026-01-01T12:05:00.000Z' });
   });
 
-  test('what is empty does not expire', () => {
+  test('do not expire an empty environment', () => {
     const ttl = { seconds: 60, since: earlier, specSeconds: undefined };
     expect(decide({ status: { activation: stopped, ttl } })).toMatchObject({ ended: false, expiresAt: undefined });
   });
 });
 
-describe("the repository's schedule", () => {
+describe('the schedule of the repository', () => {
   const last = new Date('2026-01-01T11:30:00Z');
   const schedule = { setting: 'all 11:30 UTC', last, next: new Date('2026-01-02T11:30:00Z'), starts: now };
   const seen = { setting: schedule.setting, since: '2025-12-01T00:00:00Z' };
 
-  test('rebuilds contents that are older, which come again when they are gone', () => {
+  test('rebuilds older contents, which are created again after their removal', () => {
     const { activation, ended } = decide({
       schedule,
       status: { activation: running, schedule: seen },
@@ -280,7 +280,7 @@ describe("the repository's schedule", () => {
     const ttl = { seconds: 86_400, since: earlier };
     const again = decide({ schedule, status: { activation, schedule: seen, ttl } });
     expect(again.activation).toMatchObject({ active: true, reason: 'Schedule', buildPending: true, rebuild: true });
-    // A night's rebuild does not put off the end of the contents.
+    // A nightly rebuild does not extend the time to live.
     expect(again.ttl).toEqual(ttl);
     const after = decide({ schedule, status: { activation: again.activation, schedule: seen }, isPresent: true });
     expect(after.activation).toEqual(again.activation);
@@ -298,7 +298,7 @@ describe("the repository's schedule", () => {
         schedule: { ...schedule, starts: new Date('2026-01-01T12:09:00Z') },
       },
     ],
-  ])('leaves %s', (_what, input) => {
+  ])('does not rebuild %s', (_what, input) => {
     const { activation } = decide({ schedule, isPresent: true, ...input });
     expect(activation.reason).not.toBe('Schedule');
   });

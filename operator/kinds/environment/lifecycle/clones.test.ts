@@ -18,11 +18,11 @@ test.each<[string, Environment, boolean]>([
   ['one of another ref', environment('other', 'dev'), false],
   ['one in another namespace', environment('other', 'main', { namespace: 'group-b' }), false],
   ['one that is on its way out', environment('other', 'main', { deletionTimestamp: '2026-01-02T00:00:00Z' }), false],
-])('%s: holds the same ref: %s', (_what, other, expected) => {
+])('%s: is an environment of the same ref: %s', (_what, other, expected) => {
   expect(holdsSameRef(main, other)).toBe(expected);
 });
 
-test('of the environments of a ref the oldest is not a clone, of two of one second the first by name', () => {
+test('treats all but the oldest environment of a ref as clones, ordered by name within a second', () => {
   const later = environment('a', 'main', { creationTimestamp: '2026-01-01T00:00:01Z' });
   const sameSecond = environment('b');
   const all = [later, main, sameSecond, environment('x', 'dev')];

@@ -28,11 +28,11 @@ test.each([
   ['later the same day', '2026-05-01T01:59:00Z', '2026-05-01T02:00:00Z'],
   ['not the very minute', '2026-05-01T02:00:00Z', '2026-05-02T02:00:00Z'],
   ['the next day', '2026-05-01T02:00:01Z', '2026-05-02T02:00:00Z'],
-])('the next slot is %s', (_what, now, expected) => {
+])('returns %s as the next slot', (_what, now, expected) => {
   expect(nextSlot({ hour: '02:00', timeZone: 'UTC' }, new Date(now))).toEqual(new Date(expected));
 });
 
-test('a year of minutes has one slot for each day', () => {
+test('returns one slot for each day of a year', () => {
   const slots = new Set<number>();
   const from = Date.UTC(2026, 0, 1, 12);
   for (let day = 0; day < 365; day++) {

@@ -43,12 +43,12 @@ function environment(name: string, created: string): Environment {
 const oldest = environment('shop-main', '2026-11-01T00:00:00Z');
 const clone = environment('shop-main-2', '2026-11-02T00:00:00Z');
 
-/** It has tried to publish `base`. */
+/** An environment that has tried to publish `base`. */
 function publisher(result: 'succeeded' | 'failed'): Environment {
   return { ...oldest, status: { ...oldest.status, publication: { label: 'base', build: 2, result } } };
 }
 
-/** What the label `base` stands for. */
+/** The ReusableEnvironment `base` as this environment published it. */
 function publishedFrom({ metadata: { name, uid = '' }, spec: { gitRef } }: Environment): ReusableEnvironment {
   return {
     apiVersion: 'coppice.dev/v1alpha1',
@@ -59,8 +59,8 @@ function publishedFrom({ metadata: { name, uid = '' }, spec: { gitRef } }: Envir
   };
 }
 
-/** How it is looked at a minute after its own slot. */
-async function look(
+/** Reconciles the environment a minute after its own slot. */
+async function decide(
   mode: Mode,
   checked: Environment,
   base?: ReusableEnvironment,
@@ -92,9 +92,10 @@ test.each<[string, Mode, Environment, ReusableEnvironment | undefined]>([
     publisher('succeeded'),
     publishedFrom(clone),
   ],
-])('a slot that has come makes nobody look before the next: %s', async (_what, mode, checked, base) => {
-  const { scope, result } = await look(mode, checked, base);
+])('does not requeue before the next slot after a slot was handled: %s', async (_what, mode, checked, base) => {
+  const { scope, result } = await decide(mode, checked, base);
   expect(scope.status.activation?.reason).toBe('Spec');
+  expect(scope.status.schedule).not.toHaveProperty('next');
   expect(result.requeueAfterMs).toBe(day - minute);
 });
 
@@ -102,7 +103,8 @@ test.each<[string, Mode, Environment, ReusableEnvironment | undefined]>([
   ['the oldest of its ref', 'notclones', oldest, undefined],
   ['what is published', 'reusables', publisher('succeeded'), publishedFrom(oldest)],
   ['what is published, and could not be once more', 'reusables', publisher('failed'), publishedFrom(oldest)],
-])('%s is rebuilt at its slot', async (_what, mode, checked, base) => {
-  const { scope } = await look(mode, checked, base);
+])('rebuilds %s at its slot', async (_what, mode, checked, base) => {
+  const { scope } = await decide(mode, checked, base);
   expect(scope.status.activation).toMatchObject({ reason: 'Schedule', rebuild: true });
+  expect(Date.parse(scope.status.schedule?.next ?? '') - scope.now.getTime()).toBe(day - minute);
 });

@@ -56,7 +56,8 @@ export class Decisions {
     const forgotten = started ? forgottenContents(scope.status) : {};
     const current = scope.with(forgotten);
     const webURL = current.isSetUp && current.status.webURL === undefined ? undefined : scope.webURL;
-    const decided = { ...decision, webURL };
+    const schedule = this.#withNext(scope, decision, timetable);
+    const decided = { ...decision, schedule, webURL };
     const waiting = started || ended ? requeueForWaiting(current.with({ status: decided })) : undefined;
     return {
       ...forgotten,
@@ -80,6 +81,22 @@ export class Decisions {
       expiresAt === undefined ? undefined : Math.max(minWaitMs, until(new Date(expiresAt))),
       isRebuildDue && this.#takesPart(scope) ? Math.max(minWaitMs, until(timetable.starts)) : undefined,
     );
+  }
+
+  /** Returns the observed schedule, with when it rebuilds this environment next. */
+  #withNext(
+    scope: EnvironmentScope,
+    { activation, schedule }: Pick<EnvironmentStatus, 'activation' | 'schedule'>,
+    timetable: Schedule | undefined,
+  ): EnvironmentStatus['schedule'] {
+    if (!schedule || !timetable) return schedule;
+    const { setting, since } = schedule;
+    const isWanted = activation?.active === true || activation?.rebuild === true;
+    if (!isWanted || !this.#takesPart(scope)) return { setting, since };
+    // Of an overdue rebuild that must still wait, the time stays the same, so that the status does not change.
+    const due = timetable.starts > scope.now ? timetable.starts : timetable.last;
+    const next = isDue(timetable, schedule, activation.since) ? due : timetable.next;
+    return { setting, since, next: next.toISOString() };
   }
 
   #schedule(scope: EnvironmentScope): Schedule | undefined {

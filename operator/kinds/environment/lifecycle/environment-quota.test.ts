@@ -11,7 +11,7 @@ function namespaceOf(name: string): Namespace {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { [LABELS.environment]: name } } };
 }
 
-/** The quota of a group that has namespaces for `there`; `own`: the Group's own number. */
+/** Returns the quota of a group with the namespaces `there`. `own`: the Group's own limit. */
 function quotaOf(there: string[], maxPerGroup: number, own?: number) {
   const woken: string[] = [];
   const spec = { ...(own !== undefined && { maxActiveEnvironments: own }) };
@@ -40,7 +40,7 @@ test.each<[string, string[], number, number | undefined, boolean]>([
   else expect(take).toThrow(own === 0 ? 'limit of 0 active environments' : words);
 });
 
-test('a reservation counts before its namespace exists, and no longer once it is released', () => {
+test('counts a reservation before its namespace exists, and no longer after its release', () => {
   const { environmentQuota, woken } = quotaOf([], 1);
   environmentQuota.take(id('a'));
   environmentQuota.take(id('a'));
@@ -53,7 +53,7 @@ test('a reservation counts before its namespace exists, and no longer once it is
   expect(woken).toHaveLength(1);
 });
 
-test('nobody is woken where there is no room', () => {
+test('requeues nobody while there is no room', () => {
   const { environmentQuota, woken } = quotaOf(['a'], 1);
   expect(() => environmentQuota.take(id('b'))).toThrow(words);
   environmentQuota.free(id('empty-anyway'));
@@ -61,7 +61,7 @@ test('nobody is woken where there is no room', () => {
   expect(woken).toEqual([]);
 });
 
-test('groups do not count one another’s', () => {
+test('counts each group separately', () => {
   const { environmentQuota } = quotaOf([], 1);
   environmentQuota.take(id('a'));
   expect(() => environmentQuota.take({ group: 'other', name: 'a' })).not.toThrow();
@@ -76,7 +76,7 @@ const happening: fc.Arbitrary<Happening> = fc.tuple(
   fc.constantFrom(1, 3, 40, 500, 3999, 4001, 9000),
 );
 
-test('never are there more than may be, and as many as may be in the end, whatever happens', async () => {
+test('never exceeds the limit, and finally reaches it, whatever happens', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(0, 3, 40), fc.array(happening, { maxLength: 10 }), async (lagMs, happenings) => {
       const simulation = new Simulation(lagMs);
@@ -88,7 +88,7 @@ test('never are there more than may be, and as many as may be in the end, whatev
       try {
         for (const [name, what, ms] of happenings) {
           if (what === 'operator killed') {
-            // What it had sent off lands before another one leads.
+            // Its requests in flight succeed before another operator leads.
             await simulation.stop();
             await simulation.operate();
           } else if (what === 'remove') simulation.delete(name);
@@ -113,7 +113,7 @@ test('never are there more than may be, and as many as may be in the end, whatev
   );
 }, 120_000);
 
-test('those that wait come in when the Group may have more', async () => {
+test("requeues waiting environments when the Group's limit is raised", async () => {
   const simulation = new Simulation();
   simulation.maxActiveEnvironments = 1;
   await simulation.operate();

@@ -26,7 +26,7 @@ function environment(
   };
 }
 
-/** The cache shows what was there at first, or what is given. */
+/** The cache contains the first state unless another one is given. */
 function clusterWith(environments: Environment[], cached = environments) {
   const left = new Map(environments.map((one) => [one.metadata.name, one]));
   const asked: string[] = [];
@@ -58,7 +58,7 @@ test.each([
   expect(left.has('mine')).toBe(!removed);
 });
 
-test('what somebody applied is theirs to delete', async () => {
+test('leaves the deletion of an applied object to whoever applied it', async () => {
   const applied = environment('applied', { labels: {} });
   const { removal, left } = clusterWith([applied, environment('other')]);
   expect(await removal.removeObject(applied)).toBe(false);
@@ -79,22 +79,22 @@ test.each<[string, Partial<Environment['metadata']>, boolean]>([
     { managedFields: [{ manager: 'y', operation: 'Update' }] },
     true,
   ],
-])('what Coppice made and was applied since %s', async (_how, metadata, removed) => {
+])('keeps an object that Coppice created and that was applied since %s', async (_how, metadata, removed) => {
   const live = { ...mine, metadata: { ...mine.metadata, ...metadata } };
   const { removal } = clusterWith([live, environment('other')], [mine, environment('other')]);
   expect(await removal.removeObject(mine)).toBe(removed);
 });
 
-test('of several that end at once, one stays', async () => {
+test('keeps one of several that end at once', async () => {
   const all = ['a', 'b', 'c'].map((name) => environment(name));
   const { removal, left } = clusterWith(all);
   await Promise.all(all.map((one) => removal.removeObject(one)));
   expect(left.size).toBe(1);
 });
 
-test('of several that end at once under two operators with caches of their own, one stays', async () => {
+test('keeps one of several that end at once under two operators with separate caches', async () => {
   const other = environment('other');
-  // The other operator has deleted its one; this one's cache has not heard of it.
+  // The other operator has deleted its object, which this one's cache does not show yet.
   const { removal, left } = clusterWith([mine], [mine, other]);
   expect(await removal.removeObject(mine)).toBe(false);
   expect(left.has('mine')).toBe(true);
@@ -103,12 +103,12 @@ test('of several that end at once under two operators with caches of their own, 
 test.each([
   ['is going by now', environment('other', { deleted: true })],
   ['is another one of the name by now', environment('other', { branch: 'feature' })],
-])('one in the cache that %s does not count', async (_what, other) => {
+])('does not count a cached one that %s', async (_what, other) => {
   const { removal } = clusterWith([mine, other], [mine, environment('other')]);
   expect(await removal.removeObject(mine)).toBe(false);
 });
 
-test('one that is confirmed is enough, however many there are', async () => {
+test('confirms only one, however many there are', async () => {
   const gone = environment('gone');
   const all = [mine, ...['a', 'b', 'c'].map((name) => environment(name))];
   const { removal, asked } = clusterWith(all, [gone, ...all]);

@@ -10,11 +10,11 @@ test.each([
   [{ ...settings, mode: 'disabled' as const }],
   [{ mode: 'all' as const, timeZone: 'UTC' }],
   [{ ...settings, timeZone: 'Europe/Berln' }],
-])('%j rebuilds nothing', (none) => {
+])('rebuilds nothing for %j', (none) => {
   expect(scheduleOf(none, 'uid', noon)).toBeUndefined();
 });
 
-test('a thousand environments start within half an hour, each always at the same minute', () => {
+test('spreads a thousand environments over half an hour, each always at the same minute', () => {
   const minutes = Array.from({ length: 1000 }, (_, index) =>
     minuteOf(scheduleOf(settings, `uid-${index}`, noon)?.last),
   );
@@ -24,14 +24,14 @@ test('a thousand environments start within half an hour, each always at the same
   expect(minuteOf(scheduleOf(settings, 'uid-7', noon)?.next)).toBe(minutes[7]);
 });
 
-test('the next time becomes the last', () => {
+test('turns the next time into the last', () => {
   const before = scheduleOf(settings, 'uid', noon);
   const after = scheduleOf(settings, 'uid', before?.next ?? noon);
   expect(after?.last).toEqual(before?.next);
   expect(after?.next.getTime()).toBe((before?.next.getTime() ?? 0) + 24 * 3600_000);
 });
 
-describe('is due', () => {
+describe('a scheduled time is due', () => {
   const schedule = scheduleOf(settings, 'uid', noon);
   const seen = { setting: 'all 02:00 UTC', since: '2026-04-01T00:00:00Z' };
 
@@ -45,7 +45,7 @@ describe('is due', () => {
     expect(isDue(schedule, remembered, since)).toBe(expected);
   });
 
-  test('a schedule counts from when it was set, and anew when it is changed', () => {
+  test('counts a schedule from when it was set, and anew when it changes', () => {
     expect(seenSchedule(schedule, seen, noon)).toBe(seen);
     expect(seenSchedule(schedule, { ...seen, setting: 'all 03:00 UTC' }, noon)?.since).toBe(noon.toISOString());
     expect(seenSchedule(undefined, seen, noon)).toBeUndefined();
@@ -57,11 +57,11 @@ describe('a due rebuild starts', () => {
   const uids = Array.from({ length: 1000 }, (_, index) => `uid-${index}`);
   const startsOf = (now: Date) => uids.map((uid) => scheduleOf(settings, uid, now)?.starts.getTime() ?? 0);
 
-  test.each(['02:29:30', '02:45:00', '02:59:00'])('at once, when it is noticed at %s', (time) => {
+  test.each(['02:29:30', '02:45:00', '02:59:00'])('at once if it is noticed at %s', (time) => {
     expect(new Set(startsOf(at(time)))).toEqual(new Set([at(time).getTime()]));
   });
 
-  test('within half an hour, a few each minute, when the time was missed by far', () => {
+  test('within half an hour, a few each minute, if the time was missed by far', () => {
     const now = at('08:07:00');
     const minutes = startsOf(now).map((starts) => Math.floor((starts - now.getTime()) / 60_000));
     const perMinute = [...Map.groupBy(minutes, (minute) => minute).values()].map(({ length }) => length);
@@ -70,7 +70,7 @@ describe('a due rebuild starts', () => {
     expect(Math.max(...perMinute)).toBeLessThan(120);
   });
 
-  test('when it was reported to, though that is noticed a little late', () => {
+  test('when it was announced, even if that is noticed a little late', () => {
     const reported = scheduleOf(settings, 'uid', at('08:07:00'))?.starts ?? noon;
     const late = new Date(reported.getTime() + 60_000);
     expect(scheduleOf(settings, 'uid', late)?.starts).toEqual(late);

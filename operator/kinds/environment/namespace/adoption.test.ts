@@ -17,7 +17,7 @@ describe('the record of what became ready', () => {
     expect(recordedBuild(newRecord(build, undefined))).toEqual(build);
   });
 
-  test.each([[undefined], ['{'], ['{"number":0}'], ['[]']])('%j is none', (annotation) => {
+  test.each([[undefined], ['{'], ['{"number":0}'], ['[]']])('is not read from %j', (annotation) => {
     expect(recordedBuild(annotation)).toBeUndefined();
   });
 
@@ -28,7 +28,7 @@ describe('the record of what became ready', () => {
   });
 });
 
-test('what was asked for before it became ready is done; what was asked for since is not', () => {
+test('treats requests from before it became ready as done, and later ones as not', () => {
   const annotations = {
     [requestAnnotation('create')]: '2026-01-01T09:59:59Z/a',
     [requestAnnotation('build')]: '2026-01-01T10:00:30Z/b',
@@ -48,7 +48,7 @@ test('what was asked for before it became ready is done; what was asked for sinc
     handledRequests: {
       create: '2026-01-01T09:59:59Z/a',
       build: '2026-01-01T10:00:30Z/b',
-      // Nobody knows when that was asked for: what runs is not removed for it.
+      // Its time is unknown, so running services are not removed because of it.
       delete: '9999-12-31T23:59:59.999Z/d',
     },
     deployed: build,

@@ -9,7 +9,7 @@ import type { PhaseResult } from '../scope/phase.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
 import { environmentNamespaceObject } from '../../../services/isolation/isolation-objects.ts';
 import { scopeOf } from '../testing/scope.ts';
-import { defaultEgress } from '../../../shared/testing/default-egress.ts';
+import { DEFAULT_EGRESS } from '../../../shared/testing/default-egress.ts';
 
 const environment: Environment = {
   apiVersion: 'coppice.dev/v1alpha1',
@@ -19,22 +19,22 @@ const environment: Environment = {
 };
 
 let writes: string[];
-/** The names of restored parts, as they are reported. */
+/** The names of the restored parts in the order of their reports. */
 let restored: string[];
-/** What isolates, by kind and key, as the watches hold it. */
+/** The isolation objects by kind and key, as the watches report them. */
 let states: Map<string, ObjectState>;
 let revision: number;
 let there: Namespace | undefined;
 let isWatched: boolean;
-/** The pull Secret's name, which stands for what the isolation policies is made of. */
+/** The pull Secret's name, by which the test changes the isolation objects. */
 let registry: string;
-/** When the pull Secret's credentials are replaced. */
+/** When to replace the pull Secret's credentials. */
 let renewAt: Date | undefined;
-/** Nothing more is applied. */
+/** From now on every apply fails. */
 let isCutOff: boolean;
-/** The members of the group; undefined where members read nothing. */
+/** The members of the group; undefined if members cannot read. */
 let members: string[] | undefined;
-/** A RoleBinding of the name has another role. */
+/** Whether a RoleBinding of the name binds another role. */
 let isBindingTaken: boolean;
 
 beforeEach(() => {
@@ -97,7 +97,7 @@ function contents(): EnvironmentNamespace {
     });
   const isolationSettings = {
     ...{ builderNamespace: 'builders', buildkitdPort: 1234, clonePorts: [443] },
-    ...{ quota: {}, defaultRequests: {}, defaultLimits: {}, egress: defaultEgress },
+    ...{ quota: {}, defaultRequests: {}, defaultLimits: {}, egress: DEFAULT_EGRESS },
   };
   const onRestored = (_scope: EnvironmentScope, what: string) => void restored.push(what);
   const membersAccess = () => members && { role: 'environment-member', members };
@@ -121,7 +121,7 @@ function isolation(): IsolationStates {
 const scope = () => scopeOf(structuredClone(environment), () => new Date());
 const own = (): Namespace => environmentNamespaceObject('env-shop-main--acme', scope().labels, 'u1');
 
-/** A namespace of the right name that another one made, or that says two things. */
+/** Namespaces of the right name that somebody else created, or whose labels contradict each other. */
 const theirs: [string, Namespace][] = [
   ['that somebody made', { ...own(), metadata: { name: 'env-shop-main--acme', uid: 'ns-x' } }],
   [
@@ -140,7 +140,7 @@ describe.each([
     isWatched = watched;
   });
 
-  test.each(theirs)('%s is a conflict that is reported, and left as it is', async (_whose, namespace) => {
+  test.each(theirs)('%s is reported as a conflict, and left unchanged', async (_whose, namespace) => {
     there = namespace;
     await expect(contents().ensure(scope())).rejects.toMatchObject({
       reason: 'NamespaceTaken',
@@ -149,13 +149,13 @@ describe.each([
     expect(writes).toEqual([]);
   });
 
-  test.each(theirs)('%s is not deleted when the environment goes', async (_whose, namespace) => {
+  test.each(theirs)('%s is not deleted with the environment', async (_whose, namespace) => {
     there = namespace;
     expect(await contents().remove(scope())).toBe(true);
     expect(writes).toEqual([]);
   });
 
-  test('of its own is isolated, and deleted by its UID', async () => {
+  test('of the environment is isolated, and deleted by its UID', async () => {
     there = { ...own(), metadata: { ...own().metadata, uid: 'ns-1' } };
     await contents().ensure(scope());
     const applied = writes.filter((write) => write.startsWith('apply'));
@@ -168,7 +168,7 @@ describe.each([
   });
 });
 
-test('a namespace that is missing is made with the UID in label and annotation', async () => {
+test('creates a missing namespace with the UID in a label and an annotation', async () => {
   await contents().ensure(scope());
   expect(writes[0]).toBe('create env-shop-main--acme');
   expect(there?.metadata).toMatchObject({
@@ -179,26 +179,26 @@ test('a namespace that is missing is made with the UID in label and annotation',
 
 describe('the isolation policies of a namespace', () => {
   const applied = () => writes.filter((write) => write.startsWith('apply')).length;
-  const look = async () => {
+  const reconcile = async () => {
     writes = [];
     await contents().ensure(scope());
   };
 
-  test('is applied once', async () => {
-    await look();
+  test('are applied once', async () => {
+    await reconcile();
     expect(applied()).toBeGreaterThan(0);
-    await look();
+    await reconcile();
     expect(writes).toEqual([]);
   });
 
-  test('that came to be applied in part is applied again, also when it is as before', async () => {
-    await look();
+  test('that were applied in part are applied again, also if nothing changes', async () => {
+    await reconcile();
     registry = 'of-the-group';
     isCutOff = true;
-    await expect(look()).rejects.toThrow('the operator died');
+    await expect(reconcile()).rejects.toThrow('the operator died');
     registry = 'registry';
     isCutOff = false;
-    await look();
+    await reconcile();
     expect(applied()).toBeGreaterThan(0);
   });
 
@@ -214,18 +214,18 @@ describe('the isolation policies of a namespace', () => {
     ['the quota is deleted', () => states.delete(quota)],
     ['a policy is changed', () => states.set(policy, { ...stateAt(policy), state: '99' })],
     ['the quota is changed', () => states.set(quota, changedBy({ managedFields: [{ manager: 'kubectl-edit' }] }))],
-  ])('is restored once and reported when %s, also by an operator that starts anew', async (_what, change) => {
-    await look();
+  ])('is restored once and reported when %s, also by another operator', async (_what, change) => {
+    await reconcile();
     change();
-    await look();
+    await reconcile();
     expect(writes.filter((write) => write.startsWith('apply'))).toHaveLength(6);
     expect(restored).toEqual(['quota, limits, network policies or RoleBinding']);
-    await look();
+    await reconcile();
     expect(writes).toEqual([]);
   });
 
-  test('is restored ten times at once and then later, so that nobody keeps the operator writing', async () => {
-    await look();
+  test('is restored ten times at once and then later, so that nobody keeps the operator busy', async () => {
+    await reconcile();
     const one = contents();
     let last: PhaseResult = {};
     for (let time = 0; time < 12; time += 1) {
@@ -236,7 +236,7 @@ describe('the isolation policies of a namespace', () => {
     expect(last.requeueAfterMs).toBeGreaterThan(0);
   });
 
-  test('is reconciled again when its credentials are to be replaced, though nothing is written', async () => {
+  test('is reconciled again when its credentials are to be replaced, although nothing is written', async () => {
     const one = contents();
     renewAt = new Date(Date.now() + 3600_000);
     const first = await one.ensure(scope());
@@ -249,10 +249,10 @@ describe('the isolation policies of a namespace', () => {
     }
   });
 
-  test('is not reported as restored when what is applied has changed', async () => {
-    await look();
+  test('is not reported as restored when Coppice itself changes what it applies', async () => {
+    await reconcile();
     registry = 'of-the-group';
-    await look();
+    await reconcile();
     expect(restored).toEqual([]);
   });
 
@@ -270,7 +270,7 @@ describe('the members of the group', () => {
     members = ['ann@example.com'];
   });
 
-  test('are admitted once, and again when somebody takes that away', async () => {
+  test('are bound once, and again when somebody removes the binding', async () => {
     await contents().ensure(scope());
     await contents().ensure(scope());
     expect(bindings()).toHaveLength(1);
@@ -280,7 +280,7 @@ describe('the members of the group', () => {
     expect(restored).toHaveLength(1);
   });
 
-  test('who are others are admitted without a report', async () => {
+  test('are bound without a report after they change', async () => {
     await contents().ensure(scope());
     members = ['ann@example.com', 'bob@example.com'];
     await contents().ensure(scope());
@@ -288,19 +288,19 @@ describe('the members of the group', () => {
     expect(restored).toEqual([]);
   });
 
-  test('read nothing where the installation keeps it from them', async () => {
+  test('are not bound if the installation does not permit it', async () => {
     members = undefined;
     await contents().ensure(scope());
     expect(bindings()).toEqual([]);
   });
 
-  test('read nothing in a namespace that an older Coppice created, whose pods may show secret values', async () => {
+  test('are not bound in a namespace of an older Coppice, whose pods may show secret values', async () => {
     there = { ...own(), metadata: { ...own().metadata, uid: 'ns-1' } };
     await contents().ensure(scope());
     expect(bindings()).toEqual([]);
   });
 
-  test('are not admitted by a RoleBinding of somebody else, which is reported', async () => {
+  test('are not bound if somebody else owns the RoleBinding, which is reported', async () => {
     isBindingTaken = true;
     await expect(contents().ensure(scope())).rejects.toMatchObject({
       reason: 'RoleBindingTaken',
@@ -326,11 +326,11 @@ describe('the labels of a namespace', () => {
     expect(there?.metadata.labels?.[enforce]).toBe('baseline');
   });
 
-  test('may be others, and may enforce more', async () => {
+  test('can include others, and can enforce more', async () => {
     expect(await labelled({ [enforce]: 'restricted', team: 'x' })).toEqual([]);
   });
 
-  test('that Coppice knows its namespace by are asked back', async () => {
+  test('that identify it are requested from the user', async () => {
     const bare = own();
     const labels = { ...bare.metadata.labels };
     delete labels['app.kubernetes.io/managed-by'];

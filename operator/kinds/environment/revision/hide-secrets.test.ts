@@ -40,7 +40,7 @@ test('hides all words that a secret was split into', () => {
   });
 });
 
-test('refuses a command of many secret words, and is as fast with many others', () => {
+test('refuses a command with many secret words, and handles many others quickly', () => {
   const words = (count: number) => Array.from({ length: count }, (_, index) => `a${index}`);
   expect(() => hiddenIn({ command: words(201) }, ['a'])).toThrow('more than 200 words that contain a secret');
   const start = performance.now();
@@ -49,18 +49,18 @@ test('refuses a command of many secret words, and is as fast with many others', 
   expect(performance.now() - start).toBeLessThan(2000);
 });
 
-test('a secret that is empty, or of spaces alone, hides nothing', () => {
+test('ignores a secret that is empty or consists of spaces', () => {
   expect(hiddenIn({ environment: { A: '', B: ' ' }, command: ['run'] }, ['', ' '])).toBeUndefined();
 });
 
-test('leaves out labels that contain a secret, for they become annotations', () => {
+test('omits labels that contain a secret, because they become annotations', () => {
   const given = sampleService({ labels: { auth: 'u:hunter2', hunter2: 'x', kept: 'y' } });
   const { services, warnings } = hideSecrets([given, sampleService({ name: 'web' })], ['hunter2'], key);
   expect(services.map(({ labels }) => labels)).toEqual([{ kept: 'y' }, {}]);
   expect(warnings).toEqual(['services.api.labels: those that contain a secret are left out']);
 });
 
-test("the Secret's name differs for other values, services and keys, and is the same for the same", () => {
+test('names the Secret by its values, service and keys', () => {
   const name = (value: string, service = 'api', hashKey = key) =>
     hideSecrets([sampleService({ name: service, environment: { P: value } })], [value], hashKey).hidden[service]
       ?.secret;

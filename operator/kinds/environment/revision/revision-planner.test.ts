@@ -10,8 +10,11 @@ import type { RevisionStore } from './revision-store.ts';
 
 const request = {
   group: 'acme',
+  environment: 'group-acme/shop-main',
+  kept: [],
   configuration: {
     host: undefined as never,
+    confirmRepository: () => Promise.resolve(),
     variables: new Map(),
     serviceFile: { mode: 'repo' },
     repositoryUid: 'r1',
@@ -42,7 +45,7 @@ function plannerIn(world: World, more: Partial<RevisionPlannerSettings> = {}) {
   const listing = Object.keys(files).map((path) => `100644 blob ${hex(path)}\t${path}\0`);
   const entries = parseTree(listing.join(''), 'a1');
   const snapshot: SourceSnapshot = {
-    commit: 'c1',
+    ...{ commit: 'c1', author: 'Ada', subject: 'Fix the cart' },
     entries,
     files: new SnapshotFiles(entries, (id) =>
       Promise.resolve(Buffer.from(files[Buffer.from(id, 'hex').toString()] ?? '')),
@@ -67,6 +70,7 @@ function plannerIn(world: World, more: Partial<RevisionPlannerSettings> = {}) {
     registry: 'registry:5000',
     sourceDeadlineSeconds: 60,
     hashKey: () => Promise.resolve(hashKey),
+    budget: { requireWrites: () => undefined, of: () => ({ requireRoom: () => undefined, spend: () => undefined }) },
     onBuildAhead: (group: string) => void warmed.push(group),
     ...more,
   };
@@ -108,13 +112,13 @@ const refusals: [string, World, string, RegExp][] = [
   ],
 ];
 
-test.each(refusals)('%s: the author must act', async (_what, world, reason, words) => {
+test.each(refusals)('requires the author to act after %s', async (_what, world, reason, words) => {
   const planning = plannerIn(world).planner.plan(request);
   await expect(planning).rejects.toThrow(Stalled);
   await expect(planning).rejects.toMatchObject({ reason, message: expect.stringMatching(words) });
 });
 
-test('a commit that was planned before is not read again', async () => {
+test('does not read a commit that was planned before', async () => {
   const stored: Revision = {
     id: 'v1',
     secrets: [],
@@ -129,7 +133,7 @@ test('a commit that was planned before is not read again', async () => {
   expect(saved).toEqual([]);
 });
 
-test('where nothing was planned yet the commit is read, and not asked for before', async () => {
+test('reads the commit without asking for it first if nothing was planned yet', async () => {
   const resolve = () => Promise.reject(new Error('asked'));
   const { planner, saved } = plannerIn({ resolve, files: { Dockerfile: 'FROM x\n' } });
   const revision = await planner.plan({ ...request, isFirst: true });
@@ -137,7 +141,7 @@ test('where nothing was planned yet the commit is read, and not asked for before
   expect(saved).toEqual([revision]);
 });
 
-test('what was planned first is neither read nor written again while that waits to be set up', async () => {
+test('neither reads nor writes the first plan again while it waits to be set up', async () => {
   let reads = 0;
   const snapshot = () => {
     reads++;
@@ -147,6 +151,14 @@ test('what was planned first is neither read nor written again while that waits 
   const revision = await planner.plan({ ...request, isFirst: true });
   expect(await planner.plan({ ...request, isFirst: false })).toBe(revision);
   expect([reads, saved]).toEqual([1, [revision]]);
+});
+
+test('reads and does not plan the code of a repository that took over the name', async () => {
+  const { planner, saved } = plannerIn({ files: { Dockerfile: 'FROM x\n' } });
+  const confirmRepository = () => Promise.reject(new Stalled('RepositoryReplaced', 'another one'));
+  const configuration = { ...request.configuration, confirmRepository };
+  await expect(planner.plan({ ...request, configuration })).rejects.toMatchObject({ reason: 'RepositoryReplaced' });
+  expect(saved).toEqual([]);
 });
 
 test('a ref that is not there when it is read is reported as one that is not there when it is asked for', async () => {
@@ -164,16 +176,13 @@ test.each([
   ['with an image to build', true, toBuild, ['acme']],
   ['of code that is not trusted', false, toBuild, []],
   ['that builds nothing', true, toPull, []],
-] as const)(
-  'a new commit %s has its group notified of a build ahead, or not',
-  async (_what, trusted, files, expected) => {
-    const { planner, warmed } = plannerIn({ files });
-    await planner.plan({ ...request, isTrusted: () => trusted });
-    expect(warmed).toEqual(expected);
-  },
-);
+] as const)('announces a new commit %s to its group, or not', async (_what, trusted, files, expected) => {
+  const { planner, warmed } = plannerIn({ files });
+  await planner.plan({ ...request, isTrusted: () => trusted });
+  expect(warmed).toEqual(expected);
+});
 
-test('a Dockerfile alone is a service', async () => {
+test('reads a Dockerfile alone as a service', async () => {
   const { planner, saved } = plannerIn({ files: { Dockerfile: 'FROM x\nEXPOSE 80\n' } });
   const revision = await planner.plan(request);
   expect(revision.serviceFile.services.map(({ name }) => name)).toEqual(['app']);
@@ -183,7 +192,7 @@ test('a Dockerfile alone is a service', async () => {
   expect(saved).toEqual([revision]);
 });
 
-test('a commit of a fork is another version than the same one of a branch, and is read without variables', async () => {
+test("plans a fork's commit as another revision than a branch's, and without variables", async () => {
   const variables = new Map([['TOKEN', { value: 'hunter2', visibility: 'always' as const }]]);
   const files = { 'compose.yaml': 'services:\n  web:\n    image: nginx\n    environment: { TOKEN: "x${TOKEN}" }\n' };
   const planned = [];
@@ -200,7 +209,7 @@ test('a commit of a fork is another version than the same one of a branch, and i
   expect(JSON.stringify(ofFork)).not.toContain('hunter2');
 });
 
-test('what pods must not show is planned with the commit, and its labels are left out', async () => {
+test('plans hidden values with the commit, and omits labels that contain them', async () => {
   const files = {
     'compose.yaml': `
 services:
@@ -222,7 +231,7 @@ secrets: {token: {file: token.txt}}
   expect(planned.warnings).toContainEqual('services.web.labels: those that contain a secret are left out');
 });
 
-test('trust is asked for after the host has said where the code comes from', async () => {
+test('decides the trust after the host has reported where the code comes from', async () => {
   const order: string[] = [];
   const { planner } = plannerIn({ files: { Dockerfile: 'FROM x\n' } });
   await planner.plan({
@@ -246,7 +255,7 @@ describe('a host that is silent', () => {
   test.each([
     ['at once', { resolve: silent }],
     ['only when files are read', { snapshot: silent }],
-  ])('%s is asked again until the deadline, counted from its first silence', async (_when, world) => {
+  ])('retries %s until the deadline, counted from its first failure', async (_when, world) => {
     const { planner, at } = plannerIn(world);
     for (const time of [1000, 1030, 1059]) {
       at(time);
@@ -258,7 +267,7 @@ describe('a host that is silent', () => {
     await expect(planner.plan(request)).rejects.toThrow(SourceUnreachableError);
   });
 
-  test('is forgotten where nobody has asked for long, as of an environment that went', async () => {
+  test('forgets a silent host of which nobody has asked for long', async () => {
     const { planner, at } = plannerIn({ resolve: silent });
     const other = { ...request, location: { ...request.location, namespaceUid: 'another' } };
     at(1000);
@@ -268,7 +277,7 @@ describe('a host that is silent', () => {
     await expect(planner.plan(request)).rejects.toThrow(SourceUnreachableError);
   });
 
-  test('is another than one that is busy, which is waited for as long as it says, and is never given up', async () => {
+  test('waits for a busy host as long as it asks, and never gives up', async () => {
     let answer = new HostBusyError('come back later', 900_000) as Error;
     const { planner, at } = plannerIn({});
     const locate = () => Promise.reject(answer);
@@ -283,14 +292,14 @@ describe('a host that is silent', () => {
   });
 });
 
-describe('the platform of services that name none', () => {
+describe('the default platform of services', () => {
   const files = {
     'compose.yaml': 'services: {web: {build: .}, db: {image: "postgres:18", platform: linux/amd64}}',
     Dockerfile: 'FROM scratch\n',
   };
   const planned = (more: Partial<RevisionPlannerSettings>) => plannerIn({ files }, more).planner.plan(request);
 
-  test('is the one of the installation: images are built for it, and services run on it', async () => {
+  test('is used to build images and to run services', async () => {
     const { serviceFile, images } = await planned({ platform: 'linux/arm64' });
     expect(serviceFile.services.map(({ name, platform }) => [name, platform])).toEqual([
       ['db', 'linux/amd64'],
@@ -299,7 +308,7 @@ describe('the platform of services that name none', () => {
     expect(images.map(({ platform }) => platform)).toEqual(['linux/arm64']);
   });
 
-  test('is a part of the address of what is built, and of the version', async () => {
+  test('is a part of the image address and of the revision', async () => {
     const [without, arm, amd] = await Promise.all(
       [{}, { platform: 'linux/arm64' }, { platform: 'linux/amd64' }].map(planned),
     );
@@ -307,7 +316,7 @@ describe('the platform of services that name none', () => {
     expect(new Set([without, arm, amd].map((one) => one?.id)).size).toBe(3);
   });
 
-  test('one that no node of environments has is refused', async () => {
+  test('is refused if no node of environments has it', async () => {
     const nodeSelector = { 'kubernetes.io/arch': 'arm64' };
     await expect(planned({ platform: 'linux/arm64', nodeSelector })).rejects.toThrow(
       'services.db.platform: linux/amd64 does not run here: environments run on nodes with kubernetes.io/arch=arm64 only',

@@ -3,10 +3,10 @@ import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { GitRef } from '../../../../crds/git-ref.ts';
 import { readServiceFile } from '../../../../service-file/parse.ts';
 import { formatProblem } from '../../../../service-file/problems.ts';
-import type { BundleContents } from '../../../../service-file/files.ts';
 import type { FileBundle, ServiceFile } from '../../../../service-file/schema.ts';
+import { storedAt } from '../../../../service-file/stored-file.ts';
 import { platformLabels } from '../../../shared/scheduling.ts';
-import { planImages } from '../../../images/build/image-plan.ts';
+import { planImages, type PlannedImage } from '../../../images/build/image-plan.ts';
 import { Stalled, userMustAct } from '../../../shared/errors.ts';
 import { isInRegistry } from '../../../images/registry/own-registry.ts';
 import type { RepositoryConfiguration } from '../../repository/configuration.ts';
@@ -20,12 +20,16 @@ import {
 } from '../../../source/errors.ts';
 import type { RefLocation, Source, SourceSnapshot } from '../../../source/git/source.ts';
 import { refusedForGood } from '../../../services/diagnosis/refusal.ts';
+import type { ContentBudget } from './content-budget.ts';
 import { hideSecrets } from './hide-secrets.ts';
+import { secretTexts } from './revision-objects.ts';
 import { retiredRevisions, revisionId, type Revision, type RevisionInput, type RevisionLocation } from './revision.ts';
 import type { RevisionStore } from './revision-store.ts';
 
 export interface PlanRequest {
   group: string;
+  /** Key of the Environment. */
+  environment: string;
   configuration: RepositoryConfiguration;
   ref: GitRef;
   /** Returns the location of the ref's commits. */
@@ -33,6 +37,8 @@ export interface PlanRequest {
   /** Whether only people with push access wrote the code; known once the ref is located. */
   isTrusted: () => boolean;
   location: RevisionLocation;
+  /** IDs of the revisions that the status references. */
+  kept: readonly string[];
   /** Whether nothing has been planned there yet: the commit is read without looking for its revision. */
   isFirst?: boolean;
 }
@@ -71,6 +77,8 @@ export interface RevisionPlannerSettings {
   sourceDeadlineSeconds: number;
   /** Returns the key of hashes that are public but whose inputs are secret. */
   hashKey: () => Promise<Uint8Array>;
+  /** Limits what commits make the operator write. */
+  budget: Pick<ContentBudget, 'requireWrites' | 'of'>;
   /** Called as soon as a commit of trusted code turns out to be new here and to have images to build. */
   onBuildAhead: (group: string) => void;
 }
@@ -111,6 +119,11 @@ export class RevisionPlanner {
     return id === undefined ? Promise.resolve(undefined) : this.#revisions.find(location, id);
   }
 
+  /** Returns how many bytes these revisions store together. */
+  bytesOf(location: RevisionLocation, ids: readonly string[]): Promise<number> {
+    return this.#revisions.bytesOf(location, ids);
+  }
+
   /** Deletes the revisions that the status referenced before and no longer does. */
   async retire(location: RevisionLocation, before: EnvironmentStatus, after: EnvironmentStatus): Promise<void> {
     const { retired, kept } = retiredRevisions(before, after);
@@ -118,8 +131,8 @@ export class RevisionPlanner {
   }
 
   /**
-   * Plans the ref's newest commit. Throws Stalled if the repository's author must act, Waiting while the host is busy,
-   * SourceUnreachableError while it does not respond, and CommitRefused if a commit was read but must be corrected.
+   * Plans the ref's newest commit. Throws Stalled if the repository's author must act, Waiting while the host is busy or
+   * the tenant has written too much, SourceUnreachableError while it does not respond, and CommitRefused if a commit was read but must be corrected.
    */
   async plan(request: PlanRequest): Promise<Revision> {
     const revision = (await this.#known(request)) ?? (await this.#read(request));
@@ -139,9 +152,14 @@ export class RevisionPlanner {
   }
 
   #read(request: PlanRequest): Promise<Revision> {
+    this.#settings.budget.requireWrites(request.group);
     return this.#withDeadline(request.location, async () => {
       try {
-        return await this.#source.snapshot(await request.locate(), (one) => this.#planSnapshot(request, one));
+        return await this.#source.snapshot(await request.locate(), async (one) => {
+          // A commit that was planned before needs no such check: its ID determines its content.
+          await request.configuration.confirmRepository();
+          return this.#planSnapshot(request, one);
+        });
       } catch (error) {
         const isGone = error instanceof SourceRefusedError && error.reason === 'RefNotFound';
         throw isGone ? refNotFound(request.ref, error) : error;
@@ -180,19 +198,21 @@ export class RevisionPlanner {
     refuseForeignPlatforms(serviceFile, this.#settings.nodeSelector);
     const { images, problems } = await planImages(serviceFile.services, snapshot, hashKey);
     if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
-    const secrets = [...textsToMask([...input.variables.values()]), ...secretContents(serviceFile.bundles, contents)];
+    const secrets = [...textsToMask([...input.variables.values()]), ...secretTexts({ serviceFile }, contents)];
     const { services, hidden, warnings: omissions } = hideSecrets(serviceFile.services, secrets, hashKey);
     const revision = {
       id: await this.#idOf(input),
-      commit: snapshot.commit,
+      ...{ commit: snapshot.commit, author: snapshot.author, subject: snapshot.subject },
       serviceFile: { ...serviceFile, services },
-      images,
+      images: images.map((image) => withStoredSecrets(image, serviceFile.bundles)),
       warnings: [...warnings.map(formatProblem), ...omissions],
       trusted: input.trusted,
       hidden,
     };
     try {
-      return await this.#revisions.save(request.location, revision, contents);
+      const { group, environment, kept } = request;
+      const budget = this.#settings.budget.of(group, environment);
+      return await this.#revisions.save(request.location, revision, contents, { kept, budget });
     } catch (error) {
       throw refusedForGood(error);
     }
@@ -255,11 +275,16 @@ export async function asNewest(ask: () => Promise<PlannedRevision>): Promise<New
   }
 }
 
-function secretContents(bundles: readonly FileBundle[], contents: BundleContents): string[] {
-  return bundles
-    .filter(({ secret }) => secret)
-    .flatMap(({ name }) => [...(contents.get(name)?.values() ?? [])])
-    .map((bytes) => bytes.toString('utf8'));
+/** Returns the image with its build secrets named by the Secret and key that store them. */
+function withStoredSecrets(image: PlannedImage, bundles: readonly FileBundle[]): PlannedImage {
+  const secrets = image.secrets.map((secret) => {
+    const bundle = bundles.find(({ name }) => name === secret.bundle);
+    const file = bundle?.files.find(({ key }) => key === secret.key);
+    if (!bundle || !file) throw new Error(`the service file has no files ${secret.bundle}`);
+    const { object, key } = storedAt(bundle, file);
+    return { ...secret, bundle: object, key };
+  });
+  return { ...image, secrets };
 }
 
 /** Returns the services for this installation: those without a platform get its default. */
@@ -291,7 +316,9 @@ function refuseForbiddenImages(serviceFile: ServiceFile, registry: string): void
   for (const { name, image = '' } of serviceFile.services) {
     const isOwn = isInRegistry(registry, image);
     if (!isOwn && !/^sha256(:|@|$)/i.test(image)) continue;
-    const why = isOwn ? "is in Coppice's own registry, whose images cannot be referenced" : 'has no repository';
+    const why = isOwn
+      ? "is in Coppice's own registry, whose images cannot be referenced. Build it, or name another image"
+      : 'has no repository. Write it like redis:7';
     throw new Stalled('ServiceFileInvalid', `services.${name}.image: ${image} ${why}`);
   }
 }

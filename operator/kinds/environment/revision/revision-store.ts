@@ -1,72 +1,86 @@
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
 import { z } from 'zod';
 import type { ClusterClient } from '../../../../kubernetes/client.ts';
 import { isAlreadyExists } from '../../../../kubernetes/api-error.ts';
 import { deleteIfThere } from '../../../../kubernetes/delete-if-present.ts';
 import { ConfigMap, Secret } from '../../../../kubernetes/resource-type.ts';
-import type { BundleContents } from '../../../../service-file/files.ts';
-import type { FileBundle } from '../../../../service-file/schema.ts';
-import type { HiddenValues } from '../../../services/objects/hidden-values.ts';
-import { bundleObject, valuesObject } from './bundle-object.ts';
+import type { FileContents } from '../../../../service-file/files.ts';
+import type { RevisionBudget } from './content-budget.ts';
+import { dataBytes, pack, unpack } from './packed.ts';
+import { fileObject, fileObjects, hiddenValuesOf, secretTexts, typeOf, valuesObject } from './revision-objects.ts';
+import { RevisionMemory, type RememberedRevision } from './revision-memory.ts';
 import { storedRevisionSchema, type StoredRevision, type Revision, type RevisionLocation } from './revision.ts';
+import { addedBytes, ownBytes, storedBytes, totalBytes, type StoredBytes } from './stored-bytes.ts';
 
 const revisionKey = 'version.json.gz';
+/** Contents of files, base64 by bundle and key, in revisions of older Coppices. */
 const contentsKey = 'contents.json.gz';
-/** In characters of JSON; a service file can have a MiB. */
-const maxRemembered = 32 * 1024 * 1024;
 const contentsSchema = z.record(z.string(), z.record(z.string(), z.base64()));
-/** Base64, by bundle and key. */
-type PlainContents = z.infer<typeof contentsSchema>;
+const maxConcurrent = 8;
 
 type StoreClient = Pick<ClusterClient, 'create' | 'delete' | 'find'>;
 
+export interface SaveOptions {
+  /** IDs of the revisions that the environment uses, whose objects exist. */
+  kept: readonly string[];
+  budget: RevisionBudget;
+}
+
 /**
  * Stores revisions in the environment's namespace: each as an immutable Secret, because it contains values of
- * variables; the files that it mounts as separate ConfigMaps and Secrets; the values that pods must not show as a Secret
- * for each service.
+ * variables; the files that it mounts as separate ConfigMaps and Secrets, named by their contents; the values that pods
+ * must not show as a Secret for each service.
  */
 export class RevisionStore {
   readonly #client: StoreClient;
-  readonly #remembered = new Map<string, { revision: Revision; size: number }>();
-  #rememberedSize = 0;
+  readonly #memory = new RevisionMemory();
 
   constructor(client: StoreClient) {
     this.#client = client;
   }
 
   async find(location: RevisionLocation, id: string): Promise<Revision | undefined> {
-    const remembered = this.#remembered.get(memoKey(location, id));
-    if (remembered) return remembered.revision;
-    const stored = await this.#client.find(Secret, { namespace: location.namespace, name: objectName(id) });
-    // A revision of an older Coppice may not match the schema; the commit is then planned again.
-    const revision = storedRevisionSchema.safeParse(await unpack(stored?.data?.[revisionKey]));
-    const contents = contentsSchema.safeParse(await unpack(stored?.data?.[contentsKey]));
-    if (!revision.success || !contents.success) return undefined;
-    await this.#ensureBundles(location, revision.data.serviceFile.bundles, contents.data);
-    await this.#ensureValues(location, revision.data);
-    return this.#remember(location, revision.data, contents.data);
+    return (await this.#find(location, id))?.revision;
   }
 
-  /** The files must exist before the revision that references them. */
-  async save(location: RevisionLocation, revision: StoredRevision, given: BundleContents): Promise<Revision> {
-    const contents = plainContents(given);
-    await this.#ensureBundles(location, revision.serviceFile.bundles, contents);
-    await Promise.all(valuesOf(revision).map((values) => this.#isCreated(Secret, valuesObject(location, values))));
+  /**
+   * Writes the objects that do not exist yet; files must exist before the revision that references them.
+   * @throws what the budget throws, before the first write
+   */
+  async save(
+    location: RevisionLocation,
+    revision: StoredRevision,
+    contents: FileContents,
+    { kept, budget }: SaveOptions,
+  ): Promise<Revision> {
+    const data = { [revisionKey]: await pack(revision) };
+    const stored = storedBytes(revision, objectName(revision.id), dataBytes(data));
+    const others = await this.#storedOf(location, kept);
+    budget.requireRoom(addedBytes(stored, others));
+    const isMissing = ({ metadata }: ConfigMap | Secret) => !others.some((other) => other.has(metadata.name));
+    const objects = this.#objectsOf(location, revision, contents).filter(isMissing);
+    await inChunks(objects, async (object) => {
+      if (await this.#isCreated(object)) budget.spend(stored.get(object.metadata.name) ?? 0);
+    });
     const secret: Secret = {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: objectName(revision.id), namespace: location.namespace, labels: location.labels },
       type: 'coppice.dev/version',
       immutable: true,
-      data: { [revisionKey]: await pack(revision), [contentsKey]: await pack(contents) },
+      data,
     };
-    if (!(await this.#isCreated(Secret, secret))) {
+    if (!(await this.#isCreated(secret))) {
       // Deletes a revision that does not match the schema, or that a killed operator stored during its first plan.
       await this.#delete(Secret, location, objectName(revision.id));
-      await this.#isCreated(Secret, secret);
+      await this.#isCreated(secret);
     }
-    return this.#remember(location, revision, contents);
+    budget.spend(ownBytes(stored, objectName(revision.id)));
+    return this.#remember(location, revision, contents, stored).revision;
+  }
+
+  /** Returns how many bytes these revisions store together. */
+  async bytesOf(location: RevisionLocation, ids: readonly string[]): Promise<number> {
+    return totalBytes(await this.#storedOf(location, ids));
   }
 
   /** Deletes revisions that are no longer needed, with the files that none of the `kept` ones mounts. */
@@ -79,44 +93,81 @@ export class RevisionStore {
       // It is unknown what a revision that cannot be read uses.
       if (revision && !needed.includes(undefined)) await this.#deleteObjects(location, revision, names);
       await this.#delete(Secret, location, objectName(id));
-      this.#forget(memoKey(location, id));
+      this.#memory.delete(location, id);
     }
+  }
+
+  async #find(location: RevisionLocation, id: string): Promise<RememberedRevision | undefined> {
+    const remembered = this.#memory.get(location, id);
+    if (remembered) return remembered;
+    const found = await this.#client.find(Secret, { namespace: location.namespace, name: objectName(id) });
+    // A revision of an older Coppice may not match the schema; the commit is then planned again.
+    const revision = storedRevisionSchema.safeParse(await unpack(found?.data?.[revisionKey])).data;
+    if (!revision) return undefined;
+    const contents = await this.#findFiles(location, revision, await olderContents(found));
+    if (!contents) return undefined;
+    await this.#ensureValues(location, revision);
+    const stored = storedBytes(revision, objectName(id), dataBytes(found?.data));
+    return this.#remember(location, revision, contents, stored);
+  }
+
+  /**
+   * Returns the contents of the revision's files; undefined if one is missing, which only a new plan can write again.
+   * `older`: contents that an older Coppice stored with the revision, from which missing objects are created.
+   */
+  async #findFiles(
+    location: RevisionLocation,
+    revision: StoredRevision,
+    older: FileContents | undefined,
+  ): Promise<FileContents | undefined> {
+    const contents = new Map<string, ReadonlyMap<string, Buffer>>(older);
+    const missing: string[] = [];
+    await inChunks(fileObjects(revision), async (object) => {
+      const at = { namespace: location.namespace, name: object.name };
+      const given = older?.get(object.name);
+      const secret = object.secret ? await this.#client.find(Secret, at) : undefined;
+      if (secret && !given) contents.set(object.name, bytesIn(secret.data ?? {}));
+      if (object.secret ? secret : await this.#client.find(ConfigMap, at)) return;
+      if (given) await this.#isCreated(fileObject(location, object, given));
+      else missing.push(object.name);
+    });
+    return missing.length === 0 ? contents : undefined;
+  }
+
+  async #storedOf(location: RevisionLocation, ids: readonly string[]): Promise<StoredBytes[]> {
+    const found = await Promise.all(ids.map((id) => this.#find(location, id)));
+    return found.flatMap((remembered) => (remembered ? [remembered.stored] : []));
+  }
+
+  #objectsOf(location: RevisionLocation, revision: StoredRevision, contents: FileContents): (ConfigMap | Secret)[] {
+    const files = fileObjects(revision).map((object) => {
+      const given = contents.get(object.name);
+      if (!given) throw new Error(`the contents of ${object.name} are missing`);
+      return fileObject(location, object, given);
+    });
+    return [...files, ...hiddenValuesOf(revision).map((values) => valuesObject(location, values))];
   }
 
   /** Deletes what the revision uses, except what is `kept`. */
   async #deleteObjects(location: RevisionLocation, revision: Revision, kept: ReadonlySet<string>): Promise<void> {
-    for (const bundle of revision.serviceFile.bundles)
-      if (!kept.has(bundle.name)) await this.#delete(typeOf(bundle), location, bundle.name);
-    for (const { secret } of valuesOf(revision)) if (!kept.has(secret)) await this.#delete(Secret, location, secret);
+    for (const object of fileObjects(revision))
+      if (!kept.has(object.name)) await this.#delete(typeOf(object), location, object.name);
+    for (const { secret } of hiddenValuesOf(revision))
+      if (!kept.has(secret)) await this.#delete(Secret, location, secret);
   }
 
-  /** As #ensureBundles. */
+  /** Creates Secrets of values that are missing. */
   async #ensureValues(location: RevisionLocation, revision: StoredRevision): Promise<void> {
-    for (const values of valuesOf(revision)) {
+    for (const values of hiddenValuesOf(revision)) {
       const found = await this.#client.find(Secret, { namespace: location.namespace, name: values.secret });
-      if (!found) await this.#isCreated(Secret, valuesObject(location, values));
-    }
-  }
-
-  /** Completes what a killed operator left: each object is looked up once, and created if it is missing. */
-  async #ensureBundles(
-    location: RevisionLocation,
-    bundles: readonly FileBundle[],
-    contents: PlainContents,
-  ): Promise<void> {
-    for (const bundle of bundles) {
-      const found = await this.#client.find(typeOf(bundle), { namespace: location.namespace, name: bundle.name });
-      if (found) continue;
-      const files = contents[bundle.name];
-      if (!files) throw new Error(`the contents of ${bundle.name} are missing`);
-      await this.#isCreated(typeOf(bundle), bundleObject(location, bundle, files));
+      if (!found) await this.#isCreated(valuesObject(location, values));
     }
   }
 
   /** Returns false if an object of that name already exists. */
-  async #isCreated(type: typeof Secret | typeof ConfigMap, object: Secret | ConfigMap): Promise<boolean> {
+  async #isCreated(object: ConfigMap | Secret): Promise<boolean> {
     try {
-      await this.#client.create(type, object);
+      await this.#client.create(object.kind === 'Secret' ? Secret : ConfigMap, object);
       return true;
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
@@ -128,70 +179,34 @@ export class RevisionStore {
     return deleteIfThere(this.#client, type, { namespace, name });
   }
 
-  #remember(location: RevisionLocation, stored: StoredRevision, contents: PlainContents): Revision {
-    const revision = { ...stored, secrets: secretTexts(stored.serviceFile.bundles, contents) };
-    const size = JSON.stringify(revision).length;
-    this.#forget(memoKey(location, stored.id));
-    this.#remembered.set(memoKey(location, stored.id), { revision, size });
-    this.#rememberedSize += size;
-    while (this.#rememberedSize > maxRemembered) {
-      const [oldest] = this.#remembered.keys();
-      if (oldest === undefined) break;
-      this.#forget(oldest);
-    }
-    return revision;
-  }
-
-  #forget(key: string): void {
-    this.#rememberedSize -= this.#remembered.get(key)?.size ?? 0;
-    this.#remembered.delete(key);
+  #remember(
+    location: RevisionLocation,
+    revision: StoredRevision,
+    contents: FileContents,
+    stored: StoredBytes,
+  ): RememberedRevision {
+    return this.#memory.set(location, { revision: { ...revision, secrets: secretTexts(revision, contents) }, stored });
   }
 }
 
 /** Names of the objects that the revision's pods need. */
 function objectNames(revision: Revision): string[] {
-  return [...revision.serviceFile.bundles.map(({ name }) => name), ...valuesOf(revision).map(({ secret }) => secret)];
+  return [...fileObjects(revision).map(({ name }) => name), ...hiddenValuesOf(revision).map(({ secret }) => secret)];
 }
 
-function valuesOf({ hidden = {} }: StoredRevision): HiddenValues[] {
-  return Object.values(hidden);
+async function olderContents(secret: Secret | undefined): Promise<FileContents | undefined> {
+  const contents = contentsSchema.safeParse(await unpack(secret?.data?.[contentsKey])).data;
+  return contents && new Map(Object.entries(contents).map(([name, files]) => [name, bytesIn(files)]));
 }
 
-function typeOf(bundle: FileBundle) {
-  return bundle.secret ? Secret : ConfigMap;
+function bytesIn(data: Record<string, string>): ReadonlyMap<string, Buffer> {
+  return new Map(Object.entries(data).map(([key, base64]) => [key, Buffer.from(base64, 'base64')]));
 }
 
-function plainContents(contents: BundleContents): PlainContents {
-  return Object.fromEntries(
-    [...contents].map(([name, files]) => [
-      name,
-      Object.fromEntries([...files].map(([key, bytes]) => [key, bytes.toString('base64')])),
-    ]),
-  );
-}
-
-function secretTexts(bundles: readonly FileBundle[], contents: PlainContents): string[] {
-  return bundles
-    .filter(({ secret }) => secret)
-    .flatMap(({ name }) => Object.values(contents[name] ?? {}))
-    .map((base64) => Buffer.from(base64, 'base64').toString('utf8'));
-}
-
-/** Compressed JSON: a Secret holds at most 1 MiB, in base64. */
-async function pack(value: unknown): Promise<string> {
-  return (await promisify(gzip)(JSON.stringify(value))).toString('base64');
-}
-
-async function unpack(packed: string | undefined): Promise<unknown> {
-  if (packed === undefined) return undefined;
-  const bytes = await promisify(gunzip)(Buffer.from(packed, 'base64'), { maxOutputLength: 16 * 1024 * 1024 });
-  return JSON.parse(bytes.toString('utf8'));
+async function inChunks<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < all.length; at += maxConcurrent) await Promise.all(all.slice(at, at + maxConcurrent).map(work));
 }
 
 function objectName(id: string): string {
   return `version-${id}`;
-}
-
-function memoKey(location: RevisionLocation, id: string): string {
-  return `${location.namespaceUid}/${id}`;
 }

@@ -12,7 +12,7 @@ const input: RevisionInput = {
   variables: variables({ A: { value: '1', visibility: 'always' }, B: { value: '2', visibility: 'buildtime' } }),
 };
 
-describe('a version is named by all that it was read from', () => {
+describe('the name of a revision', () => {
   test.each<[string, Partial<RevisionInput>]>([
     ['commit', { commit: 'c2' }],
     ['mode', { serviceFile: { mode: 'both' } }],
@@ -36,15 +36,15 @@ describe('a version is named by all that it was read from', () => {
     ],
     ['no variables', { variables: new Map() }],
     ['trust', { trusted: false }],
-  ])('another %s is another version', (_what, change) => {
+  ])('changes with %s', (_what, change) => {
     expect(revisionId(hashKey, { ...input, ...change })).not.toBe(revisionId(hashKey, input));
   });
 
-  test('nobody can test guesses of a variable without the key', () => {
+  test('does not reveal a variable without the key', () => {
     expect(revisionId(Buffer.from('other'), input)).not.toBe(revisionId(hashKey, input));
   });
 
-  test('the order of the variables makes no difference', () => {
+  test('does not depend on the order of variables', () => {
     const transitioned = new Map([...input.variables].reverse());
     expect(revisionId(hashKey, { ...input, variables: transitioned })).toBe(revisionId(hashKey, input));
   });
@@ -81,6 +81,6 @@ test.each<[string, EnvironmentStatus | undefined, EnvironmentStatus, string[], s
     ['b'],
     ['c', 'a'],
   ],
-])('versions that are retired: %s', (_what, before, after, retired, kept) => {
+])('returns revisions that are retired: %s', (_what, before, after, retired, kept) => {
   expect(retiredRevisions(before, after)).toEqual({ retired, kept });
 });

@@ -13,6 +13,9 @@ import type { Variables } from '../../../../service-file/variables.ts';
 export const storedRevisionSchema = z.object({
   id: z.string(),
   commit: z.string(),
+  /** Absent if an older Coppice wrote them. */
+  author: z.string().optional(),
+  subject: z.string().optional(),
   serviceFile: serviceFileSchema,
   images: z.array(plannedImageSchema),
   warnings: z.array(z.string()),
@@ -94,7 +97,8 @@ export function retiredRevisions(
   return { retired: revisionsOf(before).filter((id) => !kept.includes(id)), kept };
 }
 
-function revisionsOf({ revision, deployed, build }: EnvironmentStatus = {}): string[] {
+/** Returns the IDs of the revisions that the status references. */
+export function revisionsOf({ revision, deployed, build }: EnvironmentStatus = {}): string[] {
   const running = build?.result === 'running' ? build.revision : undefined;
   return [...new Set([revision, deployed?.revision, running].filter((id) => id !== undefined))];
 }

@@ -14,11 +14,14 @@ test.each<[GitRef['type'], boolean | undefined, boolean, boolean, string | undef
   ['pull request', true, true, true, 'TrustForks'],
   ['pull request', undefined, false, false, 'Unknown'],
   ['pull request', undefined, true, true, 'TrustForks'],
-])('a %s, from a fork: %p, forks are trusted: %p', (type, fromFork, trustForks, trusted, reason) => {
-  const ref: GitRef = { ...pullRequest, type };
-  expect(isTrusted(ref, { trustForks }, { fromFork })).toBe(trusted);
-  const report = trustReport(ref, { trustForks }, { fromFork });
-  expect(report?.reason).toBe(reason);
-  // The condition says what is done.
-  if (report) expect(report.status).toBe(trusted ? 'True' : 'False');
-});
+])(
+  'decides the trust of a %s, from a fork: %p, forks are trusted: %p',
+  (type, fromFork, trustForks, trusted, reason) => {
+    const ref: GitRef = { ...pullRequest, type };
+    expect(isTrusted(ref, { trustForks }, { fromFork })).toBe(trusted);
+    const report = trustReport(ref, { trustForks }, { fromFork });
+    expect(report?.reason).toBe(reason);
+    // The status of the condition is the decision.
+    if (report) expect(report.status).toBe(trusted ? 'True' : 'False');
+  },
+);

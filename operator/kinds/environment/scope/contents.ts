@@ -4,7 +4,7 @@ import type { Contribution } from './contribution.ts';
 
 /** Status fields that describe an environment's contents. */
 export type ContentsField =
-  'commit' | 'revision' | 'deployed' | 'services' | 'aliases' | 'namespaceUID' | 'seed' | 'publication';
+  'commit' | 'revision' | 'storedBytes' | 'deployed' | 'services' | 'aliases' | 'namespaceUID' | 'seed' | 'publication';
 export type ContentsCondition = 'Created' | 'Built' | 'Available' | 'Seeded' | 'Published';
 
 /**
@@ -24,6 +24,7 @@ export function forgottenContents({
       ...{
         commit: gone,
         revision: gone,
+        storedBytes: gone,
         deployed: gone,
         services: gone,
         aliases: gone,

@@ -17,7 +17,7 @@ const environment: Environment = {
 const scope = scopeOf(environment, () => new Date('2026-01-01T00:00:00Z'));
 const available = { Available: { status: 'True', reason: 'Running', message: '' } } as const;
 
-test('gives each phase what the phases before it contributed, and leaves the given scope unchanged', async () => {
+test('passes the contributions of earlier phases to each phase, and leaves the given scope unchanged', async () => {
   const seen: unknown[] = [];
   const result = await runPhases(
     [
@@ -34,7 +34,7 @@ test('gives each phase what the phases before it contributed, and leaves the giv
   expect(scope.status).toEqual({ commit: 'c0', revision: 'r0' });
 });
 
-test('a phase that changes the status of its scope fails', async () => {
+test('fails a phase that changes the status of its scope', async () => {
   const change = ({ status }: EnvironmentScope) => {
     Object.assign(status, { commit: 'c1' });
     return {};
@@ -42,7 +42,7 @@ test('a phase that changes the status of its scope fails', async () => {
   expect(await runPhases([change], scope)).toMatchObject({ failure: expect.any(TypeError) });
 });
 
-test('a later phase removes a condition that an earlier one reported', async () => {
+test('lets a later phase remove a condition of an earlier one', async () => {
   const reported = await runPhases([() => ({ conditions: available })], scope);
   expect(finalStatus(scope.with(reported)).conditions).toMatchObject([{ type: 'Available' }]);
   const removed = await andThen(scope, reported, () => ({ conditions: { Available: undefined } }));
@@ -52,7 +52,7 @@ test('a later phase removes a condition that an earlier one reported', async () 
 test.each([
   ['throws', () => Promise.reject(new Error('cut off')), 'cut off'],
   ['returns its failure', () => ({ status: { commit: 'c2' }, failure: new Error('cut off') }), 'cut off'],
-])('a phase that %s ends the reconcile; what was contributed is kept', async (_, phase, message) => {
+])('ends the reconcile with a phase that %s, and keeps the contributions', async (_, phase, message) => {
   let isReached = false;
   const after = () => {
     isReached = true;
@@ -63,13 +63,13 @@ test.each([
   expect(isReached).toBe(false);
 });
 
-test('a refusal of the API server becomes Stalled', async () => {
+test('converts a refusal of the API server to Stalled', async () => {
   const refused = new ApiError('PUT', 422, 'Invalid', 'spec: is wrong');
   const { failure } = await runPhases([() => Promise.reject(refused)], scope);
   expect(failure).toBeInstanceOf(Stalled);
 });
 
-test('writes after a phase that asks for it, before the next one acts', async () => {
+test('writes the status after a phase that requests it, before the next one', async () => {
   const calls: unknown[] = [];
   const write = (written: EnvironmentScope) => Promise.resolve(void calls.push(`write ${written.status.commit ?? ''}`));
   const phases = [

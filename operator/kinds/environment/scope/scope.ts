@@ -12,7 +12,7 @@ import { secretsOf } from '../revision/secrets-to-mask.ts';
 import { hasNamespace } from './contents.ts';
 import { RepositoryReads } from './repository-reads.ts';
 import { isTrusted } from '../revision/trust.ts';
-import type { Revision, RevisionLocation } from '../revision/revision.ts';
+import { revisionsOf, type Revision, type RevisionLocation } from '../revision/revision.ts';
 
 export interface ScopeOptions {
   configurations: Pick<RepositoryConfigurations, 'read' | 'registryAccess'>;
@@ -133,6 +133,8 @@ export class EnvironmentScope {
   async planRequest(): Promise<PlanRequest> {
     return {
       group: this.id.group,
+      environment: this.key,
+      kept: revisionsOf(this.status),
       configuration: await this.readConfiguration(),
       locate: () => this.locate(),
       isTrusted: () => this.isTrusted,

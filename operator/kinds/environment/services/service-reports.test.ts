@@ -20,16 +20,16 @@ test.each([
   ],
   ['with what else is new', { ...reported, ready: false, restarts: 2 }, 20, { ...reported, ready: false, restarts: 2 }],
   ['as they are, where none is new', reported, 20, reported],
-])('restarts are reported %s', (_, now, second, expected) => {
+])('reports restarts %s', (_, now, second, expected) => {
   expect(withQuietRestarts(reported, now, at(second))).toEqual(expected);
 });
 
-test('the first restart is reported at once', () => {
+test('reports the first restart at once', () => {
   const now = { name: 'web', ready: true, restarts: 1, lastTermination: ended(10) };
   expect(withQuietRestarts({ name: 'web', ready: true }, now, at(10))).toBe(now);
 });
 
-test('a storm of restarts changes the status once a minute', () => {
+test('changes the status once a minute during many restarts', () => {
   let reported: EnvironmentStatus['services'];
   const statuses = new Set<string>();
   let isLeft = false;

@@ -21,7 +21,7 @@ describe('while volumes are copied', () => {
   const serviceFile = { services, publicRoutes: [], volumes: [{ name: 'data' }], bundles: [] };
   const revision: Revision = { id: 'v', commit: 'c', serviceFile, images: [], warnings: [], secrets: [] };
 
-  test('those that have them are stopped, and no others, and have their grace periods to end', () => {
+  test('stops only services with these volumes, and waits for their grace periods', () => {
     const stopped = servicesToStop(serviceFile);
     expect([...stopped]).toEqual(['db', 'reader']);
     expect(stoppingLimitSeconds(serviceFile, 300)).toBe(390);
@@ -34,7 +34,7 @@ describe('while volumes are copied', () => {
     ]);
   });
 
-  test('it is reported which do not run, and why', () => {
+  test('reports which services are stopped, and why', () => {
     const up = { services: ['db', 'web'].map((name) => ({ name, ready: true })), done: true };
     const reported = reportStopped({ ...up, aliases: {}, waitingFor: [], failures: [] }, new Set(['db']));
     expect(reported).toMatchObject({ done: false, waitingFor: ['db: stopped while its volumes are copied'] });

@@ -29,7 +29,7 @@ const revision = {
 } as unknown as Revision;
 const reported = 'git-password, variable-value, file-secret, node, Xk29dLq8Zp';
 
-/** An operator that was just started: nothing is looked up yet. */
+/** Returns an operator that was just started and has read nothing. */
 function world(refusal?: Error) {
   let lookUps = 0;
   const read = () => {
@@ -68,8 +68,8 @@ function failing(message: string): RolloutProgress {
   return { services, aliases: {}, done: false, waitingFor: ['db', ...reported], failures: reported };
 }
 
-describe('what containers said before they ended', () => {
-  test('goes into the status, the conditions and the log without secrets', async () => {
+describe('the last output of containers', () => {
+  test('is in the status, the conditions and the log without secrets', async () => {
     const { scope, ends, recorder } = world();
     const error = new Stalled('BuildFailed', `the build failed:\n${reported}`);
     const after = scope.with(await recorder.fail(scope, error));
@@ -79,7 +79,7 @@ describe('what containers said before they ended', () => {
     expect(finalStatus(after).conditions).toMatchObject([{ type: 'Built', message: `build 1: ${masked}` }]);
   });
 
-  test('is notified of services without secrets', async () => {
+  test('of services without secrets is shown', async () => {
     const { rollOut } = world();
     const { progress, after } = await rollOut(failing(reported));
     expect(progress).toEqual(failing('***, ***, ***, node, ***'));
@@ -91,7 +91,7 @@ describe('what containers said before they ended', () => {
   test.each([
     ['the Repository is gone', new Stalled('RepositoryNotFound', 'no Repository')],
     ['a Secret is missing', new Waiting('VariableMissing', 'no Secret', 1)],
-  ])('is not reported where the secrets are not known: %s', async (_, refusal) => {
+  ])('is hidden while the secrets are unknown: %s', async (_, refusal) => {
     const { scope, recorder, rollOut, ends } = world(refusal);
     const hidden = `hidden because the secrets in it are unknown: ${refusal.message}`;
     expect((await rollOut(failing(reported))).progress).toEqual(failing(hidden));
@@ -99,7 +99,7 @@ describe('what containers said before they ended', () => {
     expect(ends).toEqual([hidden]);
   });
 
-  test('the reason why they are not known is reported', async () => {
+  test('is replaced by the reason why the secrets are unknown', async () => {
     const refusal = new Stalled('RepositoryNotFound', 'no Repository');
     const { scope, recorder, ends } = world(refusal);
     await recorder.fail(scope, refusal);
@@ -107,7 +107,7 @@ describe('what containers said before they ended', () => {
   });
 });
 
-test('nothing is looked up for services that say nothing', async () => {
+test('reads nothing for services without output', async () => {
   const { rollOut, lookUps } = world();
   await rollOut({ services: [{ name: 'web', ready: true }], aliases: {}, done: true, waitingFor: [], failures: [] });
   expect(lookUps()).toBe(0);

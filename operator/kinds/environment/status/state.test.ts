@@ -10,6 +10,9 @@ test.each([
   [true, true, true, false, 'building'],
   [true, true, true, true, 'building'],
   [true, true, false, true, 'built'],
-])('present %s, set up %s, building %s, deployed %s → %s', (present, setUp, building, deployed, state) => {
-  expect(deriveState({ present, setUp, building, deployed })).toBe(state);
-});
+])(
+  'derives the state from present %s, set up %s, building %s, deployed %s: %s',
+  (present, setUp, building, deployed, state) => {
+    expect(deriveState({ present, setUp, building, deployed })).toBe(state);
+  },
+);

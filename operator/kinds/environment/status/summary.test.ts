@@ -33,15 +33,15 @@ const cases: [Partial<SummaryInput>, string, 'Ready' | 'Reconciling' | 'Stalled'
   [{ error: new Error('a', { cause: new Error('b') }) }, 'Retrying', 'Reconciling'],
 ];
 
-test.each(cases)('%j → %s, %s', (change, reason, type) => {
+test.each(cases)('summarizes %j as %s, %s', (change, reason, type) => {
   const reports = summarize({ ...base, ...change });
   expect(reports.filter(({ status }) => status === 'True').map((report) => report.type)).toEqual([type]);
   expect(new Set(reports.map((report) => report.reason))).toEqual(new Set([reason]));
 });
 
-test('an unknown error is reported with its cause', () => {
+test('reports an unknown error with its cause', () => {
   const [report] = summarize({ ...base, error: new Error('writing', { cause: new Error('no disk') }) });
-  expect(report?.message).toBe('writing: no disk');
+  expect(report?.message).toBe('writing: no disk. Coppice retries this');
 });
 
 const passing = new Error('the API server does not answer');
@@ -52,19 +52,19 @@ test.each<[string, Partial<SummaryInput>, string[]]>([
   ['when its services do not run', { available: false }, ['Ready', 'Reconciling', 'Stalled']],
   ['when it cannot go on', { error: new Stalled('RefNotFound', 'no') }, ['Ready', 'Reconciling', 'Stalled']],
   ['when a build is asked for', { available: undefined, buildPending: true }, ['Ready', 'Reconciling', 'Stalled']],
-])('of what was ready %s is reported: %s', (_what, change, types) => {
+])('reports %s of an environment that was ready: %s', (_what, change, types) => {
   const reports = summarize({ ...base, ...change, wasReady: true });
   expect(reports.map(({ type }) => type)).toEqual(types);
 });
 
-test('what a build said is reported whole by the condition Built alone', () => {
+test('reports the whole result of a build only in the condition Built', () => {
   const message = `not ready after 90 s: web: exit code 1: ${'x'.repeat(300)}\n${'at main\n'.repeat(20)}`;
   const reports = summarize({ ...base, build: { number: 2, result: 'failed', startedAt, message } });
   for (const { message: reported } of reports) expect(reported.length).toBeLessThanOrEqual(200);
   expect(reports[0]?.message).toMatch(/^not ready after 90 s: web: exit code 1: x+…$/);
 });
 
-test('what goes on for several lines is reported so', () => {
+test('marks a message that continues on further lines', () => {
   const [ready, under] = summarize({ ...base, available: false, waitingFor: ['web: crash\nat main'] });
   expect(ready?.message).toBe('waiting for web: crash …');
   expect(under?.message).toBe('waiting for web: crash\nat main');

@@ -24,7 +24,7 @@ import { ownPart } from '../status/status-parts.ts';
 import { EnvironmentStatuses } from '../status/statuses.ts';
 import type { FakeKind, fakeClient } from './fake-cluster.ts';
 import { noPublishing as publishing, noSeeding as seeding } from './no-volume-copying.ts';
-import { defaultEgress } from '../../../shared/testing/default-egress.ts';
+import { DEFAULT_EGRESS } from '../../../shared/testing/default-egress.ts';
 
 /** What a simulated reconciler acts on, and what it finds there. */
 export interface SimulatedWorld {
@@ -75,7 +75,7 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
         builderNamespace: 'b',
         buildkitdPort: 1,
         clonePorts: [],
-        egress: defaultEgress,
+        egress: DEFAULT_EGRESS,
         quota: {},
         defaultRequests: {},
         defaultLimits: {},
@@ -147,6 +147,7 @@ function plannerOf(simulation: SimulatedWorld) {
     },
     find: (_location: object, id: string | undefined) =>
       Promise.resolve(id === undefined ? undefined : revision(id.slice(2))),
+    bytesOf: (_location: object, ids: readonly string[]) => Promise.resolve(ids.length * 1000),
     retire: () => Promise.resolve(),
   };
 }

@@ -15,7 +15,7 @@ import { simulationReconciler, type SimulatedWorld } from './simulation-reconcil
 const namespace = 'group-acme';
 const repository = 'shop';
 const start = Date.parse('2026-01-01T00:00:00Z');
-export const main = { name: 'main', type: 'branch' } as const;
+export const MAIN = { name: 'main', type: 'branch' } as const;
 
 /**
  * Simulates the lifecycle of environments: the operator's own reconciler, controller and queue over a simulated
@@ -77,7 +77,7 @@ export class Simulation implements SimulatedWorld {
       apiVersion: 'coppice.dev/v1alpha1',
       kind: 'Environment',
       metadata: { name, namespace, labels: { [LABELS.managedBy]: MANAGED_BY }, finalizers: [FINALIZER] },
-      spec: { repository, gitRef: main, active: true, buildOnCreate: true, ...spec },
+      spec: { repository, gitRef: MAIN, active: true, buildOnCreate: true, ...spec },
     });
   }
 
@@ -123,7 +123,7 @@ export class Simulation implements SimulatedWorld {
     const environments = this.environments.list();
     const branches = new Map([
       ['other', 'c0'],
-      ...(this.head === undefined ? [] : ([[main.name, this.head]] as const)),
+      ...(this.head === undefined ? [] : ([[MAIN.name, this.head]] as const)),
     ]);
     const listing = { branches, tags: new Map(), openPullRequests: undefined, pullRequestCommits: new Map() };
     const isTaken = () => false;

@@ -3,6 +3,7 @@ import { REUSABLE_ANNOTATIONS } from '../../reusable/names.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { GitRef } from '../../../../crds/git-ref.ts';
 import type { Repository } from '../../../../crds/repository.ts';
+import { sampleActivation } from '../../../../crds/testing/activation.ts';
 import type { Pod } from '../../../../kubernetes/resource-type.ts';
 import { SERVICE_DEFAULTS, type Mount } from '../../../../service-file/schema.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
@@ -63,7 +64,7 @@ function revision(reusable?: string): Revision {
 
 interface World {
   phase: CopyPhase | Error;
-  /** Of a pod that has the volume. */
+  /** State of a pod that uses the volume. */
   pod: string;
   isGoing: boolean;
   isSuperseded: boolean;
@@ -71,7 +72,7 @@ interface World {
   stored: string[];
 }
 
-/** Takes one step; gives what it did, what it reported, and which services are stopped. */
+/** Takes one step; returns what it did, what it reported, and which services are stopped. */
 async function step(scope: EnvironmentScope, label: string | undefined, world: Partial<World> = {}) {
   const { phase = 'done', pod, isGoing = false, isSuperseded = false, stored = [] } = world;
   const calls: string[] = [];
@@ -175,7 +176,7 @@ test.each<[string, Partial<World>, string[], string[], string]>([
   expect(await step(scopeOf(), 'base', world)).toMatchObject({ calls, stopped, reported });
 });
 
-test('each build is published once, and builds wait meanwhile', async () => {
+test('publishes each build once, and lets builds wait meanwhile', async () => {
   const publishing = new Publishing({} as unknown as PublishingOptions);
   const { after: copying } = await step(scopeOf(), 'base', { phase: 'copying' });
   expect(publishing.isUnderWay(copying)).toBe(true);
@@ -192,11 +193,11 @@ test.each<[string, GitRef, string | undefined, string | undefined]>([
   ['another label', main, 'other', 'False RefNotNamed'],
   ['another ref', { name: 'feature', type: 'branch' }, 'base', 'False RefNotNamed'],
   ['a fork', { name: '7', type: 'pull request' }, 'base', 'False NotTrusted'],
-])('%s publishes nothing', async (_, gitRef, label, reported) => {
+])('publishes nothing of %s', async (_, gitRef, label, reported) => {
   expect(await step(scopeOf(gitRef), label)).toMatchObject({ calls: [], stopped: [], reported });
 });
 
-test('what may not be published any more is broken off', async () => {
+test('cancels a publication that is no longer permitted', async () => {
   const publication = { label: 'base', build: 3, result: 'running' } as const;
   const scope = scopeOf({ name: 'feature', type: 'branch' }, { publication });
   const { after, ...done } = await step(scope, 'base');
@@ -204,11 +205,10 @@ test('what may not be published any more is broken off', async () => {
   expect(after.status.publication).toBeUndefined();
 });
 
-describe('a build that waited for a publication starts when it is over', () => {
+describe('a build that waits for a publication starts when it is', () => {
   const publication = { label: 'base', build: 3, result: 'running' } as const;
-  const activation = { active: true, since: build.startedAt, reason: 'Spec', specActive: true } as const;
   const waiting = (gitRef: GitRef) =>
-    scopeOf(gitRef, { publication, activation: { ...activation, buildPending: true } });
+    scopeOf(gitRef, { publication, activation: sampleActivation({ since: build.startedAt, buildPending: true }) });
 
   test.each<[string, (scope: EnvironmentScope) => PhaseResult | Promise<PhaseResult>]>([
     ['done', (scope) => step(scope, 'base')],
@@ -220,18 +220,18 @@ describe('a build that waited for a publication starts when it is over', () => {
     expect((await end(scope)).requeueAfterMs).toBe(1);
   });
 
-  test('not allowed any more', async () => {
+  test('no longer permitted', async () => {
     const scope = waiting({ name: 'feature', type: 'branch' });
     expect((await step(scope, 'base')).requeueAfterMs).toBe(1);
   });
 
-  test('but not while it goes on', async () => {
+  test('not still in progress', async () => {
     const scope = waiting(main);
     expect((await step(scope, 'base', { phase: 'copying' })).requeueAfterMs).toBeUndefined();
   });
 });
 
-test('a pod that keeps a volume does not keep the services stopped for ever', async () => {
+test('does not keep services stopped forever because a pod keeps a volume', async () => {
   const first = await step(scopeOf(), 'base', { phase: 'copying', pod: 'Running' });
   expect(first).toMatchObject({
     stopped: ['db', 'reader'],

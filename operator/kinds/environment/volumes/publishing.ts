@@ -146,7 +146,7 @@ export class Publishing {
     if (!(await reusables.publish(keyOf(object), publishedContent(publication, volumes)))) {
       throw new Stalled(
         'Superseded',
-        `build ${build.number} finished after a later one, or ${label} was deleted meanwhile`,
+        `build ${build.number} finished after a later one, or ${label} was deleted meanwhile. Request a build to publish again`,
       );
     }
     const message = `build ${build.number} is the reusable environment ${label}`;
@@ -165,8 +165,8 @@ export class Publishing {
     await this.#drop(publication);
     const { scope, label } = publication;
     if (error instanceof Stalled) {
-      const remedy = 'the previous publication is kept. Request a build to try again';
-      const message = `${label} was not published: ${error.message}; ${remedy}`;
+      const remedy = 'The previous publication is kept. Request a build to try again';
+      const message = `${label} was not published: ${error.message}. ${remedy}`;
       return { ...published('False', error.reason, message), ...ended(publication, 'failed') };
     }
     const { publication: publishing } = scope.status;

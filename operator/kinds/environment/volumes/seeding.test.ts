@@ -52,7 +52,7 @@ interface World {
   isPublished: boolean;
 }
 
-/** Takes one step; gives the copies that were asked for, what was dropped, what it ended with and what it reported. */
+/** Takes one step; returns the requested copies, the removed ones, the error and the report. */
 async function step(scope: EnvironmentScope, from: string | undefined, world: Partial<World> = {}) {
   const asked: VolumeCopy[] = [];
   const dropped: string[] = [];
@@ -88,7 +88,7 @@ async function step(scope: EnvironmentScope, from: string | undefined, world: Pa
 
 const main: GitRef = { name: 'main', type: 'branch' };
 
-test('a volume that the reusable environment has is a copy of its, as large as both ask for', async () => {
+test('copies a volume of the reusable environment, with the larger of both sizes', async () => {
   const scope = scopeOf(main);
   const { asked, error, reported, after } = await step(scope, 'base');
   expect([error, reported]).toEqual([undefined, 'True Copied']);
@@ -103,21 +103,21 @@ test('a volume that the reusable environment has is a copy of its, as large as b
   expect((await step(after, 'base')).asked).toEqual([]);
 });
 
-test('nothing is set up while volumes are copied, and all come from what the label stood for at first', async () => {
+test('sets up nothing while volumes are copied, all from what the label pointed to at first', async () => {
   const { error, reported, after } = await step(scopeOf(main), 'base', { phase: 'copying' });
   expect(error).toBeInstanceOf(Waiting);
   expect(reported).toBe('Unknown Copying');
   expect((await step(after, 'base', { isPublished: false })).reported).toBe('True Copied');
 });
 
-/** What is under way for the environment, and what may have arrived. */
+/** What is in progress for the environment, and what may have been copied. */
 const brokenOff = ['u1 in reusable-acme', 'volume-data', 'volume-gone'];
 
 test.each<[string, boolean, string | undefined, string | undefined]>([
   ['to a file that names none', true, undefined, undefined],
   ['to one that names another', true, 'other', 'False NotFound'],
   ['to code that is not trusted', false, 'base', 'False NotTrusted'],
-])('copies are broken off when the ref moves %s, and none of them stays', async (_, trusted, from, expected) => {
+])('cancels copies when the ref moves %s, and removes them', async (_, trusted, from, expected) => {
   const ref: GitRef = trusted ? main : { name: '7', type: 'pull request' };
   const { after: before } = await step(scopeOf(ref, {}, true), 'base', { phase: 'copying' });
   expect(before.status.seed?.result).toBe('running');
@@ -132,12 +132,12 @@ test.each<[string, GitRef, string | undefined, boolean, string | undefined]>([
   ['no file that names one', main, undefined, true, undefined],
   ['a label that nothing has been published under', main, 'base', false, 'False NotFound'],
   ['a pull request that may come from a fork', { name: '7', type: 'pull request' }, 'base', true, 'False NotTrusted'],
-])('%s: the volumes start empty', async (_, gitRef, from, isPublished, expected) => {
+])('starts with empty volumes: %s', async (_, gitRef, from, isPublished, expected) => {
   const { asked, error, reported } = await step(scopeOf(gitRef), from, { isPublished });
   expect([asked, error, reported]).toEqual([[], undefined, expected]);
 });
 
-test('a copy that fails is not a contents with half of the data: it is reported, and started anew when asked for', async () => {
+test('reports a failed copy, sets up nothing, and starts again on request', async () => {
   const { error, dropped, reported, after } = await step(scopeOf(main), 'base', {
     phase: new Stalled('CopyFailed', 'disk full'),
   });
@@ -148,7 +148,7 @@ test('a copy that fails is not a contents with half of the data: it is reported,
   expect((await step(after, 'base')).reported).toBe('True Copied');
 });
 
-test('what the quota of the environment would not take is not copied first', async () => {
+test('does not copy what exceeds the quota of the environment', async () => {
   const { asked, error, reported } = await step(scopeOf(main), 'base', {
     quota: { 'requests.storage': '1Gi' },
   });
@@ -157,7 +157,7 @@ test('what the quota of the environment would not take is not copied first', asy
   expect(reported).toBe('False QuotaExceeded');
 });
 
-test('each contents have copies of their own', async () => {
+test('makes separate copies for each contents', async () => {
   const first = await step(scopeOf(main), 'base');
   const rebuilt = scopeOf(main, {}, false, 'n2');
   expect((await step(rebuilt, 'base')).asked[0]?.id).not.toBe(first.asked[0]?.id);

@@ -34,6 +34,8 @@ export class FakeWorld {
   webhook: WebhookState | undefined;
   /** Error with which the host responds to listing its refs. */
   listError: Error | undefined;
+  /** How long the refs must not be listed again after a list. */
+  gapMs = 0;
   readonly calls = { checks: 0, listings: 0, statusWrites: 0 };
   readonly environments = new Map<string, Environment>();
   readonly removedWebhooks: string[] = [];
@@ -68,7 +70,11 @@ export class FakeWorld {
       observe: () => undefined,
     };
     const onRefGone = ({ metadata }: Environment) => void this.gone.push(metadata.name);
-    const source = { listRefs: () => this.#listRefs(), commitsOf: () => Promise.resolve(new Map<string, string>()) };
+    const source = {
+      listRefs: () => this.#listRefs(),
+      listingWaitMs: () => this.gapMs,
+      commitsOf: () => Promise.resolve(new Map<string, string>()),
+    };
     this.#reconciler = new RepositoryReconciler({
       client,
       repositories: { get: () => this.repository },

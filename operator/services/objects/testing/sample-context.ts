@@ -6,7 +6,7 @@ export function sampleService(given: Partial<Service> = {}): Service {
   return { ...SERVICE_DEFAULTS, name: 'api', image: 'node:24-slim', ...given };
 }
 
-export const sampleSettings: WorkloadSettings = {
+export const SAMPLE_SETTINGS: WorkloadSettings = {
   environmentsUrl: new URL('http://env.localhost:8080'),
   ingress: { className: 'traefik', namespace: 'ingress', annotations: {}, drainSeconds: 3 },
   volumes: { size: '1Gi' },
@@ -29,7 +29,7 @@ export function sampleContext(
     run: '1',
     imagePullSecrets: ['pull'],
     now: new Date('2026-01-01T00:00:00Z'),
-    settings: sampleSettings,
+    settings: SAMPLE_SETTINGS,
     ...given,
   };
 }

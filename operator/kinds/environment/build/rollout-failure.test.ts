@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { rolloutDeadline } from './rollout-deadline.ts';
+import { rolloutDeadline } from './rollout-failure.ts';
 
 const startedAt = '2026-01-01T00:00:00Z';
 const after = (seconds: number) => new Date(Date.parse(startedAt) + seconds * 1000);
 const build = { rolloutStartedAt: startedAt };
 
-test('before the deadline, it returns when to requeue', () => {
+test('returns when to requeue before the deadline', () => {
   const progress = { waitingFor: ['web'], jobsEndAt: undefined, outlook: undefined };
   expect(rolloutDeadline(build, progress, 90, after(30))).toEqual({ givesUpAt: after(90), requeueAfterMs: 60_000 });
 });
@@ -16,7 +16,7 @@ test.each([
     'web',
     'not ready after 90 s: web: its pods show no reason. Build again and, if that fails too, ask an administrator to check the nodes',
   ],
-])('at the deadline, a service that waits as %j is reported', (waiting, message) => {
+])('reports a service that waits as %j at the deadline', (waiting, message) => {
   const progress = { waitingFor: [waiting], jobsEndAt: undefined, outlook: undefined };
   expect(() => rolloutDeadline(build, progress, 90, after(90))).toThrow(
     expect.objectContaining({ reason: 'RolloutFailed', message }),

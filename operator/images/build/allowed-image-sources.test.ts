@@ -1,12 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { sourcePolicy, type PolicyRule } from './source-policy.ts';
+import { sourcePolicy, type PolicyRule } from './allowed-image-sources.ts';
 
 const input = { registry: 'r:5000', ownImages: 'r:5000/g/r/', untrustedImages: 'r:5000/g/r/untrusted/' };
 const digests = new Map([['docker.io/library/node:24', 'sha256:1']]);
 
 type Attributes = Record<string, string>;
 
-/** Evaluates a policy as BuildKit's sourcepolicy/engine.go does; gives the identifier that is used, or undefined. */
+/**
+ * Evaluates a policy like BuildKit's sourcepolicy/engine.go. Returns the identifier that is used; undefined if
+ * denied.
+ */
 function evaluated(policy: string, identifier: string, attributes: Attributes = {}): string | undefined {
   const { rules } = JSON.parse(policy) as { rules: PolicyRule[] };
   let isDenied = false;
@@ -43,7 +46,7 @@ describe('a build', () => {
     'git://github.com/acme/shop.git#main',
     'https://example.com/file.tar.gz',
     'http://example.com/file.tar.gz',
-  ])('reads %s', (identifier) => {
+  ])('can read %s', (identifier) => {
     expect([isAllowed(identifier), isAllowed(identifier, { trusted: false })]).toEqual([true, true]);
   });
 
@@ -57,6 +60,7 @@ describe('a build', () => {
     'docker-image://r:5000/other/shop/web:1',
     'docker-image://R:5000/other/shop/web:1',
     'docker-image://r.:5000/other/shop/web:1',
+    'docker-image://r:05000/other/shop/web:1',
     'docker-image://r:5000/g/r2/web:1',
     'docker-image://R:5000/g/r/web:1',
     'docker-image://user@r:5000/other/shop/web:1',
@@ -66,17 +70,17 @@ describe('a build', () => {
     'git://r:5000/x.git',
     'line\nbreak',
     '',
-  ])('does not read %j', (identifier) => {
+  ])('cannot read %j', (identifier) => {
     expect([isAllowed(identifier), isAllowed(identifier, { trusted: false })]).toEqual([false, false]);
   });
 
-  it('does not read a registry through a Git source', () => {
+  it('cannot read a registry through a Git source', () => {
     const source = 'git://github.com/acme/shop.git';
     const bundle = { 'git.bundle': `docker-image+blob://r:5000/other/shop/web@${digest}` };
     expect([isAllowed(source, {}, bundle), isAllowed(source, {}, { 'git.checksum': 'c0ffee' })]).toEqual([false, true]);
   });
 
-  it('takes base images as they were resolved', () => {
+  it('uses base images at their resolved digests', () => {
     const policy = sourcePolicy({ ...input, trusted: true, digests });
     expect(evaluated(policy, 'docker-image://docker.io/library/node:24')).toBe(
       'docker-image://docker.io/library/node:24@sha256:1',
@@ -84,13 +88,13 @@ describe('a build', () => {
   });
 });
 
-describe("of Coppice's registry", () => {
-  it('a trusted build reads what its own repository built, and nothing of forks', () => {
+describe("of images in Coppice's registry", () => {
+  it('can read images of its own repository if it is trusted, and none of forks', () => {
     expect(isAllowed('docker-image://r:5000/g/r/web:1')).toBe(true);
     expect(isAllowed('docker-image://r:5000/g/r/untrusted/web:1')).toBe(false);
   });
 
-  it('a build that is not trusted reads only what such builds built', () => {
+  it('can read only images of untrusted builds if it is not trusted', () => {
     expect(isAllowed('docker-image://r:5000/g/r/web:1', { trusted: false })).toBe(false);
     expect(isAllowed('docker-image://r:5000/g/r/untrusted/web:1', { trusted: false })).toBe(true);
   });
@@ -119,7 +123,7 @@ describe('with a registry below a path', () => {
     ['docker-image://GHCR.IO/acme/coppice/other/r/web:1', false],
     ['https://ghcr.io/v2/acme/coppice/other/r/web/manifests/1', false],
     ['docker-image://ghcr.io/astral-sh/uv:1', true],
-  ])('%s is read: %s', (identifier, expected) => {
+  ])('reads %s: %s', (identifier, expected) => {
     expect(isAllowed(identifier, given)).toBe(expected);
   });
 });

@@ -76,8 +76,8 @@ function notEmpty(key: string): { key: string; value: string; condition: 'NOTEQU
  */
 function insideRegistry(registry: string): string {
   const { host, path } = splitAddress(registry);
-  const [, name = '', port = ''] = /^(.*?)(:\d+)?$/.exec(canonicalHost(host)) ?? [];
-  const ports = port === '' ? '(?::(?:80|443))?' : escaped(port);
+  const [, name = '', port = ''] = /^(.*?)(?::(\d+))?$/.exec(canonicalHost(host)) ?? [];
+  const ports = port === '' ? '(?::0*(?:80|443))?' : `:0*${port}`;
   const below = path === '' ? '(?:[/?#@]|$)' : `/(?:v2/)?${escaped(path)}(?:[/?#@:]|$)`;
   return `^[a-z0-9+.-]+://(?i:(?:[^/]*@)?${escaped(name)}\\.?${ports}${below})`;
 }

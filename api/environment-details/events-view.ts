@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { stripControls } from '../../build-logs/controls.ts';
+import type { CoreEvent } from '../../kubernetes/resource-type.ts';
+
+/** A note of Kubernetes has at most 1 KiB. */
+const maxNote = 1024;
+
+/** A Kubernetes Event of an environment. */
+export const eventViewSchema = z
+  .object({
+    type: z.enum(['Normal', 'Warning']),
+    reason: z.string(),
+    message: z.string(),
+    count: z.int().meta({ description: 'How often it occurred.' }),
+    firstAt: z.int().meta({ description: 'In Unix seconds.' }),
+    lastAt: z.int().meta({ description: 'In Unix seconds.' }),
+  })
+  .meta({ id: 'EnvironmentEvent' });
+export type EventView = z.infer<typeof eventViewSchema>;
+
+/** Returns the newest events first. */
+export function eventViews(events: readonly CoreEvent[], limit: number): EventView[] {
+  return events
+    .map(eventView)
+    .sort((a, b) => b.lastAt - a.lastAt || b.firstAt - a.firstAt)
+    .slice(0, limit);
+}
+
+function eventView(event: CoreEvent): EventView {
+  const { type, reason, message, count, series, metadata } = event;
+  const first = event.firstTimestamp ?? event.eventTime ?? metadata.creationTimestamp;
+  const last = series?.lastObservedTime ?? event.lastTimestamp ?? first;
+  return {
+    type: type === 'Warning' ? 'Warning' : 'Normal',
+    reason: reason ?? '',
+    message: stripControls(message ?? '').slice(0, maxNote),
+    count: series?.count ?? count ?? 1,
+    firstAt: seconds(first),
+    lastAt: seconds(last),
+  };
+}
+
+function seconds(time: string | undefined): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
+}

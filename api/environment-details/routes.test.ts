@@ -1,0 +1,153 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { ENVIRONMENT } from '../../crds/environment.ts';
+import { LABELS } from '../../crds/labels.ts';
+import { ApiError } from '../../kubernetes/api-error.ts';
+import type { ListOptions } from '../../kubernetes/client-options.ts';
+import type { KubernetesObject, ResourceType } from '../../kubernetes/resource-type.ts';
+import { TestApi } from '../testing/test-api.ts';
+
+const main = { namespace: 'group-acme', name: 'shop-main' };
+const path = '/api/environment/acme.shop-main';
+
+let api: TestApi;
+let token: string;
+let asked: { kind: string; options: ListOptions }[];
+let listed: () => KubernetesObject[];
+
+beforeEach(async () => {
+  asked = [];
+  listed = () => [];
+  const list = (type: ResourceType, options: ListOptions = {}) => {
+    asked.push({ kind: type.kind, options });
+    return new Promise<{ items: never[]; resourceVersion: string }>((resolve) => {
+      resolve({ items: listed() as never[], resourceVersion: '1' });
+    });
+  };
+  api = new TestApi({}, undefined, {}, undefined, undefined, undefined, { list });
+  ({ token } = await api.login('alice@example.com'));
+  api.addGroup('acme', ['alice@example.com'], {
+    variables: [
+      { name: 'BOTH', value: 'outer', visibility: 'always' },
+      { name: 'OUTER', value: 'of the group', visibility: 'always' },
+    ],
+  });
+  api.addRepository('acme', 'shop', {
+    variables: [
+      { name: 'BOTH', value: 'inner', visibility: 'buildtime' },
+      { name: 'KEY', value: 'hunter2secret', visibility: 'always', secret: true },
+    ],
+  });
+  api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built' });
+});
+
+async function get(at: string, as = token, status = 200): Promise<unknown> {
+  return (await request(api.app).get(at).set('x-service-token', as).expect(status)).body as unknown;
+}
+
+async function tokenWith(scopes: object): Promise<string> {
+  const body = { name: 'scoped', expirationTime: '2026-02-01T00:00:00Z', scopes };
+  const made = await request(api.app).post('/api/user/tokens').set('x-service-token', token).send(body).expect(201);
+  return (made.body as { token: string }).token;
+}
+
+test.each(['events', 'variables', 'usage'])('hides %s of another account', async (what) => {
+  const { token: other } = await api.login('mallory@example.com');
+  await get(`${path}/${what}`, other, 404);
+  expect(asked).toEqual([]);
+});
+
+describe('variables', () => {
+  test('show where they are set, without secret values', async () => {
+    expect(await get(`${path}/variables`)).toEqual({
+      applies: true,
+      variables: [
+        { name: 'BOTH', value: 'inner', visibility: 'buildtime', from: 'repository', overrides: 'group' },
+        { name: 'KEY', value: '', visibility: 'always', secret: true, from: 'repository' },
+        { name: 'OUTER', value: 'of the group', visibility: 'always', from: 'group' },
+      ],
+    });
+  });
+
+  test('have no values for a read-only token', async () => {
+    const answer = JSON.stringify(await get(`${path}/variables`, await tokenWith({ access: 'read' })));
+    expect(answer).not.toMatch(/inner|of the group|hunter2/);
+    expect(answer).toContain('"withheld":true');
+  });
+
+  test('of the group are hidden from a token for the repository', async () => {
+    const answer = JSON.stringify(await get(`${path}/variables`, await tokenWith({ repositories: ['acme.shop'] })));
+    expect(answer).toContain('inner');
+    expect(answer).not.toMatch(/OUTER|of the group|overrides/);
+  });
+
+  test('are not applied to untrusted code', async () => {
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    const fork = { type: 'Trusted', status: 'False', reason: 'Fork', message: '', lastTransitionTime };
+    api.cluster.change(ENVIRONMENT, main, { status: { conditions: [fork] } });
+    expect(await get(`${path}/variables`)).toMatchObject({ applies: false });
+  });
+});
+
+describe('events', () => {
+  const event = (reason: string, firstTimestamp: string, more: object = {}) => ({
+    ...{ apiVersion: 'v1', kind: 'Event', metadata: { name: reason, namespace: 'group-acme' } },
+    ...{ type: 'Normal', reason, message: `about ${reason}`, firstTimestamp, ...more },
+  });
+
+  test('are the newest of this environment, without control characters', async () => {
+    listed = () => [
+      event('Old', '2026-01-01T00:00:00Z'),
+      event('New', '2026-01-01T00:02:00Z', { type: 'Warning', message: 'red \u001b[31mtext' }),
+      event('Again', '2026-01-01T00:01:00Z', { count: 3, lastTimestamp: '2026-01-01T00:01:30Z' }),
+    ];
+    expect(await get(`${path}/events?limit=2`)).toEqual([
+      { type: 'Warning', reason: 'New', message: 'red text', count: 1, firstAt: 1767225720, lastAt: 1767225720 },
+      { type: 'Normal', reason: 'Again', message: 'about Again', count: 3, firstAt: 1767225660, lastAt: 1767225690 },
+    ]);
+    const { uid } = api.caches.environments.get('group-acme/shop-main')?.metadata ?? {};
+    expect(asked).toMatchObject([
+      {
+        kind: 'Event',
+        options: {
+          namespace: 'group-acme',
+          fieldSelector: `involvedObject.kind=Environment,involvedObject.uid=${uid}`,
+        },
+      },
+    ]);
+  });
+
+  test('are read once for several callers', async () => {
+    await Promise.all([get(`${path}/events`), get(`${path}/events`), get(`${path}/events?limit=1`)]);
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('usage', () => {
+  const pod = (service: string, cpu: string, memory: string) => ({
+    ...{ apiVersion: 'metrics.k8s.io/v1beta1', kind: 'PodMetrics' },
+    metadata: { name: 'pod', namespace: 'env-shop-main--acme', labels: { [LABELS.service]: service } },
+    timestamp: '2026-01-01T00:00:00Z',
+    containers: [{ name: service, usage: { cpu, memory } }],
+  });
+
+  test('is summed by service', async () => {
+    listed = () => [pod('web', '250m', '64Mi'), pod('web', '1000000n', '1Ki'), pod('db', '0', '128Mi')];
+    expect(await get(`${path}/usage`)).toEqual({
+      measured: true,
+      at: 1767225600,
+      services: [
+        { name: 'db', cpu: 0, memory: 134217728, pods: 1 },
+        { name: 'web', cpu: 0.251, memory: 67109888, pods: 2 },
+      ],
+    });
+    expect(asked).toMatchObject([{ kind: 'PodMetrics', options: { namespace: 'env-shop-main--acme' } }]);
+  });
+
+  test.each([403, 404, 503])('is absent if the cluster answers %i', async (code) => {
+    listed = () => {
+      throw new ApiError('list', code, 'Reason', 'no such API');
+    };
+    expect(await get(`${path}/usage`)).toMatchObject({ measured: false });
+  });
+});

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { Group } from '../../crds/group.ts';
+import type { Repository } from '../../crds/repository.ts';
+import type { ClusterClient } from '../../kubernetes/client.ts';
+import { CoreEvent } from '../../kubernetes/resource-type.ts';
+import { mayReadValues, reachesGroup } from '../auth/access.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
+import { RecentReads } from '../cluster/recent-reads.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { integerField } from '../http/parse.ts';
+import type { VariableService } from '../variables/variable-service.ts';
+import { effectiveVariables, effectiveVariablesSchema } from './effective-variables.ts';
+import { eventViews, eventViewSchema, type EventView } from './events-view.ts';
+import { UsageReader, usageSchema } from './usage.ts';
+
+export interface EnvironmentDetailsOptions {
+  directory: Directory;
+  reads: Pick<ClusterClient, 'list'>;
+  groupVariables: Pick<VariableService<Group>, 'list'>;
+  repositoryVariables: Pick<VariableService<Repository>, 'list'>;
+}
+
+const maxEvents = 200;
+const eventsQuery = z.object({ limit: integerField(1, maxEvents).default(50) });
+const timeoutMs = 5000;
+
+/** Routes (extensions) for the page of an environment: what its own answer does not contain. */
+export function environmentDetailRoutes(options: EnvironmentDetailsOptions): Endpoint[] {
+  const { directory, reads, groupVariables, repositoryVariables } = options;
+  const path = '/api/environment/{environmentID}';
+  const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
+    directory.environment(caller, environmentID);
+  const usage = new UsageReader(reads);
+  const events = new RecentReads<EventView[]>({ maxAgeMs: 2000, max: 500, maxConcurrent: 8 });
+
+  return [
+    endpoint({
+      method: 'get',
+      path: `${path}/events`,
+      summary: 'Lists the Kubernetes Events of an environment, newest first (extension)',
+      description: 'Kubernetes keeps Events for an hour.',
+      find,
+      writes: false,
+      query: eventsQuery,
+      answer: z.array(eventViewSchema),
+      run: async ({ target: { environment }, query: { limit } }) => {
+        const { namespace, uid = '' } = environment.metadata;
+        const fieldSelector = `involvedObject.kind=Environment,involvedObject.uid=${uid}`;
+        const found = await events.get(uid, async () => {
+          const { items } = await reads.list(CoreEvent, { namespace, fieldSelector, timeoutMs });
+          return eventViews(items, maxEvents);
+        });
+        return found.slice(0, limit);
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: `${path}/variables`,
+      summary: 'Lists the variables of an environment, and where each is set (extension)',
+      find,
+      writes: false,
+      answer: effectiveVariablesSchema,
+      run: async ({ caller, target: { group, environment } }) => {
+        const mayRead = mayReadValues(caller);
+        const repository = directory.repositoryOf(environment);
+        // A token that is restricted to the repository does not see the group's.
+        const seesGroup = reachesGroup(caller.reach, group.metadata.name);
+        const [ofGroup, ofRepository] = await Promise.all([
+          seesGroup ? groupVariables.list(group, mayRead) : [],
+          repository ? repositoryVariables.list(repository, mayRead) : [],
+        ]);
+        return effectiveVariables(environment, ofGroup, ofRepository);
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: `${path}/usage`,
+      summary: 'Returns the CPU and memory that the services use, where the cluster measures it (extension)',
+      find,
+      writes: false,
+      answer: usageSchema,
+      run: ({ target: { group, environment } }: { target: EnvironmentTarget }) => {
+        const { name, uid = '' } = environment.metadata;
+        return usage.read({ group: group.metadata.name, name }, uid);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,76 @@
+import { setImmediate } from 'node:timers/promises';
+import type { RepositoryFiles } from '../../../service-file/files.ts';
+import { readDockerfile } from '../../../service-file/read-dockerfile.ts';
+import { baseInstructions, baseReferences, type BaseInstructions, type BuildVariables } from './base-references.ts';
+
+/** Thrown when the Dockerfiles of a commit exceed a limit. */
+export class DockerfileLimitError extends Error {}
+
+const maxKiB = 128;
+const maxTotalKiB = 1024;
+/** Honest Dockerfiles have tens; each service of a commit may name another one, or other arguments. */
+const maxInstructions = 20_000;
+
+interface ReadDockerfile {
+  base: BaseInstructions;
+  /** Names of base images by the variables that they were found with. */
+  found: Map<string, string[]>;
+}
+
+/**
+ * Reads the Dockerfiles of one commit, each once, however many services build from it. They are untrusted, and the
+ * operator has one thread: what all of them cost is limited, and other work continues between two.
+ */
+export class Dockerfiles {
+  readonly #files: Pick<RepositoryFiles, 'read'>;
+  readonly #byId = new Map<string, ReadDockerfile>();
+  #bytes = 0;
+  #instructions = 0;
+
+  constructor(files: Pick<RepositoryFiles, 'read'>) {
+    this.#files = files;
+  }
+
+  /**
+   * Returns what a build from the Dockerfile with this Git ID uses. Throws DockerfileLimitError, and
+   * FileUnreadableError as RepositoryFiles.read().
+   */
+  async basesOf(
+    { path, id }: { path: string; id: string },
+    variables: BuildVariables,
+  ): Promise<{ bases: string[]; syntax: string | undefined }> {
+    const { base, found } = this.#byId.get(id) ?? (await this.#read(path, id));
+    const key = JSON.stringify([variables.platform, Object.entries(variables.args)]);
+    const bases = found.get(key) ?? this.#find(base, variables);
+    found.set(key, bases);
+    return { bases, syntax: base.builtInSyntax };
+  }
+
+  async #read(path: string, id: string): Promise<ReadDockerfile> {
+    const content = await this.#files.read(path);
+    if (content.length > maxKiB * 1024)
+      throw new DockerfileLimitError(`${path} is larger than ${maxKiB} KiB. Shorten it`);
+    this.#bytes += content.length;
+    if (this.#bytes > maxTotalKiB * 1024) {
+      throw new DockerfileLimitError(`all Dockerfiles together are larger than ${maxTotalKiB} KiB. Shorten them`);
+    }
+    const read = {
+      base: baseInstructions(readDockerfile(content.toString('utf8'))),
+      found: new Map<string, string[]>(),
+    };
+    this.#byId.set(id, read);
+    await setImmediate();
+    return read;
+  }
+
+  #find(base: BaseInstructions, variables: BuildVariables): string[] {
+    this.#instructions += base.instructions.length;
+    if (this.#instructions > maxInstructions) {
+      throw new DockerfileLimitError(
+        `all services together have more than ${maxInstructions} instructions that name images. ` +
+          'Use fewer stages, or the same build arguments for services that share a Dockerfile',
+      );
+    }
+    return baseReferences(base, variables);
+  }
+}

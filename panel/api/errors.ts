@@ -1,0 +1,51 @@
+/** What a refused request says about one field. */
+export interface Detail {
+  path: string;
+  message: string;
+}
+
+/** A request that the API refused, or that did not reach it (`status` 0). */
+export class RequestError extends Error {
+  readonly status: number;
+  readonly details: readonly Detail[];
+  /** Seconds after which to try again, if the API names them. */
+  readonly retryAfter: number | undefined;
+
+  constructor(status: number, message: string, details: readonly Detail[] = [], retryAfter?: number, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'RequestError';
+    this.status = status;
+    this.details = details;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the session has ended, or there never was one. */
+  get isOfSession(): boolean {
+    return this.status === 400 || this.status === 401;
+  }
+
+  get isNotFound(): boolean {
+    return this.status === 404;
+  }
+}
+
+/** Returns a thrown value as a request's error. */
+export function asRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  return new RequestError(0, error instanceof Error ? error.message : String(error), [], undefined, error);
+}
+
+/** Returns one sentence that says what failed and what to do. */
+export function sentenceOf({ status, message, retryAfter }: RequestError): string {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  const sentence = /[.!?]$/.test(text) ? text : `${text}.`;
+  if (status === 0) return 'The server did not answer. Check your connection, then try again.';
+  if (status === 429 && retryAfter !== undefined) return `${sentence} Try again in ${retryAfter} s.`;
+  if (status >= 500 && status !== 503) return `${sentence} Try again; if it fails again, ask an administrator.`;
+  return sentence;
+}
+
+/** Returns what is wrong with a field; undefined if nothing is known. */
+export function faultOf(error: RequestError | undefined, field: string): string | undefined {
+  return error?.details.find(({ path }) => path === field || path.startsWith(`${field}.`))?.message;
+}

@@ -1,0 +1,28 @@
+/** Paths of the REST API. */
+const encode = encodeURIComponent;
+
+export const groupPath = (id: string): string => `/api/group/${encode(id)}`;
+export const repositoryPath = (id: string): string => `/api/repository/${encode(id)}`;
+export const environmentPath = (id: string): string => `/api/environment/${encode(id)}`;
+/** Reads an environment without starting a build. */
+export const readEnvironmentPath = (id: string): string => `${environmentPath(id)}?build=false`;
+
+/** Addresses of the panel's pages. */
+export const groupPage = (id: string, tab?: string): string => `/groups/${encode(id)}${tabQuery(tab)}`;
+export const repositoryPage = (id: string, tab?: string): string => `/repositories/${encode(id)}${tabQuery(tab)}`;
+export const environmentPage = (id: string, tab?: string): string => `/environments/${encode(id)}${tabQuery(tab)}`;
+
+function tabQuery(tab: string | undefined): string {
+  return tab === undefined ? '' : `?tab=${encode(tab)}`;
+}
+
+/** Returns the id of the group in the id of a repository or environment: `acme` of `acme.shop-main`. */
+export function groupOf(id: string): string {
+  return id.split('.')[0] ?? id;
+}
+
+/** Returns a path of this site to return to after signing in; `/` if the text names another site. */
+export function localReturn(text: string | undefined): string {
+  if (text === undefined || !/^\/(?![/\\])/.test(text)) return '/';
+  return text.startsWith('/sign-in') || text.startsWith('/register') ? '/' : text;
+}

@@ -1,0 +1,31 @@
+// The shapes of the REST API's answers, from their declarations. Types alone: no code of the API is in the panel.
+import type { RepositoryView } from '../../api/repositories/repository-view.ts';
+import type { EnvironmentItem } from './items.ts';
+
+export type { BuildView } from '../../api/environments/build-view.ts';
+export type { EffectiveVariables } from '../../api/environment-details/effective-variables.ts';
+export type { EventView } from '../../api/environment-details/events-view.ts';
+export type { Usage } from '../../api/environment-details/usage.ts';
+export type { EnvironmentView, SpawnedView } from '../../api/environments/environment-view.ts';
+export type { TestsView } from '../../api/environments/tests-view.ts';
+export type { InvitedMemberView, MemberView } from '../../api/groups/member-service.ts';
+export type { GroupItem as GroupListItem, GroupView } from '../../api/groups/group-view.ts';
+export type { ConditionView } from '../../api/http/condition-view.ts';
+export type { RepositorySettingsView } from '../../api/repositories/repository-settings.ts';
+export type { RepositoryView } from '../../api/repositories/repository-view.ts';
+export type { ApiTokenView } from '../../api/user-records/api-token.ts';
+export type { UserView } from '../../api/users/user-view.ts';
+export type { VariableView } from '../../api/variables/variable-view.ts';
+
+/** A repository without its environments, which are read in pages. */
+export type RepositoryHead = Omit<RepositoryView, 'environments'>;
+
+export type GitRef = EnvironmentItem['gitRef'];
+
+/** GET /api/users */
+export interface Account {
+  email: string;
+  verified: boolean;
+  invited: boolean;
+  administrator: boolean;
+}

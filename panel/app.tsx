@@ -1,0 +1,92 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import lazy, { ErrorBoundary } from 'preact-iso/lazy';
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
+import { sentenceOf } from './api/errors.ts';
+import { localReturn } from './api/paths.ts';
+import { Empty } from './components/error-note.tsx';
+import { Frame } from './components/frame.tsx';
+import { Notices } from './components/notices.tsx';
+import { OverviewPage } from './pages/overview.tsx';
+import { SignInAgain } from './pages/sign-in-again.tsx';
+import { SignInPage } from './pages/sign-in.tsx';
+import { startLive } from './state/live.ts';
+import { useTitle } from './state/page.ts';
+import { takeReturn } from './state/return-path.ts';
+import { isEnded, loadSession, session } from './state/session.ts';
+
+const RepositoryPage = lazy(() => import('./pages/repository.tsx'));
+const EnvironmentPage = lazy(() => import('./pages/environment.tsx'));
+const GroupPage = lazy(() => import('./pages/group.tsx'));
+const AccountPage = lazy(() => import('./pages/account.tsx'));
+const AdministrationPage = lazy(() => import('./pages/administration.tsx'));
+
+export function App(): JSX.Element {
+  return (
+    <LocationProvider scope={/^\/(?!api\/)/}>
+      <Content />
+      <Notices />
+    </LocationProvider>
+  );
+}
+
+function Content(): JSX.Element | null {
+  const { path, url, query, route } = useLocation();
+  const { kind } = session.value;
+  const isOpen = path === '/sign-in' || path === '/register';
+  const returnTo = localReturn(query['return']);
+  useEffect(() => {
+    if (kind === 'anonymous' && !isOpen) {
+      const back = url === '/' ? '' : `?return=${encodeURIComponent(url)}`;
+      route(`/sign-in${back}`, true);
+    }
+    if (session.value.kind === 'signed-in') {
+      startLive(session.value.user.email);
+      const stored = takeReturn();
+      if (isOpen) route(stored ?? returnTo, true);
+      else if (stored !== undefined && path === '/') route(stored, true);
+    }
+  }, [kind, isOpen]);
+  if (session.value.kind === 'unreachable') {
+    const { error } = session.value;
+    return (
+      <main class="page">
+        <Empty title="The server did not answer" isPage>
+          <p>{sentenceOf(error)}</p>
+          <button type="button" onClick={() => void loadSession()}>
+            Try again
+          </button>
+        </Empty>
+      </main>
+    );
+  }
+  if (isOpen && kind === 'anonymous') return <SignInPage isRegistration={path === '/register'} />;
+  if (kind !== 'signed-in' || isOpen) return null;
+  return (
+    <Frame>
+      <ErrorBoundary>
+        <Router>
+          <Route path="/" component={OverviewPage} />
+          <Route path="/groups/:id" component={GroupPage} />
+          <Route path="/repositories/:id" component={RepositoryPage} />
+          <Route path="/environments/:id" component={EnvironmentPage} />
+          <Route path="/account" component={AccountPage} />
+          <Route path="/administration" component={AdministrationPage} />
+          <Route default component={UnknownPage} />
+        </Router>
+      </ErrorBoundary>
+      {isEnded.value && <SignInAgain />}
+    </Frame>
+  );
+}
+
+function UnknownPage(): JSX.Element {
+  useTitle('No such page');
+  return (
+    <Empty title="No such page" isPage>
+      <p>
+        <a href="/">Go to the overview</a>
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,112 @@
+import type { JSX } from 'preact';
+import type { EnvironmentItem } from '../api/items.ts';
+import { environmentPage } from '../api/paths.ts';
+import { favourites, toggleFavourite } from '../state/favourites.ts';
+import { environments } from '../state/live.ts';
+import { shownState } from '../view/shown-state.ts';
+import { Icon } from './icons.tsx';
+import { StateBadge } from './state-badge.tsx';
+import { Ago, Elapsed } from './times.tsx';
+import { visibleText } from '../view/visible-text.ts';
+
+const shortCommit = 7;
+
+/** Environments in rows; each shows the newest known state. */
+export function EnvironmentRows({
+  items,
+  withRepository = false,
+  label,
+}: {
+  items: readonly EnvironmentItem[];
+  withRepository?: boolean;
+  label: string;
+}): JSX.Element {
+  const known = environments.value;
+  return (
+    <ul class="environment-list" aria-label={label}>
+      {items.map((item) => {
+        const newest = known.get(item.id);
+        const shown = newest && newest.version > item.version ? newest : item;
+        return <EnvironmentRow key={item.id} item={shown} withRepository={withRepository} />;
+      })}
+    </ul>
+  );
+}
+
+function EnvironmentRow({ item, withRepository }: { item: EnvironmentItem; withRepository: boolean }): JSX.Element {
+  const state = shownState(item);
+  const isBuilding = item.build?.result === 'running' && item.build.startedAt !== undefined;
+  return (
+    <li class={`environment-row state-${state}`}>
+      <span class="cell-badge">
+        <StateBadge state={state} isQuiet />
+      </span>
+      <span class="ref">
+        <Icon name={item.gitRef.type} />
+        <a href={environmentPage(item.id)} class="one-line" title={visibleText(item.gitRef.name)}>
+          {withRepository && <span class="muted isolate">{item.rid} </span>}
+          <span class="isolate">{refText(item)}</span>
+        </a>
+      </span>
+      <span class={`subject one-line ${item.problem ? 'is-problem' : ''}`} title={item.problem?.message}>
+        <span class="isolate">{visibleText(item.problem?.message ?? item.subject ?? nameIfOther(item))}</span>
+      </span>
+      <code class="cell-commit muted">{item.commit?.slice(0, shortCommit)}</code>
+      <span class="cell-age muted">
+        {isBuilding && item.build?.startedAt !== undefined ? (
+          <Elapsed since={item.build.startedAt} />
+        ) : (
+          <Ago at={item.builtAt > 0 ? item.builtAt : item.createdAt} isShort />
+        )}
+      </span>
+      <span class="cell-ttl muted">
+        {item.expiresAt !== undefined && (
+          <span class="row" title="Time to live">
+            <Icon name="clock" />
+            <Ago at={item.expiresAt} isShort />
+          </span>
+        )}
+      </span>
+      <span class="row-actions">
+        <Star id={item.id} name={item.name} />
+        {item.weburl !== undefined && item.status === 'built' && (
+          <a
+            class="button icon-button"
+            href={item.weburl}
+            target="_blank"
+            rel="noopener noreferrer"
+            aria-label={`Open ${item.name}`}
+            title="Open"
+          >
+            <Icon name="external" />
+          </a>
+        )}
+      </span>
+    </li>
+  );
+}
+
+function refText({ gitRef }: EnvironmentItem): string {
+  return gitRef.type === 'pull request' ? `#${gitRef.name}` : visibleText(gitRef.name);
+}
+
+/** The name of an environment, where it says more than its ref. */
+function nameIfOther({ name, id }: EnvironmentItem): string {
+  return id.endsWith(`.${name}`) ? '' : name;
+}
+
+export function Star({ id, name }: { id: string; name: string }): JSX.Element {
+  const isOn = favourites.value.includes(id);
+  return (
+    <button
+      type="button"
+      class={`icon-button ${isOn ? 'star-on' : ''}`}
+      aria-pressed={isOn}
+      aria-label={`Favourite ${name}`}
+      title={isOn ? 'Remove from favourites' : 'Add to favourites'}
+      onClick={() => toggleFavourite(id)}
+    >
+      <Icon name="star" filled={isOn} />
+    </button>
+  );
+}

@@ -1,0 +1,23 @@
+import type { JSX } from 'preact';
+import type { ShownState } from '../view/shown-state.ts';
+import { Icon, type IconName } from './icons.tsx';
+
+const icons: Record<ShownState, IconName> = {
+  built: 'check',
+  building: 'progress',
+  created: 'ring',
+  empty: 'ring',
+  failed: 'cross',
+  degraded: 'warning',
+  asleep: 'moon',
+};
+
+/** A state by icon, word and colour. */
+export function StateBadge({ state, isQuiet = false }: { state: ShownState; isQuiet?: boolean }): JSX.Element {
+  return (
+    <span class={`badge state-${state} ${isQuiet ? 'badge-quiet' : ''}`}>
+      <Icon name={icons[state]} />
+      {state}
+    </span>
+  );
+}

@@ -1,0 +1,102 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useLocation } from 'preact-iso/router';
+import { send, type Method } from '../../api/client.ts';
+import type { EnvironmentView } from '../../api/types.ts';
+import { environmentPath, readEnvironmentPath, repositoryPage } from '../../api/paths.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Menu, MenuButton } from '../../components/menu.tsx';
+import { useAction } from '../../state/action.ts';
+import { notify } from '../../state/notices.ts';
+import { useQuery } from '../../state/page.ts';
+import { resourceOf } from '../../state/resource.ts';
+import { byteText } from '../../view/bytes.ts';
+import { Ttl } from './ttl.tsx';
+
+/** What can be done with an environment: what it is done with most has a button, the rest is in a menu. */
+export function Actions({ environment }: { environment: EnvironmentView }): JSX.Element {
+  const { id, status } = environment;
+  const { query, setQuery } = useQuery();
+  const { route } = useLocation();
+  const error = useSignal('');
+  const write = async (method: Method, path: string, done: string) => {
+    const changed = await send<EnvironmentView>(method, `${environmentPath(id)}${path}`);
+    resourceOf<EnvironmentView>(readEnvironmentPath(id)).invalidate();
+    notify(done);
+    return changed;
+  };
+  const build = useAction(async () => void (await write('POST', '/build', 'Build requested.')));
+  const create = useAction(async () => void (await write('PUT', '', 'Contents requested.')));
+  const isEmpty = status === 'empty';
+  const close = () => setQuery({ dialog: undefined });
+  const main = isEmpty ? create : build;
+  return (
+    <>
+      {(error.value !== '' || main.error.value) && (
+        <span class="fault" role="alert">
+          {main.error.value?.message ?? error.value}
+        </span>
+      )}
+      <button type="button" disabled={main.isPending.value} onClick={main.run}>
+        <Icon name="play" /> {isEmpty ? 'Create' : 'Build'}
+      </button>
+      <Menu label="More actions" buttonClass="icon-button bordered" button={<Icon name="more" />}>
+        <MenuButton onClick={() => setQuery({ dialog: 'ttl' })}>Set the time to live</MenuButton>
+        <MenuButton onClick={() => setQuery({ dialog: 'rebuild' })} isDestructive>
+          Rebuild without cache
+        </MenuButton>
+        {!isEmpty && (
+          <MenuButton onClick={() => setQuery({ dialog: 'delete' })} isDestructive>
+            Delete contents
+          </MenuButton>
+        )}
+        {isEmpty && (
+          <MenuButton onClick={() => setQuery({ dialog: 'delete' })} isDestructive>
+            Delete the environment
+          </MenuButton>
+        )}
+      </Menu>
+      {query['dialog'] === 'ttl' && <Ttl environment={environment} onClose={close} />}
+      {query['dialog'] === 'rebuild' && (
+        <Confirm
+          title="Rebuild without cache"
+          verb="Rebuild"
+          act={async () => void (await write('POST', '/rebuild', 'Rebuild requested.'))}
+          onClose={close}
+        >
+          <p>
+            Deletes everything deployed and stored for <b class="isolate">{environment.name}</b>
+            {sizeText(environment)}, including its volumes, then creates it again and builds it without cache.
+          </p>
+        </Confirm>
+      )}
+      {query['dialog'] === 'delete' && (
+        <Confirm
+          title={isEmpty ? 'Delete the environment' : 'Delete contents'}
+          verb={isEmpty ? 'Delete' : 'Delete contents'}
+          act={async () => {
+            await write('DELETE', '', 'Deletion requested.');
+            if (isEmpty) route(repositoryPage(environment.rid));
+          }}
+          onClose={close}
+        >
+          <p>
+            Deletes {serviceText(environment)} and the volumes of <b class="isolate">{environment.name}</b>
+            {sizeText(environment)}. The environment stays and can be created again, unless another environment has the
+            same ref.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function sizeText({ size }: EnvironmentView): string {
+  return size > 0 ? ` (${byteText(size)})` : '';
+}
+
+function serviceText({ services }: EnvironmentView): string {
+  if (services.length === 0) return 'the contents';
+  return services.length === 1 ? '1 service' : `${services.length} services`;
+}

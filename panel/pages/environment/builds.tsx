@@ -1,0 +1,137 @@
+import type { JSX } from 'preact';
+import type { BuildView, EnvironmentView } from '../../api/types.ts';
+import { environmentPath } from '../../api/paths.ts';
+import { Icon, type IconName } from '../../components/icons.tsx';
+import { Ago } from '../../components/times.tsx';
+import { now } from '../../state/clock.ts';
+import { useQuery } from '../../state/page.ts';
+import { useResource } from '../../state/resource.ts';
+import type { ShownState } from '../../view/shown-state.ts';
+import { secondsOf, segmentsOf } from '../../view/timeline.ts';
+import { duration } from '../../view/time.ts';
+import { visibleText } from '../../view/visible-text.ts';
+
+const results: Record<BuildView['result'], { state: ShownState; icon: IconName }> = {
+  pending: { state: 'created', icon: 'clock' },
+  running: { state: 'building', icon: 'progress' },
+  succeeded: { state: 'built', icon: 'check' },
+  failed: { state: 'failed', icon: 'cross' },
+  superseded: { state: 'empty', icon: 'ring' },
+  cancelled: { state: 'empty', icon: 'ring' },
+};
+
+/** The current or last build by stage, and the ones before it. */
+export function Builds({ environment }: { environment: EnvironmentView }): JSX.Element | null {
+  const builds = useResource<BuildView[]>(`${environmentPath(environment.id)}/builds`).data.value ?? [];
+  const [current, ...others] = builds;
+  if (!current) return null;
+  const all = builds.map((build) => secondsOf(build, now.value / 1000) ?? 0);
+  const max = Math.max(1, ...all);
+  return (
+    <section class="card" aria-label="Builds">
+      <div class="card-body stack-small">
+        <CurrentBuild build={current} />
+        {others.length > 0 && (
+          <details class="previous-builds" open={current.result !== 'running'}>
+            <summary>Previous builds</summary>
+            <ol>
+              {others.map((build) => (
+                <PreviousBuild key={build.number} build={build} max={max} />
+              ))}
+            </ol>
+          </details>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function CurrentBuild({ build }: { build: BuildView }): JSX.Element {
+  const { hrefWith } = useQuery();
+  const { state, icon } = results[build.result];
+  const current = now.value / 1000;
+  const seconds = secondsOf(build, current);
+  const segments = segmentsOf(build, current);
+  return (
+    <div class={`current-build state-${state}`}>
+      <div class="spread">
+        <h2 class="row">
+          <Icon name={icon} /> Build {build.number} {build.result}
+        </h2>
+        <span class="muted row">
+          {build.trigger !== undefined && <span>started by {build.trigger}</span>}
+          {seconds !== undefined && <span class="figures">{duration(seconds)}</span>}
+          {build.startedAt !== undefined && <Ago at={build.startedAt} />}
+        </span>
+      </div>
+      {build.result === 'running' && build.message !== undefined && <p class="muted isolate">{build.message}</p>}
+      {segments.length > 0 && (
+        <>
+          <div class="timeline">
+            {segments.map((segment) => (
+              <a
+                key={segment.name}
+                class={`segment ${segment.isRunning ? 'is-running' : ''}`}
+                href={hrefWith({
+                  tab: undefined,
+                  log: undefined,
+                  build: String(build.number),
+                  stage: segment.name,
+                  line: undefined,
+                })}
+                style={{ left: `${segment.start}%`, width: `${segment.width}%` }}
+                title={`${segment.name}: ${duration(segment.seconds)}`}
+              >
+                <span class="visually-hidden">
+                  {segment.name}: {duration(segment.seconds)}
+                </span>
+              </a>
+            ))}
+          </div>
+          <ul class="timeline-legend">
+            {segments.map(({ name, seconds: taken, isRunning }) => (
+              <li key={name}>
+                {name} <span class="figures muted">{duration(taken)}</span>
+                {isRunning && <span class="muted"> so far</span>}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+const shortCommit = 7;
+
+function PreviousBuild({ build, max }: { build: BuildView; max: number }): JSX.Element {
+  const { hrefWith } = useQuery();
+  const { state, icon } = results[build.result];
+  const seconds = build.duration ?? 0;
+  return (
+    <li class={`previous-build state-${state}`}>
+      <a
+        href={hrefWith({
+          tab: undefined,
+          log: undefined,
+          build: String(build.number),
+          line: undefined,
+          stage: undefined,
+        })}
+      >
+        <Icon name={icon} />
+        <span class="figures">{build.number}</span>
+        <span class="visually-hidden">{build.result}</span>
+      </a>
+      <code class="muted">{build.commit?.slice(0, shortCommit)}</code>
+      <span class="one-line muted isolate">
+        {visibleText([build.subject ?? build.trigger, build.author].filter((text) => text !== undefined).join(' · '))}
+      </span>
+      <span class="duration-bar" aria-hidden="true">
+        <span style={{ width: `${Math.max(2, (100 * seconds) / max)}%` }} />
+      </span>
+      <span class="figures">{duration(seconds)}</span>
+      <span class="muted">{build.startedAt !== undefined && <Ago at={build.startedAt} isShort />}</span>
+    </li>
+  );
+}

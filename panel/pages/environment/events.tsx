@@ -1,0 +1,55 @@
+import type { JSX } from 'preact';
+import type { EventView } from '../../api/types.ts';
+import { environmentPath } from '../../api/paths.ts';
+import { Empty, LoadError, Skeleton } from '../../components/error-note.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Ago } from '../../components/times.tsx';
+import { useResource } from '../../state/resource.ts';
+
+/** The Kubernetes Events of an environment. */
+export function Events({ id }: { id: string }): JSX.Element {
+  const resource = useResource<EventView[]>(`${environmentPath(id)}/events?limit=100`);
+  const events = resource.data.value;
+  const error = resource.error.value;
+  if (!events) {
+    if (error) return <LoadError error={error} retry={() => void resource.reload()} what="list of events" />;
+    return <Skeleton what="events" />;
+  }
+  if (events.length === 0) {
+    return (
+      <Empty title="No events">
+        <p>Kubernetes keeps events for an hour. Builds and changes of state appear here as they happen.</p>
+      </Empty>
+    );
+  }
+  return (
+    <div class="card scroll-x">
+      <table class="table table-stacked">
+        <thead>
+          <tr>
+            <th scope="col">Last seen</th>
+            <th scope="col">Reason</th>
+            <th scope="col">Message</th>
+            <th scope="col">Count</th>
+          </tr>
+        </thead>
+        <tbody>
+          {events.map((event) => (
+            <tr key={`${event.reason} ${event.firstAt} ${event.message}`}>
+              <td class="muted">
+                <Ago at={event.lastAt} />
+              </td>
+              <td>
+                <span class={`row ${event.type === 'Warning' ? 'state-degraded event-warning' : ''}`}>
+                  {event.type === 'Warning' && <Icon name="warning" />} {event.reason}
+                </span>
+              </td>
+              <td class="isolate">{event.message}</td>
+              <td class="figures">{event.count > 1 && event.count}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

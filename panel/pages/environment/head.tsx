@@ -1,0 +1,110 @@
+import type { JSX } from 'preact';
+import type { EnvironmentView } from '../../api/types.ts';
+import type { RepositoryView } from '../../api/types.ts';
+import { repositoryPage, repositoryPath } from '../../api/paths.ts';
+import { Copy } from '../../components/copy.tsx';
+import { Star } from '../../components/environment-row.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
+import { Ago } from '../../components/times.tsx';
+import { useResource } from '../../state/resource.ts';
+import { byteText } from '../../view/bytes.ts';
+import { commitUrl } from '../../view/commit-url.ts';
+import { shownState } from '../../view/shown-state.ts';
+import { Actions } from './actions.tsx';
+import { visibleText } from '../../view/visible-text.ts';
+
+/** The first line of the page: what this is, whether it is there, and where. */
+export function Head({ environment }: { environment: EnvironmentView }): JSX.Element {
+  const { id, gitRef, rid, name, weburl, status, createdAt, builtAt, expiresAt, size } = environment;
+  const isOpenable = weburl !== undefined && (status === 'built' || environment.services.some(({ ready }) => ready));
+  return (
+    <div class="environment-head">
+      <div class="spread">
+        <div class="row environment-title">
+          <Icon name={gitRef.type} />
+          <h1 class="isolate">{gitRef.type === 'pull request' ? `#${gitRef.name}` : visibleText(gitRef.name)}</h1>
+          <StateBadge state={shownState({ status, health: environment.health })} />
+          <Star id={id} name={name} />
+        </div>
+        <div class="row">
+          <Actions environment={environment} />
+          {isOpenable && (
+            <a class="button primary" href={weburl} target="_blank" rel="noopener noreferrer">
+              Open <Icon name="external" />
+            </a>
+          )}
+        </div>
+      </div>
+      <p class="facts muted">
+        <span>
+          {gitRef.type} of <a href={repositoryPage(rid)}>{rid}</a>
+        </span>
+        {!id.endsWith(`.${name}`) && <span class="isolate">{visibleText(name)}</span>}
+        <Commit environment={environment} />
+        {builtAt > 0 ? (
+          <span>
+            last build ended <Ago at={builtAt} />
+          </span>
+        ) : (
+          <span>
+            created <Ago at={createdAt} />
+          </span>
+        )}
+        {expiresAt !== undefined && (
+          <span>
+            contents deleted <Ago at={expiresAt} />
+          </span>
+        )}
+        {environment.nextRebuildAt !== undefined && (
+          <span>
+            rebuilt <Ago at={environment.nextRebuildAt} />
+          </span>
+        )}
+        {size > 0 && <span class="figures">{byteText(size)}</span>}
+        {environment.fromFork === true && <span>from a fork</span>}
+      </p>
+      {isOpenable && (
+        <p class="row address">
+          <a href={weburl} target="_blank" rel="noopener noreferrer" class="one-line">
+            {weburl}
+          </a>
+          <Copy text={weburl} label="Copy the address" />
+        </p>
+      )}
+      {Object.entries(environment.aliases).length > 0 && (
+        <ul class="facts">
+          {Object.entries(environment.aliases).map(([alias, address]) => (
+            <li key={alias}>
+              <span class="muted isolate">{visibleText(alias)}</span>{' '}
+              <a href={address} target="_blank" rel="noopener noreferrer">
+                {address}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+const shortCommit = 7;
+
+function Commit({ environment: { commit, rid } }: { environment: EnvironmentView }): JSX.Element | null {
+  const repository = useResource<RepositoryView>(`${repositoryPath(rid)}?environments=false`).data.value;
+  if (commit === undefined) return null;
+  const url = repository && commitUrl(repository, commit);
+  const short = <code>{commit.slice(0, shortCommit)}</code>;
+  return (
+    <span class="commit">
+      {url === undefined ? (
+        short
+      ) : (
+        <a href={url} target="_blank" rel="noopener noreferrer">
+          {short}
+        </a>
+      )}
+      <Copy text={commit} label="Copy the commit" />
+    </span>
+  );
+}

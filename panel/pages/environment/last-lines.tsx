@@ -1,0 +1,51 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { EnvironmentView } from '../../api/types.ts';
+import { environmentPath } from '../../api/paths.ts';
+import { LogFollower } from '../../state/log-follower.ts';
+import { useQuery } from '../../state/page.ts';
+import type { LogLine } from '../../view/log-line.ts';
+
+const shown = 8;
+
+/** The last lines of the log of the failed build, each with a link to it. */
+export function LastLines({
+  environment: { id, build },
+  service,
+}: {
+  environment: EnvironmentView;
+  service: string | undefined;
+}): JSX.Element | null {
+  const { hrefWith } = useQuery();
+  const lines = useSignal<readonly LogLine[]>([]);
+  const number = build?.number;
+  useEffect(() => {
+    if (number === undefined) return undefined;
+    lines.value = [];
+    const follower = new LogFollower(
+      { path: `${environmentPath(id)}/build/logs`, query: { build: String(number) } },
+      {
+        onLines: (more) => {
+          const own = more.filter((line) => service === undefined || line.service === service || line.service === '');
+          lines.value = [...lines.value, ...own].slice(-shown);
+        },
+      },
+    );
+    follower.start();
+    return () => follower.stop();
+  }, [id, number, service]);
+  if (lines.value.length === 0) return null;
+  return (
+    <div class="last-lines" role="region" aria-label="Last lines of the build's log" tabIndex={0}>
+      <ol>
+        {lines.value.map(({ seq, text }) => (
+          <li key={seq}>
+            <a href={hrefWith({ tab: undefined, log: undefined, build: String(number), line: String(seq) })}>{seq}</a>
+            <code class="isolate">{text}</code>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+import type { JSX } from 'preact';
+import type { EnvironmentView } from '../../api/types.ts';
+import { environmentPath } from '../../api/paths.ts';
+import { Icon } from '../../components/icons.tsx';
+import { Sparkline } from '../../components/sparkline.tsx';
+import { useQuery } from '../../state/page.ts';
+import { useUsage, type UsageHistory } from '../../state/usage.ts';
+import { byteText } from '../../view/bytes.ts';
+import { depthOf, inDependencyOrder } from '../../view/service-order.ts';
+
+type Service = EnvironmentView['services'][number];
+
+/** The services in the order in which they start. */
+export function Services({ environment }: { environment: EnvironmentView }): JSX.Element | null {
+  const { id, services, status } = environment;
+  const history = useUsage(`${environmentPath(id)}/usage`, status !== 'empty' && services.length > 0);
+  if (services.length === 0) return null;
+  const ordered = inDependencyOrder(services);
+  return (
+    <section class="card" aria-label="Services">
+      <div class="card-head">
+        <h2>Services</h2>
+        <span class="muted figures">
+          {services.filter(({ ready }) => ready).length} of {services.length} ready
+        </span>
+      </div>
+      <ul>
+        {ordered.map((service) => (
+          <ServiceRow
+            key={service.name}
+            service={service}
+            depth={depthOf(services, service.name)}
+            history={history}
+            status={status}
+          />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const maxDepth = 4;
+
+function ServiceRow({
+  service,
+  depth,
+  history,
+  status,
+}: {
+  service: Service;
+  depth: number;
+  history: UsageHistory;
+  status: string;
+}): JSX.Element {
+  const { hrefWith } = useQuery();
+  const { name, ready, restarts, lastTermination } = service;
+  const isWaiting = !ready && status !== 'built' && service.message === undefined;
+  const state = ready ? 'built' : isWaiting ? 'created' : 'failed';
+  const job = service.job === true;
+  const word = ready ? (job ? 'completed' : 'ready') : isWaiting ? 'waiting' : 'not ready';
+  const points = history.get(name) ?? [];
+  const latest = points.at(-1);
+  return (
+    <li class={`service-row state-${state}`}>
+      <span class="service-name" style={{ paddingLeft: `${Math.min(depth, maxDepth) * 16}px` }}>
+        <Icon name={ready ? 'check' : isWaiting ? 'ring' : 'cross'} />
+        <b class="isolate one-line">{name}</b>
+      </span>
+      <span class="service-state">
+        {word}
+        {restarts > 0 && (
+          <span class="muted" title={terminationText(lastTermination)}>
+            , {restarts} {restarts === 1 ? 'restart' : 'restarts'}
+            {lastTermination && ` (${lastTermination.reason})`}
+          </span>
+        )}
+      </span>
+      <span class="service-image muted one-line" title={service.image}>
+        {job && 'job · '}
+        <span class="isolate">{imageText(service)}</span>
+      </span>
+      <span class="service-addresses one-line">
+        {(service.addresses ?? []).map((address) => (
+          <a key={address} href={address} target="_blank" rel="noopener noreferrer">
+            {address.replace(/^https?:\/\//, '').replace(/\/$/, '')}
+          </a>
+        ))}
+        {(service.addresses ?? []).length === 0 && (service.ports ?? []).length > 0 && (
+          <span class="muted">port {(service.ports ?? []).join(', ')}</span>
+        )}
+      </span>
+      <span class="service-usage muted figures">
+        {latest && (
+          <>
+            <Sparkline values={points.map(({ cpu }) => cpu)} label={`CPU of ${name}: ${cpuText(latest.cpu)}`} />
+            <span>{cpuText(latest.cpu)}</span>
+            <Sparkline
+              values={points.map(({ memory }) => memory)}
+              label={`Memory of ${name}: ${byteText(latest.memory)}`}
+            />
+            <span>{byteText(latest.memory)}</span>
+          </>
+        )}
+      </span>
+      <a
+        class="service-logs"
+        href={hrefWith({ tab: undefined, log: name, build: undefined, line: undefined, stage: undefined })}
+      >
+        Logs<span class="visually-hidden"> of {name}</span>
+      </a>
+      {service.message !== undefined && !ready && <p class="service-message isolate">{service.message}</p>}
+    </li>
+  );
+}
+
+function imageText({ built, image }: Service): string {
+  if (built === true) return 'built from the repository';
+  return image?.replace(/@sha256:([0-9a-f]{7}).*$/, '@$1') ?? '';
+}
+
+function terminationText(last: Service['lastTermination']): string | undefined {
+  return last && `last ended with exit code ${last.exitCode}: ${last.reason}`;
+}
+
+function cpuText(cores: number): string {
+  return cores < 0.0995 ? `${Math.round(cores * 1000)} m` : `${cores.toFixed(2)} CPU`;
+}

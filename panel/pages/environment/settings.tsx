@@ -1,0 +1,70 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { EnvironmentView } from '../../api/types.ts';
+import { environmentPath } from '../../api/paths.ts';
+import { Command } from '../../components/copy.tsx';
+import { Form } from '../../components/form.tsx';
+import { Ago } from '../../components/times.tsx';
+import { useAction } from '../../state/action.ts';
+import { durationText } from '../../view/time.ts';
+import { setTtl, TtlField } from './ttl.tsx';
+
+/** The time to live, and the conditions as Kubernetes has them. */
+export function EnvironmentSettings({ environment }: { environment: EnvironmentView }): JSX.Element {
+  const { id, conditions, ttl, expiresAt, status } = environment;
+  const text = useSignal(ttl === undefined ? '' : durationText(ttl));
+  const action = useAction(() => setTtl(id, text.value));
+  return (
+    <div class="stack">
+      <section class="stack-small">
+        <h2>Time to live</h2>
+        {status === 'empty' ? (
+          <p class="muted">An empty environment has no time to live. Create its contents first.</p>
+        ) : (
+          <>
+            <p>
+              {expiresAt === undefined ? (
+                'The contents have no time to live.'
+              ) : (
+                <>
+                  The contents are deleted <Ago at={expiresAt} />.
+                </>
+              )}
+            </p>
+            <Form action={action} verb="Set" label="Time to live">
+              <TtlField value={text.value} onInput={(value) => (text.value = value)} action={action} />
+            </Form>
+            <Command
+              text={`curl -H "X-SERVICE-TOKEN: $token" ${location.origin}${environmentPath(id)}/ttl -d '{"ttl": 43200}'`}
+            />
+          </>
+        )}
+      </section>
+      <section class="stack-small">
+        <h2>Conditions</h2>
+        <div class="card scroll-x">
+          <table class="table table-stacked">
+            <thead>
+              <tr>
+                <th scope="col">Type</th>
+                <th scope="col">Status</th>
+                <th scope="col">Reason</th>
+                <th scope="col">Message</th>
+              </tr>
+            </thead>
+            <tbody>
+              {conditions.map(({ type, status: value, reason, message }) => (
+                <tr key={type}>
+                  <td>{type}</td>
+                  <td>{value}</td>
+                  <td>{reason}</td>
+                  <td class="isolate">{message}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+import type { JSX } from 'preact';
+import type { EnvironmentView } from '../../api/types.ts';
+import { Icon } from '../../components/icons.tsx';
+import { Ago } from '../../components/times.tsx';
+import { useQuery } from '../../state/page.ts';
+import { visibleText } from '../../view/visible-text.ts';
+import { LastLines } from './last-lines.tsx';
+
+/** Why an environment is not ready, what to do, and since when. A healthy one has no such card. */
+export function WhyCard({ environment }: { environment: EnvironmentView }): JSX.Element | null {
+  const { health, problem, conditions, services, build } = environment;
+  const { hrefWith } = useQuery();
+  if (!problem) return null;
+  const { reason, since, service } = problem;
+  // Lists cut a long message; a condition has all of it.
+  const full = conditions.find((one) => one.reason === reason)?.message ?? problem.message;
+  // The first line says what failed; output of a program follows it.
+  const [first = '', ...output] = full.trim().split('\n');
+  const others = services.filter((one) => one.message !== undefined && !full.includes(one.message));
+  const state = health === 'degraded' ? 'degraded' : health === 'progressing' ? 'building' : 'failed';
+  return (
+    <section class={`why card state-${state}`} aria-label="Why it is not ready">
+      <div class="card-head">
+        <h2 class="row">
+          <Icon name={state === 'failed' ? 'cross' : 'warning'} /> {reason}
+          {service !== undefined && <span class="muted isolate">{service}</span>}
+        </h2>
+        <span class="muted">
+          since <Ago at={since} />
+        </span>
+      </div>
+      <div class="card-body stack-small">
+        <p class="isolate">{visibleText(first)}</p>
+        {output.length > 0 && (
+          <pre class="why-output" role="region" tabIndex={0} aria-label="Output">
+            {output.map(visibleText).join('\n')}
+          </pre>
+        )}
+        {others.length > 0 && (
+          <ul class="stack-small">
+            {others.map((one) => (
+              <li key={one.name}>
+                <b class="isolate">{one.name}</b> <span class="isolate">{one.message}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+        {ofBuild.test(reason) && output.length === 0 && <LastLines environment={environment} service={service} />}
+        {ofBuild.test(reason) && build?.number !== undefined && (
+          <p>
+            <a
+              href={`${hrefWith({ tab: undefined, log: undefined, build: String(build.number), line: undefined })}#logs`}
+              onClick={() => document.getElementById('logs')?.scrollIntoView()}
+            >
+              Log of build {build.number}
+            </a>
+          </p>
+        )}
+        {service !== undefined && (
+          <p>
+            <a href={hrefWith({ tab: undefined, log: service, build: undefined, line: undefined })}>
+              Logs of {service}
+            </a>
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Reasons that the log of the build explains. */
+const ofBuild = /^(BuildFailed|RolloutFailed|JobFailed|LimitExceeded)$/;

@@ -1,0 +1,130 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useLocation } from 'preact-iso/router';
+import { send } from '../../api/client.ts';
+import { groupPath, repositoryPage } from '../../api/paths.ts';
+import type { RepositoryView } from '../../api/types.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Form, SelectField, TextField } from '../../components/form.tsx';
+import { useAction } from '../../state/action.ts';
+import { invalidateWhere } from '../../state/resource.ts';
+
+type Type = RepositoryView['type'];
+
+interface Parameter {
+  name: string;
+  label: string;
+  isSecret?: true;
+  isOptional?: true;
+  hint?: string;
+}
+
+const token = { label: 'Token', isSecret: true } as const;
+
+/** What identifies a repository at each kind of Git host. */
+const hosts: Record<Type, { label: string; parameters: readonly Parameter[] }> = {
+  generic: {
+    label: 'Any Git server',
+    parameters: [
+      { name: 'origin', label: 'Address', hint: 'https://, http://, ssh:// or user@host:path' },
+      { name: 'username', label: 'User name', isOptional: true },
+      { name: 'password', label: 'Password or token', isSecret: true, isOptional: true },
+    ],
+  },
+  ownerhost: {
+    label: 'GitHub, Gitea or Forgejo',
+    parameters: [
+      { name: 'owner', label: 'Owner' },
+      { name: 'repo', label: 'Repository' },
+      { name: 'token', ...token, isOptional: true },
+      { name: 'instanceUrl', label: 'Address of the instance', isOptional: true, hint: 'Empty for github.com.' },
+    ],
+  },
+  groupedhost: {
+    label: 'GitLab',
+    parameters: [
+      { name: 'group', label: 'Group', hint: 'With its parents: a/b' },
+      { name: 'project', label: 'Project' },
+      { name: 'token', ...token },
+      { name: 'instanceUrl', label: 'Address of the instance', isOptional: true, hint: 'Empty for gitlab.com.' },
+    ],
+  },
+  cloudorg: {
+    label: 'Azure DevOps',
+    parameters: [
+      { name: 'orgUrl', label: 'Address of the organization' },
+      { name: 'project', label: 'Project' },
+      { name: 'repoName', label: 'Repository' },
+      { name: 'accessToken', ...token },
+    ],
+  },
+  workspacehost: {
+    label: 'Bitbucket',
+    parameters: [
+      { name: 'workspace', label: 'Workspace' },
+      { name: 'repository', label: 'Repository' },
+      { name: 'token', ...token },
+    ],
+  },
+};
+const types = (Object.keys(hosts) as Type[]).map((type) => [type, hosts[type].label] as const);
+
+export function AddRepository({ group, onClose }: { group: string; onClose: () => void }): JSX.Element {
+  const { route } = useLocation();
+  const type = useSignal<Type>('generic');
+  const name = useSignal('');
+  const values = useSignal<Readonly<Record<string, string>>>({});
+  const { parameters } = hosts[type.value];
+  const action = useAction(async () => {
+    const params = Object.fromEntries(parameters.map((one) => [one.name, values.value[one.name]?.trim() ?? '']));
+    const body = { name: name.value, type: type.value, params };
+    const added = await send<RepositoryView>('POST', groupPath(group), { body });
+    invalidateWhere((path) => path.startsWith('/api/overview'));
+    onClose();
+    route(repositoryPage(added.id));
+  });
+  return (
+    <Dialog title="Add a repository" onClose={onClose}>
+      <Form
+        action={action}
+        verb={action.isPending.value ? 'Reading the repository' : 'Add'}
+        more={
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        }
+      >
+        <SelectField
+          label="Git host"
+          name="type"
+          value={type.value}
+          options={types}
+          onInput={(value) => (type.value = value)}
+        />
+        <TextField
+          label="Name"
+          name="name"
+          value={name.value}
+          onInput={(text) => (name.value = text)}
+          action={action}
+          isRequired
+          hasFocus
+        />
+        {parameters.map((parameter) => (
+          <TextField
+            key={`${type.value} ${parameter.name}`}
+            label={parameter.isOptional ? `${parameter.label} (optional)` : parameter.label}
+            name={`params.${parameter.name}`}
+            type={parameter.isSecret ? 'password' : 'text'}
+            autocomplete={parameter.isSecret ? 'new-password' : 'off'}
+            value={values.value[parameter.name] ?? ''}
+            onInput={(text) => (values.value = { ...values.value, [parameter.name]: text })}
+            action={action}
+            hint={parameter.hint}
+            isRequired={parameter.isOptional !== true}
+          />
+        ))}
+      </Form>
+    </Dialog>
+  );
+}

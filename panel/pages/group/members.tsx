@@ -1,0 +1,196 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useLocation } from 'preact-iso/router';
+import { send } from '../../api/client.ts';
+import { groupPath } from '../../api/paths.ts';
+import type { InvitedMemberView, MemberView } from '../../api/types.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { Form, SelectField, TextField } from '../../components/form.tsx';
+import { useAction } from '../../state/action.ts';
+import { notify } from '../../state/notices.ts';
+import { useQuery } from '../../state/page.ts';
+import { session } from '../../state/session.ts';
+import { exactTime } from '../../view/time.ts';
+
+const roles = [
+  ['member', 'member'],
+  ['owner', 'owner'],
+] as const;
+
+interface MembersProps {
+  id: string;
+  members: readonly MemberView[];
+  onChange: () => void;
+}
+
+/** The people of a group. A new one gets an invitation, which is shown once. */
+export function Members({ id, members, onChange }: MembersProps): JSX.Element {
+  const { query, setQuery } = useQuery();
+  const { route } = useLocation();
+  const own = session.value.kind === 'signed-in' ? session.value.user.email : '';
+  const close = () => setQuery({ dialog: undefined, name: undefined });
+  const chosen = members.find(({ name }) => name === query['name']);
+  return (
+    <div class="stack">
+      <div class="card scroll-x">
+        <table class="table table-stacked">
+          <thead>
+            <tr>
+              <th scope="col">Address</th>
+              <th scope="col">Role</th>
+              <th scope="col">
+                <span class="visually-hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {members.map((member) => (
+              <MemberRow key={member.id} group={id} member={member} isOwn={member.name === own} onChange={onChange} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <AddMember id={id} onChange={onChange} />
+      {query['dialog'] === 'remove-member' && chosen && (
+        <Confirm
+          title={chosen.name === own ? 'Leave the group' : 'Remove the member'}
+          verb={chosen.name === own ? 'Leave' : 'Remove'}
+          act={async () => {
+            if (chosen.name === own) {
+              await send('POST', `${groupPath(id)}/leave`);
+              route('/');
+            } else {
+              await send('DELETE', `${groupPath(id)}/members/${encodeURIComponent(chosen.name)}`);
+              onChange();
+            }
+          }}
+          onClose={close}
+        >
+          <p>
+            <b>{chosen.name}</b> no longer sees the group, its repositories and environments.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function MemberRow({
+  group,
+  member,
+  isOwn,
+  onChange,
+}: {
+  group: string;
+  member: MemberView;
+  isOwn: boolean;
+  onChange: () => void;
+}): JSX.Element {
+  const { setQuery } = useQuery();
+  const role = useSignal(member.role);
+  const action = useAction(async () => {
+    await send('PATCH', `${groupPath(group)}/members/${encodeURIComponent(member.name)}`, {
+      body: { role: role.value },
+    });
+    notify(`${member.name} is now ${role.value}.`);
+    onChange();
+  });
+  return (
+    <tr>
+      <td>
+        {member.name} {isOwn && <span class="muted">(you)</span>}
+        <ErrorNote error={action.error.value} />
+      </td>
+      <td>
+        <select
+          aria-label={`Role of ${member.name}`}
+          onInput={(event) => {
+            role.value = event.currentTarget.value === 'owner' ? 'owner' : 'member';
+            action.run();
+          }}
+        >
+          {roles.map(([value, text]) => (
+            <option key={value} value={value} selected={value === member.role}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </td>
+      <td class="actions">
+        <button
+          type="button"
+          class="ghost danger-text"
+          aria-label={isOwn ? 'Leave the group' : `Remove ${member.name}`}
+          onClick={() => setQuery({ dialog: 'remove-member', name: member.name })}
+        >
+          {isOwn ? 'Leave' : 'Remove'}
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+function AddMember({ id, onChange }: Omit<MembersProps, 'members'>): JSX.Element {
+  const email = useSignal('');
+  const role = useSignal<MemberView['role']>('member');
+  const invited = useSignal<InvitedMemberView | undefined>(undefined);
+  const action = useAction(async () => {
+    const name = email.value.trim().toLowerCase();
+    const members = await send<InvitedMemberView[]>('POST', `${groupPath(id)}/members`, {
+      body: { name, role: role.value },
+    });
+    invited.value = members.find((member) => member.name === name);
+    email.value = '';
+    onChange();
+  });
+  return (
+    <section class="stack-small">
+      <h2>Add a member</h2>
+      <Form action={action} verb="Add" label="Add a member">
+        <div class="form-row">
+          <TextField
+            label="E-mail address"
+            name="name"
+            type="email"
+            value={email.value}
+            onInput={(text) => (email.value = text)}
+            action={action}
+            isRequired
+          />
+          <SelectField
+            label="Role"
+            name="role"
+            value={role.value}
+            options={roles}
+            onInput={(value) => (role.value = value)}
+          />
+        </div>
+      </Form>
+      {invited.value?.invitation !== undefined && <Invitation member={invited.value} />}
+    </section>
+  );
+}
+
+function Invitation({
+  member: { name, invitation = '', invitationExpiresAt },
+}: {
+  member: InvitedMemberView;
+}): JSX.Element {
+  const link = `${location.origin}/register?invitation=${encodeURIComponent(invitation)}`;
+  return (
+    <div class="note state-built" role="status">
+      <div>
+        <p>
+          Send this link to <b>{name}</b>. It is shown once
+          {invitationExpiresAt !== undefined && ` and valid until ${exactTime(Date.parse(invitationExpiresAt) / 1000)}`}
+          . An existing account accepts the invitation on the account page.
+        </p>
+        <p class="row">
+          <code class="wrap-anywhere">{link}</code> <Copy text={link} label="Copy the link" />
+        </p>
+      </div>
+    </div>
+  );
+}

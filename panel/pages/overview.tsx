@@ -1,0 +1,178 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useLocation } from 'preact-iso/router';
+import { send } from '../api/client.ts';
+import type { CountedRepository, EnvironmentItem, GroupItem, Overview } from '../api/items.ts';
+import { groupPage, repositoryPage } from '../api/paths.ts';
+import type { GroupView } from '../api/types.ts';
+import { Command } from '../components/copy.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { EnvironmentRows } from '../components/environment-row.tsx';
+import { Empty, LoadError, Skeleton } from '../components/error-note.tsx';
+import { Form, TextField } from '../components/form.tsx';
+import { Icon } from '../components/icons.tsx';
+import { RepositoryCard } from '../components/repository-card.tsx';
+import { useAction } from '../state/action.ts';
+import { useBreadcrumbs } from '../state/breadcrumbs.ts';
+import { favourites } from '../state/favourites.ts';
+import { deleted, environments, noteListed } from '../state/live.ts';
+import { useTitle } from '../state/page.ts';
+import { useResource } from '../state/resource.ts';
+import { byUrgency, countOf } from '../view/merge-items.ts';
+import { visibleText } from '../view/visible-text.ts';
+
+const maxRecent = 10;
+
+/** What is running, what is broken: what needs attention comes first. */
+export function OverviewPage(): JSX.Element {
+  useTitle('Overview');
+  useBreadcrumbs([], true);
+  const resource = useResource<Overview>('/api/overview?limit=100');
+  const overview = resource.data.value;
+  const error = resource.error.value;
+  const isAdding = useSignal(false);
+  if (!overview) {
+    if (error) return <LoadError error={error} retry={() => void resource.reload()} what="overview" />;
+    return <Skeleton what="the overview" lines={8} />;
+  }
+  noteListed(overview.environments);
+  const items = currentItems(overview.environments);
+  const troubled = items.filter(({ health }) => health === 'failed' || health === 'degraded');
+  const inProgress = items.filter(({ health }) => health === 'progressing');
+  const starred = items.filter(({ id }) => favourites.value.includes(id));
+  const recent = items.filter(({ health, status }) => health === 'healthy' && status === 'built').slice(0, maxRecent);
+  const { counts } = overview;
+  return (
+    <div class="stack">
+      <div class="spread">
+        <h1>Overview</h1>
+        <button type="button" onClick={() => (isAdding.value = true)}>
+          <Icon name="plus" /> Create a group
+        </button>
+      </div>
+      {isAdding.value && <CreateGroup onClose={() => (isAdding.value = false)} />}
+      {overview.groups.length === 0 ? (
+        <Empty title="No groups yet">
+          <p>A group holds repositories, and the people who work on them. Create one, then add a repository.</p>
+          <button type="button" class="primary" onClick={() => (isAdding.value = true)}>
+            Create a group
+          </button>
+          <Command text={`curl -H "X-SERVICE-TOKEN: $token" ${location.origin}/api/groups -d '{"name": "acme"}'`} />
+        </Empty>
+      ) : (
+        <p class="summary figures">
+          <Count state="failed" count={countOf(counts, 'failed')} text="failed" />
+          <Count state="degraded" count={countOf(counts, 'degraded')} text="degraded" />
+          <Count state="building" count={countOf(counts, 'progressing')} text="in progress" />
+          <Count state="built" count={countOf(counts, 'healthy')} text="healthy" />
+          <Count state="empty" count={countOf(counts, 'inactive')} text="empty" />
+        </p>
+      )}
+      <Section title="Needs attention" items={troubled} />
+      <Section title="In progress" items={inProgress} />
+      <Section title="Favourites" items={starred} />
+      {overview.groups.map((group) => (
+        <GroupSection key={group.id} group={group} all={overview.repositories} />
+      ))}
+      {overview.truncated && <p class="note">Only the first repositories are shown. Search finds the others.</p>}
+      <Section title="Recently built" items={recent} />
+    </div>
+  );
+}
+
+function GroupSection({ group, all }: { group: GroupItem; all: readonly CountedRepository[] }): JSX.Element {
+  const repositories = all.filter(({ gid }) => gid === group.id);
+  return (
+    <section>
+      <div class="section-head">
+        <h2>
+          <a href={groupPage(group.id)} class="isolate">
+            {visibleText(group.name)}
+          </a>
+        </h2>
+        <a href={groupPage(group.id, 'members')}>
+          Members<span class="visually-hidden"> of {group.name}</span>
+        </a>
+      </div>
+      {repositories.length === 0 ? (
+        <p class="muted">
+          No repositories yet. <a href={`${groupPage(group.id)}?add=1`}>Add a repository</a>
+        </p>
+      ) : (
+        <ul class="repository-grid">
+          {repositories.map((repository) => (
+            <li key={repository.id}>
+              <RepositoryCard repository={repository} href={repositoryPage(repository.id)} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** The newest known state of each, in the order of urgency. */
+function currentItems(read: readonly EnvironmentItem[]): EnvironmentItem[] {
+  const known = environments.value;
+  return read
+    .filter(({ id }) => !deleted.value.has(id))
+    .map((item) => {
+      const newest = known.get(item.id);
+      return newest && newest.version > item.version ? newest : item;
+    })
+    .sort(byUrgency);
+}
+
+function Section({ title, items }: { title: string; items: readonly EnvironmentItem[] }): JSX.Element | null {
+  if (items.length === 0) return null;
+  return (
+    <section>
+      <div class="section-head">
+        <h2>{title}</h2>
+      </div>
+      <EnvironmentRows items={items} withRepository label={title} />
+    </section>
+  );
+}
+
+function Count({ state, count, text }: { state: string; count: number; text: string }): JSX.Element {
+  return (
+    <span class={count > 0 ? `summary-count state-${state}` : 'summary-count is-zero'}>
+      <b>{count}</b> {text}
+    </span>
+  );
+}
+
+function CreateGroup({ onClose }: { onClose: () => void }): JSX.Element {
+  const { route } = useLocation();
+  const name = useSignal('');
+  const action = useAction(async () => {
+    const group = await send<GroupView>('POST', '/api/groups', { body: { name: name.value } });
+    onClose();
+    route(groupPage(group.id));
+  });
+  return (
+    <Dialog title="Create a group" onClose={onClose}>
+      <Form
+        action={action}
+        verb="Create"
+        more={
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        }
+      >
+        <TextField
+          label="Name"
+          name="name"
+          value={name.value}
+          onInput={(text) => (name.value = text)}
+          action={action}
+          hint="The id of the group is derived from it and does not change."
+          isRequired
+          hasFocus
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,29 @@
+import type { JSX } from 'preact';
+import type { RepositoryHead } from '../../api/types.ts';
+import { Icon } from '../../components/icons.tsx';
+import { problemOf } from '../../view/conditions.ts';
+
+/** Why a repository cannot be read, if it cannot. */
+export function RepositoryProblem({ repository }: { repository: RepositoryHead }): JSX.Element | null {
+  if (repository.deleting) {
+    return (
+      <div class="note note-degraded" role="status">
+        <Icon name="warning" />
+        <p>The repository is being deleted, with its environments.</p>
+      </div>
+    );
+  }
+  const problem = problemOf(repository.conditions);
+  if (!problem) return null;
+  return (
+    <div class="note note-failed">
+      <Icon name="cross" />
+      <div>
+        <p>
+          <b>{problem.reason}</b>
+        </p>
+        <p class="isolate">{problem.message}</p>
+      </div>
+    </div>
+  );
+}

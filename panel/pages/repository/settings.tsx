@@ -1,0 +1,239 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useLocation } from 'preact-iso/router';
+import { send } from '../../api/client.ts';
+import { RequestError } from '../../api/errors.ts';
+import { groupPage, repositoryPath } from '../../api/paths.ts';
+import type { RepositoryHead, RepositorySettingsView } from '../../api/types.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { LoadError, Skeleton } from '../../components/error-note.tsx';
+import { CheckField, Form, SelectField, TextField } from '../../components/form.tsx';
+import { useAction } from '../../state/action.ts';
+import { notify } from '../../state/notices.ts';
+import { useQuery } from '../../state/page.ts';
+import { resourceOf, useResource } from '../../state/resource.ts';
+import { durationText, parseDuration } from '../../view/time.ts';
+import { ReusableEnvironments } from './reusable.tsx';
+import type { SettingsProps } from './settings-props.ts';
+import { Webhook } from './webhook.tsx';
+
+type Settings = RepositorySettingsView;
+type RebuildMode = Settings['scheduledRebuild']['mode'];
+
+const rebuildModes: readonly (readonly [RebuildMode, string])[] = [
+  ['disabled', 'Never'],
+  ['all', 'Every environment with contents'],
+  ['notclones', 'The oldest environment of each ref'],
+  ['reusables', 'Environments that publish a reusable environment'],
+];
+
+export function RepositorySettings({ repository }: { repository: RepositoryHead }): JSX.Element {
+  const { id } = repository;
+  const path = `${repositoryPath(id)}/settings`;
+  const resource = useResource<Settings>(path);
+  const settings = resource.data.value;
+  const error = resource.error.value;
+  if (!settings) {
+    if (error) return <LoadError error={error} retry={() => void resource.reload()} what="settings" />;
+    return <Skeleton what="settings" lines={10} />;
+  }
+  const save = async (body: object) => {
+    const changed = await send<Settings>('POST', path, { body });
+    resourceOf<Settings>(path).set(changed);
+    notify('Saved.');
+  };
+  return (
+    <div class="stack settings">
+      <Rename repository={repository} />
+      <Lifetime settings={settings} save={save} />
+      <Schedule settings={settings} save={save} />
+      <SyncSettings settings={settings} save={save} />
+      <Webhook settings={settings} />
+      <ReusableEnvironments repository={repository} settings={settings} save={save} />
+      <Delete repository={repository} />
+    </div>
+  );
+}
+
+function Rename({ repository }: { repository: RepositoryHead }): JSX.Element {
+  const name = useSignal(repository.name);
+  const action = useAction(async () => {
+    await send('POST', repositoryPath(repository.id), { body: { name: name.value } });
+    resourceOf(`${repositoryPath(repository.id)}?environments=false`).invalidate();
+    notify('Renamed the repository.');
+  });
+  return (
+    <section class="stack-small">
+      <h2>Name</h2>
+      <Form action={action} verb="Rename" label="Name">
+        <TextField
+          label="Name"
+          name="name"
+          value={name.value}
+          onInput={(text) => (name.value = text)}
+          action={action}
+          hint={`The id ${repository.id} does not change.`}
+          isRequired
+        />
+      </Form>
+    </section>
+  );
+}
+
+function Lifetime({ settings, save }: SettingsProps): JSX.Element {
+  const ttl = useSignal(settings.environmentTTL === undefined ? '' : durationText(settings.environmentTTL));
+  const action = useAction(async () => {
+    const seconds = ttl.value.trim() === '' ? 0 : parseDuration(ttl.value);
+    if (seconds === undefined) {
+      const details = [{ path: 'environmentTTL', message: 'must be a duration, such as 12h or 7d' }];
+      throw new RequestError(422, 'the time to live is not valid', details);
+    }
+    await save({ environmentTTL: seconds });
+  });
+  return (
+    <section class="stack-small">
+      <h2>Time to live</h2>
+      <Form action={action} verb="Save" label="Time to live">
+        <TextField
+          label="Time to live of new environments"
+          name="environmentTTL"
+          value={ttl.value}
+          onInput={(text) => (ttl.value = text)}
+          action={action}
+          placeholder="none"
+          hint="After it the contents of an environment are deleted: 12h or 7d. Empty for none."
+        />
+      </Form>
+    </section>
+  );
+}
+
+function Schedule({ settings: { scheduledRebuild }, save }: SettingsProps): JSX.Element {
+  const mode = useSignal<RebuildMode>(scheduledRebuild.mode);
+  const hour = useSignal(scheduledRebuild.hour);
+  const timeZone = useSignal(scheduledRebuild.timeZone);
+  const action = useAction(() =>
+    save({ scheduledRebuild: { mode: mode.value, hour: hour.value, timeZone: timeZone.value } }),
+  );
+  return (
+    <section class="stack-small">
+      <h2>Scheduled rebuild</h2>
+      <Form action={action} verb="Save" label="Scheduled rebuild">
+        <SelectField
+          label="Rebuild each day"
+          name="scheduledRebuild.mode"
+          value={mode.value}
+          options={rebuildModes}
+          onInput={(value) => (mode.value = value)}
+          hint="A rebuild deletes the contents with their volumes, and builds without cache."
+        />
+        {mode.value !== 'disabled' && (
+          <>
+            <TextField
+              label="Time of day"
+              name="scheduledRebuild.hour"
+              type="time"
+              value={hour.value}
+              onInput={(text) => (hour.value = text)}
+              action={action}
+              isRequired
+            />
+            <TextField
+              label="Time zone"
+              name="scheduledRebuild.timeZone"
+              value={timeZone.value}
+              onInput={(text) => (timeZone.value = text)}
+              action={action}
+              hint="A name of the IANA time zone database, such as Europe/Berlin."
+              isRequired
+            />
+          </>
+        )}
+      </Form>
+    </section>
+  );
+}
+
+function SyncSettings({ settings, save }: SettingsProps): JSX.Element {
+  const interval = useSignal(settings.sync.intervalSeconds === undefined ? '' : String(settings.sync.intervalSeconds));
+  const tags = useSignal(String(settings.sync.newestTags));
+  const autoBuild = useSignal(settings.autoBuild);
+  const isDeleted = useSignal(settings.onRefGone === 'delete');
+  const action = useAction(() =>
+    save({
+      sync: { intervalSeconds: interval.value === '' ? null : interval.value, newestTags: tags.value },
+      autoBuild: autoBuild.value,
+      onRefGone: isDeleted.value ? 'delete' : 'keep',
+    }),
+  );
+  return (
+    <section class="stack-small">
+      <h2>Synchronization with the Git host</h2>
+      <Form action={action} verb="Save" label="Synchronization">
+        <CheckField
+          label="Build new commits in environments with contents"
+          isChecked={autoBuild.value}
+          onInput={(value) => (autoBuild.value = value)}
+        />
+        <CheckField
+          label="Delete environments of deleted refs and closed pull requests"
+          isChecked={isDeleted.value}
+          onInput={(value) => (isDeleted.value = value)}
+        />
+        <TextField
+          label="Newest tags that get an environment"
+          name="sync.newestTags"
+          type="number"
+          value={tags.value}
+          onInput={(text) => (tags.value = text)}
+          action={action}
+          hint="0 to 100."
+        />
+        <TextField
+          label="Seconds between two syncs"
+          name="sync.intervalSeconds"
+          type="number"
+          value={interval.value}
+          onInput={(text) => (interval.value = text)}
+          action={action}
+          placeholder="as in the installation"
+        />
+      </Form>
+    </section>
+  );
+}
+
+function Delete({ repository }: { repository: RepositoryHead }): JSX.Element {
+  const { query, setQuery } = useQuery();
+  const { route } = useLocation();
+  return (
+    <section class="stack-small">
+      <h2>Delete the repository</h2>
+      <p class="muted">
+        Deletes its environments with their contents, and its credentials. The Git repository is not changed.
+      </p>
+      <div>
+        <button type="button" class="danger" onClick={() => setQuery({ dialog: 'delete-repository' })}>
+          Delete the repository
+        </button>
+      </div>
+      {query['dialog'] === 'delete-repository' && (
+        <Confirm
+          title="Delete the repository"
+          verb="Delete the repository"
+          act={async () => {
+            await send('DELETE', repositoryPath(repository.id));
+            notify('Deletion requested.');
+            route(groupPage(repository.gid));
+          }}
+          onClose={() => setQuery({ dialog: undefined })}
+        >
+          <p>
+            Deletes <b class="isolate">{repository.name}</b> with all its environments, volumes and settings. The Git
+            repository is not changed.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,66 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { Dialog } from '../components/dialog.tsx';
+import { Form, TextField } from '../components/form.tsx';
+import { useAction } from '../state/action.ts';
+import { reopen } from '../state/live.ts';
+import { useResource } from '../state/resource.ts';
+import { leaveEnded, loadSession, session, signIn, type LoginMethods } from '../state/session.ts';
+
+/** Asks to sign in again in front of the page, which keeps everything that was typed. */
+export function SignInAgain(): JSX.Element {
+  const known = session.value.kind === 'signed-in' ? session.value.user.email : '';
+  const methods = useResource<LoginMethods>('/api/user/login-methods').data.value;
+  const password = useSignal('');
+  const action = useAction(async () => {
+    await signIn(known, password.value);
+    reopen();
+  });
+  return (
+    <Dialog title="Your session has ended" onClose={() => undefined}>
+      <p>Sign in again to continue. The page behind this dialog keeps what you entered.</p>
+      <Form
+        action={action}
+        verb="Sign in"
+        label="Sign in again"
+        more={
+          <button type="button" onClick={leaveEnded}>
+            Leave the page
+          </button>
+        }
+      >
+        <TextField
+          label="E-mail address"
+          name="email"
+          type="email"
+          autocomplete="username"
+          value={known}
+          onInput={() => undefined}
+        />
+        <TextField
+          label="Password"
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          value={password.value}
+          onInput={(text) => (password.value = text)}
+          isRequired
+          hasFocus
+        />
+      </Form>
+      {methods?.oidc !== undefined && (
+        <p>
+          Or{' '}
+          <a href={methods.oidc} target="_blank" rel="noopener">
+            sign in with OpenID Connect
+          </a>{' '}
+          in another tab, then{' '}
+          <button type="button" class="link-button" onClick={() => void loadSession()}>
+            continue here
+          </button>
+          .
+        </p>
+      )}
+    </Dialog>
+  );
+}

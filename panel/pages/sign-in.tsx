@@ -1,0 +1,129 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useLocation } from 'preact-iso/router';
+import { localReturn } from '../api/paths.ts';
+import { Form, TextField } from '../components/form.tsx';
+import { Logo } from '../components/icons.tsx';
+import { useAction } from '../state/action.ts';
+import { useTitle } from '../state/page.ts';
+import { useResource } from '../state/resource.ts';
+import { keepReturn } from '../state/return-path.ts';
+import { register, signIn, type LoginMethods } from '../state/session.ts';
+
+/** Sign in with a password or at the OpenID Connect provider, or register. */
+export function SignInPage({ isRegistration }: { isRegistration: boolean }): JSX.Element {
+  const { query } = useLocation();
+  const methods = useResource<LoginMethods>('/api/user/login-methods').data.value;
+  useTitle(isRegistration ? 'Register' : 'Sign in');
+  const search = query['return'] === undefined ? '' : `?return=${encodeURIComponent(query['return'])}`;
+  return (
+    <main class="sign-in">
+      <p class="sign-in-brand">
+        <Logo /> Coppice
+      </p>
+      <div class="card">
+        <div class="card-body stack-small">
+          <h1>{isRegistration ? 'Register' : 'Sign in'}</h1>
+          {isRegistration ? <Registration methods={methods} /> : <Password />}
+          {!isRegistration && methods?.oidc !== undefined && (
+            <a
+              class="button"
+              href={methods.oidc}
+              target="_self"
+              onClick={() => keepReturn(localReturn(query['return']))}
+            >
+              Sign in with OpenID Connect
+            </a>
+          )}
+        </div>
+      </div>
+      {isRegistration ? (
+        <p>
+          You have an account? <a href={`/sign-in${search}`}>Sign in</a>
+        </p>
+      ) : (
+        <p>
+          No account, or an invitation? <a href={`/register${search}`}>Register</a>
+        </p>
+      )}
+    </main>
+  );
+}
+
+function Password(): JSX.Element {
+  const email = useSignal('');
+  const password = useSignal('');
+  const action = useAction(() => signIn(email.value, password.value));
+  return (
+    <Form action={action} verb="Sign in" label="Sign in">
+      <TextField
+        label="E-mail address"
+        name="email"
+        type="email"
+        autocomplete="username"
+        value={email.value}
+        onInput={(text) => (email.value = text)}
+        isRequired
+        hasFocus
+      />
+      <TextField
+        label="Password"
+        name="password"
+        type="password"
+        autocomplete="current-password"
+        value={password.value}
+        onInput={(text) => (password.value = text)}
+        isRequired
+      />
+    </Form>
+  );
+}
+
+const policies = {
+  open: 'An invitation is optional.',
+  domains: 'Without an invitation, only addresses of certain domains can register.',
+  closed: 'Registration needs an invitation from an administrator.',
+} as const;
+
+function Registration({ methods }: { methods: LoginMethods | undefined }): JSX.Element {
+  const { query } = useLocation();
+  const email = useSignal('');
+  const password = useSignal('');
+  const invitation = useSignal(query['invitation'] ?? '');
+  const action = useAction(() => register(email.value, password.value, invitation.value.trim()));
+  return (
+    <Form action={action} verb="Register" label="Register">
+      <TextField
+        label="E-mail address"
+        name="email"
+        type="email"
+        autocomplete="username"
+        value={email.value}
+        onInput={(text) => (email.value = text)}
+        action={action}
+        isRequired
+        hasFocus
+      />
+      <TextField
+        label="Password"
+        name="password"
+        type="password"
+        autocomplete="new-password"
+        value={password.value}
+        onInput={(text) => (password.value = text)}
+        action={action}
+        hint="10 to 200 characters."
+        isRequired
+      />
+      <TextField
+        label="Invitation"
+        name="invitation"
+        value={invitation.value}
+        onInput={(text) => (invitation.value = text)}
+        action={action}
+        hint={methods && policies[methods.registration]}
+        isMonospace
+      />
+    </Form>
+  );
+}

@@ -1,0 +1,27 @@
+import { useSignal, type Signal } from '@preact/signals';
+import { asRequestError, type RequestError } from '../api/errors.ts';
+
+export interface Action {
+  run: () => void;
+  isPending: Signal<boolean>;
+  error: Signal<RequestError | undefined>;
+}
+
+/** Runs a write of a form or button once at a time, and keeps its error for display. */
+export function useAction(act: () => Promise<void>): Action {
+  const isPending = useSignal(false);
+  const error = useSignal<RequestError | undefined>(undefined);
+  const run = () => {
+    if (isPending.peek()) return;
+    isPending.value = true;
+    error.value = undefined;
+    void act()
+      .catch((thrown: unknown) => {
+        error.value = asRequestError(thrown);
+      })
+      .finally(() => {
+        isPending.value = false;
+      });
+  };
+  return { run, isPending, error };
+}

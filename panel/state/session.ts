@@ -1,0 +1,89 @@
+import { signal } from '@preact/signals';
+import { onSessionEnd, send } from '../api/client.ts';
+import { asRequestError, RequestError } from '../api/errors.ts';
+import type { UserView } from '../api/types.ts';
+import { forgetAll } from './resource.ts';
+
+export type Session =
+  { kind: 'unknown' } | { kind: 'anonymous' } | { kind: 'unreachable'; error: RequestError } | SignedIn;
+
+export interface SignedIn {
+  kind: 'signed-in';
+  user: UserView;
+}
+
+/** How users can log in, as GET /api/user/login-methods returns it. */
+export interface LoginMethods {
+  oidc?: string;
+  registration: 'open' | 'domains' | 'closed';
+}
+
+export const session = signal<Session>({ kind: 'unknown' });
+/** Whether the session ended while the page was open: a dialog asks to sign in again, and the page stays. */
+export const isEnded = signal(false);
+
+let waiting: PromiseWithResolvers<undefined> | undefined;
+
+onSessionEnd(() => {
+  // Without a session at the start there is nothing to lose: the sign-in page is shown instead.
+  if (session.value.kind !== 'signed-in') return Promise.reject(new RequestError(401, 'you are not signed in'));
+  waiting ??= Promise.withResolvers();
+  isEnded.value = true;
+  return waiting.promise;
+});
+
+/** Finds out who is signed in. */
+export async function loadSession(): Promise<void> {
+  try {
+    const user = await send<UserView>('GET', '/api/user/info', { mayAsk: false });
+    session.value = { kind: 'signed-in', user };
+  } catch (thrown) {
+    const error = asRequestError(thrown);
+    session.value = error.isOfSession ? { kind: 'anonymous' } : { kind: 'unreachable', error };
+  }
+}
+
+/** Signs in with a password. Requests that waited for it are sent again. @throws RequestError */
+export async function signIn(email: string, password: string): Promise<void> {
+  const before = session.value;
+  await send('POST', '/api/user/login', { body: { email, password, cookie: true }, mayAsk: false });
+  const user = await send<UserView>('GET', '/api/user/info', { mayAsk: false });
+  const isOther = before.kind === 'signed-in' && before.user.email !== user.email;
+  if (isOther || before.kind !== 'signed-in') forgetAll();
+  session.value = { kind: 'signed-in', user };
+  isEnded.value = false;
+  waiting?.resolve(undefined);
+  waiting = undefined;
+}
+
+/** Registers, and signs in. @throws RequestError */
+export async function register(email: string, password: string, invitation: string | undefined): Promise<void> {
+  const body = { email, password, ...(invitation !== undefined && invitation !== '' && { invitation }) };
+  await send('POST', '/api/user/register', { body, mayAsk: false });
+  await signIn(email, password);
+}
+
+/** Signs out. The page then has no data of the user left, because it is loaded anew. */
+export async function signOut(): Promise<void> {
+  try {
+    await send('POST', '/api/user/logout', { mayAsk: false });
+  } catch (thrown) {
+    const error = asRequestError(thrown);
+    if (!error.isOfSession) throw error;
+  }
+  location.assign('/sign-in');
+}
+
+/** Gives up a session that has ended: the sign-in page is shown, and unsaved input is lost. */
+export function leaveEnded(): void {
+  waiting?.reject(new RequestError(401, 'you are not signed in'));
+  waiting = undefined;
+  isEnded.value = false;
+  session.value = { kind: 'anonymous' };
+}
+
+/** Loads the user again, after a change of the account. */
+export async function reloadUser(): Promise<void> {
+  const user = await send<UserView>('GET', '/api/user/info');
+  session.value = { kind: 'signed-in', user };
+}

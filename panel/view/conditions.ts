@@ -1,0 +1,17 @@
+import type { ConditionView } from '../api/types.ts';
+
+/** The order in which conditions explain why something is not ready: the cause before its consequences. */
+const causes: readonly { type: string; status: string }[] = [
+  { type: 'Stalled', status: 'True' },
+  { type: 'Created', status: 'False' },
+  { type: 'Built', status: 'False' },
+  { type: 'Available', status: 'False' },
+  { type: 'RequestsValid', status: 'False' },
+];
+
+/** Returns the condition that explains best why something is not ready; undefined if nothing is wrong. */
+export function problemOf(conditions: readonly ConditionView[]): ConditionView | undefined {
+  return causes
+    .map(({ type, status }) => conditions.find((one) => one.type === type && one.status === status))
+    .find((one) => one !== undefined);
+}

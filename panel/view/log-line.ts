@@ -1,0 +1,53 @@
+/** A line of a log as it is shown. */
+export interface LogLine {
+  seq: number;
+  /** RFC 3339 */
+  time: string;
+  service: string;
+  stage: string;
+  pod?: string;
+  text: string;
+}
+
+/** How a build ended. */
+export interface LogEnd {
+  result: string;
+  message: string;
+}
+
+export type LogMessage =
+  | { seq: number; time: string; service: string; stage: string; pod?: string; line: string }
+  | { seq: number; time: string; end: LogEnd };
+
+/** Splits a frame of the log's WebSocket into messages. */
+export function parseFrame(frame: string): LogMessage[] {
+  // The same server declares this form; see docs/reference/rest-api.md.
+  return frame.split('\n').map((line) => JSON.parse(line) as LogMessage);
+}
+
+export type Level = 'error' | 'warning' | 'plain';
+
+const errors = /\b(?:error|fatal|panic|exception|traceback|failed|failure|ERR!|denied)\b/i;
+const notErrors = /\b(?:0|no) (?:errors?|failed|failures?)\b/i;
+const warnings = /\bwarn(?:ing)?\b/i;
+
+/** Guesses the level of a line from its words, for its colour and for the filter of errors. */
+export function levelOf(text: string): Level {
+  if (errors.test(text) && !notErrors.test(text)) return 'error';
+  return warnings.test(text) ? 'warning' : 'plain';
+}
+
+/** Returns the time of a line as a clock in the reader's time zone: `14:03:05.120`. */
+export function clockOf(time: string): string {
+  const date = new Date(time);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const clock = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return `${clock}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+const tabWidth = 8;
+
+/** Replaces tabs by spaces, so that each character takes one column. */
+export function withoutTabs(text: string): string {
+  return text.replaceAll('\t', ' '.repeat(tabWidth));
+}

@@ -1,0 +1,71 @@
+const units = [
+  { name: 'year', seconds: 365 * 24 * 3600 },
+  { name: 'month', seconds: 30 * 24 * 3600 },
+  { name: 'day', seconds: 24 * 3600 },
+  { name: 'hour', seconds: 3600 },
+  { name: 'minute', seconds: 60 },
+] as const;
+
+/** Returns how long ago, or in how long, a time is: `3 minutes ago`, `in 2 days`. Both in Unix seconds. */
+export function relativeTime(at: number, now: number): string {
+  const distance = Math.abs(now - at);
+  const unit = units.find(({ seconds }) => distance >= seconds);
+  if (!unit) return at > now ? 'in less than a minute' : distance < 10 ? 'just now' : 'less than a minute ago';
+  const count = Math.floor(distance / unit.seconds);
+  const words = `${count} ${unit.name}${count === 1 ? '' : 's'}`;
+  return at > now ? `in ${words}` : `${words} ago`;
+}
+
+const short = { year: 'y', month: 'mo', day: 'd', hour: 'h', minute: 'min' } as const;
+
+/** Returns an age for a narrow column: `3 min`, `2 d`. Both in Unix seconds. */
+export function shortAge(at: number, now: number): string {
+  const distance = Math.abs(now - at);
+  const unit = units.find(({ seconds }) => distance >= seconds);
+  return unit ? `${Math.floor(distance / unit.seconds)} ${short[unit.name]}` : 'now';
+}
+
+/** Returns a duration: `42 s`, `3 min 5 s`, `2 h 10 min`. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return withRest(Math.floor(whole / 60), 'min', whole % 60, 's');
+  if (whole < 24 * 3600) return withRest(Math.floor(whole / 3600), 'h', Math.floor((whole % 3600) / 60), 'min');
+  return withRest(Math.floor(whole / (24 * 3600)), 'd', Math.floor((whole % (24 * 3600)) / 3600), 'h');
+}
+
+function withRest(count: number, unit: string, rest: number, restUnit: string): string {
+  return rest === 0 ? `${count} ${unit}` : `${count} ${unit} ${rest} ${restUnit}`;
+}
+
+/** Returns the exact time in the reader's time zone, with the zone's name. */
+export function exactTime(at: number, timeZone?: string): string {
+  return new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'medium',
+    timeStyle: 'long',
+    ...(timeZone !== undefined && { timeZone }),
+  }).format(new Date(at * 1000));
+}
+
+/** Returns the seconds of `90s`, `30m`, `2h`, `7d` or `0`; undefined if the text is none of these. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^\s*(\d{1,9})\s*(s|m|min|h|d|w)?\s*$/i.exec(text);
+  if (!match) return undefined;
+  const factors: Record<string, number> = { s: 1, m: 60, min: 60, h: 3600, d: 24 * 3600, w: 7 * 24 * 3600 };
+  const unit = match[2]?.toLowerCase();
+  const count = Number(match[1]);
+  if (unit === undefined) return count === 0 ? 0 : undefined;
+  return count * (factors[unit] ?? 0);
+}
+
+/** Returns seconds as `parseDuration` reads them, in the largest unit that divides them: `2h`. */
+export function durationText(seconds: number): string {
+  const units = [
+    ['w', 7 * 24 * 3600],
+    ['d', 24 * 3600],
+    ['h', 3600],
+    ['m', 60],
+  ] as const;
+  const unit = seconds === 0 ? undefined : units.find(([, size]) => seconds % size === 0);
+  return unit ? `${seconds / unit[1]}${unit[0]}` : seconds === 0 ? '0' : `${seconds}s`;
+}

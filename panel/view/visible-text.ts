@@ -1,0 +1,16 @@
+/** Characters that are not visible or change the order of others: control, format, bidirectional and line separators. */
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
+/** Joins emoji and letters of some scripts; it orders nothing. */
+const joiners = new Set(['\u200d', '\u200c']);
+
+/**
+ * Returns a name as it is shown: what nobody can see is named instead. A ref that contains a right-to-left override would
+ * otherwise read as another one.
+ */
+export function visibleText(text: string): string {
+  return text.replace(unseen, (character) => {
+    if (joiners.has(character)) return character;
+    const code = character.codePointAt(0) ?? 0;
+    return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+  });
+}
