@@ -24,6 +24,8 @@ export interface SuiteResult {
   passed: number;
   failed: number;
   seconds: number;
+  /** 2 where it failed beside others first. */
+  attempts?: number;
 }
 
 export interface JestResults {
