@@ -5,17 +5,21 @@ import type { Flows } from '../../source/hosts/flows.ts';
 import { BuildQueue, BuildQueues, type QueuedBuild } from './build-queue.ts';
 import { isFinished } from './job-outcome.ts';
 
-/** Limits of concurrent builds. */
-export interface BuildQueueSettings {
+/** How many builds run at once. */
+export interface BuildLimits {
   concurrency: { total: number; perGroup: number; perAccount: number };
-  /** Limit for untrusted builds. */
+  /** Maximum number of untrusted builds, each of which has an ephemeral builder. */
   ephemeral: { maxConcurrent: number };
 }
 
-/** Creates the queues from the existing Jobs; when one ends, the environments of builds that can start are requeued. */
+/**
+ * Creates the queues that enforce the limits, from the existing Jobs; when one ends, the environments of builds that can
+ * start are requeued. A limit per account applies to a tenant: the account that created the group through the REST API,
+ * or a group that was created otherwise. If there are several ephemeral builders, one tenant cannot use all of them.
+ */
 export function createBuildQueues(
   jobs: Pick<Informer<Job>, 'list' | 'addHandler'>,
-  { concurrency, ephemeral }: BuildQueueSettings,
+  { concurrency, ephemeral }: BuildLimits,
   flows: Pick<Flows, 'ofGroup'>,
   enqueue: (environmentKey: string) => void,
   now: () => Date,
