@@ -4,13 +4,11 @@ import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { groupOf, groupPage } from '../api/paths.ts';
 import type { GroupListItem } from '../api/types.ts';
-import { now } from '../state/clock.ts';
-import { connection } from '../state/live.ts';
 import { breadcrumbs, isWide } from '../state/breadcrumbs.ts';
 import { useResource } from '../state/resource.ts';
 import { session, signOut } from '../state/session.ts';
 import { readTheme, writeTheme, type Theme } from '../state/theme-storage.ts';
-import { exactTime } from '../view/time.ts';
+import { ConnectionState } from './connection-state.tsx';
 import { Icon, Logo } from './icons.tsx';
 import { Menu, MenuButton, MenuLink } from './menu.tsx';
 import { Search } from './search.tsx';
@@ -120,29 +118,6 @@ function SearchButton(): JSX.Element {
       {isOpen.value && <Search onClose={() => (isOpen.value = false)} />}
     </>
   );
-}
-
-/** Whether what is shown is current, and otherwise since when it is not. */
-function ConnectionState(): JSX.Element {
-  const state = connection.value;
-  if (state.kind === 'live') return <Dot state="built" text="live" />;
-  if (state.kind === 'connecting') return <Dot state="empty" text="connecting" />;
-  const seconds = Math.round((now.value - state.since) / 1000);
-  const title = `What is shown was current at ${exactTime(state.since / 1000)}`;
-  const text = seconds < 5 ? 'reconnecting' : `stale since ${clockTime(state.since)}`;
-  return <Dot state={seconds < 5 ? 'degraded' : 'failed'} text={text} title={title} />;
-}
-
-function Dot({ state, text, title }: { state: string; text: string; title?: string }): JSX.Element {
-  return (
-    <span class={`connection state-${state} ${title === undefined ? '' : 'is-off'}`} role="status" title={title}>
-      {text}
-    </span>
-  );
-}
-
-function clockTime(at: number): string {
-  return new Date(at).toLocaleTimeString('en-GB');
 }
 
 const themes: readonly (readonly [Theme, string])[] = [
