@@ -13,7 +13,7 @@ const minHex = 16;
  * Minimum number of changes between lower case, upper case, digits and other characters; an initial capital does not
  * count.
  */
-const fewestChanges = 3;
+const minChanges = 3;
 /** Maximum share of common letter pairs in random text: words have more, and random letters about one fifth. */
 const randomPairs = 0.4;
 
@@ -71,7 +71,7 @@ function isRandomWord(word: string): boolean {
   if (word.length < minRandom) return false;
   if (/^\d+$/.test(word)) return word.length >= minDigits;
   if (/^[a-z]+$/i.test(word) && word.length >= minLetters && shareOfCommonPairs(word) < randomPairs) return true;
-  return changesIn(word) >= fewestChanges;
+  return changesIn(word) >= minChanges;
 }
 
 function shareOfCommonPairs(word: string): number {

@@ -134,7 +134,10 @@ class Finder {
     this.#hash.reset();
   }
 
-  /** Returns whether one more byte completes a pattern. */
+  /**
+   * Reads one more byte. Returns whether a pattern ends here, or whether the last WINDOW bytes may be part of a long
+   * secret: the hash alone can be wrong, so find() compares the bytes.
+   */
   #isFoundBy(byte: number): boolean {
     this.#state = this.#patterns.next(this.#state, byte);
     if (this.#state !== 0 && this.#patterns.endingIn(this.#state) !== 0) return true;

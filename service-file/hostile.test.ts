@@ -142,7 +142,7 @@ test.each<[string, string, Record<string, string>, string]>([
     {
       '.env': `V0=ha\n${Array.from({ length: 20 }, (_, i) => `V${i + 1}=${`$V${i}`.repeat(9)}`).join('\n')}`,
     },
-    'is too long with its variables filled in',
+    'is longer than 128 KiB with its variables filled in',
   ],
   [
     'an env file that is not text',

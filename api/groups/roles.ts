@@ -33,7 +33,11 @@ export function ownersOf({ metadata, spec }: Group, { accountIdOf }: Pick<Accoun
 
 const noSuchMember = 'the group has no such member. GET /api/group/{groupID}/settings lists the members';
 
-/** Checks that the caller owns the group. @throws Forbidden */
+/**
+ * Checks that the caller owns the group. Changes of members and roles are decided below; that only owners delete the
+ * group, by the `delete` endpoint in groups/routes.ts.
+ * @throws Forbidden
+ */
 export function requireOwner(group: Group, actor: string, what: string, accounts: Accounts): void {
   if (ownersOf(group, accounts).includes(actor)) return;
   throw new Forbidden(`only an owner of the group can ${what}. Ask one of them`);

@@ -64,7 +64,7 @@ export class WebSockets {
     return { webSocket, socket };
   }
 
-  /** Aborted when the server shuts down: other requests that stay open must end too. */
+  /** Aborts when the server shuts down, so that event streams, which are plain responses, end as well. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }

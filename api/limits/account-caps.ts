@@ -62,15 +62,18 @@ export class AccountCaps {
   }
 
   /**
-   * Checks the total size of texts with a new value.
-   * @throws Conflict when the group's creator would exceed their limit of bytes
+   * Requires that the account that created the owner's group may store the variable's new value.
+   * @throws Conflict when all texts of its groups would then exceed the account's limit of bytes
    */
   requireVariable(owner: VariableOwner, name: string, value: string): void {
     const former = (owner.spec.variables ?? []).filter((one) => one.name === name);
     this.#requireText(owner, Buffer.byteLength(value) - variableBytes(former));
   }
 
-  /** Checks the total size of texts with a new service file. @throws Conflict as requireVariable() */
+  /**
+   * Requires that the account that created the repository's group may store the new service file.
+   * @throws Conflict when all texts of its groups would then exceed the account's limit of bytes
+   */
   requireServiceFile(repository: Repository, content: string): void {
     this.#requireText(repository, Buffer.byteLength(content) - serviceFileBytes(repository));
   }

@@ -55,7 +55,7 @@ describe('a text that is not an env file is reported with its line, without a va
 test('limits the total length of repeated long values', () => {
   const repeated = Array.from({ length: 1000 }, (_, index) => `N${index}=$LONG`);
   const text = [`LONG=${'x'.repeat(1000)}`, ...repeated].join('\n');
-  expect(() => values(text)).toThrow('is too long with its variables filled in');
+  expect(() => values(text)).toThrow('makes the file longer than 256 KiB with its variables filled in');
   expect(Object.keys(values(text.slice(0, text.indexOf('N200='))))).toHaveLength(201);
 });
 

@@ -91,7 +91,8 @@ class DotenvReader {
     try {
       const { text: value, used, unset } = interpolate(text, (name) => this.#lookup(name)?.value);
       this.#filled += value.length;
-      if (this.#filled > maxFilled) this.#fail('is too long with its variables filled in: shorten it');
+      if (this.#filled > maxFilled)
+        this.#fail(`makes the file longer than ${maxFilled / 1024} KiB with its variables filled in. Shorten it`);
       for (const name of unset) this.#reportUnset(name, 'it is empty: set it, or write $$ for a literal $', start);
       const filled = [...used].map((name) => this.#lookup(name));
       const isBuildtime = filled.some((variable) => variable?.visibility === 'buildtime');

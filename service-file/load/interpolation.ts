@@ -19,7 +19,7 @@ export class InterpolationError extends Error {
 }
 
 const maxDepth = 16;
-/** Maximum length of a text with its variables filled in. */
+/** Maximum number of characters of a text with its variables filled in. */
 const maxLength = 128 * 1024;
 const namePattern = /[A-Za-z_]\w*/y;
 const operatorPattern = /:?[-?+]/y;
@@ -71,7 +71,9 @@ class Filler {
         const value = this.#fillDollar(depth, wanted);
         this.#length += value.length;
         if (this.#length > maxLength)
-          throw new InterpolationError('is too long with its variables filled in: shorten it');
+          throw new InterpolationError(
+            `is longer than ${maxLength / 1024} KiB with its variables filled in. Shorten it`,
+          );
         filled += value;
       } else if (found !== undefined) {
         open += found === '{' ? 1 : -1;

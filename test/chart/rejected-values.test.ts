@@ -59,7 +59,7 @@ test.each<[what: string, values: object, words: RegExp]>([
       registry: { ...MIN_VALUES.registry, address: 'ghcr.io/acme/coppice' },
       builder: { mirrors: { 'docker.io': ['GHCR.io:443/acme'] } },
     },
-    /builder\.mirrors has all of registry\.address/,
+    /builder\.mirrors names GHCR\.io:443\/acme as a mirror of docker\.io, but registry\.address/,
   ],
   ['a certificate for plain HTTP', withValue(MIN_VALUES, 'api.tls.clusterIssuer', 'letters'), /must start with https/],
   [

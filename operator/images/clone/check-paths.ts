@@ -1,4 +1,5 @@
-// The last step of clone.sh, before buildctl can read any files.
+// clone.sh runs this program after all files are fetched and before the build containers may start. It fails the clone
+// if a build context or a Dockerfile is a symbolic link, which could lead buildctl to its own credentials.
 import { z } from 'zod';
 import { cloneSettingsSchema } from './clone-settings.ts';
 import { checkPaths } from './plain-paths.ts';

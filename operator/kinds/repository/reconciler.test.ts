@@ -208,7 +208,8 @@ describe('a sync', () => {
     expect(world.condition('Synced')).toEqual([
       'False',
       'HostUnreachable',
-      'branches and tags are synchronized; pull requests are not changed: the list has more than 200 pages. Coppice retries this',
+      'the open pull requests could not be listed, so their environments stay as they are; branches and tags are ' +
+        'synchronized: the list has more than 200 pages. Coppice retries this',
     ]);
   });
 

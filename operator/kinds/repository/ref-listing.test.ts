@@ -122,7 +122,8 @@ describe('a list of pull requests that cannot be read', () => {
     const { listing } = await read(error, [environment(7)]);
     expect(listing).toMatchObject({ branches: new Map([['main', one]]), openPullRequests: undefined });
     expect(listing.pullRequestsError).toBeInstanceOf(error.constructor);
-    const message = 'branches and tags are synchronized; pull requests are not changed';
+    const message =
+      'the open pull requests could not be listed, so their environments stay as they are; branches and tags are synchronized';
     expect(listing.pullRequestsError).toMatchObject({ ...rest, message, cause: error });
   });
 

@@ -67,8 +67,9 @@ async function openPullRequests(host: GitHost): Promise<readonly PullRequest[] |
     return await host.openPullRequests();
   } catch (cause) {
     if (!(cause instanceof SourceUnreachableError)) throw cause;
-    // The cause explains it.
-    const message = 'branches and tags are synchronized; pull requests are not changed';
+    // The cause, which is appended where the message is shown, says why and what to do.
+    const message =
+      'the open pull requests could not be listed, so their environments stay as they are; branches and tags are synchronized';
     if (cause instanceof HostBusyError) return new HostBusyError(message, cause.retryAfterMs, { cause });
     return new SourceUnreachableError(message, { cause });
   }

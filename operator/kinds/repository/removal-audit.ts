@@ -12,13 +12,14 @@ export interface Removal {
   what: 'object' | 'contents';
   repository: Repository;
   reason: 'RefGone' | 'RepositoryDeleted';
-  /** Whether it is the result of a requested sync, rather than of polling. */
+  /** Whether a user or a webhook requested the sync that led to the removal, rather than the polling interval. */
   wasRequested: boolean;
 }
 
 /**
- * Returns a function that logs a line marked `audit: true` for each removal, as the API does for its changes: with the
- * ID of the request that caused the sync, which the API's line has too, and its author: an account, or a webhook.
+ * Returns a function that logs a line marked `audit: true` for each removal, as the API does for each change. If the
+ * sync was requested, the line names who requested it (an account or a webhook) and the request's ID, by which the API's
+ * own line of the request is found.
  */
 export function auditRemovals(logger: Pick<Logger, 'child'>): (removal: Removal) => void {
   // Logged at every log level.

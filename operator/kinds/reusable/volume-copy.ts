@@ -76,7 +76,7 @@ function nextMove({ target: to }: VolumeCopy, { target, staging, volume }: CopyO
   return 'point volume';
 }
 
-/** Returns whether the source is being read, or is about to be. */
+/** Returns whether a Job reads the source volume at this step, or is about to read it. */
 export function readsSource(step: CopyStep): boolean {
   return ['create staging', 'create job', 'await job', 'note copied'].includes(step);
 }

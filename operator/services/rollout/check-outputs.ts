@@ -1,7 +1,7 @@
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import { Event, type Pod } from '../../../kubernetes/resource-type.ts';
 
-/** A check that has just started has no output yet. */
+/** A container that runs for a shorter time is not asked about, because its check has hardly run yet. */
 const graceMs = 10_000;
 /** How long an output is cached, unless the container was restarted. */
 const keptMs = 60_000;

@@ -24,7 +24,7 @@ export async function readPages<T>(
 ): Promise<T[]> {
   const endsAt = now().getTime() + maxMs;
   const readInTime = (url: URL) => {
-    if (now().getTime() >= endsAt) throw broken(first, `takes longer than ${maxMs / 1000} s to read`);
+    if (now().getTime() >= endsAt) throw unreadable(first, `takes longer than ${maxMs / 1000} s to read`, shorten);
     return read(url);
   };
   const once = await readOnce(first, readInTime, keyOf);
@@ -40,14 +40,14 @@ async function readOnce<T, K>(
   const seen = new Set<string>();
   const items = new Map<K, T>();
   for (let url: URL | undefined = first; url !== undefined;) {
-    if (url.origin !== first.origin) throw broken(first, 'continues at another host');
-    if (seen.has(url.href)) throw broken(first, 'links back to a page that was read before');
-    if (seen.size >= maxPages) throw broken(first, `has more than ${maxPages} pages`);
+    if (url.origin !== first.origin) throw unreadable(first, 'continues at another host');
+    if (seen.has(url.href)) throw unreadable(first, 'links back to a page that was read before');
+    if (seen.size >= maxPages) throw unreadable(first, `has more than ${maxPages} pages`, shorten);
     seen.add(url.href);
     const page: Page<T> = await read(url);
     const before = items.size;
     for (const item of page.items) items.set(keyOf(item), item);
-    if (page.items.length > 0 && items.size === before) throw broken(first, 'repeats the same page');
+    if (page.items.length > 0 && items.size === before) throw unreadable(first, 'repeats the same page');
     url = page.next;
   }
   return { items, pages: seen.size };
@@ -67,9 +67,12 @@ export function nextLink(header: string | undefined, base: URL): URL | undefined
 /** Returns the URL of a next page that the host names in its own format. */
 export function nextUrl(target: string, base: URL): URL {
   if (URL.canParse(target, base.href)) return new URL(target, base);
-  throw broken(base, 'continues at an invalid address');
+  throw unreadable(base, 'continues at an invalid address');
 }
 
-function broken(url: URL, what: string): SourceUnreachableError {
-  return new SourceUnreachableError(`the list that ${url.host} gives (GET ${url.pathname}) ${what}`);
+const shorten = 'Close pull requests, or delete comments and webhooks, that are no longer needed';
+const checkHost = "Ask the host's administrator to check the API and the proxy in front of it";
+
+function unreadable({ host, pathname }: URL, why: string, remedy = checkHost): SourceUnreachableError {
+  return new SourceUnreachableError(`a list of ${host} (GET ${pathname}) cannot be read: it ${why}. ${remedy}`);
 }

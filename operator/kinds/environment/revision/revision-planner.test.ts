@@ -108,7 +108,7 @@ const refusals: [string, World, string, RegExp][] = [
     'an image by a bare digest',
     { files: { 'compose.yaml': 'services:\n  web:\n    image: "sha256:9dbfea"\n' } },
     'ServiceFileInvalid',
-    /has no repository/,
+    /is a digest without the name of an image/,
   ],
 ];
 

@@ -309,8 +309,8 @@ function refuseForeignPlatforms({ services }: ServiceFile, nodeSelector: Record<
 }
 
 /**
- * Nodes hold and can pull every group's images, so a service must not reference them, neither by Coppice's registry nor
- * by a bare digest.
+ * Refuses images of Coppice's own registry. Nodes can pull every group's images from it, and have some of them already,
+ * so a service that named one by the registry's address or by a bare digest could run another group's image.
  */
 function refuseForbiddenImages(serviceFile: ServiceFile, registry: string): void {
   for (const { name, image = '' } of serviceFile.services) {
@@ -318,7 +318,7 @@ function refuseForbiddenImages(serviceFile: ServiceFile, registry: string): void
     if (!isOwn && !/^sha256(:|@|$)/i.test(image)) continue;
     const why = isOwn
       ? "is in Coppice's own registry, whose images cannot be referenced. Build it, or name another image"
-      : 'has no repository. Write it like redis:7';
+      : 'is a digest without the name of an image. Write the name, with a tag or the digest, such as redis:7';
     throw new Stalled('ServiceFileInvalid', `services.${name}.image: ${image} ${why}`);
   }
 }

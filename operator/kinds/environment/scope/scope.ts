@@ -116,7 +116,10 @@ export class EnvironmentScope {
     return this.reads.configuration();
   }
 
-  /** Returns the secrets to mask, as far as the configuration has been read. */
+  /**
+   * Returns the secrets to mask: those that the revision names, and those of the repository's configuration, if this
+   * reconcile has read it already. It is not read for this purpose alone.
+   */
   secrets(revision: Revision | undefined): string[] {
     return secretsOf(this.reads.knownConfiguration, revision);
   }

@@ -25,7 +25,10 @@ export function withQuietRestarts(before: ServiceProgress, service: ServiceProgr
   return quiet;
 }
 
-/** Reports the progress of a rollout; requeued if restarts remain to be reported: not every one is worth a write. */
+/**
+ * Reports the progress of a rollout. A container that crashes in a loop would cause a status write for each restart, so
+ * new restart counts are reported at most once per RESTARTS_MS, and the Environment is requeued to report the rest.
+ */
 export function rolledOut(
   reported: EnvironmentStatus['services'],
   progress: RolloutProgress,

@@ -250,7 +250,9 @@ test('does not keep services stopped forever because a pod keeps a volume', asyn
     reported: 'False VolumesInUse',
   });
   expect(finalStatus(late.after).conditions).toContainEqual(
-    expect.objectContaining({ message: expect.stringContaining('after 310 s these pods still use its volumes: p.') }),
+    expect.objectContaining({
+      message: expect.stringContaining('still use its volumes 310 s after their services were stopped: p.'),
+    }),
   );
   expect(late.after.status.publication).toEqual({ label: 'base', build: 3, result: 'failed' });
   const quiet = await step(scopeOf(main, structuredClone(status), '2026-01-01T00:20:00Z'), 'base', {

@@ -146,7 +146,7 @@ export class Publishing {
     if (!(await reusables.publish(keyOf(object), publishedContent(publication, volumes)))) {
       throw new Stalled(
         'Superseded',
-        `build ${build.number} finished after a later one, or ${label} was deleted meanwhile. Request a build to publish again`,
+        `a later build was published first, or ${label} was deleted while the volumes were copied`,
       );
     }
     const message = `build ${build.number} is the reusable environment ${label}`;
@@ -163,10 +163,10 @@ export class Publishing {
   /** The services start again, so nothing may read the volumes that they write to. */
   async #interrupt(publication: Publication, error: Stalled | Waiting): Promise<PublishingResult> {
     await this.#drop(publication);
-    const { scope, label } = publication;
+    const { scope, label, build } = publication;
     if (error instanceof Stalled) {
-      const remedy = 'The previous publication is kept. Request a build to try again';
-      const message = `${label} was not published: ${error.message}. ${remedy}`;
+      const remedy = 'The current publication is kept. To publish again, request a build';
+      const message = `build ${build.number} was not published as ${label}: ${error.message}. ${remedy}`;
       return { ...published('False', error.reason, message), ...ended(publication, 'failed') };
     }
     const { publication: publishing } = scope.status;
@@ -205,7 +205,7 @@ export class Publishing {
     const leftMs = Date.parse(stoppingSince) + seconds * 1000 - scope.now.getTime();
     if (leftMs > 0) return { status, requeueAfterMs: leftMs };
     const names = [...new Set(holders)].join(', ');
-    const message = `after ${seconds} s these pods still use its volumes: ${names}. Check why they are running`;
+    const message = `these pods still use its volumes ${seconds} s after their services were stopped: ${names}. Check why they do not end`;
     return { status, failure: new Stalled('VolumesInUse', message) };
   }
 
