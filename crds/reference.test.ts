@@ -77,7 +77,6 @@ test('lists each field with its path, type and limits', () => {
     '- `last.number` (integer)',
     '- `last.result` (string)',
     '- `first` (object): Fields as of `last`.',
-    '- `seed` (object, internal)',
     '- `conditions` (list of object)',
   ]);
 });

@@ -38,8 +38,8 @@ interface Spec {
   versions: { name: string; schema: { openAPIV3Schema: Schema } }[];
 }
 
-/** Objects of a status by which controllers keep track; users read its other fields and the conditions. */
-const internalObjects: ReadonlySet<string> = new Set([
+/** Fields of a status that only the operator uses, to remember what it has done. The pages leave them out. */
+const internalFields: ReadonlySet<string> = new Set([
   'activation',
   'ttl',
   'schedule',
@@ -51,7 +51,7 @@ const internalObjects: ReadonlySet<string> = new Set([
   'hostRepository',
 ]);
 
-/** Returns the reference page of one kind, in Markdown: every field of its spec and status. */
+/** Returns the reference page of one kind, in Markdown: the fields of its spec and status, without internal ones. */
 export function referencePage(definition: Definition): string {
   const { group, scope, names, versions } = definition['spec'] as Spec;
   const [version] = versions;
@@ -62,7 +62,7 @@ export function referencePage(definition: Definition): string {
   return [
     `<!-- Generated from crds/ by \`npm run generate\`; do not edit. -->`,
     `# ${names.kind} fields`,
-    `${schema.description ?? ''} \`kubectl explain ${names.plural}.${group} --recursive\` lists the same fields.`,
+    `${schema.description ?? ''} \`kubectl explain ${names.plural}.${group} --recursive\` lists all fields.`,
     `\`apiVersion: ${group}/${version.name}\`, ${scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'}, ` +
       `short name ${names.shortNames.map((name) => `\`${name}\``).join(', ')}.`,
     rulesOf(schema).join(' '),
@@ -70,15 +70,15 @@ export function referencePage(definition: Definition): string {
     list('spec', spec, { internal: new Set(), bounds, remarks }),
     '## status',
     'Only Coppice writes the status. [Conditions](../environment-lifecycle.md#conditions) lists types and reasons. ' +
-      'The fields of internal objects are not listed.',
-    list('status', status, { internal: internalObjects, bounds: () => [], remarks: statusRemarks }),
+      'Fields that only the operator uses are left out.',
+    list('status', status, { internal: internalFields, bounds: () => [], remarks: statusRemarks }),
     '',
   ].join('\n\n');
 }
 
 /** What is listed of the fields of spec or status. */
 interface Part {
-  /** Fields whose own fields are not listed. */
+  /** Paths of fields that are not listed. */
   internal: ReadonlySet<string>;
   /** Returns the texts after the field's type. */
   bounds: (field: Schema, isRequired: boolean) => string[];
@@ -96,18 +96,16 @@ function fieldsOf(path: string, schema: Schema, part: Part, known: Map<string, F
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}.${name}`;
     const own = at.slice(at.indexOf('.') + 1);
+    if (part.internal.has(own)) return [];
     const isRequired = schema.required?.includes(name) === true && field.default === undefined;
     const { location, inner } = within(at, field);
     const same = sameFields(inner, known);
     if (inner.properties && !same) known.set(own, inner.properties);
-    const isInternal = part.internal.has(own);
-    const type = [typeOf(field), ...(isInternal ? ['internal'] : []), ...part.bounds(field, isRequired)].join(', ');
+    const type = [typeOf(field), ...part.bounds(field, isRequired)].join(', ');
     const item = (remark: string) => `- \`${own}\` (${type})${remark === '' ? '' : `: ${remark}`}`;
     const remark = part.remarks(field).join(' ');
     if (same !== undefined) return [item(`${remark} ${same}`.trim())];
-    return isInternal || isConditions(inner)
-      ? [item(remark)]
-      : [item(remark), ...fieldsOf(location, inner, part, known)];
+    return isConditions(inner) ? [item(remark)] : [item(remark), ...fieldsOf(location, inner, part, known)];
   });
 }
 
