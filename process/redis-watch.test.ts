@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { watchRedis } from './redis-watch.ts';
 
-/** A client whose pings are answered by `answer`; `calls` lists what was done with it. */
-function watched(answer: () => Promise<unknown>, isReady = true) {
+/** A client whose role is answered by `answer`; `calls` lists what was done with it. */
+function watched(answer: () => Promise<{ role: string }>, isReady = true) {
   const calls: string[] = [];
   let pings = 0;
   const redis = {
     isReady,
-    ping: () => {
+    role: () => {
       pings++;
       return answer();
     },
@@ -38,8 +38,15 @@ test('reconnects once to a Redis that does not respond', async () => {
   expect(pings()).toBe(1);
 });
 
-test.each<[string, () => Promise<unknown>]>([
-  ['answers', () => Promise.resolve('PONG')],
+test('reconnects to a primary that has become a replica', async () => {
+  const { calls, errors } = watched(() => Promise.resolve({ role: 'slave' }));
+  await until(() => errors.length === 2);
+  expect(calls).toEqual(['destroy', 'connect']);
+  expect(String(errors[0])).toContain('is a replica');
+});
+
+test.each<[string, () => Promise<{ role: string }>]>([
+  ['answers', () => Promise.resolve({ role: 'master' })],
   ['answers with an error, as while it loads its data', () => Promise.reject(new Error('LOADING'))],
 ])('does not reconnect to one that %s', async (_, answer) => {
   const { calls, pings } = watched(answer);

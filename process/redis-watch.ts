@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WatchedRedis {
   readonly isReady: boolean;
-  ping(): Promise<unknown>;
+  /** A response also means that the connection works. */
+  role(): Promise<{ role: string } | undefined>;
   /** Fails every command without a response. */
   destroy(): void;
   connect(): Promise<unknown>;
@@ -24,13 +25,16 @@ export const SOCKET_TIMEOUT_MS = 5000;
 /**
  * Reconnects when Redis does not respond, because it hangs or its node was lost. The client itself waits as long as the
  * connection exists, and its socketTimeout restarts with every command sent, so it never fires on a busy connection.
- * The client renews its subscriptions. Does not keep the process running.
+ * Also reconnects when Redis has become a replica, which refuses every write: after a failover the address leads to the
+ * new primary, while the connection to the old one may stay open. The client renews its subscriptions. Does not keep
+ * the process running.
  */
 export function watchRedis(redis: WatchedRedis, options: RedisWatchOptions): void {
   const { pingMs = defaultPingMs, timeoutMs = defaultTimeoutMs, onError } = options;
   const check = async (): Promise<void> => {
-    if (redis.isReady && (await isSilent(redis, timeoutMs))) {
-      onError(new Error(`Redis has not responded for ${timeoutMs} ms; reconnecting`));
+    const failure = redis.isReady ? await failureOf(redis, timeoutMs) : undefined;
+    if (failure !== undefined) {
+      onError(new Error(`${failure}; reconnecting`));
       redis.destroy();
       // Retries until it is connected.
       redis.connect().catch(onError);
@@ -40,15 +44,18 @@ export function watchRedis(redis: WatchedRedis, options: RedisWatchOptions): voi
   setTimeout(() => void check(), pingMs).unref();
 }
 
-async function isSilent(redis: WatchedRedis, timeoutMs: number): Promise<boolean> {
-  // An error is a response too, or the client has noticed the failure itself.
-  const answered = redis.ping().then(
-    () => false,
-    () => false,
+/** Returns why the connection is of no use, or undefined. */
+async function failureOf(redis: WatchedRedis, timeoutMs: number): Promise<string | undefined> {
+  const answered = redis.role().then(
+    (answer) => (answer?.role === 'slave' ? 'Redis is a replica, which refuses writes' : undefined),
+    // An error is a response too: the user may not be permitted to ask for the role, or the client has noticed the
+    // failure itself.
+    () => undefined,
   );
   const timeout = new AbortController();
-  const waited = delay(timeoutMs, true, { ref: false, signal: timeout.signal }).catch(() => false);
-  const silent = await Promise.race([answered, waited]);
+  const silent = `Redis has not responded for ${timeoutMs} ms`;
+  const waited = delay(timeoutMs, silent, { ref: false, signal: timeout.signal }).catch(() => undefined);
+  const failure = await Promise.race([answered, waited]);
   timeout.abort();
-  return silent;
+  return failure;
 }
