@@ -16,6 +16,9 @@ test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a short password', 'api.administratorPassword', 'short', /\/api\/administratorPassword.*pattern/],
   ['an address that is not an e-mail', 'api.administrators', ['root'], /\/api\/administrators\/0.*pattern/],
   ['a network without its length', 'sources.allowedCidrs', ['10.0.0.0'], /\/sources\/allowedCidrs\/0.*pattern/],
+  ['a network of no address', 'ingress.controllerCidrs', ['10.0.0.256/8'], /\/ingress\/controllerCidrs\/0.*pattern/],
+  ['a network longer than an address', 'ingress.controllerCidrs', ['10.0.0.0/33'], /controllerCidrs\/0.*pattern/],
+  ['an IPv6 network longer than an address', 'egress.dns.cidrs', ['fd00::/129'], /\/egress\/dns\/cidrs\/0.*pattern/],
   ['a port beyond all', 'sources.ports', [70_000], /\/sources\/ports\/0.*maximum/],
   ['polling without a pause', 'sources.pollSeconds', 1, /\/sources\/pollSeconds.*minimum/],
   ['an amount of no unit', 'builder.cache.size', '20 GB', /\/builder\/cache\/size.*pattern/],
@@ -83,6 +86,26 @@ test.each<[what: string, values: object, words: RegExp]>([
     /egress\.dns needs a namespace or cidrs/,
   ],
   [
+    'an Ingress controller at every address',
+    withValue(MIN_VALUES, 'ingress.controllerCidrs', ['10.2.0.0/16', '0.0.0.0/0']),
+    /ingress\.controllerCidrs lists 0\.0\.0\.0\/0, .* past the Ingress controller/,
+  ],
+  [
+    'a tester that reaches every address',
+    withValue(MIN_VALUES, 'tester.ingressCidrs', ['::/0']),
+    /tester\.ingressCidrs lists ::\/0/,
+  ],
+  [
+    'DNS at every address',
+    withValue(MIN_VALUES, 'egress.dns.cidrs', ['0.0.0.0/0']),
+    /egress\.dns\.cidrs lists 0\.0\.0\.0\/0/,
+  ],
+  [
+    'builds that reach every address',
+    withValue(MIN_VALUES, 'builder.privateEgress', ['0.0.0.0/0']),
+    /builder\.privateEgress lists 0\.0\.0\.0\/0, .* the whole cluster and its nodes to builds/,
+  ],
+  [
     'two architectures',
     {
       ...MIN_VALUES,
@@ -93,6 +116,13 @@ test.each<[what: string, values: object, words: RegExp]>([
 ])('reports %s with a message', async (_what, values, words) => {
   await expect(render(values)).rejects.toThrow(words);
 });
+
+test.each(['10.2.0.0/16', '130.211.0.0/22', '192.0.2.7/32', 'fd00:10::/64', '2001:db8::7/128', '::ffff:10.0.0.0/104'])(
+  'accepts the network %s',
+  async (network) => {
+    await expect(render(withValue(MIN_VALUES, 'ingress.controllerCidrs', [network]))).resolves.toContain(network);
+  },
+);
 
 test.each([
   ['the least', MIN_VALUES],
