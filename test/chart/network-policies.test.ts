@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { publicNetworks } from '../../operator/shared/network-peers.ts';
+import { dnsEgress, publicNetworks } from '../../operator/shared/network-peers.ts';
 import { objectOf, renderObjects, type Rendered } from './render.ts';
 import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
 
@@ -167,6 +167,29 @@ test('permit builders the same public networks as environments', async () => {
   const [ipv4, ...others] = egressOf(await renderObjects(MIN_VALUES)) ?? [];
   expect([ipv4]).toEqual(publicNetworks({ ipv6: false, exceptCidrs: [] }));
   expect(others).toEqual([]);
+});
+
+test('permit DNS where the values say, for every pod that has DNS, in the chart as in environments', async () => {
+  const dns = {
+    namespace: 'openshift-dns',
+    podLabels: { 'dns.operator.openshift.io/daemonset-dns': 'default' },
+    cidrs: ['169.254.20.10/32', 'fd00::10/128'],
+    ports: [53, 5353],
+  };
+  const values = { ...ALL_VALUES, egress: { ...ALL_VALUES.egress, dns } };
+  const policies = (await renderObjects(values)).filter(({ kind }) => kind === 'NetworkPolicy');
+  const isDns = ({ ports = [] }: { ports?: z.infer<typeof portsSchema> }) =>
+    ports.some(({ protocol }) => protocol === 'UDP');
+  const rules = policies.flatMap((object) =>
+    policySchema
+      .parse(object)
+      .spec.egress.filter(isDns)
+      .map((rule) => [object.metadata.name, rule] as const),
+  );
+  const names = ['builders', 'coppice-api', 'coppice-operator', 'coppice-test', 'coppice-tester'];
+  expect(rules.map(([name]) => name).sort()).toEqual(names);
+  for (const [, rule] of rules) expect(rule).toEqual(dnsEgress({ dns, ipv6: true, exceptCidrs: [] }));
+  expect(JSON.stringify(policies)).not.toContain('kube-system');
 });
 
 test('permit no address at which a cloud serves credentials', () => {
