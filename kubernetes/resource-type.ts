@@ -113,6 +113,42 @@ export type NetworkPolicy = BuiltIn<models.V1NetworkPolicy>;
 export const NetworkPolicy = type<NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies');
 export type Ingress = BuiltIn<models.V1Ingress>;
 export const Ingress = type<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses');
+/** A Gateway that a route attaches to, of the Gateway API; one of its listeners by name or port. */
+export interface ParentReference {
+  name: string;
+  namespace: string;
+  sectionName?: string | undefined;
+  port?: number | undefined;
+}
+/** A route of the Gateway API, which is not part of Kubernetes: only the fields that Coppice uses. */
+export interface HttpRoute extends KubernetesObject {
+  spec: {
+    parentRefs: ParentReference[];
+    hostnames: string[];
+    rules: {
+      matches: { path: { type: 'PathPrefix' | 'Exact'; value: string } }[];
+      backendRefs: { name: string; port: number }[];
+    }[];
+  };
+  status?:
+    | {
+        parents?:
+          | {
+              parentRef: { name: string; namespace?: string | undefined };
+              conditions?: GatewayCondition[] | undefined;
+            }[]
+          | undefined;
+      }
+    | undefined;
+}
+interface GatewayCondition {
+  type: string;
+  status: string;
+  observedGeneration?: number | undefined;
+  reason: string;
+  message: string;
+}
+export const HttpRoute = type<HttpRoute>('gateway.networking.k8s.io/v1', 'HTTPRoute', 'httproutes');
 export type Deployment = BuiltIn<models.V1Deployment>;
 export const Deployment = type<Deployment>('apps/v1', 'Deployment', 'deployments');
 export type PersistentVolumeClaim = BuiltIn<models.V1PersistentVolumeClaim>;

@@ -68,6 +68,17 @@ const configSchema = z.strictObject({
     namespace: z.string(),
     /** Additional networks from which the Ingress controller connects. */
     cidrs: z.array(cidr).default([]),
+    /** Gateways that environments' HTTPRoutes attach to; without any, environments have Ingresses. */
+    parentRefs: z
+      .array(
+        z.strictObject({
+          name: z.string().min(1),
+          namespace: z.string().min(1),
+          sectionName: z.string().min(1).optional(),
+          port: z.int().min(1).max(65535).optional(),
+        }),
+      )
+      .default([]),
     annotations: z.record(z.string(), z.string()).default({}),
     clusterIssuer: z.string().optional(),
     drainSeconds: z.int().min(0).default(3),

@@ -37,7 +37,8 @@ const redisAddress = { url: config.redisUrl, password: secrets.REDIS_PASSWORD };
 const redis = connectRedis(redisAddress, logger);
 redisMetrics(redis, metrics.registry);
 const subscriber = connectRedis(redisAddress, logger);
-const caches = operatorCaches(client, config.builder.namespace, logger, metrics);
+const usesGateways = config.ingress.parentRefs.length > 0;
+const caches = operatorCaches(client, config.builder.namespace, logger, metrics, { usesGateways });
 const informers = Object.values(caches);
 
 const elector = new LeaderElector({

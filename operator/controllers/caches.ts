@@ -12,6 +12,7 @@ import { listWatch, mapped } from '../../kubernetes/list-watch.ts';
 import type { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import {
   Deployment,
+  HttpRoute,
   Ingress,
   Job,
   Namespace,
@@ -50,6 +51,7 @@ export function operatorCaches(
   builderNamespace: string,
   logger: Logger,
   metrics: RuntimeMetrics,
+  { usesGateways = false }: { usesGateways?: boolean } = {},
 ) {
   function informer<T extends KubernetesObject>(
     type: ResourceType<T>,
@@ -93,6 +95,8 @@ export function operatorCaches(
     deployments: informer(Deployment, own),
     services: informer(Service, own),
     ingresses: informer(Ingress, { ...own, indexes: { host: hostsOf } }),
+    /** Only where environments attach to Gateways: a cluster may not have the Gateway API. */
+    ...(usesGateways && { httpRoutes: informer(HttpRoute, { ...own, indexes: { host: hostsOf } }) }),
     jobs: informer(Job, own),
     /** Without isolation policies, three in each namespace: only their state is cached, as for quotas and limits. */
     networkPolicies: informer(NetworkPolicy, { labelSelector: `${own.labelSelector},!${LABELS.isolation}` }),

@@ -81,7 +81,8 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
     });
   }
   const { deployments, services, ingresses, jobs, volumeClaims, pods, networkPolicies } = caches;
-  const owned = [deployments, services, ingresses, jobs, volumeClaims, pods, networkPolicies];
+  const published = [ingresses, ...(caches.httpRoutes ? [caches.httpRoutes] : [])];
+  const owned = [deployments, services, ...published, jobs, volumeClaims, pods, networkPolicies];
   for (const cache of owned as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
     cache.addHandler((_type, object) => enqueueOwner(object));
   }

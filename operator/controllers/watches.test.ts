@@ -120,6 +120,30 @@ describe('a change of an isolation object requeues its Environment', () => {
   });
 });
 
+describe('a route of an environment', () => {
+  const labels = { 'coppice.dev/group': 'acme', 'coppice.dev/environment': 'shop-main' };
+  const route = object({ name: 'web', namespace: 'env-x', labels });
+
+  function woken(type: string, hasGateways: boolean): string[] {
+    const keys: string[] = [];
+    const handlers: [string, (type: string, object: object) => void][] = [];
+    const caches = new Proxy({} as OperatorCaches, {
+      get: (_target, name: string) =>
+        name === 'httpRoutes' && !hasGateways
+          ? undefined
+          : { addHandler: (handler: never) => handlers.push([name, handler]) },
+    });
+    watchForEnvironments(caches, { enqueue: (key: string) => keys.push(key) });
+    for (const [name, handle] of handlers) if (name === 'httpRoutes') handle(type, route);
+    return keys;
+  }
+
+  test.each(['updated', 'deleted'])('requeues its Environment when it is %s, if there are Gateways', (type) => {
+    expect(woken(type, true)).toEqual(['group-acme/shop-main']);
+    expect(woken(type, false)).toEqual([]);
+  });
+});
+
 describe('objects that wait for their namespace to belong to a Group are requeued', () => {
   const inGroup = [object({ name: 'shop', namespace: 'group-acme' })];
   function woken(kind: 'groups' | 'namespaces', changed: object, old?: object): string[] {

@@ -117,5 +117,20 @@ export const EXISTING_VALUES = {
   },
 };
 
+/** Values that attach routes to a Gateway, whose listeners have classes and certificates. */
+export const GATEWAY_VALUES = {
+  ...ALL_VALUES,
+  api: { ...ALL_VALUES.api, tls: { secretName: '', clusterIssuer: '' } },
+  environments: { ...ALL_VALUES.environments, tls: { wildcard: { clusterIssuer: 'dns' } } },
+  registry: { ...ALL_VALUES.registry, tokenAuth: { enabled: true, url: ALL_VALUES.registry.tokenAuth.url } },
+  ingress: {
+    controllerNamespace: 'gateway',
+    parentRefs: [
+      { name: 'web', namespace: 'gateway', sectionName: 'https' },
+      { name: 'inner', namespace: 'gateway', port: 8443 },
+    ],
+  },
+};
+
 /** The required values of the chart. */
 export const MIN_VALUES = { registry: { address: 'registry.example.com' } };

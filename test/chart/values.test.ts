@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { LEAVES, presetPaths, resolved, valueAt, withValue, type Leaf } from './leaves.ts';
 import { CHART, render } from './render.ts';
-import { ALL_VALUES, EXISTING_VALUES } from './sample-values.ts';
+import { ALL_VALUES, EXISTING_VALUES, GATEWAY_VALUES } from './sample-values.ts';
 import { README_PAGE, readmeText } from './values-page.ts';
 
 test('has the same values in values.yaml and values.schema.json', () => {
@@ -67,11 +67,15 @@ const replacing = new Set([
   'tester.tokenSecret.name',
 ]);
 
+/** Replaces Ingresses, their class and their certificates. */
+const attaching = 'ingress.parentRefs';
+
 test('uses every text, number, list and map', async () => {
   const marked = LEAVES.filter((leaf) => !isChoice(leaf)).map((leaf, index) => ({ leaf, ...sentinel(leaf, index) }));
   const texts = await Promise.all(
-    [ALL_VALUES, EXISTING_VALUES].map((base) => {
+    [ALL_VALUES, EXISTING_VALUES, GATEWAY_VALUES].map((base) => {
       const values = marked
+        .filter(({ leaf }) => (leaf.path === attaching) === (base === GATEWAY_VALUES))
         .filter(({ leaf }) => base === EXISTING_VALUES || !replacing.has(leaf.path))
         .reduce<object>((given, { leaf, value }) => withValue(given, leaf.path, value), base);
       return render(values, '--skip-schema-validation');

@@ -273,3 +273,21 @@ checksum/ca: {{ sha256sum . }}
   configMap: { name: coppice-ca }
 {{- end }}
 {{- end }}
+
+{{/* The HTTPRoute of a component; call with (dict "root" $ "component" "api" "host" … "type" "PathPrefix" "path" "/"). */}}
+{{- define "coppice.httpRoute" -}}
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata:
+  name: coppice-{{ .component }}
+  namespace: {{ .root.Release.Namespace }}
+  labels: {{- include "coppice.labels" (dict "root" .root "component" .component) | nindent 4 }}
+spec:
+  parentRefs: {{- toYaml .root.Values.ingress.parentRefs | nindent 4 }}
+  hostnames: [{{ .host | quote }}]
+  rules:
+    - matches:
+        - path: { type: {{ .type }}, value: {{ .path | quote }} }
+      backendRefs:
+        - { name: coppice-{{ .component }}, port: 80 }
+{{- end }}

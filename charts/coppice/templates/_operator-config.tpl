@@ -23,6 +23,7 @@ ingress:
   {{- end }}
   namespace: {{ .Values.ingress.controllerNamespace }}
   cidrs: {{- toYaml .Values.ingress.controllerCidrs | nindent 4 }}
+  parentRefs: {{- toYaml .Values.ingress.parentRefs | nindent 4 }}
   annotations: {{- toYaml .Values.environments.ingressAnnotations | nindent 4 }}
   {{- with .Values.environments.tls.clusterIssuer }}
   clusterIssuer: {{ . }}

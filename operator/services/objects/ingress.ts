@@ -1,6 +1,7 @@
 import type { ResourceId } from '../../../crds/ids.ts';
-import { environmentAliasHost, environmentAliasUrl, environmentHost } from '../../../crds/environment-address.ts';
+import { environmentAliasUrl } from '../../../crds/environment-address.ts';
 import type { Ingress } from '../../../kubernetes/resource-type.ts';
+import { routesByHost } from './hosts.ts';
 import type { PublicRoute, ServiceFile } from '../../../service-file/schema.ts';
 import type { WorkloadContext } from './input.ts';
 import { objectMeta } from './object-meta.ts';
@@ -9,15 +10,10 @@ const ingressName = 'web';
 
 /** Returns the Ingress for the environment's host and its aliases; undefined if nothing is public. */
 export function ingress(context: WorkloadContext): Ingress | undefined {
-  const { settings, serviceFile, id } = context;
+  const { settings } = context;
   const { className, annotations, clusterIssuer } = settings.ingress;
-  const { hostname: domain, protocol } = settings.environmentsUrl;
-  const hosts = new Map<string, PublicRoute[]>();
-  for (const route of serviceFile.publicRoutes) {
-    const host =
-      route.alias === undefined ? environmentHost(id, domain) : environmentAliasHost(id, route.alias, domain);
-    hosts.set(host, [...(hosts.get(host) ?? []), route]);
-  }
+  const { protocol } = settings.environmentsUrl;
+  const hosts = routesByHost(context);
   if (hosts.size === 0) return undefined;
   // Without a Secret, the Ingress controller uses its default certificate.
   const tls = { hosts: [...hosts.keys()], ...(clusterIssuer !== undefined && { secretName: `${ingressName}-tls` }) };

@@ -1,3 +1,4 @@
+import type { ParentReference } from '../../../kubernetes/resource-type.ts';
 import type { ResourceId } from '../../../crds/ids.ts';
 import type { Service, ServiceFile } from '../../../service-file/schema.ts';
 import type { Scheduling } from '../../shared/scheduling.ts';
@@ -34,6 +35,8 @@ export interface WorkloadSettings {
     namespace: string;
     /** Additional networks from which the Ingress controller connects. */
     cidrs?: string[];
+    /** Gateways that HTTPRoutes attach to; without any, there is an Ingress. */
+    parentRefs?: ParentReference[];
     annotations: Record<string, string>;
     /**
      * Issuer of cert-manager for a certificate per environment; without it, the Ingress controller's default

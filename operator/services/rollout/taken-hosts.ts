@@ -1,19 +1,27 @@
-import type { Ingress } from '../../../kubernetes/resource-type.ts';
+import type { HttpRoute, Ingress } from '../../../kubernetes/resource-type.ts';
 
-/** Returns the hosts of an Ingress, for the index `host` of the cache. */
-export function hostsOf({ spec }: Ingress): string[] {
-  return (spec?.rules ?? []).flatMap(({ host }) => (host === undefined ? [] : [host]));
+/** An object that publishes hosts. */
+export type Published = Ingress | HttpRoute;
+
+/** Returns the hosts of an Ingress or an HTTPRoute, for the index `host` of the cache. */
+export function hostsOf(published: Published): string[] {
+  if (isRoute(published)) return published.spec.hostnames;
+  return (published.spec?.rules ?? []).flatMap(({ host }) => (host === undefined ? [] : [host]));
+}
+
+function isRoute(published: Published): published is HttpRoute {
+  return published.kind === 'HTTPRoute';
 }
 
 /**
- * Returns the hosts of `desired` that belong to another environment's Ingress. An Ingress keeps its hosts; if two have
+ * Returns the hosts of `desired` that belong to another environment's object. An object keeps its hosts; if two have
  * the same host after a race, the older one keeps it, so that both environments decide alike. `live` is the
- * environment's current Ingress.
+ * environment's current object.
  */
 export function takenHosts(
-  desired: Ingress,
-  live: Ingress | undefined,
-  withHost: (host: string) => readonly Ingress[],
+  desired: Published,
+  live: Published | undefined,
+  withHost: (host: string) => readonly Published[],
 ): string[] {
   const mine = new Set(live ? hostsOf(live) : []);
   return hostsOf(desired).filter((host) =>
@@ -36,7 +44,8 @@ export function withoutHosts(ingress: Ingress, hosts: readonly string[]): Ingres
   return { ...ingress, spec: { ...ingress.spec, rules, ...(tls && { tls }) } };
 }
 
-function isOlder(one: Ingress, other: Ingress): boolean {
-  const of = ({ metadata: { creationTimestamp = '', namespace = '' } }: Ingress) => `${creationTimestamp} ${namespace}`;
+function isOlder(one: Published, other: Published): boolean {
+  const of = ({ metadata: { creationTimestamp = '', namespace = '' } }: Published) =>
+    `${creationTimestamp} ${namespace}`;
   return of(one) < of(other);
 }

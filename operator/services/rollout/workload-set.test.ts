@@ -4,6 +4,7 @@ import { Applier } from '../../../kubernetes/apply.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import {
   Deployment,
+  HttpRoute,
   Ingress,
   keyOf,
   PersistentVolumeClaim,
@@ -15,7 +16,7 @@ import {
 } from '../../../kubernetes/resource-type.ts';
 import type { Service } from '../../../service-file/schema.ts';
 import { sampleContext, sampleService, SAMPLE_SETTINGS } from '../objects/testing/sample-context.ts';
-import { hostsOf } from './taken-hosts.ts';
+import { hostsOf, type Published } from './taken-hosts.ts';
 import { WorkloadSet, type WorkloadCaches } from './workload-set.ts';
 
 /** A cluster with one namespace, which stores objects and records the requests. */
@@ -54,7 +55,7 @@ class FakeCluster {
     const made: Pick<Informer<T>, 'get' | 'byIndex' | 'observe'> = {
       get: (key) => this.of<T>(kind).find((object) => keyOf(object) === key),
       byIndex: (index, value) =>
-        this.of<T>(kind).filter((object) => index !== 'host' || hostsOf(object as Ingress).includes(value)),
+        this.of<T>(kind).filter((object) => index !== 'host' || hostsOf(object as Published).includes(value)),
       observe: () => undefined,
     };
     return made as Informer<T>;
@@ -91,6 +92,8 @@ class FakeCluster {
 
 let cluster: FakeCluster;
 let workloads: WorkloadSet;
+/** Where hosts are attached to a Gateway. */
+let attached: WorkloadSet;
 
 beforeEach(() => {
   cluster = new FakeCluster();
@@ -109,6 +112,9 @@ beforeEach(() => {
     pods: cluster.cache('Pod'),
   };
   workloads = new WorkloadSet(cluster.client as never, applier, caches, SAMPLE_SETTINGS);
+  const routed = { ...caches, httpRoutes: cluster.cache<HttpRoute>('HTTPRoute') };
+  const ingress = { ...SAMPLE_SETTINGS.ingress, parentRefs: [{ name: 'web', namespace: 'traefik' }] };
+  attached = new WorkloadSet(cluster.client as never, applier, routed, { ...SAMPLE_SETTINGS, ingress });
 });
 
 const db = sampleService({
@@ -152,6 +158,70 @@ describe('a host that another environment has', () => {
     cluster.objects.delete('Ingress/other');
     await workloads.setUp(shown);
     expect(hosts()).toEqual(['shop-main--acme.env.localhost', 'admin---shop-main--acme.env.localhost']);
+  });
+});
+
+describe('the hosts of an environment that attaches to a Gateway', () => {
+  const aliased = { path: '/', service: 'api', port: 80, alias: 'admin' };
+  const shown = sampleContext({ services: [api], publicRoutes: [{ path: '/', service: 'api', port: 80 }, aliased] });
+  const host = 'shop-main--acme.env.localhost';
+  const other: HttpRoute = {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { name: 'web', namespace: 'env-other', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { parentRefs: [], hostnames: [host], rules: [] },
+  };
+  const hosts = () => cluster.of<HttpRoute>('HTTPRoute').flatMap(({ spec }) => spec.hostnames);
+
+  test('are published by HTTPRoutes, which replace an Ingress only when they are there', async () => {
+    await workloads.setUp(shown);
+    await attached.setUp(shown);
+    expect(hosts()).toEqual([host, `admin---${host}`]);
+    expect(cluster.find(Ingress, 'web')).toBeDefined();
+    await attached.prune(shown);
+    expect(cluster.find(Ingress, 'web')).toBeUndefined();
+    expect(hosts()).toHaveLength(2);
+  });
+
+  test('are published again when somebody deletes or changes a route, and else written once', async () => {
+    await attached.setUp(shown);
+    cluster.writes = [];
+    await attached.setUp(shown);
+    expect(cluster.writes).toEqual([]);
+    cluster.objects.delete('HTTPRoute/web');
+    cluster.change<HttpRoute>('HTTPRoute', 'web-admin', ({ spec }) => ({
+      spec: { ...spec, hostnames: ['other.example'] },
+    }));
+    await attached.setUp(shown);
+    expect(hosts().sort()).toEqual([`admin---${host}`, host]);
+  });
+
+  test('are not published where another environment has them, and the others are', async () => {
+    cluster.objects.set('HTTPRoute/other', other);
+    await expect(attached.setUp(shown)).rejects.toMatchObject({ reason: 'HostTaken' });
+    expect(cluster.find(HttpRoute, 'web')).toBeUndefined();
+    expect(cluster.find(HttpRoute, 'web-admin')).toBeDefined();
+  });
+
+  test('are deleted with the route of the service file', async () => {
+    await attached.setUp(shown);
+    await attached.prune(sampleContext({ services: [api], publicRoutes: [aliased] }));
+    expect(hosts()).toEqual([`admin---${host}`]);
+  });
+
+  test('are awaited while the Gateway refuses them', async () => {
+    const publicRoutes = [{ path: '/', service: 'api', port: 80 }];
+    const only = sampleContext({ services: [sampleService()], publicRoutes });
+    await attached.rollOut(only);
+    cluster.up('api');
+    expect((await attached.rollOut(only)).done).toBe(true);
+    const refused = { type: 'Accepted', status: 'False', reason: 'NotAllowedByListeners', message: 'no listener' };
+    const status = { parents: [{ parentRef: { name: 'web', namespace: 'traefik' }, conditions: [refused] }] };
+    cluster.change<HttpRoute>('HTTPRoute', 'web', () => ({ status }));
+    expect(await attached.rollOut(only)).toMatchObject({
+      done: false,
+      waitingFor: [`${host}: the Gateway traefik/web refuses the route (NotAllowedByListeners): no listener`],
+    });
   });
 });
 

@@ -3,9 +3,7 @@ import type { Applier } from '../../../kubernetes/apply.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import {
   Deployment,
-  Ingress,
   Job,
-  keyOf,
   NetworkPolicy,
   objectKey,
   PersistentVolumeClaim,
@@ -13,16 +11,16 @@ import {
   type Pod,
 } from '../../../kubernetes/resource-type.ts';
 import type { Service } from '../../../service-file/schema.ts';
-import { Waiting } from '../../shared/errors.ts';
 import { outlookOf, type Outlook } from '../diagnosis/certain-failure.ts';
 import { CheckOutputs } from './check-outputs.ts';
 import { deployment } from '../objects/deployment.ts';
-import { aliasUrls, ingress } from '../objects/ingress.ts';
+import { aliasUrls } from '../objects/ingress.ts';
 import { imageOf, isJob, type WorkloadContext, type WorkloadInput, type WorkloadSettings } from '../objects/input.ts';
 import { JobRuns, type JobOutcome } from './job-runs.ts';
 import { jobName } from '../objects/job.ts';
 import { namedVolumes } from '../objects/mounts.ts';
 import type { RolloutProgress, ServiceProgress, SetUpServices } from './progress.ts';
+import { PublicHosts, type PublicHostCaches } from './public-hosts.ts';
 import { isServicePolicy, networkPolicies } from '../objects/network-policies.ts';
 import {
   hasLeavingPods,
@@ -35,25 +33,17 @@ import {
 import { serviceFacts } from './service-facts.ts';
 import { kubernetesServices } from '../objects/service.ts';
 import { byAge, lastTermination, restartsOf, serviceDiagnosis } from '../diagnosis/service-diagnosis.ts';
-import { takenHosts, withoutHosts } from './taken-hosts.ts';
 import { claim, claimName, volumesOf } from '../objects/volumes.ts';
 import { WorkloadObjects, type WorkloadClient } from '../objects/workload-objects.ts';
 
-export interface WorkloadCaches {
+export interface WorkloadCaches extends PublicHostCaches {
   deployments: Informer<Deployment>;
   services: Informer<KubernetesService>;
-  ingresses: Informer<Ingress>;
   jobs: Informer<Job>;
   networkPolicies: Informer<NetworkPolicy>;
   volumeClaims: Informer<PersistentVolumeClaim>;
   pods: Informer<Pod>;
 }
-
-/**
- * How often to check whether a host is free, in milliseconds: the deletion of an Ingress requeues only its own
- * environment.
- */
-const takenRecheckMs = 30_000;
 
 /**
  * Manages the objects of an environment's services: creates them, watches until they run, and deletes those that the
@@ -63,7 +53,7 @@ export class WorkloadSet {
   readonly #settings: WorkloadSettings;
   readonly #deployments: WorkloadObjects<Deployment>;
   readonly #services: WorkloadObjects<KubernetesService>;
-  readonly #ingresses: WorkloadObjects<Ingress>;
+  readonly #hosts: PublicHosts;
   readonly #jobs: WorkloadObjects<Job>;
   readonly #policies: WorkloadObjects<NetworkPolicy>;
   readonly #claims: WorkloadObjects<PersistentVolumeClaim>;
@@ -75,7 +65,7 @@ export class WorkloadSet {
     this.#settings = settings;
     this.#deployments = new WorkloadObjects(client, applier, Deployment, caches.deployments);
     this.#services = new WorkloadObjects(client, applier, KubernetesService, caches.services);
-    this.#ingresses = new WorkloadObjects(client, applier, Ingress, caches.ingresses);
+    this.#hosts = new PublicHosts(client, applier, caches);
     this.#jobs = new WorkloadObjects(client, applier, Job, caches.jobs);
     this.#policies = new WorkloadObjects(client, applier, NetworkPolicy, caches.networkPolicies);
     this.#claims = new WorkloadObjects(client, applier, PersistentVolumeClaim, caches.volumeClaims);
@@ -147,10 +137,9 @@ export class WorkloadSet {
     const addresses = namesOf(services.flatMap((service) => kubernetesServices(context, service)));
     const policies = namesOf(networkPolicies(context));
     const runs = new Set(jobs.map((service) => jobName(context, service)));
-    const front = ingress(context)?.metadata.name;
     await this.#deployments.prune(namespace, ({ metadata }) => running.has(metadata.name));
     await this.#services.prune(namespace, ({ metadata }) => addresses.has(metadata.name));
-    await this.#ingresses.prune(namespace, ({ metadata }) => metadata.name === front);
+    await this.#hosts.prune(context);
     await this.#policies.prune(namespace, (policy) => !isServicePolicy(policy) || policies.has(policy.metadata.name));
     await this.#jobs.prune(namespace, (job) => !isServiceJob(job) || runs.has(job.metadata.name));
   }
@@ -162,23 +151,8 @@ export class WorkloadSet {
       ...volumesOf(context).map((volume) => this.#claims.createOnce(claim(context, volume))),
       ...networkPolicies(context).map((policy) => this.#policies.apply(policy)),
       ...addresses.map((address) => this.#services.apply(address)),
-      this.#publish(context),
+      this.#hosts.publish(context),
     ]);
-  }
-
-  /** Publishes the hosts that no other environment has. Throws Waiting when another environment has one of them. */
-  async #publish(context: WorkloadContext): Promise<void> {
-    const wanted = ingress(context);
-    if (!wanted) return;
-    const { cache } = this.#ingresses;
-    const live = cache.get(keyOf(wanted));
-    const taken = takenHosts(wanted, live, (host) => cache.byIndex('host', host));
-    const front = withoutHosts(wanted, taken);
-    if (front) await this.#ingresses.apply(front);
-    else if (live) await this.#ingresses.delete(live);
-    if (taken.length === 0) return;
-    const message = `another environment already answers at ${taken.join(', ')}. Rename this environment or its aliases, or delete the other one`;
-    throw new Waiting('HostTaken', message, takenRecheckMs);
   }
 
   #isStarted(context: WorkloadContext, service: Service): boolean {
@@ -223,11 +197,12 @@ export class WorkloadSet {
     );
     const waiting = services.filter(({ ready }) => !ready);
     const line = ({ name, message }: ServiceProgress) => (message === undefined ? name : `${name}: ${message}`);
+    const waitingFor = [...waiting.map(line), ...this.#hosts.refusals(context)];
     return {
       services,
       aliases: this.#aliases(context),
-      done: waiting.length === 0,
-      waitingFor: waiting.map(line),
+      done: waitingFor.length === 0,
+      waitingFor,
       failures: services.filter(({ name }) => failures.has(name)).map(line),
       jobsEndAt: this.#runs.lastEnd(context),
       outlook: this.#outlook(context, new Set(waiting.map(({ name }) => name))),

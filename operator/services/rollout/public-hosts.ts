@@ -1,0 +1,81 @@
+import type { Applier } from '../../../kubernetes/apply.ts';
+import type { Informer } from '../../../kubernetes/informer.ts';
+import { HttpRoute, Ingress, keyOf } from '../../../kubernetes/resource-type.ts';
+import { Waiting } from '../../shared/errors.ts';
+import { httpRoutes, refusals } from '../objects/http-routes.ts';
+import { ingress } from '../objects/ingress.ts';
+import type { WorkloadContext } from '../objects/input.ts';
+import { WorkloadObjects, type WorkloadClient } from '../objects/workload-objects.ts';
+import { takenHosts, withoutHosts, type Published } from './taken-hosts.ts';
+
+export interface PublicHostCaches {
+  ingresses: Informer<Ingress>;
+  /** Only where environments attach to Gateways: a cluster may not have the Gateway API. */
+  httpRoutes?: Informer<HttpRoute>;
+}
+
+/**
+ * How often to check whether a host is free, in milliseconds: the deletion of its object requeues only its own
+ * environment.
+ */
+const takenRecheckMs = 30_000;
+
+/** Publishes environments' hosts by HTTPRoutes where there is a cache for them, and by an Ingress elsewhere. */
+export class PublicHosts {
+  readonly #ingresses: WorkloadObjects<Ingress>;
+  readonly #routes: WorkloadObjects<HttpRoute> | undefined;
+
+  constructor(client: WorkloadClient, applier: Applier, { ingresses, httpRoutes: routes }: PublicHostCaches) {
+    this.#ingresses = new WorkloadObjects(client, applier, Ingress, ingresses);
+    this.#routes = routes && new WorkloadObjects(client, applier, HttpRoute, routes);
+  }
+
+  /** Publishes the hosts that no other environment has. Throws Waiting when another environment has one of them. */
+  async publish(context: WorkloadContext): Promise<void> {
+    const taken = this.#routes
+      ? await publishEach(this.#routes, httpRoutes(context), () => undefined)
+      : await publishEach(this.#ingresses, ingressesOf(context), withoutHosts);
+    if (taken.length === 0) return;
+    const hosts = [...new Set(taken)].join(', ');
+    const message = `another environment already answers at ${hosts}. Rename this environment or its aliases, or delete the other one`;
+    throw new Waiting('HostTaken', message, takenRecheckMs);
+  }
+
+  /** Deletes what publishes hosts that the environment no longer has, and Ingresses where HTTPRoutes replace them. */
+  async prune(context: WorkloadContext): Promise<void> {
+    const { namespace } = context;
+    const kept = new Set((this.#routes ? [] : ingressesOf(context)).map(({ metadata }) => metadata.name));
+    await this.#ingresses.prune(namespace, ({ metadata }) => kept.has(metadata.name));
+    const routes = new Set(httpRoutes(context).map(({ metadata }) => metadata.name));
+    await this.#routes?.prune(namespace, ({ metadata }) => routes.has(metadata.name));
+  }
+
+  /** Returns why Gateways refuse the environment's hosts. */
+  refusals({ namespace }: WorkloadContext): string[] {
+    return this.#routes?.in(namespace).flatMap(refusals) ?? [];
+  }
+}
+
+function ingressesOf(context: WorkloadContext): Ingress[] {
+  const only = ingress(context);
+  return only ? [only] : [];
+}
+
+/** Applies objects without the hosts that other environments have. Returns those hosts. */
+async function publishEach<T extends Published>(
+  objects: WorkloadObjects<T>,
+  desired: readonly T[],
+  without: (object: T, hosts: readonly string[]) => T | undefined,
+): Promise<string[]> {
+  const taken = await Promise.all(
+    desired.map(async (one) => {
+      const live = objects.cache.get(keyOf(one));
+      const hosts = takenHosts(one, live, (host) => objects.cache.byIndex('host', host));
+      const rest = hosts.length === 0 ? one : without(one, hosts);
+      if (rest) await objects.apply(rest);
+      else if (live) await objects.delete(live);
+      return hosts;
+    }),
+  );
+  return taken.flat();
+}
