@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { stripControls } from '../../build-logs/controls.ts';
 import type { CoreEvent } from '../../kubernetes/resource-type.ts';
+import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 /** A note of Kubernetes has at most 1 KiB. */
 const maxNote = 1024;
@@ -35,11 +36,7 @@ function eventView(event: CoreEvent): EventView {
     reason: reason ?? '',
     message: stripControls(message ?? '').slice(0, maxNote),
     count: series?.count ?? count ?? 1,
-    firstAt: seconds(first),
-    lastAt: seconds(last),
+    firstAt: unixSecondsOf(first),
+    lastAt: unixSecondsOf(last),
   };
-}
-
-function seconds(time: string | undefined): number {
-  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 }

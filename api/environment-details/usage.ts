@@ -7,6 +7,7 @@ import type { ClusterClient } from '../../kubernetes/client.ts';
 import { quantityValue } from '../../kubernetes/quantity.ts';
 import type { KubernetesObject, ResourceType } from '../../kubernetes/resource-type.ts';
 import { RecentReads } from '../cluster/recent-reads.ts';
+import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 /** What the metrics API (metrics.k8s.io) reports of a pod. */
 export interface PodMetrics extends KubernetesObject {
@@ -81,7 +82,7 @@ export function usageOf(pods: readonly PodMetrics[]): Usage {
       containers.reduce((total, { usage }) => total + quantityValue(usage[part]), 0);
     return { name, cpu: sum('cpu'), memory: sum('memory'), pods: ofService.length };
   });
-  const times = pods.map(({ timestamp }) => Math.floor(Date.parse(timestamp) / 1000));
+  const times = pods.map(({ timestamp }) => unixSecondsOf(timestamp));
   return {
     measured: true,
     at: Math.max(0, ...times),

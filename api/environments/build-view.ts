@@ -8,6 +8,7 @@ import {
 } from '../../crds/environment.ts';
 import { pendingRequests, requestAnnotation, requestTime } from '../../crds/requests.ts';
 import { awaitsBuild, wantsContents } from './contents.ts';
+import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 type EnvironmentViewInput = Pick<Environment, 'metadata' | 'spec' | 'status'>;
 
@@ -179,7 +180,7 @@ function viewOf(build: BuildStatus | FinishedBuild): BuildView {
     ...(request !== undefined && { request }),
     ...(author !== undefined && { author }),
     ...(subject !== undefined && { subject }),
-    startedAt: Math.floor(Date.parse(startedAt) / 1000),
+    startedAt: unixSecondsOf(startedAt),
     ...(finishedAt !== undefined && { duration: secondsBetween(startedAt, finishedAt) }),
     ...(message !== undefined && { message }),
     stages: stagesOf(build),

@@ -17,6 +17,7 @@ import {
 import { expiryOf, pending, ttlOf } from './contents.ts';
 import { environmentHealth } from './environment-health.ts';
 import { shownStatus } from './shown-status.ts';
+import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 /** Where environments are served, as seen by browsers. */
 export interface WebAddress {
@@ -170,7 +171,7 @@ export function environmentView(
   const id = idOf(group, environment);
   const rid = formatId({ group: group.metadata.name, name: spec.repository });
   const finished = lastFinished(status);
-  const builtAt = secondsOf(finished?.finishedAt);
+  const builtAt = unixSecondsOf(finished?.finishedAt);
   const ttl = ttlOf(environment);
   const weburl = webUrl(id, environment, address);
   const commit = environmentCommit(environment);
@@ -190,16 +191,16 @@ export function environmentView(
     health,
     ...(problem && { problem }),
     ...(status?.fromFork !== undefined && { fromFork: status.fromFork }),
-    ...(nextRebuild !== undefined && { nextRebuildAt: secondsOf(nextRebuild) }),
+    ...(nextRebuild !== undefined && { nextRebuildAt: unixSecondsOf(nextRebuild) }),
     ...(weburl !== undefined && { weburl }),
     ...(commit !== undefined && { commit }),
     aliases: status?.aliases ?? {},
     buildTime: finished ? secondsBetween(finished.startedAt, finished.finishedAt) : 0,
-    createdAt: secondsOf(metadata.creationTimestamp),
+    createdAt: unixSecondsOf(metadata.creationTimestamp),
     builtAt,
     buildAt: builtAt,
     ...(ttl > 0 && { ttl }),
-    ...(expiresAt !== undefined && { expiresAt: secondsOf(expiresAt) }),
+    ...(expiresAt !== undefined && { expiresAt: unixSecondsOf(expiresAt) }),
     size: environmentSize(environment),
     services: (status?.services ?? []).map(({ name, ready, restarts = 0, lastTermination, ...facts }) => ({
       id: `${formatId(id)}.${name}`,
@@ -208,7 +209,7 @@ export function environmentView(
       restarts,
       ...facts,
       ...(lastTermination && {
-        lastTermination: { ...lastTermination, finishedAt: secondsOf(lastTermination.finishedAt) },
+        lastTermination: { ...lastTermination, finishedAt: unixSecondsOf(lastTermination.finishedAt) },
       }),
     })),
     conditions: conditionViews(status?.conditions),
@@ -263,9 +264,4 @@ function idOf(group: Group, environment: Environment): ResourceId {
 function webUrl(id: ResourceId, { status }: Environment, { scheme, domain, port }: WebAddress): string | undefined {
   if (status?.revision !== undefined || status?.deployed) return status.webURL;
   return status?.webURL ?? `${scheme}://${environmentHost(id, domain)}${port === undefined ? '' : `:${port}`}/`;
-}
-
-/** Returns Unix seconds. */
-function secondsOf(time: string | undefined): number {
-  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 }

@@ -7,6 +7,7 @@ import { expiryOf } from './contents.ts';
 import { environmentHealth } from './environment-health.ts';
 import { environmentCommit, environmentDisplayName, gitRefViewSchema } from './environment-view.ts';
 import { shownStatus } from './shown-status.ts';
+import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 /** Longest message of a build in a list. */
 const maxBuildMessage = 200;
@@ -60,9 +61,9 @@ export function listedEnvironment(environment: Environment): ListedEnvironment {
     ...commitTexts(commit, [status?.deployed, status?.build]),
     ...(build && { build: listedBuild(build) }),
     services: serviceCounts(status?.services ?? []),
-    createdAt: seconds(metadata.creationTimestamp),
-    builtAt: seconds(status?.deployed?.finishedAt),
-    ...(expiresAt !== undefined && { expiresAt: seconds(expiresAt) }),
+    createdAt: unixSecondsOf(metadata.creationTimestamp),
+    builtAt: unixSecondsOf(status?.deployed?.finishedAt),
+    ...(expiresAt !== undefined && { expiresAt: unixSecondsOf(expiresAt) }),
     ...(metadata.deletionTimestamp !== undefined && { deleting: true as const }),
   };
 }
@@ -87,8 +88,4 @@ function serviceCounts(services: NonNullable<NonNullable<Environment['status']>[
     total: services.length,
     restarts: services.reduce((sum, { restarts = 0 }) => sum + restarts, 0),
   };
-}
-
-function seconds(time: string | undefined): number {
-  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 }

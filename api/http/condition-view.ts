@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Condition } from '../../crds/conditions.ts';
+import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 export const conditionViewSchema = z
   .object({
@@ -14,6 +15,6 @@ export type ConditionView = z.infer<typeof conditionViewSchema>;
 
 export function conditionViews(conditions: readonly Condition[] | undefined): ConditionView[] {
   return (conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => {
-    return { type, status, reason, message, since: Math.floor(Date.parse(lastTransitionTime) / 1000) };
+    return { type, status, reason, message, since: unixSecondsOf(lastTransitionTime) };
   });
 }

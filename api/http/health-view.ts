@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findCondition, type Condition } from '../../crds/conditions.ts';
+import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 /** How an object is, as one word: what its conditions amount to. */
 export const HEALTHS = ['failed', 'degraded', 'progressing', 'healthy', 'inactive'] as const;
@@ -25,7 +26,7 @@ export type Problem = z.infer<typeof problemSchema>;
 
 /** Returns a condition as a problem, with its message cut. */
 export function problemOf({ reason, message, lastTransitionTime }: Condition): Problem {
-  return { reason, message: shortened(message), since: Math.floor(Date.parse(lastTransitionTime) / 1000) };
+  return { reason, message: shortened(message), since: unixSecondsOf(lastTransitionTime) };
 }
 
 /** Returns the condition of this type if it has this status. */
