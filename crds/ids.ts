@@ -19,6 +19,15 @@ export function formatId(id: ResourceId): string {
   return `${id.group}.${id.name}`;
 }
 
+/** Returns the ID of an object in a group's namespace; its group is empty if it is in another one. */
+export function idOf({ metadata: { namespace = '', name } }: ObjectInNamespace): ResourceId {
+  return { group: groupOfNamespace(namespace) ?? '', name };
+}
+
+interface ObjectInNamespace {
+  metadata: { namespace?: string | undefined; name: string };
+}
+
 /** Returns the parts of an ID, or undefined if it is not valid. */
 export function parseId(id: string): ResourceId | undefined {
   const [group, name, ...rest] = id.split('.');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ENVIRONMENT_STATES, type BuildStatus, type Environment } from '../../crds/environment.ts';
-import { formatId, groupOfNamespace } from '../../crds/ids.ts';
+import { formatId, idOf } from '../../crds/ids.ts';
 import { healthSchema, problemSchema } from '../http/health-view.ts';
 import { buildViewSchema, currentBuildView, type BuildView } from './build-view.ts';
 import { expiryOf } from './contents.ts';
@@ -41,15 +41,15 @@ export type ListedEnvironment = z.infer<typeof listedEnvironmentSchema>;
 /** Returns an environment as lists and the change stream show it. */
 export function listedEnvironment(environment: Environment): ListedEnvironment {
   const { metadata, spec, status } = environment;
-  const gid = groupOfNamespace(metadata.namespace ?? '') ?? '';
+  const id = idOf(environment);
   const { health, problem } = environmentHealth(environment);
   const commit = environmentCommit(environment);
   const build = currentBuildView(environment);
   const expiresAt = expiryOf(environment);
   return {
-    id: formatId({ group: gid, name: metadata.name }),
-    rid: formatId({ group: gid, name: spec.repository }),
-    gid,
+    id: formatId(id),
+    rid: formatId({ ...id, name: spec.repository }),
+    gid: id.group,
     version: Number(metadata.resourceVersion ?? 0),
     name: environmentDisplayName(environment),
     gitRef: spec.gitRef,

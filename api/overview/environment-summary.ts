@@ -1,5 +1,5 @@
 import type { Environment, EnvironmentState } from '../../crds/environment.ts';
-import { formatId, groupOfNamespace } from '../../crds/ids.ts';
+import { formatId, idOf } from '../../crds/ids.ts';
 import { environmentHealth } from '../environments/environment-health.ts';
 import { environmentCommit, environmentDisplayName } from '../environments/environment-view.ts';
 import { shownStatus } from '../environments/shown-status.ts';
@@ -32,7 +32,7 @@ export function summaryOf(environment: Environment): EnvironmentSummary {
 
 function summarize(environment: Environment): EnvironmentSummary {
   const { metadata, spec, status } = environment;
-  const id = formatId({ group: groupOfNamespace(metadata.namespace ?? '') ?? '', name: metadata.name });
+  const id = formatId(idOf(environment));
   const ref = spec.gitRef.name.toLowerCase();
   const words = [ref, environmentDisplayName(environment).toLowerCase(), id, environmentCommit(environment) ?? ''];
   return {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatId, groupOfNamespace } from '../../crds/ids.ts';
+import { formatId, idOf } from '../../crds/ids.ts';
 import type { Repository } from '../../crds/repository.ts';
 import { REPOSITORY_TYPES } from '../../crds/repository-source.ts';
 import { isBeingDeleted } from '../cluster/deletion.ts';
@@ -25,10 +25,10 @@ export type ListedRepository = z.infer<typeof listedRepositorySchema>;
 /** Returns a repository as lists and the change stream show it. */
 export function listedRepository(repository: Repository): ListedRepository {
   const { metadata, spec, status } = repository;
-  const gid = groupOfNamespace(metadata.namespace ?? '') ?? '';
+  const id = idOf(repository);
   return {
-    id: formatId({ group: gid, name: metadata.name }),
-    gid,
+    id: formatId(id),
+    gid: id.group,
     version: Number(metadata.resourceVersion ?? 0),
     name: spec.displayName ?? metadata.name,
     url: status?.url ?? spec.generic?.origin ?? '',

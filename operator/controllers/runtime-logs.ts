@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Environment } from '../../crds/environment.ts';
-import { groupOfNamespace } from '../../crds/ids.ts';
+import { idOf } from '../../crds/ids.ts';
 import { environmentNamespace } from '../../crds/environment-address.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { OperatorCaches } from './caches.ts';
@@ -16,8 +16,7 @@ export interface CreateRuntimeLogsOptions {
 /** Creates the logs of running services, which changes of pods update. */
 export function createRuntimeLogs({ client, caches, redis, logger }: CreateRuntimeLogsOptions): RuntimeLogs {
   const { pods, environments } = caches;
-  const namespaceOf = ({ metadata }: Environment) =>
-    environmentNamespace({ group: groupOfNamespace(metadata.namespace ?? '') ?? '', name: metadata.name });
+  const namespaceOf = (environment: Environment) => environmentNamespace(idOf(environment));
   const runtimeLogs = new RuntimeLogs({
     client,
     pods,

@@ -1,9 +1,9 @@
 import { findCondition } from '../../../crds/conditions.ts';
 import type { BuildStatus, Environment } from '../../../crds/environment.ts';
-import { formatId } from '../../../crds/ids.ts';
+import { formatId, idOf } from '../../../crds/ids.ts';
 import { hasNamespace } from '../../kinds/environment/scope/contents.ts';
 import { summarize } from '../environment-tests/summary.ts';
-import { currentBuild, idOf, logsUrlOf } from './current-build.ts';
+import { currentBuild, logsUrlOf } from './current-build.ts';
 import { codeBlock } from './text.ts';
 
 /** Hosts accept at least 32,000 characters, which this number of sections does not reach. */

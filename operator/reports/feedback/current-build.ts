@@ -1,6 +1,6 @@
 import type { BuildStatus, Environment } from '../../../crds/environment.ts';
 import { hasNamespace } from '../../kinds/environment/scope/contents.ts';
-import { formatId, groupOfNamespace, type ResourceId } from '../../../crds/ids.ts';
+import { formatId, idOf } from '../../../crds/ids.ts';
 
 /** Returns the last build, if it belongs to the current contents; undefined while contents are deleted. */
 export function currentBuild({ metadata, status = {} }: Environment): BuildStatus | undefined {
@@ -9,10 +9,6 @@ export function currentBuild({ metadata, status = {} }: Environment): BuildStatu
   if (activation && (!activation.active || Date.parse(build.startedAt) < Date.parse(activation.since)))
     return undefined;
   return build;
-}
-
-export function idOf({ metadata }: Environment): ResourceId {
-  return { group: groupOfNamespace(metadata.namespace ?? '') ?? '', name: metadata.name };
 }
 
 /** Returns the environment's page of the panel with the log of this build, or of the last one if `number` is absent. */

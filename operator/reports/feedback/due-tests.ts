@@ -1,9 +1,8 @@
 import type { Environment } from '../../../crds/environment.ts';
-import { formatId } from '../../../crds/ids.ts';
+import { formatId, idOf } from '../../../crds/ids.ts';
 import type { CommitStatus } from '../../source/hosts/host.ts';
 import { oneLine } from '../../shared/one-line.ts';
 import { summarize } from '../environment-tests/summary.ts';
-import { idOf } from './current-build.ts';
 import { hashOfValue } from './hash.ts';
 import type { Step } from './step.ts';
 

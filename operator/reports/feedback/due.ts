@@ -1,10 +1,10 @@
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
-import { formatId } from '../../../crds/ids.ts';
+import { formatId, idOf } from '../../../crds/ids.ts';
 import type { CommitStatus } from '../../source/hosts/host.ts';
 import { oneLine } from '../../shared/one-line.ts';
 import { commentBody, commentMarker } from './comment.ts';
 import { testSteps } from './due-tests.ts';
-import { currentBuild, idOf, logsUrlOf } from './current-build.ts';
+import { currentBuild, logsUrlOf } from './current-build.ts';
 import { hashOfValue } from './hash.ts';
 import type { Step } from './step.ts';
 

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Environment } from '../../../crds/environment.ts';
 import type { Group } from '../../../crds/group.ts';
-import { groupOfNamespace } from '../../../crds/ids.ts';
+import { idOf } from '../../../crds/ids.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import { buildTransitions } from './build-transitions.ts';
 import { GroupLabels } from './group-labels.ts';
@@ -10,8 +10,6 @@ interface GroupCaches {
   groups: Pick<Informer<Group>, 'addHandler'>;
   environments: Pick<Informer<Environment>, 'addHandler' | 'list'>;
 }
-
-const groupOf = ({ metadata }: Environment) => groupOfNamespace(metadata.namespace ?? '') ?? '';
 
 /** Registers metrics of environments and builds by group, for a limited number of groups. */
 export function observeGroups(
@@ -29,7 +27,7 @@ export function observeGroups(
       this.reset();
       for (const environment of environments.list()) {
         if ((environment.status?.state ?? 'empty') === 'empty') continue;
-        this.inc({ group: labels.labelOf(groupOf(environment)) });
+        this.inc({ group: labels.labelOf(idOf(environment).group) });
       }
     },
   });
@@ -44,7 +42,7 @@ export function observeGroups(
     if (change !== 'updated' || !old || old.metadata.uid !== environment.metadata.uid) return;
     for (const transition of buildTransitions(old, environment)) {
       if (transition.transition === 'started') continue;
-      const group = labels.labelOf(groupOf(environment));
+      const group = labels.labelOf(idOf(environment).group);
       results.set(group, (results.get(group) ?? new Set()).add(transition.result));
       builds.inc({ group, result: transition.result });
     }

@@ -9,7 +9,7 @@ import {
 } from '../../../build-logs/follow-request.ts';
 import { RuntimeLogWriter, type RuntimeLogWriterRedis } from '../../../build-logs/runtime-writer.ts';
 import type { Environment } from '../../../crds/environment.ts';
-import { groupOfNamespace } from '../../../crds/ids.ts';
+import { idOf } from '../../../crds/ids.ts';
 import { LABELS } from '../../../crds/labels.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
@@ -112,7 +112,7 @@ export class RuntimeLogs {
     const environment = environments.get(followRequest.environment);
     if (this.#followed.has(key) || this.#opening.has(key) || environment?.metadata.uid !== followRequest.uid) return;
     if (this.#isStopped) return;
-    const group = groupOfNamespace(environment.metadata.namespace ?? '') ?? '';
+    const { group } = idOf(environment);
     if (!this.#hasSlotFor(group)) {
       logger.warn({ service: key }, 'a follow request is refused: too many services are being followed');
       await refuseFollowRequest(redis, followRequest);

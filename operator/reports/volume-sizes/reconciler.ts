@@ -1,5 +1,5 @@
 import type { Environment } from '../../../crds/environment.ts';
-import { groupOfNamespace } from '../../../crds/ids.ts';
+import { idOf } from '../../../crds/ids.ts';
 import { LABELS } from '../../../crds/labels.ts';
 import { environmentNamespace } from '../../../crds/environment-address.ts';
 import { isAlreadyExists, isForbidden, isNotFound } from '../../../kubernetes/api-error.ts';
@@ -84,8 +84,8 @@ export class SizesReconciler {
 
   async #start(environment: Environment, claim: PersistentVolumeClaim, build: number): Promise<void> {
     const { client, jobs, image, scheduling } = this.#options;
-    const { namespace = '', name, uid = '' } = environment.metadata;
-    const labels = ownedLabels({ group: groupOfNamespace(namespace) ?? '', name, uid });
+    const { uid = '' } = environment.metadata;
+    const labels = ownedLabels({ ...idOf(environment), uid });
     try {
       jobs.observe(await client.create(Job, measureJob({ claim, build, labels, image, scheduling })));
     } catch (error) {
@@ -130,6 +130,6 @@ export class SizesReconciler {
   }
 }
 
-function namespaceOf({ metadata }: Environment): string {
-  return environmentNamespace({ group: groupOfNamespace(metadata.namespace ?? '') ?? '', name: metadata.name });
+function namespaceOf(environment: Environment): string {
+  return environmentNamespace(idOf(environment));
 }

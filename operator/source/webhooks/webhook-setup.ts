@@ -1,5 +1,5 @@
 import { findCondition, type ConditionReport } from '../../../crds/conditions.ts';
-import { formatId, groupOfNamespace } from '../../../crds/ids.ts';
+import { formatId, idOf } from '../../../crds/ids.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import { webhookPath, webhookSecretName } from '../../../crds/webhook.ts';
 import { isUnavailable } from '../../../kubernetes/api-error.ts';
@@ -153,9 +153,9 @@ export class WebhookSetup {
     }
   }
 
-  #urlOf({ metadata: { namespace = '', name }, spec }: Repository): string {
-    const id = formatId({ group: groupOfNamespace(namespace) ?? '', name });
-    return `${this.#options.apiUrl.origin}${webhookPath(spec.type, id)}`;
+  #urlOf(repository: Repository): string {
+    const path = webhookPath(repository.spec.type, formatId(idOf(repository)));
+    return `${this.#options.apiUrl.origin}${path}`;
   }
 }
 

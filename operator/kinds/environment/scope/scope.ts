@@ -1,6 +1,6 @@
 import { findCondition, type ConditionReport } from '../../../../crds/conditions.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
-import { groupOfNamespace, type ResourceId } from '../../../../crds/ids.ts';
+import { idOf, type ResourceId } from '../../../../crds/ids.ts';
 import { environmentNamespace, environmentUrl } from '../../../../crds/environment-address.ts';
 import { keyOf } from '../../../../kubernetes/resource-type.ts';
 import type { RepositoryConfiguration, RepositoryConfigurations } from '../../repository/configuration.ts';
@@ -51,13 +51,11 @@ export class EnvironmentScope {
     this.environment = environment;
     this.key = keyOf(environment);
     this.uid = environment.metadata.uid ?? '';
-    const group = groupOfNamespace(environment.metadata.namespace ?? '') ?? '';
-    const { name } = environment.metadata;
-    const repository = { group, name: environment.spec.repository };
-    this.id = { group, name };
+    this.id = idOf(environment);
+    const repository = { group: this.id.group, name: environment.spec.repository };
     this.repository = repository;
     this.namespace = environmentNamespace(this.id);
-    this.labels = ownedLabels({ group, name, uid: this.uid });
+    this.labels = ownedLabels({ ...this.id, uid: this.uid });
     this.trustForks = configurations.registryAccess(repository).trustForks;
     this.webURL = environmentUrl(environmentsUrl, this.id);
     this.before = environment.status ?? {};
