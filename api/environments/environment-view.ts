@@ -89,7 +89,7 @@ export const environmentViewSchema = z
       z.object({
         id: z.string(),
         name: z.string(),
-        ready: z.boolean().meta({ description: 'Ours.' }),
+        ready: z.boolean().meta({ description: 'Extension: whether all its instances are ready.' }),
         restarts: z.int().meta({ description: 'Extension: how often its containers were restarted.' }),
         lastTermination: z
           .object({
@@ -160,6 +160,23 @@ export function environmentCommit({ status }: Environment): string | undefined {
   return status?.deployed?.commit ?? status?.commit;
 }
 
+/** Returns the fields that an environment has in every view: its names, its state and its health. */
+export function environmentHead(environment: Environment, group: string) {
+  const { metadata, spec } = environment;
+  const { health, problem } = environmentHealth(environment);
+  return {
+    id: formatId({ group, name: metadata.name }),
+    rid: formatId({ group, name: spec.repository }),
+    gid: group,
+    version: Number(metadata.resourceVersion ?? 0),
+    name: environmentDisplayName(environment),
+    gitRef: spec.gitRef,
+    status: shownStatus(environment),
+    health,
+    ...(problem && { problem }),
+  };
+}
+
 /** Returns the environment as REST shows it. @param request the request that the response accepts */
 export function environmentView(
   group: Group,
@@ -167,9 +184,8 @@ export function environmentView(
   address: WebAddress,
   request?: AcceptedRequest,
 ): EnvironmentView {
-  const { metadata, spec, status } = environment;
+  const { metadata, status } = environment;
   const id = idOf(group, environment);
-  const rid = formatId({ group: group.metadata.name, name: spec.repository });
   const finished = lastFinished(status);
   const builtAt = unixSecondsOf(finished?.finishedAt);
   const ttl = ttlOf(environment);
@@ -177,19 +193,10 @@ export function environmentView(
   const commit = environmentCommit(environment);
   const expiresAt = expiryOf(environment);
   const build = currentBuildView(environment);
-  const { health, problem } = environmentHealth(environment);
   const nextRebuild = status?.schedule?.next;
   const requests = pending(environment).map(({ name, value }) => ({ name, id: value }));
   return {
-    id: formatId(id),
-    rid,
-    gid: group.metadata.name,
-    version: Number(metadata.resourceVersion ?? 0),
-    name: environmentDisplayName(environment),
-    gitRef: spec.gitRef,
-    status: shownStatus(environment),
-    health,
-    ...(problem && { problem }),
+    ...environmentHead(environment, group.metadata.name),
     ...(status?.fromFork !== undefined && { fromFork: status.fromFork }),
     ...(nextRebuild !== undefined && { nextRebuildAt: unixSecondsOf(nextRebuild) }),
     ...(weburl !== undefined && { weburl }),

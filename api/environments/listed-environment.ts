@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { ENVIRONMENT_STATES, type BuildStatus, type Environment } from '../../crds/environment.ts';
-import { formatId, idOf } from '../../crds/ids.ts';
+import { idOf } from '../../crds/ids.ts';
 import { healthSchema, problemSchema } from '../http/health-view.ts';
 import { buildViewSchema, currentBuildView, type BuildView } from './build-view.ts';
 import { expiryOf } from './contents.ts';
-import { environmentHealth } from './environment-health.ts';
-import { environmentCommit, environmentDisplayName, gitRefViewSchema } from './environment-view.ts';
-import { shownStatus } from './shown-status.ts';
+import { environmentCommit, environmentHead, gitRefViewSchema } from './environment-view.ts';
 import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 /** Longest message of a build in a list. */
@@ -40,22 +38,12 @@ export type ListedEnvironment = z.infer<typeof listedEnvironmentSchema>;
 
 /** Returns an environment as lists and the change stream show it. */
 export function listedEnvironment(environment: Environment): ListedEnvironment {
-  const { metadata, spec, status } = environment;
-  const id = idOf(environment);
-  const { health, problem } = environmentHealth(environment);
+  const { metadata, status } = environment;
   const commit = environmentCommit(environment);
   const build = currentBuildView(environment);
   const expiresAt = expiryOf(environment);
   return {
-    id: formatId(id),
-    rid: formatId({ ...id, name: spec.repository }),
-    gid: id.group,
-    version: Number(metadata.resourceVersion ?? 0),
-    name: environmentDisplayName(environment),
-    gitRef: spec.gitRef,
-    status: shownStatus(environment),
-    health,
-    ...(problem && { problem }),
+    ...environmentHead(environment, idOf(environment).group),
     ...(status?.webURL !== undefined && { weburl: status.webURL }),
     ...(commit !== undefined && { commit }),
     ...commitTexts(commit, [status?.deployed, status?.build]),
