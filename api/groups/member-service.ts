@@ -27,7 +27,7 @@ import {
 const member = {
   id: z.string(),
   name: z.string(),
-  role: z.enum(ROLES).meta({ description: 'Ours.' }),
+  role: z.enum(ROLES).meta({ description: 'Extension: an owner can also change members and delete the group.' }),
 };
 /** A member in a group's settings. `id` and `name` are the e-mail address. */
 export const memberViewSchema = z.object(member).meta({ id: 'Member' });
