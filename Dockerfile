@@ -7,6 +7,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY panel/build-packages.ts panel/
 RUN node panel/build-packages.ts && npm install --ignore-scripts --no-audit --no-fund
+COPY build-logs/controls.ts build-logs/
 COPY panel panel
 RUN node panel/build.ts
 

@@ -22,8 +22,8 @@ const mayImport: Record<string, string[]> = {
   ],
   api: ['process', 'fair-queue', 'crds', 'kubernetes', 'build-logs', 'service-file', 'tester-client'],
   tester: ['process', 'fair-queue'],
-  // Types of the declarations in api/: see below.
-  panel: ['api'],
+  // What panelRule() permits of them.
+  panel: ['api', 'build-logs'],
 };
 
 /** What the folders inside operator/ may import of each other. */
@@ -87,8 +87,10 @@ const kindsMayImport: Record<string, string[]> = {
 };
 const kindFolders = Object.keys(kindsMayImport);
 
+type Forbidden = { message: string; allowTypeImports?: boolean } & ({ regex: string } | { group: string[] });
+
 /** The imports that lead from a folder, at any depth in it, to those of its siblings that it may not import. */
-function forbidden(folder: string, siblings: readonly string[], allowed: readonly string[]) {
+function forbidden(folder: string, siblings: readonly string[], allowed: readonly string[]): Forbidden[] {
   const others = siblings.filter((other) => other !== folder && !allowed.includes(other));
   return others.map((other) => ({
     regex: `^(\\.\\./)+${other}${other.endsWith('.ts') ? '$' : '/'}`,
@@ -97,11 +99,35 @@ function forbidden(folder: string, siblings: readonly string[], allowed: readonl
 }
 
 /** `ofTest`: which paths in test/ it may not import, as in a .gitignore. */
-function importRule(folder: string, ofTest: string[], more: ReturnType<typeof forbidden> = []) {
+function importRule(folder: string, ofTest: string[], more: readonly Forbidden[] = []) {
   const patterns = [...forbidden(folder, Object.keys(mayImport), mayImport[folder] ?? []), ...more];
   const test = { group: ofTest, message: `${folder}/ may not import test/: see docs/explanation/architecture.md` };
   return { 'no-restricted-imports': ['error', { patterns: [...patterns, test] }] satisfies ['error', object] };
 }
+
+/**
+ * What the panel imports of the server: types of the declarations in api/, and how logs read terminal sequences. The panel
+ * has a folder api/ of its own, so the depth of a file decides which one a path names.
+ */
+function panelRule(depth: number, ofTest: string[]) {
+  return importRule('panel', ofTest, [
+    {
+      regex: `^(\\.\\./){${depth}}api/`,
+      allowTypeImports: true,
+      message: 'panel/ imports types only from api/: see docs/explanation/architecture.md',
+    },
+    {
+      group: ['**/build-logs/*', '!**/build-logs/controls.ts'],
+      message: 'panel/ imports only controls.ts from build-logs/: see docs/explanation/architecture.md',
+    },
+  ]);
+}
+
+const panelDepths = [
+  ['panel/*', 1],
+  ['panel/*/*', 2],
+  ['panel/*/*/*', 3],
+] as const;
 
 /** Of two rules for a file the later one counts. Tests, and what they share, may import all that they put together. */
 const importRules = [
@@ -128,10 +154,18 @@ const importRules = [
     files: [`api/${folder}/**/*.ts`],
     rules: importRule('api', ['**/test/**'], forbidden(folder, apiFolders, allowed)),
   })),
+  ...panelDepths.map(([files, depth]) => ({
+    files: [`${files}.{ts,tsx}`],
+    rules: panelRule(depth, ['**/test/**']),
+  })),
   { files: ['operator/**/testing/**'], rules: importRule('operator', ['**/test/**']) },
   ...Object.keys(mayImport).map((folder) => ({
     files: [`${folder}/**/*.test.ts`],
     rules: importRule(folder, ['**/test/**', '!**/test/properties.ts']),
+  })),
+  ...panelDepths.map(([files, depth]) => ({
+    files: [`${files}.test.ts`],
+    rules: panelRule(depth, ['**/test/**', '!**/test/properties.ts']),
   })),
 ];
 

@@ -34,7 +34,30 @@ export interface SessionRedis {
   hDel(key: string, fields: string | string[]): Promise<unknown>;
 }
 
-const recordSchema = z.object({ userName: z.string(), accountId: z.string(), createdAt: z.int() });
+const recordSchema = z.object({
+  userName: z.string(),
+  accountId: z.string(),
+  createdAt: z.int(),
+  client: z.string().optional(),
+});
+
+/** A session as its account sees it. Times are in milliseconds since the epoch. */
+export interface ListedSession {
+  /** Derived from the hash of the token: it gives no access. */
+  id: string;
+  createdAt: number;
+  /** The last use, within some minutes. */
+  usedAt: number;
+  /** When it ends without further use. */
+  expiresAt: number;
+  /** The program that logged in, as it named itself. */
+  client?: string;
+  isCurrent: boolean;
+}
+
+/** Maximum length of the name of a program. */
+const maxClient = 200;
+const idLength = 16;
 
 /**
  * Stores login tokens in Redis as SHA-256 hashes: valid for 24 h, renewed by use, at most 30 days. Each account's are
@@ -51,11 +74,15 @@ export class Sessions {
     this.#randomBytes = randomBytes;
   }
 
-  /** Creates a session. @returns its token, which is stored only as a hash */
-  async create(session: Session): Promise<string> {
+  /**
+   * Creates a session.
+   * @param client the program that logs in, as it names itself
+   * @returns its token, which is stored only as a hash
+   */
+  async create(session: Session, client?: string): Promise<string> {
     const token = newToken(this.#randomBytes);
     const createdAt = this.#now();
-    const value = JSON.stringify({ ...session, createdAt });
+    const value = JSON.stringify({ ...session, createdAt, ...(client && { client: client.slice(0, maxClient) }) });
     const expiration = { type: 'PXAT', value: createdAt + idleMs } as const;
     // In this order: a session is listed before it is valid, so that ending all sessions includes it.
     await reach(this.#redis.set(keyOf(token), value, { expiration }));
@@ -68,13 +95,13 @@ export class Sessions {
     const key = keyOf(token);
     const [value, expiresAt] = await reach(Promise.all([this.#redis.get(key), this.#redis.pExpireTime(key)]));
     if (value === null) return undefined;
-    const { createdAt, ...session } = recordSchema.parse(JSON.parse(value));
+    const { createdAt, userName, accountId } = recordSchema.parse(JSON.parse(value));
     const now = this.#now();
     const end = createdAt + maxMs;
     if (now >= end) return undefined;
     const renewed = Math.min(now + idleMs, end);
     if (renewed - expiresAt > renewalStepMs) await reach(this.#redis.pExpireAt(key, renewed));
-    return session;
+    return { userName, accountId };
   }
 
   /** Returns when a login started, in milliseconds since the epoch; undefined for a token that is not a login's. */
@@ -85,6 +112,31 @@ export class Sessions {
 
   async revoke(token: string): Promise<void> {
     await reach(this.#redis.del(keyOf(token)));
+  }
+
+  /** Returns the sessions of an account, those used last first. @param current the token of the caller */
+  async list(accountId: string, current: string): Promise<ListedSession[]> {
+    const keys = Object.keys(await reach(this.#redis.hGetAll(listOf(accountId))));
+    const read = async (key: string): Promise<ListedSession[]> => {
+      const [value, expiresAt] = await reach(Promise.all([this.#redis.get(key), this.#redis.pExpireTime(key)]));
+      // The list still names sessions that have expired.
+      if (value === null || expiresAt <= this.#now()) return [];
+      const { createdAt, client } = recordSchema.parse(JSON.parse(value));
+      const usedAt = Math.max(createdAt, expiresAt - idleMs);
+      const isCurrent = key === keyOf(current);
+      return [{ id: idOf(key), createdAt, usedAt, expiresAt, ...(client !== undefined && { client }), isCurrent }];
+    };
+    const sessions = (await Promise.all(keys.map(read))).flat();
+    return sessions.sort((a, b) => b.usedAt - a.usedAt || b.createdAt - a.createdAt);
+  }
+
+  /** Ends a session of an account. @returns whether the account had it */
+  async revokeListed(accountId: string, id: string): Promise<boolean> {
+    const list = listOf(accountId);
+    const keys = Object.keys(await reach(this.#redis.hGetAll(list)));
+    const chosen = keys.filter((key) => idOf(key) === id);
+    await this.#forget(list, chosen);
+    return chosen.length > 0;
   }
 
   /** Ends every session of an account except that of the given token. */
@@ -127,6 +179,10 @@ function listOf(accountId: string): string {
 
 function keyOf(token: string): string {
   return `coppice:session:${tokenHash(token)}`;
+}
+
+function idOf(key: string): string {
+  return key.slice(key.lastIndexOf(':') + 1).slice(0, idLength);
 }
 
 function reach<T>(command: Promise<T>): Promise<T> {

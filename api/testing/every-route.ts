@@ -76,6 +76,9 @@ export const ROUTES: Route[] = [
   { method: 'post', path: '/api/user/tokens', body: apiToken, status: 201 },
   // The user has no token of this name.
   { method: 'delete', path: '/api/user/tokens', body: { name: 'none' }, status: 404 },
+  { method: 'get', path: '/api/user/sessions', status: 200 },
+  // The account has no session of this id.
+  { method: 'delete', path: '/api/user/sessions/none', status: 404 },
   { method: 'get', path: '/api/users', status: 200 },
   { method: 'post', path: '/api/users', body: { email: 'dan@example.com' }, status: 201 },
   { method: 'delete', path: '/api/users/carol@example.com', status: 200 },
@@ -99,7 +102,13 @@ export const OPERATED = [
 export const HARMLESS = ['post /api/user/logout', 'post /api/repository/acme.shop/check'];
 
 /** Endpoints that no API token can use, whatever its access. */
-export const BY_LOGIN = ['post /api/user/tokens', 'post /api/users', 'delete /api/users/carol@example.com'];
+export const BY_LOGIN = [
+  'post /api/user/tokens',
+  'get /api/user/sessions',
+  'delete /api/user/sessions/none',
+  'post /api/users',
+  'delete /api/users/carol@example.com',
+];
 
 /** Endpoints that a token restricted to groups or repositories cannot use. */
 export const OF_ACCOUNT = ['post /api/groups', 'delete /api/user/tokens', 'get /api/users'];

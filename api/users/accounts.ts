@@ -74,16 +74,17 @@ export class Accounts {
 
   /**
    * Logs in.
+   * @param client the program that logs in, as it names itself
    * @returns a token
    * @throws Unauthorized, with the same message and timing whether or not the account exists
    */
-  async login({ email, password }: Pick<Login, 'email' | 'password'>): Promise<string> {
+  async login({ email, password }: Pick<Login, 'email' | 'password'>, client?: string): Promise<string> {
     const { users, passwords, attempts } = this.#options;
     await attempts.count(email);
     const user = await users.readByEmail(email);
     const isRight = await passwords.verify(password, user?.passwordHash);
     if (!user || !isRight) throw new Unauthorized(wrongLogin);
-    const token = await this.startSession(user);
+    const token = await this.startSession(user, client);
     if (token === undefined) throw new Unauthorized(wrongLogin);
     return token;
   }
@@ -93,9 +94,9 @@ export class Accounts {
    * @returns its token; undefined when the account was removed or its password changed since `user` was read. Such a
    * change first writes the account and then ends the listed sessions; a session listed later sees the change here.
    */
-  async startSession({ name, accountId, passwordHash }: User): Promise<string | undefined> {
+  async startSession({ name, accountId, passwordHash }: User, client?: string): Promise<string | undefined> {
     const { users, sessions } = this.#options;
-    const token = await sessions.create({ userName: name, accountId });
+    const token = await sessions.create({ userName: name, accountId }, client);
     const now = await users.read(name);
     if (now?.accountId === accountId && now.passwordHash === passwordHash) return token;
     await sessions.revoke(token);

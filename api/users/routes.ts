@@ -79,7 +79,7 @@ export function openUserRoutes({ accounts, registration, oidcPath, ownOrigin }: 
         if (body.cookie && !isOwnOrigin(request, ownOrigin)) {
           throw new Forbidden("a cookie is set only for a page of the API's own origin. Use the token in the response");
         }
-        const token = await accounts.login(body);
+        const token = await accounts.login(body, request.get('User-Agent'));
         if (body.cookie) setLoginCookie(response, token, ownOrigin.startsWith('https:'));
         return { token };
       },

@@ -22,6 +22,7 @@ import { CALLBACK_PATH, OIDC_LOGIN_PATH, oidcRoutes } from './oidc/oidc-routes.t
 import { Provider, type OidcConfig } from './oidc/provider.ts';
 import type { RegistrationPolicy } from './registration-policy.ts';
 import { openUserRoutes, userRoutes } from './routes.ts';
+import { sessionRoutes } from './session-routes.ts';
 import { tokenRoutes } from './token-routes.ts';
 import { UserStore } from '../auth/user-store.ts';
 
@@ -87,6 +88,7 @@ export function userServices(options: UserServicesOptions): {
         ownOrigin: config.ownOrigin,
       }),
       ...userRoutes({ users, accounts, administration, sessions, apiTokens, isHttps: isHttps(config) }),
+      ...sessionRoutes({ sessions }),
       ...tokenRoutes({ apiTokens, directory: options.directory }),
       ...administrationRoutes({ administration }),
       ...(config.oidc ? oidcEndpoints(config.oidc, accounts, oidcAccounts, options) : []),

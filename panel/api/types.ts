@@ -14,6 +14,7 @@ export type { ConditionView } from '../../api/http/condition-view.ts';
 export type { RepositorySettingsView } from '../../api/repositories/repository-settings.ts';
 export type { RepositoryView } from '../../api/repositories/repository-view.ts';
 export type { ApiTokenView } from '../../api/user-records/api-token.ts';
+export type { SessionView } from '../../api/users/session-routes.ts';
 export type { UserView } from '../../api/users/user-view.ts';
 export type { VariableView } from '../../api/variables/variable-view.ts';
 

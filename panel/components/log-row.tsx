@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
-import { highlighted } from '../view/log-filter.ts';
+import { matchRanges } from '../view/log-filter.ts';
 import { clockOf, levelOf, type LogLine } from '../view/log-line.ts';
+import { piecesOf, type TerminalText } from '../view/terminal-text.ts';
 
 export interface LogRowProps {
   line: LogLine;
@@ -13,7 +14,7 @@ export interface LogRowProps {
   onSelect?: () => void;
 }
 
-/** A line: its number is a link to it, its text is shown as it is. */
+/** A line: its number is a link to it. Markup in its text is text. */
 export function LogRow(props: LogRowProps): JSX.Element {
   const { line, withServices, withTime, search, href, isMarked = false, isCurrent = false, onSelect } = props;
   const level = levelOf(line.text);
@@ -41,12 +42,21 @@ export function LogRow(props: LogRowProps): JSX.Element {
         </span>
       )}
       <span class="log-text">
-        {search === ''
-          ? line.text
-          : highlighted(line.text, search).map(({ text, isMatch }, index) =>
-              isMatch ? <mark key={index}>{text}</mark> : text,
-            )}
+        <Pieces line={line} search={search} />
       </span>
     </div>
+  );
+}
+
+/** The text with its colours, and with what the search has found. */
+export function Pieces({ line, search = '' }: { line: TerminalText; search?: string }): JSX.Element {
+  if (search === '' && !line.parts) return <>{line.text}</>;
+  return (
+    <>
+      {piecesOf(line, matchRanges(line.text, search)).map(({ text, style, isMatch }, index) => {
+        const styled = style === '' ? text : <span class={style}>{text}</span>;
+        return isMatch ? <mark key={index}>{styled}</mark> : <span key={index}>{styled}</span>;
+      })}
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { notify } from '../state/notices.ts';
 import { useQuery } from '../state/page.ts';
@@ -12,6 +12,8 @@ export interface LogToolbarProps {
   /** Lines that the filter lets through. */
   shown: readonly LogLine[];
   withServices: boolean;
+  /** What chooses the log. */
+  choice: ComponentChildren;
   search: string;
   onSearch: (text: string) => void;
   found: number;
@@ -40,6 +42,7 @@ export function LogToolbar(props: LogToolbarProps): JSX.Element {
   };
   return (
     <div class="log-toolbar filters" role="toolbar" aria-label="Log">
+      {props.choice}
       <span class="log-search">
         <input
           type="search"
@@ -90,8 +93,14 @@ export function LogToolbar(props: LogToolbarProps): JSX.Element {
       <button type="button" class="chip" aria-pressed={isPaused} onClick={props.onPause}>
         <Icon name={isPaused ? 'play' : 'pause'} /> {isPaused ? 'Continue' : 'Pause'}
       </button>
-      <button type="button" class="chip" onClick={() => void copy()}>
-        <Icon name="copy" /> Copy
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Copy the shown lines"
+        title="Copy the shown lines"
+        onClick={() => void copy()}
+      >
+        <Icon name="copy" />
       </button>
       {props.downloadPath === undefined ? (
         <button type="button" class="chip" onClick={() => download(text(), props.fileName)}>
@@ -102,9 +111,6 @@ export function LogToolbar(props: LogToolbarProps): JSX.Element {
           <Icon name="down" /> Download
         </a>
       )}
-      <span class="muted figures">
-        {shown.length === count ? `${count} lines` : `${shown.length} of ${count} lines`}
-      </span>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { sentenceOf, type RequestError } from '../api/errors.ts';
 import { LogFollower, type LogSource, type LogState } from '../state/log-follower.ts';
@@ -15,6 +15,8 @@ const endMargin = 24;
 
 export interface LogViewerProps {
   source: LogSource;
+  /** What chooses the log. */
+  choice: ComponentChildren;
   /** Whether lines come from several services. */
   withServices: boolean;
   /** Path of the whole log as text, if the API keeps one. */
@@ -24,7 +26,8 @@ export interface LogViewerProps {
 }
 
 /** A log of any length: only the lines in view are in the document. */
-export function LogViewer({ source, withServices, downloadPath, fileName, missing }: LogViewerProps): JSX.Element {
+export function LogViewer(props: LogViewerProps): JSX.Element {
+  const { source, choice, withServices, downloadPath, fileName, missing } = props;
   const { query, setQuery } = useQuery();
   const lines = useRef<LogLine[]>([]);
   const version = useSignal(0);
@@ -111,7 +114,11 @@ export function LogViewer({ source, withServices, downloadPath, fileName, missin
 
   useLayoutEffect(() => {
     const { current } = scroller;
-    if (current && isFollowing.value && pausedAt.value === undefined) current.scrollTop = current.scrollHeight;
+    if (current && isFollowing.value && pausedAt.value === undefined) {
+      current.scrollTop = current.scrollHeight;
+      // The event of the scrolling comes after the next frame, which would show no rows.
+      viewport.value = { top: current.scrollTop, height: current.clientHeight };
+    }
     if (isFollowing.value) seenLines.value = view.rows.length;
   }, [view, view.rows.length, isFollowing.value, pausedAt.value, wrapColumns]);
 
@@ -163,6 +170,7 @@ export function LogViewer({ source, withServices, downloadPath, fileName, missin
         count={version.value}
         shown={view.rows}
         withServices={withServices}
+        choice={choice}
         search={search.value}
         onSearch={(text) => {
           search.value = text;
@@ -177,8 +185,11 @@ export function LogViewer({ source, withServices, downloadPath, fileName, missin
         fileName={fileName}
       />
       <div class="log-box">
-        <div class="log-stage" aria-hidden="true">
-          {top && [top.service, top.stage].filter((text) => text !== '').join(' · ')}
+        <div class="log-stage">
+          <span aria-hidden="true" class="one-line isolate">
+            {top && [top.service, top.stage].filter((text) => text !== '').join(' · ')}
+          </span>
+          <span class="figures">{countText(view.rows.length, version.value)}</span>
         </div>
         <div
           ref={scroller}
@@ -235,6 +246,12 @@ export function LogViewer({ source, withServices, downloadPath, fileName, missin
       </div>
     </section>
   );
+}
+
+function countText(shown: number, all: number): string {
+  const lines = all === 1 ? 'line' : 'lines';
+  const count = all.toLocaleString('en');
+  return shown === all ? `${count} ${lines}` : `${shown.toLocaleString('en')} of ${count} ${lines}`;
 }
 
 const sampleLetters = 50;

@@ -10,8 +10,9 @@ import { useQuery, useTitle } from '../state/page.ts';
 import { forgetAll } from '../state/resource.ts';
 import { session } from '../state/session.ts';
 import { ApiTokens } from './account/api-tokens.tsx';
+import { Sessions } from './account/sessions.tsx';
 
-/** The user's own password, API tokens and invitations. */
+/** The user's own logins, API tokens, invitations and password. */
 export default function AccountPage(): JSX.Element | null {
   useTitle('Account');
   useBreadcrumbs([{ text: 'Account', href: '/account' }]);
@@ -23,6 +24,7 @@ export default function AccountPage(): JSX.Element | null {
         <h1>Account</h1>
         <p class="muted">{user.email}</p>
       </div>
+      <Sessions />
       <ApiTokens tokens={user.apiTokens} />
       <AcceptInvitation />
       <ChangePassword email={user.email} />

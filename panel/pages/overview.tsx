@@ -22,6 +22,7 @@ import { byUrgency, countOf } from '../view/merge-items.ts';
 import { visibleText } from '../view/visible-text.ts';
 
 const maxRecent = 10;
+const maxAtFirst = 10;
 
 /** What is running, what is broken: what needs attention comes first. */
 export function OverviewPage(): JSX.Element {
@@ -68,7 +69,11 @@ export function OverviewPage(): JSX.Element {
           <Count state="empty" count={countOf(counts, 'inactive')} text="empty" />
         </p>
       )}
-      <Section title="Needs attention" items={troubled} />
+      <Section
+        title="Needs attention"
+        items={troubled}
+        total={Math.max(troubled.length, countOf(counts, 'failed') + countOf(counts, 'degraded'))}
+      />
       <Section title="In progress" items={inProgress} />
       <Section title="Favourites" items={starred} />
       {overview.groups.map((group) => (
@@ -123,14 +128,34 @@ function currentItems(read: readonly EnvironmentItem[]): EnvironmentItem[] {
     .sort(byUrgency);
 }
 
-function Section({ title, items }: { title: string; items: readonly EnvironmentItem[] }): JSX.Element | null {
+/** The first environments; a button shows the others. @param props.total where more exist than were read */
+function Section({
+  title,
+  items,
+  total = items.length,
+}: {
+  title: string;
+  items: readonly EnvironmentItem[];
+  total?: number;
+}): JSX.Element | null {
+  const isWhole = useSignal(false);
   if (items.length === 0) return null;
+  const shown = isWhole.value ? items : items.slice(0, maxAtFirst);
+  const unread = total - items.length;
   return (
     <section>
       <div class="section-head">
-        <h2>{title}</h2>
+        <h2>
+          {title} <span class="count figures">{total}</span>
+        </h2>
       </div>
-      <EnvironmentRows items={items} withRepository label={title} />
+      <EnvironmentRows items={shown} withRepository label={title} />
+      {shown.length < items.length && (
+        <button type="button" class="ghost" onClick={() => (isWhole.value = true)}>
+          Show {items.length - shown.length} more
+        </button>
+      )}
+      {isWhole.value && unread > 0 && <p class="muted">{unread} more are in the lists of their repositories.</p>}
     </section>
   );
 }

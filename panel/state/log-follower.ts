@@ -1,6 +1,7 @@
 import { send } from '../api/client.ts';
 import { asRequestError, type RequestError } from '../api/errors.ts';
 import { parseFrame, withoutTabs, type LogEnd, type LogLine } from '../view/log-line.ts';
+import { readTerminalText } from '../view/terminal-text.ts';
 
 export interface LogSource {
   /** Path of the log in the API. */
@@ -87,7 +88,8 @@ export class LogFollower {
       if ('end' in message) end = message.end;
       else {
         const { seq, time, service, stage, pod, line } = message;
-        lines.push({ seq, time, service, stage, ...(pod !== undefined && { pod }), text: withoutTabs(line) });
+        const text = readTerminalText(withoutTabs(line));
+        lines.push({ seq, time, service, stage, ...(pod !== undefined && { pod }), ...text });
       }
     }
     if (lines.length > 0) this.#handlers.onLines(lines);

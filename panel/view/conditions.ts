@@ -15,3 +15,9 @@ export function problemOf(conditions: readonly ConditionView[]): ConditionView |
     .map(({ type, status }) => conditions.find((one) => one.type === type && one.status === status))
     .find((one) => one !== undefined);
 }
+
+/** Returns a condition's reason as words: `Build failed` of `BuildFailed`. */
+export function reasonText(reason: string): string {
+  const words = reason.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(' ');
+  return words.map((word, index) => (index > 0 && !/^[A-Z]{2}/.test(word) ? word.toLowerCase() : word)).join(' ');
+}

@@ -27,16 +27,3 @@ export function matchRanges(text: string, wanted: string): [number, number][] {
   }
   return ranges;
 }
-
-/** Splits a text into pieces that match and pieces that do not. */
-export function highlighted(text: string, wanted: string): { text: string; isMatch: boolean }[] {
-  const pieces: { text: string; isMatch: boolean }[] = [];
-  let end = 0;
-  for (const [from, to] of matchRanges(text, wanted)) {
-    if (from > end) pieces.push({ text: text.slice(end, from), isMatch: false });
-    pieces.push({ text: text.slice(from, to), isMatch: true });
-    end = to;
-  }
-  if (end < text.length) pieces.push({ text: text.slice(end), isMatch: false });
-  return pieces;
-}

@@ -1,12 +1,13 @@
+import type { TerminalText } from './terminal-text.ts';
+
 /** A line of a log as it is shown. */
-export interface LogLine {
+export interface LogLine extends TerminalText {
   seq: number;
   /** RFC 3339 */
   time: string;
   service: string;
   stage: string;
   pod?: string;
-  text: string;
 }
 
 /** How a build ended. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { highlighted, matchRanges } from './log-filter.ts';
+import { matchRanges } from './log-filter.ts';
 import { clockOf, levelOf, parseFrame, withoutTabs, type LogLine } from './log-line.ts';
 import { LogView, windowOf } from './log-view.ts';
 import { columnsOf, RowLayout } from './row-layout.ts';
@@ -66,11 +66,10 @@ describe('a view of a log', () => {
   });
 });
 
-test('highlights a match at its position', () => {
-  expect(highlighted('a.B.a', 'A')).toEqual([
-    { text: 'a', isMatch: true },
-    { text: '.B.', isMatch: false },
-    { text: 'a', isMatch: true },
+test('finds matches at their positions', () => {
+  expect(matchRanges('a.B.a', 'A')).toEqual([
+    [0, 1],
+    [4, 5],
   ]);
   expect(matchRanges('İx', 'x')).toEqual([[1, 2]]);
 });

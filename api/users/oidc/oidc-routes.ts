@@ -57,7 +57,7 @@ export function oidcRoutes(options: OidcRoutesOptions): Endpoint[] {
       );
     const query = request.originalUrl.slice(request.originalUrl.indexOf('?'));
     const user = await oidcAccounts.userFor(await provider.claims(query, state, secrets));
-    const token = await accounts.startSession(user);
+    const token = await accounts.startSession(user, request.get('User-Agent'));
     if (token === undefined)
       throw new Unauthorized(`the account was changed at the same time. Start again: ${OIDC_LOGIN_PATH}`);
     setLoginCookie(response, token, isHttps);

@@ -24,8 +24,10 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
         <div class="row environment-title">
           <Icon name={gitRef.type} />
           <h1 class="isolate">{gitRef.type === 'pull request' ? `#${gitRef.name}` : visibleText(gitRef.name)}</h1>
-          <StateBadge state={shownState({ status, health: environment.health })} />
-          <Star id={id} name={name} />
+          <span class="row">
+            <StateBadge state={shownState({ status, health: environment.health })} />
+            <Star id={id} name={name} />
+          </span>
         </div>
         <div class="row">
           <Actions environment={environment} />

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { EnvironmentView } from '../../api/types.ts';
 import { environmentPath } from '../../api/paths.ts';
+import { Pieces } from '../../components/log-row.tsx';
 import { LogFollower } from '../../state/log-follower.ts';
 import { useQuery } from '../../state/page.ts';
 import type { LogLine } from '../../view/log-line.ts';
@@ -39,10 +40,14 @@ export function LastLines({
   return (
     <div class="last-lines" role="region" aria-label="Last lines of the build's log" tabIndex={0}>
       <ol>
-        {lines.value.map(({ seq, text }) => (
-          <li key={seq}>
-            <a href={hrefWith({ tab: undefined, log: undefined, build: String(number), line: String(seq) })}>{seq}</a>
-            <code class="isolate">{text}</code>
+        {lines.value.map((line) => (
+          <li key={line.seq}>
+            <a href={hrefWith({ tab: undefined, log: undefined, build: String(number), line: String(line.seq) })}>
+              {line.seq}
+            </a>
+            <code class="isolate">
+              <Pieces line={line} />
+            </code>
           </li>
         ))}
       </ol>

@@ -21,26 +21,26 @@ export function EnvironmentLogs({ environment }: { environment: EnvironmentView 
     );
   };
   const path = environmentPath(id);
+  const choice = (
+    <select aria-label="Log of" onInput={(event) => choose(event.currentTarget.value)}>
+      {number !== undefined && (
+        <option value={`build ${number}`} selected={!service}>
+          Build {number}
+        </option>
+      )}
+      {services.map(({ name }) => (
+        <option key={name} value={`service ${name}`} selected={service?.name === name}>
+          Service {name}
+        </option>
+      ))}
+    </select>
+  );
   return (
-    <div class="stack-small">
-      <label class="row">
-        <span class="muted">Log of</span>
-        <select onInput={(event) => choose(event.currentTarget.value)}>
-          {number !== undefined && (
-            <option value={`build ${number}`} selected={!service}>
-              build {number}
-            </option>
-          )}
-          {services.map(({ name }) => (
-            <option key={name} value={`service ${name}`} selected={service?.name === name}>
-              service {name}
-            </option>
-          ))}
-        </select>
-      </label>
+    <div>
       {service ? (
         <LogViewer
           key={`service ${service.name}`}
+          choice={choice}
           source={{ path: `${path}/services/${encodeURIComponent(service.name)}/logs`, query: { tail } }}
           withServices={false}
           fileName={`${id}-${service.name}.log`}
@@ -53,6 +53,7 @@ export function EnvironmentLogs({ environment }: { environment: EnvironmentView 
       ) : (
         <LogViewer
           key={`build ${number}`}
+          choice={choice}
           source={{ path: `${path}/build/logs`, query: { build: number } }}
           withServices
           downloadPath={`${path}/build/logs?build=${number}`}

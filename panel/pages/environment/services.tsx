@@ -62,7 +62,7 @@ function ServiceRow({
   const latest = points.at(-1);
   return (
     <li class={`service-row state-${state}`}>
-      <span class="service-name" style={{ paddingLeft: `${Math.min(depth, maxDepth) * 16}px` }}>
+      <span class="service-name" style={{ '--depth': Math.min(depth, maxDepth) }}>
         <Icon name={ready ? 'check' : isWaiting ? 'ring' : 'cross'} />
         <b class="isolate one-line">{name}</b>
       </span>

@@ -5,12 +5,12 @@ import type { TestsView } from '../../api/types.ts';
 import { Base64Image } from '../../components/base64-image.tsx';
 import { Empty, ErrorNote, LoadError, Skeleton } from '../../components/error-note.tsx';
 import { Icon, type IconName } from '../../components/icons.tsx';
+import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
 import { useResource } from '../../state/resource.ts';
 import { decodeText } from '../../view/base64.ts';
 import type { ShownState } from '../../view/shown-state.ts';
-import { exactTime } from '../../view/time.ts';
 
 type Test = TestsView['tests'][number];
 type Item = NonNullable<Test['result']>[number];
@@ -19,6 +19,7 @@ const outcomes: Partial<Record<Test['outcome'], { state: ShownState; icon: IconN
   passed: { state: 'built', icon: 'check' },
   failed: { state: 'failed', icon: 'cross' },
   error: { state: 'degraded', icon: 'warning' },
+  running: { state: 'building', icon: 'progress' },
 };
 
 /** The results of the tests that the service file names. */
@@ -50,7 +51,9 @@ export function Tests({ id }: { id: string }): JSX.Element {
     <div class="stack-small">
       <div class="spread">
         <p class="muted">
-          {found.tested?.message ?? ''} {found.build !== undefined && `Build ${found.build}.`}
+          {[found.build !== undefined && `Build ${found.build}`, found.tested?.message]
+            .filter((text) => text !== undefined && text !== false && text !== '')
+            .join(': ')}
         </p>
         <button type="button" disabled={run.isPending.value} onClick={run.run}>
           <Icon name="play" /> Run again
@@ -75,7 +78,11 @@ function TestCard({ test }: { test: Test }): JSX.Element {
         </h3>
         <span class="row">
           <span>{test.outcome}</span>
-          {test.finishedAt !== undefined && <span class="muted">{exactTime(Date.parse(test.finishedAt) / 1000)}</span>}
+          {test.finishedAt !== undefined && (
+            <span class="muted">
+              <Ago at={Date.parse(test.finishedAt) / 1000} />
+            </span>
+          )}
         </span>
       </div>
       <div class="card-body stack-small">

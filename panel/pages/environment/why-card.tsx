@@ -3,6 +3,7 @@ import type { EnvironmentView } from '../../api/types.ts';
 import { Icon } from '../../components/icons.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useQuery } from '../../state/page.ts';
+import { reasonText } from '../../view/conditions.ts';
 import { visibleText } from '../../view/visible-text.ts';
 import { LastLines } from './last-lines.tsx';
 
@@ -22,7 +23,7 @@ export function WhyCard({ environment }: { environment: EnvironmentView }): JSX.
     <section class={`why card state-${state}`} aria-label="Why it is not ready">
       <div class="card-head">
         <h2 class="row">
-          <Icon name={state === 'failed' ? 'cross' : 'warning'} /> {reason}
+          <Icon name={state === 'failed' ? 'cross' : 'warning'} /> <span title={reason}>{reasonText(reason)}</span>
           {service !== undefined && <span class="muted isolate">{service}</span>}
         </h2>
         <span class="muted">

@@ -71,22 +71,24 @@ export function EnvironmentList({ repository }: { repository: string }): JSX.Ele
             </button>
           );
         })}
-        <select aria-label="Type of ref" onInput={(event) => setQuery({ type: event.currentTarget.value })}>
-          {refTypes.map(([value, text]) => (
-            <option key={value} value={value} selected={(query['type'] ?? '') === value}>
-              {text}
-            </option>
-          ))}
-        </select>
-        <select aria-label="Order" onInput={(event) => setQuery({ sort: event.currentTarget.value })}>
-          {orders.map(([value, text]) => (
-            <option key={value} value={value} selected={(query['sort'] ?? '') === value}>
-              {text}
-            </option>
-          ))}
-        </select>
-        <span class="muted figures" role="status">
-          {list.total} of {all}
+        <span class="row">
+          <select aria-label="Type of ref" onInput={(event) => setQuery({ type: event.currentTarget.value })}>
+            {refTypes.map(([value, text]) => (
+              <option key={value} value={value} selected={(query['type'] ?? '') === value}>
+                {text}
+              </option>
+            ))}
+          </select>
+          <select aria-label="Order" onInput={(event) => setQuery({ sort: event.currentTarget.value })}>
+            {orders.map(([value, text]) => (
+              <option key={value} value={value} selected={(query['sort'] ?? '') === value}>
+                {text}
+              </option>
+            ))}
+          </select>
+          <span class="muted figures" role="status">
+            {list.total} of {all}
+          </span>
         </span>
       </div>
       <ErrorNote error={error} />

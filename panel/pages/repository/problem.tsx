@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { RepositoryHead } from '../../api/types.ts';
 import { Icon } from '../../components/icons.tsx';
-import { problemOf } from '../../view/conditions.ts';
+import { problemOf, reasonText } from '../../view/conditions.ts';
 
 /** Why a repository cannot be read, if it cannot. */
 export function RepositoryProblem({ repository }: { repository: RepositoryHead }): JSX.Element | null {
@@ -20,7 +20,7 @@ export function RepositoryProblem({ repository }: { repository: RepositoryHead }
       <Icon name="cross" />
       <div>
         <p>
-          <b>{problem.reason}</b>
+          <b title={problem.reason}>{reasonText(problem.reason)}</b>
         </p>
         <p class="isolate">{problem.message}</p>
       </div>

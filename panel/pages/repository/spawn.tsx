@@ -1,17 +1,18 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useId } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { send } from '../../api/client.ts';
-import type { EnvironmentPage } from '../../api/items.ts';
+import type { EnvironmentItem } from '../../api/items.ts';
 import { environmentPage, repositoryPath } from '../../api/paths.ts';
 import type { GitRef, SpawnedView } from '../../api/types.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { CheckField, Field, Form, SelectField, TextField } from '../../components/form.tsx';
+import { CheckField, Form, SelectField, TextField } from '../../components/form.tsx';
+import { RefField } from '../../components/ref-field.tsx';
 import { useAction } from '../../state/action.ts';
 import { useQuery } from '../../state/page.ts';
-import { useResource } from '../../state/resource.ts';
+import { bareName, refsOf, typeOfName } from '../../view/ref-choice.ts';
 import { parseDuration } from '../../view/time.ts';
+import { visibleText } from '../../view/visible-text.ts';
 import { RequestError } from '../../api/errors.ts';
 
 const types = [
@@ -20,13 +21,12 @@ const types = [
   ['tag', 'Tag'],
 ] as const;
 
-/** Creates an environment of a ref. The refs that have one already are suggested. */
+/** Creates an environment of a ref, which is searched in those of the repository. */
 export function Spawn({ repository, onClose }: { repository: string; onClose: () => void }): JSX.Element {
   const { route } = useLocation();
   const { query } = useQuery();
-  const suggestions = useId();
-  const known = useResource<EnvironmentPage>(`${repositoryPath(repository)}/environments?limit=200&sort=name`).data
-    .value;
+  const known = useSignal<readonly EnvironmentItem[]>([]);
+  const chosen = useSignal<EnvironmentItem | undefined>(undefined);
   const type = useSignal<GitRef['type']>(types.find(([one]) => one === query['type'])?.[0] ?? 'branch');
   const ref = useSignal(query['spawn'] === '1' ? '' : (query['spawn'] ?? ''));
   const name = useSignal('');
@@ -39,7 +39,7 @@ export function Spawn({ repository, onClose }: { repository: string; onClose: ()
       throw new RequestError(422, 'the time to live is not valid', details);
     }
     const body = {
-      gitRef: { name: ref.value.trim(), type: type.value },
+      gitRef: { name: bareName(ref.value), type: type.value },
       ...(name.value.trim() !== '' && { name: name.value }),
       ...(seconds !== undefined && { ttl: seconds }),
       ifExists: isReused.value ? 'reuse' : 'create',
@@ -47,9 +47,7 @@ export function Spawn({ repository, onClose }: { repository: string; onClose: ()
     const spawned = await send<SpawnedView>('POST', `${repositoryPath(repository)}/spawn`, { body });
     route(environmentPage(spawned.id), true);
   });
-  const refs = new Set(
-    (known?.items ?? []).filter(({ gitRef }) => gitRef.type === type.value).map((item) => item.gitRef.name),
-  );
+  const existing = known.value.find(({ gitRef }) => gitRef.type === type.value && gitRef.name === bareName(ref.value));
   return (
     <Dialog title="Spawn an environment" onClose={onClose}>
       <Form
@@ -61,6 +59,25 @@ export function Spawn({ repository, onClose }: { repository: string; onClose: ()
           </button>
         }
       >
+        <RefField
+          repository={repository}
+          value={ref.value}
+          onInput={(text) => {
+            ref.value = text;
+            chosen.value = undefined;
+          }}
+          onChoose={(item) => {
+            ref.value = item.gitRef.name;
+            type.value = item.gitRef.type;
+            chosen.value = item;
+          }}
+          onFound={(items) => {
+            known.value = refsOf(items);
+            const only = typeOfName(items, ref.value);
+            if (only !== undefined && chosen.value === undefined) type.value = only;
+          }}
+          action={action}
+        />
         <SelectField
           label="Type of ref"
           name="gitRef.type"
@@ -68,31 +85,17 @@ export function Spawn({ repository, onClose }: { repository: string; onClose: ()
           options={types}
           onInput={(value) => (type.value = value)}
         />
-        <Field
-          label={type.value === 'pull request' ? 'Number of the pull request' : 'Ref'}
-          name="gitRef.name"
-          action={action}
-          hint={type.value === 'branch' ? 'Short, without refs/heads/.' : undefined}
-        >
-          {(control) => (
-            <input
-              {...control}
-              list={suggestions}
-              value={ref.value}
-              required
-              autofocus
-              autocomplete="off"
-              spellcheck={false}
-              class="monospace"
-              onInput={(event) => (ref.value = event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <datalist id={suggestions}>
-          {[...refs].map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
+        {existing && existing.status !== 'empty' && (
+          <p class="note">
+            <span>
+              This ref has the environment <a href={environmentPage(existing.id)}>{visibleText(existing.name)}</a>{' '}
+              already.{' '}
+              {isReused.value
+                ? 'Its newest commit is built if it is not deployed yet.'
+                : 'Another one is created beside it, with volumes and an address of its own.'}
+            </span>
+          </p>
+        )}
         <CheckField
           label="Use the existing environment of this ref, if there is one"
           isChecked={isReused.value}

@@ -1,0 +1,128 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useId } from 'preact/hooks';
+import { send } from '../api/client.ts';
+import { asRequestError, sentenceOf } from '../api/errors.ts';
+import type { EnvironmentItem, EnvironmentPage } from '../api/items.ts';
+import { repositoryPath } from '../api/paths.ts';
+import type { Action } from '../state/action.ts';
+import { bareName, refsOf } from '../view/ref-choice.ts';
+import { shownState } from '../view/shown-state.ts';
+import { visibleText } from '../view/visible-text.ts';
+import { Field } from './form.tsx';
+import { Icon } from './icons.tsx';
+import { StateBadge } from './state-badge.tsx';
+
+const waitMs = 120;
+const read = 40;
+const shown = 8;
+
+export interface RefFieldProps {
+  repository: string;
+  value: string;
+  onInput: (text: string) => void;
+  onChoose: (item: EnvironmentItem) => void;
+  /** What is known of refs like the typed one. */
+  onFound: (items: readonly EnvironmentItem[]) => void;
+  action: Action;
+}
+
+/** A ref that is typed, or found among those of the repository. The list is beside the text, not above it. */
+export function RefField({ repository, value, onInput, onChoose, onFound, action }: RefFieldProps): JSX.Element {
+  const list = useId();
+  const found = useSignal<readonly EnvironmentItem[]>([]);
+  const chosen = useSignal(-1);
+  const message = useSignal('');
+  const isClosed = useSignal(false);
+  const wanted = bareName(value);
+  useEffect(() => {
+    const ended = new AbortController();
+    const timer = setTimeout(() => {
+      const text = encodeURIComponent(wanted.slice(0, 100));
+      const path = `${repositoryPath(repository)}/environments?limit=${read}&sort=-built&text=${text}`;
+      send<EnvironmentPage>('GET', path, { signal: ended.signal })
+        .then(({ items }) => {
+          found.value = refsOf(items);
+          chosen.value = -1;
+          message.value =
+            items.length === 0 && wanted !== '' ? 'No known ref has this name. It is read from the Git host.' : '';
+          onFound(items);
+        })
+        .catch((error: unknown) => {
+          if (!ended.signal.aborted) message.value = sentenceOf(asRequestError(error));
+        });
+    }, waitMs);
+    return () => {
+      clearTimeout(timer);
+      ended.abort();
+    };
+  }, [repository, wanted]);
+  const items = isClosed.value ? [] : found.value.slice(0, shown);
+  const choose = (item: EnvironmentItem) => {
+    isClosed.value = true;
+    onChoose(item);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
+    const step = steps[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      if (isClosed.value) isClosed.value = false;
+      else chosen.value = Math.max(-1, Math.min(items.length - 1, chosen.value + step));
+      return;
+    }
+    const item = items[chosen.value];
+    // Without a chosen one, Enter sends the form with what was typed.
+    if (event.key !== 'Enter' || !item) return;
+    event.preventDefault();
+    choose(item);
+  };
+  return (
+    <Field label="Ref" name="gitRef.name" action={action} hint={message.value}>
+      {(control) => (
+        <>
+          <input
+            {...control}
+            role="combobox"
+            aria-expanded={items.length > 0}
+            aria-controls={list}
+            aria-activedescendant={chosen.value >= 0 ? `${list}-${chosen.value}` : undefined}
+            value={value}
+            required
+            autofocus
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="Branch, tag or number of a pull request"
+            class="monospace"
+            onInput={(event) => {
+              isClosed.value = false;
+              onInput(event.currentTarget.value);
+            }}
+            onKeyDown={onKeyDown}
+          />
+          <ul id={list} role="listbox" aria-label="Refs" class="ref-results">
+            {items.map((item, index) => (
+              <li
+                key={item.id}
+                id={`${list}-${index}`}
+                role="option"
+                aria-selected={index === chosen.value}
+                onClick={() => choose(item)}
+                onMouseMove={() => (chosen.value = index)}
+              >
+                <Icon name={item.gitRef.type} />
+                <span class="one-line">
+                  <span class="isolate">
+                    {item.gitRef.type === 'pull request' ? `#${item.gitRef.name}` : visibleText(item.gitRef.name)}
+                  </span>{' '}
+                  <span class="muted isolate">{visibleText(item.subject ?? '')}</span>
+                </span>
+                <StateBadge state={shownState(item)} isQuiet />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Field>
+  );
+}

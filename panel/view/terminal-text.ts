@@ -1,0 +1,163 @@
+import { sequenceRanges, stripControls } from '../../build-logs/controls.ts';
+
+/** How a part of a line is shown. The names are those of CSS classes. */
+export interface StyledPart {
+  text: string;
+  style: string;
+}
+
+/** A line as a terminal shows it: its text, and its parts if a program has given them colours. */
+export interface TerminalText {
+  text: string;
+  parts?: StyledPart[];
+}
+
+const isPlain = /^[\u0020-\u007e]*$/;
+// eslint-disable-next-line no-control-regex
+const colours = /^(?:\u001b\[|\u009b)([\d;]*)m$/;
+
+/**
+ * Reads the colours of a line. What is removed is exactly what masks of secrets ignore: by another rule, the parts of a
+ * secret that no mask has found could be joined.
+ */
+export function readTerminalText(line: string): TerminalText {
+  if (isPlain.test(line)) return { text: line };
+  const ranges = sequenceRanges(line);
+  if (ranges.length === 0) return { text: stripControls(line) };
+  const parts: StyledPart[] = [];
+  let state: State = {};
+  let end = 0;
+  const add = (to: number) => {
+    const text = stripControls(line.slice(end, to));
+    const style = styleOf(state);
+    const last = parts.at(-1);
+    if (text === '') return;
+    if (last?.style === style) last.text += text;
+    else parts.push({ text, style });
+  };
+  for (let index = 0; index < ranges.length; index += 2) {
+    const [from = 0, to = 0] = ranges.slice(index, index + 2);
+    add(from);
+    end = to;
+    const codes = colours.exec(line.slice(from, to))?.[1];
+    if (codes !== undefined) state = after(state, codes.split(';').map(Number));
+  }
+  add(line.length);
+  const text = parts.map((part) => part.text).join('');
+  return parts.some(({ style }) => style !== '') ? { text, parts } : { text };
+}
+
+interface State {
+  isBold?: boolean;
+  isFaint?: boolean;
+  isItalic?: boolean;
+  isUnderlined?: boolean;
+  isInverse?: boolean;
+  /** 0 to 15, as terminals number them. */
+  colour?: number | undefined;
+  background?: number | undefined;
+}
+
+/** Returns the state after the codes of a sequence. What hides text, blinks or is unknown has no effect. */
+function after(before: State, codes: readonly number[]): State {
+  let state = before;
+  for (let index = 0; index < codes.length; index += 1) {
+    const code = codes[index] ?? 0;
+    if (code === 38 || code === 48) {
+      const { colour, length } = extendedColour(codes.slice(index + 1));
+      state = { ...state, [code === 38 ? 'colour' : 'background']: colour };
+      index += length;
+    } else state = afterCode(state, code);
+  }
+  return state;
+}
+
+const switches: Readonly<Record<number, State>> = {
+  1: { isBold: true },
+  2: { isFaint: true },
+  3: { isItalic: true },
+  4: { isUnderlined: true },
+  7: { isInverse: true },
+  22: { isBold: false, isFaint: false },
+  23: { isItalic: false },
+  24: { isUnderlined: false },
+  27: { isInverse: false },
+  39: { colour: undefined },
+  49: { background: undefined },
+};
+
+function afterCode(state: State, code: number): State {
+  if (code === 0) return {};
+  if (code >= 30 && code <= 37) return { ...state, colour: code - 30 };
+  if (code >= 90 && code <= 97) return { ...state, colour: code - 82 };
+  if (code >= 40 && code <= 47) return { ...state, background: code - 40 };
+  if (code >= 100 && code <= 107) return { ...state, background: code - 92 };
+  return { ...state, ...switches[code] };
+}
+
+/** Returns the nearest of the 16 colours, which suit each theme, and how many codes name it. */
+function extendedColour([kind, ...values]: readonly number[]): { colour: number | undefined; length: number } {
+  if (kind === 5) return { colour: ofPalette(values[0] ?? 0), length: 2 };
+  if (kind === 2) return { colour: ofRgb(values[0] ?? 0, values[1] ?? 0, values[2] ?? 0), length: 4 };
+  return { colour: undefined, length: 0 };
+}
+
+function ofPalette(index: number): number | undefined {
+  if (index < 16) return index;
+  if (index > 255) return undefined;
+  if (index >= 232) return index < 250 ? 8 : 7;
+  const cube = index - 16;
+  const level = (value: number) => (value % 6) * 51;
+  return ofRgb(level(Math.floor(cube / 36)), level(Math.floor(cube / 6)), level(cube));
+}
+
+const half = 128;
+const bright = 208;
+
+function ofRgb(red: number, green: number, blue: number): number {
+  const max = Math.max(red, green, blue);
+  if (max < half / 2) return 8;
+  // A channel counts if it is at least half of the strongest one.
+  const bit = (value: number, place: number) => (value >= max / 2 ? place : 0);
+  return bit(red, 1) + bit(green, 2) + bit(blue, 4) + (max >= bright ? 8 : 0);
+}
+
+/** Names CSS classes. A background replaces the text's colour: both together could be unreadable. */
+function styleOf({ isBold, isFaint, isItalic, isUnderlined, isInverse, colour, background }: State): string {
+  const filled = background ?? (isInverse === true ? (colour ?? 7) : undefined);
+  const names = [
+    isBold === true && 'ansi-bold',
+    isFaint === true && 'ansi-faint',
+    isItalic === true && 'ansi-italic',
+    isUnderlined === true && 'ansi-underlined',
+    filled === undefined ? colour !== undefined && `ansi-${colour}` : `ansi-fill ansi-${filled}`,
+  ];
+  return names.filter((name) => name !== false).join(' ');
+}
+
+/** A piece of a line that has one style and is, or is not, a match of the search. */
+export interface ShownPiece extends StyledPart {
+  isMatch: boolean;
+}
+
+/** Splits a line at the borders of its colours and of what the search has found. */
+export function piecesOf({ text, parts }: TerminalText, matches: readonly (readonly [number, number])[]): ShownPiece[] {
+  const pieces: ShownPiece[] = [];
+  let at = 0;
+  let next = 0;
+  for (const { text: whole, style } of parts ?? [{ text, style: '' }]) {
+    const end = at + whole.length;
+    while (at < end) {
+      const [from, to] = matches[next] ?? [Infinity, Infinity];
+      if (to <= at) {
+        next += 1;
+        continue;
+      }
+      const isMatch = from <= at;
+      const stop = Math.min(end, isMatch ? to : from);
+      pieces.push({ text: text.slice(at, stop), style, isMatch });
+      at = stop;
+    }
+  }
+  return pieces;
+}
