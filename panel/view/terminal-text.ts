@@ -118,7 +118,7 @@ function ofRgb(red: number, green: number, blue: number): number {
   const max = Math.max(red, green, blue);
   if (max < half / 2) return 8;
   // A channel counts if it is at least half of the strongest one.
-  const bit = (value: number, place: number) => (value >= max / 2 ? place : 0);
+  const bit = (value: number, worth: number) => (value >= max / 2 ? worth : 0);
   return bit(red, 1) + bit(green, 2) + bit(blue, 4) + (max >= bright ? 8 : 0);
 }
 
