@@ -50,7 +50,7 @@ async function asked(source: Buffer, sourcePolicy: string | undefined): Promise<
   const token = await registryToken(victim.connection.ingressUrl, basicAuthorization(registry), [scope]);
   const dockerConfig = JSON.stringify({ auths: { [registry.address]: { registrytoken: token } } });
   return askBuildkitd(attacker.kubectl, {
-    builder: `group-${attacker.group}`,
+    from: { builder: `group-${attacker.group}` },
     dockerConfig,
     source,
     ...(sourcePolicy !== undefined && { sourcePolicy }),

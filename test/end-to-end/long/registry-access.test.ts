@@ -5,7 +5,7 @@ import { send } from '../../client/local-http.ts';
 import { IMAGES_HOST_ADDRESS } from '../../cluster/registry.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { pushRepository } from '../../sample/push-repository.ts';
-import { askBuildkitd } from '../ask-buildkitd.ts';
+import { askBuildkitd, type BuildPod } from '../ask-buildkitd.ts';
 import { logOf } from '../fixtures.ts';
 import { namespaceOf, startHarness, type Harness } from '../harness.ts';
 import { pushPullRequest } from '../push-pull-request.ts';
@@ -14,10 +14,10 @@ import { TestRegistry } from '../registry-images.ts';
 import { registryToken } from '../registry-token.ts';
 import { smallPage } from '../small-page.ts';
 
-/** A credential, and the pod of the builder that builds with it. */
+/** A credential, and the pod that builds with it. */
 interface Build {
   environment: string;
-  builder: string;
+  pod: BuildPod;
   dockerConfig: string;
 }
 
@@ -51,10 +51,8 @@ beforeAll(async () => {
   [layerOfVictim, layerOfOwn] = await Promise.all([newestLayer(ofVictim), newestLayer(own)]);
   // Their builds run while the tests use their credentials.
   [build, fork] = await Promise.all([
-    attacker.spawn(repository, 'slow').then((id) => running(id, () => `group-${attacker.group}`)),
-    attacker
-      .spawn(repository, '', { gitRef: { name: '1', type: 'pull request' } })
-      .then((id) => running(id, (uid) => `ephemeral-${uid}-1`)),
+    attacker.spawn(repository, 'slow').then(running),
+    attacker.spawn(repository, '', { gitRef: { name: '1', type: 'pull request' } }).then(running),
   ]);
 }, 400_000);
 
@@ -79,35 +77,26 @@ async function newestLayer(image: string): Promise<string> {
   return `${image.split('@')[0] ?? ''}@${digest}`;
 }
 
-/** Returns the credential and the builder of a running build. */
-async function running(id: string, builderOf: (uid: string) => string): Promise<Build> {
-  const name = id.slice(id.indexOf('.') + 1);
-  const group = id.slice(0, id.indexOf('.'));
-  const uid = await attacker.kubectl([
-    'get',
-    'environments.coppice.dev',
-    name,
-    '--namespace',
-    `group-${group}`,
-    '--output',
-    'jsonpath={.metadata.uid}',
-  ]);
-  const at = ['get', 'secret', 'build-credentials', '--namespace', namespaceOf(id), '--ignore-not-found'];
+/** Returns the credential and the pod of a running build. */
+async function running(id: string): Promise<Build> {
+  const namespace = namespaceOf(id);
+  const at = ['get', 'secret', 'build-credentials', '--namespace', namespace, '--ignore-not-found'];
   const dockerConfig = await waitFor('the credentials of the build', 120, async () => {
     const text = await attacker.kubectl([...at, '--output', 'jsonpath={.data.config\\.json}']);
     return text === '' ? undefined : Buffer.from(text, 'base64').toString();
   });
-  await waitFor('the build to run', 120, async () => {
-    const { status } = await attacker.client.environment(id);
-    return status === 'building' || undefined;
+  const runs = ['--selector', 'coppice.dev/build=1', '--field-selector', 'status.phase=Running'];
+  const pod = await waitFor('the build to run', 120, async () => {
+    const name = ['--output', 'jsonpath={.items[*].metadata.name}'];
+    return (await attacker.kubectl(['get', 'pods', '--namespace', namespace, ...runs, ...name])) || undefined;
   });
-  return { environment: id, builder: builderOf(uid), dockerConfig };
+  return { environment: id, pod: { namespace, pod, container: 'build-web' }, dockerConfig };
 }
 
 /** Returns what a client of BuildKit gets with the credentials of a build and without its source policy. */
-function asks({ builder, dockerConfig }: Build, source: Buffer, ...options: string[]): Promise<string> {
+function asks({ pod, dockerConfig }: Build, source: Buffer, ...options: string[]): Promise<string> {
   return askBuildkitd(attacker.kubectl, {
-    builder,
+    from: pod,
     dockerConfig,
     source,
     ...(options.length > 0 && { arguments: options }),
