@@ -1,4 +1,4 @@
-import type { LogSessions } from '../images/build/log-sessions.ts';
+import type { LogSessions } from '../images/logs/log-sessions.ts';
 import type { Controller } from '../../kubernetes/controller.ts';
 import { createContext, type GivenContext } from './create-context.ts';
 import { builderController } from './builder.ts';

@@ -6,7 +6,7 @@ import type { BuildQueues } from '../images/build/build-queue.ts';
 import { ImageBuilder } from '../images/build/image-builder.ts';
 import { BUILDKITD_PORT } from '../images/builders/objects.ts';
 import type { BuilderPool } from '../images/builders/pool.ts';
-import type { LogSessions } from '../images/build/log-sessions.ts';
+import type { LogSessions } from '../images/logs/log-sessions.ts';
 import type { Reusables } from '../kinds/reusable/reusables.ts';
 import { ReusableStore } from '../kinds/group/volume-store.ts';
 import { VolumeCopies } from '../kinds/reusable/volume-copies.ts';

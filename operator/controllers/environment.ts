@@ -6,7 +6,7 @@ import type { Controller } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { keyOf, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 import { createBuildQueues } from '../images/build/build-limits.ts';
-import { LogSessions } from '../images/build/log-sessions.ts';
+import { LogSessions } from '../images/logs/log-sessions.ts';
 import type { BuilderPool } from '../images/builders/pool.ts';
 import type { OperatorCaches } from './caches.ts';
 import { environmentKeyOf } from '../shared/environment-keys.ts';

@@ -1,5 +1,5 @@
 import type { BuildLogMessage } from '../../build-logs/message.ts';
-import { PUSHED } from '../../operator/images/build/container-logs.ts';
+import { PUSHED } from '../../operator/images/logs/container-logs.ts';
 import type { ContentsMoments } from './contents-watch.ts';
 import type { Figure } from './measure.ts';
 

@@ -1,5 +1,5 @@
 import type { BuildJobInput } from './job-input.ts';
-import type { PlannedImage } from './image-plan.ts';
+import type { PlannedImage } from '../plan/image-plan.ts';
 
 /** An argument of one image's build. */
 export interface BuildArgument {

@@ -1,8 +1,8 @@
 import type { ResourceId } from '../../../crds/ids.ts';
 import type { NamedSecret } from '../../../crds/named-secret.ts';
 import type { RefLocation } from '../../source/git/source.ts';
-import type { LogSession } from './log-session.ts';
-import type { PlannedImage } from './image-plan.ts';
+import type { LogSession } from '../logs/log-session.ts';
+import type { PlannedImage } from '../plan/image-plan.ts';
 
 export interface BuildRequest {
   namespace: string;

@@ -6,7 +6,7 @@ import { GIT_CONFIG_FILE } from '../../source/git/git-files.ts';
 import { AFTER_CLONE } from './after-clone.ts';
 import { buildArguments } from './build-arguments.ts';
 import type { BuildJobInput, BuildJobSettings } from './job-input.ts';
-import type { PlannedImage } from './image-plan.ts';
+import type { PlannedImage } from '../plan/image-plan.ts';
 import type { ResolvedImage } from './resolved-build.ts';
 
 /** Secrets that the Job uses; the operator creates them with it. */

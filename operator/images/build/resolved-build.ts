@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { imageRepository, type ImageRegistry } from '../../../crds/image-name.ts';
 import type { ResourceId } from '../../../crds/ids.ts';
-import { imageTag } from './content-address.ts';
-import type { PlannedImage } from './image-plan.ts';
+import { imageTag } from '../plan/content-address.ts';
+import type { PlannedImage } from '../plan/image-plan.ts';
 
 /** A planned image with its name in the registry. */
 export interface ResolvedImage {

@@ -7,7 +7,7 @@ import { isNotFound } from '../../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import { splitTimestamp } from '../../../kubernetes/log-timestamp.ts';
 import type { Pod } from '../../../kubernetes/resource-type.ts';
-import { roleOf } from './job-containers.ts';
+import { roleOf } from '../build/job-containers.ts';
 import { LineFlusher } from '../../shared/line-flusher.ts';
 
 export interface ContainerLogsOptions {

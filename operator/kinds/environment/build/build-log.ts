@@ -1,6 +1,6 @@
 import type { BuildResult, BuildStatus, Environment } from '../../../../crds/environment.ts';
-import type { LogSession } from '../../../images/build/log-session.ts';
-import type { LogSessions } from '../../../images/build/log-sessions.ts';
+import type { LogSession } from '../../../images/logs/log-session.ts';
+import type { LogSessions } from '../../../images/logs/log-sessions.ts';
 import type { ContainerOutput } from '../../../services/diagnosis/last-output.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
 import type { Revision } from '../revision/revision.ts';

@@ -6,7 +6,7 @@ import { formatProblem } from '../../../../service-file/problems.ts';
 import type { FileBundle, ServiceFile } from '../../../../service-file/schema.ts';
 import { storedAt } from '../../../../service-file/stored-file.ts';
 import { platformLabels } from '../../../shared/scheduling.ts';
-import { planImages, type PlannedImage } from '../../../images/build/image-plan.ts';
+import { planImages, type PlannedImage } from '../../../images/plan/image-plan.ts';
 import { Stalled, userMustAct } from '../../../shared/errors.ts';
 import { isInRegistry } from '../../../images/registry/own-registry.ts';
 import type { RepositoryConfiguration } from '../../repository/configuration.ts';

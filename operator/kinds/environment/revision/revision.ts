@@ -4,7 +4,7 @@ import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { ResourceId } from '../../../../crds/ids.ts';
 import { keyedHash } from '../../../shared/hash-key.ts';
 import { hiddenValuesSchema } from '../../../services/objects/hidden-values.ts';
-import { plannedImageSchema } from '../../../images/build/image-plan.ts';
+import { plannedImageSchema } from '../../../images/plan/image-plan.ts';
 import type { ServiceFileSettings } from '../../../../service-file/parse.ts';
 import { serviceFileSchema } from '../../../../service-file/schema.ts';
 import type { Variables } from '../../../../service-file/variables.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { BuildStatus, Environment } from '../../../../crds/environment.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
-import type { LogSessions } from '../../../images/build/log-sessions.ts';
+import type { LogSessions } from '../../../images/logs/log-sessions.ts';
 import type { RepositoryConfiguration } from '../../repository/configuration.ts';
 import type { RolloutProgress } from '../../../services/rollout/progress.ts';
 import { BuildLog } from '../build/build-log.ts';
