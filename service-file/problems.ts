@@ -22,7 +22,7 @@ export interface Problem {
   message: string;
 }
 
-/** A longer list is not useful, and must fit into a condition or log. */
+/** More problems would not fit into a condition or a log, and nobody would read them. */
 const maxProblems = 50;
 const maxQuoted = 60;
 /**

@@ -109,7 +109,7 @@ async function textWithin(response: Response, maxBytes: number): Promise<string>
   let length = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > maxBytes) throw new Error(`more than ${maxBytes} bytes`);
+    if (length > maxBytes) throw new Error(`the tester's response has more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

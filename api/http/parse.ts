@@ -43,7 +43,7 @@ function isText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Text, or a boolean or number in its place. */
+/** A text. Booleans and numbers are accepted too, and converted. */
 export const textField = z
   .union([z.string(), z.boolean().transform(String), z.number().transform(String)], { error: 'must be a string' })
   .refine(isText, { error: 'must be Unicode text without NUL' });

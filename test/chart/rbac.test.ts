@@ -19,7 +19,7 @@ const forbidden = {
   verbs: ['impersonate', 'escalate'],
 };
 
-/** Returns the faults of a rule. */
+/** Returns the parts of a rule that no role of the chart may have: wildcards, and forbidden resources and verbs. */
 function faults({ apiGroups, resources, resourceNames = [], verbs }: Rule): string[] {
   const named = [...apiGroups, ...resources, ...resourceNames, ...verbs];
   return [

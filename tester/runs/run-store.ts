@@ -15,8 +15,8 @@ const endedKey = `${prefix}:ended`;
 const numberKey = `${prefix}:number`;
 
 /**
- * Ends a run, unless it is not running: a run that a later tester has given up remains failed. Deletes its params,
- * which are no longer needed. ARGV: id, ms, now, fields.
+ * Ends a run that is still running: one that a restarted tester has given up stays failed. Deletes its params, which are
+ * no longer needed. ARGV: id, ms, now, fields.
  */
 const endScript = `
 if redis.call('HGET', KEYS[1], 'state') ~= 'running' then
