@@ -1,4 +1,4 @@
-/** Unit tests stand beside their source; what needs a cluster stands under test/ and has a project of its own. */
+/** Unit tests are beside their source. Tests that need a cluster or other programs are in test/, in projects of their own. */
 const typescript = {
   transform: { '^.+\\.ts$': '<rootDir>/test/strip-types.cjs' },
   extensionsToTreatAsEsm: ['.ts'],
@@ -6,9 +6,9 @@ const typescript = {
 };
 
 export default {
-  // jest's 5 s are too few where the tests of a cluster have the processors; what hangs still fails.
+  // jest's default of 5 s is too short while tests of a cluster use all processors. A test that hangs still fails.
   testTimeout: 60_000,
-  // A worker keeps what the modules of each file held; with a heap of gigabytes every collection takes seconds.
+  // A worker keeps the modules of every test file in memory; with gigabytes of them, each garbage collection takes seconds.
   workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/slowest-first.cjs',
   projects: [
@@ -19,12 +19,12 @@ export default {
         '<rootDir>/{process,crds,kubernetes,build-logs,service-file,tester-client,fair-queue,registry-tokens,operator,api,tester,panel,test/cluster,test/bench,test/build-logs,test/docs,test/language,test/supply-chain}/**/*.test.ts',
       ],
     },
-    // The emulated Git hosts themselves, held against the hosts' own clients.
+    // Tests of the emulated Git hosts, with the official clients of the real ones.
     { ...typescript, displayName: 'git-hosts', testMatch: ['<rootDir>/test/git-hosts/*.test.ts'] },
     { ...typescript, displayName: 'ssh', testMatch: ['<rootDir>/test/ssh/**/*.test.ts'] },
-    // Helm alone, and where COPPICE_TEST_KUBECONFIG is set that API server.
+    // These tests run helm, and use the API server of COPPICE_TEST_KUBECONFIG if that is set.
     { ...typescript, displayName: 'chart', testMatch: ['<rootDir>/test/chart/*.test.ts'] },
-    // Distribution in a container of its own, by Docker.
+    // These tests start the registry Distribution in a container, with Docker.
     { ...typescript, displayName: 'registry', testMatch: ['<rootDir>/test/registry/*.test.ts'] },
     { ...typescript, displayName: 'redis', testMatch: ['<rootDir>/test/redis/**/*.test.ts'] },
     { ...typescript, displayName: 'chromium', testMatch: ['<rootDir>/test/chromium/**/*.test.ts'] },

@@ -129,7 +129,7 @@ const panelDepths = [
   ['panel/*/*/*', 3],
 ] as const;
 
-/** Of two rules for a file the later one counts. Tests, and what they share, may import all that they put together. */
+/** Of two rules for a file the later one counts. Tests and the code that they share may import everything. */
 const importRules = [
   ...Object.keys(mayImport).map((folder) => ({
     files: [`${folder}/**/*.{ts,tsx}`],
@@ -169,7 +169,7 @@ const importRules = [
   })),
 ];
 
-/** What typescript-eslint calls strict and type-checked, as far as it is not in the category `correctness`. */
+/** The rules of typescript-eslint's strict, type-checked configuration that are not in oxlint's category `correctness`. */
 const strict = [
   'ban-ts-comment',
   'consistent-type-imports',

@@ -30,7 +30,7 @@ export interface AppOptions {
   > &
     UserServicesOptions['config'];
   cluster: ClusterRequests;
-  /** Lists what no cache has: Events, and what pods use. */
+  /** Lists what no cache has: Events, and the CPU and memory usage of pods. */
   clusterReads: Pick<ClusterClient, 'list'>;
   caches: FreshCaches;
   sessions: UserServicesOptions['sessions'];

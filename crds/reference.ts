@@ -76,7 +76,7 @@ export function referencePage(definition: Definition): string {
   ].join('\n\n');
 }
 
-/** What is listed of the fields of spec or status. */
+/** How the fields of spec or status are listed. */
 interface Part {
   /** Paths of fields that are not listed. */
   internal: ReadonlySet<string>;

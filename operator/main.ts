@@ -49,7 +49,7 @@ const elector = new LeaderElector({
   logger,
   ...LEASE_TIMES,
   onChange: (leads) => metrics.setLeader('coppice-operator', leads),
-  // Another operator may lead by now: whatever this one still does could only be in its way.
+  // Another operator may lead by now, so this one must not change anything any more.
   onLost: (reason) => {
     logger.fatal({ err: reason }, 'leadership was lost');
     process.exit(1);

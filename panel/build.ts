@@ -35,7 +35,7 @@ const options = {
   legalComments: 'none',
   logLevel: 'error',
   absWorkingDir: folder,
-  // The image has no tsconfig.json of the repository, and nothing in it concerns what is emitted.
+  // The image does not contain the repository's tsconfig.json, which does not affect the compiled files.
   tsconfigRaw: {},
 } satisfies BuildOptions;
 

@@ -11,7 +11,7 @@ const inProgress = new Set([
   ...['StartingBuilder', 'WaitingForBuilder'],
 ]);
 
-/** Returns how an environment is, and if it is not as it should be, the most specific reason. */
+/** Returns the health of an environment and, unless it is healthy, the most specific reason. */
 export function environmentHealth(environment: HealthInput): { health: Health; problem?: Problem } {
   const { conditions } = environment.status ?? {};
   const shown = shownStatus(environment);

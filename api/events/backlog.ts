@@ -1,12 +1,12 @@
 import type { ChangedObject } from './change.ts';
 
-/** More changes of one group between two flushes are replaced by one event `reset`. */
+/** If more objects of a group change between two flushes, one event `reset` is sent instead of all of them. */
 const maxPending = 200;
 /** Minimum interval between two such events of one group. */
 const resetEveryMs = 5000;
 
 interface GroupBacklog {
-  /** By kind and key: of several changes of an object the newest state is sent. */
+  /** Changed objects by kind and key. Of several changes of one object only the newest state is sent. */
   pending: Map<string, ChangedObject>;
   /** When an event `reset` replaces the changes; undefined if they are few. */
   resetAt: number | undefined;

@@ -32,7 +32,7 @@ export interface EventStreamsOptions {
 /** Opens the streams of this replica, and bounds what they hold. */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
-  /** Streams whose client has not closed the connection, with ended ones. */
+  /** Streams whose client has not closed the connection, including streams that this side has ended. */
   readonly #open = new Set<EventStream>();
   #unreadBytes = 0;
   #warnedAt = -Infinity;
@@ -78,7 +78,7 @@ export class EventStreams {
     first?.end('rotate');
   }
 
-  /** Sends a sign of life, and ends the stream when its login or token has ended. */
+  /** Sends heartbeats, and ends the stream when its login or token has ended. */
   async #keepAlive(stream: EventStream, { credential }: Caller, signal: AbortSignal): Promise<void> {
     const { hub, authenticator, clock } = this.#options;
     for (;;) {

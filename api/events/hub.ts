@@ -17,9 +17,9 @@ import { channelsIn, channelsOf, concernedBy } from './visibility.ts';
 
 /** Minimum interval between two flushes: an object is sent at most once in it. */
 export const FLUSH_MS = 100;
-/** A larger batch of one group is replaced by an event `reset`. */
+/** If the events of one group in a flush have more bytes, one event `reset` is sent instead of them. */
 const maxBatchBytes = 128 * 1024;
-/** More changes that a client missed are replaced by an event `reset`. */
+/** A client that missed more changes gets an event `reset` instead of them. */
 const maxMissed = 200;
 
 export interface ChangeHubOptions {
@@ -53,7 +53,7 @@ export class ChangeHub {
     caches.users.addHandler((type, secret) => this.#userChanged(type, secret));
   }
 
-  /** What a client knows that has been sent everything. */
+  /** The position of a client to which everything has been sent. */
   get position(): Position {
     const { group, repository, environment } = this.#logs;
     const newest = { group: group.newest, repository: repository.newest, environment: environment.newest };
@@ -156,7 +156,7 @@ export class ChangeHub {
     const before = [...subscriber.channels].filter((one) => one === channel || one.startsWith(`${channel}/`));
     const after = isDeleted ? [] : channelsIn(group, subscriber.viewer);
     if (!this.#change(subscriber, before, after) || isDeleted) return;
-    // A group without repositories is only itself, which is sent as a change.
+    // A group without repositories needs no reload: its own change is sent, and it contains nothing else.
     const isNew = before.length === 0 && this.#caches.repositories.byIndex('namespace', channel).length === 0;
     if (!isNew) subscriber.send(resetEvent('membership'));
   }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { compareResourceVersions } from '../../kubernetes/resource-type.ts';
 
-/** What changes, each with its own resource versions. */
+/** The kinds of objects whose changes are sent. Each kind has resource versions of its own. */
 export const CHANGE_KINDS = ['group', 'repository', 'environment'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 export type Versions = Readonly<Record<ChangeKind, string>>;
 
-/** What a client knows. Every replica reads the same versions, so a client can continue at any of them. */
+/** How far a client has read the stream. Replicas read the same versions, so a client can continue at any of them. */
 export interface Position {
   /** Up to these versions nothing is missing. */
   seen: Versions;

@@ -15,7 +15,7 @@ export interface Subscriber {
   end(reason: CloseReason): void;
 }
 
-/** Open streams by what they read and whose they are, so that a change costs nothing for all others. */
+/** Finds open streams by their channels and by their users, so that a change costs nothing for other streams. */
 export class Subscribers {
   readonly #byChannel = new Map<string, Set<Subscriber>>();
   readonly #byUser = new Map<string, Set<Subscriber>>();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findCondition, type Condition } from '../../crds/conditions.ts';
 import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
-/** How an object is, as one word: what its conditions amount to. */
+/** The health of an object: its conditions, summarized in one word. */
 export const HEALTHS = ['failed', 'degraded', 'progressing', 'healthy', 'inactive'] as const;
 export type Health = (typeof HEALTHS)[number];
 

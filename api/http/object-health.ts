@@ -6,7 +6,7 @@ interface Reporting extends KubernetesObject {
   status?: { conditions?: readonly Condition[] | undefined } | undefined;
 }
 
-/** Returns how a Group or Repository is: what the conditions Ready, Reconciling and Stalled amount to. */
+/** Returns the health of a Group or Repository, from its conditions Ready, Reconciling and Stalled. */
 export function objectHealth({ metadata, status }: Reporting): { health: Health; problem?: Problem } {
   if (metadata.deletionTimestamp !== undefined) return { health: 'progressing' };
   const stalled = conditionThat(status?.conditions, 'Stalled', 'True');

@@ -24,7 +24,7 @@ import { visibleText } from '../view/visible-text.ts';
 const maxRecent = 10;
 const maxAtFirst = 10;
 
-/** What is running, what is broken: what needs attention comes first. */
+/** The environments that need attention first, then what is in progress, and all repositories. */
 export function OverviewPage(): JSX.Element {
   useTitle('Overview');
   useBreadcrumbs([], true);

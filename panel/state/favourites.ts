@@ -21,6 +21,6 @@ export function toggleFavourite(id: string): void {
   try {
     localStorage.setItem(key, JSON.stringify(favourites.value));
   } catch {
-    // As above.
+    // Without storage, the change lasts until the page is closed.
   }
 }

@@ -53,12 +53,12 @@ function handle({ type, data }: StreamEvent): void {
   }
 }
 
-/** Asks to sign in again, if the session has really ended; what the user cannot change is tried again. */
+/** Asks the user to sign in again if the session has ended. Resolves when another connection can be tried. */
 async function askToSignIn(): Promise<void> {
   try {
     await send('GET', '/api/user/info');
   } catch {
-    // Whether the user signs in again or the server answers again: another attempt shows it.
+    // The user did not sign in, or the server does not answer: the next attempt to connect shows which.
   }
 }
 
@@ -118,7 +118,7 @@ function invalidateChanged({ kind, id, change }: Change): void {
   );
 }
 
-/** Whether a path reads an object or something of it. Settings are edited: they are read when their page is opened. */
+/** Returns whether a path reads an object or a part of it, except settings: users edit them, so they stay as opened. */
 function isOf(path: string, own: string): boolean {
   if (path !== own && !path.startsWith(`${own}/`) && !path.startsWith(`${own}?`)) return false;
   return !path.includes('/settings') && !path.includes('/environments?') && !path.includes('/usage');

@@ -55,7 +55,7 @@ export class LogFollower {
     const url = new URL(path, location.href);
     url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
     for (const [name, value] of Object.entries(query)) {
-      // What `tail` has sent is not asked for again.
+      // After the first lines `from` continues the log; `tail` would send some of them again.
       if (name !== 'tail' || this.#last === 0) url.searchParams.set(name, value);
     }
     if (this.#last > 0) url.searchParams.set('from', String(this.#last));
@@ -113,7 +113,7 @@ export class LogFollower {
 
   async #refusal(): Promise<RequestError | undefined> {
     try {
-      // An ended session asks to sign in again here.
+      // If the session has ended, this request asks the user to sign in again.
       await send('GET', '/api/user/info');
       const { path, query } = this.#source;
       const response = await fetch(

@@ -28,7 +28,7 @@ export interface BuiltImages {
   sizeBytes: number;
 }
 
-/** How far a build's images are. */
+/** The progress of a build's images. */
 export interface ImageProgress {
   /** Absent while the Job is running. */
   built?: BuiltImages;

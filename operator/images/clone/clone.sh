@@ -1,18 +1,18 @@
 #!/bin/sh
-# The build Job's first container: puts one commit of the repository under $WORKSPACE and nothing else of it.
-# Beside it stand the containers that build: each waits for the lock on $WORKSPACE.cloning to be let go, as it is however this
-# one ends, and goes on where it finds $WORKSPACE.cloned (operator/images/build/after-clone.ts).
-# ORIGIN, REF (full name), COMMIT and WORKSPACE come from the Job; credentials, and what git may do, are in the file
-# GIT_CONFIG_GLOBAL and beside it.
+# Runs in a build Job's container `clone`: fetches the files of one commit to $WORKSPACE, without Git's history.
+# The containers that build run beside it. Each waits until the lock on $WORKSPACE.cloning is released, which happens
+# however this script ends, and continues only if $WORKSPACE.cloned exists (operator/images/build/after-clone.ts).
+# The Job sets ORIGIN, REF (the full name), COMMIT and WORKSPACE. The file GIT_CONFIG_GLOBAL, and the files beside it,
+# contain the credentials and restrict what git can do.
 set -eu
 export GIT_CONFIG_NOSYSTEM=1 GIT_TERMINAL_PROMPT=0 LC_ALL=C HOME=/tmp
 exec 9>"$WORKSPACE.lock"
 flock 9
 mv "$WORKSPACE.lock" "$WORKSPACE.cloning"
-# What reads strangers' data holds no lock.
+# Programs that read untrusted data do not inherit the lock, so none of them can keep it after this script has ended.
 git() { command git "$@" 9>&-; }
 node() { command node "$@" 9>&-; }
-# Authorities of the installation's own: git knows either the public ones or one file.
+# Additional certificate authorities of the installation. git uses either the public ones or one file, so both are joined.
 authorities=$(dirname "$GIT_CONFIG_GLOBAL")/certificate-authorities.pem
 if [ -f "$authorities" ]; then
   cat /etc/ssl/certs/ca-certificates.crt "$authorities" >"$WORKSPACE.authorities.pem"
@@ -27,12 +27,12 @@ if [ "$(git rev-parse 'FETCH_HEAD^{commit}')" != "$COMMIT" ]; then
   git fetch --quiet --depth=1 --no-tags -- "$ORIGIN" "$COMMIT"
 fi
 git checkout --quiet --detach "$COMMIT"
-# Submodules and large files are fetched by a program whose start most repositories need not wait for.
+# Starting this program takes time, so it runs only if the commit has submodules or large files, which it fetches.
 if git cat-file -e "$COMMIT:.gitmodules" 2>/dev/null ||
   git grep -q -I -F -e 'filter=lfs' "$COMMIT" -- ':(glob)**/.gitattributes'; then
   node "$(dirname "$0")/complete.ts"
 fi
-# Whatever Git says: what stands there now is what buildctl follows.
+# Checks the files themselves rather than Git's list of them, because buildctl follows the links that exist here.
 node "$(dirname "$0")/check-paths.ts"
 rm -rf .git
 echo "cloned $(find . -type f | wc -l) files"

@@ -95,7 +95,7 @@ export class EnvironmentReconciler {
   }
 
   #runPhases(scope: EnvironmentScope): Promise<PhaseResult> {
-    // Recorded at the end only, the bytes would need another write.
+    // The stored bytes are part of every write: recorded only at the end, they would need a write of their own.
     const write = async (current: EnvironmentScope) =>
       this.#options.statuses.write(await this.#withStoredBytes(current));
     return runPhases(this.#phases, scope, write);

@@ -14,7 +14,7 @@ export type HiddenValues = z.infer<typeof hiddenValuesSchema>;
 
 type EnvVar = NonNullable<NonNullable<Pod['spec']>['containers'][number]['env']>[number];
 
-/** The container's variables: a service's own, and those that only its words need. */
+/** Returns the container's variables: the service's own, and those that stand for hidden words of its commands. */
 export function environmentOf({ environment }: Service, hidden: HiddenValues | undefined): EnvVar[] {
   const own = Object.entries(environment).map(([name, value]): EnvVar => {
     const isHidden = hidden && Object.hasOwn(hidden.variables, name);
@@ -28,7 +28,7 @@ function fromSecret(secret: string, key: string): EnvVar {
   return { name: key, valueFrom: { secretKeyRef: { name: secret, key } } };
 }
 
-/** Words of a command or of its arguments, in which the kubelet expands `$(VARIABLE)`, from Secrets too. */
+/** Returns the words of a command or its arguments: hidden ones as `$(VARIABLE)`, which the kubelet expands. */
 export function expandedWords(words: readonly string[], hidden: HiddenValues | undefined): string[] {
   const variables = variablesByText(hidden);
   return words.map((word) => {
@@ -38,8 +38,8 @@ export function expandedWords(words: readonly string[], hidden: HiddenValues | u
 }
 
 /**
- * The words of a health check, in which the kubelet expands no variable that comes from a Secret. With a hidden word it
- * needs a shell, which replaces itself by the check.
+ * Returns the words of a health check. The kubelet expands no variables of Secrets in them, so a check with a hidden word
+ * is run by a shell, which expands the variable and replaces itself by the check.
  */
 export function checkWords(words: readonly string[], hidden: HiddenValues | undefined): string[] {
   const variables = variablesByText(hidden);
@@ -51,7 +51,7 @@ export function checkWords(words: readonly string[], hidden: HiddenValues | unde
   return ['/bin/sh', '-c', literal(`exec ${line.join(' ')}`)];
 }
 
-/** What of a service its objects' names can be computed from: each hidden text is represented by its Secret's name. */
+/** Returns the parts of a service that its objects' names are hashed from, with a Secret's name for each hidden text. */
 export function visibleProcess({ entrypoint, command, environment }: Service, hidden: HiddenValues | undefined) {
   if (!hidden) return [entrypoint, command, environment];
   const words = (all: readonly string[] | undefined) => all && expandedWords(all, hidden);
@@ -59,7 +59,7 @@ export function visibleProcess({ entrypoint, command, environment }: Service, hi
   return [words(entrypoint), words(command), Object.fromEntries(visible), hidden.secret];
 }
 
-/** The variables of hidden texts, by text; only those whose names a shell expands too. */
+/** Returns the variables of hidden texts by text, without those whose names a shell does not expand. */
 function variablesByText(hidden: HiddenValues | undefined): ReadonlyMap<string, string> {
   const named = Object.entries(hidden?.variables ?? {}).filter(([name]) => isShellName(name));
   return new Map(named.map(([name, text]) => [text, name]));

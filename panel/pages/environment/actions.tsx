@@ -14,7 +14,7 @@ import { resourceOf } from '../../state/resource.ts';
 import { byteText } from '../../view/bytes.ts';
 import { Ttl } from './ttl.tsx';
 
-/** What can be done with an environment: what it is done with most has a button, the rest is in a menu. */
+/** The actions on an environment: the most frequent one has a button, the others are in a menu. */
 export function Actions({ environment }: { environment: EnvironmentView }): JSX.Element {
   const { id, status } = environment;
   const { query, setQuery } = useQuery();

@@ -14,7 +14,7 @@ import { shownState } from '../../view/shown-state.ts';
 import { Actions } from './actions.tsx';
 import { visibleText } from '../../view/visible-text.ts';
 
-/** The first line of the page: what this is, whether it is there, and where. */
+/** The first line of the page: the environment's name, state and address. */
 export function Head({ environment }: { environment: EnvironmentView }): JSX.Element {
   const { id, gitRef, rid, name, weburl, status, createdAt, builtAt, expiresAt, size } = environment;
   const isOpenable = weburl !== undefined && (status === 'built' || environment.services.some(({ ready }) => ready));

@@ -61,7 +61,7 @@ export function isDue(schedule: Schedule | undefined, seen: Seen, since: string)
   return schedule.last.getTime() > Math.max(Date.parse(seen.since), Date.parse(since));
 }
 
-/** Returns now if it is the environment's minute of the half hour, otherwise when that comes. */
+/** Returns now if it is the minute of the half hour in which this environment starts, otherwise that minute. */
 function inItsMinute(lateMs: number, now: Date): Date {
   const sinceMs = (now.getTime() - lateMs) % spreadMs;
   return sinceMs < toleranceMs ? now : new Date(now.getTime() + spreadMs - sinceMs);

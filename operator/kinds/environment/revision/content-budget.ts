@@ -45,9 +45,9 @@ const windows = [
 const reservedMs = 60_000;
 
 /**
- * Limits the bytes that commits make the operator write and store, for each tenant. etcd keeps every revision of an
- * object until compaction, and is one for all. What is stored follows from the status of the Environments, so that it
- * outlives the operator and costs no request; what was written is counted in memory.
+ * Limits the bytes that the operator writes and stores because of commits, for each tenant. All tenants share
+ * etcd, which keeps every revision of an object until compaction. Stored bytes are summed from the status of the
+ * Environments, so that they outlive the operator and cost no request; written bytes are counted in memory.
  */
 export class ContentBudget {
   readonly #options: ContentBudgetOptions;

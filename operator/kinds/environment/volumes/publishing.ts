@@ -235,7 +235,7 @@ function withoutStopping({ label, build, result }: PublicationStatus): Publicati
   return { label, build, result };
 }
 
-/** A build that was requested meanwhile was waiting. */
+/** Requeues the Environment if a build was requested during the publication: such a build waits until it has ended. */
 function heldBuild(scope: EnvironmentScope): PublishingResult {
   return scope.isBuildPending ? { requeueAfterMs: 1 } : {};
 }
