@@ -89,11 +89,9 @@ export const environmentViewSchema = z
       z.object({
         id: z.string(),
         name: z.string(),
-        ready: z
-          .boolean()
-          .meta({
-            description: 'Extension: whether it runs its current revision; for a job, whether it has completed.',
-          }),
+        ready: z.boolean().meta({
+          description: 'Extension: whether it runs its current revision; for a job, whether it has completed.',
+        }),
         restarts: z.int().meta({ description: 'Extension: how often its containers were restarted.' }),
         lastTermination: z
           .object({
