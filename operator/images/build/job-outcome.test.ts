@@ -136,7 +136,7 @@ describe('an infrastructure failure', () => {
     ],
     [
       'a Git host whose large files are away',
-      pod({ clone: ended(1, 'fatal: git.example.com could not serve files of Git LFS: it responded with status 502') }),
+      pod({ clone: ended(1, 'fatal: git.example.com did not respond with files of Git LFS, but with status 502') }),
     ],
     [
       'a Git host that is away',

@@ -72,7 +72,7 @@ test('reports an object that the server does not have', async () => {
 
 test.each([
   [404, 'has no Git LFS for this repository (404). Enable it there'],
-  [502, 'could not serve files of Git LFS: it responded with status 502'],
+  [502, 'did not respond with files of Git LFS, but with status 502'],
 ])('reports a server that answers %d', async (status, words) => {
   batchStatus = status;
   await expect(client().locate([pointer])).rejects.toThrow(words);

@@ -65,7 +65,7 @@ export class LfsClient {
       // A failing host is asked again by a retry of the build; a refusal is final.
       throw new Error(
         statusCode >= 500
-          ? `${url.host} could not serve files of Git LFS: it responded with status ${statusCode}. Request a build later`
+          ? `${url.host} did not respond with files of Git LFS, but with status ${statusCode}`
           : `${url.host} has no Git LFS for this repository (${statusCode}). Enable it there, or commit the files themselves`,
       );
     }

@@ -4,7 +4,7 @@ import { WatchBudget, WatchTooLargeError, watchedFiles } from './watch.ts';
 test.each<[string, string[], boolean]>([
   ['web/src/a.ts', ['web/**'], true],
   ['web/src/a.ts', ['web'], true],
-  ['web/src/a.ts', ['../build/web'], true],
+  ['web/src/a.ts', ['./web/'], true],
   ['website/a.ts', ['web'], false],
   ['web/a.ts', ['web/*.ts'], true],
   ['web/src/a.ts', ['web/*.ts'], false],
