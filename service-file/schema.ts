@@ -121,7 +121,7 @@ const serviceSchema = z
   })
   .refine(
     ({ build, image, imageOf }) => [build, image, imageOf].filter((origin) => origin !== undefined).length === 1,
-    { error: 'a service has one of build, image and imageOf' },
+    { error: 'a service must have exactly one of build, image and imageOf' },
   );
 
 /** `alias`: a separate host, whose label is `<alias>` before the environment's; without it, the environment's host. */

@@ -49,7 +49,7 @@ async function jest(projects: string[], workers: number): Promise<Outcome> {
 }
 
 /**
- * Runs suites that failed beside others once more, alone: load makes a deadline pass, while a fault fails again. What
+ * Runs failed suites once more, alone: a deadline that only load exceeded is then met, while a fault fails again. What
  * passes only now is named, since a race may be behind it.
  */
 async function secondAttempt(): Promise<Outcome> {

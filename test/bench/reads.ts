@@ -41,7 +41,7 @@ const measures = [
   { of: 'p99', unit: 'ms', words: ', p99', target: '≤ 3 ×' },
 ] as const;
 
-/** Reads by name. */
+/** The measured requests, by the name of their figure. */
 type Reads = Map<string, () => Promise<void>>;
 
 /**

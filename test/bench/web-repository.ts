@@ -29,7 +29,7 @@ const twoServices = `services:
     expose: ['8080']
 `;
 
-/** Pushes two such services with their own titles: a changed title means one new build. */
+/** Pushes two web services with a title each; a changed title means that one image is built. */
 export function pushWebAndApi(url: string, branch: string, titles: { web: string; api: string }): Promise<string> {
   const files = Object.entries(titles).flatMap(([name, title]): [string, string][] => [
     [`${name}/Dockerfile`, dockerfile],

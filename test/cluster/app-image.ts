@@ -10,12 +10,12 @@ import { recipeHash } from './recipe.ts';
 import { pushImage, pushStored } from './registry-images.ts';
 import { IMAGES } from './versions.ts';
 
-/** What a Dockerfile copies from its build context. */
+/** Returns the paths that a Dockerfile copies from its build context. */
 export function copiedPaths(dockerfile: string): Set<string> {
   return new Set(dockerfile.match(/(?<=^COPY )(?!--from=).*(?= \S+$)/gm)?.flatMap((line) => line.split(' ')));
 }
 
-/** Whether a file of the build context, by its path in it, is one of those, or below one, or matches one with asterisks. */
+/** Returns whether a path of the build context is one of the copied paths, is below one, or matches one with `*`. */
 export function isCopied(copied: ReadonlySet<string>, file: string): boolean {
   return [...copied].some((path) => {
     const pattern = path.split('*').map((text) => text.replaceAll(/[^\w/-]/g, '\\$&'));
@@ -24,8 +24,9 @@ export function isCopied(copied: ReadonlySet<string>, file: string): boolean {
 }
 
 /**
- * What a .dockerignore of our form lets through, `*`, then `!path` lines, then patterns of names to leave out, and of that
- * what the Dockerfile copies: two images of one context are not made anew for each other's files.
+ * Returns the files of a build context on which its image depends: those that .dockerignore admits (`*`, then `!path`
+ * lines, then patterns to exclude) and the Dockerfile copies. A changed file of the context that only another image copies
+ * causes no build.
  */
 export function contextOf(context: string, dockerfile: string): { paths: string[]; counts: (file: string) => boolean } {
   const file = join(context, '.dockerignore');
@@ -47,8 +48,8 @@ export function contextOf(context: string, dockerfile: string): { paths: string[
 }
 
 /**
- * A Dockerfile of ours and its build context. It must be FROM node:24-slim, or FROM ${NODE_IMAGE}: the pinned one cannot
- * be pulled everywhere.
+ * A Dockerfile of this repository and its build context. It must be FROM node:24-slim, or FROM ${NODE_IMAGE}, which is
+ * replaced by node:24-slim here, because the pinned image cannot be pulled everywhere.
  */
 export interface ImageSource {
   name: string;
@@ -56,12 +57,12 @@ export interface ImageSource {
   dockerfile: string;
 }
 
-/** Returns what `npm run up` calls the image of what is in the folder now: `NAME:<hash of what goes in>`. */
+/** Returns the name that `npm run up` gives the image of the current files: `NAME:<hash of its inputs>`. */
 export async function currentImage(source: ImageSource): Promise<string> {
   return `${source.name}:${await recipeOf(source)}`;
 }
 
-/** Returns whether the image of what is in the folder now is built. */
+/** Returns whether the image of the current files is built. */
 export async function hasCurrentImage(source: ImageSource): Promise<boolean> {
   const recipe = await recipeOf(source);
   const image = `${source.name}:${recipe}`;
@@ -76,8 +77,8 @@ async function recipeOf({ context, dockerfile }: ImageSource): Promise<string> {
 let lastBuild: Promise<void> = Promise.resolve();
 
 /**
- * Builds an image of ours from a folder, unless Docker has it. Builds run one after another: side by side, two that
- * share their first commands would each make layers of their own, which the node would then unpack twice.
+ * Builds an image of this repository, unless Docker has it. Builds run sequentially: two concurrent builds with the same
+ * first commands would each create layers for them, which the node would then unpack twice.
  */
 function buildImage(source: ImageSource, image: string, progress: Progress): Promise<void> {
   const build = lastBuild.then(() => buildMissing(source, image, progress));
@@ -95,16 +96,15 @@ async function buildMissing({ context, dockerfile }: ImageSource, image: string,
 }
 
 /**
- * Builds an image of ours where it is not built, brings it to the registry, and returns the name to use in a manifest.
- * Through the registry for kind too: of an image that changed it moves the changed layers only, where `kind load` moves
- * all of it.
+ * Builds an image if it is missing, pushes it to the registry, and returns the name to use in a manifest. kind pulls from
+ * the registry too, because a push transfers only changed layers, while `kind load` transfers all of them.
  */
 export async function deliverImage(
   source: ImageSource,
   { registry, isMirror }: Pick<Cluster, 'registry' | 'isMirror'>,
   progress: Progress,
 ): Promise<string> {
-  // What a pulled image's identity is, Docker knows; one that is built locally has its recipe's.
+  // The recipe contains the base image's identity, which Docker knows only after it has pulled the image.
   if (!isMirror) await ensureBaseImages(['node'], progress);
   const recipe = await recipeOf(source);
   const image = `${source.name}:${recipe}`;
@@ -121,7 +121,7 @@ export async function deliverImage(
   return pushStored(stored, image, registry, progress);
 }
 
-/** Pushes the image of what is in the folder now, if it was built and stored before. */
+/** Pushes the image of the current files, if it was built and stored before. */
 export async function deliverStored(source: ImageSource, registry: Registry, progress: Progress): Promise<void> {
   const recipe = await recipeOf(source);
   const image = `${source.name}:${recipe}`;

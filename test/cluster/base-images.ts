@@ -28,7 +28,7 @@ import { IMAGES, VERSIONS } from './versions.ts';
 export type ImageName = keyof typeof IMAGES;
 const hostCertificates = '/etc/ssl/certs/ca-certificates.crt';
 
-/** What goes into an image beside the files of its folder under base-images/. */
+/** The inputs of an image in addition to the files of its folder under base-images/. */
 interface Recipe {
   from?: ImageName;
   programs?: ProgramName[];
@@ -61,7 +61,7 @@ const folderOf = (name: ImageName): string => join(import.meta.dirname, 'base-im
 
 let reached: Promise<boolean> | undefined;
 
-/** Whether the Docker Engine can pull images at all; asked once, and given 20 s. */
+/** Returns whether the Docker Engine can pull images; tried once, for at most 20 s. */
 export function registriesAreReached(): Promise<boolean> {
   reached ??= tryRun('docker', ['pull', '-q', IMAGES.busybox], { deadline: 20 }).then((id) => id !== undefined);
   return reached;

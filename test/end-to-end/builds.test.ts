@@ -60,11 +60,11 @@ async function buildAgain(id: string, what: 'build' | 'rebuild'): Promise<Enviro
 
 testsSideBySide(
   {
-    'a secret is read by the build and is in no layer and no log; submodules and large files reach the image':
+    'gives the build a secret that no layer and no log contains, and the image submodules and large files':
       keepsSecrets,
-    'a moved base image is noticed at the next build, a rebuild stands apart, an unchanged image is not built':
+    'notices a moved base image at the next build, keeps rebuilds separate, and does not build an unchanged image':
       noticesMovedBase,
-    'a base image that is not to be had is reported, with what to do': reportsMissingBase,
+    'reports a missing base image, with what to do': reportsMissingBase,
   },
   600_000,
 );

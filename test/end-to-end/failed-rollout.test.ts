@@ -15,11 +15,10 @@ afterAll(() => harness.remove(), 60_000);
 
 testsSideBySide(
   {
-    'a service that does not become ready is reported with its last words, and can be fixed and built again':
-      reportsAndRecovers,
-    'a failed build leaves the last good version running': keepsLastGood,
-    'a health check that fails is reported with what it said, of a program that ends well too': reportsHealthCheck,
-    'a missing image ends the rollout long before its deadline': endsEarly,
+    'reports a service that does not become ready with its last output, and deploys it after a fix': reportsAndRecovers,
+    'keeps the last successful build running after a failed one': keepsLastGood,
+    'reports a failed health check with its output, also of a program that exits with 0': reportsHealthCheck,
+    'ends the rollout long before its deadline if an image is missing': endsEarly,
   },
   420_000,
 );

@@ -33,10 +33,10 @@ function withArgument(compose: string, frontend: string): string {
 
 testsSideBySide(
   {
-    'a frontend that the Dockerfile names does not run': () => isRefused('main'),
-    'a frontend that a build argument names does not run': () => isRefused('argument'),
-    "a fork's Dockerfile is read by the built-in frontend": () => isBuilt(1),
-    "a fork's build argument names no frontend either": () => isBuilt(2),
+    'does not run a frontend that the Dockerfile names': () => isRefused('main'),
+    'does not run a frontend that a build argument names': () => isRefused('argument'),
+    "reads a fork's Dockerfile with the built-in frontend": () => isBuilt(1),
+    "ignores a frontend in a fork's build argument": () => isBuilt(2),
   },
   400_000,
 );

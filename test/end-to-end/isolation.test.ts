@@ -108,17 +108,17 @@ async function attackFrom(id: string): Promise<void> {
 
 testsSideBySide(
   {
-    async 'a branch reaches its own services, DNS and the internet, and the tester reaches it'() {
+    async 'lets a branch reach its own services, DNS and the internet, and the tester reach the branch'() {
       const id = await harness.spawn(repository, 'main');
       await attackFrom(id);
       await harness.client.waitForEnvironment(id, (one) => conditionOf(one, 'Tested')?.status === 'True', 60);
     },
 
-    async 'a fork reaches no more'() {
+    async 'lets a fork reach nothing else'() {
       await attackFrom(await harness.spawn(repository, '', { gitRef: { name: '1', type: 'pull request' } }));
     },
 
-    async 'ADD reaches no other environment'() {
+    async 'does not let ADD reach another environment'() {
       const target = targets['environment of another group'];
       const url = `http://${target?.host ?? ''}:${target?.port ?? 0}/`;
       await pushRepository({ url: origin, branch: 'adds', files: addingPage(url) });

@@ -87,7 +87,7 @@ test.each([
     { spec: { gitRef: { name: '--upload-pack=x', type: 'branch' } } },
     /not a valid Git reference/,
   ],
-  ['a type that is none', { spec: { gitRef: { name: 'main', type: 'commit' } } }, /Unsupported value/],
+  ['an unknown type', { spec: { gitRef: { name: 'main', type: 'commit' } } }, /Unsupported value/],
 ])(
   'lets the API server refuse %s',
   async (_name, change, words) => {

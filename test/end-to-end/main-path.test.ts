@@ -18,10 +18,9 @@ afterAll(() => harness.remove(), 60_000);
 
 testsSideBySide(
   {
-    'a branch becomes a page: states in order, the log complete, the page in a browser and inside the cluster':
-      becomesPage,
-    'DELETE of the last environment on its ref empties it, PUT brings it back': emptiesAndComesBack,
-    'DELETE of one of several environments on a ref takes the object too; one always stays': leavesOne,
+    'deploys a branch: states in order, a complete log, its page in a browser and inside the cluster': becomesPage,
+    'empties the last environment of a ref by DELETE, and creates its contents again by PUT': emptiesAndComesBack,
+    'deletes one of several environments of a ref completely by DELETE, but always keeps one': leavesOne,
   },
   300_000,
 );

@@ -21,9 +21,9 @@ afterAll(() => harness.remove(), 60_000);
 
 testsSideBySide(
   {
-    'what volumes hold counts in the size, of the repository too, and goes with the contents': countsVolumes,
-    'a build that another one takes the place of, or whose contents are deleted, ends at once': endsBuilds,
-    'kubectl shows state, ref and address, and reports the story in order': reportsByKubectl,
+    'counts volumes in the size of environment and repository, until the contents are deleted': countsVolumes,
+    'ends a build at once when another one supersedes it, or its contents are deleted': endsBuilds,
+    'shows state, ref and address in kubectl, and the Events in order': reportsByKubectl,
   },
   240_000,
 );

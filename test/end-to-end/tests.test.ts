@@ -81,7 +81,7 @@ const condition = async (id: string) => conditionOf(await harness.client.environ
 
 testsSideBySide(
   {
-    async 'a page that is right: success on its commit, with a screenshot'() {
+    async 'reports success on the commit of a page as expected, with a screenshot'() {
       const { commit, id, answer } = await tested('right', right, tests);
       expect(outcomes(answer)).toEqual(['home passed', 'looks passed']);
       expect(answer.tested).toMatchObject({ status: 'True', message: 'build 1: all 2 tests passed' });
@@ -108,7 +108,7 @@ testsSideBySide(
       for (const one of secrets) expect(reported + JSON.stringify(answer)).not.toContain(one);
     },
 
-    async 'a page that is broken: failure on its commit; run again by kubectl, through the REST API, and after a push that fixes it'() {
+    async 'reports failure on the commit of a broken page, and tests again by kubectl, the REST API and a push'() {
       const { commit, id, answer } = await tested('broken', broken, tests);
       expect(outcomes(answer)).toEqual(['home failed', 'looks failed']);
       expect(await condition(id)).toMatchObject({ status: 'False', reason: 'Failed' });
@@ -141,7 +141,7 @@ testsSideBySide(
       expect(await condition(id)).toMatchObject({ status: 'True', message: 'build 2: all 2 tests passed' });
     },
 
-    async 'a test that cannot run is an error, and keeps nothing from being built'() {
+    async 'reports an error for a test that cannot run, and does not prevent the build'() {
       const { commit, id, answer } = await tested('odd', right, [{ name: 'odd', type: 'no-such-type' }]);
       expect(outcomes(answer)).toEqual(['odd error']);
       await statusesOf(id, commit, 'error');
@@ -149,7 +149,7 @@ testsSideBySide(
       expect(await harness.client.environment(id)).toMatchObject({ status: 'built' });
     },
 
-    async 'an environment without tests has none, and nothing to run again'() {
+    async 'returns no tests of an environment without tests, and refuses to run them again'() {
       const id = await harness.spawn(repository, 'main');
       await harness.built(id);
       const answer = await harness.client.send('GET', `/api/environment/${id}/tests`);

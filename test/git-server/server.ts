@@ -1,13 +1,13 @@
 /**
  * A Git server for the sample and the tests: smart HTTP with push, by Git's own http-backend, and Git LFS.
  *
- *   git push http://HOST/NAME.git        makes the repository when it is not there
- *   PUT /admin/repositories/NAME         makes one; with a JSON body {"username", "password"} a private one,
- *                                        with an empty body a public one
- *   DELETE /admin/repositories/NAME      removes it
+ *   git push http://HOST/NAME.git        creates the repository if it does not exist
+ *   PUT /admin/repositories/NAME         creates one: private with a JSON body {"username", "password"},
+ *                                        public with an empty body
+ *   DELETE /admin/repositories/NAME      deletes it
  *   GET /healthz
  *
- * The admin calls ask for nothing: whoever reaches this server may make repositories on it.
+ * The server requires no login: everybody who reaches it can create repositories.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

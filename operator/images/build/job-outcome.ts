@@ -109,7 +109,7 @@ export function buildFailure(job: Job, pod: Pod | undefined, deadlineSeconds: nu
 /** Returns what ended the pod as a whole: the node, its disk, or a deletion. */
 function failureOfPod({ metadata, status }: Pod): BuildFailure | undefined {
   const { reason, message = '' } = status ?? {};
-  // Its own volumes were full, because of the repository and not the node.
+  // The build filled the pod's own volumes, so the repository is the cause and not the node.
   if (usedTooMuchDisk(status)) {
     return {
       message: `it used more disk than permitted (${message}). Reduce what the build writes, or ask an administrator to raise the limit`,

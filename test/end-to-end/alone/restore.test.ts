@@ -169,7 +169,7 @@ test('restores all of Coppice from a backup after it was removed from the cluste
     await reader.paste('restore-users');
     await reader.paste('install-started');
   } catch (error) {
-    // The tests that follow need it.
+    // Installs Coppice again, because the suites that run after this one need it.
     await run('node', ['test/cluster/up.ts'], { cwd: REPOSITORY_ROOT, deadline: 300 });
     throw error;
   }

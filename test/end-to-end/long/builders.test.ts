@@ -58,8 +58,8 @@ test('builds each group in its own buildkitd, which only its certificate opens',
  */
 testsSideBySide(
   {
-    'a builder sleeps when it is idle, and wakes with its cache': sleepsAndWakes,
-    'a pull request that may come from a fork builds in a builder that is gone with the build': buildsInEphemeral,
+    'stops an idle builder, and starts it again with its cache': sleepsAndWakes,
+    'builds a pull request that may come from a fork in a builder that is deleted after the build': buildsInEphemeral,
   },
   300_000,
 );

@@ -16,8 +16,9 @@ afterAll(() => harness.remove(), 60_000);
 
 testsSideBySide(
   {
-    'each service that does not become ready is reported with why and what to do, and by an event': reportsEachService,
-    'a job that fails is reported at once, with its last words': reportsJob,
+    'reports each service that does not become ready with the reason and what to do, and by an Event':
+      reportsEachService,
+    'reports a failed job at once, with its last output': reportsJob,
   },
   420_000,
 );

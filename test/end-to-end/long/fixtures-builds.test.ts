@@ -17,9 +17,9 @@ const unchanged = [expect.stringContaining('unchanged')];
 
 testsSideBySide(
   {
-    'a second environment on a commit builds nothing, a commit that touches one of three services builds one':
+    'builds nothing for a second environment of a commit, and one image if a commit changes one of three services':
       buildsWhatChanged,
-    'a new volume is seeded, a build keeps it, a rebuild seeds it anew': seedsNewVolumes,
+    'seeds a new volume, keeps it in a build, and seeds it again in a rebuild': seedsNewVolumes,
   },
   900_000,
 );

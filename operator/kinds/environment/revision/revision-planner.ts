@@ -280,7 +280,7 @@ function withStoredSecrets(image: PlannedImage, bundles: readonly FileBundle[]):
   const secrets = image.secrets.map((secret) => {
     const bundle = bundles.find(({ name }) => name === secret.bundle);
     const file = bundle?.files.find(({ key }) => key === secret.key);
-    if (!bundle || !file) throw new Error(`the service file has no files ${secret.bundle}`);
+    if (!bundle || !file) throw new Error(`the service file has no bundle ${secret.bundle} for its build secret`);
     const { object, key } = storedAt(bundle, file);
     return { ...secret, bundle: object, key };
   });
