@@ -49,13 +49,13 @@ export async function askBuildkitd(kubectl: Kubectl, request: BuildkitRequest): 
 }
 
 /** What to run buildctl in, the files that it needs there, and its arguments for the connection. */
-interface Place {
+interface BuildctlLocation {
   target: readonly string[];
   files: Readonly<Record<string, string>>;
   connection: string;
 }
 
-async function fromBuilder(kubectl: Kubectl, name: string): Promise<Place> {
+async function fromBuilder(kubectl: Kubectl, name: string): Promise<BuildctlLocation> {
   const secret = (key: string) => {
     const path = `jsonpath={.data.${key.replaceAll('.', '\\.')}}`;
     return kubectl(['get', 'secret', name, '--namespace', namespace, '--output', path]);
@@ -70,7 +70,7 @@ async function fromBuilder(kubectl: Kubectl, name: string): Promise<Place> {
 }
 
 /** The build's own buildctl is the container's first process. */
-function fromBuild({ namespace: environment, pod, container }: BuildPod): Place {
+function fromBuild({ namespace: environment, pod, container }: BuildPod): BuildctlLocation {
   return {
     target: [pod, '--namespace', environment, '--container', container],
     files: {},
