@@ -13,7 +13,8 @@ let server: Server;
 let port: number;
 
 beforeEach(async () => {
-  ({ api, token } = await TestApi.withShop({ budgets: { ...TEST_BUDGETS, requestMemoryBytes: 16 * mebibyte } }));
+  const budgets = { ...TEST_BUDGETS, requestMemoryBytes: 16 * mebibyte };
+  ({ api, token } = await TestApi.withShop({ budgets, trustedProxies: 1 }));
   ({ server, port } = await startServer(api.app, api.webSockets, 0));
 });
 
@@ -63,6 +64,16 @@ test('counts deliveries that never arrive by address', async () => {
   const end = await unfinished('/api/webhooks/generic/acme.shop', { 'Content-Length': String(mebibyte) });
   await request(`http://127.0.0.1:${port}`).post('/api/webhooks/generic/acme.shop').send('{}').expect(429);
   expect((await spawn()).status).toBe(200);
+  end();
+});
+
+test('counts the IPv6 addresses of one network as one', async () => {
+  const path = '/api/webhooks/generic/acme.shop';
+  const end = await unfinished(path, { 'X-Forwarded-For': '2001:db8:0:1::7', 'Content-Length': String(mebibyte) });
+  const deliver = (address: string) =>
+    request(`http://127.0.0.1:${port}`).post(path).set('X-Forwarded-For', address).send('{}');
+  expect((await deliver('2001:db8:0:1::8')).status).toBe(429);
+  expect((await deliver('2001:db8:1:1::8')).status).not.toBe(429);
   end();
 });
 

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
 import { knownCaller } from '../auth/caller.ts';
 import type { MemoryBudget, Release, Tenant } from './memory-budget.ts';
 import { cutIfClosing, readDeadlineMs, releaseWhenRead } from './unread-answers.ts';
@@ -96,5 +97,7 @@ function budgetOf(response: Response): MemoryBudget | undefined {
 
 function tenantOf(request: Request, response: Response): Tenant {
   const caller = knownCaller(response);
-  return caller ? { kind: 'account', id: caller.user.accountId } : { kind: 'address', id: request.ip ?? '' };
+  if (caller) return { kind: 'account', id: caller.user.accountId };
+  // By network, as the rate limits: one machine can have all IPv6 addresses of a network.
+  return { kind: 'address', id: ipKeyGenerator(request.ip ?? '') };
 }

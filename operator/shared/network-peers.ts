@@ -67,6 +67,31 @@ export function publicNetworks({ ipv6, exceptCidrs }: Pick<EgressSettings, 'ipv6
   ];
 }
 
+/** IPv4 addresses of cloud metadata services. */
+const metadataIpv4 = ['168.63.129.16/32', '169.254.0.0/16'];
+
+/** Those of Amazon, Google, Oracle and Scaleway, which are private addresses, and the IPv4 ones behind NAT64. */
+const metadataIpv6 = [
+  '64:ff9b::a83f:8110/128',
+  '64:ff9b::a9fe:0/112',
+  'fd00:42::42/128',
+  'fd00:c1::a9fe:a9fe/128',
+  'fd00:ec2::/32',
+  'fd20:ce::254/128',
+  'fe80::/10',
+];
+
+/**
+ * Returns the peers for any address, private ones included, except those of cloud metadata services, which return
+ * machine credentials. The chart's policies have the same ones (`coppice.policyAnywhere`).
+ */
+export function anyAddress(): Peer[] {
+  return [
+    { ipBlock: { cidr: '0.0.0.0/0', except: metadataIpv4 } },
+    { ipBlock: { cidr: '::/0', except: metadataIpv6 } },
+  ];
+}
+
 /** Returns an address and a port in URL format: IPv6 addresses are in brackets. */
 export function hostPort(address: string, port: number): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;

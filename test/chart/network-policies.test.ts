@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { dnsEgress, publicNetworks } from '../../operator/shared/network-peers.ts';
+import { anyAddress, dnsEgress, publicNetworks } from '../../operator/shared/network-peers.ts';
 import { objectOf, renderObjects, type Rendered } from './render.ts';
 import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
 
@@ -190,6 +190,15 @@ test('permit DNS where the values say, for every pod that has DNS, in the chart 
   expect(rules.map(([name]) => name).sort()).toEqual(names);
   for (const [, rule] of rules) expect(rule).toEqual(dnsEgress({ dns, ipv6: true, exceptCidrs: [] }));
   expect(JSON.stringify(policies)).not.toContain('kube-system');
+});
+
+test('permit the operator the same addresses as the clones of builds, and Services both families', () => {
+  const { egress } = policySchema.parse(objectOf(objects, 'NetworkPolicy', 'coppice-operator')).spec;
+  const toAny = egress.filter(({ to }) => to.some(({ ipBlock }) => ipBlock?.except));
+  expect(toAny.map(({ to }) => to)).toEqual([anyAddress()]);
+  for (const name of ['coppice-api', 'coppice-registry-tokens']) {
+    expect(objectOf(objects, 'Service', name)['spec']).toMatchObject({ ipFamilyPolicy: 'PreferDualStack' });
+  }
 });
 
 test('permit no address at which a cloud serves credentials', () => {

@@ -89,10 +89,11 @@
 {{- end }}
 {{- end }}
 
-{{/* Any address except those of cloud metadata services, which return a machine's credentials. */}}
+{{/* Any address except those of cloud metadata services, which return a machine's credentials; the same as for builds in
+operator/shared/network-peers.ts. */}}
 {{- define "coppice.policyAnywhere" -}}
 - ipBlock: { cidr: 0.0.0.0/0, except: [168.63.129.16/32, 169.254.0.0/16] }
-- ipBlock: { cidr: '::/0', except: ['fd00:ec2::/32', 'fe80::/10'] }
+- ipBlock: { cidr: '::/0', except: ['64:ff9b::a83f:8110/128', '64:ff9b::a9fe:0/112', 'fd00:42::42/128', 'fd00:c1::a9fe:a9fe/128', 'fd00:ec2::/32', 'fd20:ce::254/128', 'fe80::/10'] }
 {{- end }}
 
 {{/* TCP ports outside the cluster that the operator connects to, as JSON: those of Git hosts, their APIs, registries and mirrors. */}}

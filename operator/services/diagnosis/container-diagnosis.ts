@@ -90,7 +90,7 @@ function unready({ started }: Status, spec: Spec | undefined, output: string | u
   if (!probe) return 'it has just started';
   const port = probe.tcpSocket?.port;
   if (port !== undefined) {
-    return `nothing listens on its port ${String(port)}. Listen there on all addresses (0.0.0.0), or correct its ports`;
+    return `nothing listens on its port ${String(port)}. Listen there on all addresses (0.0.0.0 and ::), or correct its ports`;
   }
   const hadSuccess = spec?.startupProbe !== undefined && started === true;
   return withOutput(`${checkWords(probe)} ${hadSuccess ? 'fails' : 'has not succeeded yet'}`, output);

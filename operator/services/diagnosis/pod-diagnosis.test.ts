@@ -154,7 +154,7 @@ describe('the reason why a pod does not run', () => {
     [
       'nothing listens',
       unready({ readinessProbe: { tcpSocket: { port: 80 } } }),
-      'it runs, but is not ready: nothing listens on its port 80. Listen there on all addresses (0.0.0.0), or correct its ports',
+      'it runs, but is not ready: nothing listens on its port 80. Listen there on all addresses (0.0.0.0 and ::), or correct its ports',
     ],
     ['its command failed', container({ terminated: { exitCode: 1, message: 'oops' } }), 'exit code 1: oops'],
     [

@@ -1,6 +1,12 @@
 import { LABELS } from '../../../crds/labels.ts';
 import type { NetworkPolicy } from '../../../kubernetes/resource-type.ts';
-import { dnsEgress, podsOfNamespace, publicNetworks, type EgressSettings } from '../../shared/network-peers.ts';
+import {
+  anyAddress,
+  dnsEgress,
+  podsOfNamespace,
+  publicNetworks,
+  type EgressSettings,
+} from '../../shared/network-peers.ts';
 
 export interface IsolationPolicySettings {
   builderNamespace: string;
@@ -15,13 +21,9 @@ export type Owned = (name: string) => { name: string; namespace: string; labels:
 type PolicySpec = NonNullable<NetworkPolicy['spec']>;
 type Egress = NonNullable<PolicySpec['egress']>[number];
 
-/**
- * Includes private addresses, which `sources.allowedCidrs` can permit, but not the addresses of cloud metadata
- * services, which return machine credentials.
- */
+/** Includes private addresses, which `sources.allowedCidrs` can permit. */
 const gitHosts: Egress['to'] = [
-  { ipBlock: { cidr: '0.0.0.0/0', except: ['168.63.129.16/32', '169.254.0.0/16'] } },
-  { ipBlock: { cidr: '::/0', except: ['fd00:ec2::/32', 'fe80::/10'] } },
+  ...anyAddress(),
   // For some CNIs, such as Cilium, an ipBlock never matches pods.
   { namespaceSelector: {} },
 ];
