@@ -34,6 +34,7 @@ const operatorMayImport: Record<string, string[]> = {
   images: ['shared', 'source', 'services'],
   kinds: ['shared', 'source', 'services', 'images'],
   reports: ['shared', 'source', 'services', 'images', 'kinds'],
+  'cluster-checks': ['shared', 'config.ts'],
   controllers: ['shared', 'source', 'services', 'images', 'kinds', 'reports', 'config.ts'],
 };
 const operatorFolders = [...Object.keys(operatorMayImport), 'config.ts'];

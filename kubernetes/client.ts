@@ -162,6 +162,11 @@ export class ClusterClient {
     return (await this.#transport.request({ method: 'GET', path: '/readyz', timeoutMs, signal })) === 'ok';
   }
 
+  /** Returns the answer at a path of discovery, such as `/version` or `/apis/metrics.k8s.io/v1beta1`. */
+  discover(path: string, { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: RequestOptions = {}): Promise<unknown> {
+    return this.#transport.request({ method: 'GET', path, timeoutMs, signal });
+  }
+
   /** Closes idle connections. */
   close(): void {
     this.#transport.close();

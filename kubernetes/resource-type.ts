@@ -149,6 +149,16 @@ interface GatewayCondition {
   message: string;
 }
 export const HttpRoute = type<HttpRoute>('gateway.networking.k8s.io/v1', 'HTTPRoute', 'httproutes');
+/** Of the Gateway API. */
+export const Gateway = type('gateway.networking.k8s.io/v1', 'Gateway', 'gateways');
+export type IngressClass = BuiltIn<models.V1IngressClass>;
+export const IngressClass = type<IngressClass>('networking.k8s.io/v1', 'IngressClass', 'ingressclasses', false);
+export type StorageClass = BuiltIn<models.V1StorageClass>;
+export const StorageClass = type<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false);
+export type Node = BuiltIn<models.V1Node>;
+export const Node = type<Node>('v1', 'Node', 'nodes', false);
+export type EndpointSlice = BuiltIn<models.V1EndpointSlice>;
+export const EndpointSlice = type<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices');
 export type Deployment = BuiltIn<models.V1Deployment>;
 export const Deployment = type<Deployment>('apps/v1', 'Deployment', 'deployments');
 export type PersistentVolumeClaim = BuiltIn<models.V1PersistentVolumeClaim>;

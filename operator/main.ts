@@ -13,6 +13,7 @@ import { redisMetrics } from '../process/redis-metrics.ts';
 import { HealthServer } from '../process/health-server.ts';
 import { stopOnSignal } from '../process/stop-on-signal.ts';
 import { operatorCaches } from './controllers/caches.ts';
+import { logFindings } from './cluster-checks/report.ts';
 import { readConfig, readSecrets } from './config.ts';
 import { createControllers } from './controllers/create-controllers.ts';
 import { createEventReporters } from './reports/events/record.ts';
@@ -96,6 +97,7 @@ if (await elector.acquire()) {
   // No environment is to wait for a credential because of a restart.
   await registryAccess.tokenSecrets?.reconcile();
   createEventReporters(caches, events);
+  void logFindings(client, config, logger);
   observeEnvironments(caches.environments, metrics.registry, logger);
   observeGroups(caches, metrics.registry);
   observeRepositories(caches.repositories, metrics.registry);

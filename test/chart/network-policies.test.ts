@@ -40,6 +40,7 @@ const peers = {
   tester: own('tester'),
   tokens: own('registry-tokens'),
   test: own('test'),
+  doctor: own('doctor'),
   ingress: inNamespace('ingress'),
   prometheus: inNamespace('monitoring'),
   dns: { namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } },
@@ -131,6 +132,10 @@ test.each<[from: keyof typeof peers, to: keyof typeof peers, port: number, may: 
   ['api', 'internet', 80, false],
   ['operator', 'api', 3000, false],
   ['test', 'internet', 443, false],
+  ['test', 'internet', 6443, false],
+  ['doctor', 'internet', 6443, true],
+  ['doctor', 'api', 3000, false],
+  ['doctor', 'redis', 6379, false],
   ['ingress', 'tokens', 3000, true],
   ['prometheus', 'tokens', 3001, true],
   ['ingress', 'tokens', 3001, false],
@@ -186,7 +191,7 @@ test('permit DNS where the values say, for every pod that has DNS, in the chart 
       .spec.egress.filter(isDns)
       .map((rule) => [object.metadata.name, rule] as const),
   );
-  const names = ['builders', 'coppice-api', 'coppice-operator', 'coppice-test', 'coppice-tester'];
+  const names = ['builders', 'coppice-api', 'coppice-doctor', 'coppice-operator', 'coppice-test', 'coppice-tester'];
   expect(rules.map(([name]) => name).sort()).toEqual(names);
   for (const [, rule] of rules) expect(rule).toEqual(dnsEgress({ dns, ipv6: true, exceptCidrs: [] }));
   expect(JSON.stringify(policies)).not.toContain('kube-system');

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { objectOf, renderObjects } from './render.ts';
-import { ALL_VALUES } from './sample-values.ts';
+import { ALL_VALUES, GATEWAY_VALUES } from './sample-values.ts';
 
 const rulesSchema = z.array(
   z.object({
@@ -57,15 +57,24 @@ test('lets the API get each object that it changes or deletes, because it first 
   expect(changing.filter(({ verbs }) => !verbs.includes('get'))).toEqual([]);
 });
 
-test('binds a role each to operator and API, and to nobody else', async () => {
+test('lets the check of the cluster list, and get the Gateways of its routes, and nothing else', async () => {
+  const rulesOf = async (values: object) =>
+    rulesSchema.parse(objectOf(await renderObjects(values), 'ClusterRole', 'coppice-doctor')['rules']);
+  expect((await rulesOf(ALL_VALUES)).flatMap(({ verbs }) => verbs)).toEqual(['list', 'list', 'list', 'list']);
+  expect((await rulesOf(GATEWAY_VALUES)).at(-1)).toMatchObject({ resourceNames: ['web', 'inner'], verbs: ['get'] });
+});
+
+test('binds a role each to operator and API, one to the check of the cluster, and to nobody else', async () => {
   const bindings = (await renderObjects(ALL_VALUES)).filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind));
   const bindingSchema = z.looseObject({
     roleRef: z.looseObject({ name: z.string() }),
-    subjects: z.array(z.looseObject({ kind: z.literal('ServiceAccount'), name: z.string() })).length(1),
+    subjects: z.array(z.looseObject({ kind: z.literal('ServiceAccount'), name: z.string() })),
   });
   for (const { roleRef, subjects } of bindings.map((one) => bindingSchema.parse(one))) {
+    const names = subjects.map(({ name }) => name);
     const [component] = /^coppice-(operator|api)/.exec(roleRef.name) ?? [];
-    expect(subjects.map(({ name }) => name)).toEqual([component]);
+    if (roleRef.name === 'coppice-doctor') expect(names).toEqual(['coppice-operator', 'coppice-doctor']);
+    else expect(names).toEqual([component]);
   }
   expect(bindings.length).toBeGreaterThan(2);
 });
