@@ -12,11 +12,11 @@ const texts = (plan: { messages: readonly object[] }): unknown[] =>
 describe('append', () => {
   test.each([
     ['all of a new source', {}, 0, ['a', 'b'], ['a', 'b'], 2],
-    ['all of what follows', { 'lines:s': '2', 'bytes:s': '4' }, 2, ['c'], ['c'], 3],
-    ['only what is not there', { 'lines:s': '2', 'bytes:s': '4' }, 1, ['b', 'c'], ['c'], 3],
-    ['nothing when all is there', { 'lines:s': '2' }, 0, ['a', 'b'], [], undefined],
+    ['all following lines', { 'lines:s': '2', 'bytes:s': '4' }, 2, ['c'], ['c'], 3],
+    ['only lines that are not stored', { 'lines:s': '2', 'bytes:s': '4' }, 1, ['b', 'c'], ['c'], 3],
+    ['nothing when all lines are stored', { 'lines:s': '2' }, 0, ['a', 'b'], [], undefined],
     ['nothing after the end', { end: '1' }, 5, ['a'], [], undefined],
-    ['what another source wrote makes no difference', { 'lines:t': '7', 'cut:t': '1' }, 0, ['a'], ['a'], 1],
+    ['is not affected by lines of another source', { 'lines:t': '7', 'cut:t': '1' }, 0, ['a'], ['a'], 1],
   ])('%s', (_, fields, first, given, written, cursor) => {
     const plan = planAppend(new LogState(fields), 's', first, lines(...given), limits);
     expect(texts(plan)).toEqual(written);

@@ -13,7 +13,7 @@ const spans = (pages: LogPage[]): unknown[] => pages.map(({ first, last }) => [f
 
 test.each([
   [
-    'what follows is given',
+    'returns the pages that follow',
     2,
     [
       [3, 4],
@@ -25,7 +25,7 @@ test.each([
     ],
   ],
   [
-    'what was seen is left out',
+    'omits messages that were seen',
     4,
     [
       [3, 4],
@@ -35,7 +35,7 @@ test.each([
   ],
   ['of a page too', 3, [[2, 5]], [[4, 5]]],
   ['past a gap nothing is given', 1, [[3, 4]], []],
-  ['nothing came', 1, [], []],
+  ['when nothing arrived', 1, [], []],
 ])('%s', (_, last, pages, taken) => {
   const buffer = new LiveBuffer();
   for (const [from = 0, to = 0] of pages) buffer.push(page(from, to));

@@ -12,7 +12,7 @@ describe('mask', () => {
     ['overlapping secrets as one', ['abcd', 'cdef'], 'xabcdefx', 'x***x'],
     ['a secret that overlaps itself', ['abab'], 'ababab', '***'],
     ['neighbours each', ['abcd', 'efgh'], 'abcdefgh', '******'],
-    ['not what is shorter than 4 characters', ['abc', ''], 'abc', 'abc'],
+    ['not values shorter than 4 characters', ['abc', ''], 'abc', 'abc'],
     ['special characters as they are', ['a.c*(d'], 'abcd a.c*(d', 'abcd ***'],
     ['as part of a URL', ['p@ss/word'], 'https://u:p%40ss%2Fword@git', 'https://u:***@git'],
     ['in a URL by another rule', ["it's (a) p~ss"], 'it%27s%20%28a%29%20p~ss it%27s+%28a%29+p%7Ess', '*** ***'],
@@ -24,7 +24,7 @@ describe('mask', () => {
     ['and with the newlines of Windows', ['line one\r\nline two'], '"line one\\r\\nline two"', '"***"'],
     ['nothing without secrets', [], 'abcd', 'abcd'],
     ['a secret that is not a well-formed text', ['abcd\ud800'], 'abcd\ud800', '***\ud800'],
-    ['punctuation alone', [`'"\`\\`], `x '"\`\\ x`, 'x *** x'],
+    ['only punctuation', [`'"\`\\`], `x '"\`\\ x`, 'x *** x'],
     ['characters beyond ASCII', ['Schlüssel🔑'], 'der Schlüssel🔑!', 'der ***!'],
     ['those escaped in a URL', ['Schlüssel🔑'], 'k=Schl%C3%BCssel%f0%9f%94%91;', 'k=***;'],
     [
@@ -44,7 +44,7 @@ describe('mask', () => {
     ['shell quoting', [`it's so`], String.raw`'it'\''s so' it\'s\ so "it's so" 'it'"'"'s so'`, `'***' *** "***" '***'`],
     ['octal and hexadecimal escapes', ['geheim=ä'], String.raw`\147eheim=\303\244 \x67eheim=\xc3\xa4`, '*** ***'],
     ['a secret that looks like an escape', ['%41%42cd', '\\u0041bcd'], '%41%42cd \\u0041bcd', '*** ***'],
-    ['a secret behind what makes it an escape', ['a1b2c3d4'], '100%a1b2c3d4 \\a1b2c3d4', '100%*** \\***'],
+    ['a secret after characters that make it an escape', ['a1b2c3d4'], '100%a1b2c3d4 \\a1b2c3d4', '100%*** \\***'],
   ])('%s', (_, secrets, line, masked) => {
     expect(createMask(secrets)(line)).toBe(masked);
   });

@@ -5,8 +5,8 @@ const ownedBy = (kind: string, uid: string) => ({ apiVersion: 'coppice.dev/v1alp
 const shop = { kind: 'Repository', uid: 'uid-1' };
 
 test.each<[string, string, ReturnType<typeof ownedBy>[] | undefined, string | undefined]>([
-  ['made manually', 'token', undefined, undefined],
-  ['made manually, whatever its name', 'webhook-token', [], undefined],
+  ['created manually', 'token', undefined, undefined],
+  ['created manually, with any name', 'webhook-token', [], undefined],
   ["another operator's", 'token', [ownedBy('ExternalSecret', 'uid-9')], undefined],
   ['its own', 'token', [ownedBy('Repository', 'uid-1')], undefined],
   ["another Repository's", 'token', [ownedBy('Repository', 'uid-2')], 'for the Repository shop alone'],

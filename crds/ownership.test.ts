@@ -15,8 +15,8 @@ describe('a cached object shows whether somebody applied it', () => {
   test.each<[string, unknown[] | undefined, boolean]>([
     ['a GitOps tool', [api, flux], true],
     ['nobody but Coppice', [api], false],
-    ['nobody, though its status is applied', [status], false],
-    ['nobody, where nothing is reported', undefined, false],
+    ['nobody, although its status is applied', [status], false],
+    ['nobody, without managed fields', undefined, false],
   ])('%s', (_who, managedFields, expected) => {
     expect(isAppliedByOthers(withAppliers(object(managedFields)))).toBe(expected);
   });
@@ -38,18 +38,22 @@ const keeper = (manager: string) => ({
 
 describe('the other field manager of an object', () => {
   test.each<[string, object, string | undefined]>([
-    ['nobody, of what Coppice made', { ...own, managedFields: [api] }, undefined],
-    ['the tool that applies what Coppice made', { ...own, managedFields: [api, flux] }, 'flux'],
+    ['nobody, for an object that Coppice created', { ...own, managedFields: [api] }, undefined],
+    ['the tool that applies an object that Coppice created', { ...own, managedFields: [api, flux] }, 'flux'],
     ['who created it otherwise', { managedFields: [{ ...api, manager: 'kubectl-create' }] }, 'kubectl-create'],
-    ['not whoever labelled it', { managedFields: [{ manager: 'kubectl-label', fieldsV1: { 'f:metadata': {} } }] }, ''],
-    ['nobody by name, where nothing is reported', {}, ''],
+    [
+      'not the manager that only labelled it',
+      { managedFields: [{ manager: 'kubectl-label', fieldsV1: { 'f:metadata': {} } }] },
+      '',
+    ],
+    ['an unknown manager, without managed fields', {}, ''],
     ['kubectl, which applies on its own side', { ...own, annotations: { [lastApplied]: '{}' } }, 'kubectl apply'],
     [
       'the tool that applies as kubectl does',
       { ...own, annotations: { [lastApplied]: '{}' }, managedFields: [api, keeper('argocd-controller')] },
       'argocd-controller',
     ],
-    ['nobody, where only the status is applied', { ...own, managedFields: [status] }, undefined],
+    ['nobody, when only the status is applied', { ...own, managedFields: [status] }, undefined],
   ])('%s', (_who, metadata, expected) => {
     expect(otherManager({ metadata })).toBe(expected);
   });

@@ -39,8 +39,8 @@ test.each([
 describe('the time of a new request is later than all before', () => {
   const now = new Date('2026-01-01T00:00:00.500Z');
   test.each<[string, Record<string, string>, string]>([
-    ['of which there are none', { unrelated: '2027-01-01T00:00:00Z/x' }, '2026-01-01T00:00:00.500Z'],
-    ['made earlier', { [requestAnnotation('create')]: early }, '2026-01-01T00:00:00.500Z'],
+    ['without earlier requests', { unrelated: '2027-01-01T00:00:00Z/x' }, '2026-01-01T00:00:00.500Z'],
+    ['of earlier requests', { [requestAnnotation('create')]: early }, '2026-01-01T00:00:00.500Z'],
     ['by a clock that is ahead', { [requestAnnotation('delete')]: late }, '2026-01-01T00:00:01.001Z'],
     [
       'of which the last counts',

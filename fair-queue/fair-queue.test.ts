@@ -30,7 +30,7 @@ function takeAll(queue: FairQueue<Item>): string {
 
 describe('takes', () => {
   test.each<[string, FlowLimits, string, string]>([
-    ['what came first, of one flow', {}, 'a1 a2 a3', 'a1 a2 a3'],
+    ['items of one flow in order of arrival', {}, 'a1 a2 a3', 'a1 a2 a3'],
     ['of tenants in turn', {}, 'a1 a2 a3 b1 c1 c2', 'a1 b1 c1 a2 c2 a3'],
     ['of the groups of a tenant in turn', {}, 'a.x1 a.x2 a.y1 b.z1', 'a.x1 b.z1 a.y1 a.x2'],
     ['of the hosts of a group in turn', {}, 'a@h1 a@h2 a@i1', 'a@h1 a@i1 a@h2'],

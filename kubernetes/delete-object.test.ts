@@ -28,7 +28,7 @@ test('does not repeat the deletion of an object that is being deleted', async ()
 });
 
 test.each([
-  ['one that is gone', new ApiError('DELETE', 404, 'NotFound', 'gone')],
+  ['an object that no longer exists', new ApiError('DELETE', 404, 'NotFound', 'gone')],
   ['another one of its name', new ApiError('DELETE', 409, 'Conflict', 'the UID in the precondition')],
 ])('ignores %s', async (_what, failure) => {
   expect((await deleted(pod, failure)).started).toBe(false);

@@ -73,7 +73,7 @@ describe('lists and events', () => {
       '20',
     ],
     [
-      'a list anew reports what changed while away, deletions too, and nothing else',
+      'a new list reports only the missed changes, including deletions',
       [
         {
           list: [
@@ -97,7 +97,7 @@ describe('lists and events', () => {
       '10',
     ],
     [
-      'after a restore of etcd, what is listed holds although it is older',
+      'after a restore of etcd, listed objects count although they are older',
       [
         {
           list: [
@@ -160,7 +160,7 @@ describe('observe', () => {
       [],
     ],
     [
-      'does not bring back what was deleted after the write',
+      'does not bring back an object that was deleted after the write',
       [{ list: [['a', 3]], at: 7 }, { event: 'DELETED', of: ['a', 10] }, { observe: ['a', 9] }],
       ['added a@3', 'deleted a@10'],
       [],
@@ -173,7 +173,7 @@ describe('observe', () => {
     ],
     ['before the first list', [{ observe: ['a', 9] }, { list: [['a', 5]], at: 8 }], ['added a@9'], ['a@9']],
     [
-      'an object written whose deletion comes by the watch is gone',
+      'removes a written object when the watch reports its deletion',
       [{ list: [], at: 7 }, { observe: ['a', 9] }, { event: 'DELETED', of: ['a', 10] }],
       ['added a@9', 'deleted a@10'],
       [],

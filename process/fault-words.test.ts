@@ -16,7 +16,7 @@ test.each<[string, z.ZodType, unknown, string, string]>([
   ['another word', z.enum(['a', 'b']), 'secret', '', 'must be one of a, b'],
   ['another text', z.literal('a'), 'secret', '', 'must be a'],
   ['more fields', z.strictObject({}), { b: 'secret' }, '', 'has fields that are not known here: b'],
-  ['what has words of its own', z.string({ error: 'must be my string' }), 5, '', 'must be my string'],
+  ['a fault with a message of its own', z.string({ error: 'must be my string' }), 5, '', 'must be my string'],
 ])('says what to do about %s', (_what, schema, value, path, message) => {
   const { error } = schema.safeParse(value, { error: faultWords });
   expect(error?.issues.map((issue) => [issue.path.join('.'), issue.message])).toEqual([[path, message]]);

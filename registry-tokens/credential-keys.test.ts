@@ -31,7 +31,7 @@ test.each<[string, number[], number, boolean, number[]]>([
   ['a first key', [], 0, true, []],
   ['nothing for 30 days', [0], 30 * day - 1, false, []],
   ['a second key then', [0], 30 * day, true, []],
-  ['the first one kept while what it signed is valid', [0, 30 * day], 45 * day, false, []],
+  ['to keep the first key while its credentials are valid', [0, 30 * day], 45 * day, false, []],
   ['the first one removed then', [0, 30 * day], 45 * day + 600, false, [0]],
   ['never the newest removed', [0], 400 * day, true, []],
 ])('plans %s', (_what, created, at, add, removed) => {

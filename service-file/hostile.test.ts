@@ -30,7 +30,7 @@ test.each<[string, string, string]>([
   ['merge keys that multiply', mergedLaughs, 'more than 20000 values'],
   ['an alias inside its own anchor', 'services: &a { web: *a }', 'is inside its own anchor'],
   ['an alias without an anchor', 'services: *a', 'has no anchor'],
-  ['a merge of what is not a map', 'services: { <<: [1] }', 'only maps can be merged'],
+  ['a merge of a value that is not a map', 'services: { <<: [1] }', 'only maps can be merged'],
   ['a quoted merge key', 'services: { "<<": {} }', 'reserved for merging'],
   ['deep nesting', 'services: ' + '['.repeat(200) + ']'.repeat(200), 'nested too deep'],
   ['very deep nesting', '['.repeat(tokens), 'nested too deep'],

@@ -18,8 +18,8 @@ test.each<[string, unknown]>([
 test.each<[string, unknown]>([
   ["another key of the whole file's x-coppice", { 'x-coppice': { size: '1Gi' } }],
   ['a test without a type', { 'x-coppice': { tests: [{ name: 'home' }] } }],
-  ['a label that is none', { 'x-coppice': { reusable: 'A b' } }],
-  ['a port that is none', service({ public: [{ port: 'http' }] })],
+  ['an invalid label', { 'x-coppice': { reusable: 'A b' } }],
+  ['an invalid port', service({ public: [{ port: 'http' }] })],
   ['a path that does not start with /', service({ public: [{ port: 80, path: 'api' }] })],
 ])('refuses %s', (_, file) => {
   expect(extendedFile.safeParse(file).success).toBe(false);

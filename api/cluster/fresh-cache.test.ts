@@ -121,8 +121,8 @@ describe('withoutDeleted', () => {
   const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 
   test.each([
-    ['is not there', 'c', 'uid-c'],
-    ['is another one of that name by now', 'a', 'uid-before'],
+    ['does not exist', 'c', 'uid-c'],
+    ['was replaced by another one of its name', 'a', 'uid-before'],
   ])('resolves at once when the object %s', async (_name, name, uid) => {
     await cache.withoutDeleted(key(name), uid);
     expect(lists).toHaveLength(0);

@@ -254,9 +254,9 @@ describe('GET build?request=', () => {
       50,
       { number: 2, result: 'pending' },
     ],
-    ['may join what runs', { build: build(1, 'running') }, 50, { result: 'pending' }],
+    ['may join the running build', { build: build(1, 'running') }, 50, { result: 'pending' }],
     [
-      'came to nothing, for the contents went',
+      'ended without a build, because the contents were deleted',
       { activation: { ...activation, active: false }, handledRequests: { build: value(50) } },
       50,
       { result: 'cancelled' },
@@ -270,7 +270,7 @@ describe('GET build?request=', () => {
   });
 
   test.each<[string, EnvironmentStatus, number]>([
-    ['that was never made', {}, 51],
+    ['that was never sent', {}, 51],
     [
       'whose build is no longer kept',
       { build: finished(12, { request: value(40) }), builds: [finished(11, { request: value(30) })] },

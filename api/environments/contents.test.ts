@@ -60,7 +60,7 @@ describe('a read of the environment starts a build', () => {
     ['not when one is pending', false, created(), {}, { build: value(12) }],
     ['not when the operator has one pending', false, created({ activation: activation({ buildPending: true }) })],
     ['not when a rebuild is asked for', false, created(), {}, { rebuild: value(12) }],
-    ['not when the contents are to go', false, created(), {}, { delete: value(12) }],
+    ['not when the deletion of the contents is requested', false, created(), {}, { delete: value(12) }],
   ])('%s', (_name, expected, status, spec = {}, asked = {}) => {
     expect(readStartsBuild(environment(status, spec, asked))).toBe(expected);
   });
@@ -93,10 +93,10 @@ test.each<[string, number, Status, Partial<Environment['spec']>?, Record<string,
 });
 
 test.each<[string, number | undefined, Status, Record<string, string>?]>([
-  ['none yet', undefined, {}],
+  ['no build yet', undefined, {}],
   ['the last', 3, { build: { number: 3, result: 'failed', startedAt: second(1).toISOString() } }],
   [
-    'one to come',
+    'a build that is about to start',
     undefined,
     { build: { number: 3, result: 'failed', startedAt: second(1).toISOString() } },
     { build: value(11) },

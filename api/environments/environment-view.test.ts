@@ -144,13 +144,13 @@ const at = '2026-01-01T00:10:00.000Z';
 
 test.each<[string, Environment['status'], Record<string, string>, object]>([
   [
-    'weburl, of what has no public service',
+    'weburl, without a public service',
     { state: 'built', activation: active, deployed: build },
     {},
     { weburl: undefined },
   ],
-  ['commit, of what runs', { deployed: build, commit: 'c2' }, {}, { commit: 'c1' }],
-  ['commit, of what is set up', { commit: 'c2' }, {}, { commit: 'c2' }],
+  ['commit, of a deployed build', { deployed: build, commit: 'c2' }, {}, { commit: 'c1' }],
+  ['commit, of services that are set up', { commit: 'c2' }, {}, { commit: 'c2' }],
   [
     'expiresAt',
     { activation: active, expiresAt: '2026-01-01T01:00:00Z', ttl: { seconds: 3600, since: active.since } },

@@ -31,12 +31,12 @@ async function apiWith(status: typeof empty | typeof full | typeof going | typeo
 
 describe.each(['spawn', 'put', 'rebuild'] as const)('%s', (what) => {
   test.each<[string, typeof empty | typeof full | typeof going | typeof waiting, object, boolean]>([
-    ['where nothing is there', empty, {}, true],
-    ['where all that may be is there', full, {}, false],
-    ['where what is there goes', going, {}, false],
+    ['when no environment has contents', empty, {}, true],
+    ['when the limit is reached', full, {}, false],
+    ['when the contents of others are being deleted', going, {}, false],
     ['where another waits', waiting, {}, false],
-    ['where the Group may have more', full, { maxActiveEnvironments: 2 }, true],
-    ['where the Group may have none', empty, { maxActiveEnvironments: 0 }, false],
+    ['when the Group has a higher limit', full, { maxActiveEnvironments: 2 }, true],
+    ['when the Group has the limit 0', empty, { maxActiveEnvironments: 0 }, false],
   ])('%s', async (_where, status, own, passes) => {
     const { api, send } = await apiWith(status, own);
     const before = api.cluster.all(ENVIRONMENT).length;

@@ -117,7 +117,7 @@ test.each([
     'the log of build 1 is no longer kept. GET …/builds lists the builds',
   ],
   [
-    'a build that there is not',
+    'a build that does not exist',
     `${path}?build=3`,
     'there is no build of this number yet. GET …/builds lists the builds',
   ],

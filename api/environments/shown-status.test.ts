@@ -99,7 +99,7 @@ test.each<[string, Status, RequestName[], EnvironmentState, Partial<Environment[
   ['empty, refused, its namespace on its way out', { ...emptied, namespaceUID: 'n' }, [], 'building'],
   ['spawned just now', {}, ['build'], 'empty'],
   ['spawned', { state: 'empty', activation: activation({ reason: 'Spec', buildPending: true }) }, [], 'empty'],
-  ['made by a sync just now, and PUT', {}, ['create', 'build'], 'building', { active: false }],
+  ['just created by a sync, and PUT', {}, ['create', 'build'], 'building', { active: false }],
 ])('%s', (_what, status, requests, expected, spec = {}) => {
   const annotations = Object.fromEntries(
     requests.map((name) => [requestAnnotation(name), `${requestValue(second(30), 'x')}${name === 'ttl' ? '/60' : ''}`]),

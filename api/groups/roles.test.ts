@@ -29,12 +29,12 @@ describe('the owners of a group', () => {
   test.each<[string, Group, string[]]>([
     ['are those that its spec names', group([ann, bob], [bob]), [bob]],
     ['are members: others that are named do not count', group([ann, bob], [cid, bob]), [bob]],
-    ['are who made it, where none is named', group([ann, bob], undefined, `account of ${bob}`), [bob]],
-    ['are who made it, where those named are gone', group([ann, bob], [cid], `account of ${ann}`), [ann]],
-    ['are all members, where who made it is gone', group([ann, bob], undefined, 'account of nobody'), [ann, bob]],
-    ['are all members of one that GitOps made without naming any', group([ann, bob]), [ann, bob]],
+    ['are its creator, when none is named', group([ann, bob], undefined, `account of ${bob}`), [bob]],
+    ['are its creator, when the named ones have left', group([ann, bob], [cid], `account of ${ann}`), [ann]],
+    ['are all members, when its creator has left', group([ann, bob], undefined, 'account of nobody'), [ann, bob]],
+    ['are all members of a GitOps group that names none', group([ann, bob]), [ann, bob]],
     ['are all members, where the list is empty', group([ann, bob], []), [ann, bob]],
-    ['are none of one without members', group([], [ann], `account of ${ann}`), []],
+    ['are none in a group without members', group([], [ann], `account of ${ann}`), []],
   ])('%s', (_what, of, expected) => {
     expect(ownersOf(of, accounts())).toEqual(expected);
   });
@@ -60,8 +60,8 @@ describe('a new member', () => {
     ['is an owner where an owner says so', group([ann], [ann]), ann, 'owner', [ann, cid]],
     ['is not an owner where a member says so', group([ann, bob], [ann]), bob, 'owner', Forbidden],
     ['is added by any member', group([ann, bob], [ann]), bob, 'member', [ann]],
-    ['who was an owner once and is named still is none', group([ann], [ann, cid]), ann, 'member', [ann]],
-    ['is there already', group([ann, cid], [ann]), ann, 'member', Conflict],
+    ['do not include a former member who is still named', group([ann], [ann, cid]), ann, 'member', [ann]],
+    ['is a member already', group([ann, cid], [ann]), ann, 'member', Conflict],
   ])('%s', (_what, of, actor, role, outcome) => {
     expectOutcome(() => withMember(of, actor, cid, role, accounts()), outcome);
   });
@@ -74,7 +74,7 @@ describe('removing a member', () => {
     ['oneself, as a member', group([ann, bob], [ann]), bob, bob, accounts(), [ann]],
     ['an owner, by a member', group([ann, bob, cid], [ann, cid]), bob, ann, accounts(), Forbidden],
     [
-      'who made the group, by a member',
+      'the creator of the group, by a member',
       group([ann, bob], undefined, `account of ${ann}`),
       bob,
       ann,
@@ -85,7 +85,7 @@ describe('removing a member', () => {
     ['oneself, as one of two owners', group([ann, bob], [ann, bob]), ann, ann, accounts(), [bob]],
     ['oneself, as the last owner', group([ann, bob], [ann]), ann, ann, accounts(), Conflict],
     [
-      'oneself, where the other owner never came',
+      'oneself, when the other owner never registered',
       group([ann, bob, cid], [ann, bob]),
       ann,
       ann,
@@ -108,9 +108,17 @@ describe('the role of a member', () => {
     ['is taken from an owner by another', group([ann, bob], [ann, bob]), bob, ann, 'member', accounts(), [bob]],
     ['is given up where another owner is', group([ann, bob], [ann, bob]), ann, ann, 'member', accounts(), [bob]],
     ['is kept by the last owner', group([ann, bob], [ann]), ann, ann, 'member', accounts(), Conflict],
-    ['is kept where the other never came', group([ann, bob], [ann, bob]), ann, ann, 'member', accounts(bob), Conflict],
+    [
+      'is refused when the other owner never registered',
+      group([ann, bob], [ann, bob]),
+      ann,
+      ann,
+      'member',
+      accounts(bob),
+      Conflict,
+    ],
     ['of all owners of a GitOps group is taken from one', group([ann, bob]), ann, bob, 'member', accounts(), [ann]],
-    ['of nobody', group([ann], [ann]), ann, bob, 'owner', accounts(), NotFound],
+    ['of somebody who is not a member', group([ann], [ann]), ann, bob, 'owner', accounts(), NotFound],
   ])('%s', (_what, of, actor, email, role, who, outcome) => {
     expectOutcome(() => withRole(of, actor, email, role, who), outcome);
   });

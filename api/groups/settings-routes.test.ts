@@ -154,8 +154,8 @@ describe('leave', () => {
   });
 
   test.each([
-    ['a group that the API made goes', 'coppice', undefined],
-    ['one that somebody applied stays, with nobody in it', 'flux', []],
+    ['deletes a group that the API created', 'coppice', undefined],
+    ['keeps a group that somebody applied, without members', 'flux', []],
   ])('as the last member: %s', async (_name, manager, members) => {
     const labels = { 'app.kubernetes.io/managed-by': manager };
     api.cluster.change(GROUP, { name: 'acme' }, { metadata: { labels } });

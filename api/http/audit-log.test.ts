@@ -80,7 +80,13 @@ test.each(['no spaces please', 'x'.repeat(65), 'a/b'])('replaces the unsafe ID %
 });
 
 test.each<[string, string, object, number, Line]>([
-  ['what nobody may', '/api/group/other/leave', {}, 404, { outcome: 'refused', email: 'alice@example.com' }],
+  [
+    'a request that nobody may send',
+    '/api/group/other/leave',
+    {},
+    404,
+    { outcome: 'refused', email: 'alice@example.com' },
+  ],
   ['a wrong path', '/api/group/acme/nothing', {}, 404, { outcome: 'refused', email: 'alice@example.com' }],
   ['a login that fails', '/api/user/login', {}, 422, { outcome: 'refused', endpoint: '/api/user/login' }],
 ])('logs %s', async (_what, path, headers, status, expected) => {

@@ -27,10 +27,10 @@ function answerTo(bytes: string): Promise<string> {
 }
 
 test.each([
-  ['what is not an HTTP', 'hello\r\n\r\n', 400],
+  ['bytes that are not HTTP', 'hello\r\n\r\n', 400],
   ['a wrong length', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400],
   ['headers without end', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-  ['headers that never come', 'GET / HTTP/1.1\r\nHost: a\r\n', 408],
+  ['headers that never arrive', 'GET / HTTP/1.1\r\nHost: a\r\n', 408],
 ])('answers %s as JSON', async (_name, bytes, status) => {
   const [head = '', body = ''] = (await answerTo(bytes)).split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

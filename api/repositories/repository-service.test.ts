@@ -83,7 +83,7 @@ test("removes a repository that the operator refuses, and reports the operator's
 });
 
 test.each([
-  ['a reason that may pass', notReady('Retrying', 'git.example: no answer'), 'git.example: no answer'],
+  ['a reason that may be temporary', notReady('Retrying', 'git.example: no answer'), 'git.example: no answer'],
   ['nothing but having taken it up', { metadata: { finalizers: [FINALIZER] } }, 'did not respond within 10 s'],
 ])('removes a repository whose readiness after 10 s is %s', async (_name, reported, message) => {
   const { clock, cluster, service } = setUp();
@@ -223,7 +223,7 @@ describe('a repository name is unique in its group', () => {
   });
 
   test.each([
-    ['had none', undefined],
+    ['had no display name', undefined],
     ['had one', 'The docs'],
   ])('reverts a rename when another replica was faster: it %s before', async (_what, former) => {
     const { cluster, service, docs } = setUpTwo((other) =>

@@ -72,7 +72,7 @@ describe('a signature', () => {
       standard.body,
       standard.secret,
     ],
-    ['a password, whoever the user', true, 'cloudorg', { authorization: basic(`coppice:${everybody}`) }],
+    ['a password, with any user', true, 'cloudorg', { authorization: basic(`coppice:${everybody}`) }],
     ['a password without a user', true, 'cloudorg', { authorization: basic(`:${everybody}`) }],
     ['a header', true, 'cloudorg', { 'x-coppice-webhook-secret': everybody }],
     ['a wrong password', false, 'cloudorg', { authorization: basic('coppice:x') }],

@@ -71,13 +71,13 @@ describe('answers every delivery without a valid signature with the same 401', (
   test.each<[string, Sent]>([
     ['another secret', { signature: sign('{}', 'guess') }],
     ['no signature', { signature: '' }],
-    ['a repository that there is not', { path: 'generic/acme.none' }],
-    ['a group that there is not', { path: 'generic/none.shop' }],
+    ['a repository that does not exist', { path: 'generic/acme.none' }],
+    ['a group that does not exist', { path: 'generic/none.shop' }],
     ['no id', { path: 'generic/%2e%2e' }],
     ['another type', { path: 'ownerhost/acme.shop' }],
     ['no type', { path: 'constructor/acme.shop' }],
-    ['what would be checked without a secret', { path: 'generic/acme.none', signature: sign('{}', 'none') }],
-    ['what would be checked with an empty secret', { path: 'generic/acme.none', signature: sign('{}', '') }],
+    ['the signature that a missing secret would give', { path: 'generic/acme.none', signature: sign('{}', 'none') }],
+    ['the signature that an empty secret would give', { path: 'generic/acme.none', signature: sign('{}', '') }],
   ])('sent with %s', async (_name, sent) => {
     const started = performance.now();
     const answer = await deliver(sent);

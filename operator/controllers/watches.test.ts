@@ -72,7 +72,7 @@ describe('the deletion of an Environment requeues', () => {
   test.each<[string, KubernetesObject | undefined, object, string[]]>([
     ['its Repository and its Group where they go too', repository(going), going, ['group-acme/shop', 'acme']],
     ['no Repository and no Group that stay', repository({}), {}, []],
-    ['no Repository that is not there', undefined, going, ['acme']],
+    ['no Repository that does not exist', undefined, going, ['acme']],
   ])('%s', (_what, held, group, expected) => {
     const keys = wokenBy('environments', 'deleted', environment, held, object({ name: 'acme', ...group }));
     expect(keys.filter((key) => key !== 'group-acme/shop-main')).toEqual(expected);
@@ -114,7 +114,7 @@ describe('a change of an isolation object requeues its Environment', () => {
     ['when it is deleted', woken('deleted', state('a', '1')), ['group-acme/shop-main']],
     ['when it is changed', woken('updated', state('b', '2'), state('a', '1')), ['group-acme/shop-main']],
     ['not when usage is counted', woken('updated', state('a', '2'), state('a', '1')), []],
-    ['not when all of it goes', woken('deleted', state('a', '1'), undefined, object({ labels, ...going })), []],
+    ['not when everything is deleted', woken('deleted', state('a', '1'), undefined, object({ labels, ...going })), []],
   ])('%s', (_what, keys, expected) => {
     expect(keys).toEqual(expected);
   });

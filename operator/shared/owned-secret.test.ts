@@ -54,8 +54,8 @@ test('is created if missing, and deleted with its owner', async () => {
 
 const whole = secretOf('uid-of-shop', { a: 'x', b: 'y' });
 test.each([
-  ['that is there', { there: whole }],
-  ['that another operator made first', { first: whole }],
+  ['that exists', { there: whole }],
+  ['that another operator created first', { first: whole }],
 ])("uses the owner's own %s unchanged", async (_which, cluster) => {
   const { result, created } = ensure(cluster);
   expect(await result).toEqual({ secret: whole, isNew: false });

@@ -35,12 +35,7 @@ function mergeServices(base: string, over: string): unknown {
 }
 
 test.each<[string, string, string, unknown]>([
-  [
-    'a map: what is missing is added, what is there is replaced',
-    'a: 1, b: 1',
-    'b: 2, c: 2',
-    { a: '1', b: '2', c: '2' },
-  ],
+  ['a map: missing keys are added, existing ones replaced', 'a: 1, b: 1', 'b: 2, c: 2', { a: '1', b: '2', c: '2' }],
   ['a list is appended', 'security_opt: [a]', 'security_opt: [b]', { security_opt: ['a', 'b'] }],
   [
     'maps are merged at every depth',
@@ -77,7 +72,7 @@ test.each<[string, string, string, unknown]>([
     { ports: ['8080:80', '8443:443'] },
   ],
   [
-    'the same port is there once',
+    'equal ports are merged into one',
     'ports: ["8080:80", "90"]',
     'ports: [{ target: 80, published: 8080, name: web }, "90/tcp"]',
     { ports: [{ target: '80', published: '8080', name: 'web' }, '90/tcp'] },
@@ -114,7 +109,7 @@ test.each<[string, string, string, unknown]>([
   ['environment as lists', 'environment: [A=1, B=1]', 'environment: [B=2, A]', { environment: { A: null, B: '2' } }],
   ['labels in either form', 'labels: { a: 1 }', 'labels: [a=2]', { labels: { a: '2' } }],
   [
-    'build: a folder alone, and a map',
+    'build: a folder, and a map',
     'build: ./app',
     'build: { args: [A=1] }',
     { build: { context: './app', args: ['A=1'] } },
@@ -163,7 +158,7 @@ test.each<[string, string, string, unknown]>([
     { logging: { driver: 'b' } },
   ],
   [
-    'nothing leaves what is there',
+    'an absent value changes nothing',
     'image: a, environment: { A: 1 }',
     'image: , environment: ',
     { image: 'a', environment: { A: '1' } },

@@ -24,7 +24,7 @@ test.each<[string, string, string]>([
   ['a large env file', `${web}    env_file: large.env`, 'is larger than 64 KiB'],
   ['variables', `${web}    environment:\n${many(1001, (i) => `      V${i}: a`)}`, 'more than 1000 variables'],
   [
-    'what it all stands for',
+    'the size of the whole model',
     `services:\n${many(20, (i) => `  s${i}: { image: a, env_file: some.env }`)}`,
     'larger than 256 KiB',
   ],

@@ -17,7 +17,7 @@ async function publicRoutes(a: string, b: string): Promise<{ routes: string[]; m
 describe('without x-coppice.public', () => {
   test.each([
     ['the only service with ports is public, at its first one', '', 'ports: ["9:90", "8:80"]', ['/ b:90']],
-    ['expose alone makes nothing public', 'expose: [1]', 'ports: ["2"]', ['/ b:2']],
+    ['only expose makes nothing public', 'expose: [1]', 'ports: ["2"]', ['/ b:2']],
     ['UDP makes nothing public', 'ports: ["1/udp"]', 'ports: ["2"]', ['/ b:2']],
     ['a service says that it is not meant', 'ports: ["1"], x-coppice: { public: [] }', 'ports: ["2"]', ['/ b:2']],
   ])('%s', async (_, a, b, routes) => {

@@ -90,7 +90,7 @@ test.each<[string, () => Promise<unknown>]>([
     'the label of its binding, which somebody took off',
     () => operator.patch(RoleBinding, bindingAt(adopted, 'members'), { metadata: { labels: own } }),
   ],
-  ['the end of such a binding', () => operator.delete(RoleBinding, bindingAt(adopted, 'members'))],
+  ['the deletion of such a binding', () => operator.delete(RoleBinding, bindingAt(adopted, 'members'))],
   ['its end where the namespace lost its label', () => operator.delete(RoleBinding, bindingAt(lost, 'members'))],
 ])("permits a change of the operator's own object: %s", async (_what, act) => {
   await expect(act()).resolves.toMatchObject({});

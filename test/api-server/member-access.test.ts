@@ -162,7 +162,7 @@ describe('a member of the group', () => {
       () => send(ann, 'GET', `/apis/events.k8s.io/v1/namespaces/${own}/events`),
     ],
     ['takes a request back', () => annotate({ [requestAnnotation('build')]: null })],
-    ['sends what changes nothing', () => patch(ann, { metadata: { labels: { team: 'shop' } } })],
+    ['sends a patch that changes nothing', () => patch(ann, { metadata: { labels: { team: 'shop' } } })],
   ])('%s', async (_what, act) => {
     await expect(act()).resolves.toBeDefined();
   });
@@ -180,7 +180,7 @@ describe('a member of the group', () => {
     ['the spec beside a request', () => patch(ann, { metadata: { annotations: request }, spec: { ttlSeconds: 1 } })],
     ['the spec as the GitOps tool', () => apply('flux', { metadata: { labels }, spec: { ...spec, active: false } })],
     ['labels', () => patch(ann, { metadata: { labels: { 'app.kubernetes.io/managed-by': 'coppice' } } })],
-    ['labels that are there', () => patch(ann, { metadata: { labels: { team: null } } })],
+    ['existing labels', () => patch(ann, { metadata: { labels: { team: null } } })],
     ['finalizers', () => patch(ann, { metadata: { finalizers: null } })],
     [
       'owners',
@@ -191,7 +191,7 @@ describe('a member of the group', () => {
     ],
     ['another annotation of Coppice', () => annotate({ 'coppice.dev/created-by': 'ann' })],
     ['the annotation of kubectl apply', () => annotate({ 'kubectl.kubernetes.io/last-applied-configuration': '{}' })],
-    ['a request that there is not', () => annotate({ 'coppice.dev/request-bulid': 'now/ann' })],
+    ['a request of an unknown kind', () => annotate({ 'coppice.dev/request-bulid': 'now/ann' })],
     ['a request of 129 characters', () => annotate({ [requestAnnotation('build')]: 'x'.repeat(129) })],
     ['a large annotation beside it', () => annotate({ ...request, 'example.com/x': 'x'.repeat(100_000) })],
     ['the prefix of its name', () => patch(ann, { metadata: { generateName: 'x' } })],

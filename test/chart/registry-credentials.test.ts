@@ -53,7 +53,7 @@ it('writes a patch with the password of the cloud', () => {
 
 it.each([
   ['fails', 'exit 3'],
-  ['gives none', 'exit 0'],
+  ['returns no password', 'exit 0'],
 ])('leaves the Secret unchanged when the cloud %s', (_what, aws) => {
   expect(runWith(aws)).not.toBe(0);
   expect(() => readFileSync(join(folder, 'patch.json'))).toThrow('ENOENT');

@@ -7,11 +7,11 @@ import { run } from '../cluster/run.ts';
 
 test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a misspelled name', 'api.replica', 3, /additional properties 'replica' not allowed/],
-  ['a part that there is not', 'postgres', {}, /additional properties 'postgres' not allowed/],
+  ['an unknown part', 'postgres', {}, /additional properties 'postgres' not allowed/],
   ['a text for a number', 'api.replicas', 'two', /\/api\/replicas.*want integer/],
   ['less than no replica', 'operator.replicas', -1, /\/operator\/replicas.*minimum/],
   ['a URL without a scheme', 'api.url', 'coppice.example.org', /\/api\/url.*pattern/],
-  ['a choice that there is not', 'api.registration.mode', 'invited', /\/api\/registration\/mode/],
+  ['an unknown choice', 'api.registration.mode', 'invited', /\/api\/registration\/mode/],
   ['an issuer over plain HTTP', 'api.oidc.issuer', 'http://login.example.org', /\/api\/oidc\/issuer.*pattern/],
   ['a short password', 'api.administratorPassword', 'short', /\/api\/administratorPassword.*pattern/],
   ['an address that is not an e-mail', 'api.administrators', ['root'], /\/api\/administrators\/0.*pattern/],
@@ -26,8 +26,8 @@ test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a registry with a scheme', 'registry.address', 'https://registry.example.com', /\/registry\/address/],
   ['a password in the URL', 'redis.externalUrl', 'redis://:secret@redis', /\/redis\/externalUrl.*pattern/],
   ['a password in the proxy', 'builder.proxy.http', 'http://me:secret@proxy:3128', /\/builder\/proxy\/http.*pattern/],
-  ['what is not a certificate', 'caCertificates', 'secret', /\/caCertificates.*pattern/],
-  ['a digest that is none', 'image.digest', 'latest', /\/image\/digest.*pattern/],
+  ['a text that is not a certificate', 'caCertificates', 'secret', /\/caCertificates.*pattern/],
+  ['an invalid digest', 'image.digest', 'latest', /\/image\/digest.*pattern/],
   ['a platform of another system', 'environments.platform', 'windows/amd64', /\/environments\/platform.*pattern/],
   ['resources by another name', 'api.resources', { limit: {} }, /additional properties 'limit' not allowed/],
 ])('reports %s by its path', async (_what, path, value, words) => {
@@ -71,7 +71,7 @@ test.each<[what: string, values: object, words: RegExp]>([
     /must start with https/,
   ],
   [
-    'metrics that nobody may read',
+    'metrics that nothing can read',
     withValue(withValue(ALL_VALUES, 'metrics.serviceMonitor.enabled', true), 'metrics.namespace', ''),
     /metrics\.namespace must name the namespace that Prometheus runs in/,
   ],

@@ -17,13 +17,13 @@ const slice = (...endpoints: [uid: string | undefined, address: string][]) => ({
 test.each([
   ['each pod where its Service looks for it', [pod('git', '10.0.0.5'), slice(['git', '10.0.0.5'])], []],
   ['a pod with an address of each family', [pod('git', '10.0.0.5', 'fd00::5'), slice(['git', 'fd00::5'])], []],
-  ['a pod with another address by now', [pod('git', '10.0.0.9'), slice(['git', '10.0.0.5'])], ['10.0.0.5']],
+  ['a pod that has another address now', [pod('git', '10.0.0.9'), slice(['git', '10.0.0.5'])], ['10.0.0.5']],
   [
-    'whose old address is another pod’s',
+    'a pod whose old address another pod has',
     [pod('git', '10.0.0.9'), pod('api', '10.0.0.5'), slice(['git', '10.0.0.5'], ['api', '10.0.0.5'])],
     ['10.0.0.5'],
   ],
-  ['a pod that is gone', [slice(['git', '10.0.0.5'])], ['10.0.0.5']],
+  ['a deleted pod', [slice(['git', '10.0.0.5'])], ['10.0.0.5']],
   ['a pod that has no address yet', [pod('git'), slice(['git', '10.0.0.5'])], ['10.0.0.5']],
   ['no pod behind the Service', [pod('git', '10.0.0.5'), { kind: 'EndpointSlice', endpoints: null }], []],
   ['an address that is not a pod’s', [slice([undefined, '172.18.0.2'])], []],

@@ -39,11 +39,11 @@ describe('messages that no source file has', () => {
 describe("commands that fail on a reader's machine", () => {
   const block = (code: string) => `${fence}sh\n${code}\n${fence}\n`;
   test.each([
-    ['a TypeScript file by whatever Node there is', 'Run `node test/a.ts` once.', ['node test/a.ts']],
+    ['a TypeScript file, run by any Node', 'Run `node test/a.ts` once.', ['node test/a.ts']],
     ['the same in a block', block('node test/a.ts'), ['node test/a.ts']],
     ['by the Node of the project', 'Run `npx node test/a.ts` or `node_modules/.bin/node a.ts`.', []],
-    ['wrapped base64 of GNU alone', block('echo a | base64 -w0'), ['base64 -w0']],
-    ['an option of GNU base64 alone', block('echo a | base64 -d'), ['base64 -d']],
+    ['wrapped base64, which only GNU has', block('echo a | base64 -w0'), ['base64 -w0']],
+    ['an option that only GNU base64 has', block('echo a | base64 -d'), ['base64 -d']],
     ['base64 as everywhere', block("base64 < a | tr -d '\\n' | base64 --decode"), []],
     [
       "the local cluster's programs before Node",

@@ -13,7 +13,7 @@ describe('nothing is reached', () => {
 
   test.each([
     ['where the address is private', { isAddressAllowed: addressGuard([]) }, 'sources.allowedCidrs'],
-    ['where the port is none for SSH', { sshPorts: [22] }, 'sources.sshPorts'],
+    ['at a port that is not permitted for SSH', { sshPorts: [22] }, 'sources.sshPorts'],
   ])('%s', async (_where, options, word) => {
     const before = ssh().sshd.log();
     const gitHost = await ssh()

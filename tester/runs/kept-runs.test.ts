@@ -11,13 +11,13 @@ function dropped(...runs: string[]): string[][] {
 }
 
 test.each([
-  ['what fits stays', ['a1:40', 'a2:60'], [[], []]],
+  ['keeps runs that fit', ['a1:40', 'a2:60'], [[], []]],
   ['the oldest go', ['a1:40', 'a2:40', 'a3:40'], [[], [], ['a1']]],
   ['as many as it takes', ['a1:30', 'a2:30', 'a3:30', 'a4:80'], [[], [], [], ['a1', 'a2', 'a3']]],
   ['of the group that has most, not the oldest of all', ['b1:20', 'a1:40', 'a2:30', 'a3:30'], [[], [], [], ['a1']]],
   ['a group drives out its own', ['b1:40', 'a1:40', 'a2:40', 'a3:40'], [[], [], ['a1'], ['a2']]],
-  ['one that is too large by itself goes', ['a1:101', 'a2:10'], [['a1'], []]],
-  ['what has expired counts no more', ['a1:90', 'b1:1', 'b2:1', 'b3:1', 'b4:1', 'a2:90'], [[], [], [], [], [], []]],
+  ['drops a run that is too large by itself', ['a1:101', 'a2:10'], [['a1'], []]],
+  ['does not count expired runs', ['a1:90', 'b1:1', 'b2:1', 'b3:1', 'b4:1', 'a2:90'], [[], [], [], [], [], []]],
 ])('%s', (_what, runs, gone) => {
   expect(dropped(...runs)).toEqual(gone);
 });

@@ -127,7 +127,7 @@ describe('a login', () => {
   });
 
   test.each([
-    ['a state that nobody gave', 'state'],
+    ['a state that was never issued', 'state'],
     ['no code', 'code'],
   ])('is answered 401 with %s', async (_name, parameter) => {
     const { url, cookie } = await start();

@@ -84,15 +84,9 @@ describe('a queue', () => {
   });
 
   test.each<[string, FlowLimits, string, string, string]>([
-    ['as many as there is room for', {}, '', 'a1 a2 b1 b2 c1', 'a1 a2 b1 b2'],
-    ['of a group no more than its own limit', { perGroup: 2 }, 'a8 a9', 'a1 b1 b2 b3', 'b1 b2'],
-    [
-      'of an account no more than its own limit, over all of its groups',
-      { perTenant: 3 },
-      'A9 B9',
-      'C1 D1 b1',
-      'C1 b1',
-    ],
+    ['as many builds as there are slots', {}, '', 'a1 a2 b1 b2 c1', 'a1 a2 b1 b2'],
+    ['at most the limit of a group', { perGroup: 2 }, 'a8 a9', 'a1 b1 b2 b3', 'b1 b2'],
+    ['at most the limit of an account, over all of its groups', { perTenant: 3 }, 'A9 B9', 'C1 D1 b1', 'C1 b1'],
   ])('starts %s', (_what, limits, running, asking, expected) => {
     const { ask, start } = queue(4, limits);
     for (const id of running.split(' ').filter(Boolean)) start(id);

@@ -284,7 +284,7 @@ describe('containers that ended before the Job controller reported it', () => {
     ['one that runs', [well, { running: {} }]],
     ['one that failed', [well, { terminated: { exitCode: 1, finishedAt } }]],
     ['one that is not notified of yet', [well]],
-    ['none that is notified of', []],
+    ['a pod that no event announces', []],
   ])('do not end the build: %s', async (_what, states) => {
     const { build } = await built(...states);
     expect(await build({}, 1500)).toBeUndefined();
@@ -501,7 +501,7 @@ describe('deletes credentials', () => {
 
   test.each([
     ['no answer', new UnreachableError('no answer')],
-    ['an answer that came too late', new ApiError('POST /jobs', 504, 'Timeout', 'no answer')],
+    ['a response that was too late', new ApiError('POST /jobs', 504, 'Timeout', 'no answer')],
   ])('not after %s, because the Job may exist', async (_what, error) => {
     const { build, refuse, deleted } = world();
     refuse.create = error;
@@ -536,7 +536,7 @@ describe('a Job whose pod is not created', () => {
     ['no event', []],
     ['another Job’s events', [{ regarding: { ...regarding, name: 'build-2' }, note }]],
     ['an earlier Job’s of the same name', [{ regarding: { ...regarding, uid: 'earlier' }, note }]],
-    ['what passes', [{ regarding, note: 'Error creating: Internal error occurred: failed calling webhook' }]],
+    ['a temporary error', [{ regarding, note: 'Error creating: Internal error occurred: failed calling webhook' }]],
   ])('is awaited with %s', async (_what, reported) => {
     const { build, events } = world();
     await build();

@@ -113,7 +113,7 @@ describe("a failure of the repository's own steps", () => {
 
 describe('an infrastructure failure', () => {
   test.each<[string, Pod | undefined]>([
-    ['a pod that is gone', undefined],
+    ['a deleted pod', undefined],
     ['a pod that was deleted', pod({}, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     ['an eviction by the node', pod({}, { reason: 'Evicted', message: 'The node was low on resource: memory.' })],
     ['a lost node', pod({}, { reason: 'NodeLost' })],
@@ -135,11 +135,11 @@ describe('an infrastructure failure', () => {
       }),
     ],
     [
-      'a Git host whose large files are away',
+      'a Git host that cannot serve large files',
       pod({ clone: ended(1, 'fatal: git.example.com did not respond with files of Git LFS, but with status 502') }),
     ],
     [
-      'a Git host that is away',
+      'a Git host that cannot be reached',
       pod({ clone: ended(128, "fatal: unable to access 'http://x/': Could not resolve host: x") }),
     ],
   ])('%s', (_what, given) => {
@@ -162,9 +162,9 @@ describe('returns when containers that wait for the clone are stranded', () => {
   const clone = (terminated: object) => pod({ clone: { terminated }, 'build-web': { running: {} } });
   test.each<[string, Pod | undefined, number | undefined]>([
     ['ten seconds after one that failed', clone({ exitCode: 2, finishedAt }), tenLater],
-    ['after none that went well', clone({ exitCode: 0, finishedAt }), undefined],
-    ['after none that runs', pod({ clone: { running: {} } }), undefined],
-    ['after none that the kubelet has lost, and knows no time of', clone({ exitCode: 137 }), undefined],
+    ['not after a clone that succeeded', clone({ exitCode: 0, finishedAt }), undefined],
+    ['not while the clone runs', pod({ clone: { running: {} } }), undefined],
+    ['not after a clone that the kubelet has lost without a time', clone({ exitCode: 137 }), undefined],
     ['without a pod', undefined, undefined],
   ])('%s', (_what, given, expected) => {
     expect(strandedAt(given)).toBe(expected);

@@ -113,12 +113,16 @@ describe('an ephemeral builder', () => {
   test.each([
     ['stays while its build runs', environment(running), true],
     ['stays until buildctl has taken its leave', environment(rolledOutAfter(-29_999)), true],
-    ['goes when the build only rolls out', environment(rolledOutAfter(-30_000)), false],
-    ['goes when the build is over', environment(over), false],
-    ['goes when another build runs', environment({ build: { ...building, number: 4 } }), false],
-    ['goes with its Environment', undefined, false],
-    ['goes when that is being deleted', environment(running, { deletionTimestamp: startedAt }), false],
-    ['goes when there is another Environment of the name', environment(running, { uid: 'u2' }), false],
+    ['is deleted when the build only rolls out', environment(rolledOutAfter(-30_000)), false],
+    ['is deleted when the build has ended', environment(over), false],
+    ['is deleted when another build runs', environment({ build: { ...building, number: 4 } }), false],
+    ['is deleted with its Environment', undefined, false],
+    [
+      'is deleted while the Environment is being deleted',
+      environment(running, { deletionTimestamp: startedAt }),
+      false,
+    ],
+    ['is deleted when another Environment has the name', environment(running, { uid: 'u2' }), false],
   ])('%s', async (_name, object, stays) => {
     const cluster = new FakeCluster();
     await cluster.builders.start(ephemeral);

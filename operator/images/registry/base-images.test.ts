@@ -65,7 +65,7 @@ test.each<[string, FakeAnswer | undefined, RegExp]>([
   ['no answer', undefined, /registry-1.docker.io did not respond: connect ECONNREFUSED/],
   ['a refusal', { status: 403 }, /status 403 for docker.io\/library\/node:24/],
   ['no digest', {}, /returned no digest/],
-  ['a digest that is none', { headers: { 'docker-content-digest': 'sha256:x","y' } }, /returned no digest/],
+  ['an invalid digest', { headers: { 'docker-content-digest': 'sha256:x","y' } }, /returned no digest/],
 ])('reports %s, and still resolves the others', async (_what, answer, words) => {
   const { images } = baseImages({
     ...(answer && { 'HEAD https://registry-1.docker.io/v2/library/node/manifests/24': answer }),

@@ -324,7 +324,7 @@ describe('the build of a pull request', () => {
 
   test.each<[string, EnvironmentStatus, boolean, string]>([
     ['of a fork', { fromFork: true }, false, 'False Fork'],
-    ['of nobody knows where', {}, false, 'False Unknown'],
+    ['of unknown origin', {}, false, 'False Unknown'],
     ['of a fork that is trusted', { fromFork: true }, true, 'True TrustForks'],
     ['of the repository itself', { fromFork: false }, false, 'True SameRepository'],
   ])('%s reports whether it is trusted', async (_what, status, trustForks, expected) => {
@@ -466,7 +466,7 @@ describe('a build', () => {
     });
 
     test.each([
-      ['what its log is not to show', new Waiting('VariableMissing', 'no Secret', 2000)],
+      ['the secrets that its log must not show', new Waiting('VariableMissing', 'no Secret', 2000)],
       ['its Repository', new Stalled('RepositoryNotFound', 'there is none')],
     ])('waits until its deadline if a new operator cannot read %s', async (_what, configurationError) => {
       const job = { gracePeriodMs: 20_000, isOver: true, hasLog: false };
@@ -516,9 +516,9 @@ describe('a build', () => {
     ],
     ['it will be certain', { failsAt: new Date('2026-01-01T01:00:05Z') }, 5000],
     ['it will be certain after the deadline', { failsAt: new Date('2026-01-01T01:00:50Z') }, 15_000],
-    ['its next try comes before the deadline', { retriesAt: new Date('2026-01-01T01:00:14Z') }, 15_000],
+    ['its next try is before the deadline', { retriesAt: new Date('2026-01-01T01:00:14Z') }, 15_000],
     [
-      'its next try comes after it',
+      'its next try is after the deadline',
       { retriesAt: new Date('2026-01-01T01:00:15Z') },
       'not ready after 30 s, and more time would not help: web: crash',
     ],

@@ -18,11 +18,11 @@ const made = namespace({ annotations: { 'coppice.dev/owner-uid': 'u' } });
 const offered = namespace({ labels: { 'coppice.dev/group': 'acme' } });
 
 test.each<[string, string, Group | undefined, Namespace | undefined, string | undefined]>([
-  ['made by the operator', 'group-acme', acme, made, undefined],
+  ['created by the operator', 'group-acme', acme, made, undefined],
   ['that an administrator labelled', 'group-acme', acme, offered, undefined],
   ['of another name', 'shop', acme, undefined, 'create the object in the namespace group-NAME of a Group NAME'],
-  ['before there is a Group', 'group-acme', undefined, offered, 'create the Group acme'],
-  ['before it is there', 'group-acme', acme, undefined, 'the Group acme reports why it does not own it'],
+  ['without a Group', 'group-acme', undefined, offered, 'create the Group acme'],
+  ['that does not exist yet', 'group-acme', acme, undefined, 'the Group acme reports why it does not own it'],
   ['that was not labelled', 'group-acme', acme, namespace({}), 'the Group acme reports why it does not own it'],
   [
     'of a former Group of the name',

@@ -152,7 +152,7 @@ test('reports why the group cannot be deleted, and deletes what it can', async (
 describe("restores the labels of the group's namespace", () => {
   const managed = { [LABELS.managedBy]: 'coppice', [LABELS.group]: 'acme' };
   test.each<[string, Given, string[]]>([
-    ['that an administrator made without Pod Security', { labels: { [LABELS.group]: 'acme' } }, [enforce]],
+    ['that an administrator created without Pod Security', { labels: { [LABELS.group]: 'acme' } }, [enforce]],
     ['that was opened', { madeFor: 'u', labels: { ...managed, [enforce]: 'privileged' } }, [enforce]],
     ['that lost all', { madeFor: 'u', labels: {} }, [LABELS.managedBy, LABELS.group, enforce]],
     ['which is as it should be', { madeFor: 'u', labels: { ...managed, [enforce]: 'restricted' } }, []],

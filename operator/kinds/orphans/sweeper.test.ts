@@ -95,9 +95,9 @@ test('starts the minutes again when the owner existed in between', async () => {
 
 test.each([
   ['the API server knows its owner', () => (ownerIsThere = true)],
-  ['it is going already', () => (world = { ...world, namespaces: [namespace(1, { deletionTimestamp: 'T' })] })],
+  ['it is already being deleted', () => (world = { ...world, namespaces: [namespace(1, { deletionTimestamp: 'T' })] })],
   [
-    'another one has its name by now',
+    'another object has taken its name',
     () => refusals.set('env-shop-1--acme', new ApiError('DELETE', 409, 'Conflict', 'the UID differs')),
   ],
 ])('keeps it when %s', async (_why, arrange) => {

@@ -5,13 +5,13 @@ import { newestTags } from './tag-order.ts';
 describe('the order of tags', () => {
   test.each([
     ['numbers count, not characters', ['v1.9.0', 'v1.10.0', 'v2.0']],
-    ['a pre-release comes before its release', ['1.0-alpha', '1.0-rc.2', '1.0-rc.10', '1.0', '1.0.1']],
-    ['a build comes after it', ['1.0', '1.0+2', '1.0+10']],
-    ['a longer version comes after a shorter one', ['v1', 'v1.0', 'v1.0.0', 'v1.0.1']],
+    ['orders a pre-release before its release', ['1.0-alpha', '1.0-rc.2', '1.0-rc.10', '1.0', '1.0.1']],
+    ['orders a build after its release', ['1.0', '1.0+2', '1.0+10']],
+    ['orders a longer version after a shorter one', ['v1', 'v1.0', 'v1.0.0', 'v1.0.1']],
     ['dates', ['2025-12-31', '2026-01-05', '2026-01-30', '2026-02-01']],
-    ['names without a number come first', ['latest', 'stable', 'v0.0.1']],
+    ['orders names without a number first', ['latest', 'stable', 'v0.0.1']],
     ['numbers beyond any integer type', ['v99999999999999999998', 'v99999999999999999999']],
-    ['leading zeros are none', ['v007', 'v08']],
+    ['ignores leading zeros', ['v007', 'v08']],
     ['in folders', ['web/v1.2', 'api/v1.3']],
   ])('%s', (_what, ascending) => {
     const descending = [...ascending].reverse();

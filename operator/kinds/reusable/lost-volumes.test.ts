@@ -50,11 +50,11 @@ async function patchesOf(labels: Record<string, string>, held: Environment | und
 const moving = { 'coppice.dev/moving': 'c1' };
 
 test.each<[string, Record<string, string>, Environment | undefined, boolean]>([
-  ['of an environment that is being filled stays on its way', moving, environment('u1', seeding), false],
-  ['of one that was filled, and started anew, is given back', moving, environment('u1', {}), true],
-  ['of another environment of that name is given back', moving, environment('u2', seeding), true],
-  ['of one that is gone is given back', moving, undefined, true],
-  ['that has arrived is left as its storage class has it', {}, undefined, false],
+  ['of an environment that is being seeded is kept', moving, environment('u1', seeding), false],
+  ['of an environment that was seeded before is released', moving, environment('u1', {}), true],
+  ['of another environment of that name is released', moving, environment('u2', seeding), true],
+  ['of a deleted environment is released', moving, undefined, true],
+  ['that is bound to its claim is not changed', {}, undefined, false],
 ])('a volume %s', async (_, labels, held, isGivenBack) => {
   const patches = await patchesOf(labels, held);
   expect(patches.map((patch) => JSON.stringify(patch).includes('"persistentVolumeReclaimPolicy":"Delete"'))).toEqual(

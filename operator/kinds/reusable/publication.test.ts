@@ -46,7 +46,7 @@ test.each<[string, Environment | undefined, string]>([
   ['stands', publisher('u1', 'succeeded'), 'succeeded'],
   ['has failed', publisher('u1', 'failed'), 'over'],
   ['was refused', publisher('u1', undefined), 'over'],
-  ['was of an environment that is gone', undefined, 'over'],
+  ['belonged to a deleted environment', undefined, 'over'],
   ['was of a former environment of the name', publisher('u2', 'running'), 'over'],
 ])('recognizes that what a claim was created for %s', (_, environment, publication) => {
   expect(publicationOf(environment, 'u1')).toBe(publication);

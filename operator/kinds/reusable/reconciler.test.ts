@@ -107,13 +107,18 @@ test.each<[string, Partial<World>, string[], boolean]>([
     ['former'],
     true,
   ],
-  ['what stands by now is not reconciled again', { publication: 'succeeded' }, ['former'], false],
-  ['what a publication that failed has left goes', { publication: 'failed' }, ['former', 'coming'], false],
+  ['does not requeue after a complete publication', { publication: 'succeeded' }, ['former'], false],
+  ['deletes what a failed publication has left', { publication: 'failed' }, ['former', 'coming'], false],
   ['also where nothing has been published', { publication: 'failed', status: {} }, ['former', 'now', 'coming'], false],
   ['not while an environment is filled from it', { environment: reading('former') }, [], true],
-  ['nothing goes before anything was published', { status: {} }, [], true],
-  ['all goes with the object, what is on its way included', { deleted: true }, ['former', 'now', 'coming'], true],
-  ['but what is read', { deleted: true, environment: reading('now') }, ['former', 'coming'], true],
+  ['deletes nothing before the first publication', { status: {} }, [], true],
+  [
+    'deletes everything with the object, including running copies',
+    { deleted: true },
+    ['former', 'now', 'coming'],
+    true,
+  ],
+  ['except claims that are being read', { deleted: true, environment: reading('now') }, ['former', 'coming'], true],
 ])('%s', async (_, world, gone, requeues) => {
   expect(await reconcile(world)).toMatchObject({ gone, requeues, patches: [] });
 });

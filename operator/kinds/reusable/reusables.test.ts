@@ -41,7 +41,7 @@ describe('publishing', () => {
     ['after an earlier build', { status: { builtAt: '2026-01-01T00:00:00Z' } }, true, true],
     ['after a later build', { status: { builtAt: '2026-01-03T00:00:00Z' } }, true, false],
     ['while it is being deleted', { object: going }, true, false],
-    ['once it is gone', {}, false, false],
+    ['after it was deleted', {}, false, false],
   ])('%s', async (_, there, isThere, isPublished) => {
     const { reusables, written } = world(there, isThere);
     expect(await reusables.publish(key, content as never)).toBe(isPublished);
@@ -66,7 +66,7 @@ test.each<[string, Partial<World>, string]>([
     { object: going },
     'the previous reusable environment of this label is being deleted',
   ],
-  ['a Repository that is not there', { hasRepository: false }, 'there is no Repository shop'],
+  ['a Repository that does not exist', { hasRepository: false }, 'there is no Repository shop'],
 ])('waits for %s with its own message', async (_, there, words) => {
   await expect(world(there).reusables.ensure(shop, 'base')).rejects.toThrow(words);
 });
@@ -85,7 +85,7 @@ test('records what an environment is seeded from before any of it can be removed
 test.each<[string, Partial<World>, boolean]>([
   ['nothing has been published', {}, true],
   ['it is being deleted', { object: going, status: { publication: 'p' } }, true],
-  ['it is not there', {}, false],
+  ['it does not exist', {}, false],
 ])('seeds nothing from a label while %s', async (_, there, isThere) => {
   const { reusables } = world(there, isThere);
   expect(await reusables.whilePublished(shop, 'base', () => Promise.resolve('begun'))).toBeUndefined();

@@ -12,7 +12,7 @@ describe('permits copies that fit into an environment', () => {
   test.each([
     ['none', sized(), quota],
     ['all of it', sized('1Gi', '2Gi'), quota],
-    ['as many as there may be', sized('1', '1'), quota],
+    ['exactly the limits', sized('1', '1'), quota],
     ['any, where nothing is limited', sized('10Ti', '10Ti', '10Ti'), {}],
   ])('%s', (_name, copies, limits) => {
     expect(() => {
@@ -25,7 +25,7 @@ test.each([
   ['more in all', sized('2Gi', '2Gi'), 'the volumes request 2Gi + 2Gi; the limit of an environment is 3Gi'],
   ['more in one', sized('10Ti'), 'the volumes request 10Ti; the limit of an environment is 3Gi'],
   ['too many', sized('1', '1', '1'), '3 volumes exceed the limit of 2 per environment'],
-  ['what is not a size', sized('much'), 'the volumes request much; the limit of an environment is 3Gi'],
+  ['a text that is not a size', sized('much'), 'the volumes request much; the limit of an environment is 3Gi'],
 ])('refuses: %s', (_name, copies, words) => {
   const remedy = 'Use fewer or smaller volumes in the service file, or ask an administrator to raise the limit';
   expect(() => {
@@ -47,11 +47,11 @@ const own = { labels: { [LABELS.reusableUid]: 'r1' } };
 
 describe('the contents of a store', () => {
   test.each<[string, PersistentVolumeClaim, string]>([
-    ['what another label stands for', claim('a', '1Gi', { labels: { [LABELS.reusableUid]: 'r2' } }), 'taken'],
-    ['what this label stands for', claim('named', '1Gi', own), 'taken'],
-    ['what it stood for', claim('former', '1Gi', own), 'leaving'],
-    ['what this publication has brought', claim('arrived', '1Gi', own), 'no matter'],
-    ['what is being deleted', claim('a', '1Gi', { deletionTimestamp: '2026-01-01T00:00:00Z' }), 'no matter'],
+    ['the claims of another label', claim('a', '1Gi', { labels: { [LABELS.reusableUid]: 'r2' } }), 'taken'],
+    ['the current claims of this label', claim('named', '1Gi', own), 'taken'],
+    ['the former claims of this label', claim('former', '1Gi', own), 'leaving'],
+    ['the claims of this publication', claim('arrived', '1Gi', own), 'no matter'],
+    ['claims that are being deleted', claim('a', '1Gi', { deletionTimestamp: '2026-01-01T00:00:00Z' }), 'no matter'],
     ['a copy on its way to an environment', claim('a', '1Gi', { annotations: {} }), 'no matter'],
   ])('%s', (_name, one, counts) => {
     const { taken, leaving } = storeUse([one], new Set(['arrived']), label);
@@ -64,7 +64,7 @@ describe('the contents of a store', () => {
 
 describe('a store', () => {
   test.each([
-    ['has room beside what is there', ['1Gi'], { taken: ['2Gi'], leaving: [] }, quota],
+    ['has room beside existing claims', ['1Gi'], { taken: ['2Gi'], leaving: [] }, quota],
     ['without limits takes all', ['9Ti'], { taken: ['9Ti'], leaving: [] }, {}],
   ])('%s', (_name, coming, use, limits) => {
     expect(() => {
@@ -78,11 +78,25 @@ describe('a store', () => {
   test.each([
     ['in bytes', ['2Gi'], { taken: ['2Gi'], leaving: [] }, false, Stalled, `2Gi more ${full}`],
     ['in number', ['1', '1'], { taken: ['1'], leaving: [] }, false, Stalled, `1 + 1 more ${full}`],
-    ['for what is not a size', ['much'], { taken: ['1'], leaving: ['1'] }, false, Stalled, `much more ${full}`],
-    ['until one has gone', ['2Gi'], { taken: ['2Gi'], leaving: ['2Gi'] }, false, Waiting, `2Gi more ${wait}`],
-    ['until there are fewer', ['1', '1'], { taken: ['1'], leaving: ['1'] }, false, Waiting, `1 + 1 more ${wait}`],
+    ['for a text that is not a size', ['much'], { taken: ['1'], leaving: ['1'] }, false, Stalled, `much more ${full}`],
+    ['until one claim is deleted', ['2Gi'], { taken: ['2Gi'], leaving: ['2Gi'] }, false, Waiting, `2Gi more ${wait}`],
+    [
+      'until there are fewer claims',
+      ['1', '1'],
+      { taken: ['1'], leaving: ['1'] },
+      false,
+      Waiting,
+      `1 + 1 more ${wait}`,
+    ],
     ['even then', ['4Gi'], { taken: ['2Gi'], leaving: ['2Gi'] }, false, Stalled, `4Gi more ${full}`],
-    ['for what has started', ['2Gi'], { taken: ['2Gi'], leaving: ['2Gi'] }, true, Stalled, `2Gi more ${full}`],
+    [
+      'for a publication that has started',
+      ['2Gi'],
+      { taken: ['2Gi'], leaving: ['2Gi'] },
+      true,
+      Stalled,
+      `2Gi more ${full}`,
+    ],
   ])('has no room %s', (_name, coming, use, isStarted, kind, more) => {
     const ask = () => {
       requireStoreRoom(coming, use, quota, isStarted);

@@ -26,7 +26,7 @@ test.each<[string, string | undefined, Round | undefined, Round, boolean]>([
   ['a request', 'a', { build: 2 }, { build: 2, request: 'a' }, true],
   ['a request that was handled', 'a', { build: 2, request: 'a' }, { build: 2, request: 'a' }, false],
   ['another request', 'b', { build: 2, request: 'a' }, { build: 2, request: 'b' }, true],
-  ['a request that was taken away', undefined, { build: 2, request: 'a' }, { build: 2, request: 'a' }, false],
+  ['a request whose annotation was removed', undefined, { build: 2, request: 'a' }, { build: 2, request: 'a' }, false],
   ['a build after that', undefined, { build: 1, request: 'a' }, { build: 2 }, true],
 ])('%s', (_what, annotation, handled, round, isDue) => {
   const one = environment(annotation, handled);

@@ -93,7 +93,7 @@ describe('a commit status', () => {
       ['c2 pending: build 2 is under way'],
     ],
     [
-      'cancelled, the contents are gone',
+      'cancelled, because the contents were deleted',
       {
         state: 'empty',
         activation: { ...activation, active: false, since: '2026-01-01T00:01:00.000Z' },

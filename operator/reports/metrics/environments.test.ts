@@ -93,9 +93,9 @@ test.each<[string, EnvironmentStatus[]]>([
 
 test.each<[string, EnvironmentStatus[], number]>([
   ['the one that started first', [queued(400), queued(100), queued(700)], 900],
-  ['none that runs', [{ build: build({ startedAt: at(0) }) }, queued(990)], 10],
-  ['none that is over', [{ ...queued(0), build: failed }], 0],
-  ['0 where there is none', [], 0],
+  ['not a running build', [{ build: build({ startedAt: at(0) }) }, queued(990)], 10],
+  ['not a finished build', [{ ...queued(0), build: failed }], 0],
+  ['0 without a queued build', [], 0],
 ])('reports the oldest queued build: %s', async (_what, statuses, age) => {
   const registry = new Registry();
   const list = () => statuses.map((status, index) => environmentOf(status, String(index)));

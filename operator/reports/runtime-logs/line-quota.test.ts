@@ -18,7 +18,7 @@ test.each<[string, [at: number, length: number][], boolean[], number]>([
     1000,
   ],
   [
-    'after one that is left out, what is shorter is too: lines keep their order',
+    'omits shorter lines after an omitted one, so that lines keep their order',
     [
       [0, whole],
       [0, whole],
@@ -28,7 +28,7 @@ test.each<[string, [at: number, length: number][], boolean[], number]>([
     1,
   ],
   [
-    'the next second starts anew',
+    'admits lines again in the next second',
     [
       [0, whole],
       [400, whole],

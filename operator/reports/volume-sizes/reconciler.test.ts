@@ -117,7 +117,7 @@ describe('after a build is ready', () => {
 
   test.each([
     ['failed', () => end('', 'Failed')],
-    ['said something else', () => end('du: no')],
+    ['reported something else', () => end('du: no')],
   ])('reports no size and does not retry when a measurement %s', async (_what, happen) => {
     claims = [claim('volume-data')];
     await reconciler.reconcile('key');
@@ -142,7 +142,7 @@ describe('after a build is ready', () => {
   test.each([
     ['volumes of another environment', [claim('volume-data', { metadata: { name: 'volume-data', labels: {} } })]],
     ['volumes that are not bound', [claim('volume-data', { status: { phase: 'Pending' } })]],
-    ['copies that are being made', [claim('copy-1')]],
+    ['copies in progress', [claim('copy-1')]],
     ['no volumes', []],
   ])('does nothing for %s', async (_what, held) => {
     claims = held;

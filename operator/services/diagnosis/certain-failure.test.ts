@@ -51,9 +51,9 @@ test.each<[string, Partial<Awaited>, number]>([
     47,
   ],
   ['one for another platform', { pods: [pulling('no match for platform in manifest: not found')] }, 47],
-  ['a Secret that never comes', { pods: [waiting('CreateContainerConfigError', 'secret "x" not found')] }, 62],
+  ['a Secret that is never created', { pods: [waiting('CreateContainerConfigError', 'secret "x" not found')] }, 62],
   [
-    'a key that never comes',
+    'a key that is never created',
     { pods: [waiting('CreateContainerConfigError', "couldn't find key a in Secret env/x")] },
     62,
   ],
@@ -64,8 +64,16 @@ test.each<[string, Partial<Awaited>, number]>([
     { deployment: refused('pods "x" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi') },
     15,
   ],
-  ['what Pod Security forbids', { deployment: refused('violates PodSecurity "baseline:latest": host ports') }, 15],
-  ['what it forbade before', { deployment: refused('violates PodSecurity "baseline:latest": host ports', -60) }, 10],
+  [
+    'a pod that Pod Security forbids',
+    { deployment: refused('violates PodSecurity "baseline:latest": host ports') },
+    15,
+  ],
+  [
+    'a pod that Pod Security forbade before',
+    { deployment: refused('violates PodSecurity "baseline:latest": host ports', -60) },
+    10,
+  ],
   ['the first of several', { pods: [pulling('not found'), waiting('InvalidImageName')] }, 2],
 ])('treats %s as certain', (_, given, seconds) => {
   expect(outlook(given)).toEqual({ failsAt: at(seconds), retriesAt: undefined });
@@ -73,7 +81,7 @@ test.each<[string, Partial<Awaited>, number]>([
 
 test.each<[string, Partial<Awaited>]>([
   ['nothing', {}],
-  ['a pod that is made', { pods: [waiting('ContainerCreating')] }],
+  ['a pod that was just created', { pods: [waiting('ContainerCreating')] }],
   ['a registry that does not answer', { pods: [pulling('dial tcp: lookup nowhere.example: no such host')] }],
   ['a registry that refuses', { pods: [pulling('unexpected status: 401 Unauthorized')] }],
   ['a registry that refuses, and says not found', { pods: [pulling('403 Forbidden: token not found')] }],
@@ -83,14 +91,14 @@ test.each<[string, Partial<Awaited>]>([
   ['another failure to set up', { pods: [waiting('CreateContainerConfigError', 'failed to prepare subPath')] }],
   ['a failure to create', { pods: [waiting('CreateContainerError', 'context deadline exceeded')] }],
   ['a command that was not found once', { pods: [unstartable(noCommand, 1)] }],
-  ['a command that may come into a volume', { pods: [unstartable(noCommand, 5)], claims: [claim('Bound')] }],
+  ['a command that may be written to a volume', { pods: [unstartable(noCommand, 5)], claims: [claim('Bound')] }],
   ['a failure to start of another kind', { pods: [unstartable('resource temporarily unavailable', 5)] }],
   ['a crash', { pods: [pod({ state: { terminated: { reason: 'Error', exitCode: 1 } }, restartCount: 9 })] }],
   [
     'a full quota',
     { deployment: refused('exceeded quota: environment, requested: pods=1, used: pods=5, limited: pods=5') },
   ],
-  ['a volume that is not there yet', { claims: [claim('Pending')] }],
+  ['a volume that does not exist yet', { claims: [claim('Pending')] }],
 ])('does not treat %s as certain', (_, given) => {
   expect(outlook(given)).toEqual({ failsAt: undefined, retriesAt: undefined });
 });

@@ -41,14 +41,14 @@ const unbound: Pod = {
 
 test.each([
   ['the newest pod first', { pods: [pod('1', 1), pod('2', 2)], claims: [] }, 'exit code 2'],
-  ['what admission said', { pods: [], deployment: refused, claims: [] }, explainRefusal(quota)],
+  ['the message of admission', { pods: [], deployment: refused, claims: [] }, explainRefusal(quota)],
   [
-    'a volume that is not there',
+    'a missing volume',
     { pods: [pod('1')], claims: [pending] },
     'its volume db does not exist yet (Pending, 5Gi, storage class fast). Check its storage class (x-coppice.class), or ask an administrator to check it',
   ],
   [
-    'a volume that nobody makes, whatever the scheduler says of it',
+    "a volume that nothing provisions, despite the scheduler's message",
     { pods: [unbound], claims: [pending] },
     'its volume db does not exist yet (Pending, 5Gi, storage class fast). Check its storage class (x-coppice.class), or ask an administrator to check it',
   ],
@@ -57,7 +57,7 @@ test.each([
     { pods: [pod('1')], claims: [{ ...pending, status: { phase: 'Lost' } }] },
     'its volume db is lost. A rebuild creates a new one',
   ],
-  ['nothing, before there is a pod', { pods: [], claims: [pending] }, undefined],
+  ['nothing, before a pod exists', { pods: [], claims: [pending] }, undefined],
 ])('%s', (_what, observed, expected) => {
   expect(serviceDiagnosis(observed)).toBe(expected);
 });

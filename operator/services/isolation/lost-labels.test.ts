@@ -12,7 +12,7 @@ const namespace = (labels: Record<string, string>): Namespace => ({
 const wanted = namespace({ owner: 'x', [enforce]: 'baseline' });
 
 test.each<[string, Record<string, string>, Record<string, string | null> | undefined]>([
-  ['all there', { owner: 'x', [enforce]: 'baseline' }, undefined],
+  ['all labels present', { owner: 'x', [enforce]: 'baseline' }, undefined],
   ['more than wanted', { owner: 'x', [enforce]: 'baseline', team: 'y' }, undefined],
   ['a stricter level', { owner: 'x', [enforce]: 'restricted' }, undefined],
   ['a looser level', { owner: 'x', [enforce]: 'privileged' }, { [enforce]: 'baseline' }],

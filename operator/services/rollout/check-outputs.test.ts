@@ -75,7 +75,7 @@ test.each([
   ['has just started', pod({ state: { running: { startedAt: '2026-01-01T00:00:55Z' } } })],
   ['is ready', pod({ ready: true, restartCount: 3 })],
   ['has no check', pod({ restartCount: 3 }, [{}])],
-  ['has one of connections alone', pod({ restartCount: 3 }, [{ readinessProbe: { tcpSocket: { port: 80 } } }])],
+  ['has only a TCP check', pod({ restartCount: 3 }, [{ readinessProbe: { tcpSocket: { port: 80 } } }])],
 ])('is not read from a pod that %s', async (_, given) => {
   const { outputs, asked } = world([]);
   expect(await outputs.of(given, now)).toBeUndefined();

@@ -83,7 +83,7 @@ const pod = (deletionTimestamp?: string) => ({ metadata: { name: 'p', deletionTi
 test.each([
   ['none', current, [pod()], false],
   ['one by the Deployment', { ...current, terminatingReplicas: 1 }, [pod()], true],
-  ['one by its pods, where the cluster counts none', current, [pod(), pod('2026-01-01T00:00:00Z')], true],
+  ['one, by its pods, if the cluster counts none', current, [pod(), pod('2026-01-01T00:00:00Z')], true],
 ])('returns whether pods are terminating: %s', (_what, status, pods, expected) => {
   expect(hasLeavingPods(deployment(status), pods)).toBe(expected);
 });

@@ -20,7 +20,7 @@ describe('a pull request', () => {
     ['of a branch', undefined, false, own.origin, 'refs/heads/x/y'],
     ['of a branch, said so', null, false, own.origin, 'refs/heads/x/y'],
     ['of a fork', fork, true, forkOrigin, 'refs/heads/x/y'],
-    ["of a fork that is gone, whose branch's name may be one of ours", {}, true, own.origin, 'refs/pull/7/head'],
+    ['of a deleted fork, whose branch may have a name of ours', {}, true, own.origin, 'refs/pull/7/head'],
   ])('is read: %s', (_, forkSource, isFork, origin, refName) => {
     const found = { pullRequestId: 7, sourceRefName: 'refs/heads/x/y', forkSource };
     expect(toPullRequest({ ...found, lastMergeSourceCommit: { commitId: 'abc' } }, own, org)).toEqual({

@@ -10,8 +10,8 @@ describe('the capabilities of a token', () => {
     ['a developer', { project_access: level(30), group_access: null }, ['api'], { statuses: true, hooks: false }],
     ['an owner by the group', { project_access: level(20), group_access: level(50) }, ['api'], both(true)],
     ['a reporter', { project_access: level(20), group_access: null }, undefined, both(false)],
-    ['a maintainer whose token may read', { project_access: level(40) }, ['read_api'], both(false)],
-    ['a maintainer of whose token nothing is said', { project_access: level(40) }, undefined, both(undefined)],
+    ['a maintainer whose token can only read', { project_access: level(40) }, ['read_api'], both(false)],
+    ['a maintainer with a token of unknown scopes', { project_access: level(40) }, undefined, both(undefined)],
     ['an administrator', { project_access: null, group_access: null }, ['api'], both(undefined)],
     ['one of whom nothing is said', undefined, undefined, both(undefined)],
   ])('%s', (_, permissions, scopes, expected) => {
@@ -28,8 +28,8 @@ describe('a pull request', () => {
   test.each([
     ['of a branch', { sha: 'abc', source_project_id: 1 }, 'abc', false],
     ['of a fork', { sha: 'abc', source_project_id: 2 }, 'abc', true],
-    ['of a fork that is gone', { sha: 'abc', source_project_id: null }, 'abc', true],
-    ['that was just made', { sha: null, source_project_id: 1 }, undefined, false],
+    ['of a deleted fork', { sha: 'abc', source_project_id: null }, 'abc', true],
+    ['that was just opened', { sha: null, source_project_id: 1 }, undefined, false],
   ])('is read: %s', (_, fields, commit, isFork) => {
     const location = { access, refName: 'refs/merge-requests/7/head' };
     const found = toPullRequest({ iid: 7, target_project_id: 1, ...fields }, access);
@@ -64,8 +64,8 @@ test('accesses the web address with the token', () => {
 });
 
 test.each([
-  ['a token that may ask about itself', { scopes: ['api'] }, true],
-  ['one that may not', undefined, undefined],
+  ['a token that can read itself', { scopes: ['api'] }, true],
+  ['a token that cannot read itself', undefined, undefined],
 ])('reports the capabilities of %s', async (_, self, expected) => {
   const permissions = { project_access: level(40), group_access: null };
   local.answer(
@@ -111,8 +111,8 @@ describe('the comment', () => {
   const user = 'GET /gitlab/api/v4/user';
   test.each([
     ['ours', 5, { id: 5 }, '3'],
-    ["not somebody else's", 6, { id: 5 }, '9'],
-    ['none where the token may not ask who it is', 5, undefined, '9'],
+    ["not another user's", 6, { id: 5 }, '9'],
+    ['none if the token cannot read its user', 5, undefined, '9'],
   ])('that is found by its marker is %s', async (_, author, me, id) => {
     const list = [{ id: 3, body: `x\n${marker}`, author: { id: author } }];
     local.answer(

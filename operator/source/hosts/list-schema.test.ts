@@ -11,7 +11,7 @@ test('reads a list item by item, without unnamed fields', () => {
 test.each<[string, unknown, PropertyKey[]]>([
   ['the first item that is not as expected', [{ id: 1 }, { id: 'x' }, {}], [1, 'id']],
   ['too many items', [{}, {}, {}, {}], []],
-  ['what is not a list', { id: 1 }, []],
+  ['a value that is not a list', { id: 1 }, []],
 ])('reports one issue for %s', (_, value, path) => {
   expect(schema.safeParse(value).error?.issues.map((issue) => issue.path)).toEqual([path]);
 });

@@ -28,7 +28,7 @@ describe('a pull request', () => {
   test.each([
     ['of a branch', { sha: 'abc', repo: { id: 1 } }, false],
     ['of a fork', { sha: 'abc', repo: { id: 2 } }, true],
-    ['of a fork that is gone', { sha: 'abc', repo: null }, true],
+    ['of a deleted fork', { sha: 'abc', repo: null }, true],
   ])('is read: %s', (_, head, isFork) => {
     expect(toPullRequest({ number: 7, head, base }, access)).toEqual({
       number: 7,
@@ -116,10 +116,10 @@ describe('the comment', () => {
 
   test.each([
     ['ours', [{ id: 3, body: `old\r\n${marker}\r\n`, user: me }], '3'],
-    ['not ours where what a program said looks like it', [{ id: 3, body: `${marker}\nold`, user: me }], '9'],
-    ["not somebody else's, who can know the marker", [{ id: 3, body: marker, user: other }], '9'],
+    ['not ours if only the output of a program looks like it', [{ id: 3, body: `${marker}\nold`, user: me }], '9'],
+    ["not another user's, who can know the marker", [{ id: 3, body: marker, user: other }], '9'],
     ['not one that quotes the marker', [{ id: 3, body: `> ${marker}`, user: me }], '9'],
-    ['not one of an author who is gone', [{ id: 3, body: marker, user: null }], '9'],
+    ['not one of a deleted author', [{ id: 3, body: marker, user: null }], '9'],
     [
       'ours after another',
       [

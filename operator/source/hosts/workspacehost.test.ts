@@ -45,7 +45,7 @@ describe('a pull request', () => {
       'refs/heads/x/y',
     ],
     [
-      "of a fork that is gone, whose branch's name may be one of ours",
+      'of a deleted fork, whose branch may have a name of ours',
       undefined,
       'abc',
       undefined,

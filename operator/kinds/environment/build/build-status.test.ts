@@ -26,7 +26,7 @@ test.each<[string, string, EnvironmentStatus, boolean?]>([
     { activation: activation('CreateRequest'), handledRequests: { create: value(9), build: value(12) } },
   ],
   [
-    'a build asked for where the spec has none',
+    'a requested build although the spec disables the first one',
     'build',
     { activation: activation('Spec'), handledRequests: { build: value(12) } },
     false,

@@ -38,9 +38,9 @@ describe('the TTL of the repository', () => {
   const defaultTtlSeconds = 60;
 
   test.each([
-    ['is taken where the environment names none', undefined, { seconds: 60, since: now.toISOString() }],
+    ['applies if the environment sets none', undefined, { seconds: 60, since: now.toISOString() }],
     ['is not where it names one', 30, { seconds: 30, since: now.toISOString(), specSeconds: 30 }],
-    ['is not where it wants none', 0, { seconds: 0, since: now.toISOString(), specSeconds: 0 }],
+    ['does not apply if the environment sets 0', 0, { seconds: 0, since: now.toISOString(), specSeconds: 0 }],
   ])('%s', (_name, ttlSeconds, expected) => {
     expect(decide({ defaultTtlSeconds, spec: { ...spec, ttlSeconds } }).ttl).toEqual(expected);
   });
@@ -287,12 +287,15 @@ describe('the schedule of the repository', () => {
   });
 
   test.each<[string, Partial<ActivationInput>]>([
-    ['what is empty', { status: { activation: stopped, schedule: seen } }],
-    ['what takes no part', { status: { activation: running, schedule: seen }, takesPart: () => false }],
-    ['what is newer', { status: { activation: { ...running, since: last.toISOString() }, schedule: seen } }],
+    ['an empty environment', { status: { activation: stopped, schedule: seen } }],
+    [
+      'an environment that the schedule excludes',
+      { status: { activation: running, schedule: seen }, takesPart: () => false },
+    ],
+    ['newer contents', { status: { activation: { ...running, since: last.toISOString() }, schedule: seen } }],
     ['before it was set', { status: { activation: running } }],
     [
-      'what missed its time, until it is due',
+      'contents that missed their time, until they are due',
       {
         status: { activation: running, schedule: seen },
         schedule: { ...schedule, starts: new Date('2026-01-01T12:09:00Z') },

@@ -83,11 +83,11 @@ async function decide(
 
 test.each<[string, Mode, Environment, ReusableEnvironment | undefined]>([
   ['a clone, where clones are not rebuilt', 'notclones', clone, undefined],
-  ['what is not published, where that alone is rebuilt', 'reusables', oldest, undefined],
-  ['what could not be published', 'reusables', publisher('failed'), undefined],
-  ['what was published under a label that is deleted', 'reusables', publisher('succeeded'), undefined],
+  ['an unpublished environment, in the mode reusables', 'reusables', oldest, undefined],
+  ['a failed publication', 'reusables', publisher('failed'), undefined],
+  ['a publication whose label was deleted', 'reusables', publisher('succeeded'), undefined],
   [
-    'what was published under a label that is another’s by now',
+    'a publication whose label another environment has taken over',
     'reusables',
     publisher('succeeded'),
     publishedFrom(clone),
@@ -101,8 +101,8 @@ test.each<[string, Mode, Environment, ReusableEnvironment | undefined]>([
 
 test.each<[string, Mode, Environment, ReusableEnvironment | undefined]>([
   ['the oldest of its ref', 'notclones', oldest, undefined],
-  ['what is published', 'reusables', publisher('succeeded'), publishedFrom(oldest)],
-  ['what is published, and could not be once more', 'reusables', publisher('failed'), publishedFrom(oldest)],
+  ['a published environment', 'reusables', publisher('succeeded'), publishedFrom(oldest)],
+  ['a published environment whose next publication failed', 'reusables', publisher('failed'), publishedFrom(oldest)],
 ])('rebuilds %s at its slot', async (_what, mode, checked, base) => {
   const { scope } = await decide(mode, checked, base);
   expect(scope.status.activation).toMatchObject({ reason: 'Schedule', rebuild: true });

@@ -29,10 +29,10 @@ const words = 'the group acme has reached its limit of 1 active environments';
 test.each<[string, string[], number, number | undefined, boolean]>([
   ['the first', [], 1, undefined, true],
   ['one too many', ['a'], 1, undefined, false],
-  ['one that is there', ['x'], 1, undefined, true],
-  ['one that is there, of too many', ['x', 'a', 'b'], 1, undefined, true],
-  ['one more where the Group may', ['a'], 1, 2, true],
-  ['none where the Group may not', [], 1, 0, false],
+  ['an environment that has contents', ['x'], 1, undefined, true],
+  ['an environment that has contents, above the limit', ['x', 'a', 'b'], 1, undefined, true],
+  ['another one, if the Group has a higher limit', ['a'], 1, 2, true],
+  ['none, if the Group has a lower limit', [], 1, 0, false],
 ])('%s', (_what, there, maxPerGroup, own, gets) => {
   const { environmentQuota } = quotaOf(there, maxPerGroup, own);
   const take = () => environmentQuota.take(id('x'));

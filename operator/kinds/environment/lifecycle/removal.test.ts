@@ -49,9 +49,9 @@ const mine = environment('mine');
 
 test.each([
   ['the last on its ref stays', [mine], false],
-  ['one of two goes', [mine, environment('other')], true],
+  ['deletes one of two', [mine, environment('other')], true],
   ['another ref does not count', [mine, environment('other', { branch: 'feature' })], false],
-  ['one that is going does not count', [mine, environment('other', { deleted: true })], false],
+  ['does not count one that is being deleted', [mine, environment('other', { deleted: true })], false],
 ])('%s', async (_what, environments, removed) => {
   const { removal, left } = clusterWith(environments);
   expect(await removal.removeObject(mine)).toBe(removed);
@@ -70,12 +70,12 @@ test.each<[string, Partial<Environment['metadata']>, boolean]>([
   ['by its client', { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' } }, false],
   ['by nobody but Coppice', { managedFields: [{ manager: 'coppice-api', operation: 'Update' }] }, true],
   [
-    'by nobody, though Coppice applies its status',
+    'by nobody, although Coppice applies its status',
     { managedFields: [{ manager: 'x', operation: 'Apply', subresource: 'status' }] },
     true,
   ],
   [
-    'by nobody, though an administrator has edited it',
+    'by nobody, although an administrator has edited it',
     { managedFields: [{ manager: 'y', operation: 'Update' }] },
     true,
   ],
@@ -101,8 +101,8 @@ test('keeps one of several that end at once under two operators with separate ca
 });
 
 test.each([
-  ['is going by now', environment('other', { deleted: true })],
-  ['is another one of the name by now', environment('other', { branch: 'feature' })],
+  ['is being deleted', environment('other', { deleted: true })],
+  ['was replaced by another one of its name', environment('other', { branch: 'feature' })],
 ])('does not count a cached one that %s', async (_what, other) => {
   const { removal } = clusterWith([mine, other], [mine, environment('other')]);
   expect(await removal.removeObject(mine)).toBe(false);

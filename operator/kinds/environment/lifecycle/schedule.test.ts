@@ -40,7 +40,7 @@ describe('a scheduled time is due', () => {
     ['for contents that missed many runs, once', seen, '2026-04-03T00:00:00Z', true],
     ['not for newer contents', seen, '2026-05-02T03:00:00Z', false],
     ['not where it was set since', { ...seen, since: '2026-05-02T09:00:00Z' }, '2026-04-03T00:00:00Z', false],
-    ['not where there is none', undefined, '2026-04-03T00:00:00Z', false],
+    ['not without a schedule', undefined, '2026-04-03T00:00:00Z', false],
   ])('%s', (_what, remembered, since, expected) => {
     expect(isDue(schedule, remembered, since)).toBe(expected);
   });

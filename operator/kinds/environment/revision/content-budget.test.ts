@@ -106,7 +106,7 @@ describe('stored bytes', () => {
     ['beyond it', { 'a1/main': 6, 'a2/main': 1 }, 'a1/next', 3.1, false],
     ['of another account are not counted', { 'b/main': 10 }, 'a1/main', 10, true],
     ['of a group that no account created', { 'gitops/main': 10 }, 'gitops/next', 1, false],
-    ['that no status records are none', { 'a1/main': undefined }, 'a1/next', 10, true],
+    ['that no status records do not count', { 'a1/main': undefined }, 'a1/next', 10, true],
   ])('%s', (_what, stored, environment, mib, isAccepted) => {
     const { store } = budgetOf(stored);
     const result = () => store(environment, mib);

@@ -18,8 +18,13 @@ test.each([
     70,
     { ...reported, restarts: 2, lastTermination: ended(20) },
   ],
-  ['with what else is new', { ...reported, ready: false, restarts: 2 }, 20, { ...reported, ready: false, restarts: 2 }],
-  ['as they are, where none is new', reported, 20, reported],
+  [
+    'together with another change',
+    { ...reported, ready: false, restarts: 2 },
+    20,
+    { ...reported, ready: false, restarts: 2 },
+  ],
+  ['unchanged, if there are no new ones', reported, 20, reported],
 ])('reports restarts %s', (_, now, second, expected) => {
   expect(withQuietRestarts(reported, now, at(second))).toEqual(expected);
 });

@@ -89,7 +89,7 @@ describe('the last output of containers', () => {
   });
 
   test.each([
-    ['the Repository is gone', new Stalled('RepositoryNotFound', 'no Repository')],
+    ['the Repository was deleted', new Stalled('RepositoryNotFound', 'no Repository')],
     ['a Secret is missing', new Waiting('VariableMissing', 'no Secret', 1)],
   ])('is hidden while the secrets are unknown: %s', async (_, refusal) => {
     const { scope, recorder, rollOut, ends } = world(refusal);

@@ -148,30 +148,30 @@ test.each<[string, Partial<World>, string[], string[], string]>([
     'Unknown Publishing',
   ],
   ['once the copy is whole it runs again', { phase: 'moving', pod: 'Running' }, ['copy'], [], 'Unknown Publishing'],
-  ['what is in its place is published', {}, ['copy', 'publish group-acme/shop-base: data 2Gi'], [], 'True Published'],
+  ['publishes complete copies', {}, ['copy', 'publish group-acme/shop-base: data 2Gi'], [], 'True Published'],
   [
-    'what nothing has been published of is not reported as published',
+    'is not reported if nothing was published',
     { isSuperseded: true },
     ['copy', 'publish group-acme/shop-base: data 2Gi', 'drop'],
     [],
     'False Superseded',
   ],
   [
-    'what the store has no room for is not copied',
+    'copies nothing if the store has no room',
     { phase: 'copying', pod: 'Running', stored: ['9Gi'] },
     ['drop'],
     [],
     'False QuotaExceeded',
   ],
+  ['removes a failed copy', { phase: new Stalled('CopyFailed', 'full') }, ['copy', 'drop'], [], 'False CopyFailed'],
   [
-    'a copy that fails is taken away',
-    { phase: new Stalled('CopyFailed', 'full') },
+    'starts again after it had to wait',
+    { phase: new Waiting('X', 'x', 5) },
     ['copy', 'drop'],
     [],
-    'False CopyFailed',
+    'Unknown Publishing',
   ],
-  ['one that must wait starts anew', { phase: new Waiting('X', 'x', 5) }, ['copy', 'drop'], [], 'Unknown Publishing'],
-  ['while the former one goes nothing is copied', { isGoing: true }, ['drop'], [], 'Unknown Publishing'],
+  ['copies nothing while the previous object is being deleted', { isGoing: true }, ['drop'], [], 'Unknown Publishing'],
 ])('%s', async (_, world, calls, stopped, reported) => {
   expect(await step(scopeOf(), 'base', world)).toMatchObject({ calls, stopped, reported });
 });
@@ -214,7 +214,10 @@ describe('a build that waits for a publication starts when it is', () => {
     ['done', (scope) => step(scope, 'base')],
     ['failed', (scope) => step(scope, 'base', { phase: new Stalled('CopyFailed', 'full') })],
     ['not wanted any more', (scope) => step(scope, undefined)],
-    ['of what is not known any more', (scope) => new Publishing({} as unknown as PublishingOptions).giveUp(scope)],
+    [
+      'of a revision that is no longer known',
+      (scope) => new Publishing({} as unknown as PublishingOptions).giveUp(scope),
+    ],
   ])('%s', async (_, end) => {
     const scope = waiting(main);
     expect((await end(scope)).requeueAfterMs).toBe(1);

@@ -114,8 +114,8 @@ test('sets up nothing while volumes are copied, all from what the label pointed 
 const brokenOff = ['u1 in reusable-acme', 'volume-data', 'volume-gone'];
 
 test.each<[string, boolean, string | undefined, string | undefined]>([
-  ['to a file that names none', true, undefined, undefined],
-  ['to one that names another', true, 'other', 'False NotFound'],
+  ['to a service file without a label', true, undefined, undefined],
+  ['to a service file with another label', true, 'other', 'False NotFound'],
   ['to code that is not trusted', false, 'base', 'False NotTrusted'],
 ])('cancels copies when the ref moves %s, and removes them', async (_, trusted, from, expected) => {
   const ref: GitRef = trusted ? main : { name: '7', type: 'pull request' };
