@@ -1,5 +1,5 @@
 # One image for the operator, the API and the clone init container of a build: `node operator/main.ts`,
-# `node api/main.ts`, `git`. Node runs the TypeScript as it is; only the panel is compiled, for browsers (ADR 51).
+# `node api/main.ts`, `git`. Node runs the TypeScript as it is; only the panel (ADR 51) and the command line are compiled.
 # The digest is of the list of all platforms' images; docs/reference/supply-chain.md says how to get the next one.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 FROM ${NODE_IMAGE} AS panel
@@ -10,6 +10,8 @@ RUN node panel/build-packages.ts && npm install --ignore-scripts --no-audit --no
 COPY build-logs/controls.ts build-logs/
 COPY panel panel
 RUN node panel/build.ts
+COPY cli cli
+RUN node cli/build.ts
 
 FROM ${NODE_IMAGE}
 # tini reaps what git leaves behind; ssh refuses to run for a user that /etc/passwd does not name. Perl's modules are a
@@ -36,6 +38,7 @@ COPY registry-tokens registry-tokens
 COPY operator operator
 COPY api api
 COPY --from=panel /app/panel/dist panel/dist
+COPY --from=panel /app/cli/dist cli/dist
 # The root file system may be read-only: what is written goes to /tmp. What Node compiles of the modules is kept in the image,
 # by the user that runs them: a process starts in half of the time.
 ENV NODE_ENV=production HOME=/tmp NODE_COMPILE_CACHE=/app/compiled

@@ -15,6 +15,7 @@ import type { UserServicesOptions } from './users/user-services.ts';
 import type { ReplayRedis } from './webhooks/replays.ts';
 import type { StoreFactory } from './limits/rate-limit.ts';
 import type { WebSockets } from './http/web-sockets.ts';
+import type { CommandLine } from './command-line/router.ts';
 import type { PanelFiles } from './panel/panel-files.ts';
 
 export interface AppOptions {
@@ -44,6 +45,8 @@ export interface AppOptions {
   webSockets: WebSockets;
   /** Absent if the panel is not built. */
   panel?: PanelFiles | undefined;
+  /** Absent if the command line is not built. */
+  commandLine?: CommandLine | undefined;
   /** Absent if tests are disabled. */
   tester?: ResultsTester | undefined;
   /** Timeouts of log streams; defaults if absent. */

@@ -12,6 +12,7 @@ import { errorPage, wantsErrorPage } from './http/error-page.ts';
 import { errorResponse } from './http/error-response.ts';
 import { NotFound } from './shared/errors.ts';
 import { NO_SUCH_RESOURCE } from './shared/messages.ts';
+import { commandLineRouter } from './command-line/router.ts';
 import { panelRouter } from './panel/router.ts';
 import { limitByAddress, limitDeliveries, limitRequests } from './limits/rate-limit.ts';
 import { requestContext, requestContextOf } from './shared/request-context.ts';
@@ -42,6 +43,7 @@ export function createApp(options: AppOptions): Express {
   });
   app.use('/api/docs', docsPage());
   if (options.panel) app.use(panelRouter(options.panel));
+  if (options.commandLine) app.use(commandLineRouter(options.commandLine));
 
   app.post(['/api/user/register', '/api/user/login'], limitByAddress(limits, limitStores, logger));
   app.post('/api/webhooks/:type/:repoID', limitDeliveries(limits, limitStores, logger));

@@ -25,6 +25,7 @@ import { createApp } from './app.ts';
 import { redisStores } from './limits/rate-limit.ts';
 import { startServer, stopServer } from './http/server.ts';
 import { WebSockets } from './http/web-sockets.ts';
+import { readCommandLine } from './command-line/router.ts';
 import { readPanelFiles } from './panel/panel-files.ts';
 import { ensureAdministrator } from './users/first-administrator.ts';
 import { UserStore } from './auth/user-store.ts';
@@ -52,6 +53,8 @@ const logReader = new LogReader({ redis: pages, subscriber, onRedisError });
 const passwords = new Passwords(randomBytes);
 const panel = readPanelFiles(join(import.meta.dirname, '../panel/dist'));
 if (!panel) logger.warn('the panel is not built: run `npx node panel/build.ts`, then start again');
+const commandLine = readCommandLine(join(import.meta.dirname, '../cli/dist/coppice.mjs'));
+if (!commandLine) logger.warn('the command line is not built: run `npx node cli/build.ts`, then start again');
 let isStopping = false;
 
 const app = createApp({
@@ -69,6 +72,7 @@ const app = createApp({
   runtimeLogs: new RuntimeLogs({ redis, pages, reader: logReader, onRedisError }),
   webSockets,
   panel,
+  commandLine,
   tester: testerClient(config.tester),
   now: Date.now,
   randomBytes,

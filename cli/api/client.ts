@@ -1,0 +1,164 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CliError, codeOf, notSignedIn, timedOut } from '../errors.ts';
+import type { Target } from '../config/target.ts';
+import { exchange, textOf } from './http.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+interface Detail {
+  path: string;
+  message: string;
+}
+
+/** A request that the API refused. */
+export class RequestError extends CliError {
+  readonly status: number;
+
+  constructor(status: number, message: string, details: readonly Detail[] = []) {
+    const list = details.map(({ path, message: what }) => `\n  ${path === '' ? '' : `${path} `}${what}`).join('');
+    super(`${message}${list}`);
+    this.name = 'RequestError';
+    this.status = status;
+  }
+}
+
+export interface SendOptions {
+  query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+  idleMs?: number;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Waits before requests are repeated, in milliseconds: a restart of the API takes some seconds. */
+const waits = [250, 500, 1000, 2000, 4000, 8000];
+const maxRetryAfterSeconds = 60;
+
+/** The REST API of one server. */
+export class Client {
+  readonly target: Target;
+
+  constructor(target: Target) {
+    this.target = target;
+  }
+
+  /** Returns the answer, of the type that the endpoint declares. @throws CliError */
+  async send<Answer>(method: Method, path: string, options: SendOptions = {}): Promise<Answer> {
+    const response = await this.open(method, path, options);
+    const text = await textOf(response);
+    try {
+      // The same server declares and verifies the shape of this answer; see api/http/endpoint.ts.
+      return JSON.parse(text) as Answer;
+    } catch (error) {
+      throw new CliError(`${this.target.url} does not answer like Coppice. Check the address`, undefined, {
+        cause: error,
+      });
+    }
+  }
+
+  get<Answer>(path: string, query: SendOptions['query'] = {}, signal?: AbortSignal): Promise<Answer> {
+    return this.send<Answer>('GET', path, { query, signal });
+  }
+
+  /** Sends a request, repeats it while the server restarts, and returns a successful response. @throws CliError */
+  async open(method: Method, path: string, options: SendOptions = {}): Promise<IncomingMessage> {
+    const response = await this.openAny(method, path, options);
+    if ((response.statusCode ?? 0) >= 400) throw await this.refusal(response);
+    return response;
+  }
+
+  /** Like `open`, but returns refusals too. */
+  async openAny(method: Method, path: string, options: SendOptions = {}): Promise<IncomingMessage> {
+    for (const wait of waits) {
+      const { response, isUnsent, cause } = await this.#try(method, path, options);
+      const status = response?.statusCode ?? 0;
+      if (response && !isTemporary(method, status)) return response;
+      if (!response && method !== 'GET' && !isUnsent) throw this.#unreachable(cause);
+      await pause(response, wait, options.signal);
+    }
+    const { response, cause } = await this.#try(method, path, options);
+    if (!response) throw this.#unreachable(cause);
+    return response;
+  }
+
+  /** Returns the error of a refused request. */
+  async refusal(response: IncomingMessage): Promise<CliError> {
+    const { statusCode: status = 0 } = response;
+    const { error, details } = parsedRefusal(await textOf(response));
+    if (status === 400 || status === 401) return notSignedIn(this.target.url, status === 401);
+    return new RequestError(status, error ?? `${this.target.url} answered ${status}`, details);
+  }
+
+  url(path: string, query: SendOptions['query'] = {}): URL {
+    const url = new URL(path, this.target.url);
+    // The token must not reach another server, whatever the path is.
+    if (url.origin !== this.target.url) throw new CliError(`${path} is not a path of ${this.target.url}`);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    return url;
+  }
+
+  get headers(): Record<string, string> {
+    const { token } = this.target;
+    return token === undefined ? {} : { 'x-service-token': token };
+  }
+
+  async #try(
+    method: Method,
+    path: string,
+    { query, body, signal, idleMs, headers }: SendOptions,
+  ): Promise<{ response?: IncomingMessage; isUnsent?: boolean; cause?: unknown }> {
+    try {
+      const response = await exchange(this.url(path, query), {
+        method,
+        headers: { accept: 'application/json', 'user-agent': 'coppice-cli', ...this.headers, ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        signal,
+        ...(idleMs !== undefined && { idleMs }),
+      });
+      return { response };
+    } catch (error) {
+      if (error instanceof CliError || signal?.aborted === true) throw error;
+      return { isUnsent: codeOf(error) === 'ECONNREFUSED', cause: error };
+    }
+  }
+
+  #unreachable(cause: unknown): CliError {
+    const why = `: ${codeOf(cause) ?? (cause instanceof Error ? cause.message : String(cause))}`;
+    return new CliError(`${this.target.url} cannot be reached${why}. Check the address and your network`, undefined, {
+      cause,
+    });
+  }
+}
+
+/** A refusal for a moment: of any request for its rate, of reads while a part restarts. */
+function isTemporary(method: Method, status: number): boolean {
+  return status === 429 || (method === 'GET' && (status === 502 || status === 503 || status === 504));
+}
+
+async function pause(response: IncomingMessage | undefined, wait: number, signal: AbortSignal | undefined) {
+  response?.resume();
+  const after = Number(response?.headers['retry-after'] ?? NaN);
+  const ms = Number.isNaN(after) ? wait : Math.min(after, maxRetryAfterSeconds) * 1000;
+  await delay(Math.max(ms, wait), undefined, { signal });
+}
+
+/** A proxy in front of the API can answer with a page instead. */
+function parsedRefusal(text: string): { error?: string; details?: Detail[] } {
+  try {
+    // Of the API's declared form, or of none: then the fields are absent.
+    return JSON.parse(text) as { error?: string; details?: Detail[] };
+  } catch {
+    return {};
+  }
+}
+
+/** Returns a signal that ends a wait, and the error for it. */
+export function deadline(timeoutSeconds: number, what: string): { signal: AbortSignal; error: () => CliError } {
+  return {
+    signal: AbortSignal.timeout(timeoutSeconds * 1000),
+    error: () => timedOut(`${what} after ${timeoutSeconds} s. Wait longer with --timeout`),
+  };
+}

@@ -1,0 +1,46 @@
+import { request as requestPlain, type IncomingMessage } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+
+/** Resolves `*.localhost` to this machine (RFC 6761), which not every resolver does; other names as usual. */
+export const localhostLookup: LookupFunction = (hostname, options, callback) => {
+  if (hostname !== 'localhost' && !hostname.endsWith('.localhost')) lookup(hostname, options, callback);
+  else if (options.all) callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  else callback(null, '127.0.0.1', 4);
+};
+
+export interface Outgoing {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Time without any byte after which the connection counts as dead. */
+  idleMs?: number;
+}
+
+const defaultIdleMs = 90_000;
+
+/** Sends a request and returns the response with its body unread. Follows no redirect, so no token leaves the server. */
+export function exchange(url: URL, { method, headers, body, signal, idleMs }: Outgoing): Promise<IncomingMessage> {
+  const send = url.protocol === 'https:' ? requestTls : requestPlain;
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  return new Promise((resolve, reject) => {
+    const options = { method, headers: { ...headers, ...length }, lookup: localhostLookup, ...(signal && { signal }) };
+    const sent = send(url, options, (response) => {
+      // A reader sees why the stream ended: without a listener the error would end the process.
+      response.on('error', () => undefined);
+      resolve(response);
+    });
+    sent.setTimeout(idleMs ?? defaultIdleMs, () => sent.destroy(new Error('the server sends nothing any more')));
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Reads all of a response as text. */
+export async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks).toString('utf8');
+}

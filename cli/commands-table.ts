@@ -1,0 +1,267 @@
+import type { Run } from './session.ts';
+
+type Option = readonly [flags: string, description: string];
+
+/** A command that does something. Its code is loaded when it runs. */
+export interface Leaf {
+  /** Name and arguments, in commander's notation. */
+  usage: string;
+  summary: string;
+  options?: readonly Option[];
+  load: () => Promise<Run>;
+}
+
+/** A noun with its verbs, or a command without verbs. */
+export interface Noun {
+  name: string;
+  summary: string;
+  verbs: readonly Leaf[];
+}
+
+const repo: Option = ['-r, --repo <id>', 'repository, such as acme.shop; by default that of the git checkout'];
+const group: Option = ['-g, --group <id>', 'group'];
+const waiting: readonly Option[] = [
+  ['-w, --wait', 'wait until the build has ended, and fail if it fails'],
+  ['--timeout <duration>', 'how long to wait; then exit with 8 (default: 30m)'],
+];
+const ttl: Option = ['--ttl <duration>', 'time to live, such as 8h or 3d; 0 for none'];
+const watch: Option = ['--watch', 'print each change until interrupted'];
+
+const env = () => import('./commands/env.ts');
+const repos = () => import('./commands/repo.ts');
+const vars = () => import('./commands/vars.ts');
+const tokens = () => import('./commands/token.ts');
+const tests = () => import('./commands/test.ts');
+
+export const NOUNS: readonly Noun[] = [
+  {
+    name: 'env',
+    summary: 'environments',
+    verbs: [
+      {
+        usage: 'list',
+        summary: 'list environments of the checkout’s repository, of --repo, or of all',
+        options: [
+          repo,
+          ['-a, --all', 'of all repositories, also in a git checkout'],
+          ['--state <states>', 'only these: empty, created, building, built; separated by commas'],
+          ['--health <healths>', 'only these: failed, degraded, progressing, healthy, inactive'],
+          ['--text <text>', 'only those whose ref, name or commit contains the text'],
+          watch,
+        ],
+        load: async () => (await env()).list,
+      },
+      {
+        usage: 'get [env]',
+        summary: 'show an environment with its services',
+        options: [watch],
+        load: async () => (await env()).get,
+      },
+      {
+        usage: 'spawn [repo]',
+        summary: 'create and build the environment of a ref, or build the existing one',
+        options: [
+          repo,
+          ['-b, --branch <name>', 'branch; by default the one that is checked out'],
+          ['--tag <name>', 'tag'],
+          ['--pull-request <number>', 'pull request'],
+          ['--name <name>', 'name for people'],
+          ['--new', 'create another environment, even if the ref has one'],
+          ['--no-build', 'create only'],
+          ['--commit <sha>', 'with --wait: fail if another commit was built'],
+          ttl,
+          ...waiting,
+        ],
+        load: async () => (await env()).spawnEnvironment,
+      },
+      {
+        usage: 'build [env]',
+        summary: 'build the newest commit',
+        options: waiting,
+        load: async () => (await env()).build,
+      },
+      {
+        usage: 'rebuild [env]',
+        summary: 'delete the contents with their volumes, then build without cache',
+        options: waiting,
+        load: async () => (await env()).rebuild,
+      },
+      {
+        usage: 'create [env]',
+        summary: 'create and build the contents of an empty environment',
+        options: [ttl, ['--no-build', 'create only'], ...waiting],
+        load: async () => (await env()).create,
+      },
+      {
+        usage: 'delete [env]',
+        summary: 'delete the contents with their volumes',
+        options: waiting.map(([flags, text]) => [
+          flags,
+          text.replace('the build has ended, and fail if it fails', 'they are gone'),
+        ]),
+        load: async () => (await env()).remove,
+      },
+      {
+        usage: 'ttl [env] [duration]',
+        summary: 'set the time to live, counted from now; 0 for none',
+        load: async () => (await env()).ttl,
+      },
+      {
+        usage: 'open [env]',
+        summary: 'print the address, and open it if standard output is a terminal',
+        options: [['--print', 'print only']],
+        load: async () => (await env()).open,
+      },
+      {
+        usage: 'wait [env]',
+        summary: 'wait for a state; fail if it cannot be reached',
+        options: [['--for <state>', 'built (default), healthy, empty or deleted'], ...waiting.slice(1)],
+        load: async () => (await env()).wait,
+      },
+    ],
+  },
+  {
+    name: 'repo',
+    summary: 'repositories',
+    verbs: [
+      { usage: 'list', summary: 'list repositories', options: [group], load: async () => (await repos()).list },
+      {
+        usage: 'add [url]',
+        summary: 'add a repository; by default the remote of the git checkout',
+        options: [
+          group,
+          ['--name <name>', 'name; by default the last part of the address'],
+          ['--type <type>', 'generic (default), ownerhost, groupedhost, cloudorg or workspacehost'],
+          ['--param <name=value...>', 'parameter of the type, such as owner=acme'],
+          ['--secret-stdin', 'read the password or token from standard input'],
+        ],
+        load: async () => (await repos()).add,
+      },
+      { usage: 'sync [repo]', summary: 'read the refs now', load: async () => (await repos()).sync },
+      {
+        usage: 'settings [args...]',
+        summary: 'show settings, or change them: [REPO] NAME=VALUE…, such as sync.newestTags=3',
+        load: async () => (await repos()).settings,
+      },
+    ],
+  },
+  {
+    name: 'group',
+    summary: 'groups',
+    verbs: [{ usage: 'list', summary: 'list groups', load: async () => (await import('./commands/group.ts')).list }],
+  },
+  {
+    name: 'vars',
+    summary: 'variables',
+    verbs: [
+      {
+        usage: 'list',
+        summary: 'list variables',
+        options: [repo, group, ['-e, --env <id>', 'those in effect in an environment']],
+        load: async () => (await vars()).list,
+      },
+      {
+        usage: 'set <names...>',
+        summary: 'set variables: NAME=VALUE…, or NAME with its value on standard input',
+        options: [
+          repo,
+          group,
+          ['--secret', 'never show the value, and mask it in logs'],
+          ['--visibility <visibility>', 'always or buildtime'],
+        ],
+        load: async () => (await vars()).set,
+      },
+      {
+        usage: 'unset <names...>',
+        summary: 'delete variables',
+        options: [repo, group],
+        load: async () => (await vars()).unset,
+      },
+    ],
+  },
+  {
+    name: 'test',
+    summary: 'tests of environments',
+    verbs: [
+      {
+        usage: 'run [env]',
+        summary: 'run the tests',
+        options: [
+          ['--name <name>', 'only this test'],
+          ['-w, --wait', 'wait until they have ended, and fail if one does not pass'],
+          ['--timeout <duration>', 'how long to wait; then exit with 8 (default: 15m)'],
+        ],
+        load: async () => (await tests()).run,
+      },
+      { usage: 'results [env]', summary: 'show the results', load: async () => (await tests()).results },
+    ],
+  },
+  {
+    name: 'token',
+    summary: 'API tokens',
+    verbs: [
+      { usage: 'list', summary: 'list your API tokens', load: async () => (await tokens()).list },
+      {
+        usage: 'create <name>',
+        summary: 'create an API token, and print it',
+        options: [
+          ['--expires <duration>', 'when it expires (default: 90d)'],
+          ['--access <access>', 'read, operate or administer'],
+          ['--group <ids...>', 'restrict it to groups'],
+          ['--repo <ids...>', 'restrict it to repositories'],
+        ],
+        load: async () => (await tokens()).create,
+      },
+      { usage: 'delete <name>', summary: 'delete an API token', load: async () => (await tokens()).remove },
+    ],
+  },
+];
+
+export const COMMANDS: readonly Leaf[] = [
+  {
+    usage: 'logs [env]',
+    summary: 'print the log of the last build, or of a service',
+    options: [
+      ['-f, --follow', 'follow it to its end; continues after a lost connection'],
+      ['--build <number>', 'of this build'],
+      ['-s, --service <name>', 'of this running service'],
+      ['--tail <lines>', 'only the last lines'],
+    ],
+    load: async () => (await import('./commands/logs.ts')).logs,
+  },
+  {
+    usage: 'check <file>',
+    summary: 'check a service file with the variables of the repository',
+    options: [repo],
+    load: async () => (await import('./commands/check.ts')).check,
+  },
+  {
+    usage: 'login [url]',
+    summary: 'sign in to a server',
+    options: [
+      ['--email <email>', 'your e-mail address'],
+      ['--password-stdin', 'read the password from standard input'],
+      ['--with-token', 'read a token from standard input'],
+    ],
+    load: async () => (await import('./commands/login.ts')).login,
+  },
+  {
+    usage: 'logout',
+    summary: 'sign out, and end the token',
+    load: async () => (await import('./commands/login.ts')).logout,
+  },
+  {
+    usage: 'context [name]',
+    summary: 'list the servers that you are signed in to, or choose one',
+    load: async () => (await import('./commands/context.ts')).context,
+  },
+  {
+    usage: 'api <method> <path>',
+    summary: 'send a request to the REST API, such as GET groups',
+    options: [
+      ['-d, --data <json>', 'body; - reads standard input'],
+      ['-F, --field <name=value...>', 'field of the body, such as gitRef.name=main'],
+    ],
+    load: async () => (await import('./commands/api.ts')).api,
+  },
+];

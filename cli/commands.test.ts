@@ -1,0 +1,203 @@
+// Runs commands against the whole API with fakes for its dependencies, over HTTP.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startServer, stopServer } from '../api/http/server.ts';
+import { TestApi } from '../api/testing/test-api.ts';
+import { runCommand, type RunOptions } from './testing/run-command.ts';
+
+let api: TestApi;
+let token: string;
+let server: Server;
+let url: string;
+let folder: string;
+let env: Record<string, string>;
+
+beforeEach(async () => {
+  api = new TestApi();
+  api.now = Date.now();
+  ({ token } = await api.login('alice@example.com'));
+  api.addGroup('acme', ['alice@example.com']);
+  api.addRepository('acme', 'shop');
+  api.addEnvironment('acme', 'shop-main', 'shop', { webURL: 'http://main.example' });
+  const started = await startServer(api.app, api.webSockets, 0);
+  ({ server } = started);
+  url = `http://localhost:${started.port}`;
+  folder = mkdtempSync(join(tmpdir(), 'cli-'));
+  env = { XDG_CONFIG_HOME: folder, COPPICE_URL: url, COPPICE_TOKEN: token, PATH: process.env['PATH'] ?? '' };
+});
+afterEach(async () => {
+  await stopServer(server, api.webSockets, 100);
+  rmSync(folder, { recursive: true });
+});
+
+const run = (args: string, options: RunOptions = {}) => runCommand(args.split(' '), { env, ...options });
+const config = () => join(folder, 'coppice', 'config.json');
+
+describe('exit codes', () => {
+  test.each([
+    ['0: it worked', 'group list', 0],
+    ['2: an unknown command', 'env gte', 2],
+    ['2: an unknown option', 'env list --nothing', 2],
+    ['2: an unknown format', 'group list -o xml', 2],
+    ['2: a wrong value', 'env ttl acme.shop-main soon', 2],
+    ['1: a name that does not exist', 'env get acme.shop-mian', 1],
+    ['8: the time is over', 'env wait acme.shop-main --for healthy --timeout 1', 8],
+  ])('%s', async (_name, args, code) => expect((await run(args)).code).toBe(code));
+
+  test('4: no token, and a token that has ended', async () => {
+    const none = { ...env, COPPICE_TOKEN: '' };
+    expect(await run('group list', { env: none })).toMatchObject({ code: 4, out: '' });
+    api.now += 31 * 24 * 3600 * 1000;
+    const ended = await run('group list');
+    expect(ended).toMatchObject({ code: 4, out: '' });
+    expect(ended.err).toContain('coppice login');
+  });
+});
+
+describe('output', () => {
+  test('has data on standard output, in the chosen form', async () => {
+    expect((await run('group list')).out).toBe('GROUP   NAME\nacme    acme\n');
+    expect((await run('group list -o name')).out).toBe('acme\n');
+    expect(JSON.parse((await run('group list -o json')).out)).toEqual([{ id: 'acme', name: 'acme' }]);
+    expect((await run('group list -o yaml')).out).toBe('- id: acme\n  name: acme\n');
+    expect((await run('env list --all -o wide')).out).toContain('http://main.example');
+  });
+
+  test('suggests the nearest name', async () => {
+    expect((await run('env get acme.shop-mian')).err).toContain('Did you mean acme.shop-main?');
+    expect((await run('repo sync acme.shpo')).err).toContain('Did you mean acme.shop?');
+    expect((await run('env spwan')).err).toContain('Did you mean spawn?');
+  });
+
+  test('contains no control character of others, and no colours outside of a terminal', async () => {
+    const evil = 'evil\u001b]0;x\u0007\u001b[31m';
+    const services = [{ id: 'web', name: evil, ready: false, message: evil }];
+    api.addEnvironment('acme', 'shop-evil', 'shop', { webURL: 'http://x/\u001b[2J', services });
+    for (const args of [
+      'env list --all -o wide',
+      'env get acme.shop-evil',
+      'env list --all -o json',
+      'env list --all -o yaml',
+    ]) {
+      // oxlint-disable-next-line no-control-regex -- these must be absent
+      expect((await run(args, { isTerminal: true })).out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    }
+  });
+});
+
+describe('in a git checkout', () => {
+  const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args], { stdio: 'ignore' });
+  beforeEach(() => {
+    git('init', '--initial-branch=main');
+    git('remote', 'add', 'origin', 'git@git.example:shop.git');
+  });
+
+  test('repository and ref come from the remote and the branch', async () => {
+    expect((await run('env get -o name', { folder })).out).toBe('acme.shop-main\n');
+    git('checkout', '-b', 'feature/x');
+    const spawned = await run('env spawn -o json --ttl 1h', { folder });
+    expect(spawned.code).toBe(0);
+    expect(JSON.parse(spawned.out)).toMatchObject({ rid: 'acme.shop', gitRef: { name: 'feature/x', type: 'branch' } });
+    const again = await run('env spawn -o name', { folder });
+    expect([again.code, again.out]).toEqual([0, `${(JSON.parse(spawned.out) as { id: string }).id}\n`]);
+  });
+
+  test('another remote is named in the error', async () => {
+    git('remote', 'set-url', 'origin', 'https://git.example/other');
+    expect((await run('env list', { folder })).err).toContain('git.example/other');
+  });
+});
+
+describe('sign-in', () => {
+  const own = () => ({ XDG_CONFIG_HOME: folder });
+
+  test('keeps the token in a file that only its owner reads, and ends it', async () => {
+    const signedIn = await run(`login ${url} --with-token`, { env: own(), input: `${token}\n` });
+    expect(signedIn).toMatchObject({ code: 0, out: '' });
+    expect(statSync(config()).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'coppice')).mode & 0o777).toBe(0o700);
+    expect((await run('group list -o name', { env: own() })).out).toBe('acme\n');
+    expect((await run('context -o name', { env: own() })).out).toBe(`${new URL(url).host}\n`);
+    expect((await run('logout', { env: own() })).code).toBe(0);
+    expect(readFileSync(config(), 'utf8')).not.toContain(token);
+    expect((await run('group list')).code).toBe(4);
+  });
+
+  test('takes a password from standard input', async () => {
+    const body = '{"email":"new@example.com","password":"correct horse"}';
+    expect((await runCommand(['api', 'POST', '/api/user/register', '-d', body], { env })).code).toBe(0);
+    const args = `login ${url} --email new@example.com --password-stdin`;
+    expect(await run(args, { env: own(), input: 'wrong horse 12' })).toMatchObject({ code: 4 });
+    const { code, err } = await run(args, { env: own(), input: 'correct horse\n' });
+    expect([code, err]).toEqual([0, expect.stringContaining('as new@example.com')]);
+  });
+
+  test('tightens a file that others can read', async () => {
+    await run(`login ${url} --with-token`, { env: own(), input: token });
+    chmodSync(config(), 0o644);
+    await run('group list', { env: own() });
+    expect(statSync(config()).mode & 0o777).toBe(0o600);
+  });
+
+  test('sends the token of a context to its own server only', async () => {
+    await run(`login ${url} --with-token`, { env: own(), input: token });
+    expect(
+      (await run('group list', { env: { ...own(), COPPICE_URL: url.replace('localhost', '127.0.0.1') } })).code,
+    ).toBe(4);
+    expect((await run('api GET //evil.example/x', { env: own() })).err).toContain('is not a path of');
+  });
+});
+
+test('sets, lists and deletes variables', async () => {
+  expect((await run('vars set --repo acme.shop A=1')).code).toBe(0);
+  expect((await run('vars set --repo acme.shop A=2 B=x=y')).code).toBe(0);
+  expect((await run('vars set --repo acme.shop S --secret', { input: 'hidden\n' })).code).toBe(0);
+  const listed = await run('vars list --repo acme.shop');
+  expect(listed.out).toMatch(/A +2 +always/);
+  expect(listed.out).toMatch(/B +x=y /);
+  expect(listed.out).not.toContain('hidden\n');
+  expect((await run('vars unset --repo acme.shop A')).code).toBe(0);
+  expect((await run('vars list --repo acme.shop -o name')).out).toBe('B\nS\n');
+});
+
+test('creates, lists and deletes API tokens', async () => {
+  const created = await run('token create ci --access operate --repo acme.shop --expires 2d');
+  expect([created.code, created.out]).toEqual([0, expect.stringMatching(/^cpt_/)]);
+  expect((await run('token list')).out).toMatch(/ci +\S+ +operate +- +acme\.shop/);
+  const limited = { ...env, COPPICE_TOKEN: created.out.trim() };
+  expect((await run('vars set --repo acme.shop A=1', { env: limited })).code).toBe(1);
+  expect((await run('token delete ci')).code).toBe(0);
+  expect((await run('group list', { env: limited })).code).toBe(4);
+});
+
+test('shows and changes settings', async () => {
+  expect((await run('repo settings acme.shop environmentTTL=3600 sync.newestTags=3')).code).toBe(0);
+  expect((await run('repo settings acme.shop')).out).toContain('environmentTTL: 3600');
+});
+
+test('sends any request', async () => {
+  expect((await run('api GET groups')).out).toBe('[\n  {\n    "id": "acme",\n    "name": "acme"\n  }\n]\n');
+  const refused = await run('api POST groups -F name=!!!');
+  expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringContaining('name')]);
+});
+
+test('reports the problems of a service file', async () => {
+  const file = join(folder, 'compose.yaml');
+  writeFileSync(file, 'services: { web: { image: nginx, ports: [nonsense] } }\n');
+  const { code, out } = await run(`check ${file} --repo acme.shop`);
+  expect([code, out]).toEqual([1, expect.stringContaining('compose.yaml:1:')]);
+});
+
+test('completes commands, options and ids', async () => {
+  const words = (...typed: string[]) => runCommand(['__complete', '--', ...typed], { env });
+  expect((await words('en')).out).toBe('env\n');
+  expect((await words('env', 'sp')).out).toBe('spawn\n');
+  expect((await words('env', 'wait', '--ti')).out).toBe('--timeout\n');
+  expect((await words('env', 'get', 'acme.')).out).toBe('acme.shop-main\n');
+  expect((await run('completion bash')).out).toContain('complete ');
+  expect((await run('completion csh')).code).toBe(2);
+});

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { CheckResult } from '../api/types.ts';
+import { CliError, usageError } from '../errors.ts';
+import { note, write } from '../io.ts';
+import { printValue } from '../output/print.ts';
+import { visible } from '../output/safe-text.ts';
+import { repositoryPath, required } from '../paths.ts';
+import { repositoryId, suggesting } from '../resolve.ts';
+import type { Run } from '../session.ts';
+
+/** The API accepts 500 files, and a body of 1 MiB, in which base64 takes a third more. */
+const max = { files: 500, bytes: 700 * 1024 };
+
+export const check: Run = async (session, [given]) => {
+  const { client, io, format } = session;
+  const file = resolve(io.folder, required(given, 'FILE'));
+  const id = await repositoryId(session);
+  const text = readText(file);
+  const { files, leftOut } = await filesBeside(file, text);
+  if (leftOut > 0) note(io, `${leftOut} files of the checkout do not fit into a check and were left out`);
+  const body = { serviceFile: Buffer.from(text).toString('base64'), files };
+  const send = () => client.send<CheckResult>('POST', `${repositoryPath(id)}/check`, { body });
+  const result = await suggesting(session, 'repository', id, send);
+  if (format === 'json' || format === 'yaml') await printValue(io, format, result);
+  else {
+    for (const [kind, problems] of [['error', result.errors] as const, ['warning', result.warnings] as const]) {
+      for (const { file: where, line, column, path, message } of problems) {
+        await write(
+          io.out,
+          `${visible(`${where}:${line}:${column}: ${kind}: ${path === '' ? '' : `${path} `}${message}`)}\n`,
+        );
+      }
+    }
+  }
+  if (result.errors.length > 0) throw new CliError(`${result.errors.length} errors in ${given ?? ''}`);
+  note(io, `${result.services.length} services, ${result.warnings.length} warnings`);
+};
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw usageError(`${file} cannot be read: ${String(error)}`);
+  }
+}
+
+/** Returns the tracked files of the checkout: those that the service file names first, then the small ones. */
+async function filesBeside(file: string, text: string): Promise<{ files: Record<string, string>; leftOut: number }> {
+  const folder = join(file, '..');
+  let root: string;
+  let tracked: string[];
+  try {
+    const git = async (...args: string[]) => (await promisify(execFile)('git', args, { cwd: folder })).stdout;
+    root = (await git('rev-parse', '--show-toplevel')).trim();
+    tracked = (await git('ls-files', '-z', '--full-name', root)).split('\0').filter((path) => path !== '');
+  } catch {
+    // Not a checkout, or no git: the service file alone is checked.
+    return { files: {}, leftOut: 0 };
+  }
+  const own = relative(root, file);
+  const sized = tracked
+    .filter((path) => path !== own)
+    .flatMap((path) => {
+      const size = sizeOf(join(root, path));
+      return size === undefined ? [] : [{ path, size, isNamed: isNamed(path, text) }];
+    })
+    .sort((a, b) => Number(b.isNamed) - Number(a.isNamed) || a.size - b.size);
+  const files: Record<string, string> = {};
+  let bytes = text.length;
+  let count = 0;
+  for (const { path, size } of sized) {
+    if (count >= max.files || bytes + size > max.bytes) continue;
+    files[path] = readFileSync(join(root, path)).toString('base64');
+    bytes += size + path.length;
+    count++;
+  }
+  return { files, leftOut: sized.length - count };
+}
+
+function isNamed(path: string, text: string): boolean {
+  const name = path.split('/').at(-1) ?? path;
+  return name.startsWith('Dockerfile') || text.includes(name);
+}
+
+/** Returns undefined for what is not a file, or is gone. */
+function sizeOf(path: string): number | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() === true ? stats.size : undefined;
+}

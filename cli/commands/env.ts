@@ -1,0 +1,234 @@
+import { spawn } from 'node:child_process';
+import { changes } from '../api/events.ts';
+import { RequestError } from '../api/client.ts';
+import type {
+  EnvironmentPage,
+  EnvironmentView,
+  ListedEnvironment,
+  Overview,
+  SpawnBody,
+  SpawnedView,
+} from '../api/types.ts';
+import { CliError, usageError } from '../errors.ts';
+import { note, write } from '../io.ts';
+import { listedOf } from '../listed.ts';
+import { seconds } from '../output/duration.ts';
+import { printItem, printList, printValue } from '../output/print.ts';
+import { visible } from '../output/safe-text.ts';
+import { tableText } from '../output/table.ts';
+import { environmentPath, repositoryPath, required } from '../paths.ts';
+import { environmentId, gitRef, repositoryId, repositoryOf, suggesting } from '../resolve.ts';
+import { readCheckout } from '../git/checkout.ts';
+import type { Run, Session } from '../session.ts';
+import { shownEnvironments } from '../shown.ts';
+import { WAITED_FOR, waitForBuild, waitForState } from '../wait/wait.ts';
+
+const shown = (session: Session) => shownEnvironments(session.io.now);
+
+/** Reads an environment without starting a build. */
+export function readEnvironment(session: Session, id: string): Promise<EnvironmentView> {
+  const read = () => session.client.get<EnvironmentView>(environmentPath(id), { build: false });
+  return suggesting(session, 'environment', id, read);
+}
+
+async function pagesOf(session: Session, repository: string): Promise<ListedEnvironment[]> {
+  const items: ListedEnvironment[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: EnvironmentPage = await session.client.get(`${repositoryPath(repository)}/environments`, {
+      ...{ limit: 200, cursor, sort: 'name' },
+      ...{ state: session.given.text('state'), health: session.given.text('health'), text: session.given.text('text') },
+    });
+    items.push(...page.items);
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return items;
+}
+
+/** The repositories to list: the named one, that of the checkout, or all. */
+async function listedRepositories(session: Session): Promise<string[]> {
+  const { client, given, io } = session;
+  const named = given.text('repo');
+  if (named !== undefined) return [named];
+  if (!given.flag('all')) {
+    const checkout = await readCheckout(io.folder);
+    if (checkout) return [(await repositoryOf(client, checkout)).id];
+  }
+  return (await client.get<Overview>('/api/overview', { limit: 1 })).repositories.map(({ id }) => id);
+}
+
+export const list: Run = async (session) => {
+  const repositories = await listedRepositories(session);
+  const lists = [];
+  for (const id of repositories) lists.push(await suggesting(session, 'repository', id, () => pagesOf(session, id)));
+  await printList(session.io, session.format, lists.flat(), shown(session));
+  if (session.given.flag('watch')) await watch(session, ({ rid }) => repositories.includes(rid));
+};
+
+export const get: Run = async (session, [name]) => {
+  const id = await environmentId(session, name);
+  const { io, format } = session;
+  const view = await readEnvironment(session, id);
+  if (format === 'json' || format === 'yaml') await printValue(io, format, view);
+  else await printItem(io, format, listedOf(view), shown(session));
+  if (format === 'table' || format === 'wide') await printServices(session, view);
+  if (session.given.flag('watch')) await watch(session, (item) => item.id === id);
+};
+
+async function printServices({ io, format }: Session, { services, problem, weburl }: EnvironmentView): Promise<void> {
+  if (services.length > 0) {
+    const columns = [
+      { title: 'SERVICE', value: (service: (typeof services)[number]) => service.name },
+      { title: 'READY', value: ({ ready }: (typeof services)[number]) => (ready ? 'yes' : 'no') },
+      { title: 'RESTARTS', value: ({ restarts }: (typeof services)[number]) => restarts },
+      { title: 'MESSAGE', value: ({ message }: (typeof services)[number]) => message },
+      ...(format === 'wide' ? [{ title: 'IMAGE', value: ({ image }: (typeof services)[number]) => image }] : []),
+    ];
+    await write(io.out, `\n${tableText(columns, services)}`);
+  }
+  if (weburl !== undefined) await write(io.out, `\n${visible(weburl)}\n`);
+  if (problem) await write(io.out, `\n${visible(`${problem.reason}: ${problem.message}`)}\n`);
+}
+
+/** Prints a row for each change, until it is interrupted. */
+async function watch(session: Session, isWatched: (item: ListedEnvironment) => boolean): Promise<void> {
+  const { io, client, format } = session;
+  for await (const event of changes(client, new AbortController().signal)) {
+    if (event.type !== 'change' || event.change.kind !== 'environment') continue;
+    if (event.change.change === 'deleted') continue;
+    const { item } = event.change;
+    if (!isWatched(item)) continue;
+    if (format === 'json') await write(io.out, `${JSON.stringify(item)}\n`);
+    else if (format === 'yaml' || format === 'name') await printItem(io, format, item, shown(session));
+    else await write(io.out, tableText(shownColumns(session), [item]).split('\n').slice(1).join('\n'));
+  }
+}
+
+function shownColumns(session: Session) {
+  return shown(session).columns.filter(({ isWide }) => session.format === 'wide' || isWide !== true);
+}
+
+export const spawnEnvironment: Run = async (session, [named]) => {
+  const { client, given } = session;
+  const repository = await repositoryId(session, named ?? given.text('repo'));
+  const ttl = given.seconds('ttl');
+  const name = given.text('name');
+  const body: SpawnBody = {
+    gitRef: await gitRef(session),
+    build: !given.flag('noBuild'),
+    ifExists: given.flag('new') ? 'create' : 'reuse',
+    ...(ttl !== undefined && { ttl }),
+    ...(name !== undefined && { name }),
+  };
+  const send = () => client.send<SpawnedView>('POST', `${repositoryPath(repository)}/spawn`, { body });
+  const spawned = await suggesting(session, 'repository', repository, send);
+  note(session.io, `${spawned.id}: ${spawned.reused === true ? 'requested for the existing environment' : 'created'}`);
+  const commit = given.text('commit');
+  if (given.flag('wait') && body.build !== false) {
+    const build = await waitForBuild(session, spawned.id, spawned.request?.id);
+    if (commit !== undefined && build.commit !== commit) {
+      throw new CliError(
+        `${spawned.id} was built of ${build.commit ?? 'another commit'}, not of ${commit}: its ref has moved on`,
+      );
+    }
+  }
+  await printEnvironment(session, spawned.id);
+};
+
+async function printEnvironment(session: Session, id: string): Promise<void> {
+  const view = await session.client.get<EnvironmentView>(environmentPath(id), { build: false });
+  const { io, format } = session;
+  if (format === 'json' || format === 'yaml') await printValue(io, format, view);
+  else await printItem(io, format, listedOf(view), shown(session));
+}
+
+/** Builds an environment; one without contents gets them first, as `request` says. */
+async function request(
+  session: Session,
+  name: string | undefined,
+  method: 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body?: object,
+) {
+  const id = await environmentId(session, name);
+  const send = () =>
+    session.client.send<EnvironmentView>(method, `${environmentPath(id)}${path}`, { ...(body && { body }) });
+  const view = await suggesting(session, 'environment', id, send);
+  return { id, view };
+}
+
+export const build: Run = async (session, [name]) => {
+  const { id, view } = await request(session, name, 'POST', '/build');
+  if (session.given.flag('wait')) await waitForBuild(session, id, view.request?.id);
+  await printEnvironment(session, id);
+};
+
+export const rebuild: Run = async (session, [name]) => {
+  const { id, view } = await request(session, name, 'POST', '/rebuild');
+  if (session.given.flag('wait')) await waitForBuild(session, id, view.request?.id);
+  await printEnvironment(session, id);
+};
+
+export const create: Run = async (session, [name]) => {
+  const ttl = session.given.seconds('ttl');
+  const isBuilt = !session.given.flag('noBuild');
+  const { id, view } = await request(session, name, 'PUT', '', { build: isBuilt, ...(ttl !== undefined && { ttl }) });
+  if (session.given.flag('wait') && isBuilt) await waitForBuild(session, id, view.request?.id);
+  await printEnvironment(session, id);
+};
+
+export const remove: Run = async (session, [name]) => {
+  const { id } = await request(session, name, 'DELETE', '');
+  if (session.given.flag('wait')) await untilEmpty(session, id);
+  note(session.io, `${id}: ${session.given.flag('wait') ? 'deleted' : 'is being deleted'}`);
+};
+
+async function untilEmpty(session: Session, id: string): Promise<void> {
+  try {
+    await waitForState(session, id, 'empty');
+  } catch (error) {
+    // The object is gone with its contents.
+    if (!(error instanceof RequestError) || error.status !== 404) throw error;
+  }
+}
+
+export const ttl: Run = async (session, [first, second]) => {
+  // With one argument, it is the duration, for the checkout's environment.
+  const [name, text] = second === undefined ? [undefined, first] : [first, second];
+  const { id } = await request(session, name, 'POST', '/ttl', { ttl: seconds(required(text, 'DURATION')) });
+  await printEnvironment(session, id);
+};
+
+export const wait: Run = async (session, [name]) => {
+  const id = await environmentId(session, name);
+  const text = session.given.text('for') ?? 'built';
+  const state = WAITED_FOR.find((one) => one === text);
+  if (!state) throw usageError(`--for ${text} is not known. Use one of ${WAITED_FOR.join(', ')}`);
+  await suggesting(session, 'environment', id, () => waitForState(session, id, state));
+  if (state !== 'deleted' && state !== 'empty') await printEnvironment(session, id);
+};
+
+export const open: Run = async (session, [name]) => {
+  const id = await environmentId(session, name);
+  const { weburl } = await readEnvironment(session, id);
+  if (weburl === undefined)
+    throw new CliError(`${id} has no address: none of its services is public, or none runs yet`);
+  await write(session.io.out, `${visible(weburl)}\n`);
+  if (session.io.isTerminal.out && !session.given.flag('print')) openBrowser(weburl);
+};
+
+/** Opens a web page, without waiting for the browser. @throws CliError for another kind of address */
+export function openBrowser(url: string): void {
+  if (!/^https?:\/\//.test(url)) throw new CliError(`${url} is not a web address`);
+  // No shell: an address cannot be read as a command.
+  const [program, args]: [string, string[]] =
+    process.platform === 'darwin'
+      ? ['open', [url]]
+      : process.platform === 'win32'
+        ? ['rundll32', ['url.dll,FileProtocolHandler', url]]
+        : ['xdg-open', [url]];
+  const child = spawn(program, args, { stdio: 'ignore', detached: true });
+  // Without a desktop, the printed address is what is left.
+  child.on('error', () => undefined);
+  child.unref();
+}

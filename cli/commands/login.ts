@@ -1,0 +1,83 @@
+import type { UserView } from '../api/types.ts';
+import { Client } from '../api/client.ts';
+import { readConfig, writeConfig } from '../config/config-file.ts';
+import { findTarget, originOf } from '../config/target.ts';
+import { CliError, EXIT, usageError } from '../errors.ts';
+import { note } from '../io.ts';
+import { ask, askSecret } from '../login/prompt.ts';
+import type { Run, Session } from '../session.ts';
+
+export const login: Run = async (session, [address]) => {
+  const { io, given } = session;
+  const url = address === undefined ? knownUrl(session) : originOf(address);
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'http:' && hostname !== 'localhost' && !/(^127\.|\.localhost$)/.test(hostname)) {
+    note(io, `warning: ${url} is not encrypted: others on the network can read the token`);
+  }
+  const token = await newToken(session, url);
+  const { email } = await new Client({ url, token }).get<UserView>('/api/user/info');
+  const config = readConfig(io);
+  const name = given.text('context') ?? new URL(url).host;
+  const old = config.contexts[name];
+  if (old !== undefined && old.url !== url)
+    throw usageError(`the context ${name} is of ${old.url}. Choose another --context`);
+  writeConfig(io, { current: name, contexts: { ...config.contexts, [name]: { url, token, email } } });
+  note(io, `signed in to ${url} as ${email}`);
+};
+
+/** Returns the address of the current context. @throws CliError if there is none */
+function knownUrl(session: Session): string {
+  try {
+    return findTarget(session.io, session.given.text('context')).url;
+  } catch (error) {
+    throw usageError(`name the server: coppice login https://coppice.example.com (${String(error)})`);
+  }
+}
+
+async function newToken({ io, given }: Session, url: string): Promise<string> {
+  if (given.flag('withToken')) {
+    const token = (await io.readInput()).trim();
+    if (token === '') throw usageError('standard input has no token');
+    return token;
+  }
+  const email = given.text('email');
+  if (!io.isTerminal.in && !given.flag('passwordStdin')) {
+    throw usageError('standard input is not a terminal. Use --with-token or --password-stdin, or set COPPICE_TOKEN');
+  }
+  const name = email ?? (io.isTerminal.in ? await ask('E-mail: ') : undefined);
+  if (name === undefined) throw usageError('--password-stdin needs --email');
+  const password = given.flag('passwordStdin')
+    ? (await io.readInput()).replace(/\r?\n$/, '')
+    : await askSecret('Password: ');
+  return (await passwordLogin(url, name, password)).token;
+}
+
+async function passwordLogin(url: string, email: string, password: string): Promise<{ token: string }> {
+  try {
+    return await new Client({ url }).send<{ token: string }>('POST', '/api/user/login', { body: { email, password } });
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.notSignedIn) throw error;
+    throw new CliError('the e-mail address or the password is wrong', EXIT.notSignedIn, { cause: error });
+  }
+}
+
+export const logout: Run = async (session) => {
+  const { io, given } = session;
+  const config = readConfig(io);
+  const name = given.text('context') ?? config.current;
+  const context = name === undefined ? undefined : config.contexts[name];
+  if (name === undefined || !context) {
+    note(io, 'not signed in');
+    return;
+  }
+  try {
+    if (context.token !== undefined) await new Client(context).send('POST', '/api/user/logout');
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    // The token is forgotten here in any case; it may have ended there.
+    if (error.exitCode !== EXIT.notSignedIn) note(io, `${error.message}; the token stays valid there`);
+  }
+  const { [name]: gone, ...contexts } = config.contexts;
+  writeConfig(io, { ...(config.current !== name && { current: config.current }), contexts });
+  note(io, `signed out of ${gone?.url ?? name}`);
+};

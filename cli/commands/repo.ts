@@ -1,0 +1,93 @@
+import type { ListedRepository, Overview, RepositorySettingsView, RepositoryView } from '../api/types.ts';
+import { usageError } from '../errors.ts';
+import { readCheckout } from '../git/checkout.ts';
+import { note } from '../io.ts';
+import { nested, pairs } from '../nested.ts';
+import { printItem, printList, printValue } from '../output/print.ts';
+import { groupPath, repositoryPath, required } from '../paths.ts';
+import { repositoryId, suggesting } from '../resolve.ts';
+import type { Run, Session } from '../session.ts';
+import { SHOWN_REPOSITORIES } from '../shown.ts';
+
+export const list: Run = async ({ client, io, format, given }) => {
+  const { repositories, truncated } = await client.get<Overview>('/api/overview', { limit: 1 });
+  const group = given.text('group');
+  const items = repositories.filter(({ gid }) => group === undefined || gid === group);
+  await printList<ListedRepository>(io, format, items, SHOWN_REPOSITORIES);
+  if (truncated === true) note(io, 'there are more repositories, which are not listed');
+};
+
+/** The parameter that holds the secret of each type. */
+const secretOf: Readonly<Record<string, string>> = {
+  generic: 'password',
+  ownerhost: 'token',
+  groupedhost: 'token',
+  cloudorg: 'accessToken',
+  workspacehost: 'token',
+};
+
+export const add: Run = async (session, [url]) => {
+  const { client, io, given } = session;
+  const type = given.text('type') ?? 'generic';
+  const secret = secretOf[type];
+  if (secret === undefined)
+    throw usageError(`--type ${type} is not known. Use one of ${Object.keys(secretOf).join(', ')}`);
+  const params = pairs(given.list('param'));
+  if (type === 'generic') params['origin'] ??= url ?? (await remoteOf(session));
+  if (given.flag('secretStdin')) params[secret] = (await io.readInput()).trim();
+  const group = required(given.text('group'), '--group');
+  const name =
+    given.text('name') ?? nameOf(params['origin'] ?? params['repo'] ?? params['project'] ?? params['repository']);
+  const body = { name: required(name, '--name'), type, params };
+  const send = () => client.send<RepositoryView>('POST', groupPath(group), { body });
+  await printRepository(session, await suggesting(session, 'group', group, send));
+};
+
+async function remoteOf({ io }: Session): Promise<string> {
+  const checkout = await readCheckout(io.folder);
+  if (!checkout) throw usageError('the current folder is not a git checkout with a remote. Name the URL');
+  return checkout.remote;
+}
+
+/** Returns the last part of a path, without `.git`. */
+function nameOf(path: string | undefined): string | undefined {
+  return path
+    ?.replace(/\/+$/, '')
+    .split(/[/:]/)
+    .at(-1)
+    ?.replace(/\.git$/, '');
+}
+
+async function printRepository({ io, format }: Session, view: RepositoryView): Promise<void> {
+  if (format === 'json' || format === 'yaml') await printValue(io, format, view);
+  else {
+    const { id, gid, name, url, type } = view;
+    const ready = view.conditions.find((condition) => condition.type === 'Ready')?.status === 'True';
+    const health = ready ? ('healthy' as const) : ('progressing' as const);
+    await printItem(io, format, { id, gid, name, url, type, health, version: 0 }, SHOWN_REPOSITORIES);
+  }
+}
+
+export const sync: Run = async (session, [name]) => {
+  const id = await repositoryId(session, name);
+  const send = () => session.client.send<RepositoryView>('POST', `${repositoryPath(id)}/sync`);
+  await suggesting(session, 'repository', id, send);
+  note(session.io, `${id}: its refs are being read`);
+};
+
+/** Shows settings, or changes those given as `NAME=VALUE`. */
+export const settings: Run = async (session, args) => {
+  const given = args.flatMap((arg) => (arg === undefined ? [] : [arg]));
+  const [first] = given;
+  const isNamed = first !== undefined && !first.includes('=');
+  const id = await repositoryId(session, isNamed ? first : undefined);
+  const changes = isNamed ? given.slice(1) : given;
+  const path = `${repositoryPath(id)}/settings`;
+  const answer = await suggesting(session, 'repository', id, () =>
+    changes.length === 0
+      ? session.client.get<RepositorySettingsView>(path)
+      : session.client.send<RepositorySettingsView>('POST', path, { body: nested(changes) }),
+  );
+  const { format } = session;
+  await printValue(session.io, format === 'json' ? 'json' : 'yaml', answer);
+};

@@ -1,0 +1,38 @@
+import type { ApiTokenView, UserView } from '../api/types.ts';
+import { note, write } from '../io.ts';
+import { printList, printValue } from '../output/print.ts';
+import { required } from '../paths.ts';
+import type { Run } from '../session.ts';
+import { SHOWN_TOKENS } from '../shown.ts';
+
+const path = '/api/user/tokens';
+const defaultSeconds = 90 * 86_400;
+
+export const list: Run = async ({ client, io, format }) => {
+  const { apiTokens } = await client.get<UserView>('/api/user/info');
+  await printList(io, format, apiTokens, SHOWN_TOKENS);
+};
+
+export const create: Run = async ({ client, io, format, given }, [name]) => {
+  const [groups, repositories, access] = [given.list('group'), given.list('repo'), given.text('access')];
+  const scopes = {
+    ...(access !== undefined && { access }),
+    ...(groups.length > 0 && { groups }),
+    ...(repositories.length > 0 && { repositories }),
+  };
+  const expires = new Date(io.now() + (given.seconds('expires') ?? defaultSeconds) * 1000);
+  const body = {
+    name: required(name, 'NAME'),
+    expirationTime: expires.toISOString(),
+    ...(Object.keys(scopes).length > 0 && { scopes }),
+  };
+  const created = await client.send<ApiTokenView & { token: string }>('POST', path, { body });
+  if (format === 'json' || format === 'yaml') await printValue(io, format, created);
+  else await write(io.out, `${created.token}\n`);
+  note(io, `expires on ${created.ExpiresOn}. The token is shown once`);
+};
+
+export const remove: Run = async ({ client, io }, [name]) => {
+  await client.send<ApiTokenView[]>('DELETE', path, { body: { name: required(name, 'NAME') } });
+  note(io, `${name ?? ''}: deleted`);
+};

@@ -1,0 +1,82 @@
+import { RequestError } from '../api/client.ts';
+import type { EffectiveVariables, RepositorySettingsView, VariableView } from '../api/types.ts';
+import { usageError } from '../errors.ts';
+import { note } from '../io.ts';
+import { pair } from '../nested.ts';
+import { printList } from '../output/print.ts';
+import { environmentPath, groupPath, repositoryPath } from '../paths.ts';
+import { environmentId, repositoryId, suggesting } from '../resolve.ts';
+import type { Run, Session } from '../session.ts';
+import { SHOWN_VARIABLES } from '../shown.ts';
+
+export const list: Run = async (session) => {
+  const { client, io, format, given } = session;
+  const environment = given.text('env');
+  if (environment !== undefined) {
+    const id = await environmentId(session, environment);
+    const read = () => client.get<EffectiveVariables>(`${environmentPath(id)}/variables`);
+    const { applies, variables } = await suggesting(session, 'environment', id, read);
+    await printList(io, format, variables, SHOWN_VARIABLES);
+    if (!applies) note(io, 'the code of this environment is not trusted, so it gets none of these variables');
+    return;
+  }
+  const owner = await ownerOf(session);
+  const read = () => client.get<Pick<RepositorySettingsView, 'variables'>>(`${owner.path}/settings`);
+  const { variables } = await suggesting(session, owner.kind, owner.id, read);
+  await printList<VariableView>(io, format, variables, SHOWN_VARIABLES);
+};
+
+/** Sets variables given as NAME=VALUE; the value of a NAME alone is read from standard input. */
+export const set: Run = async (session, args) => {
+  const { client, io, given } = session;
+  const names = args.flatMap((arg) => (arg === undefined ? [] : [arg]));
+  if (names.filter((arg) => !arg.includes('=')).length > 1) {
+    throw usageError('the value of only one variable can be read from standard input');
+  }
+  const owner = await ownerOf(session);
+  for (const arg of names) {
+    const [name, value] = arg.includes('=') ? pair(arg) : [arg, (await io.readInput()).replace(/\r?\n$/, '')];
+    const visibility = given.text('visibility');
+    const body = {
+      ...{ name, value },
+      ...(given.flag('secret') && { secret: true }),
+      ...(visibility !== undefined && { visibility }),
+    };
+    const path = `${owner.path}/variables`;
+    await suggesting(session, owner.kind, owner.id, async () => {
+      try {
+        await client.send<VariableView>('PATCH', path, { body });
+      } catch (error) {
+        if (!(error instanceof RequestError) || error.status !== 404) throw error;
+        await client.send<VariableView>('POST', path, { body });
+      }
+    });
+    note(io, `${name}: set in ${owner.id}. It takes effect with the next build`);
+  }
+};
+
+export const unset: Run = async (session, args) => {
+  const owner = await ownerOf(session);
+  for (const name of args) {
+    if (name === undefined) continue;
+    const path = `${owner.path}/variables/${encodeURIComponent(name)}`;
+    await suggesting(session, owner.kind, owner.id, () => session.client.send('DELETE', path));
+    note(session.io, `${name}: deleted from ${owner.id}`);
+  }
+};
+
+interface Owner {
+  kind: 'group' | 'repository';
+  id: string;
+  path: string;
+}
+
+async function ownerOf(session: Session): Promise<Owner> {
+  const group = session.given.text('group');
+  if (group !== undefined && session.given.text('repo') !== undefined) {
+    throw usageError('use --group or --repo, not both');
+  }
+  if (group !== undefined) return { kind: 'group', id: group, path: groupPath(group) };
+  const id = await repositoryId(session);
+  return { kind: 'repository', id, path: repositoryPath(id) };
+}

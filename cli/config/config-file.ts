@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, statSync, chmodSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { CliError, codeOf } from '../errors.ts';
+import type { Io } from '../io.ts';
+
+const contextSchema = z.object({
+  url: z.string(),
+  token: z.optional(z.string()),
+  email: z.optional(z.string()),
+});
+/** A server, and the login there. */
+export type Context = z.infer<typeof contextSchema>;
+
+const configSchema = z.object({
+  current: z.optional(z.string()),
+  contexts: z._default(z.record(z.string(), contextSchema), {}),
+});
+export type Config = z.infer<typeof configSchema>;
+
+/** Returns where the contexts are kept. */
+export function configPath({ env }: Pick<Io, 'env'>): string {
+  const base = env['XDG_CONFIG_HOME'] ?? '';
+  // The specification ignores relative paths.
+  const folder = base.startsWith('/') ? base : join(env['HOME'] ?? homedir(), '.config');
+  return join(folder, 'coppice', 'config.json');
+}
+
+/** Reads the contexts; a missing file has none. @throws CliError */
+export function readConfig(io: Pick<Io, 'env'>): Config {
+  const path = configPath(io);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return { contexts: {} };
+    throw new CliError(`${path} cannot be read. Check its permissions`, undefined, { cause: error });
+  }
+  // A copy or an editor can have made tokens readable by others.
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  try {
+    return configSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new CliError(`${path} is not a configuration of coppice. Delete it, then sign in again`, undefined, {
+      cause: error,
+    });
+  }
+}
+
+/** Replaces the file at once, readable by its owner only. */
+export function writeConfig(io: Pick<Io, 'env'>, config: Config): void {
+  const path = configPath(io);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(temporary, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(temporary, path);
+}

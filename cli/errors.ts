@@ -1,0 +1,36 @@
+/** Exit codes of the command; see docs/how-to/use-the-command-line.md. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, notSignedIn: 4, timedOut: 8 } as const;
+
+/** An error whose message is shown as it is, and the exit code that it leads to. */
+export class CliError extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = EXIT.failed, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CliError';
+    this.exitCode = exitCode;
+  }
+}
+
+/** Returns the error for arguments that cannot be used. */
+export function usageError(message: string): CliError {
+  return new CliError(message, EXIT.usage);
+}
+
+/** Returns the error for a deadline that has passed. */
+export function timedOut(message: string): CliError {
+  return new CliError(message, EXIT.timedOut);
+}
+
+/** Returns the error for a missing or invalid token of a server. */
+export function notSignedIn(url: string, isRejected: boolean): CliError {
+  const why = isRejected ? `${url} does not accept the token` : `you are not signed in to ${url}`;
+  return new CliError(`${why}. Run \`coppice login ${url}\`, or set COPPICE_TOKEN to an API token`, EXIT.notSignedIn);
+}
+
+/** Returns the code of a system error, such as `ECONNREFUSED`; of several errors, that of the first. */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return 'errors' in error && Array.isArray(error.errors) ? codeOf(error.errors[0]) : undefined;
+}

@@ -1,0 +1,50 @@
+import { visible } from './output/safe-text.ts';
+
+/** An output stream, as the process has it. */
+export interface Sink {
+  write(text: string): boolean;
+  once(event: 'drain', listener: () => void): unknown;
+}
+
+/** What a command reads and writes besides the API. */
+export interface Io {
+  out: Sink;
+  err: Sink;
+  isTerminal: { in: boolean; out: boolean; err: boolean };
+  /** Width of the terminal in columns. */
+  columns: number;
+  env: Readonly<Record<string, string | undefined>>;
+  folder: string;
+  now: () => number;
+  /** Reads all of standard input. */
+  readInput: () => Promise<string>;
+}
+
+/** Returns the process's own streams and variables. */
+export function processIo(): Io {
+  const { stdin, stdout, stderr, env } = process;
+  return {
+    out: stdout,
+    err: stderr,
+    isTerminal: { in: stdin.isTTY, out: stdout.isTTY, err: stderr.isTTY },
+    columns: stdout.isTTY ? stdout.columns : 120,
+    env,
+    folder: process.cwd(),
+    now: Date.now,
+    readInput: async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+      return Buffer.concat(chunks).toString('utf8');
+    },
+  };
+}
+
+/** Writes text to a stream; waits while the reader is slower. */
+export async function write(sink: Sink, text: string): Promise<void> {
+  if (!sink.write(text)) await new Promise<void>((resolve) => void sink.once('drain', resolve));
+}
+
+/** Writes a line for people to standard error. */
+export function note(io: Io, line: string): void {
+  io.err.write(`${visible(line)}\n`);
+}

@@ -1,0 +1,21 @@
+import type { EnvironmentView, ListedEnvironment } from './api/types.ts';
+
+/** Returns an environment as lists and the change stream show it. */
+export function listedOf(view: EnvironmentView): ListedEnvironment {
+  const { id, rid, gid, version, name, gitRef, status, health, problem, weburl, commit, build, createdAt, builtAt } =
+    view;
+  const { services, expiresAt } = view;
+  return {
+    ...{ id, rid, gid, version, name, gitRef, status, health, createdAt, builtAt },
+    ...(problem && { problem }),
+    ...(weburl !== undefined && { weburl }),
+    ...(commit !== undefined && { commit }),
+    ...(build && { build }),
+    services: {
+      ready: services.filter(({ ready }) => ready).length,
+      total: services.length,
+      restarts: services.reduce((sum, { restarts }) => sum + restarts, 0),
+    },
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+}

@@ -1,0 +1,52 @@
+import { usageError } from './errors.ts';
+
+/** Returns `NAME=VALUE` arguments as a map. @throws CliError */
+export function pairs(args: readonly string[]): Record<string, string> {
+  return Object.fromEntries(args.map((arg) => pair(arg)));
+}
+
+/** @throws CliError */
+export function pair(arg: string): [name: string, value: string] {
+  const at = arg.indexOf('=');
+  if (at < 1) throw usageError(`${arg} is not of the form NAME=VALUE`);
+  return [arg.slice(0, at), arg.slice(at + 1)];
+}
+
+type Tree = Record<string, unknown>;
+interface Leaf {
+  value: unknown;
+}
+type Node = Map<string, Leaf | Node>;
+
+/** Returns `a.b=1` arguments as the object `{a: {b: 1}}`; a value that is JSON is taken as such. @throws CliError */
+export function nested(args: readonly string[]): Tree {
+  const root: Node = new Map();
+  for (const arg of args) {
+    const [path, text] = pair(arg);
+    const names = path.split('.');
+    let at = root;
+    for (const name of names.slice(0, -1)) {
+      const inner = at.get(name) ?? (new Map() satisfies Node);
+      if (!(inner instanceof Map)) throw usageError(`${path} is inside of a value that is set too`);
+      at.set(name, inner);
+      at = inner;
+    }
+    at.set(names.at(-1) ?? '', { value: valueOf(text) });
+  }
+  return treeOf(root);
+}
+
+function treeOf(node: Node): Tree {
+  // Defines properties, so that a name such as __proto__ is one like any other.
+  return Object.fromEntries(
+    [...node].map(([name, inner]) => [name, inner instanceof Map ? treeOf(inner) : inner.value]),
+  );
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,73 @@
+import { Client } from './api/client.ts';
+import { findTarget } from './config/target.ts';
+import { usageError } from './errors.ts';
+import type { Io } from './io.ts';
+import { seconds } from './output/duration.ts';
+import type { Format } from './output/formats.ts';
+import { formatOf } from './output/print.ts';
+
+/** The options of a command, as they were given. */
+export class Given {
+  readonly #values: Readonly<Record<string, unknown>>;
+
+  constructor(values: Readonly<Record<string, unknown>>) {
+    this.#values = values;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  list(name: string): string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.map(String) : [];
+  }
+
+  /** @throws CliError */
+  seconds(name: string): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : seconds(text);
+  }
+
+  /** @throws CliError */
+  number(name: string, min: number): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    if (!Number.isSafeInteger(value) || value < min) {
+      throw usageError(`--${name} ${text} is not a whole number of at least ${min}`);
+    }
+    return value;
+  }
+}
+
+/** What a command works with. */
+export class Session {
+  readonly io: Io;
+  readonly given: Given;
+  #client: Client | undefined;
+
+  constructor(io: Io, given: Given) {
+    this.io = io;
+    this.given = given;
+  }
+
+  /** The server of the chosen context. @throws CliError if none is known */
+  get client(): Client {
+    this.#client ??= new Client(findTarget(this.io, this.given.text('context')));
+    return this.#client;
+  }
+
+  /** @throws CliError */
+  get format(): Format {
+    return formatOf(this.given.text('output'));
+  }
+}
+
+/** Runs a command. `args`: its arguments in order, undefined where an optional one is absent. */
+export type Run = (session: Session, args: readonly (string | undefined)[]) => Promise<void>;

@@ -1,0 +1,76 @@
+import type { ApiTokenView, GroupItem, ListedEnvironment, ListedRepository, VariableView } from './api/types.ts';
+import { age } from './output/duration.ts';
+import type { Shown } from './output/print.ts';
+
+/** The columns of environments. @param now milliseconds since 1970 */
+export function shownEnvironments(now: () => number): Shown<ListedEnvironment> {
+  return {
+    name: ({ id }) => id,
+    columns: [
+      { title: 'ENVIRONMENT', value: ({ id }) => id },
+      {
+        title: 'REF',
+        value: ({ gitRef }) => (gitRef.type === 'branch' ? gitRef.name : `${gitRef.type} ${gitRef.name}`),
+      },
+      { title: 'STATUS', value: ({ status }) => status },
+      { title: 'HEALTH', value: ({ health }) => health },
+      { title: 'SERVICES', value: ({ services: { ready, total } }) => `${ready}/${total}` },
+      { title: 'COMMIT', value: ({ commit }) => commit?.slice(0, 8) },
+      { title: 'AGE', value: ({ createdAt }) => age(createdAt, now()) },
+      { title: 'URL', value: ({ weburl }) => weburl, isWide: true },
+      { title: 'BUILD', value: ({ build }) => build && `${build.number ?? ''} ${build.result}`.trim(), isWide: true },
+      {
+        title: 'EXPIRES',
+        value: ({ expiresAt }) => expiresAt && new Date(expiresAt * 1000).toISOString(),
+        isWide: true,
+      },
+      { title: 'PROBLEM', value: ({ problem }) => problem && `${problem.reason}: ${problem.message}`, isWide: true },
+    ],
+  };
+}
+
+export const SHOWN_GROUPS: Shown<GroupItem> = {
+  name: ({ id }) => id,
+  columns: [
+    { title: 'GROUP', value: ({ id }) => id },
+    { title: 'NAME', value: ({ name }) => name },
+  ],
+};
+
+export const SHOWN_REPOSITORIES: Shown<Omit<ListedRepository, 'counts'> & Partial<Pick<ListedRepository, 'counts'>>> = {
+  name: ({ id }) => id,
+  columns: [
+    { title: 'REPOSITORY', value: ({ id }) => id },
+    { title: 'TYPE', value: ({ type }) => type },
+    { title: 'HEALTH', value: ({ health }) => health },
+    { title: 'BUILT', value: ({ counts }) => counts?.status.built },
+    { title: 'FAILED', value: ({ counts }) => counts?.health.failed },
+    { title: 'URL', value: ({ url }) => url },
+    { title: 'PROBLEM', value: ({ problem }) => problem && `${problem.reason}: ${problem.message}`, isWide: true },
+  ],
+};
+
+export const SHOWN_TOKENS: Shown<ApiTokenView> = {
+  name: ({ Name }) => Name,
+  columns: [
+    { title: 'NAME', value: ({ Name }) => Name },
+    { title: 'EXPIRES', value: ({ ExpiresOn }) => ExpiresOn },
+    {
+      title: 'ACCESS',
+      value: ({ ReadOnly, Scopes }) => (ReadOnly === 'true' ? 'read' : (Scopes?.access ?? 'administer')),
+    },
+    { title: 'GROUPS', value: ({ Scopes }) => Scopes?.groups?.join(',') },
+    { title: 'REPOSITORIES', value: ({ Scopes }) => Scopes?.repositories?.join(',') },
+  ],
+};
+
+export const SHOWN_VARIABLES: Shown<VariableView & { from?: string }> = {
+  name: ({ name }) => name,
+  columns: [
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'VALUE', value: ({ value, secret, withheld }) => ((secret ?? withheld) ? '(hidden)' : value) },
+    { title: 'VISIBILITY', value: ({ visibility }) => visibility },
+    { title: 'SET IN', value: ({ from }) => from },
+    { title: 'ERROR', value: ({ error }) => error, isWide: true },
+  ],
+};

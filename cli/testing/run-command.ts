@@ -1,0 +1,35 @@
+import type { Io } from '../io.ts';
+import { runProgram } from '../program.ts';
+
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string>;
+  folder?: string;
+  input?: string;
+  isTerminal?: boolean;
+}
+
+/** Runs a command line in this process, with streams that are kept. */
+export async function runCommand(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const { env = {}, folder = '/', input = '', isTerminal = false } = options;
+  const texts = { out: '', err: '' };
+  const sink = (name: 'out' | 'err'): Io['out'] => ({
+    write: (text) => {
+      texts[name] += text;
+      return true;
+    },
+    once: () => undefined,
+  });
+  const io: Io = {
+    ...{ out: sink('out'), err: sink('err'), env, folder, columns: 120, now: Date.now },
+    isTerminal: { in: false, out: isTerminal, err: false },
+    readInput: () => Promise.resolve(input),
+  };
+  const code = await runProgram(io, 'coppice', args);
+  return { code, ...texts };
+}

@@ -1,0 +1,114 @@
+import { changes } from '../api/events.ts';
+import { endOfLog } from '../api/log.ts';
+import { deadline } from '../api/client.ts';
+import type { BuildView, EnvironmentView, ListedEnvironment } from '../api/types.ts';
+import { CliError } from '../errors.ts';
+import { note } from '../io.ts';
+import { listedOf } from '../listed.ts';
+import { startProgress } from '../output/progress.ts';
+import { environmentPath } from '../paths.ts';
+import type { Session } from '../session.ts';
+import { stageText } from './stage-text.ts';
+
+/** A build can wait for others. */
+const defaultSeconds = 30 * 60;
+const shownLogLines = 40;
+
+/**
+ * Waits for a state of an environment, told by the change stream, and shows its stage meanwhile.
+ * @param judge returns the result when the wait is over, and throws when it never will be
+ * @throws CliError with exit code 8 when the time is over
+ */
+export async function waitFor<T>(
+  session: Session,
+  id: string,
+  judge: (now: ListedEnvironment | 'deleted') => Promise<T | undefined> | T | undefined,
+): Promise<T> {
+  const { client, io, given } = session;
+  const timeout = deadline(given.seconds('timeout') ?? defaultSeconds, `${id} is not as it should be`);
+  const ended = new AbortController();
+  const signal = AbortSignal.any([timeout.signal, ended.signal]);
+  const progress = startProgress(io);
+  const read = async () => listedOf(await client.get<EnvironmentView>(environmentPath(id), { build: false }, signal));
+  try {
+    for await (const event of changes(client, signal)) {
+      let now: ListedEnvironment | 'deleted';
+      if (event.type === 'ready') continue;
+      else if (event.type === 'reset') now = await read();
+      else if (event.change.kind !== 'environment' || event.change.id !== id) continue;
+      else now = event.change.change === 'deleted' ? 'deleted' : event.change.item;
+      if (now !== 'deleted') progress.show(stageText(now));
+      const result = await judge(now);
+      if (result !== undefined) return result;
+    }
+    throw timeout.error();
+  } catch (error) {
+    if (timeout.signal.aborted && !(error instanceof CliError)) throw timeout.error();
+    throw error;
+  } finally {
+    ended.abort();
+    progress.stop();
+  }
+}
+
+/**
+ * Waits until the build of a request has succeeded; otherwise shows the end of its log.
+ * @throws CliError if it ends in another way
+ */
+export async function waitForBuild(session: Session, id: string, request: string | undefined): Promise<BuildView> {
+  const { client, io } = session;
+  const path = `${environmentPath(id)}/build`;
+  const build = await waitFor(session, id, async (now) => {
+    if (now === 'deleted') throw new CliError(`${id} was deleted`);
+    const found = await client.get<BuildView>(path, { request });
+    if (found.result !== 'pending' && found.result !== 'running') return found;
+    if (found.result === 'pending' && now.health === 'failed') throw failed(now);
+    return undefined;
+  });
+  if (build.result === 'succeeded') return build;
+  if (build.result === 'failed') {
+    for (const line of await endOfLog(client, id, build.number, shownLogLines)) note(io, line);
+  }
+  const why = build.message === undefined ? '' : `: ${build.message}`;
+  throw new CliError(`build ${build.number ?? ''} of ${id} ${outcomes[build.result]}${why}`.replace('  ', ' '));
+}
+
+const outcomes: Readonly<Record<BuildView['result'], string>> = {
+  pending: 'is pending',
+  running: 'is running',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  superseded: 'was superseded by a newer one',
+  cancelled: 'was cancelled',
+};
+
+/** What `env wait --for` accepts. */
+export const WAITED_FOR = ['built', 'healthy', 'empty', 'deleted'] as const;
+export type WaitedFor = (typeof WAITED_FOR)[number];
+
+/** Waits for a state. Returns undefined if the environment is deleted. @throws CliError if it cannot be reached */
+export async function waitForState(
+  session: Session,
+  id: string,
+  state: WaitedFor,
+): Promise<ListedEnvironment | undefined> {
+  const result = await waitFor(session, id, (now) => {
+    if (now === 'deleted') {
+      if (state === 'deleted' || state === 'empty') return { now: undefined };
+      throw new CliError(`${id} was deleted`);
+    }
+    if (isReached(now, state)) return { now };
+    if (now.health === 'failed' && (state === 'built' || state === 'healthy')) throw failed(now);
+    return undefined;
+  });
+  return result.now;
+}
+
+function isReached({ status, health }: ListedEnvironment, state: WaitedFor): boolean {
+  if (state === 'deleted') return false;
+  return state === 'healthy' ? health === 'healthy' : status === state;
+}
+
+function failed({ id, problem, status }: ListedEnvironment): CliError {
+  return new CliError(`${id} is ${status}${problem ? `: ${problem.reason}: ${problem.message}` : ' and has failed'}`);
+}
